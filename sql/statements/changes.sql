@@ -54,12 +54,12 @@ INSERT INTO changes ({change_columns})
 FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id;
 
 -- What waits for its finalizers from now on.
--- @statement change_insert_doomed
--- @in request_id bytes, now time, actor text, doomed text
+-- @statement change_insert_waiting
+-- @in request_id bytes, now time, actor text, waiting text
 INSERT INTO changes ({change_columns})
 SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1, r.etag, UNHEX(j.etag),
   '["/metadata/deletionTimestamp"]', r.moves, ''
-FROM {doomed} STRAIGHT_JOIN resources r ON r.id = j.id;
+FROM {waiting} STRAIGHT_JOIN resources r ON r.id = j.id;
 
 -- @statement change_insert_recovered
 -- @in request_id bytes, now time, actor text, of deletion

@@ -1,7 +1,7 @@
 -- Fragments and statements that several subjects share.
 
 -- The first lock of a transaction: if another transaction holds it, fail at once, or wait (registry/core/context.h, enum
--- lock_manner).
+-- lock_policy).
 -- @choice wait
 -- @case not
 NOWAIT

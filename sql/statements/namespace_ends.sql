@@ -23,13 +23,13 @@ SELECT r.id FROM {content_of_ending} AND r.doomed_at IS NOT NULL LIMIT 1;
 
 -- A table j of the resources that are to wait for their finalizers. Its parameter is a JSON array of their ids and new etags
 -- in hex.
--- @fragment doomed
-JSON_TABLE(:doomed, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', etag CHAR(128) CHARACTER SET ascii PATH '$[1]')) j
+-- @fragment waiting
+JSON_TABLE(:waiting, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', etag CHAR(128) CHARACTER SET ascii PATH '$[1]')) j
 
 -- Marks these resources as being deleted. Runs after their change rows, in the same batch.
--- @statement namespace_doom
--- @in doomed text, doomed_at time
-UPDATE {doomed}
+-- @statement namespace_mark_waiting
+-- @in waiting text, doomed_at time
+UPDATE {waiting}
 STRAIGHT_JOIN resources r ON r.id = j.id
 SET r.doomed_at = :doomed_at, r.revision = r.revision + 1, r.edits = r.edits + 1, r.etag = UNHEX(j.etag),
   r.updated_at = :doomed_at, r.changed = {last_change};

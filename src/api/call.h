@@ -33,9 +33,9 @@ struct call {
 	const char *consume_type; // media type of the request body as matched in the WADL; NULL if there is no body
 	enum repr_format consume;
 	struct registry registry[1]; // the request's view of the worker's store; an array of one, so that its name is a pointer
-	bool may_order;           // the watch process can take orders
-	struct str order;         // an order for the watch process, which continues the answer that the worker has begun; p NULL:
-	                          // the answer is complete
+	bool may_hand_over;       // there is a watch process that can continue the answer
+	struct str handover;      // the description of a watch: the watch process continues the answer that the worker has begun; p
+	                          // NULL: the answer is complete
 	bool dry_run;             // the transaction is rolled back at its end, and answered as if it had been committed
 	struct problem problem;   // what went wrong: the last description by a step, the handler or the registry
 	struct request request;
@@ -71,7 +71,7 @@ struct dialect {
 	// Authentication comes before routing errors: an anonymous caller gets 401 instead of 404, 405 or 406.
 	bool asks_first;
 	bool has_all_tenants; // in its addresses the word "all", in a tenant's place, means every tenant
-	bool watches; // it has methods that set call->order
+	bool watches; // it has methods that set call->handover
 };
 
 extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect, spaces_dialect;

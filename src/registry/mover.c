@@ -179,7 +179,7 @@ static enum db_verdict run_claimed(void *arg)
 	uint64_t count = 0;
 
 	mover->worked = false;
-	mover->registry->manner = LOCK_PATIENTLY; // no client waits for this process
+	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
@@ -234,7 +234,7 @@ static enum db_verdict take_piece(void *arg)
 {
 	struct mover *mover = arg;
 
-	mover->registry->manner = LOCK_PATIENTLY;
+	mover->registry->lock_policy = LOCK_PATIENTLY;
 	enum outcome outcome = resource_space_take_piece(mover->registry, mover->space_id);
 	mover->worked = outcome == OUTCOME_OK;
 	return mover->worked ? DB_COMMIT : DB_ROLLBACK;

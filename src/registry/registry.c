@@ -127,7 +127,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->privileged = false;
 	registry->left_work = false;
 	registry->now_us = registry->stamp_us = clock_now_us();
-	registry->manner = LOCK_AT_ONCE;
+	registry->lock_policy = LOCK_NOWAIT;
 	registry->problem = problem;
 	registry_begin_run(registry);
 	definitions_begin(registry);

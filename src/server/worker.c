@@ -66,7 +66,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.placement_policy = setup->placement_policy,
 		.db = db_open(db_settings(setup->config), false),
 		.limits = worker->limits,
-		.may_order = worker->orders >= 0,
+		.may_hand_over = worker->orders >= 0,
 	};
 	if (worker->pipeline.db != NULL)
 		worker->pipeline.store = registry_store_new(setup->config, worker->pipeline.db);
@@ -125,7 +125,7 @@ static void hand_over(struct worker *worker)
 {
 	struct call *call = &worker->call;
 
-	if (!fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, worker->pipeline.watch, call->order))
+	if (!fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, worker->pipeline.watch, call->handover))
 		limits_watch_end(worker->limits, &worker->pipeline.watch);
 }
 
@@ -138,7 +138,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 		atomic_store(&worker->life->busy_us, clock_tick_us());
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
-	if (call->order.p != NULL && call->response.status == 200)
+	if (call->handover.p != NULL && call->response.status == 200)
 		hand_over(worker);
 	else
 		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response,

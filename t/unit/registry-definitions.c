@@ -252,7 +252,7 @@ static void test_finalizers(void)
 	EXPECT(CREATED, "a config map with a finalizer", PUT, "b", "default/f", .meta = FINALIZERS);
 	uint64_t changed = here.resource.changed;
 	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "default/f");
-	ok(here.resource.doomed_us > 0 && here.resource.changed > changed, "is marked, a change");
+	ok(here.resource.deletion_requested_us > 0 && here.resource.changed > changed, "is marked, a change");
 	EXPECT(OK, "it is still there", GET, "b", "default/f");
 	changed = here.resource.changed;
 	EXPECT(ACCEPTED, "once more", DELETE, "b", "default/f");
@@ -264,7 +264,7 @@ static void test_finalizers(void)
 	EXPECT(GONE, "it is gone", GET, "b", "default/f");
 	EXPECT(NO_CONTENT, "and comes back", RECOVER, "b", "default/f");
 	EXPECT(OK, "as what nobody wants to delete", GET, "b", "default/f");
-	ok(here.resource.doomed_us == 0, "any more");
+	ok(here.resource.deletion_requested_us == 0, "any more");
 	EXPECT(CREATED, "a namespace with a finalizer", PUT, "b", "ending/", .meta = FINALIZERS);
 	EXPECT(CREATED, "takes what comes", PUT, "b", "ending/c1");
 	EXPECT(CREATED, "and more", PUT, "b", "ending/c2");

@@ -92,7 +92,7 @@ static void in_pieces(void)
 	long long count = counted();
 	is_outcome(delete_space("many/"), OUTCOME_ACCEPTED, "much is accepted");
 	is_int(living("many"), MANY, "and nothing of it gone yet");
-	ok(here.resource.doomed_us != 0, "the namespace is on its way");
+	ok(here.resource.deletion_requested_us != 0, "the namespace is on its way");
 	EXPECT(FORBIDDEN, "nothing new comes", PUT, "a", "many/new");
 	EXPECT(OK, "what is there can change", PUT, "a", "many/c1", .body = "{\"n\":1}");
 	EXPECT(ACCEPTED, "asked again", DELETE, "a", "many/");
@@ -118,7 +118,7 @@ static void in_pieces(void)
 	EXPECT(NO_CONTENT, "it comes back", RECOVER, "a", "many/");
 	is_int(living("many"), MANY - 1, "with all that went with it, and without what went before");
 	EXPECT(OK, "the namespace", GET, "a", "many/");
-	ok(here.resource.doomed_us == 0, "is not on its way");
+	ok(here.resource.deletion_requested_us == 0, "is not on its way");
 	EXPECT(CREATED, "it takes what comes", PUT, "a", "many/new");
 	is_sound("in pieces");
 	is_outcome(delete_space("many/"), OUTCOME_ACCEPTED, "it can go again");

@@ -259,7 +259,7 @@ static enum outcome owner_of(const struct patching *patching, const struct doc *
 }
 
 // The new owner has to be known before the object is locked, because tenants are locked before resources.
-static enum outcome find_heir(struct patching *patching, const struct ident *ident, struct guard guard)
+static enum outcome find_new_owner(struct patching *patching, const struct ident *ident, struct guard guard)
 {
 	struct registry *registry = patching->call->registry;
 	struct resource current;
@@ -273,12 +273,12 @@ static enum outcome find_heir(struct patching *patching, const struct ident *ide
 	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->gift.dest) : outcome;
 }
 
-static enum outcome check_heir(const struct patching *patching, const struct doc *result)
+static enum outcome check_new_owner(const struct patching *patching, const struct doc *result)
 {
-	struct str heir;
-	enum outcome outcome = owner_of(patching, result, &heir);
+	struct str new_owner;
+	enum outcome outcome = owner_of(patching, result, &new_owner);
 
-	if (outcome != OUTCOME_OK || str_eq(heir, patching->gift.dest))
+	if (outcome != OUTCOME_OK || str_eq(new_owner, patching->gift.dest))
 		return outcome;
 	return call_fail(patching->call, OUTCOME_CONFLICT, "it was changed in the meantime, and with it whose it would become: "
 		"look at it and repeat");
@@ -334,7 +334,7 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 	enum outcome outcome = carry_out(patching, current, &result);
 
 	if (outcome == OUTCOME_OK && patching->gives)
-		outcome = check_heir(patching, result);
+		outcome = check_new_owner(patching, result);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*content = (struct content){
@@ -353,7 +353,7 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);
-	enum outcome outcome = find_heir(patching, ident, guard);
+	enum outcome outcome = find_new_owner(patching, ident, guard);
 	patching->gift.may_make = baremetal_may_make_owner(patching->call, patching->gift.dest);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_change_owner(registry, ident, &patching->gift, &edit, guard, resource);

@@ -107,9 +107,9 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	BUF_LIT(out, "\",\"creationTimestamp\":\"");
 	clock_add_rfc3339(out, resource->created_us);
 	BUF_LIT(out, "\",");
-	if (resource->deleted_us != 0 || resource->doomed_us != 0)
+	if (resource->deleted_us != 0 || resource->deletion_requested_us != 0)
 		document_add_member(out, "deletionTimestamp",
-			document_time_text(call->pool, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
+			document_time_text(call->pool, resource->deleted_us != 0 ? resource->deleted_us : resource->deletion_requested_us));
 	if (resource->deleted_us != 0)
 		document_add_member(out, "purgeTimestamp", document_time_text(call->pool, resource->purge_us));
 	if (resource->traits.n > 0) {

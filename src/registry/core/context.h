@@ -27,10 +27,10 @@ struct types; // registry/type/type.h: the worker's cache of types
 enum { REGISTRY_DEPTH_MAX = 31 };
 
 // How a transaction takes its first locks. A large move locks its tenants' rows for long, and a worker that waits for these
-// rows serves no other request. So the first run does not wait for locks (LOCK_AT_ONCE). If that fails, the second run first
+// rows serves no other request. So the first run does not wait for locks (LOCK_NOWAIT). If that fails, the second run first
 // asks whether a move holds the locks, refuses if so, and else waits (LOCK_AFTER_CONFLICT). The mover and tools wait
 // (LOCK_PATIENTLY).
-enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
+enum lock_policy { LOCK_NOWAIT, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 
 // What a process caches under a revision of its own: rows of table `catalogues` (registry/cache/coherence.h).
 enum coherence_of {
@@ -66,7 +66,7 @@ struct registry {
 	struct db *db;               // the store's
 
 	struct pool *pool;
-	enum lock_manner manner; // how the next run of the request's transaction takes its locks
+	enum lock_policy lock_policy; // how the next run of the request's transaction takes its locks
 	struct uuid request_id;
 	struct str actor;       // who sent the request: for change rows
 	bool privileged;        // the request comes from an operator; registry_begin() clears it

@@ -9,7 +9,7 @@
 
 enum sql_wait lock_wait(const struct registry *registry)
 {
-	return registry->manner == LOCK_AT_ONCE ? SQL_WAIT_NOT : SQL_WAIT_LONG;
+	return registry->lock_policy == LOCK_NOWAIT ? SQL_WAIT_NOT : SQL_WAIT_LONG;
 }
 
 // Asks, without locks, whether a large move from or to the tenant is being carried out.
@@ -33,13 +33,13 @@ enum outcome registry_take_locks(struct registry *registry, const struct str *te
 	enum outcome outcome = OUTCOME_OK;
 
 	// The run before this one met a lock that was not free. Only now is it worth a round trip to ask for the reason.
-	for (size_t i = 0; registry->manner == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
+	for (size_t i = 0; registry->lock_policy == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
 		outcome = refuse_while_moving(registry, tenants[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
-	if (result == DB_RETRY && registry->manner == LOCK_AT_ONCE)
-		registry->manner = LOCK_AFTER_CONFLICT;
+	if (result == DB_RETRY && registry->lock_policy == LOCK_NOWAIT)
+		registry->lock_policy = LOCK_AFTER_CONFLICT;
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	registry_stamp_after(registry, clock_now_us());

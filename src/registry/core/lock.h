@@ -7,7 +7,7 @@
 #include "registry/core/model.h"
 #include "sql/common.h"
 
-// The form (NOWAIT or waiting) of the first locking statements, by registry->manner (enum lock_manner in core/context.h).
+// The form (NOWAIT or waiting) of the first locking statements, by registry->lock_policy (enum lock_policy in core/context.h).
 enum sql_wait lock_wait(const struct registry *registry);
 // Runs the batch of n locking statements, then sets the time that the transaction writes (registry->stamp_us). tenants are
 // those whose rows the batch locks. May wait for locks as long as lock_wait() says. OUTCOME_OK; OUTCOME_UNAVAILABLE if a large

@@ -67,8 +67,8 @@ struct address {
 	struct str name;
 };
 
-// The column resources.live. RESOURCE_KEPT is the namespace "default": live, but neither counted against the quota nor moved.
-enum resource_live { RESOURCE_DELETED = 0, RESOURCE_COUNTED = 1, RESOURCE_KEPT = 2 };
+// The column resources.live. RESOURCE_PINNED is the namespace "default": live, but neither counted against the quota nor moved.
+enum resource_live { RESOURCE_DELETED = 0, RESOURCE_COUNTED = 1, RESOURCE_PINNED = 2 };
 
 struct resource {
 	uint64_t id;
@@ -97,7 +97,7 @@ struct resource {
 	struct str traits; // JSON array of trait names in byte order; "": no traits
 	int64_t created_us, updated_us;
 	int64_t deleted_us, purge_us; // 0 while it is live
-	int64_t doomed_us;            // when its deletion was asked for, if that waits for finalizers; 0: not asked for
+	int64_t deletion_requested_us;            // when its deletion was asked for, if that waits for finalizers; 0: not asked for
 };
 
 // The new content of a resource, as a write computes it.

@@ -139,16 +139,16 @@ struct db_call changes_of_deleted_piece(struct registry *registry, struct str re
 	return sql_change_insert_deleted_piece_call(registry->pool, &in);
 }
 
-struct db_call changes_of_waiting(struct registry *registry, struct str doomed)
+struct db_call changes_of_waiting(struct registry *registry, struct str waiting)
 {
-	const struct sql_change_insert_doomed in = {
+	const struct sql_change_insert_waiting in = {
 		.request_id = uuid_bytes(&registry->request_id),
 		.now = registry->stamp_us,
 		.actor = registry->actor,
-		.doomed = doomed,
+		.waiting = waiting,
 	};
 
-	return sql_change_insert_doomed_call(registry->pool, &in);
+	return sql_change_insert_waiting_call(registry->pool, &in);
 }
 
 struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion)

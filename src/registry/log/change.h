@@ -41,9 +41,9 @@ struct db_call change_of_tenant_update(struct registry *registry, const struct t
 struct db_call changes_of_deletion(struct registry *registry, enum sql_content kind, const struct sql_content_of *content);
 // The resources are deleted, as one piece of a large namespace. resource_ids: the ids of their rows, a JSON array.
 struct db_call changes_of_deleted_piece(struct registry *registry, struct str resource_ids);
-// The deletion of the resources was requested, and waits for their finalizers. doomed: their ids and new etags, in the form
+// The deletion of the resources was requested, and waits for their finalizers. waiting: their ids and new etags, in the form
 // that sql/statements/namespace_ends.sql describes.
-struct db_call changes_of_waiting(struct registry *registry, struct str doomed);
+struct db_call changes_of_waiting(struct registry *registry, struct str waiting);
 // The resources are recovered. Run it after they have taken their names back: if that deletes a resource of the same name, the
 // deletion is then logged first.
 struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion);

@@ -81,7 +81,7 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 	if (resource->type->group.n == 0 && str_eq_c(resource->type->plural, "namespaces")) {
 		// The phase is not stored. It follows from whether the deletion was asked for.
 		status = doc_new_object(pool);
-		doc_set_str(pool, status, "phase", resource->doomed_us != 0 ? STR("Terminating") : STR("Active"));
+		doc_set_str(pool, status, "phase", resource->deletion_requested_us != 0 ? STR("Terminating") : STR("Active"));
 		doc_set(object, STR("status"), status);
 		return json_of(pool, object);
 	}
@@ -107,7 +107,7 @@ struct str selectable_before_resource(struct pool *pool, const struct resource *
 	bool fields = selectable_fields(before->type)[0] != NULL && !type_parts(before->type)->selectable_fixed;
 
 	if (str_eq(before->meta, after->meta) &&
-		(!fields || (str_eq(before->body, after->body) && before->doomed_us == after->doomed_us)))
+		(!fields || (str_eq(before->body, after->body) && before->deletion_requested_us == after->deletion_requested_us)))
 		return STR("");
 	struct str was = selectable_of_resource(pool, before);
 	return str_eq(was, selectable_of_resource(pool, after)) ? STR("") : was;

@@ -99,7 +99,7 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	enum outcome outcome = resource_get(registry, order->address, &action->resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (action->resource.live == RESOURCE_KEPT)
+	if (action->resource.live == RESOURCE_PINNED)
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"the namespace \"default\" belongs to its tenant and does not move; what is in it does");
 	const struct type *type = action->resource.type;

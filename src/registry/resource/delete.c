@@ -176,20 +176,20 @@ bool resource_has_finalizers(struct registry *registry, const struct resource *r
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 
-// Only sets doomed_us: nothing is deleted yet.
+// Only sets deletion_requested_us: nothing is deleted yet.
 enum outcome resource_mark_for_deletion(struct registry *registry, struct resource *resource)
 {
 	const struct resource before = *resource;
 
-	if (resource->doomed_us != 0)
+	if (resource->deletion_requested_us != 0)
 		return OUTCOME_ACCEPTED;
-	resource->doomed_us = resource->updated_us = registry->stamp_us;
+	resource->deletion_requested_us = resource->updated_us = registry->stamp_us;
 	resource->revision++;
 	resource->edits++;
 	etag_of_resource(registry, resource);
 	const struct sql_deletion_wait wait = {
 		.id = resource->id,
-		.doomed_at = resource->doomed_us,
+		.doomed_at = resource->deletion_requested_us,
 		.revision = resource->revision,
 		.edits = resource->edits,
 		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
@@ -234,7 +234,7 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 		outcome = resource_check(registry, resource, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (resource->live == RESOURCE_KEPT)
+	if (resource->live == RESOURCE_PINNED)
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"the namespace \"default\" belongs to its tenant and goes only with it");
 	if (resource->locked)

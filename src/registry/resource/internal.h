@@ -73,10 +73,10 @@ struct db_call resource_insert_call(struct registry *registry, struct resource *
 struct db_call resource_number_inserted_call(struct registry *registry, const struct resource *resource);
 
 // Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. new owner:
-// heir is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
+// new_owner is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
 // Outcomes as resource_change().
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct held_tenant *held, struct str heir, struct resource *resource);
+	const struct held_tenant *held, struct str new_owner, struct resource *resource);
 // Does the resource have finalizers that a deletion must wait for? Resources that are named by their uid have none.
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.
@@ -112,7 +112,7 @@ enum outcome resource_fail_content_locked(struct registry *registry, const struc
 enum outcome resource_space_delete(struct registry *registry, struct resource *space);
 // Marks n resources of the namespace as waiting for their finalizers. The caller has locked their rows. Changes the list's
 // elements. OUTCOME_OK.
-enum outcome resource_space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n);
+enum outcome resource_space_mark_waiting(struct registry *registry, const struct resource *space, struct resource *list, size_t n);
 // Called when the rest of the content is deleted. OUTCOME_OK if the namespace is empty. OUTCOME_ACCEPTED: it waits, and its
 // conditions say for what.
 enum outcome resource_space_wait(struct registry *registry, struct resource *space);

@@ -152,7 +152,7 @@ static enum outcome name_tenant(struct registry *registry, const struct ident *i
 	struct resource resource;
 
 	*tenant = ident->tenant;
-	if (tenant->p != NULL || registry->manner != LOCK_AFTER_CONFLICT)
+	if (tenant->p != NULL || registry->lock_policy != LOCK_AFTER_CONFLICT)
 		return OUTCOME_OK;
 	enum outcome outcome = resource_find(registry, ident, &resource);
 	*tenant = outcome == OUTCOME_OK ? resource.tenant : STR_NONE;

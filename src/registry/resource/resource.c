@@ -40,7 +40,7 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 		.purge_us = r->purge_at,
 		.changed = r->changed,
 		.generation = r->generation,
-		.doomed_us = r->doomed_at,
+		.deletion_requested_us = r->doomed_at,
 		.moves = r->moves,
 	};
 
@@ -147,7 +147,7 @@ static void resource_at_address(struct registry *registry, struct resource *reso
 		.updated_us = r->updated_at,
 		.changed = r->changed,
 		.generation = r->generation,
-		.doomed_us = r->doomed_at,
+		.deletion_requested_us = r->doomed_at,
 		.moves = r->moves,
 	};
 	uuid_from_bytes(r->uid, &resource->uid);

@@ -128,18 +128,18 @@ static struct str body_waiting(struct registry *registry, const struct resource 
 static enum outcome let_wait(struct registry *registry, struct resource *space, const struct left *left)
 {
 	const struct resource before = *space;
-	bool begins = space->doomed_us == 0;
+	bool begins = space->deletion_requested_us == 0;
 
 	assert(left->n > 0);
 	space->body = body_waiting(registry, space, left);
-	space->doomed_us = begins ? registry->stamp_us : space->doomed_us;
+	space->deletion_requested_us = begins ? registry->stamp_us : space->deletion_requested_us;
 	space->updated_us = registry->stamp_us;
 	space->revision++;
 	space->edits++;
 	etag_of_resource(registry, space);
 	const struct sql_namespace_update_ending update = {
 		.id = space->id,
-		.doomed_at = space->doomed_us,
+		.doomed_at = space->deletion_requested_us,
 		.revision = space->revision,
 		.edits = space->edits,
 		.etag = str_n((const char *)space->stored_etag, sizeof(space->stored_etag)),
@@ -160,30 +160,30 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 
 // ---- the steps of a deletion
 
-enum outcome resource_space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n)
+enum outcome resource_space_mark_waiting(struct registry *registry, const struct resource *space, struct resource *list, size_t n)
 {
-	struct buf doomed = buf_new(registry->pool, 16 + n * 160);
+	struct buf waiting = buf_new(registry->pool, 16 + n * 160);
 
 	if (n == 0)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < n; i++) {
 		struct resource *resource = &list[i];
 
-		assert(resource->doomed_us == 0 && str_eq(resource->space, space->name));
+		assert(resource->deletion_requested_us == 0 && str_eq(resource->space, space->name));
 		resource->revision++;
 		resource->edits++;
 		etag_of_resource(registry, resource);
-		buf_add(&doomed, i == 0 ? STR("[[") : STR(",["));
-		buf_add_u64(&doomed, resource->id);
-		buf_add(&doomed, STR(",\""));
-		buf_add_hex(&doomed, resource->stored_etag, sizeof(resource->stored_etag));
-		buf_add(&doomed, STR("\"]"));
+		buf_add(&waiting, i == 0 ? STR("[[") : STR(",["));
+		buf_add_u64(&waiting, resource->id);
+		buf_add(&waiting, STR(",\""));
+		buf_add_hex(&waiting, resource->stored_etag, sizeof(resource->stored_etag));
+		buf_add(&waiting, STR("\"]"));
 	}
-	buf_addc(&doomed, ']');
-	const struct sql_namespace_doom doom = { .doomed = buf_str(&doomed), .doomed_at = registry->stamp_us };
+	buf_addc(&waiting, ']');
+	const struct sql_namespace_mark_waiting mark = { .waiting = buf_str(&waiting), .doomed_at = registry->stamp_us };
 	struct db_call calls[] = {
-		changes_of_waiting(registry, doom.doomed),
-		sql_namespace_doom_call(registry->pool, &doom),
+		changes_of_waiting(registry, mark.waiting),
+		sql_namespace_mark_waiting_call(registry->pool, &mark),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
@@ -230,8 +230,8 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 		sql_namespace_lock_finalizers_call(registry->pool, &finalizers),
 	};
 	enum db_result result;
-	struct resource *doomed = NULL;
-	size_t n_doomed = 0;
+	struct resource *marked = NULL;
+	size_t n_marked = 0;
 	uint64_t with_it = 0;
 	enum outcome outcome;
 
@@ -242,13 +242,13 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 	// All rows of a deletion get the same time. It must not be earlier than the last change of any of them.
 	registry_stamp_after(registry, size->last_change_us);
 	if (outcome == OUTCOME_OK && size->may_wait) {
-		n_doomed = with_finalizers(registry, space, &calls[1].rows, &doomed);
-		outcome = resource_space_doom(registry, space, doomed, n_doomed);
+		n_marked = with_finalizers(registry, space, &calls[1].rows, &marked);
+		outcome = resource_space_mark_waiting(registry, space, marked, n_marked);
 	}
 	resource_set_deletion_times(registry, space);
-	if (outcome == OUTCOME_OK && size->n > n_doomed)
+	if (outcome == OUTCOME_OK && size->n > n_marked)
 		outcome = resource_delete_content(registry, SQL_CONTENT_NAMESPACE, space, &with_it);
-	if (outcome == OUTCOME_OK && (n_doomed > 0 || calls[0].rows.n > 0))
+	if (outcome == OUTCOME_OK && (n_marked > 0 || calls[0].rows.n > 0))
 		outcome = resource_space_wait(registry, space);
 	if (outcome == OUTCOME_OK)
 		return resource_mark_deleted(registry, space, with_it);
@@ -283,7 +283,7 @@ enum outcome resource_space_settle(struct registry *registry, const struct resou
 {
 	struct db_rows rows;
 
-	if (gone->doomed_us == 0 || !gone->type->namespaced)
+	if (gone->deletion_requested_us == 0 || !gone->type->namespaced)
 		return OUTCOME_OK;
 	const struct sql_namespace_lock_ending in = {
 		.tenant_id = gone->tenant_id,

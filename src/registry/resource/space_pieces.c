@@ -52,7 +52,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 	};
 	// The namespace may have a row in namespace_deletions without being marked: an earlier release, which does not know the
 	// table, has finished that deletion, and the namespace was recovered. Such a row is ignored.
-	if (space->doomed_us == 0 || calls[1].rows.n == 0)
+	if (space->deletion_requested_us == 0 || calls[1].rows.n == 0)
 		return OUTCOME_OK;
 	registry->left_work = true;
 	return OUTCOME_ACCEPTED;
@@ -194,7 +194,7 @@ static enum outcome delete_ids(struct registry *registry, const struct resource 
 
 // Marks the resources of the piece that have finalizers as being deleted. *others: the ids of the resources with may_wait set
 // that turn out to have none, as a JSON array.
-static enum outcome doom_waiting(struct registry *registry, const struct resource *space, const struct piece *piece,
+static enum outcome mark_waiting(struct registry *registry, const struct resource *space, const struct piece *piece,
 	struct str *others)
 {
 	const struct sql_namespace_piece_rows in = { .ids = ids_of(registry, piece, true) };
@@ -220,7 +220,7 @@ static enum outcome doom_waiting(struct registry *registry, const struct resourc
 	if (ids.n > 0)
 		buf_addc(&ids, ']');
 	*others = buf_str(&ids);
-	return resource_space_doom(registry, space, list, n);
+	return resource_space_mark_waiting(registry, space, list, n);
 }
 
 static enum outcome take(struct registry *registry, const struct resource *space, const struct piece *piece)
@@ -232,7 +232,7 @@ static enum outcome take(struct registry *registry, const struct resource *space
 	};
 	struct db_call done = sql_namespace_deletion_go_on_call(registry->pool, &go_on);
 	struct str others;
-	enum outcome outcome = doom_waiting(registry, space, piece, &others);
+	enum outcome outcome = mark_waiting(registry, space, piece, &others);
 
 	if (outcome == OUTCOME_OK)
 		outcome = delete_ids(registry, space, others);
@@ -288,7 +288,7 @@ enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 	if (!uuid_from_bytes(row->deletion, &registry->request_id) || !uuid_from_bytes(row->uid, &ident.uid))
 		return drop(registry, id);
 	enum outcome outcome = resource_lock_ident(registry, &ident, &held, &space);
-	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.doomed_us == 0)))
+	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.deletion_requested_us == 0)))
 		return drop(registry, id);
 	if (outcome != OUTCOME_OK)
 		return outcome;

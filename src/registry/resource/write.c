@@ -364,7 +364,7 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 }
 
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct held_tenant *held, struct str heir, struct resource *resource)
+	const struct held_tenant *held, struct str new_owner, struct resource *resource)
 {
 	struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
@@ -385,8 +385,8 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	resource->shown = STR_NONE;
 	resource->tree = revision.document;
 	resource->locked = revision.content.locked;
-	if (heir.p != NULL)
-		resource->tenant = heir;
+	if (new_owner.p != NULL)
+		resource->tenant = new_owner;
 	if (same_content(&before, resource))
 		return OUTCOME_OK;
 	if (resource->type->rules != NULL) {
@@ -397,7 +397,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	resource->updated_us = registry->stamp_us;
 	tag_change(registry, &revision, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
-	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !resource_has_finalizers(registry, resource))
+	if (outcome == OUTCOME_OK && resource->deletion_requested_us != 0 && !resource_has_finalizers(registry, resource))
 		outcome = resource_delete_locked(registry, resource);
 	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);

@@ -26,7 +26,7 @@ static enum outcome insert_space(struct registry *registry, uint64_t tenant_id)
 		.tenant = STR(TENANT_SYSTEM),
 		.type = type_namespaces(registry),
 		.name = STR("default"),
-		.live = RESOURCE_KEPT,
+		.live = RESOURCE_PINNED,
 		.meta = STR("{}"),
 		.body = STR("{}"),
 	};

@@ -86,7 +86,7 @@ static struct resource default_namespace(struct registry *registry, const struct
 		.tenant = tenant->name,
 		.type = type_namespaces(registry),
 		.name = STR("default"),
-		.live = RESOURCE_KEPT,
+		.live = RESOURCE_PINNED,
 		.meta = STR("{}"),
 		.body = STR("{}"),
 	};

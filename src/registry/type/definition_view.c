@@ -226,8 +226,8 @@ static bool still_true(const struct view *view, const struct sql_definition_tena
 	       str_eq(view->metadata, row->annotations);
 }
 
-// The arguments of make_held_view(), which runs inside a budget guard.
-struct holding {
+// The arguments of make_cached_view(), which runs inside a budget guard.
+struct new_view {
 	struct str tenant;
 	const struct sql_definition_tenant_row *row;
 	const struct db_rows *definitions;
@@ -235,11 +235,11 @@ struct holding {
 	struct view *view;
 };
 
-static void make_held_view(void *arg)
+static void make_cached_view(void *arg)
 {
-	struct holding *holding = arg;
+	struct new_view *new = arg;
 
-	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool, holding->trees);
+	new->view = make_view(new->tenant, new->row, new->definitions, new->pool, new->trees);
 }
 
 // Makes a view that outlives the request. If the request's budget ends meanwhile, the view's pools are freed first, because no
@@ -247,24 +247,24 @@ static void make_held_view(void *arg)
 static enum outcome hold_view(struct registry *registry, struct str tenant,
 	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
 {
-	struct holding holding = { tenant, row, definitions, pool_new(), pool_new(), NULL };
+	struct new_view new = { tenant, row, definitions, pool_new(), pool_new(), NULL };
 	enum budget_end end = BUDGET_KEPT;
 
-	if (holding.pool == NULL || holding.trees == NULL) {
-		pool_free(&holding.pool);
-		pool_free(&holding.trees);
+	if (new.pool == NULL || new.trees == NULL) {
+		pool_free(&new.pool);
+		pool_free(&new.trees);
 		return OUTCOME_UNAVAILABLE;
 	}
 	if (budget_is_guarded())
-		end = budget_guard(make_held_view, &holding);
+		end = budget_guard(make_cached_view, &new);
 	else
-		make_held_view(&holding);
+		make_cached_view(&new);
 	if (end != BUDGET_KEPT) { // no list has the pools yet
-		pool_free(&holding.pool);
-		pool_free(&holding.trees);
+		pool_free(&new.pool);
+		pool_free(&new.trees);
 		budget_leave(end);
 	}
-	*view = holding.view;
+	*view = new.view;
 	(*view)->next = registry->store->definitions->views;
 	registry->store->definitions->views = *view;
 	registry->store->definitions->grown = true;

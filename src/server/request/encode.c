@@ -11,15 +11,15 @@
 #include "server/setup/dialects.h"
 
 // Headers that the handler set before it failed stay (such as an ETag with 412). Its body is replaced by the problem document.
-static void render_problem(struct passage *passage)
+static void render_problem(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 
 	call->response.status = 0;
 	call->response.body = STR("");
 	call->response.spill = NULL;
 	call->response.content_type = STR("");
-	dialect_of(&call->match)->render_problem(call, passage->outcome, &call->problem);
+	dialect_of(&call->match)->render_problem(call, exchange->outcome, &call->problem);
 }
 
 static void set_default(struct response *response, const char *name, struct str value)
@@ -28,12 +28,12 @@ static void set_default(struct response *response, const char *name, struct str 
 		response_set(response, name, value);
 }
 
-static void add_headers_of_status(struct passage *passage)
+static void add_headers_of_status(struct exchange *exchange)
 {
-	struct response *response = &passage->call->response;
+	struct response *response = &exchange->call->response;
 
 	if (response->status == 401)
-		set_default(response, "WWW-Authenticate", str_c(auth_challenge(passage->pipeline->auth)));
+		set_default(response, "WWW-Authenticate", str_c(auth_challenge(exchange->pipeline->auth)));
 	if (response->status == 503 || response->status == 504)
 		set_default(response, "Retry-After", STR("1"));
 }
@@ -67,17 +67,17 @@ static void rename_location(struct call *call)
 	response_unset(response, "Location");
 }
 
-void step_encode(struct passage *passage)
+void step_encode(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	struct response *response = &call->response;
 	const struct route_method *method = call->match.method;
 
-	if (outcome_status(passage->outcome) >= 400)
-		render_problem(passage);
+	if (outcome_status(exchange->outcome) >= 400)
+		render_problem(exchange);
 	if (response->status == 0)
-		response->status = outcome_status(passage->outcome);
-	add_headers_of_status(passage);
+		response->status = outcome_status(exchange->outcome);
+	add_headers_of_status(exchange);
 	add_headers_of_all(call);
 	if (dialect_of(&call->match)->leave != NULL)
 		dialect_of(&call->match)->leave(call);
@@ -89,24 +89,24 @@ void step_encode(struct passage *passage)
 
 // May the access log line be written later? Only a busy worker's, for reads that succeeded. Lines about changes and refusals are
 // written before the answer is sent.
-static bool may_wait(const struct passage *passage)
+static bool may_wait(const struct exchange *exchange)
 {
-	const struct call *call = passage->call;
+	const struct call *call = exchange->call;
 
-	return passage->pipeline->busy && call->response.status < 400 &&
+	return exchange->pipeline->busy && call->response.status < 400 &&
 		(call->request.method == METHOD_GET || call->request.method == METHOD_HEAD);
 }
 
-void step_log(struct passage *passage)
+void step_log(struct exchange *exchange)
 {
-	const struct call *call = passage->call;
+	const struct call *call = exchange->call;
 	struct buf line = buf_new(call->pool, 512);
 
 	if (call->response.status >= 500)
 		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
-			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(passage->outcome));
-	access_line(&line, call, passage->outcome, passage->tries);
-	if (may_wait(passage))
+			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(exchange->outcome));
+	access_line(&line, call, exchange->outcome, exchange->tries);
+	if (may_wait(exchange))
 		log_access_later(buf_str(&line));
 	else
 		log_access(buf_str(&line));

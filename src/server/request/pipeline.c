@@ -27,10 +27,10 @@ enum { BYTES_PER_BODY_BYTE = 3 };
 
 static void run_steps(void *arg)
 {
-	struct passage *passage = arg;
+	struct exchange *exchange = arg;
 
 	for (size_t i = 0; i < COUNT_OF(steps); i++) {
-		if (steps[i](passage) == STEP_DONE)
+		if (steps[i](exchange) == STEP_DONE)
 			break;
 	}
 }
@@ -54,18 +54,18 @@ static enum outcome explain(struct call *call, enum budget_end end)
 }
 
 // A step was left by longjmp. Its transaction was rolled back (db_txn_run).
-static void give_up(struct passage *passage, enum budget_end end)
+static void give_up(struct exchange *exchange, enum budget_end end)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 
-	call->pool = call->scratch = passage->pool; // the step may have set another pool
-	if (passage->marked)
-		pool_rewind(call->pool, passage->mark);
+	call->pool = call->scratch = exchange->pool; // the step may have set another pool
+	if (exchange->marked)
+		pool_rewind(call->pool, exchange->mark);
 	call->registry->pool = call->pool;
 	registry_concerns_nobody(call->registry); // the tenant's name that it holds was freed by pool_rewind()
-	call->order = STR_NONE;
+	call->handover = STR_NONE;
 	response_reset(&call->response, call->pool);
-	passage->outcome = explain(call, end);
+	exchange->outcome = explain(call, end);
 	if (end != BUDGET_BROKEN) // the function that found the database broken has logged it
 		log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
@@ -73,15 +73,15 @@ static void give_up(struct passage *passage, enum budget_end end)
 
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault)
 {
-	struct passage passage = { .pipeline = pipeline, .call = call, .fault = fault, .pool = call->pool };
+	struct exchange exchange = { .pipeline = pipeline, .call = call, .fault = fault, .pool = call->pool };
 
 	budget_grant((size_t)server_settings(pipeline->config)->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
 		server_settings(pipeline->config)->request_cpu * INT64_C(1000));
-	enum budget_end end = budget_guard(run_steps, &passage);
+	enum budget_end end = budget_guard(run_steps, &exchange);
 	budget_end(); // from here on no limit: an answer can always be made
 	if (end != BUDGET_KEPT)
-		give_up(&passage, end);
-	step_encode(&passage);
-	step_log(&passage);
+		give_up(&exchange, end);
+	step_encode(&exchange);
+	step_log(&exchange);
 	log_request(STR(""));
 }

@@ -21,7 +21,7 @@ struct pipeline {
 	struct registry_store *store;
 	struct db *db;
 	struct limits *limits; // limits on what one client may use; NULL: none
-	bool may_order;      // as call->may_order
+	bool may_hand_over;      // as call->may_hand_over
 	bool busy;           // fcgi_is_busy() of the request: others may be waiting behind it
 	struct limits_watch watch; // the watch that the last request's order is about
 	uint64_t callers[256]; // hashes of tenants that credentials name and that were looked for; 0: none

@@ -24,31 +24,31 @@
 #include "server/setup/dialects.h"
 #include "server/setup/settings.h"
 
-static enum step_result done(struct passage *passage, enum outcome outcome)
+static enum step_result done(struct exchange *exchange, enum outcome outcome)
 {
-	passage->outcome = outcome;
+	exchange->outcome = outcome;
 	return STEP_DONE;
 }
 
-static enum step_result done_because(struct passage *passage, enum outcome outcome, struct str detail)
+static enum step_result done_because(struct exchange *exchange, enum outcome outcome, struct str detail)
 {
-	passage->call->problem = (struct problem){ .detail = detail };
-	return done(passage, outcome);
+	exchange->call->problem = (struct problem){ .detail = detail };
+	return done(exchange, outcome);
 }
 
 // ---- identify
 
-enum step_result step_identify(struct passage *passage)
+enum step_result step_identify(struct exchange *exchange)
 {
-	struct pipeline *pipeline = passage->pipeline;
-	struct call *call = passage->call;
+	struct pipeline *pipeline = exchange->pipeline;
+	struct call *call = exchange->call;
 
 	call->config = pipeline->config;
 	call->endpoint = pipeline->endpoint;
 	call->placement_policy = pipeline->placement_policy;
 	call->routes = pipeline->routes;
 	registry_attach(call->registry, pipeline->store);
-	call->may_order = pipeline->may_order;
+	call->may_hand_over = pipeline->may_hand_over;
 	call->started_us = clock_tick_us();
 	call->request_id = uuid_new();
 	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
@@ -104,10 +104,10 @@ static enum outcome refuse(struct call *call, const struct limits_refusal *refus
 }
 
 // Authenticates and sets call->who; on failure call->problem says why.
-static enum outcome identify_caller(struct passage *passage)
+static enum outcome identify_caller(struct exchange *exchange)
 {
-	struct pipeline *pipeline = passage->pipeline;
-	struct call *call = passage->call;
+	struct pipeline *pipeline = exchange->pipeline;
+	struct call *call = exchange->call;
 	struct str detail = STR(""), token = auth_token(&call->request);
 	struct limits_refusal refusal;
 
@@ -128,13 +128,13 @@ static enum outcome identify_caller(struct passage *passage)
 
 // An authenticated caller gets the routing error; anybody else gets 401, so that addresses can't be explored without a
 // credential.
-static enum outcome authenticate_before_error(struct passage *passage, enum outcome outcome)
+static enum outcome authenticate_before_error(struct exchange *exchange, enum outcome outcome)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	const struct problem found = call->problem;
 
 	call->problem = (struct problem){ .n_members = 0 };
-	enum outcome asked = identify_caller(passage);
+	enum outcome asked = identify_caller(exchange);
 	if (asked == OUTCOME_OK)
 		asked = principal_may(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
 	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN) {
@@ -156,14 +156,14 @@ static void set_realm(struct call *call, const struct dialect *dialect)
 		call->realm = dialect->has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
 }
 
-enum step_result step_route(struct passage *passage)
+enum step_result step_route(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 
 	call->produce = preferred_format(&call->request);
-	if (passage->fault == TRANSPORT_NO_TARGET) {
+	if (exchange->fault == TRANSPORT_NO_TARGET) {
 		log_error("no REQUEST_URI from the web server; httpd-conf/ shows how to set it up");
-		return done(passage, OUTCOME_INTERNAL);
+		return done(exchange, OUTCOME_INTERNAL);
 	}
 	enum outcome outcome = find_method(call);
 	const struct dialect *dialect = dialect_of(&call->match);
@@ -175,24 +175,24 @@ enum step_result step_route(struct passage *passage)
 	}
 	bool asks = dialect->asks_first && call->response.status == 0 && (call->match.method == NULL ||
 		!needs_nobody(call->match.method));
-	return done(passage, asks ? authenticate_before_error(passage, outcome) : outcome);
+	return done(exchange, asks ? authenticate_before_error(exchange, outcome) : outcome);
 }
 
 // ---- receive
 
-enum step_result step_receive(struct passage *passage)
+enum step_result step_receive(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 
-	switch (passage->fault) {
+	switch (exchange->fault) {
 	case TRANSPORT_BODY_TOO_LARGE:
-		return done(passage, call_fail(call, OUTCOME_BODY_TOO_LARGE, "the body may have %llu bytes at most",
+		return done(exchange, call_fail(call, OUTCOME_BODY_TOO_LARGE, "the body may have %llu bytes at most",
 			(unsigned long long)registry_settings(call->config)->max_body));
 	case TRANSPORT_BODY_CUT:
-		return done(passage, call_fail(call, OUTCOME_BAD_REQUEST,
+		return done(exchange, call_fail(call, OUTCOME_BAD_REQUEST,
 			"the body came incomplete: it must have as many bytes as Content-Length says"));
 	case TRANSPORT_HEADERS_TOO_LARGE:
-		return done(passage, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
+		return done(exchange, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
 			"the header fields may have %u bytes altogether, and be %d at most",
 			server_settings(call->config)->max_headers, REQUEST_MAX_HEADERS));
 	case TRANSPORT_NO_TARGET:
@@ -204,17 +204,17 @@ enum step_result step_receive(struct passage *passage)
 
 // ---- authenticate, permit
 
-enum step_result step_authenticate(struct passage *passage)
+enum step_result step_authenticate(struct exchange *exchange)
 {
-	if (needs_nobody(passage->call->match.method))
+	if (needs_nobody(exchange->call->match.method))
 		return STEP_NEXT;
-	enum outcome outcome = identify_caller(passage);
-	return outcome == OUTCOME_OK ? STEP_NEXT : done(passage, outcome);
+	enum outcome outcome = identify_caller(exchange);
+	return outcome == OUTCOME_OK ? STEP_NEXT : done(exchange, outcome);
 }
 
-enum step_result step_permit(struct passage *passage)
+enum step_result step_permit(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	enum role needed = call->match.method->role;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 	enum outcome outcome = reads ? principal_may_read(&call->who, needed, call->realm)
@@ -224,31 +224,31 @@ enum step_result step_permit(struct passage *passage)
 	if (dialect->permit != NULL)
 		outcome = dialect->permit(call, outcome);
 	if (outcome != OUTCOME_OK && call->problem.detail.n > 0)
-		return done(passage, outcome);
+		return done(exchange, outcome);
 	switch (outcome) {
 	case OUTCOME_OK:
 		return STEP_NEXT;
 	case OUTCOME_NOT_FOUND: // no detail: the answer must not differ from that for a tenant that doesn't exist
-		return done_because(passage, outcome, STR(""));
+		return done_because(exchange, outcome, STR(""));
 	case OUTCOME_UNAUTHENTICATED:
-		return done_because(passage, outcome, STR("this needs a credential"));
+		return done_because(exchange, outcome, STR("this needs a credential"));
 	default:
-		return done(passage, call_fail(call, outcome, "this needs the role %s", role_name(needed)));
+		return done(exchange, call_fail(call, outcome, "this needs the role %s", role_name(needed)));
 	}
 }
 
 // ---- admit
 
 // Public requests, such as health checks, are short and are not counted.
-enum step_result step_admit(struct passage *passage)
+enum step_result step_admit(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	struct limits_refusal refusal;
 
 	if (call->match.method->role == ROLE_NONE ||
-		limits_enter(passage->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
+		limits_enter(exchange->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
 		return STEP_NEXT;
-	return done(passage, refuse(call, &refusal));
+	return done(exchange, refuse(call, &refusal));
 }
 
 // ---- negotiate
@@ -260,9 +260,9 @@ static enum repr_format format_of(const char *type)
 }
 
 // Adds the media types that the method accepts to a 415, in the field that clients read for this method.
-static enum step_result refuse_types(struct passage *passage, enum outcome outcome, struct str detail)
+static enum step_result refuse_types(struct exchange *exchange, enum outcome outcome, struct str detail)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 	struct buf types = buf_new(call->pool, 64);
 
@@ -270,24 +270,24 @@ static enum step_result refuse_types(struct passage *passage, enum outcome outco
 		buf_addf(&types, "%s%s", i > 0 ? ", " : "", method->consumes[i]);
 	if (outcome == OUTCOME_UNSUPPORTED_MEDIA)
 		response_set(&call->response, method->method == METHOD_PATCH ? "Accept-Patch" : "Accept", buf_str(&types));
-	return done_because(passage, outcome, detail);
+	return done_because(exchange, outcome, detail);
 }
 
-enum step_result step_negotiate(struct passage *passage)
+enum step_result step_negotiate(struct exchange *exchange)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 	struct str detail = STR("");
 	int produce = -1, consume = -1;
 
 	enum outcome outcome = route_check_params(call->pool, &call->request, &call->match, &detail);
 	if (outcome != OUTCOME_OK)
-		return done_because(passage, outcome, detail);
+		return done_because(exchange, outcome, detail);
 	outcome = route_negotiate(call->pool, &call->request, method, &produce, &consume, &detail);
 	if (outcome != OUTCOME_OK)
-		return refuse_types(passage, outcome, detail);
+		return refuse_types(exchange, outcome, detail);
 	if (method->body_required && call->request.body.n == 0)
-		return done(passage, call_fail(call, OUTCOME_BAD_DOCUMENT, "this needs a body"));
+		return done(exchange, call_fail(call, OUTCOME_BAD_DOCUMENT, "this needs a body"));
 	if (produce >= 0) {
 		call->produce_type = method->produces[produce];
 		call->produce = format_of(call->produce_type);
@@ -302,35 +302,35 @@ enum step_result step_negotiate(struct passage *passage)
 // ---- run
 
 // Runs the handler, which may run again: everything that it has set before is reset first.
-static enum outcome run_handler(struct passage *passage)
+static enum outcome run_handler(struct exchange *exchange)
 {
-	const struct endpoint *endpoint = passage->call->match.method->handler;
+	const struct endpoint *endpoint = exchange->call->match.method->handler;
 
-	response_reset(&passage->call->response, passage->call->pool);
-	passage->call->problem = (struct problem){ .n_members = 0 };
-	passage->call->dry_run = false;
-	passage->call->order = STR_NONE;
-	passage->tries++;
-	return endpoint->run(passage->call);
+	response_reset(&exchange->call->response, exchange->call->pool);
+	exchange->call->problem = (struct problem){ .n_members = 0 };
+	exchange->call->dry_run = false;
+	exchange->call->handover = STR_NONE;
+	exchange->tries++;
+	return endpoint->run(exchange->call);
 }
 
 // Is the transaction to be committed? Not after an error, nor for a dry run.
-static bool is_to_be_committed(const struct passage *passage)
+static bool is_to_be_committed(const struct exchange *exchange)
 {
-	return outcome_commits(passage->outcome) && !passage->call->dry_run;
+	return outcome_commits(exchange->outcome) && !exchange->call->dry_run;
 }
 
 // Runs the handler once in the transaction. Each attempt starts from nothing: memory of an attempt that was rolled back is freed
 // first.
 static enum db_verdict attempt_run(void *arg)
 {
-	struct passage *passage = arg;
+	struct exchange *exchange = arg;
 
-	passage->call->pool = passage->call->scratch = passage->pool;
-	pool_rewind(passage->pool, passage->mark);
-	registry_begin_run(passage->call->registry);
-	passage->outcome = run_handler(passage);
-	return is_to_be_committed(passage) ? DB_COMMIT : DB_ROLLBACK;
+	exchange->call->pool = exchange->call->scratch = exchange->pool;
+	pool_rewind(exchange->pool, exchange->mark);
+	registry_begin_run(exchange->call->registry);
+	exchange->outcome = run_handler(exchange);
+	return is_to_be_committed(exchange) ? DB_COMMIT : DB_ROLLBACK;
 }
 
 static enum db_mode db_mode_of(enum txn_mode mode)
@@ -348,17 +348,17 @@ static enum db_mode db_mode_of(enum txn_mode mode)
 }
 
 // Discards the answer that the handler had made, and answers with outcome instead.
-static enum step_result discard_answer(struct passage *passage, enum outcome outcome)
+static enum step_result discard_answer(struct exchange *exchange, enum outcome outcome)
 {
-	struct call *call = passage->call;
+	struct call *call = exchange->call;
 
-	log_warning("%s: %s", call->match.method->id, db_error(passage->pipeline->db));
+	log_warning("%s: %s", call->match.method->id, db_error(exchange->pipeline->db));
 	response_reset(&call->response, call->pool);
-	if (db_txn_uncertain(passage->pipeline->db))
-		return done_because(passage, outcome,
+	if (db_txn_uncertain(exchange->pipeline->db))
+		return done_because(exchange, outcome,
 			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
-	const char *reason = outcome == OUTCOME_UNAVAILABLE ? db_reason(passage->pipeline->db) : NULL;
-	return done_because(passage, outcome, reason != NULL ? str_c(reason) : STR(""));
+	const char *reason = outcome == OUTCOME_UNAVAILABLE ? db_reason(exchange->pipeline->db) : NULL;
+	return done_because(exchange, outcome, reason != NULL ? str_c(reason) : STR(""));
 }
 
 // A tenant that is created because a credential names it, or none at all.
@@ -427,57 +427,57 @@ static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call
 }
 
 // An answer with an order continues in the watch process. It is counted as a watch and may be refused.
-static enum step_result admit_watch(struct passage *passage)
+static enum step_result admit_watch(struct exchange *exchange)
 {
-	struct pipeline *pipeline = passage->pipeline;
-	struct call *call = passage->call;
+	struct pipeline *pipeline = exchange->pipeline;
+	struct call *call = exchange->call;
 	struct limits_refusal refusal;
 	struct str credential = auth_token(&call->request);
 
 	pipeline->watch = (struct limits_watch){ .index = 0 };
-	if (call->order.p == NULL || !outcome_commits(passage->outcome))
+	if (call->handover.p == NULL || !outcome_commits(exchange->outcome))
 		return STEP_DONE;
 	if (credential.n == 0)
 		credential = call->who.user;
 	if (limits_watch_begin(pipeline->limits, &call->who, credential, &pipeline->watch, &refusal))
 		return STEP_DONE;
-	call->order = STR_NONE;
+	call->handover = STR_NONE;
 	response_reset(&call->response, call->pool);
-	return done(passage, refuse(call, &refusal));
+	return done(exchange, refuse(call, &refusal));
 }
 
-enum step_result step_run(struct passage *passage)
+enum step_result step_run(struct exchange *exchange)
 {
-	struct pipeline *pipeline = passage->pipeline;
-	struct call *call = passage->call;
+	struct pipeline *pipeline = exchange->pipeline;
+	struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 
 	if (method->txn == TXN_NONE)
-		return done(passage, run_handler(passage));
+		return done(exchange, run_handler(exchange));
 	ensure_default_tenant(pipeline, call);
 	ensure_tenant_of_caller(pipeline, call);
 	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
 		&call->problem);
 	if (begun != OUTCOME_OK)
-		return done(passage, begun);
+		return done(exchange, begun);
 	call->registry->privileged = call->who.role == ROLE_OPERATOR;
-	passage->mark = pool_mark(call->pool);
-	passage->marked = true;
-	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, passage);
+	exchange->mark = pool_mark(call->pool);
+	exchange->marked = true;
+	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, exchange);
 	budget_end(); // the transaction has ended: no limit may prevent its answer
 	switch (result) {
 	case DB_OK:
-		if (is_to_be_committed(passage))
+		if (is_to_be_committed(exchange))
 			coherence_committed(call->registry);
-		return admit_watch(passage);
+		return admit_watch(exchange);
 	case DB_LOST:
 	case DB_RETRY:
 	case DB_FULL:
-		return discard_answer(passage, OUTCOME_UNAVAILABLE);
+		return discard_answer(exchange, OUTCOME_UNAVAILABLE);
 	case DB_DUPLICATE:
 	case DB_REFUSED:
 	case DB_ERROR:
 		break;
 	}
-	return discard_answer(passage, OUTCOME_INTERNAL);
+	return discard_answer(exchange, OUTCOME_INTERNAL);
 }

@@ -7,7 +7,7 @@
 #include "server/request/pipeline.h"
 
 // One request's way through the steps.
-struct passage {
+struct exchange {
 	struct pipeline *pipeline;
 	struct call *call;
 	enum transport_fault fault;
@@ -20,9 +20,9 @@ struct passage {
 
 enum step_result {
 	STEP_NEXT,
-	STEP_DONE, // passage->outcome is the answer; only encode and log follow
+	STEP_DONE, // exchange->outcome is the answer; only encode and log follow
 };
-typedef enum step_result step_fn(struct passage *passage);
+typedef enum step_result step_fn(struct exchange *exchange);
 
 step_fn step_identify;     // gives the request an id and takes the time
 step_fn step_route;        // address and method: 400 404 405 414 501, OPTIONS
@@ -33,7 +33,7 @@ step_fn step_admit;        // 429
 step_fn step_negotiate;    // parameters and media types: 400 406 415
 step_fn step_run;          // runs the handler in its transaction
 
-void step_encode(struct passage *passage);
-void step_log(struct passage *passage);
+void step_encode(struct exchange *exchange);
+void step_log(struct exchange *exchange);
 
 #endif

@@ -54,9 +54,9 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 	BUF_LIT(out, "\"creationTimestamp\":\"");
 	clock_add_rfc3339(out, resource->created_us);
 	buf_addc(out, '"');
-	if (resource->doomed_us != 0) {
+	if (resource->deletion_requested_us != 0) {
 		BUF_LIT(out, ",\"deletionTimestamp\":\"");
-		clock_add_rfc3339(out, resource->doomed_us);
+		clock_add_rfc3339(out, resource->deletion_requested_us);
 		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
 	}
 	document_add_stored_members(out, resource_place(resource, "meta"), resource->meta);

@@ -245,7 +245,7 @@ unsigned definition_verbs_for_caller(const struct call *call, const struct defin
 {
 	unsigned verbs = call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs;
 
-	return call->may_order ? verbs : verbs & ~(unsigned)VERB_WATCH;
+	return call->may_hand_over ? verbs : verbs & ~(unsigned)VERB_WATCH;
 }
 
 static struct doc *verbs_doc(struct pool *pool, unsigned verbs)

@@ -11,7 +11,7 @@
 
 static struct str phase_of(const struct resource *resource)
 {
-	return resource->doomed_us != 0 ? STR("Terminating") : STR("Active");
+	return resource->deletion_requested_us != 0 ? STR("Terminating") : STR("Active");
 }
 
 // The stored conditions; NULL if there are none, or if another dialect stored something of another form.
@@ -59,7 +59,7 @@ void kind_add_namespace_status(struct pool *pool, const struct resource *resourc
 	buf_addc(out, '"');
 	if (memmem(body.p, body.n, "\"conditions\"", 12) != NULL)
 		conditions = conditions_of(stored_document(pool, resource_place(resource, "body"), body));
-	if (conditions != NULL && resource->doomed_us == 0)
+	if (conditions != NULL && resource->deletion_requested_us == 0)
 		conditions = without_its_end(pool, conditions);
 	if (conditions != NULL) {
 		BUF_LIT(out, ",\"conditions\":");
@@ -115,7 +115,7 @@ static enum outcome check_phase(const struct change_of_object *change, const str
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "status.phase must be a string");
 	if (doc_string(phase).n == 0 || str_eq(doc_string(phase), phase_of(current)))
 		return OUTCOME_OK;
-	field_invalid_text(&faults, &at, doc_string(phase), current->doomed_us != 0 ?
+	field_invalid_text(&faults, &at, doc_string(phase), current->deletion_requested_us != 0 ?
 		"may only be 'Terminating' if `deletionTimestamp` is not empty" :
 		"may only be 'Active' if `deletionTimestamp` is empty");
 	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);

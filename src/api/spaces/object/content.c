@@ -446,13 +446,13 @@ static bool changes_nothing(const struct resource *current, const struct content
 }
 
 // An object whose deletion waits for finalizers must not get new ones.
-static enum outcome check_doomed(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
+static enum outcome check_deletion_requested(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
 	struct doc *none = doc_new_array(change->call->pool);
 	const struct doc *before = NULL, *after;
 
-	if (current == NULL || current->doomed_us == 0 || !doc_get(meta, STR("finalizers"), &after))
+	if (current == NULL || current->deletion_requested_us == 0 || !doc_get(meta, STR("finalizers"), &after))
 		return OUTCOME_OK;
 	(void)doc_get(resource_meta_doc(change->call->pool, current), STR("finalizers"), &before);
 	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
@@ -475,7 +475,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 	if (outcome == OUTCOME_OK)
 		outcome = object_client_metadata(change, whole, &meta, &content->locked);
 	if (outcome == OUTCOME_OK)
-		outcome = check_doomed(change, current, meta);
+		outcome = check_deletion_requested(change, current, meta);
 	if (outcome == OUTCOME_OK)
 		outcome = body_of(change, whole, current, &body);
 	if (outcome != OUTCOME_OK)

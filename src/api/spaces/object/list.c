@@ -341,7 +341,7 @@ enum outcome object_list_collection(struct call *call, const struct target *targ
 
 // ---- deleting a collection
 
-struct doomed {
+struct collected {
 	struct call *call;
 	struct { struct str space, name; } *list;
 	size_t n;
@@ -349,28 +349,28 @@ struct doomed {
 	struct listing listing;
 };
 
-static bool doom_one(void *arg, const struct resource *resource, struct str object)
+static bool collect_one(void *arg, const struct resource *resource, struct str object)
 {
-	struct doomed *doomed = arg;
+	struct collected *collected = arg;
 
-	if (doomed->n == DELETE_MAX) {
-		doomed->too_many = true;
+	if (collected->n == DELETE_MAX) {
+		collected->too_many = true;
 		return false;
 	}
-	doomed->list[doomed->n].space = str_dup(doomed->call->pool, resource->space);
-	doomed->list[doomed->n++].name = str_dup(doomed->call->pool, resource->name);
-	listing_add(&doomed->listing, resource_place(resource, "meta or body"), object);
+	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
+	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);
+	listing_add(&collected->listing, resource_place(resource, "meta or body"), object);
 	return true;
 }
 
-static enum outcome delete_each(struct call *call, const struct target *target, const struct doomed *doomed)
+static enum outcome delete_each(struct call *call, const struct target *target, const struct collected *collected)
 {
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; i < doomed->n; i++) {
-		const struct address address = { target->tenant, target->definition->type, doomed->list[i].space,
-			doomed->list[i].name };
+	for (size_t i = 0; i < collected->n; i++) {
+		const struct address address = { target->tenant, target->definition->type, collected->list[i].space,
+			collected->list[i].name };
 		bool kept = definition_has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
 		if (kept)
 			continue;
@@ -386,7 +386,7 @@ enum outcome delete_all_in_space(struct call *call)
 	struct target target;
 	struct list_query query;
 	const struct doc *preconditions;
-	struct doomed doomed = { .call = call };
+	struct collected collected = { .call = call };
 	struct str next;
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, &target);
 
@@ -402,18 +402,18 @@ enum outcome delete_all_in_space(struct call *call)
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	doomed.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*doomed.list));
-	listing_begin(&doomed.listing, call, &target);
+	collected.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*collected.list));
+	listing_begin(&collected.listing, call, &target);
 	query.limit = 0;
-	const struct visit visit = { call, &target, &query, doom_one, &doomed, NULL, NULL };
+	const struct visit visit = { call, &target, &query, collect_one, &collected, NULL, NULL };
 	outcome = visit_objects(&visit, &next);
-	if (outcome == OUTCOME_OK && doomed.too_many)
+	if (outcome == OUTCOME_OK && collected.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
 			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);
 	if (outcome == OUTCOME_OK)
-		outcome = delete_each(call, &target, &doomed);
+		outcome = delete_each(call, &target, &collected);
 	if (outcome == OUTCOME_OK)
-		listing_end(&doomed.listing, 0, STR_NONE); // no version: each object was locked and deleted by itself, so there
+		listing_end(&collected.listing, 0, STR_NONE); // no version: each object was locked and deleted by itself, so there
 		                                           // is no common one
 	return outcome;
 }

@@ -333,7 +333,7 @@ static void write_order(struct watch_begun *begun)
 	buf_add(&order, buf_str(&begun->known));
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
 		buf_add(&order, texts[i]);
-	call->order = buf_str(&order);
+	call->handover = buf_str(&order);
 }
 
 static enum outcome refuse(struct call *call)
@@ -349,7 +349,7 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 		.known = buf_new(call->pool, 64) };
 	bool expired = false;
 
-	if (!call->may_order)
+	if (!call->may_hand_over)
 		return refuse(call);
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watch of one client in the watch process: what it watches, up to which change it was told, and its events. It is made from
-// the order (call->order) that a worker wrote after checking the request.
+// the order (call->handover) that a worker wrote after checking the request.
 #ifndef TENURE_API_SPACES_WATCH_WATCHER_H
 #define TENURE_API_SPACES_WATCH_WATCHER_H
 
