@@ -60,13 +60,14 @@ struct tenure_etag {
 #else
 #define TENURE_ETAG_OF(kind, text) ((struct tenure_etag){ kind, text })
 #endif
-// The one that the object holds: only if it still is as it was read. TENURE_INVALID when it holds none.
+// The etag that the object holds: the change is made only if the resource is still as it was read. TENURE_INVALID if the object
+// holds no etag.
 #define TENURE_ETAG_CURRENT TENURE_ETAG_OF(TENURE_ETAG_IS_CURRENT, NULL)
-// None: whatever is there is changed.
+// No etag: the change is made whatever the resource is by now.
 #define TENURE_ETAG_NONE TENURE_ETAG_OF(TENURE_ETAG_IS_NONE, NULL)
-// This one, as a header field or a document has it; "*": only if it is there.
+// This etag, written as in a header field or a document. "*": the change is made only if the resource exists.
 #define TENURE_ETAG_TEXT(etag_text) TENURE_ETAG_OF(TENURE_ETAG_IS_TEXT, etag_text)
-// Only if nothing is there yet (If-None-Match: *); for tenure_resource_put().
+// The change is made only if nothing is there yet (If-None-Match: *); for tenure_resource_put().
 #define TENURE_ETAG_NEW TENURE_ETAG_OF(TENURE_ETAG_IS_NEW, NULL)
 
 // For people: "it changed since it was read". Never NULL.

@@ -393,7 +393,7 @@ static char *check_roles(const struct keystone_settings *settings)
 	return NULL;
 }
 
-// Which Keystone it is, and who asks it: what was learnt with other settings has other keys.
+// A number for this Keystone, part of all keys of the shared cache: an entry that was made under another auth_url is never found.
 static uint64_t purpose_of(const struct keystone_settings *settings)
 {
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x6b657973746f6e65, 2 };

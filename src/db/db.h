@@ -168,7 +168,7 @@ unsigned db_txn_tries(const struct db *db);
 // Counter of round trips since db_open, for tests that hold us to a number.
 uint64_t db_round_trips(const struct db *db);
 
-// Fault points for tests (TENURE_FAULT="name:count[:conn|process],…" in the environment when the handle is opened, off
-// otherwise): cuts the connection, or kills the process, at the count-th passing of "before-commit", "after-commit"
-// (sent, answer not read), "statement".
+// Faults for tests: if the environment has TENURE_FAULT="name:count[:conn|process],…" when the handle is opened, it cuts the
+// connection, or kills the process, when it passes the point `name` for the count-th time. Points are "statement" (before each
+// statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read).
 #endif

@@ -92,7 +92,8 @@ struct doc *client_diff(struct pool *pool, const struct doc *base, const struct 
 extern const struct version_field placement_version;
 // A copy of a provider's document with only the members that its PUT accepts.
 struct doc *provider_own(struct pool *pool, const struct doc *document);
-// The same after a merge patch: a member that the patch removes is null.
+// A copy of a provider's document with the merge patch applied, and with only the members that its PUT accepts. A member that the
+// patch removes is null.
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
 // Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.

@@ -74,8 +74,8 @@ static const struct manage_command *find_command(const char *const *words, size_
 	return NULL;
 }
 
-// Takes an option of the table that has the command's options and then everywhere. 0: go on; else the program ends with the
-// returned value minus 1.
+// Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those of
+// all commands. Returns 0 if parsing goes on; otherwise the program ends, and its exit code is the returned value minus 1.
 static int take_option(struct manage *manage, const struct options *options)
 {
 	size_t own = count_options(manage->command);

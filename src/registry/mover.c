@@ -122,8 +122,8 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*count = action.count;
-	// If-Match was compared with the whole action when the move was accepted. The tenants may have changed since; what it
-	// moves may not.
+	// If-Match was compared with the tag of the whole action when the move was accepted. Since then the tenants may have changed
+	// otherwise, but not the resources that move.
 	if (move->if_match.p != NULL && !str_eq_c(move->if_match, action.tag))
 		return move_fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)

@@ -392,7 +392,7 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 // ---- the whole
 
-// The values of each table together.
+// Lets each table check its values together.
 static bool check_tables(struct loader *loader, const struct source *source)
 {
 	const struct config *config = loader->config;

@@ -207,7 +207,8 @@ struct target {
 	const char *label; // "configmaps/web"
 	enum target_kind kind;
 };
-// The last two are for nodes; their documents are {"traits": […]} and {"maintenance": …, "maintenance_reason": …}.
+// CHANGE_TRAITS and CHANGE_MAINTENANCE are for nodes; their documents are {"traits": […]} and {"maintenance": …,
+// "maintenance_reason": …}.
 enum change_kind { CHANGE_PUT, CHANGE_PATCH, CHANGE_DELETE, CHANGE_JSON_PATCH, CHANGE_TRAITS, CHANGE_MAINTENANCE };
 struct change {
 	enum change_kind kind;

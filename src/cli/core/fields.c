@@ -157,7 +157,8 @@ struct str field_takes(const struct command *command, const struct field *field)
 
 // ---- values
 
-// Parses KEY=VALUE; a value that is JSON is taken as such: cpus=4 is a number. Other kinds have no key: STR_NONE.
+// Parses the value that a field was given. A field of kind FIELD_KEYS is given as KEY=VALUE, where a VALUE that is JSON counts as
+// JSON: in cpus=4 it is a number. *key is the KEY; STR_NONE for fields of other kinds.
 static int read_value(struct cli *cli, const struct given *given, struct str *key, struct doc **value)
 {
 	struct str text = str_c(given->value), unused;

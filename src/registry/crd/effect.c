@@ -15,12 +15,14 @@
 // Tenants read by one statement, and compared for one answer.
 enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
 
+// What applied before a change, either of one definition of the system or of one tenant (its own definition, or its policy).
 struct definition_survey {
-	struct str tenant;
-	// For a definition of the system's: its name, and the system's view from before. group p NULL: it is about one tenant.
+	struct str tenant; // whose space the change is made in
+	// If the system's definition changes: its group and plural, and all definitions of the system as they were before. group.p is
+	// NULL if the change concerns one tenant.
 	struct str group, plural;
 	struct view *common;
-	// For one tenant: its definitions from before, valid until the end of the request.
+	// If the change concerns one tenant: the definitions that applied to it before, valid until the end of the request.
 	const struct definition *const *list;
 	size_t n;
 };

@@ -21,7 +21,7 @@ static const char ending_detail[] =
 
 static const char emptied_detail[] = "the namespace is being deleted with all that is in it: wait until it is gone";
 
-// Runs a call; OUTCOME_OK.
+// Runs a statement. Returns OUTCOME_OK if it succeeded, else the outcome of its failure.
 static enum outcome run_call(struct registry *registry, struct db_call *call)
 {
 	enum db_result result = db_run_call(registry->db, registry->pool, call);

@@ -293,10 +293,10 @@ enum outcome allocation_write_again(struct registry *registry)
 	return OUTCOME_UNAVAILABLE;
 }
 
-// The ids of what has to be locked; no tenant twice.
+// The rows that have to be locked, by their ids. No tenant is in it twice.
 struct locks {
 	uint64_t *providers, *tenants;
-	struct str *names; // of the tenants
+	struct str *names; // names[i] is that of tenants[i]
 	size_t n_providers, n_tenants;
 };
 

@@ -266,7 +266,7 @@ static enum outcome reap_rows(struct reaping *reaping, bool dry_run, const struc
 	return outcome;
 }
 
-// Deletes what nothing refers to any more. It is not counted.
+// Deletes rows that nothing refers to any more: progress of moves, hidden traits and hidden classes. The counts don't include them.
 static enum outcome drop_leftovers(struct registry *registry)
 {
 	enum db_result result = sql_reap_move_progress_run(registry->db, registry->pool, NULL);

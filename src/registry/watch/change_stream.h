@@ -5,17 +5,17 @@
 
 #include "registry/core/model.h"
 
-// A change, and what it changed.
+// A row of the change log, and the resource or tenant that it changed.
 struct streamed_change {
 	uint64_t id;
 	struct str verb;            // created | updated | deleted | recovered | moved | purged
-	struct str tenant, from;    // the tenant; of a move also the one before. p NULL: purged
-	struct str former;          // the name that a purged tenant had; p NULL: the tenant exists
+	struct str tenant, from;    // names: of the tenant, and in a move of the tenant before it. p NULL: that tenant was purged
+	struct str former;          // if the tenant was purged, the name that it had; else p is NULL
 	uint64_t tenant_id;
-	// as the log describes it; from change_stream_contents() on as it is stored. id 0: the change is of the tenant itself
+	// As the log describes it; change_stream_contents() replaces that by what is stored. id 0: the tenant itself was changed.
 	struct resource resource;
-	const struct tenant *itself; // the tenant, if the change is of the tenant itself; set by change_stream_contents()
-	bool newest;                // set by change_stream_contents(): what it read has no later change
+	const struct tenant *itself; // if the tenant itself was changed: the tenant. Set by change_stream_contents()
+	bool newest;                // the resource or tenant has no later change. Set by change_stream_contents()
 	bool asks_before;           // set by the caller: change_stream_contents() shall set before
 	struct str before;          // labels and selectable fields before the change (log/selectable.h); p NULL: not known
 };
