@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_len: 65536
 // The configuration file: it is read, or an error says where and why; what was read can be printed and is in its ranges.
-#include "fuzz.h"
-
-#include <fcntl.h>
-#include <unistd.h>
+#include "input-file.h"
 
 #include "base/config/config.h"
 #include "server/setup/settings.h"
 #include "settings/settings.h"
 #include "wadl/settings.h"
-
-static char dir[] = "/tmp/tenure-fuzz-XXXXXX";
-static char path[sizeof(dir) + 16];
-
-static void remove_files(void)
-{
-	(void)unlink(path);
-	(void)rmdir(dir);
-}
-
-static void write_input(struct str input)
-{
-	if (path[0] == '\0') {
-		MUST(mkdtemp(dir) != NULL);
-		(void)snprintf(path, sizeof(path), "%s/t.conf", dir);
-		(void)atexit(remove_files);
-	}
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	MUST(fd >= 0 && write(fd, input.p, input.n) == (ssize_t)input.n);
-	close(fd);
-}
 
 static bool contains(struct str text, const char *word)
 {
@@ -51,8 +27,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	// Files of the host are none of this target's business, and some never end.
 	if (contains(input, "@") || contains(input, "/") || contains(input, ".."))
 		return;
-	write_input(input);
-	struct config *config = config_load(path, settings_tables(), &error);
+	struct config *config = config_load(input_file_write("t.conf", input), settings_tables(), &error);
 	MUST((config == NULL) == (error != NULL));
 	if (config == NULL) {
 		MUST(error[0] != '\0');
