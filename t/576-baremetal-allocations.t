@@ -298,6 +298,19 @@ subtest 'many at once' => sub {
     is_deeply [grep { defined } map { taken($_) } keys %by], [], 'all are free again';
 };
 
-is(((($instance->manage('doctor'))[0])), 0, 'the doctor finds nothing');
+subtest 'the doctor' => sub {
+    my $one = $ann->make('allocations', { resource_class => 'gold', candidate_nodes => ['a1'] })->{uuid};
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'finds nothing' or diag $text;
+    my $body = $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$n{a}', '-', ''))");
+    my $lost = $body =~ s/"allocation_uuid":"[^"]*"/"allocation_uuid":null/r;
+    $instance->sql("UPDATE resources SET body = '$lost' WHERE uid = UNHEX(REPLACE('$n{a}', '-', ''))");
+    ($code, $text) = $instance->manage('doctor');
+    isnt $code, 0, 'a node that has lost its allocation';
+    like $text, qr/each node and its allocation name each other.*\b\Q@{[ $one =~ tr{-}{}dr ]}\E/, 'is named by the allocation';
+    $instance->sql("UPDATE resources SET body = '$body' WHERE uid = UNHEX(REPLACE('$n{a}', '-', ''))");
+    is((($instance->manage('doctor'))[0]), 0, 'mended');
+    is $admin->put("/v2.0/t1/nodes/$n{b}", json => { %{ $admin->get("/v2.0/t1/nodes/$n{b}")->json }, allocation_uuid => $none })->status, 409, 'nobody sets it by hand';
+};
 
 done_testing;

@@ -24,6 +24,12 @@ forwards f JOIN resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_
 -- @fragment doctor_lost_namespace_deletions
 namespace_deletions e LEFT JOIN resources r ON r.id = e.resource_id AND r.live = 1 AND r.doomed_at IS NOT NULL WHERE r.id IS NULL
 
+-- The members of a node or allocation r that name the other one; and of the other one o, that names r. y is the type of r.
+-- @fragment doctor_names_other
+REPLACE(JSON_VALUE(r.body, IF(y.plural = 'nodes', '$.allocation_uuid', '$.node_uuid')), '-', '')
+-- @fragment doctor_named_by_other
+REPLACE(JSON_VALUE(o.body, IF(y.plural = 'nodes', '$.node_uuid', '$.allocation_uuid')), '-', '')
+
 -- @fragment doctor_keys_of_nothing
 resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL
 
@@ -208,6 +214,14 @@ FROM moves m
 LEFT JOIN tenants s ON s.id = m.source_id
 LEFT JOIN tenants t ON t.id = m.dest_id
 WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)
+-- @case node_allocation
+SELECT {resource_name} AS example
+FROM types y
+JOIN resources r ON r.type_id = y.id AND r.live = 1
+LEFT JOIN resources o ON o.uid = UNHEX({doctor_names_other}) AND o.live = 1 AND o.type_id = (
+  SELECT p.id FROM types p WHERE p.group_name = y.group_name AND p.plural = IF(y.plural = 'nodes', 'allocations', 'nodes'))
+WHERE y.group_name = 'baremetal.openstack.org' AND y.plural IN ('nodes', 'allocations')
+  AND {doctor_names_other} IS NOT NULL AND COALESCE({doctor_named_by_other} <> LOWER(HEX(r.uid)), 1)
 -- @case hidden_trait
 SELECT k.name AS example FROM {doctor_hidden_traits}
 -- @case tree

@@ -213,11 +213,15 @@ static enum outcome check_instance(struct draft *draft)
 static enum outcome check_allocation(struct draft *draft)
 {
 	struct str allocation = draft->before != NULL ? baremetal_text(draft->before, "allocation_uuid") : STR_NONE;
+	bool other = baremetal_changes(draft, baremetal_node_members, "allocation_uuid");
 
-	if (draft->by_service || allocation.p == NULL)
+	if (draft->by_service || (allocation.p == NULL && !other))
 		return OUTCOME_OK;
-	if (!baremetal_changes(draft, baremetal_node_members, "allocation_uuid") &&
-	    !baremetal_changes(draft, baremetal_node_members, "instance_uuid"))
+	if (allocation.p == NULL)
+		return registry_fail(draft->registry, OUTCOME_CONFLICT,
+			"allocation_uuid of node %.*s is set by its allocation alone: make one, by POST /baremetal/v1/allocations",
+			STR_ARG(node_id(draft)));
+	if (!other && !baremetal_changes(draft, baremetal_node_members, "instance_uuid"))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
 		"Node %.*s has allocation %.*s: delete that to free the node, or undeploy it", STR_ARG(node_id(draft)),

@@ -162,6 +162,7 @@ static const struct check checks[] = {
 	{ "each allocation is of an inventory", FINDS(ALLOCATION_INVENTORY) },
 	{ "each allocation has a consumer", FINDS(ALLOCATION_CONSUMER) },
 	{ "each consumer has allocations", MENDS(CONSUMER) },
+	{ "each node and its allocation name each other", FINDS(NODE_ALLOCATION) },
 	{ "each waiting move's tenants exist", FINDS(MOVE_TENANTS) },
 	{ "no trait is hidden that a live resource has", hidden_traits, .finding = SQL_DOCTOR_FINDING_HIDDEN_TRAIT, .mends = true,
 		.repair = SQL_DOCTOR_REPAIR_HIDDEN_TRAIT },
