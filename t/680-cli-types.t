@@ -44,6 +44,26 @@ print {$file} JSON::PP->new->encode(definition('gears'));
 close $file;
 my $changes = $instance->change_count;
 
+subtest 'names of types and commands' => sub {
+    $ann->ends(0, qw(configmaps set web data.color=blue --etag new));
+    my $list = csv($ann, qw(configmaps list --columns name));
+    is $list, 'web', 'plural';
+    is csv($ann, $_, qw(list --columns name)), $list, $_ for qw(configmap cm);
+    is csv($ann, qw(resource list configmap --columns name)), $list, 'resource list configmap';
+    is csv($op, qw(tenants list --columns id)), csv($op, qw(tenant list --columns id)), "a noun's plural";
+    like $ann->ends(64, 'tenat')->{err}, qr/there is no command "tenat"; did you mean "tenant"\?/, 'a noun, mistyped';
+    like $ann->ends(64, 'configmaps')->{err}, qr/configmaps has verbs, such as "tenure configmaps list"/, 'without a verb';
+    for my $typed ('confgmaps', 'conffigmap') {
+        like $ann->run($typed, 'list')->{err}, qr/did you mean "configmaps"\?/, "$typed: a type, mistyped";
+        like $ann->run($typed, 'show', 'web')->{err}, qr/did you mean "configmaps"\?/, 'shown';
+    }
+    unlike $ann->run(qw(gears show none))->{err}, qr/did you mean/, 'no guess for what is far from all';
+    is $ann->run_with_input("one\ntwo\n", qw(configmaps set - data.color=red))->{code}, 0, 'set takes names from standard input';
+    is csv($ann, qw(configmaps list --columns name)), 'one two web', 'each is made';
+    $ann->ends(0, qw(configmaps delete one two web --yes));
+    $changes = $instance->change_count;
+};
+
 subtest 'types' => sub {
     like $ann->ends(0, qw(type list))->{out}, qr/^gears\.example\.com +Gear +system +true +v1$/m, 'listed';
     like $ann->ends(0, qw(type list --columns), 'type,short')->{out}, qr/^configmaps +cm$/m, 'with short names';

@@ -44,26 +44,58 @@ static size_t distance(struct str a, struct str b)
 	return last[b.n];
 }
 
+// A search for the word that is most similar to what was typed.
+struct nearest {
+	struct str typed;
+	size_t prefix;  // bytes at the beginning that all words have in common
+	size_t differs; // of the nearest word so far; before there is one, the most letters that may differ
+	bool found;
+};
+
+// Is this word nearer than those before?
+static bool is_nearer(struct nearest *nearest, struct str word)
+{
+	const size_t fewest_letters = 3;
+	struct str typed = nearest->typed;
+
+	if (typed.n <= nearest->prefix || typed.n > NAME_MAX_SHOWN || word.n > NAME_MAX_SHOWN)
+		return false;
+	bool begins = typed.n >= nearest->prefix + fewest_letters && str_starts(word, typed);
+	size_t differs = begins ? 0 : distance(typed, word);
+	if (differs > nearest->differs || (differs == nearest->differs && nearest->found))
+		return false;
+	nearest->differs = differs;
+	nearest->found = true;
+	return true;
+}
+
+static struct nearest nearest_begin(struct str typed, size_t prefix)
+{
+	return (struct nearest){ .typed = typed, .prefix = prefix, .differs = typed.n / 4 };
+}
+
 const struct option_row *options_nearest(const struct option_row *rows, size_t n, struct str typed)
 {
-	const struct option_row *nearest = NULL;
-	const size_t dashes = 2, fewest_letters = 3;
-	size_t best = typed.n / 4; // most letters that may differ: a quarter of those typed
+	struct nearest nearest = nearest_begin(typed, 2); // the dashes
+	const struct option_row *row = NULL;
 
-	if (typed.n <= dashes || typed.n > NAME_MAX_SHOWN)
-		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		struct str name = str_c(rows[i].name);
-		if (name.n > NAME_MAX_SHOWN)
-			continue;
-		bool begins = typed.n >= dashes + fewest_letters && str_starts(name, typed);
-		size_t differs = begins ? 0 : distance(typed, name);
-		if (differs < best || (differs == best && nearest == NULL)) {
-			nearest = &rows[i];
-			best = differs;
-		}
+		if (is_nearer(&nearest, str_c(rows[i].name)))
+			row = &rows[i];
 	}
-	return nearest;
+	return row;
+}
+
+const char *options_nearest_word(const char *const *words, size_t n, struct str typed)
+{
+	struct nearest nearest = nearest_begin(typed, 0);
+	const char *word = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_nearer(&nearest, str_c(words[i])))
+			word = words[i];
+	}
+	return word;
 }
 
 // ---- parsing

@@ -46,6 +46,8 @@ enum option_kind options_next(struct options *options, const struct option_row *
 // The row whose name is most similar to the typed text, for suggestions: it begins with the text, or differs in few letters. NULL
 // if there is none.
 const struct option_row *options_nearest(const struct option_row *rows, size_t n, struct str typed);
+// The same among words.
+const char *options_nearest_word(const char *const *words, size_t n, struct str typed);
 
 // Prints the options for help, one on each line, the letter first if there is one.
 void options_print(FILE *out, const struct option_row *rows, size_t n);

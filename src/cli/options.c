@@ -81,12 +81,29 @@ static void drop(struct cli *cli, size_t n)
 	cli->n_arguments -= n;
 }
 
-// Takes noun and verb off the front. A type's plural counts as the noun "resource" with the type as its first argument.
+// Is it the plural or singular name, or a short one, of a type that `tenure resource` offers?
+static bool is_offered(const char *word)
+{
+	const char *plural = type_plural(word);
+
+	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		if (t->offered && strcmp(t->plural, plural) == 0)
+			return true;
+	}
+	return false;
+}
+
+// Takes noun and verb off the front. A type's name counts as the noun "resource" with the type as its first argument, and a noun's
+// plural as the noun (tenants list).
 static bool take_command(struct cli *cli)
 {
 	const char *noun = cli->arguments[0];
 	const char *words[] = { "resource", cli->n_arguments > 1 ? cli->arguments[1] : NULL };
 	size_t used;
+	const char *near = cli_noun_near(cli->pool, cli->commands, noun);
+
+	if (near != NULL && !is_offered(noun) && str_eq(str_c(noun), str_printf(cli->pool, "%ss", near)))
+		noun = cli->arguments[0] = near;
 
 	if (cli_noun_known(cli->commands, noun)) {
 		cli->command = command_find(cli->commands, cli->arguments, cli->n_arguments, &used);
@@ -116,6 +133,18 @@ static int check_options(const struct cli *cli)
 	return 0;
 }
 
+static void fail_unknown(struct cli *cli, const char *noun)
+{
+	const char *near = cli_noun_near(cli->pool, cli->commands, noun);
+
+	if (is_offered(noun))
+		cli_fail(EX_USAGE, "%s has verbs, such as \"tenure %s list\"; see \"tenure help resource\"", noun, noun);
+	else if (near != NULL)
+		cli_fail(EX_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", noun, near);
+	else
+		cli_fail(EX_USAGE, "there is no command \"%s\"; see \"tenure help\"", noun);
+}
+
 int options_parse(struct cli *cli, int argc, char **argv)
 {
 	if (!split(cli, argc, argv))
@@ -133,7 +162,7 @@ int options_parse(struct cli *cli, int argc, char **argv)
 			cli_help_noun(cli->commands, cli_noun_known(cli->commands, noun) ? noun : "resource", help ? stdout :
 				stderr);
 		else
-			cli_fail(EX_USAGE, "there is no command \"%s\"; see \"tenure help\"", noun);
+			fail_unknown(cli, noun);
 		return (help ? EX_OK : EX_USAGE) + 1;
 	}
 	if (help) {

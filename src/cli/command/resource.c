@@ -22,21 +22,49 @@ const struct offered_type offered_types[] = {
 #define SHORTS(one, two) { one, two }
 #define NO_SHORT { NULL }
 #define BUILTIN_TYPE(parts, rules, offered, group, kind, plural, scope, shorts, ...) \
-	{ plural, shorts, TYPE_##offered, IN_##scope },
+	{ kind, plural, shorts, TYPE_##offered, IN_##scope },
 #include "base/builtin_types.def"
 #undef BUILTIN_TYPE
 	{ .plural = NULL },
 };
 
+// The singular name of a type is its kind in lower case.
+static bool is_singular(const struct offered_type *type, const char *word)
+{
+	size_t i = 0;
+
+	while (word[i] != '\0' && (type->kind[i] == word[i] || (word[i] >= 'a' && word[i] <= 'z' && type->kind[i] == word[i] - 'a' + 'A')))
+		i++;
+	return word[i] == '\0' && type->kind[i] == '\0';
+}
+
 const char *type_plural(const char *word)
 {
 	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		if (t->offered && is_singular(t, word))
+			return t->plural;
 		for (size_t i = 0; i < COUNT_OF(t->short_names) && t->short_names[i] != NULL; i++) {
 			if (t->offered && strcmp(t->short_names[i], word) == 0)
 				return t->plural;
 		}
 	}
 	return word;
+}
+
+// Prints the offered type that is nearly called so, if the service knows no such type. Returns code.
+static int suggest_type(int code, const char *type)
+{
+	const char *words[COUNT_OF(offered_types)];
+	size_t n = 0;
+
+	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		if (t->offered)
+			words[n++] = t->plural;
+	}
+	const char *near = options_nearest_word(words, n, str_c(type));
+	if (code == EXIT_NOT_FOUND && near != NULL && strcmp(near, type) != 0)
+		cli_fail(0, "  did you mean \"%s\"?", near);
+	return code;
 }
 
 static const char *namespace_of(const struct cli *cli, const char *type)
@@ -86,7 +114,7 @@ int command_resource_list(struct cli *cli)
 	tenure_list_free(&list);
 	if (code == EX_OK)
 		table_print(table);
-	return code;
+	return suggest_type(code, type);
 }
 
 static int show_one(struct cli *cli, const char *name, void *table)
@@ -99,7 +127,7 @@ static int show_one(struct cli *cli, const char *name, void *table)
 
 int command_resource_show(struct cli *cli)
 {
-	return cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
+	return suggest_type(cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one), cli->arguments[0]);
 }
 
 // arg: the struct change.
@@ -111,6 +139,7 @@ static int change_one(struct cli *cli, const char *name, void *arg)
 	return resource_target(cli, NULL, cli->arguments[0], name, &target) ? target_change(cli, &target, &change) : EX_USAGE;
 }
 
+// "-" (names on standard input) replaces only the second argument; MEMBER=VALUE arguments follow.
 int command_resource_set(struct cli *cli)
 {
 	struct doc *document;
@@ -119,10 +148,9 @@ int command_resource_set(struct cli *cli)
 	if (code != EX_OK)
 		return code;
 	struct change put = { .kind = CHANGE_PUT, .document = document != NULL ? document : doc_new_object(cli->pool) };
-	return change_one(cli, cli->arguments[1], &put);
+	return cli_each_of(cli, cli_input_names(cli, 1, 2), change_one, &put);
 }
 
-// "-" (names on standard input) replaces only the second argument; MEMBER=VALUE arguments follow.
 int command_resource_patch(struct cli *cli)
 {
 	struct doc *document;

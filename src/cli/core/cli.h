@@ -103,6 +103,8 @@ int cli_fail_status(struct cli *cli, enum tenure_status status, const char *labe
 // verb was given, it returns the noun's row with verb NULL, if there is one. NULL: there is no such command.
 const struct command *command_find(const struct command *commands, const char *const *words, size_t n, size_t *used);
 bool cli_noun_known(const struct command *commands, const char *noun);
+// The noun of a command whose plural was typed, or that is nearly spelt so; NULL: none is.
+const char *cli_noun_near(struct pool *pool, const struct command *commands, const char *typed);
 // Could the word be the plural of a type?
 bool cli_is_type(const char *word);
 
@@ -357,13 +359,13 @@ int command_tenant_delete(struct cli *cli);
 int command_tenant_recover(struct cli *cli);
 // The built-in types, of which `tenure resource` handles some; ends with plural NULL.
 struct offered_type {
-	const char *plural;
+	const char *kind, *plural;
 	const char *short_names[2]; // NULL: no more
 	bool offered;    // false: other commands handle it
 	bool namespaced; // in the namespace default, if none is given
 };
 extern const struct offered_type offered_types[];
-// The plural of the type that has that short name; word if it is none.
+// The plural of the type that has that short or singular name; word if there is none.
 const char *type_plural(const char *word);
 int command_resource_list(struct cli *cli);
 int command_resource_show(struct cli *cli);

@@ -4,6 +4,8 @@
 
 #include "cli/core/cli.h"
 
+enum { NOUNS_MAX = 64 };
+
 bool cli_noun_known(const struct command *commands, const char *noun)
 {
 	for (const struct command *c = commands; c->noun != NULL; c++) {
@@ -11,6 +13,23 @@ bool cli_noun_known(const struct command *commands, const char *noun)
 			return true;
 	}
 	return false;
+}
+
+const char *cli_noun_near(struct pool *pool, const struct command *commands, const char *typed)
+{
+	struct str plural = str_c(typed);
+	const char *words[NOUNS_MAX];
+	size_t n = 0;
+
+	for (const struct command *c = commands; c->noun != NULL; c++) {
+		if (n > 0 && strcmp(words[n - 1], c->noun) == 0)
+			continue;
+		assert(n < NOUNS_MAX);
+		words[n++] = c->noun;
+		if (str_eq(plural, str_printf(pool, "%ss", c->noun)))
+			return c->noun;
+	}
+	return options_nearest_word(words, n, plural);
 }
 
 // How many of the words are this verb; 0: they are not.
