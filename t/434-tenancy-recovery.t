@@ -127,4 +127,30 @@ subtest 'who took the place of one that moved' => sub {
     is $admin->get($url)->json->{n}, 1, 'and the address is its again';
 };
 
+# The change rows of a large recovery are written in chunks of 2,000, so that others need not wait long for the log.
+subtest 'in chunks' => sub {
+    my $many = 4_500;
+    $admin->make_tenant('large');
+    $admin->make('/v2.0/large/namespaces/n', {});
+    my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'large'));
+    $instance->sql(<<"SQL");
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+SELECT UNHEX(MD5(CONCAT('large', seq))), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
+  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$many WHERE y.plural = 'configmaps' AND y.builtin;
+UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
+SQL
+    my $count = $admin->get('/v2.0/large')->json->{tenant}{resources};
+    $admin->delete('/v2.0/large/namespaces/n')->is_status(202, 'deleted in the background');
+    ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/large')->json->{tenant}{resources} == $count - $many - 1 }, 60), 'with all in it';
+    my $recover = $admin->post('/v2.0/large/namespaces/n/action/recover');
+    $recover->is_status(204, 'recovered');
+    my $rows = "FROM changes WHERE tenant_id = $id AND verb = 'recovered'";
+    is $instance->sql_value("SELECT COUNT(*) $rows"), $many + 1, 'a change row for each';
+    is $instance->sql_value("SELECT COUNT(DISTINCT resource_id) $rows"), $many + 1, 'once';
+    is $instance->sql_value("SELECT COUNT(DISTINCT request_id) $rows"), 1, 'of one request';
+    is $instance->sql_value("SELECT COUNT(*) FROM resources r WHERE r.tenant_id = $id AND r.live = 1 AND r.deletion IS NULL AND r.namespace = 'n'
+        AND r.changed = (SELECT MAX(x.id) FROM changes x WHERE x.resource_id = r.id)"), $many, 'each is live, and knows its last change';
+    is $admin->get('/v2.0/large')->json->{tenant}{resources}, $count, 'they count again';
+};
+
 done_testing;

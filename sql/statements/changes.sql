@@ -62,11 +62,11 @@ SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1,
 FROM {waiting} STRAIGHT_JOIN resources r ON r.id = j.id;
 
 -- @statement change_insert_recovered
--- @in request_id bytes, now time, actor text, of deletion
+-- @in request_id bytes, now time, actor text, part deletion_range
 INSERT INTO changes ({change_columns})
 SELECT {change_by}, 'recovered', r.tenant_id, NULL, {change_of_r}, r.revision, NULL, r.etag, NULL, r.moves, NULL
-FROM resources r
-WHERE {of_deletion};
+FROM resources r FORCE INDEX (deletion)
+WHERE {in_range_of_deletion};
 
 -- @statement change_insert_moved
 -- @in request_id bytes, now time, actor text, dest_id uint, set move_range

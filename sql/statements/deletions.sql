@@ -187,7 +187,24 @@ UPDATE resources r
 SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.doomed_at = NULL
 WHERE {of_deletion};
 
--- Runs after their change rows, in the same batch.
+-- A range of them, by their ids: those above after, up to upto.
+-- @group deletion_range of deletion, after uint, upto uint
+-- @fragment in_range_of_deletion
+r.deletion = :part.of.deletion AND r.id > :part.after AND r.id <= :part.upto
+  AND (r.id = :part.of.id OR r.namespace = :part.of.namespace OR r.root = :part.of.root)
+
+-- Every :every-th id of what a deletion took, by which it is split into ranges.
+-- @statement deletion_bounds
+-- @in of deletion, every uint
+-- @out id uint
+-- @scans what one deletion took, once
+-- @sorts likewise
+SELECT CAST(id AS UNSIGNED) AS id
+FROM (SELECT r.id, ROW_NUMBER() OVER (ORDER BY r.id) AS n FROM resources r WHERE {of_deletion}) numbered
+WHERE n % :every = 0
+ORDER BY id;
+
+-- Runs after their change rows.
 -- @statement deletion_undone
 -- @in of deletion
 UPDATE resources r SET r.deletion = NULL, r.changed = {last_change} WHERE {of_deletion};

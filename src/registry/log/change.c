@@ -151,13 +151,13 @@ struct db_call changes_of_waiting(struct registry *registry, struct str waiting)
 	return sql_change_insert_waiting_call(registry->pool, &in);
 }
 
-struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion)
+struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion_range *part)
 {
 	const struct sql_change_insert_recovered in = {
 		.request_id = uuid_bytes(&registry->request_id),
 		.now = registry->stamp_us,
 		.actor = registry->actor,
-		.of = *deletion,
+		.part = *part,
 	};
 
 	return sql_change_insert_recovered_call(registry->pool, &in);

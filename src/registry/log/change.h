@@ -46,7 +46,7 @@ struct db_call changes_of_deleted_piece(struct registry *registry, struct str re
 struct db_call changes_of_waiting(struct registry *registry, struct str waiting);
 // The resources are recovered. Run it after they have taken their names back: if that deletes a resource of the same name, the
 // deletion is then logged first.
-struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion);
+struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion_range *part);
 // The resources move to the tenant dest_id.
 struct db_call changes_of_move(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
 	uint64_t dest_id);

@@ -14,6 +14,9 @@
 #include "registry/type/tree.h"
 #include "sql/deletions.h"
 
+// Change rows that one statement writes at most.
+enum { CHUNK = 2000 };
+
 struct deletion {
 	struct resource resource; // the one whose deletion was requested
 	struct sql_deletion of;   // selects the rows of that deletion
@@ -180,6 +183,34 @@ static enum outcome claim(struct registry *registry, struct deletion *deletion)
 	return outcome;
 }
 
+static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
+{
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Writes the change rows. INSERT … SELECT holds the lock of the log's ids until it ends (innodb_autoinc_lock_mode=1), and writers of
+// other tenants wait for that lock. So the rows of a large deletion are inserted in chunks.
+static enum outcome log_in_chunks(struct registry *registry, const struct deletion *deletion)
+{
+	const struct sql_deletion_bounds in = { .of = deletion->of, .every = CHUNK };
+	struct db_call bounds = sql_deletion_bounds_call(registry->pool, &in);
+	enum outcome outcome = run_calls(registry, &bounds, 1);
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i <= bounds.rows.n; i++) {
+		const struct sql_deletion_range part = {
+			.of = deletion->of,
+			.after = i > 0 ? sql_deletion_bounds_row(&bounds.rows, i - 1)->id : 0,
+			.upto = i < bounds.rows.n ? sql_deletion_bounds_row(&bounds.rows, i)->id : UINT64_MAX,
+		};
+		struct db_call call = changes_of_recovery(registry, &part);
+
+		outcome = run_calls(registry, &call, 1);
+	}
+	return outcome;
+}
+
 static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)
 {
 	struct pool *pool = registry->pool;
@@ -187,8 +218,9 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	const struct sql_deletion_show_traits traits = { .of = deletion->of };
 	const struct sql_deletion_show_classes classes = { .of = deletion->of };
 	const struct sql_deletion_undone undone = { .of = deletion->of };
+	// The change rows come first: writers of traits wait for the lock of the catalogue.
 	struct db_call calls[] = {
-		changes_of_recovery(registry, &deletion->of),
+		changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
 		sql_deletion_retire_forwards_call(pool, &forwards),
 		tenant_count_up_call(registry, held, deletion->n),
 		coherence_hold_call(),
@@ -196,13 +228,16 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 		sql_deletion_show_classes_call(pool, &classes),
 		sql_deletion_undone_call(pool, &undone),
 	};
-	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
+	size_t logged = deletion->n > CHUNK ? 1 : 0;
+	enum outcome outcome = logged > 0 ? log_in_chunks(registry, deletion) : OUTCOME_OK;
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
+	if (outcome == OUTCOME_OK)
+		outcome = run_calls(registry, calls + logged, COUNT_OF(calls) - logged);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (calls[2].rows.affected != 1)
 		return resource_fail_quota(registry, held);
-	enum outcome outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
+	outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
