@@ -74,11 +74,28 @@ static const struct merge_rule *find_rule(const struct merge_rule *rules, struct
 
 // ---- values that the target lacks
 
-// A copy without directives, without items that are only directives and, in objects, without nulls.
+// Has the value nothing that clean() leaves out?
+static bool is_clean(struct merging *merging, const struct doc *value)
+{
+	bool clean = true;
+
+	if (doc_kind(value) == DOC_OBJECT) {
+		for (struct doc_iter it = doc_iter(value); clean && doc_next(&it);)
+			clean = it.value != NULL && !is_directive(it.name) && is_clean(merging, it.value);
+	}
+	for (size_t i = 0; clean && doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++)
+		clean = treatment_of(merging, doc_at(value, i)) == MERGE && is_clean(merging, doc_at(value, i));
+	return clean;
+}
+
+// The value without directives, without items that are only directives and, in objects, without nulls. Most values have none of
+// these, and are not copied: the result of the whole patch is copied at its end.
 static struct doc *clean(struct merging *merging, const struct doc *value)
 {
 	struct doc *copy;
 
+	if (is_clean(merging, value))
+		return doc_of(json_tree_of(value));
 	if (doc_kind(value) == DOC_OBJECT) {
 		copy = doc_new_object(merging->pool);
 		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
