@@ -16,6 +16,7 @@ static void test_own_roles(void)
 {
 	const struct principal operator = { .user = STR("o"), .role = ROLE_OPERATOR };
 	const struct principal admin = { .user = STR("a"), .tenant = STR("red"), .role = ROLE_ADMIN };
+	const struct principal member = { .user = STR("m"), .tenant = STR("red"), .role = ROLE_MEMBER };
 	const struct principal reader = { .user = STR("r"), .tenant = STR("red"), .role = ROLE_READER };
 	const struct principal none = { .user = STR("n") };
 
@@ -24,6 +25,10 @@ static void test_own_roles(void)
 	has("an operator", operator, "service", false);
 	has("a tenant's admin", admin, "admin", false);
 	has("a tenant's admin", admin, "member", true);
+	has("a tenant's admin", admin, "reader", true);
+	has("a tenant's member", member, "admin", false);
+	has("a tenant's member", member, "member", true);
+	has("a tenant's member", member, "reader", true);
 	has("a tenant's reader", reader, "member", false);
 	has("a tenant's reader", reader, "reader", true);
 	has("a user without role", none, "reader", false);

@@ -495,12 +495,26 @@ static struct str in_the_way(const char *source, const char *path, const char *d
 	return buf_str(&text);
 }
 
+// By another worker, of another host: this one does not learn of it at once.
+static void policy_elsewhere(const char *tenant, const char *name)
+{
+	struct client mine = here;
+
+	client_open(&here);
+	policy(tenant, name);
+	client_close(&here);
+	here = mine;
+}
+
 static void test_moves(void)
 {
 	is_str(in_the_way("c", "g1", "b"), "ok; type-unavailable gadgets.example.com/g1", "to whom the range leaves out");
 	is_str(in_the_way("c", "g1", "d"), "ok; name-taken gadgets.example.com/g1", "to whom it is shared, where the name is taken");
 	EXPECT(NO_CONTENT, "it goes", DELETE, "d", "g1", .type = "gadgets.example.com");
 	is_str(in_the_way("c", "g1", "d"), "ok", "where it is free");
+	policy_elsewhere("d", TYPE_POLICY_NEVER);
+	EXPECT(BLOCKED, "not where another worker has just ended that", MOVE, "c", "g1", .type = "gadgets.example.com", .dest = "d");
+	policy_elsewhere("d", TYPE_POLICY_LOCAL);
 	is_str(in_the_way("c", "g1", "a"), "ok; type-differs gadgets.example.com/g1", "to who has an own one");
 	is_str(in_the_way("c", NULL, "b"), "ok; type-unavailable gadgets.example.com/g1", "all, to whom the range leaves out");
 	is_str(in_the_way("c", NULL, "d"), "ok", "all");

@@ -53,6 +53,18 @@ static void fill(void)
 		EXPECT(CREATED, all[i], PUT, "b", all[i], .body = "{\"of\":\"b\"}");
 }
 
+// Clocks of several hosts differ: a resource's times never go back.
+static void times_rise(void)
+{
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "clocks");
+	EXPECT(CREATED, "made", PUT, "clocks", "pv1", .body = "{\"x\":1}");
+	int64_t made_us = here.resource.updated_us;
+	server_sql("UPDATE resources SET updated_at = updated_at + INTERVAL 1 HOUR WHERE tenant_id = (SELECT id FROM tenants WHERE name = 'clocks')\n"
+		   "  AND name = 'pv1';\n");
+	EXPECT(OK, "changed by a host whose clock is behind", PUT, "clocks", "pv1", .body = "{\"x\":2}");
+	ok(here.resource.updated_us >= made_us + INT64_C(3600000000), "not before the change before");
+}
+
 static void made_and_changed(void)
 {
 	EXPECT(CREATED, "made", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":1}}");
@@ -409,5 +421,6 @@ int main(void)
 	are_neighbours();
 	changes_listed();
 	depths();
+	times_rise();
 	return fixture_end();
 }
