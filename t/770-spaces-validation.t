@@ -372,4 +372,20 @@ subtest 'what is there already' => sub {
     $acme->get("$in/pods/odd")->is_status(404, 'and is gone');
 };
 
+# ---- what a request may take
+
+# What the server fills in and checks costs a few times the object's own memory.
+subtest 'many containers' => sub {
+    my $containers = join ',', map { qq({"name":"c$_","image":"i"}) } 1 .. 12_000;
+    my $pod = $acme->post("$in/pods?dryRun=All", body => qq({"metadata":{"name":"many"},"spec":{"containers":[$containers]}}), type => 'application/json');
+    $pod->is_status(201, '12,000 fit into a request');
+    $acme->post("$in/pods", json => { metadata => { name => 'few' }, spec => { containers => [{ name => 'c1', image => 'i' }] } })->is_status(201);
+    for my $type ('application/merge-patch+json', 'application/strategic-merge-patch+json') {
+        my $answer = $acme->request('PATCH', "$in/pods/few", body => qq({"spec":{"containers":[$containers]}}), type => $type);
+        my %fault  = faults_of($answer, "$type: so many fit, too", 'Pod');
+        like $fault{'spec.containers'} // '', qr/pod updates may not add or remove containers/, 'but not into this pod';
+    }
+    $acme->delete("$in/pods/few")->is_status(200);
+};
+
 done_testing;

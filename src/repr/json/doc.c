@@ -230,6 +230,19 @@ bool doc_get(const struct doc *object, struct str name, const struct doc **value
 	return there;
 }
 
+struct doc *doc_own_item(struct doc *array, size_t index)
+{
+	return doc_of(json_tree_of(doc_at(array, index)));
+}
+
+struct doc *doc_own_member(struct doc *object, struct str name)
+{
+	const struct doc *value;
+
+	(void)doc_get(object, name, &value);
+	return doc_of(json_tree_of(value));
+}
+
 struct doc_iter doc_iter(const struct doc *object)
 {
 	struct doc_iter it = { .at = NULL };

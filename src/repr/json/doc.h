@@ -41,6 +41,9 @@ size_t doc_elements(const struct doc *doc); // of an array, else 0
 const struct doc *doc_at(const struct doc *array, size_t index);
 // Finds a member by name; *value is NULL if the member is null. False: there is none, or object is no object.
 bool doc_get(const struct doc *object, struct str name, const struct doc **value);
+// The same of a tree that the caller has built or copied, so that the value may be changed in place; NULL: missing, or null.
+struct doc *doc_own_item(struct doc *array, size_t index);
+struct doc *doc_own_member(struct doc *object, struct str name);
 // Iteration over an object's members in their order:
 //   for (struct doc_iter it = doc_iter(object); doc_next(&it);) use(it.name, it.value);
 struct doc_iter {

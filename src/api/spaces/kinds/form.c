@@ -148,30 +148,20 @@ enum outcome builtin_check_form(const struct change_of_object *change, const str
 
 // ---- defaults
 
-static struct doc *filled(struct pool *pool, const struct doc *value, const char *const *path, size_t steps,
-	const char *preset)
+static void fill(struct pool *pool, struct doc *value, const char *const *path, size_t steps, const char *preset)
 {
-	struct doc *copy;
-	const struct doc *member = NULL;
-
-	if (doc_kind(value) == DOC_ARRAY) {
-		copy = doc_new_array(pool);
-		for (size_t i = 0; i < doc_length(value); i++)
-			doc_push(copy, filled(pool, doc_at(value, i), path, steps, preset));
-		return copy;
-	}
-	copy = doc_copy(pool, value);
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++)
+		fill(pool, doc_own_item(value, i), path, steps, preset);
 	if (doc_kind(value) != DOC_OBJECT)
-		return copy;
-	doc_get(value, str_c(path[0]), &member);
+		return;
+	struct doc *member = doc_own_member(value, str_c(path[0]));
 	if (steps > 1 && member != NULL)
-		doc_set(copy, str_c(path[0]), filled(pool, member, path + 1, steps - 1, preset));
+		fill(pool, member, path + 1, steps - 1, preset);
 	else if (steps == 1 && (member == NULL || (doc_kind(member) == DOC_STRING && doc_string(member).n == 0)))
-		doc_set_str(pool, copy, path[0], str_c(preset));
-	return copy;
+		doc_set_str(pool, value, path[0], str_c(preset));
 }
 
-struct doc *builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body)
+void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body)
 {
 	const struct type_preset *preset = type_parts(definition->type)->presets;
 
@@ -179,9 +169,8 @@ struct doc *builtin_set_defaults(struct pool *pool, const struct definition *def
 		size_t steps = 0;
 		while (steps < COUNT_OF(preset->path) && preset->path[steps] != NULL)
 			steps++;
-		body = filled(pool, body, preset->path, steps, preset->value);
+		fill(pool, body, preset->path, steps, preset->value);
 	}
-	return body;
 }
 
 // ---- rules

@@ -10,8 +10,8 @@
 // Have the members of a built-in object's body the types that its kind requires? OUTCOME_OK; _BAD_DOCUMENT, answered as 422
 // Invalid with the paths of the faults.
 enum outcome builtin_check_form(const struct change_of_object *change, const struct doc *body);
-// The body, or a copy of it, with the defaults of its kind: a secret is Opaque, a port TCP.
-struct doc *builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body);
+// Sets the defaults of the body's kind, in the body itself: a secret is Opaque, a port TCP. No other tree may share its parts.
+void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body);
 
 // Does a built-in object follow the rules of its kind, like those of the Kubernetes API server: ports in range, keys of the right
 // form, containers in a pod? before: the stored body, NULL for a new object. A body that does not change is not checked, so that

@@ -398,7 +398,7 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	if (outcome == OUTCOME_OK)
 		outcome = builtin_check_form(change, sent);
 	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
-		sent = builtin_set_defaults(pool, target->definition, sent);
+		builtin_set_defaults(pool, target->definition, sent);
 	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
 	pool_scratch_end(pool, scratch);
 	return outcome;
