@@ -163,14 +163,14 @@ subtest 'what drivers would leave behind' => sub {
         my ($path, $name) = @$list;
         is_deeply $ann->get("/$path")->json, { $name => [] }, $path;
     }
-    for my $path ('nodes/n1/bios/x', 'nodes/n1/inventory',
+    is_fault($ann->get('/nodes/n1/bios/x'), 404, qr/\ANode n1 doesn't have a BIOS setting 'x'\z/, 'a BIOS setting');
+    for my $path ('nodes/n1/inventory',
         'lookup?addresses=52:54:00:00:00:01') {
         is_fault($ann->get("/$path"), 404, qr/could not be found/, $path);
     }
     is_fault($ann->get('/nodes/n1/inventory'), 404, qr/\ANode inventory record for node n1 could not be found\.\z/, 'no inventory');
     is_fault($ann->get('/nodes/n2/bios'), 404, qr/Node n2/, 'of no node');
     is_deeply [sort keys %{ $ann->get('/volume')->json }], [qw(connectors links targets)], 'volume';
-    is_fault($ann->as('admin')->post('/events', json => { events => [] }), 400, undef, 'events');
 };
 
 subtest 'drivers' => sub {
@@ -204,6 +204,22 @@ subtest 'drivers' => sub {
     is_fault($ann->get('/drivers/nosuch/properties'), 404, undef, 'of none');
     is_fault($ann->get('/drivers/ipmi/vendor_passthru/methods'), 400, qr/Driver ipmi does not support vendor/,
         'calls of drivers');
+};
+
+subtest 'events of the network service' => sub {
+    my $operator = $ann->as('admin');
+    my %event = (event => 'network.bind_port', port_id => $uuid, mac_address => '52:54:00:00:00:01', status => 'ACTIVE');
+    my $before = $instance->change_count;
+    $operator->post('/events', json => { events => [{%event}, { %event, event => "network.$_" }] })->is_status(204) for 'unbind_port', 'delete_port';
+    $operator->post('/events', json => { events => [{ %event, device_id => undef, 'binding:host_id' => $uuid, 'binding:vnic_type' => 'baremetal' }] })->is_status(204);
+    is $instance->change_count, $before, 'change nothing';
+    for my $wrong ([], {}, { events => [] }, { events => {} }, { events => [{%event}], more => 1 }, { events => ['x'] },
+        (map { { events => [{ %event, %$_ }] } } { event => 'network.other' }, { event => undef }, { port_id => 'x' }, { port_id => undef }, { mac_address => 'x' },
+            { status => 1 }, { bogus => 1 }, { device_id => 'x' }, { 'binding:host_id' => 7 }),
+        map { my %less = %event; delete $less{$_}; { events => [\%less] } } sort keys %event) {
+        is_fault($operator->post('/events', json => $wrong), 400, undef, 'refused: ' . JSON::PP->new->canonical->encode($wrong));
+    }
+    is_fault($operator->version('1.53')->post('/events', json => { events => [{%event}] }), 404, qr/1\.54/, 'before 1.54', address => 1);
 };
 
 subtest 'conductors and shards' => sub {

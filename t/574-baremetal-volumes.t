@@ -195,6 +195,10 @@ subtest 'lists' => sub {
     is_fault($ann->get('/volume/connectors?fields=type&detail=true'), 400, qr/detail/, 'fields and detail');
     is_fault($ann->get('/volume/connectors?node=nosuch'), 404, qr/Node nosuch/, 'of no node');
     is_fault($ann->get('/nodes/nosuch/volume/targets'), 404, qr/Node nosuch/, 'below no node');
+    is_fault($ann->post('/nodes/n3/volume/connectors', json => {}), 403, qr/\AOperation not permitted/, 'none is made below a node');
+    for my $one ("connectors/$connectors[0]{uuid}", "targets/$targets[0]{uuid}") {
+        is_fault($ann->request($_, "/nodes/n3/volume/$one"), 403, qr/\AOperation not permitted/, "$_ of one there") for 'GET', 'PATCH', 'DELETE';
+    }
     is_deeply [sort keys %{ $ann->get('/nodes/n3/volume')->json }], [qw(connectors links targets)], 'what is below volume';
 };
 

@@ -173,7 +173,7 @@ handler_fn list_deploy_templates, create_deploy_template, get_deploy_template, p
 
 handler_fn list_allocations, create_allocation, get_allocation, patch_allocation, delete_allocation;
 
-// ---- states.c, provision.c, fake.c, traits.c, volume.c, vifs.c, allocation.c, history.c, refused.c
+// ---- states.c, provision.c, fake.c, traits.c, volume.c, vifs.c, allocation.c, history.c, events.c, refused.c
 
 // Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
 // outcome that the change ends with, described in call->problem.
@@ -201,9 +201,10 @@ handler_fn list_history, get_history;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
 handler_fn get_nothing_stored; // bios, …: only a driver would fill them; answers an empty list
 handler_fn find_nothing_stored; // one item of such a list: not found
-handler_fn get_node_inventory; // only an inspection of the hardware would make one: not found
+handler_fn get_node_inventory, get_bios_setting; // only hardware would tell one: not found
 handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here supports it
-handler_fn refuse_events;      // events for neutron: nothing waits for them
+handler_fn refuse_below_node;  // changes of a volume connector or target by an address below a node
+handler_fn post_events;        // of the network service: checked, and nothing else
 
 // ---- drivers.c: drivers, conductors (this host is the only one), shards
 

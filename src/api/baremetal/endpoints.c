@@ -67,7 +67,7 @@ static const struct endpoint endpoints[] = {
 	{ "attachVif", attach_vif },
 	{ "detachVif", detach_vif },
 	{ "listBios", get_nothing_stored },
-	{ "getBios", find_nothing_stored },
+	{ "getBios", get_bios_setting },
 	{ "listHistory", list_history },
 	{ "getHistory", get_history },
 	{ "getInventory", get_node_inventory },
@@ -75,7 +75,15 @@ static const struct endpoint endpoints[] = {
 	{ "deleteNodeAllocation", delete_node_allocation },
 	{ "getNodeVolume", get_volume },
 	{ "listNodeVolumeConnectors", list_node_volume_connectors },
+	{ "createNodeVolumeConnector", refuse_below_node },
+	{ "getNodeVolumeConnector", refuse_below_node },
+	{ "patchNodeVolumeConnector", refuse_below_node },
+	{ "deleteNodeVolumeConnector", refuse_below_node },
 	{ "listNodeVolumeTargets", list_node_volume_targets },
+	{ "createNodeVolumeTarget", refuse_below_node },
+	{ "getNodeVolumeTarget", refuse_below_node },
+	{ "patchNodeVolumeTarget", refuse_below_node },
+	{ "deleteNodeVolumeTarget", refuse_below_node },
 	{ "validateNodeAsked", validate_node },
 
 	{ "listPorts", list_ports },
@@ -154,7 +162,7 @@ static const struct endpoint endpoints[] = {
 
 	{ "lookup", find_nothing_stored },
 	{ "heartbeat", refuse_driver_call },
-	{ "postEvents", refuse_events },
+	{ "postEvents", post_events },
 	{ "listShards", list_shards },
 
 	{ NULL, NULL },

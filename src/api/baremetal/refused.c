@@ -93,9 +93,9 @@ enum outcome refuse_driver_call(struct call *call)
 		STR_ARG(driver), refusal->what);
 }
 
-enum outcome refuse_events(struct call *call)
+enum outcome refuse_below_node(struct call *call)
 {
-	return call_fail(call, OUTCOME_BAD_REQUEST, "Events are for drivers that wait for them, and none does here");
+	return call_fail(call, OUTCOME_FORBIDDEN, "Operation not permitted. Its address is below /v1/volume, not below a node");
 }
 
 // ---- collections that only a driver would fill
@@ -106,7 +106,6 @@ static const struct nothing {
 	const char *what; // title of an item, for errors
 } nothings[] = {
 	{ "listBios", "bios", NULL },
-	{ "getBios", NULL, "BIOS setting" },
 	{ "lookup", NULL, "Node that waits for its agent" },
 };
 
@@ -161,4 +160,14 @@ enum outcome get_node_inventory(struct call *call)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "Node inventory record for node %.*s could not be found.",
 		STR_ARG(baremetal_shorten(name)));
+}
+
+enum outcome get_bios_setting(struct call *call)
+{
+	enum outcome outcome = check_node(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a BIOS setting '%.*s'",
+		STR_ARG(baremetal_shorten(call_param(call, "node"))), STR_ARG(baremetal_shorten(call_param(call, "item"))));
 }

@@ -22,7 +22,7 @@ my %none = (
     mac => '52:54:00:aa:aa:aa', root => 'aaaaaaaa-0000-4000-8000-00000000000d', systemnode => 'aaaaaaaa-0000-4000-8000-00000000000e',
     systemprovider => 'aaaaaaaa-0000-4000-8000-00000000000f', connector => 'aaaaaaaa-0000-4000-8000-000000000010',
     target => 'aaaaaaaa-0000-4000-8000-000000000011', template => 'aaaaaaaa-0000-4000-8000-000000000012',
-    allocation => 'aaaaaaaa-0000-4000-8000-000000000013',
+    allocation => 'aaaaaaaa-0000-4000-8000-000000000013', event => 'aaaaaaaa-0000-8000-8000-000000000014',
 );
 
 sub new {
@@ -96,8 +96,9 @@ sub _make_metal {
     must($metal->put("/nodes/$node->{uuid}/traits", json => { traits => ['CUSTOM_ACME'] }));
     must($metal->post("/nodes/$node->{uuid}/vifs", json => { id => $vif }));
     my $allocation = $metal->make('allocations', { resource_class => 'acme-class', name => "$owner-allocation", extra => { s => 's3cret' }, $owner eq 'acme' ? (owner => $owner) : () });
+    my $event = must($metal->get("/nodes/$node->{uuid}/history"))->json->{history}[0];
     return { node => $node->{uuid}, portgroup => $group->{uuid}, port => $port->{uuid}, mac => $port->{address}, vif => $vif, instance => $node->{instance_uuid},
-        connector => $connector->{uuid}, target => $target->{uuid}, allocation => $allocation->{uuid} };
+        connector => $connector->{uuid}, target => $target->{uuid}, event => $event->{uuid}, allocation => $allocation->{uuid} };
 }
 
 sub _make_placement {
@@ -196,7 +197,7 @@ sub _fillings {
     my $name = sub { my ($text) = @_; return [$text, $text =~ s/\A(acme|system)/$1 eq 'acme' ? 'nope' : 'nobody'/er] };
     if ($route->{dialect} eq 'baremetal') {
         my %common = (driver => 'fake-hardware', conductor => 'x', component => 'system', trait => 'CUSTOM_ACME', vendor_method => 'x',
-            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $pair{vif}, vif => $pair{vif}, allocation => $pair{allocation},
+            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $route->{path} =~ /history/ ? $pair{event} : $pair{vif}, vif => $pair{vif}, allocation => $pair{allocation},
             connector => $pair{connector}, target => $pair{target}, template => $pair{template});
         return map { my $one = $_; +{ %common, %$one } } { node => $pair{node} },
             $route->{path} =~ /\{node\}/ ? ({ node => $name->('acme-node') }, { node => $name->('system-node') }, { node => $pair{systemnode} }) : (),
@@ -250,7 +251,7 @@ sub _query {
         user_id => ['acme-user', 'nope-user'], shard => ['acme-shard', 'nope-shard'], conductor_group => ['acme-group', 'nope-group'],
         resource_class => ['acme-class', 'nope-class'], description_contains => ['acme-words', 'nope-words'], name => ['acme-provider', 'nope-provider'],
         # Whether the name exists or not, the page after it has only the asking tenant's resources.
-        marker => $route->{dialect} ne 'baremetal' ? 'acme-thing' : $route->{path} =~ /portgroup/ ? [$is{portgroup}, $none{portgroup}]
+        marker => $route->{dialect} ne 'baremetal' ? 'acme-thing' : $route->{path} =~ /history/ ? [$is{event}, $none{event}] : $route->{path} =~ /portgroup/ ? [$is{portgroup}, $none{portgroup}]
             : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : $route->{path} =~ /connectors/ ? [$is{connector}, $none{connector}]
             : $route->{path} =~ /targets/ ? [$is{target}, $none{target}] : $route->{path} =~ /templates/ ? [$is{template}, $none{template}] : $route->{path} =~ /allocations/ ? [$is{allocation}, $none{allocation}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
