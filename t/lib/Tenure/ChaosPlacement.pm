@@ -90,6 +90,8 @@ sub _claim_on {
     my $placement = Tenure::Placement->new($self->{instance}->placement, '1.39');
     my @mine; # consumers that have something, as far as is known
     until ($self->_stopped) {
+        # So that many claimers ask about as often as few, and leave the machine to the service.
+        Time::HiRes::sleep(rand $self->{claimers} / 100);
         my $old = @mine && rand() < 0.55 ? splice @mine, int rand @mine, 1 : undef;
         my $generation;
         if ($old) {
