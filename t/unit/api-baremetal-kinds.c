@@ -5,9 +5,11 @@
 #include "api/baremetal/baremetal.h"
 #include "base/config/config.h"
 #include "base/pool.h"
+#include "settings/settings.h"
 #include "tap.h"
 
-static const struct endpoint_config endpoint = { .public_url = "http://here" };
+static const struct endpoint_config *endpoint;
+
 static const struct kind *const kinds[] = { &node_kind, &port_kind, &portgroup_kind, &chassis_kind,
 	&volume_connector_kind, &volume_target_kind, &deploy_template_kind, &allocation_kind };
 
@@ -36,7 +38,7 @@ static void agreement(const struct kind *kind)
 
 static void what_versions_show(struct pool *pool)
 {
-	struct call call = { .pool = pool, .endpoint = &endpoint };
+	struct call call = { .pool = pool, .endpoint = endpoint };
 	size_t before = 0;
 
 	for (call.version = VERSION_MIN; call.version <= VERSION_MAX; call.version++) {
@@ -70,7 +72,7 @@ static void fields(struct pool *pool)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct call call = { .pool = pool, .endpoint = &endpoint, .version = rows[i].version };
+		struct call call = { .pool = pool, .endpoint = endpoint, .version = rows[i].version };
 		struct selection selection;
 		enum outcome outcome = baremetal_select_fields(&call, &node_kind, str_c(rows[i].fields), rows[i].of_list,
 			&selection);
@@ -82,11 +84,15 @@ static void fields(struct pool *pool)
 int main(void)
 {
 	struct pool *pool = pool_new();
+	struct config *config = config_new(settings_tables());
 
+	(void)config_add_endpoint(config, STR("service"));
+	endpoint = config_endpoint(config, "service");
 	for (size_t i = 0; i < COUNT_OF(kinds); i++)
 		agreement(kinds[i]);
 	what_versions_show(pool);
 	fields(pool);
+	config_free(&config);
 	pool_free(&pool);
 	return done_testing();
 }
