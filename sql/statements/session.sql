@@ -14,6 +14,10 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 -- @statement session_read_uncommitted
 SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 
+-- Of the connections to another service's database (db_open_foreign()).
+-- @statement session_serializable
+SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE;
+
 -- @statement session_begin_snapshot
 START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;
 

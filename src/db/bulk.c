@@ -122,12 +122,47 @@ static enum db_result get_ready(struct db *db, struct pool *pool)
 	return result;
 }
 
+// Does the server execute a statement for many rows of parameters? MariaDB does from 10.2 on, MySQL does not.
+static bool has_bulk(MYSQL *mysql)
+{
+	unsigned long more = 0;
+	const unsigned long bulk = (unsigned long)(MARIADB_CLIENT_STMT_BULK_OPERATIONS >> 32);
+
+	return mariadb_get_infov(mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &more) == 0 && (more & bulk) != 0;
+}
+
+// For other servers: the statement once for each row, as many as fit into a batch in one round trip.
+static enum db_result run_one_by_one(struct db *db, struct pool *pool, const struct db_query *query, const char *in, size_t n,
+	uint64_t *affected)
+{
+	for (size_t done = 0; done < n;) {
+		struct db_call calls[DB_MAX_BATCH];
+		size_t part = n - done < DB_MAX_BATCH ? n - done : DB_MAX_BATCH;
+
+		for (size_t i = 0; i < part; i++)
+			calls[i] = db_call_of(pool, query, in + (done + i) * query->in_size);
+		enum db_result result = db_batch_run(db, pool, calls, part);
+		for (size_t i = 0; i < part; i++) {
+			if (calls[i].result != DB_OK)
+				return calls[i].result;
+			if (affected != NULL)
+				*affected += calls[i].rows.affected;
+		}
+		if (result != DB_OK)
+			return result;
+		done += part;
+	}
+	return DB_OK;
+}
+
 static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
 	uint64_t *affected)
 {
 	struct bulk bulk = { .in = in, .stride = query->in_size };
 	enum db_result result = get_ready(db, pool);
 
+	if (result == DB_OK && db->foreign && !has_bulk(db->mysql))
+		return run_one_by_one(db, pool, query, in, n, affected);
 	if (result == DB_OK)
 		result = db_stmt_get(db, query, &bulk.stmt);
 	if (result != DB_OK)

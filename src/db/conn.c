@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "db/db_internal.h"
+#include "sql/session.h"
 
 enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000 };
 
@@ -151,6 +152,18 @@ static enum db_result set_session(struct db *db)
 	return db_conn_query(db, sql, (size_t)n);
 }
 
+// Only what every server of MariaDB and MySQL knows.
+static enum db_result set_foreign_session(struct db *db)
+{
+	static const char names[] = "SET NAMES utf8mb4, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
+				    " SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO'";
+	const char *isolation = sql_session_serializable_query.sql;
+
+	db->autocommit = true;
+	enum db_result result = db_conn_query(db, names, strlen(names));
+	return result == DB_OK ? db_conn_query(db, isolation, strlen(isolation)) : result;
+}
+
 static enum db_result connect_host(struct db *db, const struct db_host *host)
 {
 	const char *name = host->name, *schema = or_null(db->settings->name);
@@ -175,7 +188,7 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	db->mysql = mysql;
 	db->max_packet = 0;
 	db->sessions++;
-	return set_session(db);
+	return db->foreign ? set_foreign_session(db) : set_session(db);
 }
 
 // Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether
@@ -277,6 +290,14 @@ struct db *db_open(const struct db_settings *settings, bool admin)
 	fault_parse(db->faults);
 	for (size_t i = 0; i < FAULT__COUNT; i++)
 		db->faulty = db->faulty || db->faults[i].kind != FAULT_NONE;
+	return db;
+}
+
+struct db *db_open_foreign(const struct db_settings *settings)
+{
+	struct db *db = db_open(settings, false);
+
+	db->foreign = true;
 	return db;
 }
 

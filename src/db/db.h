@@ -64,6 +64,9 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 // settings->host, tried in an order shuffled per process. Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
 // utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it. admin: as settings->admin_user.
 struct db *db_open(const struct db_settings *settings, bool admin);
+// The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
+// and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
+struct db *db_open_foreign(const struct db_settings *settings);
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);

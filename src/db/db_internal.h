@@ -99,6 +99,7 @@ enum txn_state {
 struct db {
 	const struct db_settings *settings;
 	bool admin;
+	bool foreign; // db_open_foreign()
 	MYSQL *mysql; // NULL: not connected
 	struct stmt_cache cache;
 	struct db_host hosts[DB_MAX_HOSTS];
