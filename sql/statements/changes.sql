@@ -83,6 +83,14 @@ INSERT INTO changes ({change_columns})
 FROM resources r {move_merges_into}
 WHERE r.type_id = :namespaces AND {move_set};
 
+-- Resources that the same transaction has inserted.
+-- @statement change_insert_created
+-- @in request_id bytes, now time, actor text, ids text
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'created', r.tenant_id, NULL, {change_of_r}, r.revision, NULL, r.etag, NULL, r.moves, NULL
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id;
+
 -- Providers whose allocations have changed.
 -- @statement change_insert_allocated
 -- @in request_id bytes, now time, actor text, ids text

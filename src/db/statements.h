@@ -13,6 +13,7 @@ struct db_statement {
 	const char *const *in_columns;
 	const char *const *out_names;  // of its columns
 	const char *scans, *sorts;     // the reason why it may scan a table, or sort more rows than it returns; NULL: it may not
+	const char *database;          // of another service: what has its tables; NULL: the registry's database
 };
 extern const struct db_statement db_statements[];
 extern const size_t db_n_statements;

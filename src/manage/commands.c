@@ -57,6 +57,19 @@ const struct manage_command manage_commands[] = {
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "check that the stored data are consistent",
 	  "Exit code 0: consistent (now, with --fix); 1: not consistent; 2: the checks could not run.",
 	  { { "--fix", 0, NULL, "repair what can be repaired from other stored data" } }, true },
+	{ "import", "placement", "", 0, NEEDS_WRITER, command_import_placement,
+	  "take over the database of OpenStack's Placement service",
+	  "FILE is placement.conf, or a file with its section [placement_database] and the option connection. Placement must not be\n"
+	  "written meanwhile; its database is only read. If anything can't be taken over, or is here already and differs, all of it is\n"
+	  "reported, nothing is imported, and the exit code is 65. An import that was interrupted is run again and goes on.",
+	  { { "--from", 0, "FILE", "required: where Placement's database is" },
+	    { "--dry-run", 0, NULL, "check everything, import nothing" } }, false },
+	{ "export", "placement", "", 0, NEEDS_WRITER, command_export_placement,
+	  "write the registry's providers and allocations back into a Placement database",
+	  "FILE is as for import. The database must be empty, or be as it was when it was imported; otherwise nothing is written, and\n"
+	  "the exit code is 65. All is one transaction, which is compared with the registry before it is committed.",
+	  { { "--to", 0, "FILE", "required: where Placement's database is" },
+	    { "--dry-run", 0, NULL, "print what would be written, and roll it back" } }, false },
 	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
 	  "/registry/[GROUP/]PLURAL/TENANT/NAMESPACE/NAME; those of the system space have no TENANT. The keys of one tenant and\n"
 	  "type are sorted.",

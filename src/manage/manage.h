@@ -84,6 +84,8 @@ int command_tier_remove(struct manage *manage);
 int command_os_traits_sync(struct manage *manage);
 int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
+int command_import_placement(struct manage *manage);
+int command_export_placement(struct manage *manage);
 int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
 // Prints warnings about settings that are valid but unsafe; for config check and doctor.

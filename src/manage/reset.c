@@ -8,6 +8,7 @@
 #include "manage/schema.h"
 #include "sql/reset.h"
 #include "sql/schema.h"
+#include "sql/transfer.h"
 
 struct statement {
 	struct str text;  // including its semicolon
@@ -170,6 +171,10 @@ int command_db_reset(struct manage *manage)
 		return EX_TEMPFAIL;
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
+	// First, so that a registry that is empty is never exported over what was imported into it.
+	enum db_result result = sql_transfer_forget_run(manage->db, manage->pool, NULL);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "nothing was emptied");
 	code = empty_tables(manage, &files, &traits);
 	return code == EX_OK ? manage_fill_registry(manage) : code;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// check-sql SOCKET DATABASE schema|plans: every statement of sql/statements/ against a real schema, as TAP.
+// check-sql SOCKET DATABASE schema|plans [NAME]: every statement of sql/statements/ against a real schema, as TAP.
 //   schema  prepares each; its parameters and columns have to be as many as its file says, its columns of those names, types
 //           and nullability, its parameters of the type of the column that they are compared with or stored in
 //   plans   explains each with values from the middle of those columns: it may neither go through a large table nor sort
 //           many rows, unless its file says why (@scans, @sorts)
+// NAME: the statements for the database of another service (@database NAME) instead of those for ours.
 // Run by scripts/check-sql, on a database of some hundred thousand rows.
 #include "base/base.h"
 
@@ -340,10 +341,11 @@ static void check_plan(const struct db_statement *statement)
 
 int main(int argc, char **argv)
 {
-	bool plans = argc == 4 && strcmp(argv[3], "plans") == 0;
+	bool plans = argc >= 4 && strcmp(argv[3], "plans") == 0;
+	const char *database = argc == 5 ? argv[4] : "";
 
-	if (argc != 4 || (!plans && strcmp(argv[3], "schema") != 0)) {
-		fprintf(stderr, "usage: check-sql SOCKET DATABASE schema|plans\n");
+	if (argc < 4 || argc > 5 || (!plans && strcmp(argv[3], "schema") != 0)) {
+		fprintf(stderr, "usage: check-sql SOCKET DATABASE schema|plans [NAME]\n");
 		return 64;
 	}
 	pool = pool_new();
@@ -355,6 +357,8 @@ int main(int argc, char **argv)
 	(void)mysql_set_character_set(mysql, "utf8mb4");
 	(void)mysql_query(mysql, "SET collation_connection = 'utf8mb4_nopad_bin', sql_mode = 'STRICT_ALL_TABLES'");
 	for (size_t i = 0; i < db_n_statements; i++) {
+		if (strcmp(db_statements[i].database != NULL ? db_statements[i].database : "", database) != 0)
+			continue;
 		if (plans)
 			check_plan(&db_statements[i]);
 		else

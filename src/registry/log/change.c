@@ -192,6 +192,18 @@ struct db_call changes_of_merged(struct registry *registry, enum sql_move_set ki
 	return sql_change_insert_merged_call(registry->pool, kind, &in);
 }
 
+struct db_call changes_of_creation(struct registry *registry, struct str resource_ids)
+{
+	const struct sql_change_insert_created in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.ids = resource_ids,
+	};
+
+	return sql_change_insert_created_call(registry->pool, &in);
+}
+
 struct db_call changes_of_allocations(struct registry *registry, struct str provider_ids)
 {
 	const struct sql_change_insert_allocated in = {

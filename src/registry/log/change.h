@@ -53,6 +53,9 @@ struct db_call changes_of_move(struct registry *registry, enum sql_move_set kind
 // Those namespaces of the set that exist in the destination too: their content goes there, and they themselves are deleted.
 struct db_call changes_of_merged(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
 	uint64_t dest_id);
+// The transaction has inserted the resources. Unlike the others, run it after the rows are there, and set their column changed
+// after it. resource_ids: JSON array of resources.id.
+struct db_call changes_of_creation(struct registry *registry, struct str resource_ids);
 // Providers get new allocations or lose some. provider_ids: JSON array of resources.id.
 struct db_call changes_of_allocations(struct registry *registry, struct str provider_ids);
 // Resources are purged. resource_ids: JSON array of resources.id.

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three passes over one snapshot of Placement's database: check, import, verify.
+#include "base/base.h"
+
+#include "manage/placement/import.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "manage/placement/answers.h"
+#include "manage/placement/facts.h"
+#include "manage/placement/source.h"
+#include "registry/core/failure.h"
+#include "registry/placement/resource_class.h"
+#include "registry/trait/catalogue.h"
+#include "repr/json/doc.h"
+#include "sql/placement_db.h"
+#include "sql/transfer.h"
+
+enum { SAMPLE = 50 /* providers, and consumers, whose answers are compared */, NAMES_AT_ONCE = 100 };
+
+struct import {
+	struct transfer *transfer;
+	struct transfer_counts total; // rows of Placement's tables
+	struct transfer_counts seen;  // by the last pass
+	struct transfer_counts there; // providers and consumers that the registry had already
+	struct transfer_counts new;   // those imported, or to be imported
+	struct name_set classes, traits; // custom ones to be made
+	struct transfer_digest digest;
+	uint64_t sampled, n_providers, n_consumers; // of the verification
+	bool alone; // the registry has no consumers but those of Placement
+};
+
+// ---- reading ours
+
+static struct uuid *uids_of_providers(struct pool *pool, const struct provider_record *list, size_t n)
+{
+	struct uuid *uids = POOL_ARRAY(pool, struct uuid, n);
+
+	for (size_t i = 0; i < n; i++)
+		uids[i] = list[i].uid;
+	return uids;
+}
+
+static struct uuid *uids_of_consumers(struct pool *pool, const struct consumer_record *list, size_t n)
+{
+	struct uuid *uids = POOL_ARRAY(pool, struct uuid, n);
+
+	for (size_t i = 0; i < n; i++)
+		uids[i] = list[i].consumer.uid;
+	return uids;
+}
+
+static bool read_providers(struct transfer *transfer, const struct provider_record *list, size_t n, struct provider_record **ours,
+	size_t *n_ours)
+{
+	struct registry *registry = transfer->registry;
+
+	return transfer_done(transfer,
+		provider_records_read(registry, uids_of_providers(registry->pool, list, n), n, ours, n_ours));
+}
+
+static bool read_consumers(struct transfer *transfer, const struct consumer_record *list, size_t n, struct consumer_record **ours,
+	size_t *n_ours)
+{
+	struct registry *registry = transfer->registry;
+
+	return transfer_done(transfer,
+		consumer_records_read(registry, uids_of_consumers(registry->pool, list, n), n, ours, n_ours));
+}
+
+// Reports the difference of a record there (in Placement) and here. True: there is none.
+static bool same_provider(struct transfer *transfer, const struct provider_record *there, const struct provider_record *here,
+	bool used)
+{
+	struct pool *pool = transfer->registry->pool;
+	const struct facts a = facts_of_provider(pool, there, used), b = facts_of_provider(pool, here, used);
+
+	if (facts_equal(&a, &b))
+		return true;
+	transfer_problem(transfer, "provider %.*s is another one here: %.*s", STR_ARG(uuid_str(pool, there->uid)),
+		STR_ARG(facts_difference(pool, &a, &b)));
+	return false;
+}
+
+static bool same_consumer(struct transfer *transfer, const struct consumer_record *there, const struct consumer_record *here)
+{
+	struct pool *pool = transfer->registry->pool;
+	const struct facts a = facts_of_consumer(pool, there), b = facts_of_consumer(pool, here);
+
+	if (facts_equal(&a, &b))
+		return true;
+	transfer_problem(transfer, "consumer %.*s is another one here: %.*s", STR_ARG(uuid_str(pool, there->consumer.uid)),
+		STR_ARG(facts_difference(pool, &a, &b)));
+	return false;
+}
+
+// ---- the first pass: check
+
+static bool check_names_of_new(struct transfer *transfer, const struct str *names, const struct provider_record **of, size_t n)
+{
+	struct registry *registry = transfer->registry;
+	struct buf json = buf_new(registry->pool, 64 * n + 2);
+	struct db_rows rows;
+
+	if (n == 0)
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		buf_addc(&json, i == 0 ? '[' : ',');
+		json_add_string(&json, names[i]);
+	}
+	buf_addc(&json, ']');
+	const struct sql_transfer_names_taken in = { .names = buf_str(&json), .type_id = provider_type(registry)->id };
+	enum db_result result = sql_transfer_names_taken_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_transfer_names_taken_row *row = sql_transfer_names_taken_row(&rows, i);
+		struct uuid uid;
+
+		uuid_from_bytes(row->uid, &uid);
+		for (size_t k = 0; k < n; k++) {
+			if (str_eq(names[k], row->name))
+				transfer_problem(transfer, "provider %.*s has the name \"%.*s\", which provider %.*s has here",
+					STR_ARG(uuid_str(registry->pool, of[k]->uid)), STR_ARG(row->name),
+					STR_ARG(uuid_str(registry->pool, uid)));
+		}
+	}
+	return true;
+}
+
+static bool check_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
+{
+	struct import *import = pass->arg;
+	struct transfer *transfer = pass->transfer;
+	struct pool *pool = transfer->registry->pool;
+	struct provider_record *ours;
+	size_t n_ours, n_new = 0;
+
+	UNUSED(row_ids);
+	if (!read_providers(transfer, list, n, &ours, &n_ours))
+		return false;
+	struct str *names = POOL_ARRAY(pool, struct str, n);
+	const struct provider_record **of = POOL_ARRAY(pool, const struct provider_record *, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
+
+		if (here == NULL) {
+			names[n_new] = list[i].name;
+			of[n_new++] = &list[i];
+		} else if (same_provider(transfer, &list[i], here, false)) {
+			import->there.providers++;
+		}
+	}
+	import->new.providers += n_new;
+	return check_names_of_new(transfer, names, of, n_new);
+}
+
+static bool check_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
+{
+	struct import *import = pass->arg;
+	struct transfer *transfer = pass->transfer;
+	struct consumer_record *ours;
+	size_t n_ours;
+
+	UNUSED(row_ids);
+	if (!read_consumers(transfer, list, n, &ours, &n_ours))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct consumer_record *here = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
+
+		if (here == NULL && list[i].n_allocations > 0)
+			import->new.consumers++;
+		else if (here != NULL && same_consumer(transfer, &list[i], here))
+			import->there.consumers++;
+	}
+	return true;
+}
+
+static void select_custom(struct transfer *transfer, const struct name_set *there, const struct name_set *here,
+	bool (*is_custom)(struct str name), struct name_set *new)
+{
+	*new = (struct name_set){ .n = 0 };
+	for (size_t i = 0; i < there->n; i++) {
+		if (is_custom(there->names[i].text) && !name_set_has(here, there->names[i].text))
+			name_set_add(transfer->pool, new, there->names[i].text, there->names[i].id);
+	}
+}
+
+// As many rows must be seen as there are; else some belong to nothing, and were reported, or were changed behind our back.
+static bool saw_everything(const struct import *import)
+{
+	const struct transfer_counts *total = &import->total, *seen = &import->seen;
+
+	return total->providers == seen->providers && total->consumers == seen->consumers &&
+	       total->inventories == seen->inventories && total->allocations == seen->allocations;
+}
+
+static bool check(struct import *import)
+{
+	struct transfer *transfer = import->transfer;
+	struct source_pass pass = { .transfer = transfer, .providers = check_providers, .consumers = check_consumers,
+		.arg = import, .tells_idle = true };
+	struct name_set classes, traits;
+
+	if (!transfer_read_names(transfer) || !source_read_names(transfer, &classes, &traits) ||
+		!source_count(transfer, &import->total) || !source_check_faults(transfer))
+		return false;
+	select_custom(transfer, &classes, &transfer->classes, resource_class_is_custom, &import->classes);
+	select_custom(transfer, &traits, &transfer->traits, trait_is_custom, &import->traits);
+	if (!source_run(&pass, "checking"))
+		return false;
+	import->seen = pass.counts;
+	if (transfer->problems == 0 && !saw_everything(import))
+		transfer_problem(transfer, "Placement's tables hold other rows than those that belong together");
+	if (transfer->problems > 0)
+		return transfer_fail(transfer, EX_DATAERR, "%llu problem%s; nothing was imported",
+			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
+	return true;
+}
+
+// ---- the second pass: import
+
+struct names_part {
+	const struct name *names;
+	size_t n;
+	bool traits;
+};
+
+static enum outcome make_names(struct registry *registry, void *arg)
+{
+	const struct names_part *part = arg;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < part->n && outcome_commits(outcome); i++) {
+		struct resource_class class;
+
+		outcome = part->traits ? trait_put(registry, part->names[i].text)
+				       : resource_class_put(registry, part->names[i].text, &class);
+	}
+	return outcome;
+}
+
+static bool make_all_names(struct transfer *transfer, const struct name_set *set, bool traits)
+{
+	for (size_t done = 0; done < set->n; done += NAMES_AT_ONCE) {
+		size_t n = set->n - done < NAMES_AT_ONCE ? set->n - done : NAMES_AT_ONCE;
+		struct names_part part = { set->names + done, n, traits };
+
+		if (!transfer_write(transfer, make_names, &part))
+			return false;
+	}
+	return true;
+}
+
+struct provider_part {
+	struct provider_record *list;
+	size_t n;
+};
+struct consumer_part {
+	struct consumer_record *list;
+	size_t n;
+};
+
+static enum outcome create_providers(struct registry *registry, void *arg)
+{
+	const struct provider_part *part = arg;
+
+	return provider_records_create(registry, part->list, part->n);
+}
+
+static enum outcome create_consumers(struct registry *registry, void *arg)
+{
+	const struct consumer_part *part = arg;
+
+	return consumer_records_create(registry, part->list, part->n);
+}
+
+static bool load_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
+{
+	struct transfer *transfer = pass->transfer;
+	struct provider_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct provider_record, n) };
+	struct provider_record *ours;
+	size_t n_ours;
+
+	UNUSED(row_ids);
+	if (!read_providers(transfer, list, n, &ours, &n_ours))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (provider_record_find(ours, n_ours, &list[i].uid) == NULL)
+			part.list[part.n++] = list[i];
+	}
+	return part.n == 0 || transfer_write(transfer, create_providers, &part);
+}
+
+static bool load_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
+{
+	struct transfer *transfer = pass->transfer;
+	struct consumer_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct consumer_record, n) };
+	struct consumer_record *ours;
+	size_t n_ours;
+
+	UNUSED(row_ids);
+	if (!read_consumers(transfer, list, n, &ours, &n_ours))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &list[i].consumer.uid) == NULL)
+			part.list[part.n++] = list[i];
+	}
+	return part.n == 0 || transfer_write(transfer, create_consumers, &part);
+}
+
+static bool load(struct import *import)
+{
+	struct transfer *transfer = import->transfer;
+	struct source_pass pass = { .transfer = transfer, .providers = load_providers, .consumers = load_consumers };
+
+	return make_all_names(transfer, &import->classes, false) && make_all_names(transfer, &import->traits, true) &&
+	       source_run(&pass, "importing");
+}
+
+// ---- the third pass: verify
+
+// Is it the turn of the i-th of n for the sample?
+static bool is_sampled(uint64_t i, uint64_t n)
+{
+	return n <= SAMPLE || i % (n / SAMPLE) == 0;
+}
+
+static bool verify_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
+{
+	struct import *import = pass->arg;
+	struct transfer *transfer = pass->transfer;
+	struct registry *registry = transfer->registry;
+	struct provider_record *ours, answered;
+	size_t n_ours;
+
+	UNUSED(row_ids);
+	if (!read_providers(transfer, list, n, &ours, &n_ours))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
+
+		if (here == NULL)
+			transfer_problem(transfer, "provider %.*s is missing", STR_ARG(uuid_str(registry->pool, list[i].uid)));
+		else if (same_provider(transfer, &list[i], here, true)) {
+			const struct facts facts = facts_of_provider(registry->pool, here, false);
+			facts_add(registry->pool, &facts, import->digest.providers);
+		}
+		if (here == NULL || !is_sampled(import->n_providers++, import->total.providers))
+			continue;
+		if (!transfer_done(transfer, answers_of_provider(registry, transfer->pool, &list[i].uid, &answered)))
+			return false;
+		(void)same_provider(transfer, &list[i], &answered, true);
+		import->sampled++;
+	}
+	return true;
+}
+
+// What a project uses in Placement, compared with what it uses here.
+struct project_usages {
+	const struct db_rows *there;
+	size_t here, same;
+};
+
+static void compare_usage(void *arg, const struct usage *usage, struct pool *pool)
+{
+	struct project_usages *usages = arg;
+
+	UNUSED(pool);
+	usages->here++;
+	for (size_t i = 0; i < usages->there->n; i++) {
+		const struct sql_placement_usages_row *row = sql_placement_usages_row(usages->there, i);
+		uint64_t used;
+
+		usages->same += str_eq(row->class, usage->class) && str_to_u64(row->used, &used) && used == usage->used;
+	}
+}
+
+// Other consumers than those of Placement would count here, so there must be none.
+static bool verify_project(struct import *import, struct str project)
+{
+	struct transfer *transfer = import->transfer;
+	struct registry *registry = transfer->registry;
+	const struct sql_placement_usages in = { .project = project };
+	const struct usage_query query = { .project = project };
+	struct db_rows rows;
+	struct project_usages usages = { .there = &rows };
+	const struct usage_taker taker = { compare_usage, &usages };
+
+	if (!import->alone)
+		return true;
+	if (sql_placement_usages_run(transfer->foreign, registry->pool, &in, &rows) != DB_OK)
+		return false;
+	if (!transfer_done(transfer, usages_total(registry, &query, &taker)))
+		return false;
+	if (usages.same != rows.n || usages.here != rows.n)
+		transfer_problem(transfer, "the usages of project %.*s are others here", STR_ARG(project));
+	return true;
+}
+
+static bool verify_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
+{
+	struct import *import = pass->arg;
+	struct transfer *transfer = pass->transfer;
+	struct registry *registry = transfer->registry;
+	struct consumer_record *ours, answered;
+	size_t n_ours;
+	bool lists;
+
+	UNUSED(row_ids);
+	if (!read_consumers(transfer, list, n, &ours, &n_ours))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct consumer_record *here = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
+
+		if (list[i].n_allocations == 0)
+			continue;
+		if (here == NULL)
+			transfer_problem(transfer, "consumer %.*s is missing",
+				STR_ARG(uuid_str(registry->pool, list[i].consumer.uid)));
+		else if (same_consumer(transfer, &list[i], here)) {
+			const struct facts facts = facts_of_consumer(registry->pool, here);
+			facts_add(registry->pool, &facts, import->digest.consumers);
+		}
+		if (here == NULL || !is_sampled(import->n_consumers++, import->total.consumers - import->seen.idle))
+			continue;
+		if (!transfer_done(transfer, answers_of_consumer(registry, transfer->pool, &list[i].consumer.uid, &answered)) ||
+			!transfer_done(transfer, answers_agree(registry, &list[i], &lists)) ||
+			!verify_project(import, list[i].consumer.project))
+			return false;
+		(void)same_consumer(transfer, &list[i], &answered);
+		if (!lists)
+			transfer_problem(transfer, "the providers of consumer %.*s list other allocations of it",
+				STR_ARG(uuid_str(registry->pool, list[i].consumer.uid)));
+		import->sampled++;
+	}
+	return true;
+}
+
+static bool count_ours(struct transfer *transfer, struct transfer_counts *counts)
+{
+	struct registry *registry = transfer->registry;
+	struct pool_mark mark = pool_mark(registry->pool);
+	struct db_rows rows;
+	const struct sql_transfer_counts in = { .type_id = provider_type(registry)->id };
+	enum db_result result = sql_transfer_counts_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	*counts = (struct transfer_counts){ .providers = sql_transfer_counts_row(&rows, 0)->providers,
+		.consumers = sql_transfer_counts_row(&rows, 0)->consumers };
+	pool_rewind(registry->pool, mark);
+	return true;
+}
+
+static bool verify(struct import *import)
+{
+	struct transfer *transfer = import->transfer;
+	struct source_pass pass = { .transfer = transfer, .providers = verify_providers, .consumers = verify_consumers,
+		.arg = import };
+	struct transfer_counts ours = { .consumers = 0 };
+
+	if (!count_ours(transfer, &ours))
+		return false;
+	import->alone = ours.consumers == import->total.consumers - import->seen.idle;
+	if (!source_run(&pass, "verifying"))
+		return false;
+	import->seen = pass.counts;
+	if (!saw_everything(import))
+		transfer_problem(transfer, "Placement's tables hold other rows than those that belong together");
+	if (transfer->problems > 0)
+		return transfer_fail(transfer, EX_DATAERR, "%llu difference%s after the import: was the registry written meanwhile?",
+			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
+	return true;
+}
+
+// ---- all of it
+
+static enum db_verdict run(void *arg)
+{
+	struct import *import = arg;
+	struct transfer *transfer = import->transfer;
+
+	*import = (struct import){ .transfer = transfer };
+	transfer->problems = 0;
+	if (check(import) && !transfer->dry_run && load(import))
+		(void)verify(import);
+	return DB_ROLLBACK; // of a transaction that only reads
+}
+
+static void tell(const struct import *import)
+{
+	bool dry = import->transfer->dry_run;
+
+	printf("%s: %llu providers, %llu consumers, %zu classes and %zu traits of Placement's own making\n",
+		dry ? "would import" : "imported", (unsigned long long)import->new.providers,
+		(unsigned long long)import->new.consumers, import->classes.n, import->traits.n);
+	printf("there already: %llu providers, %llu consumers\n", (unsigned long long)import->there.providers,
+		(unsigned long long)import->there.consumers);
+	if (import->seen.idle > 0)
+		printf("left out: %llu consumers without allocations\n", (unsigned long long)import->seen.idle);
+	if (import->seen.overfull > 0)
+		printf("more used than there is: %llu inventories\n", (unsigned long long)import->seen.overfull);
+	if (!dry)
+		printf("verified: all of it, and the answers about %llu providers and consumers\n",
+			(unsigned long long)import->sampled);
+}
+
+int import_run(struct transfer *transfer)
+{
+	struct import import = { .transfer = transfer };
+	enum db_result result = db_txn_run(transfer->foreign, DB_SNAPSHOT, NULL, run, &import);
+
+	if (result != DB_OK)
+		(void)transfer_lost(transfer, result);
+	if (transfer->code == EX_OK && !transfer->dry_run)
+		(void)transfer_remember(transfer, &import.digest);
+	if (transfer->code == EX_OK)
+		tell(&import);
+	return transfer->code;
+}
