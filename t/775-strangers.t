@@ -51,7 +51,7 @@ subtest 'names that are unique over the service' => sub {
         'the uuid of a port'        => ['/baremetal/v1/ports', port => 0, sub { { node_uuid => $node, address => $mac->(), uuid => $_[0] } }],
         'the name of a port group'  => ['/baremetal/v1/portgroups', portgroup => 1, sub { { node_uuid => $node, name => $_[0] } }],
         'the uuid of a port group'  => ['/baremetal/v1/portgroups', portgroup => 0, sub { { node_uuid => $node, uuid => $_[0] } }],
-        'the UUID of a connector'   => ['/baremetal/v1/volume/connectors', connector => 0, sub { { node_uuid => $node, type => 'iqn', connector_id => Tenure::Strangers::hex_digits(12), uuid => $_[0] } }],
+        'the UUID of a connector'   => ['/baremetal/v1/volume/connectors', connector => 0, sub { { node_uuid => $node, type => 'iqn', connector_id => Tenure::Strangers::Words::hex_digits(12), uuid => $_[0] } }],
         'the id of a connector'     => ['/baremetal/v1/volume/connectors', connector => 1, sub { { node_uuid => $node, type => 'iqn', connector_id => $_[0] } }],
         'the UUID of a target'      => ['/baremetal/v1/volume/targets', target => 0, sub { { node_uuid => $node, volume_type => 'iscsi', volume_id => 'x', boot_index => int rand 1e6, uuid => $_[0] } }],
         'the UUID of an allocation' => ['/baremetal/v1/allocations', allocation => 0, sub { { resource_class => 'none', uuid => $_[0] } }],
