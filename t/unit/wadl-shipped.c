@@ -155,7 +155,8 @@ static void check_other(const char *name, const struct route_method *method, con
 {
 	bool driver_call = route_lists_status(method, 400) && !route_lists_status(method, 200) &&
 		!route_lists_status(method, 201) && !route_lists_status(method, 202) && !route_lists_status(method, 204);
-	bool reads = method->method == METHOD_GET;
+	// Events are checked and answered, and nothing is stored.
+	bool reads = method->method == METHOD_GET || strcmp(method->id, "postEvents") == 0;
 
 	ok(path[0] == '/' && strncmp(path + 1, method->dialect, strlen(method->dialect)) == 0, "%s: %s is below /%s", name,
 		method->id, method->dialect);
