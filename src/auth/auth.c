@@ -41,7 +41,6 @@ struct auth {
 	const struct endpoint_config *endpoint;
 	struct method methods[MAX_METHODS];
 	size_t n_methods;
-	enum role default_role;
 	struct str default_tenant; // "": none
 	const struct method *asked; // the authenticator that decided last; NULL: none did
 };
@@ -73,8 +72,6 @@ static char *add_method(struct auth *auth, const struct auth_setup *setup, struc
 	method->authenticator = authenticators[i].authenticator;
 	if (method->authenticator->open != NULL)
 		method->state = method->authenticator->open(setup, &error);
-	if (error == NULL && method->authenticator->default_role != NULL)
-		auth->default_role = method->authenticator->default_role(method->state);
 	return error;
 }
 
@@ -127,13 +124,13 @@ void auth_free(struct auth **auth)
 }
 
 // Applies default_tenant if the credential names no tenant.
-static void set_default_tenant(const struct auth *auth, struct principal *principal)
+static void set_default_tenant(const struct auth *auth, const struct method *method, struct principal *principal)
 {
 	if (auth->default_tenant.n == 0 || principal->tenant.n > 0 || principal->role == ROLE_OPERATOR)
 		return;
 	principal->tenant = auth->default_tenant;
-	if (principal->role == ROLE_NONE)
-		principal->role = auth->default_role;
+	if (principal->role == ROLE_NONE && method->authenticator->default_role != NULL)
+		principal->role = method->authenticator->default_role(method->state);
 }
 
 // No user belongs to a tenant of a reserved name, whatever an authenticator returned.
@@ -186,7 +183,7 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 			continue;
 		auth->asked = method;
 		if (outcome == OUTCOME_OK)
-			set_default_tenant(auth, principal);
+			set_default_tenant(auth, method, principal);
 		return outcome == OUTCOME_OK ? check_tenant(principal, detail) : outcome;
 	}
 	return OUTCOME_OK;
@@ -234,8 +231,8 @@ bool auth_has_asked(const struct auth *auth)
 
 const char *auth_challenge(const struct auth *auth)
 {
-	const struct method *first = &auth->methods[0];
+	const struct method *method = auth->asked != NULL ? auth->asked : &auth->methods[0];
 
-	return first->authenticator->challenge_of != NULL ? first->authenticator->challenge_of(first->state)
-		: first->authenticator->challenge;
+	return method->authenticator->challenge_of != NULL ? method->authenticator->challenge_of(method->state)
+		: method->authenticator->challenge;
 }

@@ -5,6 +5,9 @@
 //   remote-user  the user whom the web server has authenticated, REMOTE_USER; refused unless TENURE_REMOTE_USER_SECRET equals
 //                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
 //                $remote_user from any Basic header); role and tenant by remote_user_role, remote_user_tenant
+//   keystone     a token of OpenStack's Identity service (auth/keystone.c)
+//   jwt          a signed JSON Web Token of an OpenID Connect provider (auth/jwt.c)
+//   certificate  a client's certificate that the web server has verified (auth/certificate.c)
 //   noauth       for development: the token names the user: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
 //                or admin (default admin); "admin" alone is the operator; "admin:TENANT" has the OpenStack role admin as well.
 //                X-Roles (with X-Project-Id) takes the token's place, as behind OpenStack's keystonemiddleware: the role admin is
@@ -60,7 +63,8 @@ struct str auth_header_lines(struct pool *pool, const struct request *request);
 struct str auth_token(const struct request *request);
 // Did the last auth_identify() ask the database, instead of using a cache entry?
 bool auth_has_asked(const struct auth *auth);
-// Value for WWW-Authenticate with a 401.
+// Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did, of the first one. Valid until the
+// next auth_identify().
 const char *auth_challenge(const struct auth *auth);
 
 // ---- tokens as tenure-manage makes them

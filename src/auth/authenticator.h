@@ -58,6 +58,11 @@ bool auth_is_name(struct str name);
 // none.
 bool auth_read_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
+// NULL, or what is wrong with the secret by which the web server vouches for variables (malloc): it is missing, shorter than 16 characters, or
+// has some that a web server's configuration would need quotes for. For the message: the endpoint, the authenticator, the name of the
+// setting, a variable that it vouches for, and the parameter by which the secret comes.
+char *auth_check_secret(const char *endpoint, const char *authenticator, const char *setting, struct str secret, const char *variable,
+	const char *parameter);
 // For *error, from malloc.
 char *auth_message(const char *format, ...) PRINTF_LIKE(1, 2);
 

@@ -29,6 +29,32 @@ bool auth_is_name(struct str name)
 	return str_utf8_ok(name, NULL) && str_find(name, '\0', 0) == name.n && str_utf8_length(name) <= AUTH_MAX_NAME;
 }
 
+enum { SECRET_LEAST = 16 }; // characters
+
+// Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
+static bool is_secret(struct str secret)
+{
+	for (size_t i = 0; i < secret.n; i++) {
+		char c = secret.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
+			return false;
+	}
+	return secret.n >= SECRET_LEAST;
+}
+
+char *auth_check_secret(const char *endpoint, const char *authenticator, const char *setting, struct str secret, const char *variable,
+	const char *parameter)
+{
+	if (secret.n == 0)
+		return auth_message("endpoint %s: auth = %s needs %s, by which the web server vouches for %s: set it to what `openssl rand -hex 32` "
+			"prints, and have the web server send the same as parameter %s, only where it authenticates; the files of httpd-conf/ show how",
+			endpoint, authenticator, setting, variable, parameter);
+	if (!is_secret(secret))
+		return auth_message("endpoint %s: %s must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as `openssl rand -hex 32` prints",
+			endpoint, setting, SECRET_LEAST);
+	return NULL;
+}
+
 char *auth_message(const char *format, ...)
 {
 	va_list args;

@@ -2,6 +2,9 @@
 #include "base/base.h"
 
 #include <curl/curl.h>
+#include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "auth/fetch.h"
 #include "base/buf.h"
@@ -137,4 +140,22 @@ bool fetch(struct fetcher *fetcher, struct pool *pool, const struct fetch_reques
 	else
 		*error = str_dup(pool, str_c(text[0] != '\0' ? text : curl_easy_strerror(code)));
 	return false;
+}
+
+bool fetch_apart(void (*run)(void *arg), void *arg)
+{
+	pid_t child = fork();
+	int status = 1;
+
+	if (child == 0) {
+		pid_t grandchild = fork();
+		if (grandchild != 0)
+			_exit(grandchild > 0 ? 0 : 1);
+		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+		run(arg);
+		_exit(0);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return child > 0 && status == 0;
 }

@@ -34,4 +34,8 @@ void fetcher_free(struct fetcher **fetcher);
 bool fetch(struct fetcher *fetcher, struct pool *pool, const struct fetch_request *request, struct fetch_answer *answer,
 	struct str *error);
 
+// Runs run(arg) in a process of its own, which ends with it, and returns at once. That process is nobody's child, so nobody waits for it; it
+// keeps no descriptor but the standard ones, or the connections of clients would stay open with it. False: there is no such process.
+bool fetch_apart(void (*run)(void *arg), void *arg);
+
 #endif

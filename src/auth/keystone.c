@@ -6,16 +6,16 @@
 // name can change. The service token (X-Service-Token), which services send beside their user's token, is validated the same way.
 #include "base/base.h"
 
-#include <errno.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "auth/authenticator.h"
+#include "auth/fetch.h"
 #include "auth/keystone_ask.h"
 #include "auth/keystone_cache.h"
 #include "auth/keystone_rules.h"
 #include "auth/keystone_settings.h"
+#include "auth/role_table.h"
+#include "auth/waiting.h"
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -34,6 +34,7 @@ enum {
 struct keystone {
 	const struct keystone_settings *settings;
 	const struct endpoint_config *endpoint;
+	struct shared *shared; // NULL: none
 	struct keystone_cache *cache;
 	struct keystone_asker *asker;
 	char *challenge;
@@ -90,34 +91,34 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
 }
 
+struct question {
+	struct keystone *keystone;
+	const struct keystone_key *key;
+	struct str text;
+	bool allow_expired;
+	struct pool *pool;
+};
+
+static void ask_here(void *arg)
+{
+	const struct question *question = arg;
+	struct keystone_token token;
+
+	keystone_asker_forked(question->keystone->asker);
+	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, question->pool, &token);
+	keystone_cache_turn_end(question->keystone->cache, question->key);
+}
+
 // Asks in a process of its own, whose answer the cache has at a later look. The caller has the turn, which ends with the answer.
-// That process is nobody's child, so nobody waits for it; it keeps no descriptor, or the connections of clients would stay open
-// with it; and it ends with the time-out of the question.
 static void ask_apart(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
 	struct pool *pool)
 {
-	struct keystone_token token;
-	pid_t child = fork();
+	struct question question = { .keystone = keystone, .key = key, .text = text, .allow_expired = allow_expired, .pool = pool };
 
-	if (child == 0) {
-		pid_t grandchild = fork();
-		if (grandchild > 0)
-			_exit(0);
-		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-		keystone_asker_forked(keystone->asker);
-		if (grandchild == 0)
-			(void)ask_keystone(keystone, key, text, allow_expired, pool, &token);
-		else
-			keystone_breaker_report(keystone->cache, false);
-		keystone_cache_turn_end(keystone->cache, key);
-		_exit(0);
-	}
-	if (child < 0) {
-		keystone_breaker_report(keystone->cache, false);
-		keystone_cache_turn_end(keystone->cache, key);
-	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (fetch_apart(ask_here, &question))
+		return;
+	keystone_breaker_report(keystone->cache, false);
+	keystone_cache_turn_end(keystone->cache, key);
 }
 
 // The first question after a failure. It may take as long as any, or a Keystone that has become slow would count as away for
@@ -151,7 +152,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 	// Another process may have had the turn since this one looked.
 	known = look(keystone, key, allow_expired, pool, token);
 	if (known == KEYSTONE_UNKNOWN) {
-		switch (keystone_breaker(keystone->cache)) {
+		switch (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US)) {
 		case KEYSTONE_TRIAL:
 			return try_again(keystone, key, text, allow_expired, pool, token);
 		case KEYSTONE_CLOSED:
@@ -170,7 +171,7 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 {
 	int64_t until_us = clock_tick_us() + timeout_us(keystone) / PLACE_PART;
 
-	while (!keystone_cache_wait_begin(keystone->cache, keystone->endpoint_key, keystone->may_wait_most)) {
+	while (!waiting_begin(keystone->shared, keystone->endpoint_key, keystone->may_wait_most)) {
 		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		nap();
@@ -179,7 +180,7 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 			return known;
 	}
 	enum keystone_known known = ask_in_turn(keystone, key, text, allow_expired, pool, token);
-	keystone_cache_wait_end(keystone->cache);
+	waiting_end(keystone->shared);
 	return known;
 }
 
@@ -192,7 +193,7 @@ static void ask_in_background(struct keystone *keystone, const struct keystone_k
 	if (now_us - keystone->forked_us < FORK_US || !keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone)))
 		return;
 	keystone->forked_us = now_us;
-	if (keystone_breaker(keystone->cache) != KEYSTONE_OPEN)
+	if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
 		ask_apart(keystone, key, text, allow_expired, pool);
 	else
 		keystone_cache_turn_end(keystone->cache, key);
@@ -225,63 +226,21 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 
 // ---- from Keystone's roles to ours
 
-static bool has_any(struct str roles, struct str wanted)
-{
-	struct str role, one, rest;
-
-	while (str_split(&roles, ',', &role)) {
-		rest = wanted;
-		while (str_split(&rest, ',', &one)) {
-			if (role.n > 0 && str_eq(str_trim(one), role))
-				return true;
-		}
-	}
-	return false;
-}
-
-// The role that the table of the settings gives for this name; ROLE_NONE: it isn't there.
-static enum role mapped_role(struct str table, struct str name)
-{
-	struct str row;
-	enum role role;
-
-	while (str_split(&table, ',', &row)) {
-		size_t colon = str_find(row, ':', 0);
-		if (str_eq(str_trim(str_part(row, 0, colon)), name) && role_parse(str_trim(str_part(row, colon + 1, row.n)),
-			&role))
-			return role;
-	}
-	return ROLE_NONE;
-}
-
-static enum role highest_role(const struct keystone *keystone, struct str roles)
-{
-	struct str table = str_c(keystone->settings->roles), name;
-	enum role highest = ROLE_NONE;
-
-	while (str_split(&roles, ',', &name)) {
-		enum role role = name.n > 0 ? mapped_role(table, name) : ROLE_NONE;
-		if (role > highest)
-			highest = role;
-	}
-	return highest;
-}
-
 // Is he an operator, whatever the dialect?
 static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
 {
 	const struct keystone_settings *settings = keystone->settings;
 
-	if (!has_any(token->roles, STR("admin")))
+	if (!role_list_overlaps(token->roles, STR("admin")))
 		return false;
 	if (token->system_scope)
 		return strcmp(settings->system_operator, "yes") == 0;
-	return token->project.n > 0 && has_any(token->project, str_c(settings->operator_projects));
+	return token->project.n > 0 && role_list_overlaps(token->project, str_c(settings->operator_projects));
 }
 
 static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
 {
-	return dialect != NULL && has_any(str_c(dialect), str_c(keystone->settings->operator_dialects));
+	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
 }
 
 static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
@@ -298,11 +257,11 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->system_scope = token->system_scope;
 	principal->project = token->project;
 	principal->service_roles = service->roles;
-	principal->role = token->project.n > 0 ? highest_role(keystone, token->roles) : ROLE_NONE;
-	if (is_operator(keystone, token) || (for_operators && has_any(token->roles,
+	principal->role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), token->roles) : ROLE_NONE;
+	if (is_operator(keystone, token) || (for_operators && role_list_overlaps(token->roles,
 		str_c(keystone->settings->operator_roles))))
 		principal->role = ROLE_OPERATOR;
-	principal->reads_all = for_operators && token->system_scope && has_any(token->roles, STR("reader"));
+	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
 	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;
 }
@@ -348,7 +307,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		if (known != KEYSTONE_GOOD)
 			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
 	}
-	bool allow_expired = service_text.n > 0 && has_any(service.roles, str_c(keystone->settings->service_roles));
+	bool allow_expired = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
 	known = validate(keystone, identity, text, allow_expired, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
@@ -377,21 +336,6 @@ static const char *challenge_of(const void *state)
 }
 
 // ---- settings
-
-static char *check_roles(const struct keystone_settings *settings)
-{
-	struct str rest = str_c(settings->roles), row;
-	enum role role;
-
-	while (rest.n > 0 && str_split(&rest, ',', &row)) {
-		size_t colon = str_find(row, ':', 0);
-		if (str_trim(str_part(row, 0, colon)).n == 0 || !role_parse(str_trim(str_part(row, colon + 1, row.n)), &role) ||
-			role == ROLE_OPERATOR)
-			return auth_message("[keystone] roles: got \"%.*s\"; expected NAME:reader, NAME:member or NAME:admin",
-				STR_ARG(str_trim(row)));
-	}
-	return NULL;
-}
 
 // A number for this Keystone, part of all keys of the shared cache: an entry that was made under another auth_url is never found.
 static uint64_t purpose_of(const struct keystone_settings *settings)
@@ -423,10 +367,11 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 		abort();
 	keystone->settings = settings;
 	keystone->endpoint = setup->endpoint;
+	keystone->shared = setup->shared;
 	keystone->purpose = purpose_of(settings);
 	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
 	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;
-	*error = check_roles(settings);
+	*error = role_table_check("[keystone] roles", str_c(settings->roles));
 	if (*error == NULL)
 		keystone->asker = keystone_asker_new(settings, error);
 	if (*error != NULL)

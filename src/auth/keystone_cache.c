@@ -17,7 +17,7 @@ enum {
 	TURNS = 1024,
 	PAUSE_US = 1000000,          // of the breaker, at first
 	PAUSE_MOST_US = 8000000,     // after trials that failed
-	TRIAL_US = 120000000,        // a trial that was begun and never reported is over then: more than two time-outs
+	TRIAL_MOST_US = 120000000,   // a trial that is said to last longer is of another boot
 	FIELDS = 7,                  // strings of an entry
 };
 
@@ -47,18 +47,12 @@ struct turn {
 	_Atomic int64_t since_us;
 };
 
-struct waiting {
-	_Atomic uint64_t owner; // mark of the process that waits; 0: none
-	_Atomic uint64_t endpoint;
-};
-
 struct known {
 	_Atomic int64_t open_until_us; // clock_tick_us; 0: closed
 	_Atomic int64_t pause_us;
-	_Atomic int64_t trial_us;      // since when a process tries; 0: none does
+	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
 	uint64_t unused[5];
 	struct turn turns[TURNS];
-	struct waiting waiting[SHARED_PROCESSES];
 	struct entry entries[ENTRIES];
 };
 
@@ -319,35 +313,6 @@ void keystone_cache_turn_end(const struct keystone_cache *cache, const struct ke
 		(void)atomic_compare_exchange_strong(&turn_of(cache, key)->owner, &mine, 0);
 }
 
-// ---- those who wait
-
-bool keystone_cache_wait_begin(const struct keystone_cache *cache, uint64_t endpoint, unsigned most)
-{
-	struct known *known = known_of(cache);
-	uint64_t mine = self(cache);
-	unsigned n = 0, slot = cache->shared != NULL ? shared_slot(cache->shared) : 0;
-
-	if (mine == 0 || cache->shared == NULL)
-		return true;
-	// Counts itself first: two that come at the same time may both see one too many, never one too few.
-	atomic_store(&known->waiting[slot].endpoint, endpoint);
-	atomic_store(&known->waiting[slot].owner, mine);
-	for (unsigned i = 0; i < shared_used(cache->shared); i++) {
-		uint64_t owner = atomic_load(&known->waiting[i].owner);
-		n += owner != 0 && atomic_load(&known->waiting[i].endpoint) == endpoint && is_alive(cache, owner);
-	}
-	if (n <= most)
-		return true;
-	keystone_cache_wait_end(cache);
-	return false;
-}
-
-void keystone_cache_wait_end(const struct keystone_cache *cache)
-{
-	if (cache->shared != NULL && shared_slot(cache->shared) != SHARED_NONE)
-		atomic_store(&known_of(cache)->waiting[shared_slot(cache->shared)].owner, 0);
-}
-
 // ---- the breaker
 
 // Until when it is open; 0: it is closed. A time that lies too far ahead is of another boot.
@@ -360,9 +325,9 @@ static int64_t open_until(const struct known *known, int64_t now)
 
 static bool is_tried(const struct known *known, int64_t now)
 {
-	int64_t since = atomic_load(&known->trial_us);
+	int64_t until = atomic_load(&known->trial_until_us);
 
-	return since != 0 && since <= now && now - since < TRIAL_US;
+	return until > now && until - now <= TRIAL_MOST_US;
 }
 
 bool keystone_breaker_is_tried(const struct keystone_cache *cache)
@@ -378,19 +343,20 @@ bool keystone_breaker_is_open(const struct keystone_cache *cache)
 	return until > now || (until != 0 && is_tried(known, now));
 }
 
-enum keystone_breaker keystone_breaker(const struct keystone_cache *cache)
+enum keystone_breaker keystone_breaker(const struct keystone_cache *cache, int64_t longest_us)
 {
 	struct known *known = known_of(cache);
 	int64_t now = clock_tick_us(), until = open_until(known, now);
 
+	assert(longest_us > 0 && longest_us <= TRIAL_MOST_US);
 	if (until == 0)
 		return KEYSTONE_CLOSED;
 	if (now < until)
 		return KEYSTONE_OPEN;
 	if (is_tried(known, now))
 		return KEYSTONE_OPEN;
-	int64_t since = atomic_load(&known->trial_us);
-	return atomic_compare_exchange_strong(&known->trial_us, &since, now) ? KEYSTONE_TRIAL : KEYSTONE_OPEN;
+	int64_t before = atomic_load(&known->trial_until_us);
+	return atomic_compare_exchange_strong(&known->trial_until_us, &before, now + longest_us) ? KEYSTONE_TRIAL : KEYSTONE_OPEN;
 }
 
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered)
@@ -404,11 +370,11 @@ void keystone_breaker_report(const struct keystone_cache *cache, bool answered)
 		atomic_store(&known->open_until_us, 0);
 	} else {
 		// A trial that failed doubles the pause; the first failures, perhaps of several processes at once, begin it.
-		bool tried = atomic_load(&known->trial_us) != 0;
+		bool tried = atomic_load(&known->trial_until_us) != 0;
 		int64_t pause = atomic_load(&known->pause_us);
 		pause = tried && pause > 0 && pause < PAUSE_MOST_US ? pause * 2 : pause > 0 && pause <= PAUSE_MOST_US ? pause : PAUSE_US;
 		atomic_store(&known->pause_us, pause);
 		atomic_store(&known->open_until_us, clock_tick_us() + pause);
 	}
-	atomic_store(&known->trial_us, 0);
+	atomic_store(&known->trial_until_us, 0);
 }

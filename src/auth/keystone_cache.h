@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the processes of a host know together of Keystone: tokens that it validated or refused lately, who asks it about which token,
-// how many wait for it, and whether it is away. All of it stands in memory that they share (base/shared.h), so it may be lost or
+// and whether it is away. All of it stands in memory that they share (base/shared.h), so it may be lost or
 // damaged at any time: then Keystone is asked again. For files in auth/ only.
 //
 // Entries. A token is found by 128 bits of a keyed hash (SipHash-2-4, twice, under the key of the shared file); the token itself is
@@ -58,16 +58,13 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);
 void keystone_cache_turn_end(const struct keystone_cache *cache, const struct keystone_key *key);
 
-// This process waits for Keystone on behalf of the endpoint. False, and it doesn't: most processes of the endpoint do already.
-bool keystone_cache_wait_begin(const struct keystone_cache *cache, uint64_t endpoint, unsigned most);
-void keystone_cache_wait_end(const struct keystone_cache *cache);
-
 enum keystone_breaker {
 	KEYSTONE_CLOSED, // ask
 	KEYSTONE_OPEN,   // don't: it was away a moment ago
 	KEYSTONE_TRIAL,  // this process alone may try, and reports what came of it
 };
-enum keystone_breaker keystone_breaker(const struct keystone_cache *cache);
+// longest_us: how long a trial takes at most, up to two minutes. One that hasn't reported by then was killed, and another process may try.
+enum keystone_breaker keystone_breaker(const struct keystone_cache *cache, int64_t longest_us);
 // The same without taking a trial: is it open, or does another process try just now?
 bool keystone_breaker_is_open(const struct keystone_cache *cache);
 // Does a process try, and hasn't reported yet?

@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/pool.h"
 
-enum { SECRET_LEAST = 16 };                        // characters of remote_user_secret
 enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about REMOTE_USER without the right secret
 
 struct remote_user {
@@ -99,30 +98,16 @@ const struct remote_user_settings *remote_user_settings(const struct endpoint_co
 	return config_endpoint_values(endpoint, &remote_user_settings_table);
 }
 
-// Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
-static bool is_secret(struct str secret)
-{
-	for (size_t i = 0; i < secret.n; i++) {
-		char c = secret.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
-			return false;
-	}
-	return secret.n >= SECRET_LEAST;
-}
-
 static char *read_settings(struct remote_user *remote)
 {
 	const struct endpoint_config *endpoint = remote->endpoint;
 	const struct remote_user_settings *settings = remote_user_settings(endpoint);
 
 	remote->secret = str_c(settings->secret);
-	if (remote->secret.n == 0)
-		return auth_message("endpoint %s: auth = remote-user needs remote_user_secret, by which the web server vouches for "
-			"REMOTE_USER: set it to what `openssl rand -hex 32` prints, and have the web server send the same as parameter "
-			"TENURE_REMOTE_USER_SECRET, only where it authenticates; the files of httpd-conf/ show how", endpoint->name);
-	if (!is_secret(remote->secret))
-		return auth_message("endpoint %s: remote_user_secret must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as "
-			"`openssl rand -hex 32` prints", endpoint->name, SECRET_LEAST);
+	char *error = auth_check_secret(endpoint->name, "remote-user", "remote_user_secret", remote->secret, "REMOTE_USER",
+		"TENURE_REMOTE_USER_SECRET");
+	if (error != NULL)
+		return error;
 	if (!role_parse(str_c(settings->role), &remote->role))
 		return auth_message("endpoint %s: remote_user_role: \"%s\" is none of reader, member, admin, operator",
 			endpoint->name, settings->role);

@@ -3,106 +3,37 @@
 #include "base/base.h"
 
 #include "auth/authenticator.h"
+#include "auth/principal_cache.h"
 #include "auth/settings.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
 #include "sql/tokens.h"
 
-enum { SLOTS = 256, MAX_ID = 32, MAX_SECRET = 128 };
+enum { MAX_ID = 32, MAX_SECRET = 128 };
 
-// ---- the cache: each token has one place; a later token with the same place replaces it
-
-struct slot {
-	uint8_t key[DIGEST_SHA256];
-	bool used;
-	int64_t checked_tick;
-	int64_t expires_us; // 0: never
-	enum role role;
-	char *text; // the user's name, then the tenant's
-	size_t user_n, tenant_n;
-};
-
-// Cache of validated tokens, keyed by SHA-256 of the token, so that no token is kept in a worker's memory.
-struct token_cache {
-	int64_t believed_us;
+struct token_state {
+	struct principal_cache *cache;
 	bool asked;
-	struct slot slots[SLOTS];
 };
 
-static void *cache_new(const struct auth_setup *setup, char **error)
+static void *open_token(const struct auth_setup *setup, char **error)
 {
-	struct token_cache *cache = calloc(1, sizeof(*cache));
+	struct token_state *state = calloc(1, sizeof(*state));
 
 	UNUSED(error);
-	if (cache == NULL)
+	if (state == NULL)
 		abort();
-	cache->believed_us = (int64_t)auth_settings(setup->config)->token_cache * 1000;
-	return cache;
+	state->cache = principal_cache_new((int64_t)auth_settings(setup->config)->token_cache * 1000);
+	return state;
 }
 
-static void cache_free(void *state)
+static void close_token(void *arg)
 {
-	struct token_cache *cache = state;
+	struct token_state *state = arg;
 
-	for (size_t i = 0; i < SLOTS; i++)
-		free(cache->slots[i].text);
-	free(cache);
-}
-
-static struct str key_str(const uint8_t key[DIGEST_SHA256])
-{
-	return str_n((const char *)key, DIGEST_SHA256);
-}
-
-static bool cache_find(struct token_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
-	struct principal *principal)
-{
-	struct slot *slot = &cache->slots[key[0]];
-
-	if (!slot->used || !digest_equal(key_str(slot->key), key_str(key)))
-		return false;
-	if (clock_tick_us() - slot->checked_tick >= cache->believed_us)
-		return false;
-	if (slot->expires_us != 0 && clock_now_us() >= slot->expires_us)
-		return false;
-	principal->user = str_dup(pool, str_n(slot->text, slot->user_n));
-	principal->tenant = str_dup(pool, str_n(slot->text + slot->user_n, slot->tenant_n));
-	principal->role = slot->role;
-	return true;
-}
-
-static void cache_keep(struct token_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal,
-	int64_t expires_us)
-{
-	struct slot *slot = &cache->slots[key[0]];
-	size_t n = principal->user.n + principal->tenant.n;
-	char *text = cache->believed_us > 0 ? malloc(n + 1) : NULL;
-
-	if (text == NULL)
-		return;
-	memcpy(text, principal->user.p, principal->user.n);
-	if (principal->tenant.n > 0)
-		memcpy(text + principal->user.n, principal->tenant.p, principal->tenant.n);
-	free(slot->text);
-	*slot = (struct slot){
-		.used = true,
-		.checked_tick = clock_tick_us(),
-		.expires_us = expires_us,
-		.role = principal->role,
-		.text = text,
-		.user_n = principal->user.n,
-		.tenant_n = principal->tenant.n,
-	};
-	memcpy(slot->key, key, DIGEST_SHA256);
-}
-
-static void cache_forget(struct token_cache *cache, const uint8_t key[DIGEST_SHA256])
-{
-	struct slot *slot = &cache->slots[key[0]];
-
-	if (slot->used && digest_equal(key_str(slot->key), key_str(key)))
-		slot->used = false;
+	principal_cache_free(&state->cache);
+	free(state);
 }
 
 // ---- the table of tokens
@@ -150,7 +81,7 @@ static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret
 	uint8_t hash[DIGEST_SHA256];
 
 	digest_sha256(secret, hash);
-	if (!digest_equal(row->hash, key_str(hash)))
+	if (!digest_equal(row->hash, str_n((const char *)hash, sizeof(hash))))
 		return false;
 	if (!row->revoked_at_is_null || (!row->expires_at_is_null && row->expires_at <= clock_now_us()))
 		return false;
@@ -160,7 +91,7 @@ static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret
 	return role_parse(row->role, &principal->role);
 }
 
-static enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
+static enum outcome token_check(struct token_state *state, struct db *db, struct pool *pool, struct str token,
 	struct principal *principal, struct str *detail)
 {
 	struct question question = { .db = db, .pool = pool };
@@ -169,13 +100,13 @@ static enum outcome token_check(struct token_cache *cache, struct db *db, struct
 
 	*principal = (struct principal){ 0 };
 	*detail = STR("token unknown, expired or revoked");
-	cache->asked = false;
+	state->asked = false;
 	if (!well_formed(token, &question.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
 	digest_sha256(token, key);
-	if (cache_find(cache, key, pool, principal))
+	if (principal_cache_find(state->cache, key, pool, principal))
 		return OUTCOME_OK;
-	cache->asked = true;
+	state->asked = true;
 	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
 
 	if (result != DB_OK || question.result != DB_OK) {
@@ -186,10 +117,10 @@ static enum outcome token_check(struct token_cache *cache, struct db *db, struct
 
 	if (row == NULL || !row_is_good(row, secret, principal)) {
 		*principal = (struct principal){ 0 };
-		cache_forget(cache, key);
+		principal_cache_forget(state->cache, key);
 		return OUTCOME_UNAUTHENTICATED;
 	}
-	cache_keep(cache, key, principal, row->expires_at);
+	principal_cache_keep(state->cache, key, principal, row->expires_at);
 	return OUTCOME_OK;
 }
 
@@ -200,28 +131,28 @@ static bool has_form(struct str token)
 	return well_formed(token, &id, &secret);
 }
 
-static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+static enum outcome identify(void *arg, const struct identity *identity, bool *recognised)
 {
-	struct token_cache *cache = state;
+	struct token_state *state = arg;
 	struct str token;
 
-	cache->asked = false;
+	state->asked = false;
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
-	return token_check(cache, identity->db, identity->pool, token, identity->principal, identity->detail);
+	return token_check(state, identity->db, identity->pool, token, identity->principal, identity->detail);
 }
 
 static bool has_asked(const void *state)
 {
-	return ((const struct token_cache *)state)->asked;
+	return ((const struct token_state *)state)->asked;
 }
 
 const struct authenticator token_authenticator = {
 	.challenge = "Bearer realm=\"tenure\"",
 	.headers = auth_token_headers,
-	.open = cache_new,
-	.close = cache_free,
+	.open = open_token,
+	.close = close_token,
 	.has_form = has_form,
 	.identify = identify,
 	.has_asked = has_asked,

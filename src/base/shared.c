@@ -37,8 +37,10 @@ static const struct {
 	[SHARED_FAILURES] = { "failures", 65536 },
 	[SHARED_TOKENS] = { "tokens", 131072 },
 	[SHARED_WATCHES] = { "watches", 1048576 },
-	[SHARED_KEYSTONE] = { "keystone", 4259840 },
+	[SHARED_KEYSTONE] = { "keystone", 4243456 },
 	[SHARED_COHERENCE] = { "coherence", 64 },
+	[SHARED_WAITING] = { "waiting", 16384 },
+	[SHARED_JWT] = { "jwt", 524800 },
 };
 
 struct header {

@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 3,
+	SHARED_VERSION = 4,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -47,6 +47,8 @@ enum shared_area {
 	SHARED_WATCHES,  // open watches (server/request/limits_watches.c)
 	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone_cache.c)
 	SHARED_COHERENCE, // revisions of what processes cache (registry/cache/coherence.c)
+	SHARED_WAITING,  // who waits for another service (auth/waiting.c)
+	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt_source.c)
 	SHARED__N
 };
 

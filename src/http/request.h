@@ -35,6 +35,9 @@ struct request {
 	struct str remote_addr;
 	struct str remote_user;  // REMOTE_USER, "" if absent; valid only if the secret comes with it
 	struct str remote_user_secret; // TENURE_REMOTE_USER_SECRET, by which the web server vouches for remote_user
+	struct str client_verify;      // SSL_CLIENT_VERIFY, "SUCCESS" if the web server has verified the client's certificate
+	struct str client_certificate; // SSL_CLIENT_CERT, PEM; valid only if the next one comes with it
+	struct str certificate_secret; // TENURE_CERTIFICATE_SECRET, by which the web server vouches for both
 	struct str protocol;     // "HTTP/1.1"
 	struct str host;         // the Host header, "" if absent
 	bool https;

@@ -390,7 +390,9 @@ static void test_order(void)
 	is_str(who.user, "bob", "the first that recognises its credential decides");
 	(void)identify(auth, STR("X-Auth-Token"), STR("alice:t"), STR_NONE, &who);
 	is_str(who.user, "alice", "the second where the first has none");
-	is_str(str_c(auth_challenge(auth)), "Basic realm=\"tenure\"", "the first one's challenge");
+	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "the challenge of the one that decided");
+	(void)identify(auth, STR("Accept"), STR("*"), STR_NONE, &who);
+	is_str(str_c(auth_challenge(auth)), "Basic realm=\"tenure\"", "where none did, the first one's");
 	auth_free(&auth);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "auth/keystone_cache.h"
+#include "auth/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -18,9 +19,11 @@
 
 enum {
 	SECOND = 1000000,
+	TRIAL = 100 * SECOND,   // longer than the test runs
+	SHORT = 10000,
 	LONG = 1000 * SECOND,   // believed as long as the test runs
 	ENTRY = 2048,           // bytes of an entry, see keystone_cache.h
-	AREA = 4259840,         // bytes of the area, see base/shared.c
+	AREA = 4243456,         // bytes of the area, see base/shared.c
 	ENTRIES = 2048,
 };
 
@@ -222,7 +225,7 @@ static bool hold(void *arg)
 	struct shared *own = shared_open(dir, STR("here"));
 	struct keystone_cache *view = own != NULL && shared_claim(own) ? keystone_cache_new(own) : NULL;
 
-	return view != NULL && keystone_cache_turn_take(view, &holder->key, LONG) && keystone_cache_wait_begin(view, holder->endpoint, 1);
+	return view != NULL && keystone_cache_turn_take(view, &holder->key, LONG) && waiting_begin(own, holder->endpoint, 1);
 }
 
 static void test_turns(void)
@@ -231,11 +234,11 @@ static void test_turns(void)
 	pid_t pid = process_start(hold, &(struct holder){ key, 1 });
 
 	ok(!keystone_cache_turn_take(cache, &key, LONG), "while another process asks, this one has no turn");
-	ok(!keystone_cache_wait_begin(cache, 1, 1), "and where one may wait, no place");
-	ok(keystone_cache_wait_begin(cache, 1, 2), "where two may, it has");
-	keystone_cache_wait_end(cache);
-	ok(keystone_cache_wait_begin(cache, 2, 1), "as at another endpoint");
-	keystone_cache_wait_end(cache);
+	ok(!waiting_begin(shared, 1, 1), "and where one may wait, no place");
+	ok(waiting_begin(shared, 1, 2), "where two may, it has");
+	waiting_end(shared);
+	ok(waiting_begin(shared, 2, 1), "as at another endpoint");
+	waiting_end(shared);
 	ok(keystone_cache_turn_take(cache, &key, 0), "a turn that lasts too long is free");
 	keystone_cache_turn_end(cache, &key);
 
@@ -246,26 +249,34 @@ static void test_turns(void)
 	(void)shared_refresh(shared, clock_tick_us() + 2 * SECOND);
 	ok(keystone_cache_turn_take(cache, &other, LONG), "the turn of a process that was killed is free");
 	keystone_cache_turn_end(cache, &other);
-	ok(keystone_cache_wait_begin(cache, 1, 1), "and its place");
-	keystone_cache_wait_end(cache);
+	ok(waiting_begin(shared, 1, 1), "and its place");
+	waiting_end(shared);
 }
 
 // ---- the breaker
 
+// Waits for a trial that lasts up to longest_us.
+static enum keystone_breaker wait_for_trial(int64_t longest_us)
+{
+	enum keystone_breaker state = KEYSTONE_OPEN;
+
+	for (int64_t until = clock_tick_us() + 60 * (int64_t)SECOND; state == KEYSTONE_OPEN && clock_tick_us() < until; usleep(1000))
+		state = keystone_breaker(cache, longest_us);
+	return state;
+}
+
 static void test_breaker(void)
 {
-	is_int(keystone_breaker(cache), KEYSTONE_CLOSED, "at first all may ask");
+	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_CLOSED, "at first all may ask");
 	keystone_breaker_report(cache, false);
-	is_int(keystone_breaker(cache), KEYSTONE_OPEN, "after a failure nobody");
+	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_OPEN, "after a failure nobody");
 	ok(keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache), "not yet");
-	enum keystone_breaker state = KEYSTONE_OPEN;
-	for (int64_t until = clock_tick_us() + 60 * (int64_t)SECOND; state == KEYSTONE_OPEN && clock_tick_us() < until; usleep(1000))
-		state = keystone_breaker(cache);
-	is_int(state, KEYSTONE_TRIAL, "then one tries");
-	is_int(keystone_breaker(cache), KEYSTONE_OPEN, "one alone");
+	is_int(wait_for_trial(SHORT), KEYSTONE_TRIAL, "then one tries");
+	is_int(wait_for_trial(TRIAL), KEYSTONE_TRIAL, "if it is killed, another one tries once its time is over");
+	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_OPEN, "one alone");
 	ok(keystone_breaker_is_open(cache) && keystone_breaker_is_tried(cache), "for all others it is open meanwhile");
 	keystone_breaker_report(cache, true);
-	is_int(keystone_breaker(cache), KEYSTONE_CLOSED, "when it succeeds all may ask");
+	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_CLOSED, "when it succeeds all may ask");
 	ok(!keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache), "at once");
 }
 

@@ -184,9 +184,9 @@ static void bad_structure(void)
 	        "password, admin_user, admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
 	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),
-	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [baremetal], [placement], [keystone] or [endpoint NAME]", "a section");
+	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");
 	refused(STR("[tenure x]\n"),
-	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [baremetal], [placement], [keystone] or [endpoint NAME]",
+	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]",
 	        "a section's name");
 	refused(STR("[endpoint]\n"),
 	        "bad.conf:1: [endpoint]: got name \"\"; expected 1 to 32 of A-Z a-z 0-9 - _", "no name");
@@ -234,8 +234,8 @@ static void bad_values(void)
 		{ "endpoint e", "socket_mode = 0888", "socket_mode: got \"0888\"; expected an octal number from 0 to 0777" },
 		{ "endpoint e", "socket_mode = 7777", "socket_mode: got \"7777\"; expected an octal number from 0 to 0777" },
 		{ "endpoint e", "auth = token,magic",
-		  "auth: got \"token,magic\"; expected one or more, with commas, of token, remote-user, noauth, keystone" },
-		{ "endpoint e", "auth =", "auth: got \"\"; expected one or more, with commas, of token, remote-user, noauth, keystone" },
+		  "auth: got \"token,magic\"; expected one or more, with commas, of token, remote-user, noauth, keystone, jwt, certificate" },
+		{ "endpoint e", "auth =", "auth: got \"\"; expected one or more, with commas, of token, remote-user, noauth, keystone, jwt, certificate" },
 		{ "tenure", "baremetal_drivers = ipmi,,redfish",
 		  "baremetal_drivers: got \"ipmi,,redfish\"; expected one or more different names of letters, digits, \"-\", "
 		  "\"_\" and \".\", with commas, of 4096 bytes at most" },

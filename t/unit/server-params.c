@@ -28,7 +28,7 @@ static void a_whole_request(void)
 	static const char *const envp[] = {
 		"FCGI_ROLE=RESPONDER", "REQUEST_METHOD=PUT", "REQUEST_URI=/v1.0/a%2Cb?x=1=2", "SERVER_PROTOCOL=HTTP/1.1",
 		"CONTENT_TYPE= application/json ", "CONTENT_LENGTH=12", "REMOTE_ADDR=192.0.2.7", "REMOTE_USER=jane",
-		"TENURE_REMOTE_USER_SECRET=s",
+		"TENURE_REMOTE_USER_SECRET=s", "SSL_CLIENT_VERIFY=SUCCESS", "SSL_CLIENT_CERT=-----\n", "TENURE_CERTIFICATE_SECRET=t",
 		"HTTPS=on", "HTTP_HOST=tenure.example:8080", "HTTP_IF_MATCH=\"a=b\"", "HTTP_X_EMPTY=", "PATH_INFO=/wrong",
 		"SCRIPT_NAME=/wrong", "QUERY_STRING=wrong", NULL,
 	};
@@ -42,6 +42,9 @@ static void a_whole_request(void)
 	is_str(request.remote_addr, "192.0.2.7", "address");
 	is_str(request.remote_user, "jane", "user");
 	is_str(request.remote_user_secret, "s", "what vouches for the user");
+	is_str(request.client_verify, "SUCCESS", "whether a certificate is verified");
+	is_str(request.client_certificate, "-----\n", "the certificate");
+	is_str(request.certificate_secret, "t", "what vouches for it");
 	is_str(request.host, "tenure.example:8080", "host");
 	is_str(request_header(&request, "if-match"), "\"a=b\"", "header");
 	ok(request_has_header(&request, "x-empty"), "empty header is there");
@@ -72,7 +75,8 @@ static void headers_that_are_not_taken(void)
 	static const char *const forged[] = {
 		"REQUEST_URI=/", "HTTP_REMOTE_USER=root", "HTTP_TENURE_REMOTE_USER_SECRET=s", "HTTP_HTTP_REMOTE_USER=root",
 		"REDIRECT_REMOTE_USER=root", "REMOTE_USER_=root", "remote_user=root", " REMOTE_USER=root",
-		"tenure_remote_user_secret=s", NULL,
+		"tenure_remote_user_secret=s", "HTTP_SSL_CLIENT_VERIFY=SUCCESS", "HTTP_SSL_CLIENT_CERT=x", "HTTP_TENURE_CERTIFICATE_SECRET=s",
+		"REDIRECT_SSL_CLIENT_CERT=x", "ssl_client_verify=SUCCESS", NULL,
 	};
 
 	is_int(read_params(envp, 1000), TRANSPORT_OK, "odd parameters");
@@ -81,6 +85,7 @@ static void headers_that_are_not_taken(void)
 	is_int(read_params(forged, 1000), TRANSPORT_OK, "forged parameters");
 	is_str(request.remote_user, "", "no user of a client's making");
 	is_str(request.remote_user_secret, "", "nor what would vouch for one");
+	ok(request.client_verify.n == 0 && request.client_certificate.n == 0 && request.certificate_secret.n == 0, "nor a certificate");
 }
 
 static void schemes(void)

@@ -422,7 +422,7 @@ static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call
 		json_add_string(&metadata, call->who.tenant_label);
 		buf_addc(&metadata, '}');
 	}
-	if (make_tenant(pipeline, call, call->who.tenant, buf_str(&metadata)))
+	if (make_tenant(pipeline, call, call->who.tenant, metadata.n > 0 ? buf_str(&metadata) : STR_NONE))
 		*known = hash;
 }
 

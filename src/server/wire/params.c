@@ -13,6 +13,9 @@ enum wanted {
 	REMOTE_ADDR,
 	REMOTE_USER,
 	TENURE_REMOTE_USER_SECRET,
+	SSL_CLIENT_VERIFY,
+	SSL_CLIENT_CERT,
+	TENURE_CERTIFICATE_SECRET,
 	HTTPS,
 	REQUEST_SCHEME,
 	TENURE_LOCATION_NAME,
@@ -29,6 +32,9 @@ static const struct str wanted_names[WANTED__COUNT] = {
 	WANTED(REMOTE_ADDR),
 	WANTED(REMOTE_USER),
 	WANTED(TENURE_REMOTE_USER_SECRET),
+	WANTED(SSL_CLIENT_VERIFY),
+	WANTED(SSL_CLIENT_CERT),
+	WANTED(TENURE_CERTIFICATE_SECRET),
 	WANTED(HTTPS),
 	WANTED(REQUEST_SCHEME),
 	WANTED(TENURE_LOCATION_NAME),
@@ -72,6 +78,9 @@ static void fill(struct request *request, const struct str values[WANTED__COUNT]
 	request->remote_addr = values[REMOTE_ADDR];
 	request->remote_user = values[REMOTE_USER];
 	request->remote_user_secret = values[TENURE_REMOTE_USER_SECRET];
+	request->client_verify = values[SSL_CLIENT_VERIFY];
+	request->client_certificate = values[SSL_CLIENT_CERT];
+	request->certificate_secret = values[TENURE_CERTIFICATE_SECRET];
 	request->host = host.p != NULL ? str_trim(host) : STR("");
 	request->https = is_https(values);
 	request->location_name = values[TENURE_LOCATION_NAME];

@@ -71,7 +71,7 @@ sub free_ports {
 
 # Options: server, auth (token, noauth), workers, reserve (0 unless given, so a test with one worker has exactly one), combined
 # (true: the combined endpoint as well), placement (true: the placement API at the root of a host), demo (true), tls (true: over
-# https as well), watches (true: also behind apache-fcgid, by a master of its own), settings => { 'section.key' => value } of
+# https as well), certificates (true: the same, and clients may show certificates), watches (true: also behind apache-fcgid, by a master of its own), settings => { 'section.key' => value } of
 # tenure.conf, faults => { environment variables that make the programs fail }, allow => [regular expressions of log lines that
 # are expected].
 sub start {
@@ -127,6 +127,7 @@ sub _quickstart {
         '--auth', $self->{auth}, '--background');
     push @command, '--no-demo' unless $option->{demo};
     push @command, '--tls' if $option->{tls};
+    push @command, '--certificates' if $option->{certificates};
     push @command, '--watches' if $option->{watches};
     push @command, '--combined-port', $combined if $option->{combined};
     push @command, '--placement-port', $placement if $option->{placement};

@@ -11,6 +11,9 @@ enum watch_text {
 	WATCH_CREDENTIALS, // header fields of the request, lines of "name:value"
 	WATCH_REMOTE_USER,
 	WATCH_REMOTE_USER_SECRET,
+	WATCH_CLIENT_VERIFY,
+	WATCH_CLIENT_CERTIFICATE,
+	WATCH_CERTIFICATE_SECRET,
 	WATCH_TEXTS
 };
 

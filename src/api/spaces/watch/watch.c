@@ -317,6 +317,9 @@ static void write_order(struct watch_begun *begun)
 		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = auth_header_lines(call->pool, &call->request),
 		[WATCH_REMOTE_USER] = call->request.remote_user,
 		[WATCH_REMOTE_USER_SECRET] = call->request.remote_user_secret,
+		[WATCH_CLIENT_VERIFY] = call->request.client_verify,
+		[WATCH_CLIENT_CERTIFICATE] = call->request.client_certificate,
+		[WATCH_CERTIFICATE_SECRET] = call->request.certificate_secret,
 	};
 	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
 

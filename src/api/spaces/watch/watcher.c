@@ -327,6 +327,9 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	memset(&call->request, 0, sizeof(call->request));
 	call->request.remote_user = watcher->texts[WATCH_REMOTE_USER];
 	call->request.remote_user_secret = watcher->texts[WATCH_REMOTE_USER_SECRET];
+	call->request.client_verify = watcher->texts[WATCH_CLIENT_VERIFY];
+	call->request.client_certificate = watcher->texts[WATCH_CLIENT_CERTIFICATE];
+	call->request.certificate_secret = watcher->texts[WATCH_CERTIFICATE_SECRET];
 	enum outcome outcome = add_credentials(watcher, call);
 	if (outcome == OUTCOME_OK)
 		outcome = auth_identify(auth, &(struct auth_question){ .db = db, .pool = call->pool, .request = &call->request,

@@ -1,0 +1,143 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Certificates of clients, verified by each web server: whom they stand for, which are refused, and that nothing that a client sends becomes
+# one.
+use strict;
+use warnings;
+
+use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
+use File::Temp ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Run qw(read_file write_file);
+
+# In a file, since mod_fcgid cuts variables of the environment at 127 bytes; users of all web servers can read it.
+my $folder = File::Temp->newdir('tenure-map-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+chmod 0755, "$folder";
+my $map = "$folder/map";
+write_file("$folder/map", join "\n", 'uri spiffe://example.org/ns/{tenant}/sa/{user} member', 'subject CN={user},OU=ops,O=Example%2C%20Inc operator',
+    'subject CN={user},O={tenant} reader', 'email {user}@{tenant}.example.org admin', '');
+
+sub openssl {
+    my (@words) = @_;
+    my ($code, $text) = Tenure::Run::run('openssl', @words);
+    die "openssl @words: $text" if $code != 0;
+    return;
+}
+
+# Makes NAME.crt and NAME.key in the folder, by a certificate authority there.
+sub certificate {
+    my ($dir, $name, $subject, %option) = @_;
+    my $ca = $option{ca} // 'ca';
+    write_file("$dir/$name.ext", "basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n" . ($option{names} ? "subjectAltName=$option{names}\n" : ''));
+    openssl(qw(req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -utf8 -keyout), "$dir/$name.key", '-out', "$dir/$name.csr", '-subj', $subject);
+    my @times = $option{expired} ? (-days => -1) : (-days => 2);
+    openssl(qw(x509 -req -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-CAcreateserial', @times, '-extfile', "$dir/$name.ext",
+        '-out', "$dir/$name.crt");
+    return;
+}
+
+# Status and body; status 0: there is no answer, as when the handshake fails.
+sub ask {
+    my ($at, $name, $path, %option) = @_;
+    my @certificate = defined $name ? ('--cert', "$at->{tls}/$name.crt", '--key', "$at->{tls}/$name.key") : ();
+    my ($code, $text) = Tenure::Run::run('curl', '-sS', '--http1.1', '--cacert', "$at->{tls}/ca.pem", @certificate, '-w', '\n%{http_code}',
+        (map { ('-H', $_) } @{ $option{headers} // [] }), @{ $option{more} // [] }, "$at->{url}$path");
+    my ($status) = $text =~ /(\d{3})\s*\z/;
+    return ($status || 0, $text);
+}
+sub status { return (ask(@_))[0] }
+
+for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
+    subtest $server => sub {
+        my $program = $server =~ /apache/ ? 'apache2' : $server;
+        plan skip_all => "$program is not installed" unless Tenure::Instance::on_path($program);
+        plan skip_all => 'mod_fcgid is not installed' if $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so';
+        my $instance = Tenure::Instance->start(server => $server, auth => 'token', combined => 1, certificates => 1,
+            allow => [qr/the web server sent SSL_CLIENT_VERIFY/],
+            settings => { 'endpoint combined.auth' => 'certificate,token', 'certificate.map' => $map, 'certificate.create_tenants' => 'yes' });
+        my $tls = $instance->dir . '/tls';
+        my $at = { tls => $tls, url => $instance->env('TENURE_COMBINED_TLS_URL') };
+        my $red = '/v2.0/red/persistentvolumes';
+        openssl(qw(req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -keyout), "$tls/other.key", '-out', "$tls/other.pem", '-subj',
+            '/CN=Tenure quickstart CA');
+        certificate($tls, 'ann', '/CN=ann', names => 'URI:spiffe://example.org/ns/red/sa/ann');
+        certificate($tls, 'olga', '/O=Example, Inc/OU=ops/CN=olga');
+        certificate($tls, 'reader', "/O=red/CN=J\xc3\xb6rg, the \"reader\" + x=y");
+        certificate($tls, 'blue', '/O=blue/CN=ann');
+        certificate($tls, 'several', '/CN=x', names => 'email:a@red.example.org,email:b@red.example.org');
+        certificate($tls, 'one', '/CN=x', names => 'email:a@red.example.org,DNS:b.blue.example.org,email:a@elsewhere.org');
+        certificate($tls, 'nobody', '/O=red/OU=x/CN=ann');
+        certificate($tls, 'slash', '/O=red\\/OU=ops/CN=ann');
+        certificate($tls, 'system', '/O=system/CN=ann');
+        certificate($tls, 'expired', '/O=red/CN=ann', expired => 1);
+        certificate($tls, 'foreign', '/O=red/CN=ann', ca => 'other');
+
+        is status($at, 'ann', "$red/v1", more => [ qw(-X PUT -H), 'Content-Type: application/json', '-d', '{"n":1}' ]), 201, 'a member writes to his new tenant';
+        is $instance->sql_value("SELECT actor FROM changes c JOIN tenants t ON t.id = c.tenant_id WHERE t.name = 'red' ORDER BY c.id DESC LIMIT 1"), 'ann',
+            'the change log names him';
+        is status($at, 'reader', "$red/v1"), 200, 'a name with commas, quotes and UTF-8 reads';
+        is status($at, 'reader', "$red/v2", more => [ qw(-X PUT -d {}), '-H', 'Content-Type: application/json' ]), 403, '... and does no more';
+        is status($at, 'blue', "$red/v1"), 404, 'the same name in another tenant finds nothing';
+        is status($at, 'olga', '/v2.0'), 200, 'an operator';
+        is status($at, 'ann', '/v2.0'), 403, 'a member is none';
+        is status($at, 'one', "$red/v1"), 200, 'one of several alternative names fits';
+        my ($code, $text) = ask($at, 'several', "$red/v1");
+        is $code, 401, 'two that name different users';
+        like $text, qr/several names/, '... are told why';
+        is status($at, 'nobody', "$red/v1"), 401, 'a subject with one attribute more than the rule has';
+        is status($at, 'slash', "$red/v1"), 404, 'a separator within a value makes no attribute';
+        is status($at, 'system', '/v2.0/system/persistentvolumes'), 403, 'a reserved name is no tenant';
+        unlike status($at, 'expired', "$red/v1"), qr/\A[23]/, 'an expired certificate: refused';
+        unlike status($at, 'foreign', "$red/v1"), qr/\A[23]/, 'that of another authority of the same name: refused';
+        is status($at, undef, "$red/v1"), 401, 'none';
+        is status($at, undef, '/v2.0', headers => [ 'X-Auth-Token: ' . $instance->operator_token ]), 200, '... and a token instead';
+
+        # What a client sends itself, with and without a certificate of its own.
+        my $secret = read_file("$instance->{dir}/certificate-secret") =~ s/\s//gr;
+        my $pem = read_file("$tls/olga.crt") =~ s/\n/ /gr;
+        my @names = ([ 'SSL_CLIENT_VERIFY', 'SSL_CLIENT_CERT', 'TENURE_CERTIFICATE_SECRET' ], [ 'SSL-CLIENT-VERIFY', 'SSL-CLIENT-CERT', 'TENURE-CERTIFICATE-SECRET' ],
+            [ 'Ssl-Client-Verify', 'X-SSL-Client-Cert', 'X-Tenure-Certificate-Secret' ], [ 'HTTP_SSL_CLIENT_VERIFY', 'HTTP_SSL_CLIENT_CERT', 'HTTP_TENURE_CERTIFICATE_SECRET' ],
+            [ 'REDIRECT_SSL_CLIENT_VERIFY', 'REDIRECT_SSL_CLIENT_CERT', 'REDIRECT_TENURE_CERTIFICATE_SECRET' ]);
+        my $plain = { tls => $tls, url => $instance->env('TENURE_COMBINED_URL') };
+        for my $names (@names) {
+            my @headers = ("$names->[0]: SUCCESS", "$names->[1]: $pem", "$names->[2]: $secret");
+            for my $case ([ $plain, undef, 'by http' ], [ $at, undef, 'by https' ], [ $at, 'ann', 'with a certificate of one\'s own' ]) {
+                my ($where, $name, $how) = @$case;
+                like status($where, $name, '/v2.0', headers => \@headers), qr/\A40[0-3]\z/, "$names->[0] sent by a client, $how";
+            }
+        }
+        is status($plain, undef, "$red/v1", headers => ['SSL-Client-S-DN: O=red,CN=ann']), 401, 'nor does a subject become one';
+        $instance->stop;
+    };
+}
+
+subtest 'rules that are wrong' => sub {
+    my ($code, $text) = (0, '');
+    my $instance = Tenure::Instance->start(auth => 'token');
+    for my $bad ('', 'subject CN={user} member', '/nowhere/to/be/found') {
+        local @ENV{qw(TENURE_ENDPOINT_SERVICE_AUTH TENURE_CERTIFICATE_MAP TENURE_ENDPOINT_SERVICE_CERTIFICATE_SECRET)} = ('certificate', $bad, 'f00d' x 8);
+        ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'config', 'check');
+        is $code, 78, "config check finds '$bad'";
+        like $text, qr/\[certificate\] map: /, '... and says what is wrong';
+    }
+    $instance->stop;
+};
+
+subtest 'a web server that does not vouch' => sub {
+    my $instance = Tenure::Instance->start(server => 'nginx', auth => 'token', combined => 1, certificates => 1,
+        allow => [qr/the web server sent SSL_CLIENT_VERIFY/],
+        settings => { 'endpoint combined.auth' => 'certificate,token', 'certificate.map' => $map, 'endpoint combined.certificate_secret' => 'another-secret-of-its-own' });
+    my $tls = $instance->dir . '/tls';
+    certificate($tls, 'olga', '/O=Example, Inc/OU=ops/CN=olga');
+    my ($status, $text) = ask({ tls => $tls, url => $instance->env('TENURE_COMBINED_TLS_URL') }, 'olga', '/v2.0');
+    is $status, 401, 'another secret is none';
+    like $text, qr/TENURE_CERTIFICATE_SECRET/, 'the answer says what is missing';
+    like $instance->log_text('combined'), qr/sent SSL_CLIENT_VERIFY with another TENURE_CERTIFICATE_SECRET/, 'and the log';
+    $instance->stop;
+};
+
+done_testing();
