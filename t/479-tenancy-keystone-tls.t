@@ -1,0 +1,92 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A Keystone behind TLS: its certificate has to be of an authority that ca_file names, and for the name in auth_url.
+use strict;
+use warnings;
+
+use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
+use File::Temp ();
+use IO::Socket::INET;
+use Test::More;
+
+use Tenure::Client;
+use Tenure::FakeKeystone;
+use Tenure::Instance;
+use Tenure::Run qw(write_file);
+
+plan skip_all => 'nginx is not installed' unless Tenure::Instance::on_path('nginx');
+
+my $folder = File::Temp->newdir('tenure-keystone-tls-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $dir = "$folder";
+my $keystone = Tenure::FakeKeystone->start;
+my $red = 'a' x 32;
+$keystone->token('red-member', project => $red, roles => ['member']);
+my ($behind) = $keystone->url =~ m{(127\.0\.0\.1:\d+)};
+
+sub openssl {
+    my (@words) = @_;
+    my ($code, $text) = Tenure::Run::run('openssl', @words);
+    die "openssl @words: $text" if $code != 0;
+    return;
+}
+
+my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes);
+openssl(qw(req -x509 -days 2), @key, '-keyout', "$dir/$_.key", '-out', "$dir/$_.pem", '-subj', '/CN=Authority') for qw(ca foreign);
+my %servers = (good => [ 'ca', 'IP:127.0.0.1' ], misnamed => [ 'ca', 'DNS:keystone.example.org' ], strange => [ 'foreign', 'IP:127.0.0.1' ]);
+my @names = sort keys %servers;
+my %port;
+@port{@names} = Tenure::Instance::free_ports(scalar @names);
+my $blocks = '';
+for my $name (@names) {
+    my ($ca, $alternative) = @{ $servers{$name} };
+    write_file("$dir/$name.ext", "subjectAltName=$alternative\n");
+    openssl('req', @key, '-keyout', "$dir/$name.key", '-out', "$dir/$name.csr", '-subj', '/CN=127.0.0.1');
+    openssl(qw(x509 -req -days 2 -CAcreateserial -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-extfile', "$dir/$name.ext",
+        '-out', "$dir/$name.crt");
+    $blocks .= "server { listen 127.0.0.1:$port{$name} ssl; ssl_certificate $dir/$name.crt; ssl_certificate_key $dir/$name.key;\n"
+        . "location / { proxy_pass http://$behind; } }\n";
+}
+mkdir "$dir/tmp";
+write_file("$dir/nginx.conf", ($> == 0 ? "user root;\n" : '') . "daemon off; pid $dir/nginx.pid; error_log $dir/error.log; events { worker_connections 64; }\n"
+    . "http { access_log off;\n" . (join '', map { "${_}_temp_path $dir/tmp/$_;\n" } qw(client_body proxy fastcgi uwsgi scgi)) . "$blocks}\n");
+my $pid = fork // die "fork: $!";
+if (!$pid) {
+    $ENV{PATH} .= ':/usr/sbin:/sbin';
+    exec 'nginx', '-p', $dir, '-e', "$dir/error.log", '-c', "$dir/nginx.conf" or die "nginx: $!";
+}
+END {
+    if ($pid) {
+        local $?;
+        kill 'TERM', $pid;
+        waitpid $pid, 0;
+    }
+}
+Tenure::Instance::wait_until(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port{good}") }) or die "nginx does not listen\n";
+
+sub ask_by {
+    my ($name, $ca_file) = @_;
+    my $instance = Tenure::Instance->start(auth => 'token', allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/],
+        settings => { 'endpoint service.auth' => 'keystone', 'keystone.auth_url' => "https://127.0.0.1:$port{$name}/v3", 'keystone.ca_file' => $ca_file,
+            'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'keystone.timeout' => 20 });
+    $keystone->forget_log;
+    my $status = Tenure::Client->new(url => $instance->env('TENURE_SERVICE_URL'))
+        ->get("/v2.0/$red/persistentvolumes", headers => { 'X-Auth-Token' => 'red-member' })->status;
+    my $log = $instance->log_text('service');
+    $instance->stop;
+    return ($status, $log);
+}
+
+my ($status, $log) = ask_by('good', "$dir/ca.pem");
+is $status, 200, 'a certificate of the authority in ca_file';
+is $keystone->count('validate red-member'), 1, 'Keystone was asked by TLS';
+for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'strange', "$dir/ca.pem", 'one of an authority of the same name' ],
+    [ 'good', '', 'one of an authority that the system does not know' ]) {
+    my ($name, $ca_file, $what) = @$case;
+    ($status, $log) = ask_by($name, $ca_file);
+    is $status, 503, "$what: unavailable";
+    like $log, qr/Keystone: login: .*(?:certificate|SSL)/, '... and the log says why';
+    is $keystone->log, '', '... and neither password nor token was sent';
+}
+done_testing();
