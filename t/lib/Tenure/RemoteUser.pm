@@ -93,7 +93,7 @@ sub _write_passwords {
 # Takes the comment marks off the lines for auth = remote-user: directives follow the mark at once, words behind a blank.
 sub _uncomment {
     my ($self, $text) = @_;
-    $text =~ s{(^\t+\#\ auth\ =\ remote-user.*?)(?=^\t?\}|^</VirtualHost>)}{
+    $text =~ s{(^\t+\#\ auth\ =\ remote-user.*?)(?=^\t?\}|^</VirtualHost>|^\t+\#\ auth\ =\ certificate)}{
         my $block = $1;
         $block =~ s/^(\t+)#(?! )/$1/mgr
     }msex;
