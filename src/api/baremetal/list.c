@@ -478,8 +478,12 @@ struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid mar
 static void write_list(struct listing *listing, const struct resource *list, size_t n, bool more)
 {
 	struct call *call = listing->call;
-	struct buf out = buf_new(call->pool, 64 + n * 512);
+	size_t room = 64;
 
+	// A buffer that grows is copied, and the pool keeps each copy: a page may have megabytes.
+	for (size_t i = 0; i < n; i++)
+		room += list[i].body.n + 1024;
+	struct buf out = buf_new(call->pool, room);
 	buf_addf(&out, "{\"%s\":[", listing->kind->plural);
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
