@@ -55,7 +55,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// A word ends at a blank. "(" at its beginning and ")" at its end are words of their own, except the ")" of "%(name)s".
+// Words end at blanks. A "(" at the beginning of a word and each ")" at its end are words of their own; those inside, as in
+// "%(name)s", belong to the word.
 static void next(struct reader *reader)
 {
 	struct str rest = reader->rest;

@@ -13,7 +13,9 @@ struct principal {
 	struct str tenant; // the tenant it belongs to; "" for operators, and for users without rights
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
 	bool reads_all;    // may read what an operator may, whatever its role
-	bool is_mapped;    // settings say which OpenStack roles make an operator, so role is all that they give where no policy is configured
+	// Settings have made role of the OpenStack roles below. Where no policy is configured, these give nothing more: the OpenStack role
+	// admin alone does not make an operator.
+	bool is_mapped;
 	// For OpenStack's policies (principal_openstack):
 	bool has_roles;    // the credential says which roles and scope it has; false: they follow from the role and the tenant above
 	struct str roles;  // names, separated by commas; "" for none

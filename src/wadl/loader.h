@@ -34,8 +34,10 @@ struct scope {
 	const struct route_param **params; // query and header parameters of this resource only
 	size_t n_params;
 	bool declares; // this resource or one around it has a <param>
-	bool slash, no_head; // t:slash="optional", t:head="none"; of this resource or one around it
-	bool any_query;      // t:query="any", likewise
+	// Attributes of this resource or of one around it:
+	bool slash;     // t:slash="optional": a "/" may stand at the end of the address
+	bool no_head;   // t:head="none": GET does not make HEAD allowed
+	bool any_query; // t:query="any": query parameters that the WADL does not name are passed on
 	struct wadl_note note;
 };
 
@@ -44,7 +46,7 @@ struct definition {
 	struct definition *next;
 	struct wadl_file *file;
 	const xmlNode *node;
-	enum role role;          // least role: the highest of the files that include it in a subtree
+	enum role role;          // least role: the highest that a file demands which includes it in a subtree
 	const char *id;          // NULL: it is only a reference
 	const char *target_file; // it refers to a method of this file; NULL: it is a method itself
 	const char *target_id;

@@ -286,7 +286,7 @@ static enum outcome check_new_owner(const struct patching *patching, const struc
 
 // ---- storing the result
 
-// Sets the interfaces to null, which stands for the driver's default.
+// Sets the interfaces that the patch does not set to null, which stands for the driver's default.
 static void reset_interfaces(const struct patching *patching, struct doc *body)
 {
 	for (const char *const *interface = baremetal_interfaces; *interface != NULL; interface++) {

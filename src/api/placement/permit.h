@@ -5,7 +5,8 @@
 
 #include "api/call.h"
 
-// struct dialect's permit.
+// May the caller use the method, under [placement] policy? by_role is what the comparison of roles came to, and counts where no policy
+// is configured. It is called as permit of struct dialect (api/call.h).
 enum outcome placement_permit(struct call *call, enum outcome by_role);
 
 #endif

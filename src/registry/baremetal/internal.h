@@ -28,8 +28,9 @@ bool baremetal_changes(const struct draft *draft, const struct baremetal_member 
 
 // OUTCOME_BAD_DOCUMENT: "Schema error for node: " and so on.
 enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
-// Checks each member of draft->body and brings the body into its stored form: all members exist, have their kind and one
-// spelling. Refuses unknown members.
+// Checks each member of draft->body and brings the body into its stored form: a missing member gets its default, each
+// value has the member's JSON type, and what can be written in several ways (MAC addresses, UUIDs) is written in one. Refuses unknown
+// members.
 enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members);
 // OUTCOME_FORBIDDEN if a user changes a member that only operators or the service may set, unless the service itself makes the
 // change (draft->by_service). free: a member that is not checked; NULL: none.

@@ -218,7 +218,8 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	const struct sql_deletion_show_traits traits = { .of = deletion->of };
 	const struct sql_deletion_show_classes classes = { .of = deletion->of };
 	const struct sql_deletion_undone undone = { .of = deletion->of };
-	// The change rows come first: writers of traits wait for the lock of the catalogue.
+	// The change rows, which take longest, come before the lock of the catalogue (coherence_hold_call()), because writers of
+	// traits wait for that lock until COMMIT.
 	struct db_call calls[] = {
 		changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
 		sql_deletion_retire_forwards_call(pool, &forwards),

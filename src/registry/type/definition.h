@@ -65,8 +65,9 @@ struct definition {
 	const struct str *short_names, *categories;
 	size_t n_short_names, n_categories;
 	enum definition_scope scope;
-	unsigned verbs;        // a set of enum definition_verbs: what the system may do
-	unsigned tenant_verbs; // what other tenants may do: of tenants, get and patch their own
+	// Sets of enum definition_verbs:
+	unsigned verbs;        // what is offered in the system's space
+	unsigned tenant_verbs; // what is offered in a tenant's space; of the type tenants: get and patch its own
 	const struct definition_version *versions; // ordered by preference as Kubernetes does, the preferred one first
 	size_t n_versions;
 	// Of a CustomResourceDefinition only:

@@ -95,8 +95,9 @@ void setup_free(struct setup **setup)
 	*setup = NULL;
 }
 
-// Creates the access log as root, whose folder may be writable for root only, for the user that the process becomes. Only a file
-// that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker, keeps its own.
+// Creates the access log for the user that the process becomes, while it still is root: the log's folder may be writable for root
+// only. Only a file that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker, keeps
+// its own.
 static bool make_access_log(const char *path, uid_t user, gid_t group)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);

@@ -10,7 +10,7 @@
 struct handover {
 	int fd;              // the connection to the web server
 	uint16_t request_id; // FastCGI's id of the request being answered
-	struct limits_watch watch; // its place in the counts of watches
+	struct limits_watch watch; // its place in the host's count of open watches, which the receiver gives back
 	char *order;         // from malloc
 	size_t n;
 };

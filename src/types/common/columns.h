@@ -50,7 +50,7 @@ cell_fn cell_of_count;        // how many elements or members
 cell_fn cell_of_integer;      // 0 where there is none
 cell_fn cell_of_pairs;        // "a=b,c=d" of an object of texts, or <none>
 cell_fn cell_of_phase;        // a text, or Terminating while the object's deletion was asked for
-cell_fn cell_of_data;         // how many keys data and binaryData have
+cell_fn cell_of_data;         // the number of keys in data and binaryData together
 
 // ---- values of cells
 

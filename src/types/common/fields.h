@@ -48,7 +48,7 @@ struct type_field {
 
 // ---- members that several types share
 
-// metadata and its members.
+// The members of metadata.
 extern const struct type_field metadata_fields[];
 extern const struct merge_rule metadata_merge[];
 // The merge rules of a type with lists in its metadata only; and of a type that also has conditions.

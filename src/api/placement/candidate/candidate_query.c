@@ -219,7 +219,8 @@ static enum outcome take_pair(struct reading *reading, struct str name, struct s
 	return OUTCOME_OK;
 }
 
-// Lists traits that are both required and forbidden, as "'root_required: A, B'"; STR_NONE: there are none.
+// Lists the sets of required traits of which all traits are forbidden, so that no provider can pass: "A, B", or of a group with a
+// suffix "required1: (A, B)". STR_NONE: there are none.
 static struct str conflicts_of(const struct terms *terms)
 {
 	struct buf out = buf_new(terms->call->pool, 64);
