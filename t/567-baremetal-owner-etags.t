@@ -153,7 +153,8 @@ subtest 'of other types the tenant is address, not content' => sub {
 };
 
 subtest 'a log that is older than the count of moves' => sub {
-    $instance->sql("UPDATE changes SET moves = 0; UPDATE resources SET moves = 0");
+    # A cached node is as before as long as its last change is the same.
+    $instance->sql("UPDATE changes SET moves = 0; UPDATE resources SET moves = 0, changed = changed - 1");
     my @changes = grep { $_->{uid} eq $uuid } changes('t2');
     ok !(grep { ($_->{etag_after} // 'W/' . 'a' x 128) !~ /\AW\/[0-9a-f]{128}\z/ } @changes), 'is told all the same';
     ok !(grep { $_->{verb} eq 'moved' && $_->{etag_before} eq $_->{etag_after} } @changes), 'with another tag behind each move';

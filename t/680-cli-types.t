@@ -51,6 +51,7 @@ subtest 'names of types and commands' => sub {
     is csv($ann, $_, qw(list --columns name)), $list, $_ for qw(configmap cm);
     is csv($ann, qw(resource list configmap --columns name)), $list, 'resource list configmap';
     is csv($op, qw(tenants list --columns id)), csv($op, qw(tenant list --columns id)), "a noun's plural";
+    like $ann->run(qw(nodes list))->{out}, qr/^NAMESPACE|^NAME/m, "not where a type has that name";
     like $ann->ends(64, 'tenat')->{err}, qr/there is no command "tenat"; did you mean "tenant"\?/, 'a noun, mistyped';
     like $ann->ends(64, 'configmaps')->{err}, qr/configmaps has verbs, such as "tenure configmaps list"/, 'without a verb';
     for my $typed ('confgmaps', 'conffigmap') {

@@ -81,13 +81,13 @@ static void drop(struct cli *cli, size_t n)
 	cli->n_arguments -= n;
 }
 
-// Is it the plural or singular name, or a short one, of a type that `tenure resource` offers?
-static bool is_offered(const char *word)
+// Is it the plural of a built-in type that tenants own, or another name of one that `tenure resource` offers?
+static bool is_type_of_tenants(const char *word)
 {
 	const char *plural = type_plural(word);
 
 	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
-		if (t->offered && strcmp(t->plural, plural) == 0)
+		if (t->owned && strcmp(t->plural, plural) == 0)
 			return true;
 	}
 	return false;
@@ -102,7 +102,7 @@ static bool take_command(struct cli *cli)
 	size_t used;
 	const char *near = cli_noun_near(cli->pool, cli->commands, noun);
 
-	if (near != NULL && !is_offered(noun) && str_eq(str_c(noun), str_printf(cli->pool, "%ss", near)))
+	if (near != NULL && !is_type_of_tenants(noun) && str_eq(str_c(noun), str_printf(cli->pool, "%ss", near)))
 		noun = cli->arguments[0] = near;
 
 	if (cli_noun_known(cli->commands, noun)) {
@@ -137,7 +137,7 @@ static void fail_unknown(struct cli *cli, const char *noun)
 {
 	const char *near = cli_noun_near(cli->pool, cli->commands, noun);
 
-	if (is_offered(noun))
+	if (is_type_of_tenants(noun))
 		cli_fail(EX_USAGE, "%s has verbs, such as \"tenure %s list\"; see \"tenure help resource\"", noun, noun);
 	else if (near != NULL)
 		cli_fail(EX_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", noun, near);

@@ -18,11 +18,14 @@ const struct offered_type offered_types[] = {
 #define IN_NAMESPACED true
 #define IN_TENANT false
 #define IN_CLUSTER false
+#define OWNED_NAMESPACED true
+#define OWNED_TENANT true
+#define OWNED_CLUSTER false
 #define SHORT(one) { one }
 #define SHORTS(one, two) { one, two }
 #define NO_SHORT { NULL }
 #define BUILTIN_TYPE(parts, rules, offered, group, kind, plural, scope, shorts, ...) \
-	{ kind, plural, shorts, TYPE_##offered, IN_##scope },
+	{ kind, plural, shorts, TYPE_##offered, IN_##scope, OWNED_##scope },
 #include "base/builtin_types.def"
 #undef BUILTIN_TYPE
 	{ .plural = NULL },

@@ -269,7 +269,8 @@ int fields_filter(struct cli *cli, struct tenure_list *list);
 
 // ---- move.c
 
-// Previews or makes a move by the options; frees the move. key: the path under which its preview is remembered. Exit code.
+// Previews the move (--preview) or makes it; frees the move. key: the path under which the ETag of its preview is kept, for a later
+// --etag auto. Exit code.
 int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
 // ---- baremetal.c
@@ -363,6 +364,7 @@ struct offered_type {
 	const char *short_names[2]; // NULL: no more
 	bool offered;    // false: other commands handle it
 	bool namespaced; // in the namespace default, if none is given
+	bool owned;      // by a tenant, so that `tenure resource` takes it even if it is not offered
 };
 extern const struct offered_type offered_types[];
 // The plural of the type that has that short or singular name; word if there is none.
