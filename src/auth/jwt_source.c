@@ -106,6 +106,12 @@ static struct published *make_own(void)
 	return memory;
 }
 
+// Can a discovery document be fetched below the issuer?
+static bool is_address(const char *issuer)
+{
+	return str_starts(str_c(issuer), STR("https://")) || str_starts(str_c(issuer), STR("http://"));
+}
+
 struct jwt_source *jwt_source_new(const struct auth_setup *setup, char **error)
 {
 	const struct jwt_settings *settings = jwt_settings(setup->config);
@@ -127,8 +133,7 @@ struct jwt_source *jwt_source_new(const struct auth_setup *setup, char **error)
 		*error = auth_message("[jwt] jwks_url: one address is expected");
 	else if (source->from_file)
 		*error = read_keys_file(source, settings->keys_file);
-	else if (settings->jwks_url[0] == '\0' && !str_starts(str_c(settings->issuer), STR("https://")) &&
-		!str_starts(str_c(settings->issuer), STR("http://")))
+	else if (settings->jwks_url[0] == '\0' && !is_address(settings->issuer))
 		*error = auth_message("[jwt] keys_file or jwks_url: set one of them, since the issuer \"%s\" is no address that has a discovery "
 			"document", settings->issuer);
 	else if (setup->shared == NULL)

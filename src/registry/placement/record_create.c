@@ -476,12 +476,12 @@ static enum outcome insert_allocations(struct allocating *all)
 	const struct sql_load_allocations in = {
 		.rows = all->rows, .now = registry->stamp_us, .type_id = provider_type(registry)->id
 	};
+	const struct sql_providers_touch touch = { .ids = all->provider_ids, .now = registry->stamp_us };
 	struct db_call calls[] = {
 		sql_load_allocations_call(pool, &in),
 		sql_load_use_call(pool, &(struct sql_load_use){ .uids = all->consumers }),
 		changes_of_allocations(registry, all->provider_ids),
-		sql_providers_touch_call(pool, &(struct sql_providers_touch){
-			.ids = all->provider_ids, .now = registry->stamp_us }),
+		sql_providers_touch_call(pool, &touch),
 	};
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 
@@ -492,9 +492,11 @@ static enum outcome insert_allocations(struct allocating *all)
 	return OUTCOME_OK;
 }
 
+typedef enum outcome step_fn(struct allocating *all);
+
 enum outcome consumer_records_create(struct registry *registry, const struct consumer_record *list, size_t n)
 {
-	static enum outcome (*const steps[])(struct allocating *all) = { lock_providers, insert_consumers, insert_allocations };
+	static step_fn *const steps[] = { lock_providers, insert_consumers, insert_allocations };
 	struct allocating all = { .registry = registry, .list = list, .n = n };
 	enum outcome outcome = OUTCOME_OK;
 
