@@ -24,7 +24,7 @@ sub check {
 sub tree {
     my (%files) = @_;
     my $root = tempdir(CLEANUP => 1);
-    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'auth/realm.h', 'http/uri.h',
+    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'auth/core/realm.h', 'http/uri.h',
         'registry/core/context.h', 'registry/move/move.h', 'registry/upkeep/reap.h', 'registry/registry.h') {
         $files{$path} //= [];
     }
@@ -71,7 +71,7 @@ for my $case (
 }
 
 ($code, $text) = check(tree(
-    'registry/a.c'    => ['"db/db.h"', '"auth/realm.h"'],
+    'registry/a.c'    => ['"db/db.h"', '"auth/core/realm.h"'],
     'registry/move/a.c' => ['"registry/move/move.h"', '"registry/core/context.h"'],
     'registry/b.c'    => ['"registry/registry.h"', '"registry/upkeep/reap.h"'],
     'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],

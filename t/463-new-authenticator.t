@@ -12,7 +12,7 @@ use Test::More;
 
 use Tenure::Addition qw(programs_with);
 
-my $programs = programs_with(table => 'auth/authenticators.def', row => 't/additions/stamp.def', file => 't/additions/stamp.c');
+my $programs = programs_with(table => 'auth/core/authenticators.def', row => 't/additions/stamp.def', file => 't/additions/stamp.c');
 plan skip_all => 'no build to add an authenticator to' if !defined $programs;
 require Tenure::Instance;
 my $instance = Tenure::Instance->start(combined => 1,

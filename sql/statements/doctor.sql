@@ -79,7 +79,7 @@ traits k WHERE k.live IS NULL
 resource_classes k WHERE k.live IS NULL
   AND (SELECT r.id FROM inventories x STRAIGHT_JOIN {seen_of_x} WHERE x.class_id = k.id LIMIT 1) > 0
 
--- The reserved words are those of src/auth/realm.h.
+-- The reserved words are those of src/auth/core/realm.h.
 -- @choice doctor_finding
 -- @case tenant
 SELECT {resource_name} AS example FROM resources r LEFT JOIN tenants t ON t.id = r.tenant_id WHERE t.id IS NULL

@@ -3,7 +3,7 @@
 #ifndef TENURE_API_CALL_H
 #define TENURE_API_CALL_H
 
-#include "auth/principal.h"
+#include "auth/core/principal.h"
 #include "base/problem.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -13,7 +13,7 @@
 
 struct config;
 struct endpoint_config;
-struct placement_policy; // auth/placement_policy.h
+struct placement_policy; // auth/policy/placement_policy.h
 
 struct call {
 	struct pool *pool;

@@ -2,8 +2,8 @@
 // Runs an endpoint's authenticators, in the order of its configuration.
 #include "base/base.h"
 
-#include "auth/authenticator.h"
-#include "auth/settings.h"
+#include "auth/core/authenticator.h"
+#include "auth/core/settings.h"
 #include "base/buf.h"
 #include "base/config/config.h"
 #include "base/pool.h"
@@ -15,7 +15,7 @@ static const struct {
 	const struct authenticator *authenticator;
 } authenticators[] = {
 #define AUTHENTICATOR(symbol, name) { name, &symbol##_authenticator },
-#include "auth/authenticators.def"
+#include "auth/core/authenticators.def"
 #undef AUTHENTICATOR
 };
 
@@ -51,7 +51,7 @@ static char *fail_unknown(const struct endpoint_config *endpoint, struct str nam
 {
 	const char *names = "" // each name has a comma in front
 #define AUTHENTICATOR(symbol, name) ", " name
-#include "auth/authenticators.def"
+#include "auth/core/authenticators.def"
 #undef AUTHENTICATOR
 		;
 

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include "auth/authenticator.h"
+#include "auth/core/authenticator.h"
 #include "auth/certificate_map.h"
-#include "auth/principal_cache.h"
+#include "auth/core/principal_cache.h"
 #include "base/certificate.h"
 #include "base/clock.h"
 #include "base/config/config.h"

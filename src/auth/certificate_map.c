@@ -3,7 +3,7 @@
 
 #include "auth/certificate_map.h"
 
-#include "auth/authenticator.h"
+#include "auth/core/authenticator.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

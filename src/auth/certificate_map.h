@@ -12,7 +12,7 @@
 #ifndef TENURE_AUTH_CERTIFICATE_MAP_H
 #define TENURE_AUTH_CERTIFICATE_MAP_H
 
-#include "auth/principal.h"
+#include "auth/core/principal.h"
 #include "base/certificate.h"
 
 struct pool;

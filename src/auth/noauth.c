@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticator for development: the token itself names user, tenant and role (auth/auth.h).
+// Authenticator for development: the token itself names user, tenant and role (auth/core/auth.h).
 #include "base/base.h"
 
-#include "auth/authenticator.h"
+#include "auth/core/authenticator.h"
 #include "base/config/config.h"
 #include "base/log.h"
 #include "http/uri.h"

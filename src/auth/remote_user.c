@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticator for users whom the web server has authenticated: REMOTE_USER (auth/auth.h).
+// Authenticator for users whom the web server has authenticated: REMOTE_USER (auth/core/auth.h).
 #include "base/base.h"
 
-#include "auth/authenticator.h"
+#include "auth/core/authenticator.h"
 #include "auth/remote_user.h"
 #include "base/clock.h"
 #include "base/config/config.h"

@@ -2,9 +2,9 @@
 // Authenticator for opaque tokens: finds user, tenant and role of a token in the database.
 #include "base/base.h"
 
-#include "auth/authenticator.h"
-#include "auth/principal_cache.h"
-#include "auth/settings.h"
+#include "auth/core/authenticator.h"
+#include "auth/core/principal_cache.h"
+#include "auth/core/settings.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"

@@ -2,7 +2,7 @@
 // The operator's functions for tokens: make, revoke, list.
 #include "base/base.h"
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"

@@ -45,10 +45,10 @@ enum shared_area {
 	SHARED_FAILURES, // wrong tokens by address (server/request/limits_tokens.c)
 	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits_tokens.c)
 	SHARED_WATCHES,  // open watches (server/request/limits_watches.c)
-	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone_cache.c)
+	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone/keystone_cache.c)
 	SHARED_COHERENCE, // revisions of what processes cache (registry/cache/coherence.c)
-	SHARED_WAITING,  // who waits for another service (auth/waiting.c)
-	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt_source.c)
+	SHARED_WAITING,  // who waits for another service (auth/core/waiting.c)
+	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt/jwt_source.c)
 	SHARED__N
 };
 

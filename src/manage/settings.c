@@ -5,8 +5,8 @@
 #include <sys/statvfs.h>
 
 #include "api/settings.h"
-#include "auth/auth.h"
-#include "auth/placement_policy.h"
+#include "auth/core/auth.h"
+#include "auth/policy/placement_policy.h"
 #include "manage/manage.h"
 #include "server/setup/settings.h"
 #include "wadl/settings.h"

@@ -2,7 +2,7 @@
 // tenure-manage token create, token list, token revoke.
 #include "base/base.h"
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "manage/manage.h"

@@ -6,7 +6,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"

@@ -3,9 +3,9 @@
 
 #include "api/placement/common/settings.h"
 #include "api/settings.h"
-#include "auth/auth.h"
-#include "auth/placement_policy.h"
-#include "auth/settings.h"
+#include "auth/core/auth.h"
+#include "auth/policy/placement_policy.h"
+#include "auth/core/settings.h"
 #include "db/settings.h"
 #include "registry/baremetal/settings.h"
 #include "registry/core/settings.h"

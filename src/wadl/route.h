@@ -4,7 +4,7 @@
 #ifndef TENURE_WADL_ROUTE_H
 #define TENURE_WADL_ROUTE_H
 
-#include "auth/role.h"
+#include "auth/core/role.h"
 #include "base/outcome.h"
 #include "base/str.h"
 #include "http/request.h"

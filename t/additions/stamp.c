@@ -3,7 +3,7 @@
 // X-Stamp names the user, who belongs to the tenant of the same name if the setting stamp_tenant is "user".
 #include "base/base.h"
 
-#include "auth/authenticator.h"
+#include "auth/core/authenticator.h"
 #include "base/config/config.h"
 #include "base/config/setting.h"
 

@@ -4,9 +4,9 @@
 // reason. The database is one that is never there.
 #include "fuzz.h"
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "auth/remote_user.h"
-#include "auth/settings.h"
+#include "auth/core/settings.h"
 #include "db/db.h"
 #include "db/settings.h"
 #include "set.h"

@@ -4,9 +4,9 @@
 
 #include <unistd.h>
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "auth/remote_user.h"
-#include "auth/settings.h"
+#include "auth/core/settings.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "set.h"

@@ -2,7 +2,7 @@
 // Public keys of issuers of tokens, and their signatures: the examples of RFC 7515 and RFC 8037, and sets that are wrong.
 #include "base/base.h"
 
-#include "auth/jwt_keys.h"
+#include "auth/jwt/jwt_keys.h"
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "auth/keystone_cache.h"
-#include "auth/waiting.h"
+#include "auth/keystone/keystone_cache.h"
+#include "auth/core/waiting.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"

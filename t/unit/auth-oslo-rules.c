@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// auth/oslo_rules.c: the language of oslo.policy, its precedence, and what it compares.
+// auth/policy/oslo_rules.c: the language of oslo.policy, its precedence, and what it compares.
 #include "base/base.h"
 
-#include "auth/oslo_rules.h"
+#include "auth/policy/oslo_rules.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "tap.h"

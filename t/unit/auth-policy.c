@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// auth/policy.c: the roles and scope of a principal as OpenStack's policies know them.
+// auth/policy/policy.c: the roles and scope of a principal as OpenStack's policies know them.
 #include "base/base.h"
 
-#include "auth/principal.h"
+#include "auth/core/principal.h"
 #include "tap.h"
 
 static void has(const char *what, struct principal principal, const char *role, bool wanted)

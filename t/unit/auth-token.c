@@ -2,8 +2,8 @@
 // Tokens against the schema of sql/: made, believed, cached, expired, revoked.
 #include "base/base.h"
 
-#include "auth/auth.h"
-#include "auth/settings.h"
+#include "auth/core/auth.h"
+#include "auth/core/settings.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "db-server.h"

@@ -11,7 +11,7 @@
 #include "api/placement/inventory/inventory.h"
 #include "api/placement/permit.h"
 #include "api/placement/provider/provider.h"
-#include "auth/placement_policy.h"
+#include "auth/policy/placement_policy.h"
 
 // Methods that are Tenure's own go by the rule of what they are like.
 static const struct {

@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_CORE_MODEL_H
 #define TENURE_REGISTRY_CORE_MODEL_H
 
-#include "auth/realm.h"
+#include "auth/core/realm.h"
 #include "registry/core/context.h"
 
 struct doc;

@@ -2,7 +2,7 @@
 // The last steps of every request: they complete the answer and write the log lines.
 #include "base/base.h"
 
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/pool.h"

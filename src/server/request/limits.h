@@ -20,7 +20,7 @@
 #ifndef TENURE_SERVER_REQUEST_LIMITS_H
 #define TENURE_SERVER_REQUEST_LIMITS_H
 
-#include "auth/principal.h"
+#include "auth/core/principal.h"
 #include "base/shared.h"
 #include "server/wire/transport.h"
 

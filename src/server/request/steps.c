@@ -3,8 +3,8 @@
 #include "base/base.h"
 
 #include "api/settings.h"
-#include "auth/auth.h"
-#include "auth/settings.h"
+#include "auth/core/auth.h"
+#include "auth/core/settings.h"
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/clock.h"

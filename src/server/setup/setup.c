@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "auth/auth.h"
-#include "auth/placement_policy.h"
+#include "auth/core/auth.h"
+#include "auth/policy/placement_policy.h"
 #include "base/config/config.h"
 #include "base/log.h"
 #include "server/setup/dialects.h"

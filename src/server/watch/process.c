@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "api/spaces/watch/watcher.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"

@@ -4,7 +4,7 @@
 #define TENURE_API_PLACEMENT_COMMON_PLACEMENT_H
 
 #include "api/call.h"
-#include "auth/placement_policy.h"
+#include "auth/policy/placement_policy.h"
 #include "repr/schema/json_schema.h"
 
 // Minor numbers N of microversions 1.N; call->version is the request's. VERSION_NONE: the requested version could not be read.

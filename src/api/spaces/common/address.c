@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"

@@ -5,7 +5,7 @@
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/discovery/discovery.h"
 #include "api/spaces/object/object.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"

@@ -5,7 +5,7 @@
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/discovery/discovery.h"
 #include "api/spaces/object/object.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/pool.h"
 
 static bool may(const struct call *call, const struct definition *definition, unsigned verb)

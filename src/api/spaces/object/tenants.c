@@ -10,7 +10,7 @@
 #include "api/spaces/object/as_of.h"
 #include "api/spaces/object/object.h"
 #include "api/tenant_metadata.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/log/stale.h"

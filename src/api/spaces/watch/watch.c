@@ -7,7 +7,7 @@
 #include "api/spaces/object/as_of.h"
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "api/spaces/watch/watch.h"
 #include "base/buf.h"
 #include "base/pool.h"

@@ -6,7 +6,7 @@
 #include "api/spaces/answer/answer.h"
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
-#include "auth/auth.h"
+#include "auth/core/auth.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

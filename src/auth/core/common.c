@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions that several authenticators use: where a token stands in a request, what may be a name, messages.
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "auth/core/authenticator.h"
+
+// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
+// none.
+bool auth_read_token(const struct request *request, struct str *token)
+{
+	struct str authorization = str_trim(request_header(request, "authorization"));
+	size_t blank = str_find(authorization, ' ', 0);
+
+	*token = str_trim(request_header(request, "x-auth-token"));
+	if (token->n > 0)
+		return true;
+	if (!str_eq_nocase(str_part(authorization, 0, blank), STR("Bearer")))
+		return false;
+	*token = str_trim(str_part(authorization, blank, authorization.n));
+	return true;
+}
+
+const char *const auth_token_headers[] = { "x-auth-token", "authorization", NULL };
+
+bool auth_is_name(struct str name)
+{
+	return str_utf8_ok(name, NULL) && str_find(name, '\0', 0) == name.n && str_utf8_length(name) <= AUTH_MAX_NAME;
+}
+
+enum { SECRET_LEAST = 16 }; // characters
+
+// Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
+static bool is_secret(struct str secret)
+{
+	for (size_t i = 0; i < secret.n; i++) {
+		char c = secret.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
+			return false;
+	}
+	return secret.n >= SECRET_LEAST;
+}
+
+char *auth_check_secret(const char *endpoint, const char *authenticator, const char *setting, struct str secret, const char *variable,
+	const char *parameter)
+{
+	if (secret.n == 0)
+		return auth_message("endpoint %s: auth = %s needs %s, by which the web server vouches for %s: set it to what `openssl rand -hex 32` "
+			"prints, and have the web server send the same as parameter %s, only where it authenticates; the files of httpd-conf/ show how",
+			endpoint, authenticator, setting, variable, parameter);
+	if (!is_secret(secret))
+		return auth_message("endpoint %s: %s must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as `openssl rand -hex 32` prints",
+			endpoint, setting, SECRET_LEAST);
+	return NULL;
+}
+
+char *auth_message(const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	return text;
+}

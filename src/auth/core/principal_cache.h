@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process's cache of validated tokens: whom each stands for. Keyed by SHA-256 of the token, so that no token is kept in memory.
+// 256 places; a token has one place, and a later token with the same place replaces it. For files in auth/ only.
+#ifndef TENURE_AUTH_PRINCIPAL_CACHE_H
+#define TENURE_AUTH_PRINCIPAL_CACHE_H
+
+#include "auth/core/principal.h"
+#include "base/digest.h"
+
+struct pool;
+struct principal_cache;
+
+// believed_us: how long an entry is used, in microseconds; 0: nothing is cached. Never returns NULL.
+struct principal_cache *principal_cache_new(int64_t believed_us);
+void principal_cache_free(struct principal_cache **cache);
+// Sets *principal's user, tenant and role, its strings in pool. False: the token isn't cached, or its entry is too old or expired.
+bool principal_cache_find(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
+	struct principal *principal);
+// Caches user, tenant and role. expires_us: the token's expiry by the wall clock; 0: never.
+void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal,
+	int64_t expires_us);
+void principal_cache_forget(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256]);
+// Forgets all tokens.
+void principal_cache_clear(struct principal_cache *cache);
+
+#endif

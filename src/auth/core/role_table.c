@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "auth/core/authenticator.h"
+#include "auth/core/role_table.h"
+
+bool role_list_overlaps(struct str names, struct str wanted)
+{
+	struct str name, one, rest;
+
+	while (str_split(&names, ',', &name)) {
+		rest = wanted;
+		while (str_split(&rest, ',', &one)) {
+			if (name.n > 0 && str_eq(str_trim(one), name))
+				return true;
+		}
+	}
+	return false;
+}
+
+// The role that the table gives for this name; ROLE_NONE: it isn't there.
+static enum role mapped_role(struct str table, struct str name)
+{
+	struct str row;
+	enum role role;
+
+	while (str_split(&table, ',', &row)) {
+		size_t colon = str_find(row, ':', 0);
+		if (str_eq(str_trim(str_part(row, 0, colon)), name) && role_parse(str_trim(str_part(row, colon + 1, row.n)), &role))
+			return role;
+	}
+	return ROLE_NONE;
+}
+
+enum role role_table_highest(struct str table, struct str names)
+{
+	enum role highest = ROLE_NONE;
+	struct str name;
+
+	while (str_split(&names, ',', &name)) {
+		enum role role = name.n > 0 ? mapped_role(table, name) : ROLE_NONE;
+		if (role > highest)
+			highest = role;
+	}
+	return highest;
+}
+
+char *role_table_check(const char *setting, struct str table)
+{
+	struct str row;
+	enum role role;
+
+	while (table.n > 0 && str_split(&table, ',', &row)) {
+		size_t colon = str_find(row, ':', 0);
+		if (str_trim(str_part(row, 0, colon)).n == 0 || !role_parse(str_trim(str_part(row, colon + 1, row.n)), &role) ||
+			role == ROLE_OPERATOR)
+			return auth_message("%s: got \"%.*s\"; expected NAME:reader, NAME:member or NAME:admin", setting,
+				STR_ARG(str_trim(row)));
+	}
+	return NULL;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// Authenticator for signed JSON Web Tokens (RFC 7519), as OpenID Connect providers issue them. It follows RFC 8725: algorithms by an allow
+// list, each with its own kind of key; issuer and audience always compared; keys never taken from the token (jwk, jku, x5c, x5u are not
+// read). A refusal says what is wrong as RFC 6750 section 3 has it. Section [jwt] of tenure.conf says what the claims give.
+#include "base/base.h"
+
+#include "auth/core/authenticator.h"
+#include "auth/jwt/jwt_settings.h"
+#include "auth/jwt/jwt_source.h"
+#include "auth/core/principal_cache.h"
+#include "auth/core/role_table.h"
+#include "auth/core/settings.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "repr/json/doc.h"
+
+enum {
+	TOKEN_MAX = 16 * 1024, // bytes
+	DEPTH_MAX = 16,
+	NODES_MAX = 2000,
+	CHALLENGE_ROOM = 256,
+};
+#define SECOND_US INT64_C(1000000)
+#define LATEST_S 253402300800.0 // the year 10000: a later time is taken for this one
+
+struct jwt {
+	const struct jwt_settings *settings;
+	bool has_default_tenant;
+	struct jwt_source *source;
+	struct principal_cache *cache; // of tokens that the present keys verify
+	bool allowed[SIGNATURE__COUNT];
+	char challenge[CHALLENGE_ROOM]; // of the last request
+};
+
+// One token on its way.
+struct attempt {
+	struct jwt *jwt;
+	const struct identity *identity;
+	struct pool *pool;          // the request's
+	struct str header, payload, signature; // of the token, still in base64url
+	struct str signed_part;     // header and payload with the dot between them
+	enum signature_algorithm algorithm;
+	struct str kid;             // p NULL: it names no key
+	const struct doc *claims;
+	int64_t expires_us;         // wall clock; the leeway is in it
+};
+
+// ---- refusals
+
+static enum outcome refuse(const struct attempt *attempt, const char *why)
+{
+	*attempt->identity->detail = str_c(why);
+	(void)snprintf(attempt->jwt->challenge, sizeof(attempt->jwt->challenge),
+		"Bearer realm=\"tenure\", error=\"invalid_token\", error_description=\"%s\"", why);
+	return OUTCOME_UNAUTHENTICATED;
+}
+
+static enum outcome fail_unavailable(const struct attempt *attempt)
+{
+	*attempt->identity->detail = STR("the issuer's keys can't be had at the moment, so tokens can't be checked");
+	return OUTCOME_UNAVAILABLE;
+}
+
+// ---- the token's form
+
+static bool divide(struct str token, struct attempt *attempt)
+{
+	size_t first = str_find(token, '.', 0), second = str_find(token, '.', first + 1);
+
+	if (second >= token.n || str_find(token, '.', second + 1) < token.n)
+		return false;
+	attempt->header = str_part(token, 0, first);
+	attempt->payload = str_part(token, first + 1, second);
+	attempt->signature = str_part(token, second + 1, token.n);
+	attempt->signed_part = str_part(token, 0, second);
+	return attempt->header.n > 0 && attempt->payload.n > 0;
+}
+
+static bool decode(struct pool *pool, struct str text, struct str *bytes)
+{
+	uint8_t *out = pool_alloc(pool, text.n + 1);
+	size_t n;
+
+	if (!digest_from_base64url(text, out, &n))
+		return false;
+	*bytes = str_n((const char *)out, n);
+	return true;
+}
+
+// The JSON object in a part of the token; NULL: it is none. Of two members with the same name it is none, either.
+static const struct doc *decode_object(struct pool *pool, struct str text)
+{
+	struct doc *doc = NULL;
+	struct str bytes, error;
+
+	if (!decode(pool, text, &bytes) || !doc_parse_json(pool, bytes, (struct doc_limits){ DEPTH_MAX, NODES_MAX }, &doc, &error))
+		return NULL;
+	return doc_kind(doc) == DOC_OBJECT ? doc : NULL;
+}
+
+// ---- the header
+
+static bool is_type(struct str type, struct str wanted)
+{
+	const struct str prefix = STR("application/");
+
+	if (type.n > prefix.n && str_eq_nocase(str_part(type, 0, prefix.n), prefix))
+		type = str_part(type, prefix.n, type.n);
+	return str_eq_nocase(type, wanted);
+}
+
+// Without a setting: what access tokens and ID tokens have. Others, such as "logout+jwt", are for something else (RFC 8725 section 3.11).
+static bool is_right_type(const struct jwt *jwt, const struct doc *header)
+{
+	struct str wanted = str_c(jwt->settings->type);
+	const struct doc *type = NULL;
+
+	if (!doc_get(header, STR("typ"), &type))
+		return wanted.n == 0;
+	if (doc_kind(type) != DOC_STRING)
+		return false;
+	return wanted.n > 0 ? is_type(doc_string(type), wanted)
+		: is_type(doc_string(type), STR("JWT")) || is_type(doc_string(type), STR("at+jwt"));
+}
+
+static const char *read_header(struct attempt *attempt)
+{
+	const struct doc *header = decode_object(attempt->pool, attempt->header), *value = NULL;
+
+	if (header == NULL)
+		return "the token's header is no JSON object";
+	if (doc_get(header, STR("crit"), &value))
+		return "the token's header has the parameter crit, none of whose extensions is known here";
+	if (!doc_get(header, STR("alg"), &value) || !signature_algorithm_parse(doc_string(value), &attempt->algorithm) ||
+		!attempt->jwt->allowed[attempt->algorithm])
+		return "the token's algorithm is not allowed";
+	if (doc_get(header, STR("kid"), &value)) {
+		if (doc_kind(value) != DOC_STRING)
+			return "the token's kid is no text";
+		attempt->kid = doc_string(value);
+	}
+	return is_right_type(attempt->jwt, header) ? NULL : "the token's typ is another one than expected";
+}
+
+// ---- the claims
+
+// The claim that a setting names: by its name, or, beginning with a slash, by the names on the way to it (RFC 6901).
+static bool find_claim(struct pool *pool, const struct doc *claims, const char *setting, const struct doc **value)
+{
+	struct str rest = str_c(setting), part;
+
+	if (!str_starts(rest, STR("/")))
+		return doc_get(claims, rest, value);
+	rest = str_part(rest, 1, rest.n);
+	*value = claims;
+	while (str_split(&rest, '/', &part)) {
+		struct buf name = buf_new(pool, part.n + 1);
+		for (size_t i = 0; i < part.n; i++) {
+			bool escaped = part.p[i] == '~' && i + 1 < part.n && (part.p[i + 1] == '0' || part.p[i + 1] == '1');
+			buf_addc(&name, !escaped ? part.p[i] : part.p[i + 1] == '0' ? '~' : '/');
+			i += escaped;
+		}
+		if (!doc_get(*value, buf_str(&name), value))
+			return false;
+	}
+	return true;
+}
+
+enum timestamp { TIME_ABSENT, TIME_WRONG, TIME_READ };
+
+// A NumericDate (RFC 7519 section 2), in microseconds.
+static enum timestamp read_time(const struct attempt *attempt, struct str name, int64_t *us)
+{
+	const struct doc *value;
+
+	if (!doc_get(attempt->claims, name, &value))
+		return TIME_ABSENT;
+	if (doc_kind(value) != DOC_NUMBER)
+		return TIME_WRONG;
+	double seconds = strtod(str_cstr(attempt->pool, doc_number_text(attempt->pool, value)), NULL);
+	*us = seconds > LATEST_S ? (int64_t)(LATEST_S * 1e6) : seconds < 0 ? 0 : (int64_t)(seconds * 1e6);
+	return TIME_READ;
+}
+
+static const char *check_times(struct attempt *attempt)
+{
+	int64_t now = clock_now_us(), leeway = attempt->jwt->settings->leeway * SECOND_US, us = 0;
+
+	if (read_time(attempt, STR("exp"), &us) != TIME_READ)
+		return "the token's exp is missing, or no number";
+	attempt->expires_us = us + leeway;
+	if (now >= attempt->expires_us)
+		return "the token has expired";
+	switch (read_time(attempt, STR("nbf"), &us)) {
+	case TIME_WRONG:
+		return "the token's nbf is no number";
+	case TIME_READ:
+		if (now < us - leeway)
+			return "the token is not valid yet";
+		break;
+	case TIME_ABSENT:
+		break;
+	}
+	switch (read_time(attempt, STR("iat"), &us)) {
+	case TIME_WRONG:
+		return "the token's iat is no number";
+	case TIME_READ:
+		if (now < us - leeway)
+			return "the token was issued in the future";
+		break;
+	case TIME_ABSENT:
+		break;
+	}
+	return NULL;
+}
+
+static bool is_audience(const struct jwt *jwt, struct str audience)
+{
+	struct str rest = str_c(jwt->settings->audience), one;
+
+	while (str_split(&rest, ',', &one)) {
+		if (audience.n > 0 && str_eq(str_trim(one), audience))
+			return true;
+	}
+	return false;
+}
+
+static const char *check_audience(const struct attempt *attempt)
+{
+	const struct doc *aud = NULL;
+	bool found;
+
+	if (!doc_get(attempt->claims, STR("aud"), &aud) || (doc_kind(aud) != DOC_STRING && doc_kind(aud) != DOC_ARRAY))
+		return "the token's aud is missing, or neither a text nor a list";
+	found = doc_kind(aud) == DOC_STRING && is_audience(attempt->jwt, doc_string(aud));
+	for (size_t i = 0; i < doc_elements(aud); i++) {
+		if (doc_kind(doc_at(aud, i)) != DOC_STRING)
+			return "the token's aud has something else than texts";
+		found = found || is_audience(attempt->jwt, doc_string(doc_at(aud, i)));
+	}
+	return found ? NULL : "the token is for another audience";
+}
+
+static const char *check_issuer(const struct attempt *attempt)
+{
+	const struct doc *iss = NULL;
+
+	if (!doc_get(attempt->claims, STR("iss"), &iss) || doc_kind(iss) != DOC_STRING)
+		return "the token's iss is missing, or no text";
+	return str_eq_c(doc_string(iss), attempt->jwt->settings->issuer) ? NULL : "the token is of another issuer";
+}
+
+// A text that the principal keeps. NULL: what is wrong with it.
+static const char *read_name(const struct attempt *attempt, const char *setting, bool needed, struct str *name)
+{
+	const struct doc *value = NULL;
+
+	*name = STR("");
+	if (!find_claim(attempt->pool, attempt->claims, setting, &value))
+		return needed ? "the token lacks the claim that names its user" : NULL;
+	if (doc_kind(value) != DOC_STRING || doc_string(value).n == 0 || !auth_is_name(doc_string(value)))
+		return needed ? "the claim that names the token's user is no name: 1 to 255 characters without NUL"
+			: "the claim that names the token's tenant is no name: 1 to 255 characters without NUL";
+	*name = str_dup(attempt->pool, doc_string(value));
+	return NULL;
+}
+
+static void add_role(struct buf *names, struct str name)
+{
+	if (name.n == 0 || str_find(name, ',', 0) < name.n) // a comma would make it two
+		return;
+	if (names->n > 0)
+		buf_addc(names, ',');
+	buf_add(names, name);
+}
+
+// The token's roles, with commas: of a list of texts, or of one text with blanks between them, as "scope" is (RFC 8693 section 4.2).
+static const char *read_roles(const struct attempt *attempt, struct str *roles)
+{
+	struct buf names = buf_new(attempt->pool, 64);
+	const struct doc *value = NULL;
+	struct str rest, one;
+
+	*roles = STR("");
+	if (!find_claim(attempt->pool, attempt->claims, attempt->jwt->settings->roles_claim, &value))
+		return NULL;
+	if (doc_kind(value) != DOC_STRING && doc_kind(value) != DOC_ARRAY)
+		return "the claim of the token's roles is neither a text nor a list";
+	rest = doc_string(value);
+	while (doc_kind(value) == DOC_STRING && str_split(&rest, ' ', &one))
+		add_role(&names, one);
+	for (size_t i = 0; i < doc_elements(value); i++) {
+		if (doc_kind(doc_at(value, i)) != DOC_STRING)
+			return "the claim of the token's roles has something else than texts";
+		add_role(&names, doc_string(doc_at(value, i)));
+	}
+	*roles = buf_str(&names);
+	return NULL;
+}
+
+static const char *read_claims(struct attempt *attempt, struct principal *principal)
+{
+	const struct jwt_settings *settings = attempt->jwt->settings;
+	const char *wrong = check_issuer(attempt);
+	struct str roles;
+
+	wrong = wrong != NULL ? wrong : check_audience(attempt);
+	wrong = wrong != NULL ? wrong : check_times(attempt);
+	wrong = wrong != NULL ? wrong : read_name(attempt, settings->user_claim, true, &principal->user);
+	wrong = wrong != NULL ? wrong : read_name(attempt, settings->tenant_claim, false, &principal->tenant);
+	wrong = wrong != NULL ? wrong : read_roles(attempt, &roles);
+	if (wrong != NULL)
+		return wrong;
+	principal->role = role_table_highest(str_c(settings->roles), roles);
+	if (role_list_overlaps(roles, str_c(settings->operator_roles)))
+		principal->role = ROLE_OPERATOR;
+	else if (principal->tenant.n == 0 && !attempt->jwt->has_default_tenant)
+		principal->role = ROLE_NONE; // a role counts within a tenant
+	return NULL;
+}
+
+// ---- identify
+
+static enum outcome check_token(struct attempt *attempt, struct principal *principal)
+{
+	const char *wrong = read_header(attempt);
+	struct str signature;
+
+	if (wrong != NULL)
+		return refuse(attempt, wrong);
+	if (!decode(attempt->pool, attempt->signature, &signature))
+		return refuse(attempt, "the token's signature is not in base64url");
+	switch (jwt_source_verify(attempt->jwt->source, attempt->identity->may_wait, attempt->kid, attempt->algorithm, attempt->signed_part,
+		signature)) {
+	case JWT_NO_KEYS:
+		return fail_unavailable(attempt);
+	case JWT_UNKNOWN_KEY:
+		return refuse(attempt, "the token's signature is by no key of the issuer");
+	case JWT_WRONG:
+		return refuse(attempt, "the token's signature is wrong");
+	case JWT_GOOD:
+		break;
+	}
+	// Nothing of the claims is looked at before the signature is known to be good.
+	attempt->claims = decode_object(attempt->pool, attempt->payload);
+	wrong = attempt->claims == NULL ? "the token's claims are no JSON object, or one of them comes twice" : read_claims(attempt, principal);
+	return wrong == NULL ? OUTCOME_OK : refuse(attempt, wrong);
+}
+
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+{
+	struct jwt *jwt = state;
+	struct attempt attempt = { .jwt = jwt, .identity = identity, .pool = identity->pool, .kid = STR_NONE };
+	struct principal *principal = identity->principal;
+	uint8_t key[DIGEST_SHA256];
+	struct str token;
+	bool changed;
+
+	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");
+	*recognised = auth_read_token(identity->request, &token);
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (token.n > TOKEN_MAX)
+		return refuse(&attempt, "the token has more than 16384 bytes");
+	if (!divide(token, &attempt))
+		return refuse(&attempt, "the token is no JWT: expected three parts with dots between them");
+	bool usable = jwt_source_look(jwt->source, &changed);
+	if (changed)
+		principal_cache_clear(jwt->cache);
+	digest_sha256(token, key);
+	if (!usable || !principal_cache_find(jwt->cache, key, identity->pool, principal)) {
+		enum outcome outcome = check_token(&attempt, principal);
+		if (outcome != OUTCOME_OK) {
+			*principal = (struct principal){ 0 };
+			return outcome;
+		}
+		principal_cache_keep(jwt->cache, key, principal, attempt.expires_us);
+	}
+	principal->makes_tenant = principal->tenant.n > 0 && strcmp(jwt->settings->create_tenants, "yes") == 0;
+	return OUTCOME_OK;
+}
+
+// Tokens of tenure-manage have one dot; Keystone's Fernet tokens have none.
+static bool has_form(struct str token)
+{
+	struct attempt attempt;
+
+	return divide(token, &attempt);
+}
+
+static const char *challenge_of(const void *state)
+{
+	return ((const struct jwt *)state)->challenge;
+}
+
+// ---- settings
+
+static char *check_settings(const struct jwt_settings *settings)
+{
+	if (settings->issuer[0] == '\0')
+		return auth_message("[jwt] issuer: auth = jwt needs what the claim iss of a good token says, such as https://id.example.org/realms/main");
+	if (settings->audience[0] == '\0')
+		return auth_message("[jwt] audience: auth = jwt needs what the claim aud of a token for this service has, such as tenure; otherwise tokens "
+			"that the issuer made for any other service would be good here");
+	return role_table_check("[jwt] roles", str_c(settings->roles));
+}
+
+static void close_jwt(void *state)
+{
+	struct jwt *jwt = state;
+
+	if (jwt == NULL)
+		return;
+	jwt_source_free(&jwt->source);
+	principal_cache_free(&jwt->cache);
+	free(jwt);
+}
+
+static void *open_jwt(const struct auth_setup *setup, char **error)
+{
+	const struct jwt_settings *settings = jwt_settings(setup->config);
+	struct jwt *jwt = calloc(1, sizeof(*jwt));
+	struct str rest = str_c(settings->algorithms), name;
+	enum signature_algorithm algorithm;
+
+	if (jwt == NULL)
+		abort();
+	jwt->settings = settings;
+	jwt->has_default_tenant = auth_settings(setup->config)->default_tenant[0] != '\0';
+	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");
+	*error = check_settings(settings);
+	if (*error == NULL)
+		jwt->source = jwt_source_new(setup, error);
+	if (*error != NULL)
+		return jwt;
+	while (str_split(&rest, ',', &name)) {
+		if (signature_algorithm_parse(str_trim(name), &algorithm))
+			jwt->allowed[algorithm] = true;
+	}
+	jwt->cache = principal_cache_new(INT64_MAX);
+	return jwt;
+}
+
+static const struct config_table *const tables[] = { &jwt_settings_table, NULL };
+
+const struct authenticator jwt_authenticator = {
+	.tables = tables,
+	.challenge_of = challenge_of,
+	.headers = auth_token_headers,
+	.open = open_jwt,
+	.close = close_jwt,
+	.has_form = has_form,
+	.identify = identify,
+};

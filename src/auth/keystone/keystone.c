@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Authenticator for tokens of OpenStack's Identity service (Keystone). What it learns of a token is shared by all processes of
+// the host (keystone_cache.h); what that gives the user here follows from section [keystone] of tenure.conf, at each request.
+//
+// A project is the tenant whose name is the project's id: bodies and queries of OpenStack's clients carry ids, and a project's
+// name can change. The service token (X-Service-Token), which services send beside their user's token, is validated the same way.
+#include "base/base.h"
+
+#include <time.h>
+
+#include "auth/core/authenticator.h"
+#include "auth/core/fetch.h"
+#include "auth/keystone/keystone_ask.h"
+#include "auth/keystone/keystone_cache.h"
+#include "auth/keystone/keystone_rules.h"
+#include "auth/keystone/keystone_settings.h"
+#include "auth/core/role_table.h"
+#include "auth/core/waiting.h"
+#include "base/budget.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "base/siphash.h"
+
+enum {
+	LOOK_NS = 1000000,          // between two looks at whether another process has its answer
+	PLACE_PART = 5,             // a request waits this part of the time-out for a place among those that wait
+	TRIAL_US = 1000000,         // for what comes of asking again after a failure
+	SECOND_US = 1000000,
+	FORK_US = 100000,           // between two processes that ask in the background
+};
+
+struct keystone {
+	const struct keystone_settings *settings;
+	const struct endpoint_config *endpoint;
+	struct shared *shared; // NULL: none
+	struct keystone_cache *cache;
+	struct keystone_asker *asker;
+	char *challenge;
+	uint64_t purpose;        // what all keys of this configuration have in common
+	uint64_t endpoint_key;
+	unsigned may_wait_most;  // workers of the endpoint
+	bool asked;
+	int64_t forked_us;       // clock_tick_us when a process was last started to ask
+};
+
+// ---- asking, by one process for all
+
+static int64_t good_us(const struct keystone *keystone)
+{
+	return (int64_t)keystone->settings->cache * SECOND_US;
+}
+
+static int64_t timeout_us(const struct keystone *keystone)
+{
+	return (int64_t)keystone->settings->timeout * SECOND_US;
+}
+
+static bool is_expired(const struct keystone_token *token)
+{
+	return clock_now_us() >= token->expires_us;
+}
+
+static enum keystone_known look(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
+	struct pool *pool, struct keystone_token *token)
+{
+	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
+		(int64_t)keystone->settings->bad_cache * SECOND_US, pool, token);
+
+	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
+}
+
+static void nap(void)
+{
+	const struct timespec moment = { .tv_nsec = LOOK_NS };
+
+	(void)nanosleep(&moment, NULL);
+}
+
+static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, token);
+	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
+
+	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
+	if (answer == KEYSTONE_AWAY || answer == KEYSTONE_REFUSED)
+		return KEYSTONE_UNKNOWN;
+	keystone_cache_keep(keystone->cache, key, good ? token : NULL);
+	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
+}
+
+struct question {
+	struct keystone *keystone;
+	const struct keystone_key *key;
+	struct str text;
+	bool allow_expired;
+	struct pool *pool;
+};
+
+static void ask_here(void *arg)
+{
+	const struct question *question = arg;
+	struct keystone_token token;
+
+	keystone_asker_forked(question->keystone->asker);
+	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, question->pool, &token);
+	keystone_cache_turn_end(question->keystone->cache, question->key);
+}
+
+// Asks in a process of its own, whose answer the cache has at a later look. The caller has the turn, which ends with the answer.
+static void ask_apart(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool)
+{
+	struct question question = { .keystone = keystone, .key = key, .text = text, .allow_expired = allow_expired, .pool = pool };
+
+	if (fetch_apart(ask_here, &question))
+		return;
+	keystone_breaker_report(keystone->cache, false);
+	keystone_cache_turn_end(keystone->cache, key);
+}
+
+// The first question after a failure. It may take as long as any, or a Keystone that has become slow would count as away for
+// ever; but no request waits for it longer than TRIAL_US.
+static enum keystone_known try_again(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t until_us = clock_tick_us() + TRIAL_US;
+
+	ask_apart(keystone, key, text, allow_expired, pool);
+	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
+		nap();
+	return look(keystone, key, allow_expired, pool, token);
+}
+
+// Asks, or waits for the process that does.
+static enum keystone_known ask_in_turn(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t timeout = timeout_us(keystone), until_us = clock_tick_us() + timeout;
+	enum keystone_known known = KEYSTONE_UNKNOWN;
+
+	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout)) {
+		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+			return KEYSTONE_UNKNOWN;
+		nap();
+		known = look(keystone, key, allow_expired, pool, token);
+		if (known != KEYSTONE_UNKNOWN)
+			return known;
+	}
+	// Another process may have had the turn since this one looked.
+	known = look(keystone, key, allow_expired, pool, token);
+	if (known == KEYSTONE_UNKNOWN) {
+		switch (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US)) {
+		case KEYSTONE_TRIAL:
+			return try_again(keystone, key, text, allow_expired, pool, token);
+		case KEYSTONE_CLOSED:
+			known = ask_keystone(keystone, key, text, allow_expired, pool, token);
+			break;
+		case KEYSTONE_OPEN:
+			break;
+		}
+	}
+	keystone_cache_turn_end(keystone->cache, key);
+	return known;
+}
+
+static enum keystone_known ask_if_room(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t until_us = clock_tick_us() + timeout_us(keystone) / PLACE_PART;
+
+	while (!waiting_begin(keystone->shared, keystone->endpoint_key, keystone->may_wait_most)) {
+		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+			return KEYSTONE_UNKNOWN;
+		nap();
+		enum keystone_known known = look(keystone, key, allow_expired, pool, token);
+		if (known != KEYSTONE_UNKNOWN)
+			return known;
+	}
+	enum keystone_known known = ask_in_turn(keystone, key, text, allow_expired, pool, token);
+	waiting_end(keystone->shared);
+	return known;
+}
+
+// For a process that must not block.
+static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (now_us - keystone->forked_us < FORK_US || !keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone)))
+		return;
+	keystone->forked_us = now_us;
+	if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
+		ask_apart(keystone, key, text, allow_expired, pool);
+	else
+		keystone_cache_turn_end(keystone->cache, key);
+}
+
+// What is known of the token, or what Keystone says now. KEYSTONE_UNKNOWN: it can't be found out at the moment.
+static enum keystone_known validate(struct keystone *keystone, const struct identity *identity, struct str text,
+	bool allow_expired, struct keystone_token *token)
+{
+	if (!keystone_ask_can_be_token(text))
+		return KEYSTONE_BAD;
+	const struct keystone_key key = keystone_key(keystone->cache, keystone->purpose + allow_expired, text);
+	enum keystone_known known = look(keystone, &key, allow_expired, identity->pool, token);
+
+	if (known != KEYSTONE_UNKNOWN || keystone_breaker_is_open(keystone->cache))
+		return known;
+	keystone->asked = true;
+	if (!identity->may_wait) {
+		ask_in_background(keystone, &key, text, allow_expired, identity->pool);
+		return KEYSTONE_UNKNOWN;
+	}
+	// A turn must be given back: the request's limits wait meanwhile, and what is read isn't counted as the request's.
+	budget_hold();
+	budget_pause();
+	known = ask_if_room(keystone, &key, text, allow_expired, identity->pool, token);
+	budget_resume();
+	budget_release();
+	return known;
+}
+
+// ---- from Keystone's roles to ours
+
+// Is he an operator, whatever the dialect?
+static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
+{
+	const struct keystone_settings *settings = keystone->settings;
+
+	if (!role_list_overlaps(token->roles, STR("admin")))
+		return false;
+	if (token->system_scope)
+		return strcmp(settings->system_operator, "yes") == 0;
+	return token->project.n > 0 && role_list_overlaps(token->project, str_c(settings->operator_projects));
+}
+
+static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
+{
+	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
+}
+
+static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
+	const struct keystone_token *service)
+{
+	struct principal *principal = identity->principal;
+	bool for_operators = is_operator_dialect(keystone, identity->dialect);
+
+	principal->user = token->user;
+	principal->tenant = token->project;
+	principal->is_mapped = true;
+	principal->has_roles = true;
+	principal->roles = token->roles;
+	principal->system_scope = token->system_scope;
+	principal->project = token->project;
+	principal->service_roles = service->roles;
+	principal->role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), token->roles) : ROLE_NONE;
+	if (is_operator(keystone, token) || (for_operators && role_list_overlaps(token->roles,
+		str_c(keystone->settings->operator_roles))))
+		principal->role = ROLE_OPERATOR;
+	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
+	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
+	principal->tenant_label = token->project_name;
+}
+
+// ---- identify
+
+// An application credential with access rules is good for what one of them names. A request with a service token is exempt, as
+// keystonemiddleware has it: a service goes on with what its user has begun. A watch is looked at when it begins.
+static bool rules_permit(const struct identity *identity, const struct keystone_token *token)
+{
+	const struct request *request = identity->request;
+
+	return !token->has_rules || (!identity->may_wait && request->uri.target.n == 0) ||
+		keystone_rules_permit(identity->pool, token->rules, identity->dialect != NULL ? str_c(identity->dialect) :
+		STR(""), request);
+}
+
+static enum outcome fail_unavailable(const struct identity *identity)
+{
+	*identity->detail = STR("The Keystone service is temporarily unavailable.");
+	return OUTCOME_UNAVAILABLE;
+}
+
+static enum outcome fail_unauthenticated(const struct identity *identity)
+{
+	*identity->detail = STR("The request you have made requires authentication.");
+	return OUTCOME_UNAUTHENTICATED;
+}
+
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+{
+	struct keystone *keystone = state;
+	struct keystone_token token = { .expires_us = 0 }, service = { .expires_us = 0 };
+	struct str text, service_text = str_trim(request_header(identity->request, "x-service-token"));
+	enum keystone_known known;
+
+	keystone->asked = false;
+	*recognised = auth_read_token(identity->request, &text);
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (service_text.n > 0) {
+		known = validate(keystone, identity, service_text, false, &service);
+		if (known != KEYSTONE_GOOD)
+			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
+	}
+	bool allow_expired = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
+	known = validate(keystone, identity, text, allow_expired, &token);
+	if (known == KEYSTONE_UNKNOWN)
+		return fail_unavailable(identity);
+	if (known == KEYSTONE_BAD || (service_text.n == 0 && !rules_permit(identity, &token)))
+		return fail_unauthenticated(identity);
+	fill_principal(keystone, identity, &token, &service);
+	return OUTCOME_OK;
+}
+
+// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or two (JWS).
+static bool has_form(struct str token)
+{
+	size_t dot = str_find(token, '.', 0);
+
+	return dot == token.n || str_find(token, '.', dot + 1) < token.n;
+}
+
+static bool has_asked(const void *state)
+{
+	return ((const struct keystone *)state)->asked;
+}
+
+static const char *challenge_of(const void *state)
+{
+	return ((const struct keystone *)state)->challenge;
+}
+
+// ---- settings
+
+// A number for this Keystone, part of all keys of the shared cache: an entry that was made under another auth_url is never found.
+static uint64_t purpose_of(const struct keystone_settings *settings)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x6b657973746f6e65, 2 };
+
+	return siphash(fixed, str_c(settings->auth_url)) << 1;
+}
+
+static void close_keystone(void *state)
+{
+	struct keystone *keystone = state;
+
+	if (keystone == NULL)
+		return;
+	keystone_cache_free(&keystone->cache);
+	keystone_asker_free(&keystone->asker);
+	free(keystone->challenge);
+	free(keystone);
+}
+
+static void *open_keystone(const struct auth_setup *setup, char **error)
+{
+	const struct keystone_settings *settings = keystone_settings(setup->config);
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
+	struct keystone *keystone = calloc(1, sizeof(*keystone));
+
+	if (keystone == NULL)
+		abort();
+	keystone->settings = settings;
+	keystone->endpoint = setup->endpoint;
+	keystone->shared = setup->shared;
+	keystone->purpose = purpose_of(settings);
+	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
+	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;
+	*error = role_table_check("[keystone] roles", str_c(settings->roles));
+	if (*error == NULL)
+		keystone->asker = keystone_asker_new(settings, error);
+	if (*error != NULL)
+		return keystone;
+	keystone->cache = keystone_cache_new(setup->shared);
+	keystone->challenge = auth_message("Keystone uri=\"%s\"",
+		settings->challenge[0] != '\0' ? settings->challenge : settings->auth_url);
+	if (keystone->cache == NULL)
+		abort();
+	return keystone;
+}
+
+static const char *const headers[] = { "x-auth-token", "authorization", "x-service-token", NULL };
+
+static const struct config_table *const tables[] = { &keystone_settings_table, NULL };
+
+const struct authenticator keystone_authenticator = {
+	.challenge_of = challenge_of,
+	.tables = tables,
+	.headers = headers,
+	.open = open_keystone,
+	.close = close_keystone,
+	.has_form = has_form,
+	.identify = identify,
+	.has_asked = has_asked,
+};

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "auth/keystone/keystone_ask.h"
+
+#include <time.h>
+
+#include "auth/core/authenticator.h"
+#include "auth/core/fetch.h"
+#include "auth/keystone/keystone_settings.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "repr/json/doc.h"
+
+enum {
+	ANSWER_MAX = 256 * 1024,     // bytes; without the catalog an answer has about 600
+	DEPTH_MAX = 16,
+	NODES_MAX = 20000,
+	LOGIN_PAUSE_US = 5000000,    // after a login that was refused: repeated ones can lock the user out
+	RENEW_US = 60000000,         // the own token is renewed so long before it expires, or after three quarters of its life
+};
+
+struct keystone_asker {
+	const struct keystone_settings *settings;
+	struct fetcher *fetcher;
+	struct pool *pool;     // of one exchange
+	char *url;             // up to and including "/v3"
+	char *token;           // the service user's; NULL: none
+	int64_t renew_us;      // wall clock
+	int64_t refused_us;    // clock_tick_us of the last login that was refused; 0: none
+	int64_t deadline_us;   // clock_tick_us: of the question that is being asked
+};
+
+// ---- settings
+
+static char *check_settings(const struct keystone_settings *settings)
+{
+	bool by_user = settings->username[0] != '\0', by_credential = settings->credential_id[0] != '\0';
+
+	if (settings->auth_url[0] == '\0')
+		return auth_message("[keystone] auth_url: auth = keystone needs the address of the Identity service, such as "
+			"https://keystone.example.org:5000/v3");
+	if (strchr(settings->auth_url, ',') != NULL)
+		return auth_message("[keystone] auth_url: one address is expected");
+	if (by_user == by_credential)
+		return auth_message("[keystone] %s: set either username, password and project_name, or application_credential_id and "
+			"application_credential_secret, of a user who may validate tokens (role service or admin, or reader of the system)",
+			by_user ? "username and application_credential_id" : "username");
+	if (by_user && (settings->password[0] == '\0' || settings->project[0] == '\0'))
+		return auth_message("[keystone] username needs password and project_name as well");
+	if (by_credential && settings->credential_secret[0] == '\0')
+		return auth_message("[keystone] application_credential_id needs application_credential_secret as well");
+	return NULL;
+}
+
+struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, char **error)
+{
+	struct str url = str_c(settings->auth_url);
+	struct keystone_asker *asker;
+
+	*error = check_settings(settings);
+	if (*error != NULL)
+		return NULL;
+	asker = calloc(1, sizeof(*asker));
+	if (asker == NULL)
+		abort();
+	asker->settings = settings;
+	asker->fetcher = fetcher_new(settings->ca_file);
+	asker->pool = pool_new();
+	if (asker->fetcher == NULL || asker->pool == NULL ||
+		asprintf(&asker->url, "%.*s%s", STR_ARG(url), str_ends(url, STR("/v3")) ? "" : "/v3") < 0)
+		abort();
+	return asker;
+}
+
+static void drop_token(struct keystone_asker *asker)
+{
+	if (asker->token != NULL)
+		digest_wipe(asker->token, strlen(asker->token));
+	free(asker->token);
+	asker->token = NULL;
+}
+
+void keystone_asker_free(struct keystone_asker **asker)
+{
+	if (*asker == NULL)
+		return;
+	drop_token(*asker);
+	fetcher_free(&(*asker)->fetcher);
+	pool_free(&(*asker)->pool);
+	free((*asker)->url);
+	free(*asker);
+	*asker = NULL;
+}
+
+void keystone_asker_forked(struct keystone_asker *asker)
+{
+	asker->fetcher = fetcher_new(asker->settings->ca_file);
+	if (asker->fetcher == NULL)
+		abort();
+}
+
+bool keystone_ask_can_be_token(struct str token)
+{
+	for (size_t i = 0; i < token.n; i++) {
+		if (token.p[i] <= ' ' || token.p[i] > '~')
+			return false;
+	}
+	return token.n > 0 && token.n <= KEYSTONE_TOKEN_MAX;
+}
+
+// ---- one exchange
+
+// Logs what went wrong, once a second at most, since clients can cause it as often as they like.
+static void complain(const char *what, struct str why)
+{
+	static int64_t last_us;
+	int64_t now = clock_tick_us();
+
+	if (last_us != 0 && now - last_us < 1000000)
+		return;
+	last_us = now;
+	log_error("Keystone: %s: %.*s", what, STR_ARG(str_part(why, 0, 300)));
+}
+
+static bool exchange(struct keystone_asker *asker, struct fetch_request *request, const char *what, struct fetch_answer *answer)
+{
+	int64_t left_us = asker->deadline_us - clock_tick_us();
+	struct str error = STR("the time is over");
+
+	request->timeout_ms = left_us > 1000 ? (unsigned)(left_us / 1000) : 1;
+	request->max_body = ANSWER_MAX;
+	if (left_us > 0 && fetch(asker->fetcher, asker->pool, request, answer, &error))
+		return true;
+	complain(what, error);
+	return false;
+}
+
+static struct str member_text(const struct doc *object, struct str name)
+{
+	const struct doc *value;
+
+	return doc_get(object, name, &value) ? doc_string(value) : STR("");
+}
+
+static const struct doc *member(const struct doc *object, struct str name)
+{
+	const struct doc *value = NULL;
+
+	return doc_get(object, name, &value) ? value : NULL;
+}
+
+// Two digits at text[at], and so on; -1: something else.
+static int digits(struct str text, size_t at, size_t n)
+{
+	uint64_t value;
+
+	return str_to_u64(str_part(text, at, at + n), &value) && at + n <= text.n ? (int)value : -1;
+}
+
+// "2026-11-22T10:22:26.000000Z"; the fraction may be missing. False: it is no such time.
+static bool parse_time(struct str text, int64_t *us)
+{
+	struct tm tm = { .tm_year = digits(text, 0, 4) - 1900, .tm_mon = digits(text, 5, 2) - 1, .tm_mday = digits(text, 8, 2),
+		.tm_hour = digits(text, 11, 2), .tm_min = digits(text, 14, 2), .tm_sec = digits(text, 17, 2) };
+
+	if (text.n < 20 || text.p[4] != '-' || text.p[7] != '-' || text.p[10] != 'T' || text.p[13] != ':' || text.p[16] != ':' ||
+		text.p[text.n - 1] != 'Z' || (text.n > 20 && text.p[19] != '.'))
+		return false;
+	if (tm.tm_year < 70 || tm.tm_mon < 0 || tm.tm_mon > 11 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 ||
+		tm.tm_hour > 23 || tm.tm_min < 0 || tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60)
+		return false;
+	*us = (int64_t)timegm(&tm) * 1000000;
+	return true;
+}
+
+// The member "token" of a JSON answer; NULL: it isn't such an answer, which is logged.
+static const struct doc *read_token(struct keystone_asker *asker, const struct fetch_answer *answer, const char *what)
+{
+	struct doc *doc = NULL;
+	struct str error = STR("the answer has no object \"token\"");
+
+	if (!doc_parse_json(asker->pool, answer->body, (struct doc_limits){ DEPTH_MAX, NODES_MAX }, &doc, &error)) {
+		complain(what, error);
+		return NULL;
+	}
+	const struct doc *token = member(doc, STR("token"));
+	if (token == NULL || doc_kind(token) != DOC_OBJECT) {
+		complain(what, error);
+		return NULL;
+	}
+	return token;
+}
+
+// ---- the service user's own token
+
+static void add_member(struct buf *json, const char *name, const char *value)
+{
+	buf_addf(json, "\"%s\":", name);
+	json_add_string(json, str_c(value));
+}
+
+static struct str login_body(const struct keystone_asker *asker)
+{
+	const struct keystone_settings *settings = asker->settings;
+	struct buf json = buf_new(asker->pool, 512);
+
+	BUF_LIT(&json, "{\"auth\":{\"identity\":{\"methods\":[");
+	if (settings->credential_id[0] != '\0') {
+		BUF_LIT(&json, "\"application_credential\"],\"application_credential\":{");
+		add_member(&json, "id", settings->credential_id);
+		buf_addc(&json, ',');
+		add_member(&json, "secret", settings->credential_secret);
+		BUF_LIT(&json, "}}}}");
+	} else {
+		BUF_LIT(&json, "\"password\"],\"password\":{\"user\":{");
+		add_member(&json, "name", settings->username);
+		buf_addc(&json, ',');
+		add_member(&json, "password", settings->password);
+		BUF_LIT(&json, ",\"domain\":{");
+		add_member(&json, "name", settings->user_domain);
+		BUF_LIT(&json, "}}}},\"scope\":{\"project\":{");
+		add_member(&json, "name", settings->project);
+		BUF_LIT(&json, ",\"domain\":{");
+		add_member(&json, "name", settings->project_domain);
+		BUF_LIT(&json, "}}}}}");
+	}
+	buf_addc(&json, '\0');
+	return str_part(buf_str(&json), 0, json.n - 1);
+}
+
+// Takes the token of a login that succeeded.
+static enum keystone_answer take_login(struct keystone_asker *asker, const struct fetch_answer *answer)
+{
+	const struct doc *token = read_token(asker, answer, "login");
+	int64_t now = clock_now_us(), expires;
+
+	if (token == NULL)
+		return KEYSTONE_AWAY;
+	if (!parse_time(member_text(token, STR("expires_at")), &expires) || !keystone_ask_can_be_token(answer->subject_token)) {
+		complain("login", STR("the answer lacks X-Subject-Token, or expires_at is no time"));
+		return KEYSTONE_AWAY;
+	}
+	drop_token(asker);
+	asker->token = strndup(answer->subject_token.p, answer->subject_token.n);
+	if (asker->token == NULL)
+		abort();
+	int64_t early = (expires - now) / 4 < RENEW_US ? (expires - now) / 4 : RENEW_US;
+	asker->renew_us = expires - early;
+	return KEYSTONE_VALID;
+}
+
+static enum keystone_answer login(struct keystone_asker *asker)
+{
+	struct fetch_request request = { .url = str_printf(asker->pool, "%s/auth/tokens?nocatalog", asker->url).p,
+		.body = login_body(asker).p };
+	struct fetch_answer answer;
+	int64_t now = clock_tick_us();
+
+	if (asker->refused_us != 0 && now - asker->refused_us < LOGIN_PAUSE_US)
+		return KEYSTONE_REFUSED;
+	if (!exchange(asker, &request, "login", &answer))
+		return KEYSTONE_AWAY;
+	asker->refused_us = 0;
+	if (answer.status == 201)
+		return take_login(asker, &answer);
+	complain("login of the service user", str_printf(asker->pool, "status %ld: %.*s", answer.status, STR_ARG(answer.body)));
+	if (answer.status != 401 && answer.status != 403)
+		return KEYSTONE_AWAY;
+	asker->refused_us = now;
+	return KEYSTONE_REFUSED;
+}
+
+// ---- what it says of a token
+
+static void add_line(struct buf *lines, struct str value)
+{
+	buf_add(lines, value);
+	buf_addc(lines, '\n');
+}
+
+// False: what it says can't be.
+static bool read_roles(struct pool *pool, const struct doc *token, struct keystone_token *result)
+{
+	const struct doc *roles = member(token, STR("roles"));
+	struct buf names = buf_new(pool, 64);
+
+	for (size_t i = 0; i < doc_elements(roles); i++) {
+		struct str name = member_text(doc_at(roles, i), STR("name"));
+		if (name.n == 0)
+			return false;
+		if (str_find(name, ',', 0) < name.n)
+			continue; // would be taken for two
+		if (names.n > 0)
+			buf_addc(&names, ',');
+		buf_add(&names, name);
+	}
+	result->roles = buf_str(&names);
+	return true;
+}
+
+static bool read_rules(struct pool *pool, const struct doc *token, struct keystone_token *result)
+{
+	const struct doc *rules = member(member(token, STR("application_credential")), STR("access_rules"));
+	struct buf lines = buf_new(pool, 64);
+
+	result->has_rules = rules != NULL;
+	for (size_t i = 0; i < doc_elements(rules); i++) {
+		const struct doc *rule = doc_at(rules, i);
+		const struct str parts[] = { member_text(rule, STR("service")), member_text(rule, STR("method")), member_text(rule, STR("path")) };
+		for (size_t j = 0; j < COUNT_OF(parts); j++) {
+			if (parts[j].n == 0 || str_find(parts[j], '\n', 0) < parts[j].n)
+				return false;
+			add_line(&lines, parts[j]);
+		}
+	}
+	result->rules = buf_str(&lines);
+	return rules == NULL || doc_kind(rules) == DOC_ARRAY;
+}
+
+static bool is_id(struct str text)
+{
+	return text.n > 0 && auth_is_name(text);
+}
+
+static bool read_facts(struct pool *pool, const struct doc *token, struct keystone_token *result)
+{
+	const struct doc *user = member(token, STR("user")), *project = member(token, STR("project"));
+	const struct doc *scope = member(token, STR("system")), *all = member(scope, STR("all"));
+
+	*result = (struct keystone_token){
+		.user = str_dup(pool, member_text(user, STR("id"))),
+		.user_name = str_dup(pool, member_text(user, STR("name"))),
+		.project = str_dup(pool, member_text(project, STR("id"))),
+		.project_name = str_dup(pool, member_text(project, STR("name"))),
+		.project_domain = str_dup(pool, member_text(member(project, STR("domain")), STR("name"))),
+		.system_scope = all != NULL && doc_kind(all) == DOC_BOOL && doc_bool(all),
+	};
+	if (!is_id(result->user) || !auth_is_name(result->user_name) || !auth_is_name(result->project_name) ||
+		!auth_is_name(result->project_domain))
+		return false;
+	if (project != NULL && (!is_id(result->project) || result->system_scope))
+		return false;
+	return parse_time(member_text(token, STR("expires_at")), &result->expires_us) && read_roles(pool, token, result) &&
+		read_rules(pool, token, result);
+}
+
+static enum keystone_answer read_answer(struct keystone_asker *asker, struct pool *pool, const struct fetch_answer *answer,
+	struct keystone_token *result)
+{
+	const struct doc *token;
+
+	switch (answer->status) {
+	case 200:
+		token = read_token(asker, answer, "validation");
+		if (token == NULL)
+			return KEYSTONE_AWAY;
+		if (read_facts(pool, token, result))
+			return KEYSTONE_VALID;
+		complain("validation", STR("user, project, roles or expires_at of the answer are missing or can't be"));
+		return KEYSTONE_AWAY;
+	case 404:
+		return KEYSTONE_INVALID;
+	case 401:
+		complain("validation", STR("the service user's own token is refused"));
+		return KEYSTONE_REFUSED;
+	case 403:
+		complain("validation", STR("the service user may not validate tokens: give it the role service or admin on a project"));
+		return KEYSTONE_REFUSED;
+	default:
+		complain("validation", str_printf(asker->pool, "status %ld", answer->status));
+		return KEYSTONE_AWAY;
+	}
+}
+
+static bool has_good_token(const struct keystone_asker *asker)
+{
+	return asker->token != NULL && clock_now_us() < asker->renew_us;
+}
+
+enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
+	struct keystone_token *result)
+{
+	struct fetch_answer answer = { .status = 0 };
+	enum keystone_answer came = KEYSTONE_VALID;
+
+	assert(keystone_ask_can_be_token(token));
+	asker->deadline_us = clock_tick_us() + (int64_t)asker->settings->timeout * 1000000;
+	pool_clear(asker->pool);
+	// The second time with a new token: Keystone may have revoked the first one, or forgotten its keys.
+	for (int i = 0; i < 2 && came == KEYSTONE_VALID; i++) {
+		bool was_new = !has_good_token(asker);
+		if (was_new)
+			came = login(asker);
+		if (came != KEYSTONE_VALID)
+			break;
+		struct fetch_request request = {
+			.url = str_printf(asker->pool, "%s/auth/tokens?nocatalog%s", asker->url, allow_expired ? "&allow_expired=1" : "").p,
+			.headers = { str_printf(asker->pool, "X-Auth-Token: %s", asker->token).p,
+				str_printf(asker->pool, "X-Subject-Token: %.*s", STR_ARG(token)).p, "OpenStack-Identity-Access-Rules: 1.0" },
+		};
+		if (!exchange(asker, &request, "validation", &answer)) {
+			came = KEYSTONE_AWAY;
+			break;
+		}
+		if (answer.status != 401 || was_new)
+			break;
+		drop_token(asker);
+	}
+	if (came == KEYSTONE_VALID)
+		came = read_answer(asker, pool, &answer, result);
+	pool_clear(asker->pool);
+	return came;
+}

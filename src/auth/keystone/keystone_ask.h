@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks OpenStack's Identity service (Keystone, API v3) about tokens: GET /v3/auth/tokens, with a token of the service user's own,
+// which each process gets by itself and keeps in its own memory. For files in auth/ only.
+#ifndef TENURE_AUTH_KEYSTONE_ASK_H
+#define TENURE_AUTH_KEYSTONE_ASK_H
+
+#include "auth/keystone/keystone_cache.h"
+
+struct keystone_settings;
+struct keystone_asker;
+
+enum keystone_answer {
+	KEYSTONE_VALID,
+	KEYSTONE_INVALID, // unknown, expired, revoked, malformed: Keystone doesn't say which
+	KEYSTONE_AWAY,    // refused, timed out, or answered what no Keystone answers
+	KEYSTONE_REFUSED, // it works, but doesn't let the service user in, or validate: the settings are wrong
+};
+
+enum { KEYSTONE_TOKEN_MAX = 8192 }; // bytes of a token that is sent there
+
+// Of section [keystone]. *error (malloc): what is wrong with the settings; NULL is returned then.
+struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, char **error);
+void keystone_asker_free(struct keystone_asker **asker);
+// Can this text be sent in a header field as a token: visible ASCII of 1 to KEYSTONE_TOKEN_MAX bytes?
+bool keystone_ask_can_be_token(struct str token);
+// Blocks, for the time-out of the settings at most, whatever Keystone does. allow_expired: a token that has expired lately is valid, too.
+// *token: of KEYSTONE_VALID, in pool. Each answer but VALID and INVALID is logged.
+enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
+	struct keystone_token *result);
+// To be called in a process that was forked and has closed its descriptors, before it asks: the connections of the process that
+// forked it are left alone.
+void keystone_asker_forked(struct keystone_asker *asker);
+
+#endif
