@@ -2,7 +2,7 @@
 // What the bare-metal dialect tells of its kinds agrees with what the registry's rules have of them.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "settings/settings.h"

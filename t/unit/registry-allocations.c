@@ -58,7 +58,10 @@ static void take_allocated(void *arg, const struct allocated *allocated, struct 
 {
 	UNUSED(arg);
 	UNUSED(pool);
-	consumer = allocated->consumer;
+	consumer = allocated->consumer; // its texts live until the taker returns
+	consumer.project = str_dup(here.pool, consumer.project);
+	consumer.user = str_dup(here.pool, consumer.user);
+	consumer.type = str_dup(here.pool, consumer.type);
 	n_allocated++;
 }
 

@@ -3,7 +3,7 @@
 // by which conductors and other services divide the nodes among themselves.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/resource/count_values.h"

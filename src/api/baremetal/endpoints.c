@@ -3,7 +3,7 @@
 // versions.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 
 static const struct endpoint endpoints[] = {
 	{ "getRoot", get_root },

@@ -2,7 +2,7 @@
 // Events that the network service reports. OpenStack's service checks them and does nothing else with them.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 

@@ -3,7 +3,7 @@
 // errors of a node here.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"

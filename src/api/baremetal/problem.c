@@ -3,7 +3,7 @@
 // beside it as members.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 
 enum { BLOCKERS_TOLD = 10 }; // blockers named in the sentence; the list beside it has all

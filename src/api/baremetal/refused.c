@@ -3,7 +3,7 @@
 // not support the function; collections that a driver would fill are empty.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 

@@ -2,7 +2,7 @@
 // A node's traits: names of the catalogue, at most 50.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"

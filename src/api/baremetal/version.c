@@ -2,7 +2,7 @@
 // Microversions, and the documents at the root that list them.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 
 #define ASKED "X-OpenStack-Ironic-API-Version"

@@ -2,7 +2,7 @@
 // volume: links to its two collections, those of all nodes or those of one.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

@@ -2,7 +2,7 @@
 // Parts of a node that have addresses of their own: states, maintenance, validation.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "registry/resource/resource.h"

@@ -2,7 +2,7 @@
 // Lists: filters, fields, order, pages.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/baremetal/allocation.h"

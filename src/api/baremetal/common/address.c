@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

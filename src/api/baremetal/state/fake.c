@@ -3,7 +3,7 @@
 // interfaces have other implementations are refused as if their driver did not support the function.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"

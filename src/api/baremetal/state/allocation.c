@@ -3,7 +3,7 @@
 // registry/baremetal/allocation.c.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "registry/baremetal/allocation.h"
 #include "registry/resource/resource.h"

@@ -4,7 +4,7 @@
 // order of their attachment, each with what else the client said of it.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"

@@ -2,7 +2,7 @@
 // Writes an object as clients see it.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/resource/secret.h"

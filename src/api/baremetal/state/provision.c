@@ -2,7 +2,7 @@
 // PUT /v1/nodes/NODE/states/provision: what a request may say, by version. Which verb leads where is in registry/baremetal/.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"

@@ -2,7 +2,7 @@
 // The kinds of objects: their members with the versions that introduced them, and how an object is found.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "registry/baremetal/rules.h"
 #include "registry/resource/resource.h"

@@ -2,7 +2,7 @@
 // POST: creates an object in the tenant that owns it.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/buf.h"
 #include "base/pool.h"

@@ -2,7 +2,7 @@
 // Handlers that differ only in their kind, one for each name in the WADL.
 #include "base/base.h"
 
-#include "api/baremetal/baremetal.h"
+#include "api/baremetal/common/baremetal.h"
 
 #define HANDLERS(one, many)                                        \
 	enum outcome list_##many(struct call *call)                \
