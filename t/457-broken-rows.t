@@ -129,9 +129,10 @@ subtest 'a type that is gone' => sub {
     $acme->post('/apis/example.com/v1/namespaces/n/widgets', json => { metadata => { name => 'w1' } })->is_status(201, 'an object');
     my ($type) = $instance->sql("SELECT id, group_name, version, kind, plural, singular, namespaced, builtin FROM types WHERE plural = 'widgets'");
     $instance->sql("DELETE FROM types WHERE id = $type->[0]");
-    kill 'HUP', $instance->master_pid('combined'); # new workers, which don't know it
-    Tenure::Instance::wait_until(sub {
-        $admin->get('/v2.0/acme/action/move?dest=globex')->status == 500 });
+    my @before = Tenure::Instance::children_of($instance->master_pid('combined'));
+    kill 'HUP', $instance->master_pid('combined'); # new workers, which don't know it; those of before serve for a moment yet
+    ok Tenure::Instance::wait_until(sub { !kill 0, @before }), 'the workers are new';
+    Tenure::Instance::wait_until(sub { $admin->get('/v2.0/acme/action/move?dest=globex')->status == 500 });
     for my $try (1 .. 4) { # each of the workers
         is_broken($admin->get('/v2.0/acme/action/move?dest=globex'), 'the preview of a move');
         is_broken($admin->post('/v2.0/acme/action/move?dest=globex'), 'a move');
