@@ -151,7 +151,9 @@ sub _value {
     my $name = $param->{name};
     return same(one(@{ $param->{options} })) if @{ $param->{options} // [] } && chance(0.6);
     return $self->_word if chance(0.05);
-    return $self->_any($asker, $focus, $thing) if chance(0.02);
+    return $self->_any($asker, $focus, $thing) if chance(0.02) && $name !~ /\A(?:fields|sort_key)\z/;
+    # Names of members: a resource may be called so as well, but a word that is none is refused before anything is looked for.
+    return same($self->_any($asker, $focus, $thing)->[0]) if $name =~ /\A(?:fields|sort_key)\z/;
     return $self->_tenant_name($asker, $focus) if $name =~ /\A(?:tenant|dest|owner|lessee|project|project_id)\z/;
     my $of_type = $thing->{group} && $thing->{group} ne 'apiextensions.k8s.io' || $thing->{plural} eq 'customresourcedefinitions';
     return same($route->{dialect} eq 'tenancy' ? one('v1.0', 'v2.0', 'v2.0', 'v2.0') : $thing->{version}) if $name eq 'version';
