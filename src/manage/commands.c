@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/commands.h"
+#include "manage/database.h"
 
 #define OPTION_JSON { "--json", 0, NULL, "a JSON array instead of a table" }
 

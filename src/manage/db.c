@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "db/settings.h"
+#include "manage/database.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/core/context.h"

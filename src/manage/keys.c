@@ -3,7 +3,7 @@
 // tenant and a type, the index `address` of resources has the same order, and tenant and type are the parts before.
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "sql/keys.h"
 
 enum { ROWS_AT_ONCE = 1000 };

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/log.h"
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "settings/settings.h"
 
 // The Makefile defines these two.

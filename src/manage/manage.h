@@ -27,6 +27,8 @@ enum manage_needs {
 };
 
 struct manage;
+struct registry;
+struct registry_store;
 
 struct manage_command {
 	const char *noun;
@@ -63,38 +65,16 @@ int manage_db_fail(const struct manage *manage, enum db_result result, const cha
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
 
+// Begins a registry session on the connection of manage, whose changes have the actor "tenure-manage" in the log. The caller frees
+// *store, whatever the outcome. OUTCOME_OK, or why there is no session: manage->problem may have the details.
+enum outcome manage_begin(struct manage *manage, struct registry_store **store, struct registry *registry);
+// Writes to stderr why an operation of the registry failed: the details in manage->problem, else the outcome's title.
+void manage_tell_outcome(const struct manage *manage, enum outcome outcome);
 // Adds the rows of built-in types that the database lacks, and the system space if there is none. The schema must be of this
 // program's version. EX_OK, or an exit code after a message.
 int manage_fill_registry(struct manage *manage);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
 bool manage_duration_parse(struct str text, int64_t *us);
-
-// The commands; each noun has a file of its own.
-int command_db_init(struct manage *manage);
-int command_db_status(struct manage *manage);
-int command_db_upgrade(struct manage *manage);
-int command_db_reset(struct manage *manage);
-int command_token_create(struct manage *manage);
-int command_token_list(struct manage *manage);
-int command_token_revoke(struct manage *manage);
-int command_tier_list(struct manage *manage);
-int command_tier_set(struct manage *manage);
-int command_tier_remove(struct manage *manage);
-int command_os_traits_sync(struct manage *manage);
-int command_reap(struct manage *manage);
-int command_doctor(struct manage *manage);
-int command_import_placement(struct manage *manage);
-int command_export_placement(struct manage *manage);
-int command_keys(struct manage *manage);
-int command_config_check(struct manage *manage);
-// Prints warnings about settings that are valid but unsafe; for config check and doctor.
-void settings_warn(const struct config *config);
-// Prints errors of endpoints with wrong authenticators, with which tenured would not start; for doctor. config check finds
-// these by itself.
-void settings_check_auth(const struct config *config);
-int command_config_show(struct manage *manage);
-
-extern const struct manage_command manage_commands[]; // ends with noun NULL
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "db/settings.h"
+#include "manage/database.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/cache/coherence.h"

@@ -2,7 +2,7 @@
 // tenure-manage import placement, export placement: connect to Placement's database and run the transfer (placement/).
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "manage/placement/export.h"
 #include "manage/placement/import.h"
 #include "manage/placement/source.h"

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "db/settings.h"
+#include "manage/database.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "sql/reset.h"

@@ -7,7 +7,7 @@
 #include "api/settings.h"
 #include "auth/core/auth.h"
 #include "auth/policy/placement_policy.h"
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "server/setup/settings.h"
 #include "wadl/settings.h"
 #include "wadl/wadl.h"

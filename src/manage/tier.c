@@ -2,7 +2,7 @@
 // tenure-manage tier list, tier set, tier remove. Each change is a single statement.
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "manage/table.h"
 #include "registry/core/settings.h"
 #include "sql/tiers.h"

@@ -5,7 +5,7 @@
 #include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "manage/table.h"
 
 static struct str time_cell(struct pool *pool, int64_t us)

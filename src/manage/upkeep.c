@@ -2,56 +2,11 @@
 // tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/commands.h"
 #include "manage/table.h"
 #include "registry/registry.h"
-#include "registry/tenant/system_space.h"
-#include "registry/type/builtin_types.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
-
-// Begins a registry session whose changes have the actor "tenure-manage" in the log. The caller frees *store, whatever the
-// outcome.
-static enum outcome open_registry(struct manage *manage, struct registry_store **store, struct registry *registry)
-{
-	struct uuid id = uuid_new();
-
-	*store = registry_store_new(manage->config, manage->db);
-	if (*store == NULL)
-		return OUTCOME_INTERNAL;
-	registry_attach(registry, *store);
-	return registry_begin(registry, manage->pool, &id, STR("tenure-manage"), &manage->problem);
-}
-
-static void tell_outcome(const struct manage *manage, enum outcome outcome)
-{
-	struct str detail = manage->problem.detail;
-
-	if (detail.n != 0)
-		manage_fail(0, "%.*s", STR_ARG(detail));
-	else
-		manage_fail(0, "%s", outcome_title(outcome));
-}
-
-int manage_fill_registry(struct manage *manage)
-{
-	struct registry_store *store = NULL;
-	struct registry registry;
-	bool made;
-	enum db_result result = builtin_types_ensure(manage->db, manage->pool);
-
-	if (result != DB_OK)
-		return manage_db_fail(manage, result, "can't add built-in types");
-	enum outcome outcome = open_registry(manage, &store, &registry);
-	if (outcome == OUTCOME_OK)
-		outcome = system_space_ensure(&registry, &made);
-	if (outcome != OUTCOME_OK) {
-		manage_fail(0, "can't make the system space");
-		tell_outcome(manage, outcome);
-	}
-	registry_store_free(&store);
-	return manage_exit_code(outcome);
-}
 
 int command_reap(struct manage *manage)
 {
@@ -59,7 +14,7 @@ int command_reap(struct manage *manage)
 	struct reap_counts counts = { 0 };
 	struct registry_store *store = NULL;
 	struct registry registry;
-	enum outcome outcome = open_registry(manage, &store, &registry);
+	enum outcome outcome = manage_begin(manage, &store, &registry);
 	if (outcome == OUTCOME_OK)
 		outcome = reap(&registry, dry_run, &counts);
 	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens\n",
@@ -67,7 +22,7 @@ int command_reap(struct manage *manage)
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
 		(unsigned long long)counts.tokens);
 	if (!outcome_commits(outcome))
-		tell_outcome(manage, outcome);
+		manage_tell_outcome(manage, outcome);
 	registry_store_free(&store);
 	return manage_exit_code(outcome);
 }
@@ -101,7 +56,7 @@ int command_doctor(struct manage *manage)
 	struct registry_store *store = NULL;
 	struct registry registry;
 	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
-	enum outcome outcome = open_registry(manage, &store, &registry);
+	enum outcome outcome = manage_begin(manage, &store, &registry);
 	if (outcome == OUTCOME_OK)
 		outcome = doctor(&registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
 	if (findings.table.n_rows != 0)
@@ -109,7 +64,7 @@ int command_doctor(struct manage *manage)
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
 	if (outcome != OUTCOME_OK)
-		tell_outcome(manage, outcome);
+		manage_tell_outcome(manage, outcome);
 	registry_store_free(&store);
 	return outcome != OUTCOME_OK ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
 }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files in manage/ only: the table of commands, and the commands that no room has. Each returns its exit code.
+#ifndef TENURE_MANAGE_COMMANDS_H
+#define TENURE_MANAGE_COMMANDS_H
+
+#include "manage/manage.h"
+
+extern const struct manage_command manage_commands[]; // ends with noun NULL
+
+int command_token_create(struct manage *manage);
+int command_token_list(struct manage *manage);
+int command_token_revoke(struct manage *manage);
+int command_tier_list(struct manage *manage);
+int command_tier_set(struct manage *manage);
+int command_tier_remove(struct manage *manage);
+int command_reap(struct manage *manage);
+int command_doctor(struct manage *manage);
+int command_import_placement(struct manage *manage);
+int command_export_placement(struct manage *manage);
+int command_keys(struct manage *manage);
+int command_config_check(struct manage *manage);
+int command_config_show(struct manage *manage);
+
+// Prints warnings about settings that are valid but unsafe; for config check and doctor.
+void settings_warn(const struct config *config);
+// Prints errors of endpoints with wrong authenticators, with which tenured would not start; for doctor. config check finds
+// these by itself.
+void settings_check_auth(const struct config *config);
+
+#endif
