@@ -2,7 +2,7 @@
 #include "base/base.h"
 
 #include "manage/commands.h"
-#include "manage/database.h"
+#include "manage/database/database.h"
 
 #define OPTION_JSON { "--json", 0, NULL, "a JSON array instead of a table" }
 

@@ -3,7 +3,7 @@
 #ifndef TENURE_MANAGE_COMMANDS_H
 #define TENURE_MANAGE_COMMANDS_H
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 
 extern const struct manage_command manage_commands[]; // ends with noun NULL
 

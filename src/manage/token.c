@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "manage/commands.h"
-#include "manage/table.h"
+#include "manage/core/table.h"
 
 static struct str time_cell(struct pool *pool, int64_t us)
 {

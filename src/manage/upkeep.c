@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "manage/commands.h"
-#include "manage/table.h"
+#include "manage/core/table.h"
 #include "registry/registry.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"

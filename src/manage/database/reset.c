@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "db/settings.h"
-#include "manage/database.h"
-#include "manage/os_traits.h"
-#include "manage/schema.h"
+#include "manage/database/database.h"
+#include "manage/database/os_traits.h"
+#include "manage/database/schema.h"
 #include "sql/reset.h"
 #include "sql/schema.h"
 #include "sql/transfer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 
 static bool unit_seconds(char unit, uint64_t *seconds)
 {

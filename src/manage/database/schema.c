@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "db/settings.h"
-#include "manage/schema.h"
+#include "manage/database/schema.h"
 #include "sql/schema.h"
 
 enum { MAX_FILES = 999, MAX_FILE_BYTES = 16 << 20 };

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "manage/table.h"
+#include "manage/core/table.h"
 #include "repr/json/doc.h"
 
 enum { FIRST_ROOM = 32, MAX_COLUMNS = 12 };

@@ -2,7 +2,7 @@
 // What commands of tenure-manage do with the registry: begin a session, say how it ended, add what each database has.
 #include "base/base.h"
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 #include "registry/registry.h"
 #include "registry/tenant/system_space.h"
 #include "registry/type/builtin_types.h"

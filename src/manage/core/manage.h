@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files in manage/ only: what the commands of tenure-manage share.
-#ifndef TENURE_MANAGE_MANAGE_H
-#define TENURE_MANAGE_MANAGE_H
+#ifndef TENURE_MANAGE_CORE_MANAGE_H
+#define TENURE_MANAGE_CORE_MANAGE_H
 
 #include <sysexits.h>
 

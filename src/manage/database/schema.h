@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files in manage/ only: the numbered files of sql_dir, and which of them were applied to the database.
-#ifndef TENURE_MANAGE_SCHEMA_H
-#define TENURE_MANAGE_SCHEMA_H
+#ifndef TENURE_MANAGE_DATABASE_SCHEMA_H
+#define TENURE_MANAGE_DATABASE_SCHEMA_H
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 
 struct schema_file {
 	uint64_t version; // the number its name begins with

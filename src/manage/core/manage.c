@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 
 int manage_fail(int code, const char *format, ...)
 {

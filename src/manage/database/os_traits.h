@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files in manage/ only: lists of standard traits.
-#ifndef TENURE_MANAGE_OS_TRAITS_H
-#define TENURE_MANAGE_OS_TRAITS_H
+#ifndef TENURE_MANAGE_DATABASE_OS_TRAITS_H
+#define TENURE_MANAGE_DATABASE_OS_TRAITS_H
 
-#include "manage/manage.h"
+#include "manage/core/manage.h"
 
 struct trait_list {
 	const char *path;  // the file it came from

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files in manage/ only: prints lists as aligned columns for people, or as JSON for programs.
-#ifndef TENURE_MANAGE_TABLE_H
-#define TENURE_MANAGE_TABLE_H
+#ifndef TENURE_MANAGE_CORE_TABLE_H
+#define TENURE_MANAGE_CORE_TABLE_H
 
 #include "base/str.h"
 
