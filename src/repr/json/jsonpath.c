@@ -286,7 +286,7 @@ bool jsonpath_parse(struct pool *pool, struct str text, const struct jsonpath **
 
 // ---- evaluating
 
-struct change_stream {
+struct evaluation {
 	struct pool *pool;
 	size_t looks; // how many values may still be looked at
 };
@@ -302,11 +302,11 @@ static void add_found(struct found *found, const struct doc *value)
 		found->list[found->n++] = value;
 }
 
-static bool look(struct change_stream *following)
+static bool look(struct evaluation *evaluation)
 {
-	if (following->looks == 0)
+	if (evaluation->looks == 0)
 		return false;
-	following->looks--;
+	evaluation->looks--;
 	return true;
 }
 
@@ -319,42 +319,42 @@ static void add_index(struct found *found, const struct doc *array, int64_t inde
 		add_found(found, doc_at(array, (size_t)index));
 }
 
-static void add_slice(struct change_stream *following, struct found *found, const struct doc *array,
+static void add_slice(struct evaluation *evaluation, struct found *found, const struct doc *array,
 	const struct step *step)
 {
 	int64_t n = (int64_t)doc_length(array), from = step->from + (step->from < 0 ? n : 0);
 	int64_t to = step->to < 0 ? step->to + n : step->to < n ? step->to : n;
 
-	for (int64_t i = from < 0 ? 0 : from; i < to && look(following); i++)
+	for (int64_t i = from < 0 ? 0 : from; i < to && look(evaluation); i++)
 		add_index(found, array, i);
 }
 
-static void add_all(struct change_stream *following, struct found *found, const struct doc *value)
+static void add_all(struct evaluation *evaluation, struct found *found, const struct doc *value)
 {
-	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value) && look(following); i++)
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value) && look(evaluation); i++)
 		add_found(found, doc_at(value, i));
-	for (struct doc_iter it = doc_iter(value); doc_next(&it) && look(following);)
+	for (struct doc_iter it = doc_iter(value); doc_next(&it) && look(evaluation);)
 		add_found(found, it.value);
 }
 
 // Recursive; the depth is that of the object.
-static void add_below(struct change_stream *following, struct found *found, const struct doc *value, struct str name)
+static void add_below(struct evaluation *evaluation, struct found *found, const struct doc *value, struct str name)
 {
 	const struct doc *member;
 
-	if (!look(following))
+	if (!look(evaluation))
 		return;
 	if (name.p == NULL)
-		add_all(following, found, value);
+		add_all(evaluation, found, value);
 	else if (doc_get(value, name, &member))
 		add_found(found, member);
 	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++)
-		add_below(following, found, doc_at(value, i), name);
+		add_below(evaluation, found, doc_at(value, i), name);
 	for (struct doc_iter it = doc_iter(value); doc_next(&it);)
-		add_below(following, found, it.value, name);
+		add_below(evaluation, found, it.value, name);
 }
 
-static const struct doc *const *follow(struct change_stream *following, const struct jsonpath *path,
+static const struct doc *const *evaluate(struct evaluation *evaluation, const struct jsonpath *path,
 	const struct doc *object, size_t *n);
 
 static bool compare(const struct doc *value, enum comparison comparison, const struct doc *other)
@@ -380,32 +380,32 @@ static bool compare(const struct doc *value, enum comparison comparison, const s
 	}
 }
 
-static bool passes(struct change_stream *following, const struct filter *filter, const struct doc *item)
+static bool passes(struct evaluation *evaluation, const struct filter *filter, const struct doc *item)
 {
-	struct pool_mark mark = pool_mark(following->pool);
+	struct pool_mark mark = pool_mark(evaluation->pool);
 	size_t n;
-	const struct doc *const *values = follow(following, filter->path, item, &n);
+	const struct doc *const *values = evaluate(evaluation, filter->path, item, &n);
 	bool pass = n > 0 &&
 		(filter->comparison == COMPARE_EXISTS || compare(values[0], filter->comparison, filter->value));
 
-	pool_rewind(following->pool, mark);
+	pool_rewind(evaluation->pool, mark);
 	return pass;
 }
 
-static void add_passing(struct change_stream *following, struct found *found, const struct doc *array,
+static void add_passing(struct evaluation *evaluation, struct found *found, const struct doc *array,
 	const struct step *step)
 {
-	for (size_t i = 0; doc_kind(array) == DOC_ARRAY && i < doc_length(array) && look(following); i++) {
-		if (passes(following, &step->filter, doc_at(array, i)))
+	for (size_t i = 0; doc_kind(array) == DOC_ARRAY && i < doc_length(array) && look(evaluation); i++) {
+		if (passes(evaluation, &step->filter, doc_at(array, i)))
 			add_found(found, doc_at(array, i));
 	}
 }
 
-static void go(struct change_stream *following, struct found *found, const struct step *step, const struct doc *value)
+static void go(struct evaluation *evaluation, struct found *found, const struct step *step, const struct doc *value)
 {
 	const struct doc *member;
 
-	if (!look(following))
+	if (!look(evaluation))
 		return;
 	switch (step->kind) {
 	case STEP_MEMBER:
@@ -416,20 +416,20 @@ static void go(struct change_stream *following, struct found *found, const struc
 		add_index(found, value, step->from);
 		break;
 	case STEP_SLICE:
-		add_slice(following, found, value, step);
+		add_slice(evaluation, found, value, step);
 		break;
 	case STEP_ALL:
-		add_all(following, found, value);
+		add_all(evaluation, found, value);
 		break;
 	case STEP_DESCEND:
-		add_below(following, found, value, step->name);
+		add_below(evaluation, found, value, step->name);
 		break;
 	case STEP_UNION:
 		for (size_t i = 0; i < step->n; i++)
-			go(following, found, &step->list[i], value);
+			go(evaluation, found, &step->list[i], value);
 		break;
 	case STEP_FILTER:
-		add_passing(following, found, value, step);
+		add_passing(evaluation, found, value, step);
 		break;
 	}
 }
@@ -444,18 +444,18 @@ static size_t room_for(const struct jsonpath *path)
 	return 1;
 }
 
-static const struct doc *const *follow(struct change_stream *following, const struct jsonpath *path,
+static const struct doc *const *evaluate(struct evaluation *evaluation, const struct jsonpath *path,
 	const struct doc *object, size_t *n)
 {
 	size_t room = room_for(path);
-	struct found found = { POOL_ARRAY(following->pool, const struct doc *, room), 0 };
-	struct found next = { POOL_ARRAY(following->pool, const struct doc *, room), 0 };
+	struct found found = { POOL_ARRAY(evaluation->pool, const struct doc *, room), 0 };
+	struct found next = { POOL_ARRAY(evaluation->pool, const struct doc *, room), 0 };
 
 	found.list[found.n++] = object;
 	for (size_t i = 0; i < path->n && found.n > 0; i++) {
 		struct found was = found;
 		for (size_t j = 0; j < was.n; j++)
-			go(following, &next, &path->steps[i], was.list[j]);
+			go(evaluation, &next, &path->steps[i], was.list[j]);
 		found = next;
 		next = (struct found){ was.list, 0 };
 	}
@@ -466,9 +466,9 @@ static const struct doc *const *follow(struct change_stream *following, const st
 const struct doc *const *jsonpath_find(struct pool *pool, const struct jsonpath *path, const struct doc *object,
 	size_t *looks, size_t *n)
 {
-	struct change_stream following = { .pool = pool, .looks = *looks };
-	const struct doc *const *found = follow(&following, path, object, n);
+	struct evaluation evaluation = { .pool = pool, .looks = *looks };
+	const struct doc *const *found = evaluate(&evaluation, path, object, n);
 
-	*looks = following.looks;
+	*looks = evaluation.looks;
 	return found;
 }
