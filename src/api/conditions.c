@@ -108,7 +108,7 @@ struct guard conditions_guard(struct conditions *conditions)
 	return (struct guard){
 		.check = check,
 		.arg = conditions,
-		.sure = state->match.present || state->none_match.any,
+		.prevents_lost_update = state->match.present || state->none_match.any,
 		.tags = state->match.tags,
 		.n_tags = state->match.n,
 	};

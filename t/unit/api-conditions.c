@@ -40,7 +40,7 @@ static void test_guards(void)
 		enum http_method method;
 		enum outcome want;
 		const char *detail;
-		bool sure;
+		bool prevents_lost_update;
 	} rows[] = {
 		{ NULL, NULL, true, METHOD_PUT, OUTCOME_OK, "", false },
 		{ NULL, NULL, false, METHOD_PUT, OUTCOME_OK, "", false },
@@ -77,7 +77,7 @@ static void test_guards(void)
 		is_int(conditions_read(&call, &conditions), OUTCOME_OK, "row %zu: read", i);
 		struct guard guard = conditions_guard(&conditions);
 		is_int(guard.check(guard.arg, rows[i].there ? etag : NULL), rows[i].want, "row %zu: its outcome", i);
-		is_int(guard.sure, rows[i].sure, "row %zu: does it keep from losing an update?", i);
+		is_int(guard.prevents_lost_update, rows[i].prevents_lost_update, "row %zu: does it keep from losing an update?", i);
 		is_str(problem.detail, rows[i].detail, "row %zu: in words", i);
 		bool tells = rows[i].want == OUTCOME_STALE && rows[i].there;
 		is_int((long long)problem.n_members, tells ? 1 : 0, "row %zu: a member", i);

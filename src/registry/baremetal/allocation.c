@@ -21,7 +21,7 @@ enum { NODES_TRIED = 1000 };
 const char *const allocation_states[] = { "allocating", "active", "error", NULL };
 
 // The service's own changes lose no other change: they are computed from the locked row.
-static const struct guard no_guard = { .sure = true };
+static const struct guard no_guard = { .prevents_lost_update = true };
 
 // ---- the rules
 

@@ -89,7 +89,7 @@ enum outcome guard_check_required(struct registry *registry, struct guard guard,
 {
 	bool everywhere = strcmp(registry->settings->etag_required, "yes") == 0;
 
-	if (guard.sure || !(everywhere || tenant_requires))
+	if (guard.prevents_lost_update || !(everywhere || tenant_requires))
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_PRECONDITION_REQUIRED,
 		"%s are changed only with a precondition here: send If-Match with the etag that you read, as GET shows it",

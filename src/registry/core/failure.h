@@ -31,7 +31,7 @@ enum outcome registry_fail_faults(struct registry *registry, struct str what, co
 // returns, or OUTCOME_OK if there is no precondition.
 enum outcome guard_check(struct guard guard, const uint8_t *etag);
 // Does the request have a precondition where one is required? A tenant (tenant_requires) or the setting etag_required may
-// require one that prevents lost updates (guard.sure). OUTCOME_OK or OUTCOME_PRECONDITION_REQUIRED.
+// require one that prevents lost updates (guard.prevents_lost_update). OUTCOME_OK or OUTCOME_PRECONDITION_REQUIRED.
 enum outcome guard_check_required(struct registry *registry, struct guard guard, bool tenant_requires);
 
 #endif

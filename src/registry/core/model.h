@@ -45,7 +45,7 @@ struct tenant {
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
-	bool sure;              // the precondition prevents lost updates
+	bool prevents_lost_update; // no other change can be lost: the precondition names what is replaced
 	const struct str *tags; // the etags that the caller has read, 128 hex digits each: a refusal tells what changed since
 	size_t n_tags;
 };

@@ -194,7 +194,7 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 {
 	struct making making = { .registry = registry, .uid = uid, .content = content };
 	const struct edit edit = { .apply = apply_new, .arg = &making, .creates = true };
-	const struct guard guard = { .check = only_new, .arg = &making, .sure = true };
+	const struct guard guard = { .check = only_new, .arg = &making, .prevents_lost_update = true };
 	struct str text = uuid_str(registry->pool, *uid);
 	struct address address = { .type = provider_type(registry), .name = text };
 
@@ -280,13 +280,13 @@ enum outcome provider_delete(struct registry *registry, const struct uuid *uid, 
 static enum outcome check_guard(struct registry *registry, const struct provider_guard *guard,
 	const struct held_tenant *held, const char *words, const struct provider *provider)
 {
-	struct guard sure = guard->guard;
+	struct guard stronger = guard->guard;
 
 	if (guard->has_generation && guard->generation != provider->generation)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update", "%s", words);
-	sure.sure = sure.sure || guard->has_generation;
-	enum outcome outcome = guard_check_required(registry, sure, held->etag_required);
-	return outcome == OUTCOME_OK ? resource_check(registry, &provider->resource, sure) : outcome;
+	stronger.prevents_lost_update = stronger.prevents_lost_update || guard->has_generation;
+	enum outcome outcome = guard_check_required(registry, stronger, held->etag_required);
+	return outcome == OUTCOME_OK ? resource_check(registry, &provider->resource, stronger) : outcome;
 }
 
 enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
@@ -391,7 +391,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	*provider = (struct provider){ 0 };
 	under_lock.check = check_generation;
 	under_lock.arg = &asked;
-	under_lock.sure = guard->guard.sure || guard->has_generation;
+	under_lock.prevents_lost_update = guard->guard.prevents_lost_update || guard->has_generation;
 	enum outcome outcome = resource_change_traits(registry, &ident, edit, under_lock, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND && provider->resource.id == 0)
 		return provider_fail_not_found(registry, uid);

@@ -17,7 +17,7 @@ struct tenant_content {
 	bool tells_etag_required, etag_required;
 };
 // A write to an existing tenant, or to a resource in it, returns OUTCOME_PRECONDITION_REQUIRED if the tenant or the setting
-// etag_required demands a precondition and guard.sure is false.
+// etag_required demands a precondition and guard.prevents_lost_update is false.
 
 // Creates or changes the tenant. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK: *tenant is the tenant
 // afterwards, changed or not; _STALE; _BAD_PARAMETER: unknown tier, invalid name, or a reserved name, even if there is such a

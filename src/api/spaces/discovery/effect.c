@@ -128,7 +128,7 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 {
 	const struct target *target = &proposal->target;
 	const struct address address = target_address(target);
-	struct guard guard = { .sure = true }; // no other writer's change can be lost, since it is rolled back
+	struct guard guard = { .prevents_lost_update = true }; // no other writer's change can be lost, since it is rolled back
 	struct edit edit = {
 		.apply = change_apply,
 		.arg = &proposal->change,

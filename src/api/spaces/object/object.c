@@ -112,7 +112,7 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 {
 	struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
 	const struct address address = target_address(target);
-	const struct guard guard = { .check = must_be_absent, .sure = true };
+	const struct guard guard = { .check = must_be_absent, .prevents_lost_update = true };
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 
@@ -178,7 +178,7 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 
 	// A resourceVersion in the body serves as a precondition, like If-Match.
 	if (change->kind == CHANGE_REPLACE && spaces_metadata_text(change->document, "resourceVersion").n > 0)
-		guard.sure = true;
+		guard.prevents_lost_update = true;
 	if (!target->definition->stored)
 		return tenant_object_change(call, target, change, guard);
 	enum outcome outcome = resource_write(call->registry, &address,
@@ -255,7 +255,7 @@ static enum outcome agree(struct call *call, const struct target *target, const 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	memcpy(agreed->etag, resource.etag, sizeof(agreed->etag));
-	*guard = (struct guard){ .check = must_be_agreed, .arg = agreed, .sure = true };
+	*guard = (struct guard){ .check = must_be_agreed, .arg = agreed, .prevents_lost_update = true };
 	return OUTCOME_OK;
 }
 

@@ -251,7 +251,7 @@ static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object)
 {
 	const struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
-	const struct guard guard = { .check = must_be_absent, .sure = true };
+	const struct guard guard = { .check = must_be_absent, .prevents_lost_update = true };
 	struct tenant_content content;
 	struct tenant tenant;
 	enum outcome outcome = OUTCOME_OK;
