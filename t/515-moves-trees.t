@@ -220,7 +220,7 @@ subtest 'a tenant with nodes' => sub {
     is((($instance->manage('reap'))[0]), 0, 'purged');
     $admin->put("/v2.0/t1/nodes/$node", json => { driver => 'fake-hardware', name => 'rack-7' })->is_status(201, 'all is free');
     is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL'), 0,
-        'and no alias is left behind';
+        'and no lookup key is left behind';
     sound();
 };
 

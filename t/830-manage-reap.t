@@ -77,7 +77,7 @@ subtest 'what hangs on resources' => sub {
             . q(WHERE r.type_id = (SELECT id FROM types WHERE plural = 'nodes' AND group_name <> '')));
     my $rows = sub { return map { $instance->sql_value("SELECT COUNT(*) FROM resource_$_") } 'aliases', 'traits' };
     $admin->delete("/v2.0/keep/nodes/$node")->is_status(204);
-    is_deeply [$rows->()], [3, 2], 'what is deleted keeps its aliases and traits';
+    is_deeply [$rows->()], [3, 2], 'what is deleted keeps its lookup keys and traits';
     ago('purge_at', 'resources', 'live IS NULL AND type_id IN (SELECT id FROM types WHERE group_name <> \'\' AND plural IN (\'nodes\', \'ports\'))');
     is reap()->{resources}, 2, 'a node goes with its port';
     is_deeply [$rows->()], [1, 1], 'and these with them';

@@ -164,7 +164,7 @@ WHERE r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND COALESCE(JSON_LENGTH(r.
 -- @case namespace_deletion
 SELECT CONCAT('deletion of namespace ', e.resource_id) AS example FROM {doctor_lost_namespace_deletions}
 -- @case key_of_nothing
-SELECT CONCAT('alias ', a.kind, ' ', a.value) AS example FROM {doctor_keys_of_nothing}
+SELECT CONCAT('lookup key ', a.kind, ' ', a.value) AS example FROM {doctor_keys_of_nothing}
 -- @case trait_order
 SELECT {resource_name} AS example
 FROM resources r

@@ -151,7 +151,7 @@ DELETE f
 FROM {names}
 STRAIGHT_JOIN forwards f ON f.tenant_id = :tenant_id AND f.type_id = :type_id AND f.namespace = '' AND f.name = j.name;
 
--- @statement load_alias
+-- @statement load_lookup_key
 -- @in resource_id uint, kind text, type_id uint, value text
 INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES (:resource_id, :kind, :type_id, :value);
 

@@ -338,25 +338,25 @@ static void test_relations(void)
 	node_rules.relate(pool,
 		parsed(pool, "{\"name\":\"n1\",\"instance_uuid\":\"" INSTANCE "\",\"chassis_uuid\":\"" OTHER "\"}"), &uid,
 		&relations);
-	is_int((long long)relations.n_aliases, 3, "what a node is found by");
+	is_int((long long)relations.n_keys, 3, "what a node is found by");
 	ok(relations.has_root && uuid_eq(relations.root, uid), "it is a root");
-	is_str(str_c(relations.aliases[0].kind), "name", "name");
-	is_str(relations.aliases[1].value, INSTANCE, "instance");
-	is_str(relations.aliases[2].value, OTHER " " UID, "and its chassis");
+	is_str(str_c(relations.keys[0].kind), "name", "name");
+	is_str(relations.keys[1].value, INSTANCE, "instance");
+	is_str(relations.keys[2].value, OTHER " " UID, "and its chassis");
 	node_rules.relate(pool, parsed(pool, "{\"name\":null,\"instance_uuid\":null,\"chassis_uuid\":null}"), &uid, &relations);
-	is_int((long long)relations.n_aliases, 0, "a node without any");
+	is_int((long long)relations.n_keys, 0, "a node without any");
 	port_rules.relate(pool,
 		parsed(pool, "{\"address\":\"52:54:00:00:00:01\",\"node_uuid\":\"" INSTANCE "\",\"portgroup_uuid\":\"" OTHER
 				      "\"}"), &uid, &relations);
-	is_int((long long)relations.n_aliases, 2, "a port");
-	is_str(relations.aliases[0].value, "52:54:00:00:00:01", "its address");
-	is_str(relations.aliases[1].value, OTHER " " UID, "its port group");
+	is_int((long long)relations.n_keys, 2, "a port");
+	is_str(relations.keys[0].value, "52:54:00:00:00:01", "its address");
+	is_str(relations.keys[1].value, OTHER " " UID, "its port group");
 	is_str(uuid_str(pool, relations.root), INSTANCE, "hangs on its node");
 	portgroup_rules.relate(pool, parsed(pool, "{\"name\":\"g\",\"address\":null,\"node_uuid\":\"" INSTANCE "\"}"), &uid,
 		&relations);
-	ok(relations.n_aliases == 1 && relations.has_root, "a port group");
+	ok(relations.n_keys == 1 && relations.has_root, "a port group");
 	chassis_rules.relate(pool, parsed(pool, "{}"), &uid, &relations);
-	ok(relations.n_aliases == 0 && !relations.has_root, "a chassis");
+	ok(relations.n_keys == 0 && !relations.has_root, "a chassis");
 }
 
 static enum outcome deletes(const char *body)
@@ -370,8 +370,8 @@ static enum outcome deletes(const char *body)
 static void test_deletion(void)
 {
 	struct uuid uid;
-	const struct alias name = { "name", STR("n1") }, mac = { "address", STR("52:54:00:00:00:01") };
-	const struct alias instance = { "instance", STR(INSTANCE) };
+	const struct lookup_key name = { "name", STR("n1") }, mac = { "address", STR("52:54:00:00:00:01") };
+	const struct lookup_key instance = { "instance", STR(INSTANCE) };
 
 	uuid_parse(STR(UID), &uid);
 	is_int(deletes("{\"provision_state\":\"enroll\"}"), OUTCOME_OK, "a node in enroll may go");

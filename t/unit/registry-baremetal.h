@@ -24,19 +24,19 @@ static enum outcome complete_any(struct draft *draft)
 	return OUTCOME_OK;
 }
 
-static void add_alias(struct relations *relations, const char *kind, struct str value)
+static void add_key(struct relations *relations, const char *kind, struct str value)
 {
 	if (value.p != NULL)
-		relations->aliases[relations->n_aliases++] = (struct alias){ kind, value };
+		relations->keys[relations->n_keys++] = (struct lookup_key){ kind, value };
 }
 
 static void relate_node(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
 {
 	struct str rack = member_of(body, "rack");
 
-	add_alias(relations, "name", member_of(body, "name"));
+	add_key(relations, "name", member_of(body, "name"));
 	if (rack.p != NULL)
-		add_alias(relations, "rack", str_printf(pool, "%.*s %.*s", STR_ARG(rack), STR_ARG(uuid_str(pool, *uid))));
+		add_key(relations, "rack", str_printf(pool, "%.*s %.*s", STR_ARG(rack), STR_ARG(uuid_str(pool, *uid))));
 	relations->has_root = true;
 	relations->root = *uid;
 }
@@ -45,7 +45,7 @@ static void relate_port(struct pool *pool, const struct doc *body, const struct 
 {
 	UNUSED(pool);
 	UNUSED(uid);
-	add_alias(relations, "address", member_of(body, "address"));
+	add_key(relations, "address", member_of(body, "address"));
 	relations->has_root = uuid_parse(member_of(body, "node"), &relations->root);
 }
 
@@ -57,11 +57,11 @@ static enum outcome may_delete_node(struct registry *registry, const struct reso
 	return OUTCOME_OK;
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	struct str what = alias != NULL ? alias->value : uuid_str(registry->pool, *uid);
+	struct str what = key != NULL ? key->value : uuid_str(registry->pool, *uid);
 
-	return registry_fail(registry, OUTCOME_NAME_TAKEN, "%s %.*s is taken", alias != NULL ? alias->kind : "uid",
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "%s %.*s is taken", key != NULL ? key->kind : "uid",
 		STR_ARG(what));
 }
 
@@ -117,7 +117,7 @@ struct deed {
 	const char *body; // NULL: {}
 	bool locked;
 	const char *dest;
-	const char *kind, *value; // an alias
+	const char *kind, *value; // an key
 	bool done; // the last one, for DEED
 };
 

@@ -75,10 +75,10 @@ static bool wanted(const struct resource_search *search, const struct thing *thi
 {
 	if (search->tenant.p != NULL && !str_eq_c(search->tenant, thing->tenant))
 		return false;
-	if (search->alias_kind != NULL) {
-		struct str alias = str_printf(here.pool, "%s %.*s", thing->rack != NULL ? thing->rack : "",
+	if (search->key_kind != NULL) {
+		struct str key = str_printf(here.pool, "%s %.*s", thing->rack != NULL ? thing->rack : "",
 			STR_ARG(uuid_str(here.pool, uid_of(thing->number))));
-		if (thing->rack == NULL || !str_starts(alias, search->alias_prefix))
+		if (thing->rack == NULL || !str_starts(key, search->key_prefix))
 			return false;
 	}
 	if (search->root != NULL && !uuid_eq(*search->root, uid_of(thing->number)))
@@ -253,20 +253,20 @@ static void ways(void)
 	all_orders(search, "two of a tenant's");
 	search.n_conditions = 0;
 	all_orders(search, "a tenant's");
-	search.alias_kind = "rack";
-	search.alias_prefix = STR("r1 ");
+	search.key_kind = "rack";
+	search.key_prefix = STR("r1 ");
 	all_orders(search, "a tenant's in a rack");
 	search.tenant = STR_NONE;
 	all_orders(search, "in a rack");
-	search.alias_prefix = STR("r%");
+	search.key_prefix = STR("r%");
 	all_orders(search, "in none");
-	search.alias_kind = NULL;
+	search.key_kind = NULL;
 	search.root = &root;
 	all_orders(search, "of a tree");
 	search.tenant = STR("b");
 	all_orders(search, "of another's tree");
-	search.alias_kind = "rack";
-	search.alias_prefix = STR("");
+	search.key_kind = "rack";
+	search.key_prefix = STR("");
 	all_orders(search, "of a tree in a rack");
 }
 
@@ -355,8 +355,8 @@ static void much(void)
 	search.root = &root;
 	reads(search, 90, 0, "of a tree");
 	search.root = NULL;
-	search.alias_kind = "rack";
-	search.alias_prefix = STR("k7 ");
+	search.key_kind = "rack";
+	search.key_prefix = STR("k7 ");
 	reads(search, 250, 140, "in a rack"); // 134 are in it
 }
 

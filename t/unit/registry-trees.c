@@ -11,7 +11,7 @@ static long long living(const char *tenant)
 	return sql_number("SELECT COUNT(*) FROM resources WHERE tenant_id = " TENANT_ID " AND live = 1", tenant);
 }
 
-static long long aliases(const char *live)
+static long long lookup_keys(const char *live)
 {
 	return sql_number("SELECT COUNT(*) FROM resource_aliases WHERE live %s", live);
 }
@@ -70,7 +70,7 @@ static void moves(void)
 	is_int(living("b"), 3, "what has come");
 	is_changes(&here.request_id, 3, "all of them");
 	DEED(OK, "found there", FIND, "b", "ports", 0x11);
-	DEED(OK, "by its alias", FIND, "b", "nodes", .kind = "name", .value = "n10");
+	DEED(OK, "by its lookup key", FIND, "b", "nodes", .kind = "name", .value = "n10");
 	DEED(NOT_FOUND, "here no more", FIND, "a", "ports", 0x11);
 	DEED(MOVED, "the old address", MOVE_ONE, "a", "nodes", 0x10, .dest = "b");
 	DEED(BLOCKED, "no room for three", MOVE_ONE, "b", "nodes", 0x10, .dest = "small");
@@ -97,7 +97,7 @@ static void deletions(void)
 	DEED(NO_CONTENT, "the node", REMOVE, NULL, "nodes", 0x10);
 	is_changes(&here.request_id, 2, "with the other port");
 	is_int(living("a"), 3, "what is left");
-	is_int(aliases("IS NULL"), 3, "their aliases sleep");
+	is_int(lookup_keys("IS NULL"), 3, "their lookup keys are free");
 	DEED(NOT_FOUND, "not found", FIND, NULL, "nodes", .kind = "name", .value = "n10");
 	DEED(NOT_FOUND, "not there", REMOVE, NULL, "nodes", 0x10);
 	is_sound_here("deleted");
@@ -109,7 +109,7 @@ static void deletions(void)
 	DEED(OK, "found by its name", FIND, NULL, "nodes", .kind = "name", .value = "n10");
 	DEED(NOT_FOUND, "the other port stays away", FIND, NULL, "ports", 0x11);
 	DEED(NO_CONTENT, "until it is asked for", RECOVER_AT, "a", "ports", 0x11);
-	is_int(aliases("IS NULL"), 0, "all aliases are awake");
+	is_int(lookup_keys("IS NULL"), 0, "all lookup keys are in use");
 	is_sound_here("recovered");
 }
 
@@ -182,18 +182,18 @@ static void successors(void)
 	DEED(CREATED, "a successor of the port's uid", MAKE, "b", "ports", 0x21, PORT(30, "m32"));
 	DEED(NAME_TAKEN, "nor is that", RECOVER_AT, "a", "nodes", 0x20);
 	detail_has("uid aa000000-0000-0000-0000-000000000021 is taken", "it says which");
-	is_int(aliases("IS NULL"), 2, "nothing has come back by half");
+	is_int(lookup_keys("IS NULL"), 2, "nothing has come back by half");
 	DEED(NO_CONTENT, "it goes", REMOVE, NULL, "ports", 0x21);
 	DEED(NO_CONTENT, "all is free", RECOVER_AT, "a", "nodes", 0x20);
 	is_sound_here("successors");
 }
 
-// A tenant's deletion leaves its aliases taken: it may come back.
+// A tenant's deletion leaves its lookup keys taken: it may come back.
 static void tenants(void)
 {
 	EXPECT(NO_CONTENT, "a tenant goes", DELETE_TENANT, "a", NULL);
 	DEED(NOT_FOUND, "what it has is not found", FIND, NULL, "nodes", 0x10);
-	DEED(NOT_FOUND, "by alias", FIND, NULL, "nodes", .kind = "name", .value = "n10");
+	DEED(NOT_FOUND, "by lookup key", FIND, NULL, "nodes", .kind = "name", .value = "n10");
 	DEED(NAME_TAKEN, "its names stay taken", MAKE, "b", "nodes", 0x40, "{\"name\":\"n10\"}");
 	DEED(NAME_TAKEN, "its uids, too", MAKE, "b", "nodes", 0x10, "{}");
 	EXPECT(NO_CONTENT, "it comes back", RECOVER_TENANT, "a", NULL);

@@ -64,13 +64,13 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 	*relations = (struct relations){ 0 };
 	relations->has_root = uuid_parse(baremetal_text(body, "node_uuid"), &relations->root);
 	if (name.p != NULL)
-		baremetal_alias("name", name, relations);
+		baremetal_add_key("name", name, relations);
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
 	return registry_fail(registry, OUTCOME_NAME_TAKEN, "An allocation with %s %.*s already exists.",
-		alias == NULL ? "UUID" : alias->kind, STR_ARG(alias == NULL ? uuid_str(registry->pool, *uid) : alias->value));
+		key == NULL ? "UUID" : key->kind, STR_ARG(key == NULL ? uuid_str(registry->pool, *uid) : key->value));
 }
 
 // ---- changing a node or an allocation

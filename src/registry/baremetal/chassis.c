@@ -35,9 +35,9 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 		STR_ARG(uuid_str(registry->pool, resource->uid)));
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "chassis", uid, alias);
+	return baremetal_fail_taken(registry, "chassis", uid, key);
 }
 
 const struct type_rules chassis_rules = {

@@ -281,10 +281,10 @@ enum outcome baremetal_check_word(struct draft *draft, const char *name, const c
 }
 
 enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
-	const struct alias *alias)
+	const struct lookup_key *key)
 {
-	const char *by = alias == NULL ? "UUID" : strcmp(alias->kind, "address") == 0 ? "MAC address" : alias->kind;
-	struct str value = alias == NULL ? uuid_str(registry->pool, *uid) : alias->value;
+	const char *by = key == NULL ? "UUID" : strcmp(key->kind, "address") == 0 ? "MAC address" : key->kind;
+	struct str value = key == NULL ? uuid_str(registry->pool, *uid) : key->value;
 
 	return registry_fail(registry, OUTCOME_NAME_TAKEN, "A %s with %s %.*s already exists.", what, by, STR_ARG(value));
 }

@@ -172,7 +172,7 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 	UNUSED(pool);
 	UNUSED(uid);
 	*relations = (struct relations){ 0 };
-	baremetal_alias("name", baremetal_text(body, "name"), relations);
+	baremetal_add_key("name", baremetal_text(body, "name"), relations);
 }
 
 // The arguments of a step can have secrets.
@@ -186,9 +186,9 @@ static bool hides_url_passwords(struct str top)
 	return str_eq(top, STR("steps"));
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "deploy template", uid, alias);
+	return baremetal_fail_taken(registry, "deploy template", uid, key);
 }
 
 const struct type_rules deploy_template_rules = {

@@ -41,22 +41,22 @@ enum outcome baremetal_check_name(struct draft *draft);
 enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words);
 // OUTCOME_NAME_TAKEN: "A node with name … already exists." what is "node".
 enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
-	const struct alias *alias);
+	const struct lookup_key *key);
 
 // ---- baremetal/reference.c: references to other resources
 
 // Reads the resource to which a member of the draft refers: a live node or port group in the draft's tenant, or a chassis.
 // Locks it until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
-enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body);
 // The same for the node of that tenant whose UUID is text.
-enum outcome baremetal_hold_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
+enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);
-// baremetal_point() adds a lookup key "target uid" that records a reference; baremetal_alias() adds any lookup key.
+// baremetal_point() adds a lookup key "target uid" that records a reference; baremetal_add_key() adds any lookup key.
 void baremetal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
 	struct relations *relations);
-void baremetal_alias(const char *kind, struct str value, struct relations *relations);
+void baremetal_add_key(const char *kind, struct str value, struct relations *relations);
 
 #endif

@@ -245,7 +245,7 @@ static enum outcome check_chassis(struct draft *draft)
 	if (baremetal_text(draft->body, "chassis_uuid").p == NULL || !baremetal_changes(draft, baremetal_node_members,
 		"chassis_uuid"))
 		return OUTCOME_OK;
-	return baremetal_hold(draft, &chassis_rules, "chassis_uuid", &chassis);
+	return baremetal_lock_reference(draft, &chassis_rules, "chassis_uuid", &chassis);
 }
 
 // ---- the rules
@@ -273,9 +273,9 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 
 	*relations = (struct relations){ .has_root = true, .root = *uid };
 	if (name.p != NULL)
-		baremetal_alias("name", name, relations);
+		baremetal_add_key("name", name, relations);
 	if (instance.p != NULL)
-		baremetal_alias("instance", instance, relations);
+		baremetal_add_key("instance", instance, relations);
 	if (chassis.p != NULL)
 		baremetal_point(pool, "chassis", chassis, uid, relations);
 }
@@ -315,13 +315,13 @@ static bool hides_url_passwords(struct str top)
 	return str_eq(top, STR("driver_info")) || str_eq(top, STR("instance_info")) || str_eq(top, STR("driver_internal_info"));
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	if (alias == NULL || strcmp(alias->kind, "instance") != 0)
-		return baremetal_fail_taken(registry, "node", uid, alias);
+	if (key == NULL || strcmp(key->kind, "instance") != 0)
+		return baremetal_fail_taken(registry, "node", uid, key);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"Instance %.*s is already associated with a node, it cannot be associated with this other node %.*s",
-		STR_ARG(alias->value), STR_ARG(uuid_str(registry->pool, *uid)));
+		STR_ARG(key->value), STR_ARG(uuid_str(registry->pool, *uid)));
 }
 
 static const char *const untagged[] = { "driver_internal_info", NULL };

@@ -98,7 +98,7 @@ static enum outcome check_port_node(struct draft *draft)
 
 	if (!moves && !new_address)
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_hold(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", &node);
 	if (outcome != OUTCOME_OK || !new_address || baremetal_text(node, "instance_uuid").p == NULL)
 		return outcome;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
@@ -115,7 +115,7 @@ static enum outcome check_portgroup(struct draft *draft)
 	if (uuid.p == NULL || (!baremetal_changes(draft, baremetal_port_members, "portgroup_uuid") &&
 				      !baremetal_changes(draft, baremetal_port_members, "node_uuid")))
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_hold(draft, &portgroup_rules, "portgroup_uuid", &group);
+	enum outcome outcome = baremetal_lock_reference(draft, &portgroup_rules, "portgroup_uuid", &group);
 	if (outcome != OUTCOME_OK || str_eq(baremetal_text(group, "node_uuid"), node))
 		return outcome;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
@@ -148,14 +148,14 @@ static void relate_port(struct pool *pool, const struct doc *body, const struct 
 	struct str group = baremetal_text(body, "portgroup_uuid");
 
 	hang_on_node(body, relations);
-	baremetal_alias("address", baremetal_text(body, "address"), relations);
+	baremetal_add_key("address", baremetal_text(body, "address"), relations);
 	if (group.p != NULL)
 		baremetal_point(pool, "portgroup", group, uid, relations);
 }
 
-static enum outcome port_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome port_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "port", uid, alias);
+	return baremetal_fail_taken(registry, "port", uid, key);
 }
 
 const struct type_rules port_rules = {
@@ -191,7 +191,7 @@ static enum outcome check_group_node(struct draft *draft)
 
 	if (!baremetal_changes(draft, baremetal_portgroup_members, "node_uuid"))
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_hold(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", &node);
 	if (outcome == OUTCOME_OK && draft->before != NULL)
 		outcome = check_empty(draft->registry, &draft->uid);
 	return outcome;
@@ -217,9 +217,9 @@ static void relate_portgroup(struct pool *pool, const struct doc *body, const st
 	UNUSED(uid);
 	hang_on_node(body, relations);
 	if (name.p != NULL)
-		baremetal_alias("name", name, relations);
+		baremetal_add_key("name", name, relations);
 	if (address.p != NULL)
-		baremetal_alias("address", address, relations);
+		baremetal_add_key("address", address, relations);
 }
 
 static enum outcome may_delete_portgroup(struct registry *registry, const struct resource *resource,
@@ -229,9 +229,9 @@ static enum outcome may_delete_portgroup(struct registry *registry, const struct
 	return check_empty(registry, &resource->uid);
 }
 
-static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "portgroup", uid, alias);
+	return baremetal_fail_taken(registry, "portgroup", uid, key);
 }
 
 const struct type_rules portgroup_rules = {

@@ -19,7 +19,7 @@ static const char *title_of(const struct type_rules *rules)
 	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
 }
 
-static enum outcome hold(struct registry *registry, const struct type_rules *rules, struct str tenant, struct str text,
+static enum outcome lock_referenced(struct registry *registry, const struct type_rules *rules, struct str tenant, struct str text,
 	const struct doc **body)
 {
 	const struct type *type = type_with_rules(registry, rules);
@@ -42,17 +42,17 @@ static enum outcome hold(struct registry *registry, const struct type_rules *rul
 	return OUTCOME_OK;
 }
 
-enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body)
 {
 	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
 
-	return hold(draft->registry, rules, tenant, baremetal_text(draft->body, member), body);
+	return lock_referenced(draft->registry, rules, tenant, baremetal_text(draft->body, member), body);
 }
 
-enum outcome baremetal_hold_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
+enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
 {
-	return hold(registry, &node_rules, tenant, text, body);
+	return lock_referenced(registry, &node_rules, tenant, text, body);
 }
 
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
@@ -78,10 +78,10 @@ enum outcome baremetal_pointed_at(struct registry *registry, const struct type_r
 	return OUTCOME_OK;
 }
 
-void baremetal_alias(const char *kind, struct str value, struct relations *relations)
+void baremetal_add_key(const char *kind, struct str value, struct relations *relations)
 {
-	assert(relations->n_aliases < ALIASES_MAX);
-	relations->aliases[relations->n_aliases++] = (struct alias){ kind, value };
+	assert(relations->n_keys < LOOKUP_KEYS_MAX);
+	relations->keys[relations->n_keys++] = (struct lookup_key){ kind, value };
 }
 
 void baremetal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
@@ -89,5 +89,5 @@ void baremetal_point(struct pool *pool, const char *kind, struct str target, con
 {
 	struct str own = uuid_str(pool, *uid);
 
-	baremetal_alias(kind, str_printf(pool, "%.*s %.*s", STR_ARG(target), STR_ARG(own)), relations);
+	baremetal_add_key(kind, str_printf(pool, "%.*s %.*s", STR_ARG(target), STR_ARG(own)), relations);
 }

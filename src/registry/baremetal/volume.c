@@ -11,7 +11,7 @@
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
 
-enum { KEY_MAX_CHARS = 255 }; // of a lookup key (struct alias)
+enum { KEY_MAX_CHARS = 255 }; // of a lookup key (struct lookup_key)
 
 // ---- the node
 
@@ -32,7 +32,7 @@ static enum outcome check_power(struct registry *registry, const struct doc *nod
 static enum outcome check_node(struct draft *draft, const char *action)
 {
 	const struct doc *node;
-	enum outcome outcome = baremetal_hold(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", &node);
 
 	if (outcome != OUTCOME_OK || draft->before == NULL)
 		return outcome;
@@ -44,7 +44,7 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 {
 	struct str uuid = baremetal_text(body, "node_uuid");
 	const struct doc *node;
-	enum outcome outcome = baremetal_hold_node(registry, resource->tenant, uuid, &node);
+	enum outcome outcome = baremetal_lock_node(registry, resource->tenant, uuid, &node);
 
 	return outcome == OUTCOME_OK ? check_power(registry, node, uuid, action) : outcome;
 }
@@ -88,7 +88,7 @@ static void relate_connector(struct pool *pool, const struct doc *body, const st
 {
 	UNUSED(uid);
 	hang_on_node(body, relations);
-	baremetal_alias("connector", connector_key(pool, baremetal_text(body, "type"), baremetal_text(body, "connector_id")),
+	baremetal_add_key("connector", connector_key(pool, baremetal_text(body, "type"), baremetal_text(body, "connector_id")),
 		relations);
 }
 
@@ -97,17 +97,17 @@ static enum outcome may_delete_connector(struct registry *registry, const struct
 	return may_delete(registry, resource, body, "volume connector deletion");
 }
 
-static enum outcome connector_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome connector_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
 	uint64_t n;
 
-	if (alias == NULL)
+	if (key == NULL)
 		return baremetal_fail_taken(registry, "volume connector", uid, NULL);
-	size_t blank = str_find(alias->value, ' ', 0);
-	if (!str_to_u64(str_part(alias->value, 0, blank), &n))
+	size_t blank = str_find(key->value, ' ', 0);
+	if (!str_to_u64(str_part(key->value, 0, blank), &n))
 		return registry_fail(registry, OUTCOME_NAME_TAKEN,
 			"A volume connector with this type and connector ID already exists.");
-	struct str pair = str_part(alias->value, blank + 1, alias->value.n);
+	struct str pair = str_part(key->value, blank + 1, key->value.n);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"A volume connector with type %.*s and connector ID %.*s already exists.", STR_ARG(str_part(pair, 0, n)),
 		STR_ARG(str_part(pair, n + 1, pair.n)));
@@ -142,7 +142,7 @@ static void relate_target(struct pool *pool, const struct doc *body, const struc
 	(void)doc_get(body, STR("boot_index"), &index);
 	(void)doc_i64(index, &number);
 	hang_on_node(body, relations);
-	baremetal_alias("boot_index",
+	baremetal_add_key("boot_index",
 		str_printf(pool, "%.*s %lld", STR_ARG(baremetal_text(body, "node_uuid")), (long long)number), relations);
 }
 
@@ -151,11 +151,11 @@ static enum outcome may_delete_target(struct registry *registry, const struct re
 	return may_delete(registry, resource, body, "volume target deletion");
 }
 
-static enum outcome target_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome target_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	if (alias == NULL)
+	if (key == NULL)
 		return baremetal_fail_taken(registry, "volume target", uid, NULL);
-	struct str index = str_part(alias->value, str_find(alias->value, ' ', 0) + 1, alias->value.n);
+	struct str index = str_part(key->value, str_find(key->value, ' ', 0) + 1, key->value.n);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"A volume target with boot index '%.*s' for the same node already exists.", STR_ARG(index));
 }

@@ -474,13 +474,13 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 	UNUSED(pool);
 	UNUSED(body);
 	UNUSED(uid);
-	*relations = (struct relations){ .n_aliases = 0 };
+	*relations = (struct relations){ .n_keys = 0 };
 }
 
-static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
 	UNUSED(uid);
-	UNUSED(alias);
+	UNUSED(key);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN, "there is a definition of that name: delete or move it first");
 }
 

@@ -27,9 +27,9 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct held_tenant held = { .id = action.source.id, .etag_required = action.source.etag_required };
+	struct locked_tenant owner = { .id = action.source.id, .etag_required = action.source.etag_required };
 	*resource = action.resource;
-	outcome = resource_change_content(registry, edit, guard, &held, order->dest, resource);
+	outcome = resource_change_content(registry, edit, guard, &owner, order->dest, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (action.n_blockers > 0)

@@ -139,7 +139,7 @@ static enum outcome adjust_counts(struct registry *registry, const struct move_p
 {
 	const struct move_action *action = plan->action;
 	// The plan has checked the quota under the lock of the tenant's row.
-	struct held_tenant dest = { .id = action->dest.id };
+	struct locked_tenant dest = { .id = action->dest.id };
 	struct db_call calls[] = {
 		tenant_count_down_call(registry, action->source.id, action->count),
 		tenant_count_up_call(registry, &dest, action->count - plan->found.merged.count),

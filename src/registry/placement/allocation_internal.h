@@ -54,7 +54,7 @@ struct allocation_write {
 	struct known *known;      // one for each set
 };
 
-// Completes a deal that has registry, sets and n: looks up the classes, finds the providers and consumers that the write
+// Completes a write of which registry, sets and n are set: looks up the classes, finds the providers and consumers that the write
 // concerns, locks them, and reads their inventories and allocations. OUTCOME_OK; _UNAVAILABLE: something changed before the
 // locks were taken, so the transaction runs again; or what provider_find_classes() and take_locks() return.
 enum outcome allocation_write_prepare(struct allocation_write *write);
@@ -75,7 +75,7 @@ void allocation_write_sort(struct allocation_write *write);
 enum outcome allocation_write_check_consumers(const struct allocation_write *write);
 // Checks that all providers in the sets exist. OUTCOME_OK, _BAD_DOCUMENT.
 enum outcome allocation_write_check_providers(const struct allocation_write *write);
-// Adds all allocations to the cells of their inventories, and compares them with units and capacities. context: the beginning of
+// Adds all allocations to the deltas of their inventories, and compares them with units and capacities. context: the beginning of
 // the error about an unknown class. OUTCOME_OK, _BAD_DOCUMENT, _CONFLICT.
 enum outcome allocation_write_count(const struct allocation_write *write, struct str context);
 // Writes what allocation_write_count() has counted. put and drop: calls that write inventories, to be sent before and after the

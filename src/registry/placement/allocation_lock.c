@@ -136,7 +136,7 @@ static int by_holding(const void *a, const void *b)
 	return by_uid(&((const struct locked_provider *)a)->uid, &((const struct locked_provider *)b)->uid);
 }
 
-static int by_cell(const void *a, const void *b)
+static int by_provider_and_class(const void *a, const void *b)
 {
 	const struct inventory_delta *x = a, *y = b;
 	int order = by_number(&x->resource_id, &y->resource_id);
@@ -148,7 +148,7 @@ struct inventory_delta *allocation_write_inventory(const struct allocation_write
 {
 	const struct inventory_delta key = { .resource_id = resource_id, .class_id = class_id };
 
-	return write->n_deltas == 0 ? NULL : bsearch(&key, write->deltas, write->n_deltas, sizeof(key), by_cell);
+	return write->n_deltas == 0 ? NULL : bsearch(&key, write->deltas, write->n_deltas, sizeof(key), by_provider_and_class);
 }
 
 struct locked_provider *allocation_write_provider(const struct allocation_write *write, const struct uuid *uid)
@@ -180,7 +180,7 @@ struct locked_provider *allocation_write_provider_of_id(const struct allocation_
 void allocation_write_sort(struct allocation_write *write)
 {
 	if (write->n_deltas > 0)
-		qsort(write->deltas, write->n_deltas, sizeof(*write->deltas), by_cell);
+		qsort(write->deltas, write->n_deltas, sizeof(*write->deltas), by_provider_and_class);
 }
 
 static int by_consumer(const void *key, const void *set)
@@ -197,7 +197,7 @@ static const struct allocation_set *set_of(const struct allocation_write *write,
 	return write->n == 0 ? NULL : bsearch(&consumer, write->sets, write->n, sizeof(*write->sets), by_consumer);
 }
 
-static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active)
+static bool tenant_is_locked(const struct db_rows *tenants, uint64_t id, bool *active)
 {
 	for (size_t i = 0; i < tenants->n; i++) {
 		const struct sql_allocation_lock_tenants_row *row = sql_allocation_lock_tenants_row(tenants, i);
@@ -223,7 +223,7 @@ static bool take_providers(struct allocation_write *write, const struct db_rows 
 		*locked_provider = (struct locked_provider){ .id = row->id, .tenant_id = row->tenant_id };
 		uuid_from_bytes(row->uid, &locked_provider->uid);
 		registry_stamp_after(write->registry, row->last_time);
-		if (!tenant_held(tenants, locked_provider->tenant_id, &active))
+		if (!tenant_is_locked(tenants, locked_provider->tenant_id, &active))
 			return false;
 		locked_provider->there = active && !row->live_is_null;
 	}

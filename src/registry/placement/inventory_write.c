@@ -30,7 +30,7 @@ static enum outcome hold(struct stock *stock, struct registry *registry, const s
 	const struct provider_guard *guard, const char *words, struct provider *provider)
 {
 	struct db_rows rows;
-	enum outcome outcome = provider_hold(registry, uid, guard, words, provider, read_locked, &rows);
+	enum outcome outcome = provider_lock(registry, uid, guard, words, provider, read_locked, &rows);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -69,7 +69,7 @@ static struct str uid_of(const struct stock *stock)
 }
 
 // The provider's inventory of that class; NULL: none.
-static const struct inventory *held_of(const struct stock *stock, struct str class)
+static const struct inventory *inventory_of(const struct stock *stock, struct str class)
 {
 	for (size_t i = 0; i < stock->n_has; i++) {
 		if (str_eq(stock->has[i].class, class))
@@ -114,7 +114,7 @@ static enum outcome check_capacity(const struct stock *stock, const char *what)
 // Logs that an inventory now has less capacity than is allocated: the operator has to know.
 static void warn_of_overuse(const struct stock *stock, const struct inventory *inventory)
 {
-	const struct inventory *before = held_of(stock, inventory->class);
+	const struct inventory *before = inventory_of(stock, inventory->class);
 	int64_t capacity = inventory_capacity(inventory);
 
 	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
@@ -194,7 +194,7 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 	outcome = check_capacity(&stock, "create");
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (held_of(&stock, write->inventories[0].class) != NULL)
+	if (inventory_of(&stock, write->inventories[0].class) != NULL)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Update conflict: resource provider %.*s has inventory of class %.*s already", STR_ARG(uid_of(&stock)),
 			STR_ARG(write->inventories[0].class));
@@ -216,7 +216,7 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 		outcome = check_capacity(&stock, "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (held_of(&stock, class) == NULL)
+	if (inventory_of(&stock, class) == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"No inventory record with resource class for resource provider %.*s: No inventory of class %.*s found.",
 			STR_ARG(uid_of(&stock)), STR_ARG(str_part(class, 0, 256)));
@@ -286,15 +286,15 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct inventory *held = held_of(&stock, class);
-	if (held == NULL)
+	const struct inventory *present = inventory_of(&stock, class);
+	if (present == NULL)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s found for delete: the resource "
 			"provider has none.", STR_ARG(str_part(class, 0, 256)));
-	if (held->used > 0)
+	if (present->used > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Unable to delete inventory of class %.*s: Inventory for '%.*s' on resource provider '%.*s' in use.",
 			STR_ARG(class), STR_ARG(class), STR_ARG(uid_of(&stock)));
-	outcome = carry_out(&stock, &stock.has_ids[held - stock.has], 1);
+	outcome = carry_out(&stock, &stock.has_ids[present - stock.has], 1);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 

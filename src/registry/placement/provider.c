@@ -278,26 +278,26 @@ enum outcome provider_delete(struct registry *registry, const struct uuid *uid, 
 // ---- writing what it has
 
 static enum outcome check_guard(struct registry *registry, const struct provider_guard *guard,
-	const struct held_tenant *held, const char *words, const struct provider *provider)
+	const struct locked_tenant *owner, const char *words, const struct provider *provider)
 {
 	struct guard stronger = guard->guard;
 
 	if (guard->has_generation && guard->generation != provider->generation)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update", "%s", words);
 	stronger.prevents_lost_update = stronger.prevents_lost_update || guard->has_generation;
-	enum outcome outcome = guard_check_required(registry, stronger, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, stronger, owner->etag_required);
 	return outcome == OUTCOME_OK ? resource_check(registry, &provider->resource, stronger) : outcome;
 }
 
-enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
+enum outcome provider_lock(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	const char *words, struct provider *provider, struct db_call (*read)(struct pool *pool, uint64_t resource_id),
 	struct db_rows *rows)
 {
 	const struct ident ident = provider_ident(registry, uid);
-	struct held_tenant held;
+	struct locked_tenant owner;
 
 	*provider = (struct provider){ 0 };
-	enum outcome outcome = resource_lock_ident(registry, &ident, &held, &provider->resource);
+	enum outcome outcome = resource_lock_ident(registry, &ident, &owner, &provider->resource);
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_NOT_FOUND ? provider_fail_not_found(registry, uid) : outcome;
 	const struct sql_provider_generation in = { .resource_id = provider->resource.id };
@@ -308,7 +308,7 @@ enum outcome provider_hold(struct registry *registry, const struct uuid *uid, co
 	provider->generation = generation_of(&calls[0].rows);
 	provider_read(registry->pool, provider);
 	*rows = calls[1].rows;
-	return check_guard(registry, guard, &held, words, provider);
+	return check_guard(registry, guard, &owner, words, provider);
 }
 
 struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id)

@@ -38,7 +38,7 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 // Locks the provider's row, checks the guard, and runs the call that read() makes, whose rows it returns in *rows. words: the
 // text that refuses a generation that is not the current one. OUTCOME_OK, _NOT_FOUND, _CONFLICT, _STALE,
 // _PRECONDITION_REQUIRED.
-enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
+enum outcome provider_lock(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	const char *words, struct provider *provider, struct db_call (*read)(struct pool *pool, uint64_t resource_id),
 	struct db_rows *rows);
 // The call that raises the generation of the provider with that resources.id.
@@ -57,8 +57,8 @@ enum outcome provider_run(struct registry *registry, struct db_call *calls, size
 enum outcome provider_find_traits(struct registry *registry, const struct str *names, size_t n, uint64_t *ids);
 
 // Looks up the ids of classes, in the order of names; an unknown class has 0. *unknown (may be NULL): the first unknown one, p
-// NULL: none. held: lock the rows in share mode, so that the classes exist until COMMIT.
-enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+// NULL: none. lock: lock the rows in share mode, so that the classes exist until COMMIT.
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool lock, uint64_t *ids,
 	struct str *unknown);
 // The names as a JSON array of strings, in pool.
 struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n);

@@ -58,7 +58,7 @@ static int by_row_name(const void *name, const void *row)
 }
 
 // Looks the names up in the worker's catalogue; 0: it lacks the name. *missing: how many it lacks.
-static enum outcome look_up_held(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, size_t *missing)
+static enum outcome look_up_cached(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, size_t *missing)
 {
 	const struct trait_query query = { .named = true, .names = names, .n_names = n };
 	const struct trait *list;
@@ -97,7 +97,7 @@ enum outcome provider_find_traits(struct registry *registry, const struct str *n
 {
 	struct buf unknown = buf_new(registry->pool, 64);
 	size_t missing = 0;
-	enum outcome outcome = n > 0 ? look_up_held(registry, names, n, ids, &missing) : OUTCOME_OK;
+	enum outcome outcome = n > 0 ? look_up_cached(registry, names, n, ids, &missing) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK && missing > 0)
 		outcome = look_up_stored(registry, names, n, ids);

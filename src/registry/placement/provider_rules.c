@@ -151,7 +151,7 @@ static enum outcome set_roots(struct registry *registry, const struct tree *tree
 }
 
 // Locks the parent's row and reads the root of its tree. The parent must be in the given tenant.
-static enum outcome hold_parent(struct registry *registry, const struct uuid *parent, struct str tenant, struct uuid *root)
+static enum outcome lock_parent(struct registry *registry, const struct uuid *parent, struct str tenant, struct uuid *root)
 {
 	const struct sql_provider_parent in = { .uid = uuid_bytes(parent), .type_id = provider_type(registry)->id };
 	struct db_rows rows;
@@ -184,7 +184,7 @@ static enum outcome replant(struct draft *draft, const struct uuid *parent)
 	if (there != NULL && there->below)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "creating loop in the provider tree is not allowed.");
 	if (parent != NULL)
-		outcome = hold_parent(registry, parent, draft->address->tenant, &draft->root);
+		outcome = lock_parent(registry, parent, draft->address->tenant, &draft->root);
 	return outcome == OUTCOME_OK ? set_roots(registry, &tree, &draft->root) : outcome;
 }
 
@@ -196,7 +196,7 @@ static enum outcome plant(struct draft *draft, const struct uuid *parent)
 	if (uuid_eq(*parent, draft->uid))
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"parent provider UUID cannot be same as UUID. Please set parent provider UUID to None if there is no parent.");
-	return hold_parent(draft->registry, parent, draft->address->tenant, &draft->root);
+	return lock_parent(draft->registry, parent, draft->address->tenant, &draft->root);
 }
 
 static enum outcome complete_provider(struct draft *draft)
@@ -222,13 +222,13 @@ static void relate_provider(struct pool *pool, const struct doc *body, const str
 
 	*relations = (struct relations){ .has_root = true, .root = *uid };
 	if (doc_get(body, STR(NAME), &name) && doc_kind(name) == DOC_STRING)
-		relations->aliases[relations->n_aliases++] = (struct alias){ "name", doc_string(name) };
+		relations->keys[relations->n_keys++] = (struct lookup_key){ "name", doc_string(name) };
 	relations->root_elsewhere = parent_of(body, &parent);
 	if (!relations->root_elsewhere)
 		return;
 	struct str above = uuid_str(pool, parent), own = uuid_str(pool, *uid);
-	relations->aliases[relations->n_aliases++] =
-		(struct alias){ "parent", str_printf(pool, "%.*s %.*s", STR_ARG(above), STR_ARG(own)) };
+	relations->keys[relations->n_keys++] =
+		(struct lookup_key){ "parent", str_printf(pool, "%.*s %.*s", STR_ARG(above), STR_ARG(own)) };
 }
 
 // ---- going and coming back
@@ -269,7 +269,7 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 	bool has_parent = parent_of(body, &parent);
 
 	if (has_parent) {
-		enum outcome outcome = hold_parent(registry, &parent, tenant, &root);
+		enum outcome outcome = lock_parent(registry, &parent, tenant, &root);
 		if (outcome == OUTCOME_BAD_DOCUMENT)
 			return registry_fail(registry, OUTCOME_CONFLICT,
 				"its parent, provider %.*s, does not live in this tenant: recover that, or bring it back, first",
@@ -282,12 +282,12 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-static enum outcome provider_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+static enum outcome provider_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	struct str what = alias != NULL ? alias->value : uuid_str(registry->pool, *uid);
+	struct str what = key != NULL ? key->value : uuid_str(registry->pool, *uid);
 
 	return provider_fail_coded(registry, OUTCOME_NAME_TAKEN, "duplicate_name",
-		"Conflicting resource provider %s: %.*s already exists.", alias != NULL ? "name" : "uuid", STR_ARG(what));
+		"Conflicting resource provider %s: %.*s already exists.", key != NULL ? "name" : "uuid", STR_ARG(what));
 }
 
 const struct type_rules provider_rules = {

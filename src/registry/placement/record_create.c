@@ -36,7 +36,7 @@ struct creation {
 	const struct type *type;
 	const struct provider_record *list;
 	size_t n;
-	struct held_tenant held;
+	struct locked_tenant owner;
 	uint64_t *ids;  // resources.id of each record
 	struct str ids_json;
 };
@@ -79,7 +79,7 @@ static struct sql_load_provider row_of_provider(const struct creation *creation,
 	doc_write_json(body, &text);
 	struct resource resource = {
 		.uid = record->uid,
-		.tenant_id = creation->held.id,
+		.tenant_id = creation->owner.id,
 		.type = creation->type,
 		.revision = 1,
 		.edits = 1,
@@ -91,7 +91,7 @@ static struct sql_load_provider row_of_provider(const struct creation *creation,
 	etag_state_lanes(registry, creation->type, &record->uid, h);
 	return (struct sql_load_provider){
 		.uid = uuid_bytes(&record->uid),
-		.tenant_id = creation->held.id,
+		.tenant_id = creation->owner.id,
 		.type_id = creation->type->id,
 		.name = uuid_str(pool, record->uid),
 		.bytes = resource.meta.n + resource.body.n,
@@ -120,7 +120,7 @@ static enum outcome insert_providers(struct creation *creation)
 		json_add_string(&names, rows[i].name);
 	}
 	const struct sql_load_unforward forwards = {
-		.names = allocation_end_list(&names), .tenant_id = creation->held.id, .type_id = creation->type->id
+		.names = allocation_end_list(&names), .tenant_id = creation->owner.id, .type_id = creation->type->id
 	};
 	enum db_result result = sql_load_provider_bulk(registry->db, pool, rows, creation->n, NULL);
 	if (result == DB_OK)
@@ -192,38 +192,38 @@ static enum outcome log_creation(struct creation *creation)
 	struct db_call calls[] = {
 		changes_of_creation(registry, creation->ids_json),
 		sql_load_number_call(registry->pool, &(struct sql_load_number){ .ids = creation->ids_json }),
-		tenant_count_up_call(registry, &creation->held, creation->n),
+		tenant_count_up_call(registry, &creation->owner, creation->n),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	return calls[2].rows.affected == 1 ? OUTCOME_OK : resource_fail_quota(registry, &creation->held);
+	return calls[2].rows.affected == 1 ? OUTCOME_OK : resource_fail_quota(registry, &creation->owner);
 }
 
 static enum outcome insert_keys(struct creation *creation)
 {
 	struct registry *registry = creation->registry;
 	struct pool *pool = registry->pool;
-	struct sql_load_alias *aliases = POOL_ARRAY(pool, struct sql_load_alias, 2 * creation->n);
+	struct sql_load_lookup_key *keys = POOL_ARRAY(pool, struct sql_load_lookup_key, 2 * creation->n);
 	struct sql_load_generation *generations = POOL_ARRAY(pool, struct sql_load_generation, creation->n);
 	size_t n = 0;
 
 	for (size_t i = 0; i < creation->n; i++) {
 		const struct provider_record *record = &creation->list[i];
-		const struct sql_load_alias name = { creation->ids[i], STR("name"), creation->type->id, record->name };
+		const struct sql_load_lookup_key name = { creation->ids[i], STR("name"), creation->type->id, record->name };
 
-		aliases[n++] = name;
+		keys[n++] = name;
 		if (record->has_parent) {
 			struct str above = uuid_str(pool, record->parent), own = uuid_str(pool, record->uid);
 
-			aliases[n] = name;
-			aliases[n].kind = STR("parent");
-			aliases[n++].value = str_printf(pool, "%.*s %.*s", STR_ARG(above), STR_ARG(own));
+			keys[n] = name;
+			keys[n].kind = STR("parent");
+			keys[n++].value = str_printf(pool, "%.*s %.*s", STR_ARG(above), STR_ARG(own));
 		}
 		generations[i] = (struct sql_load_generation){ creation->ids[i], record->generation };
 	}
-	enum db_result result = sql_load_alias_bulk(registry->db, pool, aliases, n, NULL);
+	enum db_result result = sql_load_lookup_key_bulk(registry->db, pool, keys, n, NULL);
 	if (result == DB_OK)
 		result = sql_load_generation_bulk(registry->db, pool, generations, creation->n, NULL);
 	return checked(registry, result, "a provider of that name exists");
@@ -318,7 +318,7 @@ enum outcome provider_records_create(struct registry *registry, const struct pro
 	assert(n > 0 && db_txn_writes(registry->db));
 	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &lock, 1);
 	if (outcome == OUTCOME_OK)
-		outcome = held_tenant(registry, tenant, &lock, &creation.held);
+		outcome = locked_tenant_of(registry, tenant, &lock, &creation.owner);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(steps); i++)
 		outcome = steps[i](&creation);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;

@@ -44,7 +44,7 @@ static const struct provider *find_by_id(const struct provider *providers, size_
 	return NULL;
 }
 
-// Reads the reshaped providers, whose rows are locked, in the order of deal->reshaped, and compares their generations.
+// Reads the reshaped providers, whose rows are locked, in the order of write->reshaped, and compares their generations.
 static enum outcome read_providers(const struct allocation_write *write, struct provider *providers)
 {
 	struct registry *registry = write->registry;
@@ -120,9 +120,9 @@ static enum outcome check_inventories(const struct allocation_write *write)
 	return outcome;
 }
 
-// Changes deal->cells, which have the inventories as read from the database, to the new inventories: gives new figures to those
+// Changes write->deltas, which have the inventories as read from the database, to the new inventories: gives new figures to those
 // that stay, adds new ones, and sets ends in those that will be removed.
-static void reshape_cells(struct allocation_write *write, const uint64_t *class_ids)
+static void reshape_deltas(struct allocation_write *write, const uint64_t *class_ids)
 {
 	size_t n = write->n_deltas, at = 0;
 	struct inventory_delta *deltas = POOL_ARRAY(write->registry->pool, struct inventory_delta, n + count_inventories(write));
@@ -283,7 +283,7 @@ enum outcome reshape_run(struct registry *registry, const struct reshape *reshap
 		outcome = check_inventories(&write);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	reshape_cells(&write, class_ids);
+	reshape_deltas(&write, class_ids);
 	outcome = allocation_write_count(&write, STR(MALFORMED));
 	if (outcome == OUTCOME_OK)
 		outcome = check_ends(&write, providers);

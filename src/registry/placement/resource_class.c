@@ -40,7 +40,7 @@ struct str provider_names_as_json(struct pool *pool, const struct str *names, si
 	return buf_str(&json);
 }
 
-enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool lock, uint64_t *ids,
 	struct str *unknown)
 {
 	struct db_rows rows;
@@ -51,7 +51,7 @@ enum outcome provider_find_classes(struct registry *registry, const struct str *
 		return OUTCOME_OK;
 	const struct sql_class_find in = { .names = provider_names_as_json(registry->pool, names, n) };
 	enum db_result result = sql_class_find_run(registry->db, registry->pool,
-		held ? SQL_CLASS_LOCK_SHARED : SQL_CLASS_LOCK_NONE, &in, &rows);
+		lock ? SQL_CLASS_LOCK_SHARED : SQL_CLASS_LOCK_NONE, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < n; i++) {

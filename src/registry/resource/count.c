@@ -6,12 +6,12 @@
 #include "registry/resource/internal.h"
 #include "sql/resources.h"
 
-struct db_call tenant_count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
+struct db_call tenant_count_up_call(struct registry *registry, const struct locked_tenant *owner, uint64_t n)
 {
 	const struct sql_count_up in = {
-		.tenant_id = held->id,
+		.tenant_id = owner->id,
 		.n = n,
-		.most = held->has_limit ? held->max_resources : INT64_MAX,
+		.most = owner->has_limit ? owner->max_resources : INT64_MAX,
 	};
 
 	return sql_count_up_call(registry->pool, &in);
@@ -22,9 +22,9 @@ struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant
 	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
 }
 
-enum outcome resource_fail_quota(struct registry *registry, const struct held_tenant *held)
+enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner)
 {
 	return registry_fail(registry, OUTCOME_OVER_QUOTA,
 		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",
-		(unsigned long long)held->max_resources);
+		(unsigned long long)owner->max_resources);
 }

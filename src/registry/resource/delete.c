@@ -225,10 +225,10 @@ enum outcome resource_delete_locked(struct registry *registry, struct resource *
 }
 
 // Deletes a locked resource if precondition, locks and rules allow it.
-static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
+static enum outcome delete_locked(struct registry *registry, const struct locked_tenant *owner, struct guard guard,
 	struct resource *resource)
 {
-	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, resource, guard);
@@ -249,19 +249,19 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource)
 {
-	struct held_address held;
-	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
+	struct locked_address place;
+	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
 	if (outcome == OUTCOME_NO_CONTENT)
 		return resource_fail_missing(registry, address, resource);
-	return outcome == OUTCOME_OK ? delete_held(registry, &held.tenant, guard, resource) : outcome;
+	return outcome == OUTCOME_OK ? delete_locked(registry, &place.tenant, guard, resource) : outcome;
 }
 
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource)
 {
-	struct held_tenant held;
-	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
+	struct locked_tenant owner;
+	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 
-	return outcome == OUTCOME_OK ? delete_held(registry, &held, guard, resource) : outcome;
+	return outcome == OUTCOME_OK ? delete_locked(registry, &owner, guard, resource) : outcome;
 }

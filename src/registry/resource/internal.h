@@ -22,48 +22,48 @@ void resource_remember(struct registry *registry, struct resource *resource);
 
 // What a writer reads of a tenant while it locks the tenant's row in share mode, which keeps moves and deletion of the tenant
 // away.
-struct held_tenant {
+struct locked_tenant {
 	uint64_t id;
 	bool has_limit;
 	uint64_t max_resources;
 	bool etag_required;
 	bool ends; // its deletion was requested and waits for finalizers: nothing new may be created in it
 };
-// tenant_lock_call() locks and reads the tenant, as a member of a batch. held_tenant() evaluates its rows: OUTCOME_OK,
+// tenant_lock_call() locks and reads the tenant, as a member of a batch. locked_tenant_of() evaluates its rows: OUTCOME_OK,
 // _NOT_FOUND, _GONE.
 struct db_call tenant_lock_call(struct registry *registry, struct str name);
-enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held);
+enum outcome locked_tenant_of(struct registry *registry, struct str name, const struct db_call *call, struct locked_tenant *owner);
 
 // Adds n to the tenant's count of resources. If that exceeds the tier's quota, the call affects no row.
-struct db_call tenant_count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n);
+struct db_call tenant_count_up_call(struct registry *registry, const struct locked_tenant *owner, uint64_t n);
 struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n);
-enum outcome resource_fail_quota(struct registry *registry, const struct held_tenant *held);
+enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner);
 
 enum outcome resource_fail_no_space(struct registry *registry, struct str space);
-// Was the deletion of the namespace that resource_space_hold_call() locked requested? Then nothing new may be created in it.
+// Was the deletion of the namespace that resource_space_lock_call() locked requested? Then nothing new may be created in it.
 bool resource_space_is_ending(const struct db_call *call);
 enum outcome resource_fail_space_ends(struct registry *registry, struct str space);
 enum outcome tenant_fail_ending(struct registry *registry, struct str tenant);
 enum outcome resource_fail_not_found(struct registry *registry, const struct address *address);
 enum outcome ident_fail_not_found(struct registry *registry, const struct ident *ident);
-// resource_lock_call() locks and reads the live resource at an address. resource_space_hold_call() locks a namespace's row in
+// resource_lock_call() locks and reads the live resource at an address. resource_space_lock_call() locks a namespace's row in
 // share mode, which keeps its deletion away.
 struct db_call resource_lock_call(struct registry *registry, const struct address *address);
-struct db_call resource_space_hold_call(struct registry *registry, struct str tenant, struct str space);
+struct db_call resource_space_lock_call(struct registry *registry, struct str tenant, struct str space);
 // Finds out why no live resource is at the address: the outcomes of resource_get(). OUTCOME_OK if one was created meanwhile.
 enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource);
 // For writers: locks the tenant and the namespace in share mode and the resource's row exclusively, in one round trip.
 // OUTCOME_OK; OUTCOME_NO_CONTENT if there is no live resource; OUTCOME_NOT_FOUND or _GONE for the tenant; or as
 // registry_take_locks().
-struct held_address {
-	struct held_tenant tenant;
+struct locked_address {
+	struct locked_tenant tenant;
 	bool space_missing, space_ends;
 };
-enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct locked_address *place,
 	struct resource *resource);
-// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *held without
+// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *owner without
 // the limit of its tier, since nothing is added; OUTCOME_NOT_FOUND.
-enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource);
 // The outcome of a write that does not create, if there is no live resource at the address: as resource_get().
 enum outcome resource_fail_missing(struct registry *registry, const struct address *address, struct resource *resource);
@@ -76,7 +76,7 @@ struct db_call resource_number_inserted_call(struct registry *registry, const st
 // new_owner is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
 // Outcomes as resource_change().
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct held_tenant *held, struct str new_owner, struct resource *resource);
+	const struct locked_tenant *owner, struct str new_owner, struct resource *resource);
 // Does the resource have finalizers that a deletion must wait for? Resources that are named by their uid have none.
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.
@@ -153,9 +153,9 @@ enum outcome resource_check_immutable(struct registry *registry, const struct ad
 
 // ---- lookup keys (lookup_key.c)
 
-// The calls that change the lookup keys from before (NULL: none) to after: at most 2 * ALIASES_MAX. of[i] is the key that call
+// The calls that change the lookup keys from before (NULL: none) to after: at most 2 * LOOKUP_KEYS_MAX. of[i] is the key that call
 // i writes: if its result is DB_DUPLICATE, another resource has that key.
-size_t alias_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
-	const struct relations *after, struct db_call *calls, const struct alias **of);
+size_t lookup_key_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
+	const struct relations *after, struct db_call *calls, const struct lookup_key **of);
 
 #endif

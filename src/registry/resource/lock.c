@@ -18,7 +18,7 @@ struct db_call tenant_lock_call(struct registry *registry, struct str name)
 	return sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_SHARED, lock_wait(registry), &in);
 }
 
-enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held)
+enum outcome locked_tenant_of(struct registry *registry, struct str name, const struct db_call *call, struct locked_tenant *owner)
 {
 	const struct db_rows *rows = &call->rows;
 
@@ -26,7 +26,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 		return registry_fail_no_tenant(registry, name);
 	const struct sql_resource_lock_tenant_row *row = sql_resource_lock_tenant_row(rows, 0);
 
-	*held = (struct held_tenant){
+	*owner = (struct locked_tenant){
 		.id = row->id,
 		.has_limit = !row->max_resources_is_null,
 		.max_resources = row->max_resources,
@@ -42,7 +42,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 		STR_ARG(name));
 }
 
-struct db_call resource_space_hold_call(struct registry *registry, struct str tenant, struct str space)
+struct db_call resource_space_lock_call(struct registry *registry, struct str tenant, struct str space)
 {
 	const struct sql_resource_lock_namespace in = {
 		.tenant = tenant,
@@ -112,12 +112,12 @@ enum outcome resource_fail_missing(struct registry *registry, const struct addre
 	return OUTCOME_UNAVAILABLE;
 }
 
-enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct locked_address *place,
 	struct resource *resource)
 {
 	struct db_call calls[3] = {
 		tenant_lock_call(registry, address->tenant),
-		resource_space_hold_call(registry, address->tenant, address->space),
+		resource_space_lock_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n - 1];
@@ -128,11 +128,11 @@ enum outcome resource_lock_address(struct registry *registry, const struct addre
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	registry_concerns(registry, address->tenant);
-	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
+	outcome = locked_tenant_of(registry, address->tenant, &calls[0], &place->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	held->space_missing = n == 3 && calls[1].rows.n == 0;
-	held->space_ends = n == 3 && resource_space_is_ending(&calls[1]);
+	place->space_missing = n == 3 && calls[1].rows.n == 0;
+	place->space_ends = n == 3 && resource_space_is_ending(&calls[1]);
 	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
 	const struct sql_resource_lock_row *row = sql_resource_lock_row(&own->rows, 0);
@@ -159,27 +159,27 @@ static enum outcome name_tenant(struct registry *registry, const struct ident *i
 	return outcome;
 }
 
-static bool still_has_alias(struct registry *registry, const struct ident *ident, const struct resource *resource)
+static bool still_has_key(struct registry *registry, const struct ident *ident, const struct resource *resource)
 {
 	struct relations relations = { 0 };
 
 	ident->type->rules->relate(registry->pool, resource_body_doc(registry->pool, resource), &resource->uid,
 		&relations);
-	for (size_t i = 0; i < relations.n_aliases; i++) {
-		if (strcmp(relations.aliases[i].kind, ident->kind) == 0)
-			return str_eq(relations.aliases[i].value, ident->value);
+	for (size_t i = 0; i < relations.n_keys; i++) {
+		if (strcmp(relations.keys[i].kind, ident->kind) == 0)
+			return str_eq(relations.keys[i].value, ident->value);
 	}
 	return false;
 }
 
 // Is it still the resource that was asked for? Between the look-up and the locks it may have been moved or renamed.
-static bool still_meant(struct registry *registry, const struct ident *ident, const struct held_tenant *held,
+static bool still_meant(struct registry *registry, const struct ident *ident, const struct locked_tenant *owner,
 	const struct resource *resource)
 {
-	return resource->tenant_id == held->id && (ident->kind == NULL || still_has_alias(registry, ident, resource));
+	return resource->tenant_id == owner->id && (ident->kind == NULL || still_has_key(registry, ident, resource));
 }
 
-enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource)
 {
 	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
@@ -208,19 +208,19 @@ enum outcome resource_lock_ident(struct registry *registry, const struct ident *
 		return outcome;
 	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
 		return ident_fail_not_found(registry, ident);
-	const struct sql_resource_lock_own_tenant_row *owner = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
+	const struct sql_resource_lock_own_tenant_row *locked = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
 	const struct sql_resource_lock_own_row *row = sql_resource_lock_own_row(&calls[1].rows, 0);
 
-	if (!owner->deleted_at_is_null)
+	if (!locked->deleted_at_is_null)
 		return ident_fail_not_found(registry, ident);
-	*held = (struct held_tenant){
-		.id = owner->id,
-		.etag_required = owner->etag_required != 0,
+	*owner = (struct locked_tenant){
+		.id = locked->id,
+		.etag_required = locked->etag_required != 0,
 	};
 	*resource = resource_of_columns(registry, &row->r);
-	resource->tenant = owner->name;
+	resource->tenant = locked->name;
 	registry_stamp_after(registry, row->last_change_at);
-	if (!still_meant(registry, ident, held, resource)) {
+	if (!still_meant(registry, ident, owner, resource)) {
 		db_txn_again(registry->db);
 		return OUTCOME_UNAVAILABLE;
 	}

@@ -24,7 +24,7 @@ struct deletion {
 };
 
 static enum outcome find_deleted(struct registry *registry, const struct address *address, const struct uuid *uid,
-	struct held_tenant *held, struct deletion *deletion)
+	struct locked_tenant *owner, struct deletion *deletion)
 {
 	const struct sql_deletion_lock in = {
 		.tenant = address->tenant,
@@ -36,7 +36,7 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	};
 	struct db_call calls[4] = {
 		tenant_lock_call(registry, address->tenant),
-		resource_space_hold_call(registry, address->tenant, address->space),
+		resource_space_lock_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n];
@@ -47,13 +47,13 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	enum outcome outcome = registry_take_locks(registry, &address->tenant, 1, calls, n + 1);
 
 	if (outcome == OUTCOME_OK)
-		outcome = held_tenant(registry, address->tenant, &calls[0], held);
+		outcome = locked_tenant_of(registry, address->tenant, &calls[0], owner);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (own->rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND,
 			"nothing deleted can be recovered there; a list with deleted=true shows what can");
-	if (held->ends)
+	if (owner->ends)
 		return tenant_fail_ending(registry, address->tenant);
 	if (n == 3 && calls[1].rows.n == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
@@ -104,13 +104,13 @@ static enum outcome fail_taken(struct registry *registry)
 
 // Another resource has the uid or a lookup key of one that is to be recovered. The text is that of the type.
 static enum outcome fail_successor(struct registry *registry, const struct type *type, struct str uid_bytes,
-	const struct alias *alias)
+	const struct lookup_key *key)
 {
 	struct uuid uid;
 
 	if (type == NULL || type->rules == NULL || !uuid_from_bytes(uid_bytes, &uid))
 		return fail_taken(registry);
-	return type->rules->taken(registry, &uid, alias);
+	return type->rules->taken(registry, &uid, key);
 }
 
 static enum outcome explain_taken_key(struct registry *registry, const struct deletion *deletion)
@@ -124,8 +124,8 @@ static enum outcome explain_taken_key(struct registry *registry, const struct de
 	if (rows.n == 0)
 		return fail_taken(registry);
 	const struct sql_deletion_taken_key_row *row = sql_deletion_taken_key_row(&rows, 0);
-	const struct alias alias = { str_cstr(registry->pool, row->kind), row->value };
-	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, &alias);
+	const struct lookup_key key = { str_cstr(registry->pool, row->kind), row->value };
+	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, &key);
 }
 
 static enum outcome explain_taken_uid(struct registry *registry, const struct deletion *deletion)
@@ -211,7 +211,7 @@ static enum outcome log_in_chunks(struct registry *registry, const struct deleti
 	return outcome;
 }
 
-static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)
+static enum outcome bring_back(struct registry *registry, const struct locked_tenant *owner, struct deletion *deletion)
 {
 	struct pool *pool = registry->pool;
 	const struct sql_deletion_retire_forwards forwards = { .of = deletion->of };
@@ -223,7 +223,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	struct db_call calls[] = {
 		changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
 		sql_deletion_retire_forwards_call(pool, &forwards),
-		tenant_count_up_call(registry, held, deletion->n),
+		tenant_count_up_call(registry, owner, deletion->n),
 		coherence_hold_call(),
 		sql_deletion_show_traits_call(pool, &traits),
 		sql_deletion_show_classes_call(pool, &classes),
@@ -237,7 +237,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[2].rows.affected != 1)
-		return resource_fail_quota(registry, held);
+		return resource_fail_quota(registry, owner);
 	outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);
@@ -247,9 +247,9 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
 	struct guard guard)
 {
-	struct held_tenant held;
+	struct locked_tenant owner;
 	struct deletion deletion = { 0 };
-	enum outcome outcome = find_deleted(registry, address, uid, &held, &deletion);
+	enum outcome outcome = find_deleted(registry, address, uid, &owner, &deletion);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &deletion.resource, guard);
@@ -257,5 +257,5 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 		outcome = check_root(registry, &deletion.resource, address->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
-	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;
+	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
 }

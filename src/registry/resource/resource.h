@@ -81,8 +81,8 @@ struct resource_search {
 	const struct type *type;
 	struct str tenant;        // p NULL: any tenant's
 	const struct uuid *root;  // only resources in the tree with this root; NULL: any
-	const char *alias_kind;   // only resources with a lookup key of this kind that begins with alias_prefix; NULL: any
-	struct str alias_prefix;
+	const char *key_kind;   // only resources with a lookup key of this kind that begins with key_prefix; NULL: any
+	struct str key_prefix;
 	struct search_condition conditions[SEARCH_MAX_CONDITIONS]; // all must hold
 	size_t n_conditions;
 	const char *top_member;    // only resources whose tree's root has in this member a string of top_among, a JSON

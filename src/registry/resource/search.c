@@ -115,7 +115,7 @@ static enum outcome find_marker(struct registry *registry, const struct resource
 
 static enum sql_search_way way_of(const struct resource_search *search)
 {
-	if (search->alias_kind != NULL)
+	if (search->key_kind != NULL)
 		return SQL_SEARCH_WAY_KEY;
 	if (search->root != NULL)
 		return SQL_SEARCH_WAY_TREE;
@@ -144,9 +144,9 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 
 	if (search->root != NULL)
 		in.root = tree_value(registry, search->type, search->root);
-	if (search->alias_kind != NULL) {
-		in.key_kind = str_c(search->alias_kind);
-		in.key_pattern = pattern_of(pool, "", search->alias_prefix, "%");
+	if (search->key_kind != NULL) {
+		in.key_kind = str_c(search->key_kind);
+		in.key_pattern = pattern_of(pool, "", search->key_prefix, "%");
 	}
 	static_assert(COUNT_OF(in.terms) == SEARCH_MAX_CONDITIONS, "as many as the statement takes");
 	assert(search->n_conditions <= COUNT_OF(in.terms));

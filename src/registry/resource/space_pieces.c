@@ -274,7 +274,7 @@ enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 {
 	const struct sql_namespace_deletion_claim in = { .resource_id = id };
 	struct ident ident = { .type = type_namespaces(registry) };
-	struct held_tenant held;
+	struct locked_tenant owner;
 	struct resource space;
 	struct piece piece;
 	struct db_rows rows;
@@ -287,7 +287,7 @@ enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 	const struct sql_namespace_deletion_claim_row *row = sql_namespace_deletion_claim_row(&rows, 0);
 	if (!uuid_from_bytes(row->deletion, &registry->request_id) || !uuid_from_bytes(row->uid, &ident.uid))
 		return drop(registry, id);
-	enum outcome outcome = resource_lock_ident(registry, &ident, &held, &space);
+	enum outcome outcome = resource_lock_ident(registry, &ident, &owner, &space);
 	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.deletion_requested_us == 0)))
 		return drop(registry, id);
 	if (outcome != OUTCOME_OK)

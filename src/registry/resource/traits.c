@@ -267,11 +267,11 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 
 // Called under the locks of tenant and resource.
 static enum outcome change_traits(struct registry *registry, const struct trait_edit *edit, struct guard guard,
-	const struct held_tenant *held, struct resource *resource)
+	const struct locked_tenant *owner, struct resource *resource)
 {
 	const struct resource before = *resource;
 	struct difference difference = { .next.n = 0 };
-	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
@@ -292,19 +292,19 @@ static enum outcome change_traits(struct registry *registry, const struct trait_
 enum outcome resource_change_traits(struct registry *registry, const struct ident *ident, const struct trait_edit *edit,
 	struct guard guard, struct resource *resource)
 {
-	struct held_tenant held;
-	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
+	struct locked_tenant owner;
+	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 
-	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &held, resource) : outcome;
+	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &owner, resource) : outcome;
 }
 
 enum outcome resource_change_traits_at(struct registry *registry, const struct address *address,
 	const struct trait_edit *edit, struct guard guard, struct resource *resource)
 {
-	struct held_address held;
-	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
+	struct locked_address place;
+	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
 	if (outcome == OUTCOME_NO_CONTENT)
 		return resource_fail_missing(registry, address, resource);
-	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &held.tenant, resource) : outcome;
+	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &place.tenant, resource) : outcome;
 }

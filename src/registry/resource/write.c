@@ -188,9 +188,9 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 
 // ---- creating
 
-static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct alias *alias)
+static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct lookup_key *key)
 {
-	return resource->type->rules->taken(registry, &resource->uid, alias);
+	return resource->type->rules->taken(registry, &resource->uid, key);
 }
 
 // The INSERT found the address or the uid taken. If a resource elsewhere has the uid, the write is refused. Else another
@@ -216,8 +216,8 @@ static enum outcome explain_taken(struct registry *registry, const struct resour
 }
 
 // OUTCOME_OK, or the refusal for the first call that found its lookup key taken.
-static enum outcome check_aliases(struct registry *registry, const struct resource *resource, const struct db_call *calls,
-	const struct alias *const *of, size_t n)
+static enum outcome check_keys(struct registry *registry, const struct resource *resource, const struct db_call *calls,
+	const struct lookup_key *const *of, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i].result == DB_DUPLICATE)
@@ -226,7 +226,7 @@ static enum outcome check_aliases(struct registry *registry, const struct resour
 	return OUTCOME_OK;
 }
 
-static enum outcome insert(struct registry *registry, const struct held_tenant *held, const struct revision *revision,
+static enum outcome insert(struct registry *registry, const struct locked_tenant *owner, const struct revision *revision,
 	struct resource *resource)
 {
 	const struct sql_forward_delete forward = {
@@ -235,18 +235,18 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 		.namespace = resource->space,
 		.name = resource->name,
 	};
-	struct db_call calls[5 + 2 * ALIASES_MAX] = {
+	struct db_call calls[5 + 2 * LOOKUP_KEYS_MAX] = {
 		resource_insert_call(registry, resource),
 		change_of_resource(registry, "created", resource, NULL, resource->stored_etag),
 		resource_number_inserted_call(registry, resource),
 		sql_forward_delete_call(registry->pool, &forward),
-		tenant_count_up_call(registry, held, 1),
+		tenant_count_up_call(registry, owner, 1),
 	};
-	const struct alias *of[2 * ALIASES_MAX];
-	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[5], of);
+	const struct lookup_key *of[2 * LOOKUP_KEYS_MAX];
+	size_t n = lookup_key_calls(registry, resource, NULL, &revision->after, &calls[5], of);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 5 + n);
 
-	static_assert(5 + 2 * ALIASES_MAX <= DB_MAX_BATCH, "one round trip");
+	static_assert(5 + 2 * LOOKUP_KEYS_MAX <= DB_MAX_BATCH, "one round trip");
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].result == DB_DUPLICATE)
@@ -254,8 +254,8 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 	resource->id = calls[0].rows.insert_id;
 	resource->changed = calls[1].rows.insert_id;
 	if (calls[4].rows.affected != 1)
-		return resource_fail_quota(registry, held);
-	enum outcome outcome = check_aliases(registry, resource, &calls[5], of, n);
+		return resource_fail_quota(registry, owner);
+	enum outcome outcome = check_keys(registry, resource, &calls[5], of, n);
 	if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
@@ -275,7 +275,7 @@ static enum outcome choose_uid(struct registry *registry, const struct address *
 }
 
 static enum outcome create(struct registry *registry, const struct address *address, const struct edit *edit,
-	struct guard guard, const struct held_tenant *held, struct resource *resource)
+	struct guard guard, const struct locked_tenant *owner, struct resource *resource)
 {
 	struct revision revision;
 	struct uuid uid;
@@ -292,7 +292,7 @@ static enum outcome create(struct registry *registry, const struct address *addr
 		return outcome;
 	*resource = (struct resource){
 		.uid = uid,
-		.tenant_id = held->id,
+		.tenant_id = owner->id,
 		.tenant = address->tenant,
 		.type = address->type,
 		.space = address->space,
@@ -304,7 +304,7 @@ static enum outcome create(struct registry *registry, const struct address *addr
 		.has_root = revision.after.has_root,
 		.root = revision.after.root,
 	};
-	return insert(registry, held, &revision, resource);
+	return insert(registry, owner, &revision, resource);
 }
 
 // ---- changing
@@ -349,27 +349,27 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 		.root = root_value(registry, resource),
 		.generation = resource->generation,
 	};
-	struct db_call calls[2 + 2 * ALIASES_MAX] = {
+	struct db_call calls[2 + 2 * LOOKUP_KEYS_MAX] = {
 		change_of_fields(registry, before, resource, fields),
 		sql_resource_update_call(registry->pool, &in),
 	};
-	const struct alias *of[2 * ALIASES_MAX];
+	const struct lookup_key *of[2 * LOOKUP_KEYS_MAX];
 	size_t n = 0;
 
 	if (resource->type->rules != NULL)
-		n = alias_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
+		n = lookup_key_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 2 + n);
 	resource->changed = calls[0].rows.insert_id;
-	return result == DB_OK ? check_aliases(registry, resource, &calls[2], of, n) : registry_db_failed(result);
+	return result == DB_OK ? check_keys(registry, resource, &calls[2], of, n) : registry_db_failed(result);
 }
 
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct held_tenant *held, struct str new_owner, struct resource *resource)
+	const struct locked_tenant *owner, struct str new_owner, struct resource *resource)
 {
 	struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct revision revision;
-	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
@@ -409,29 +409,29 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
-	struct held_address held;
-	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
+	struct locked_address place;
+	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
 	if (outcome == OUTCOME_OK)
-		return resource_change_content(registry, edit, guard, &held.tenant, STR_NONE, resource);
+		return resource_change_content(registry, edit, guard, &place.tenant, STR_NONE, resource);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
 	if (!edit->creates)
 		return resource_fail_missing(registry, address, resource);
-	if (held.tenant.ends)
+	if (place.tenant.ends)
 		return tenant_fail_ending(registry, address->tenant);
-	if (held.space_missing)
+	if (place.space_missing)
 		return resource_fail_no_space(registry, address->space);
-	if (held.space_ends)
+	if (place.space_ends)
 		return resource_fail_space_ends(registry, address->space);
-	return create(registry, address, edit, guard, &held.tenant, resource);
+	return create(registry, address, edit, guard, &place.tenant, resource);
 }
 
 enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
-	struct held_tenant held;
-	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
+	struct locked_tenant owner;
+	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 
-	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &held, STR_NONE, resource) : outcome;
+	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &owner, STR_NONE, resource) : outcome;
 }

@@ -53,7 +53,7 @@ static struct change change_of_row(struct registry *registry, const struct sql_c
 enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
 	struct change **list, size_t *n, bool *more)
 {
-	struct held_tenant held;
+	struct locked_tenant owner;
 	struct db_rows rows;
 	const struct sql_resource_lock_tenant lock = { .tenant = tenant };
 	struct db_call hold =
@@ -61,10 +61,10 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &hold, 1);
 
 	if (outcome == OUTCOME_OK)
-		outcome = held_tenant(registry, tenant, &hold, &held);
+		outcome = locked_tenant_of(registry, tenant, &hold, &owner);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct sql_change_list in = { .tenant_id = held.id, .after = after, .limit = limit + 1 };
+	const struct sql_change_list in = { .tenant_id = owner.id, .after = after, .limit = limit + 1 };
 	enum db_result result = sql_change_list_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);

@@ -12,14 +12,14 @@
 #include "sql/catalogues.h"
 #include "sql/traits.h"
 
-struct held {
+struct cached_traits {
 	struct pool *pool; // the pool of the other members
 	struct trait *list; // in byte order of names
 	size_t n;
 	uint64_t revision; // of the catalogue; 0: nothing is cached
 };
 struct catalogue {
-	struct held held;
+	struct cached_traits cached;
 };
 
 struct catalogue *catalogue_new(void)
@@ -31,7 +31,7 @@ void catalogue_free(struct catalogue **catalogue)
 {
 	if (*catalogue == NULL)
 		return;
-	pool_free(&(*catalogue)->held.pool);
+	pool_free(&(*catalogue)->cached.pool);
 	free(*catalogue);
 	*catalogue = NULL;
 }
@@ -50,7 +50,7 @@ static struct trait trait_of_columns(const struct sql_trait *t)
 	};
 }
 
-static enum outcome load_into(struct registry *registry, struct pool *pool, struct held *held)
+static enum outcome load_into(struct registry *registry, struct pool *pool, struct cached_traits *cached)
 {
 	struct db_rows rows;
 	enum db_result result = sql_trait_list_run(registry->db, pool, &rows);
@@ -59,13 +59,13 @@ static enum outcome load_into(struct registry *registry, struct pool *pool, stru
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
-	*held = (struct held){ .pool = pool, .revision = sql_trait_list_row(&rows, 0)->revision };
-	held->list = POOL_ARRAY(pool, struct trait, rows.n);
+	*cached = (struct cached_traits){ .pool = pool, .revision = sql_trait_list_row(&rows, 0)->revision };
+	cached->list = POOL_ARRAY(pool, struct trait, rows.n);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_trait_list_row *row = sql_trait_list_row(&rows, i);
 		if (row->id_is_null)
 			continue; // the row has the revision only: there are no traits
-		held->list[held->n++] = (struct trait){
+		cached->list[cached->n++] = (struct trait){
 			.id = row->id,
 			.name = row->name,
 			.description = row->description,
@@ -80,7 +80,7 @@ static enum outcome load_into(struct registry *registry, struct pool *pool, stru
 static enum outcome load(struct registry *registry)
 {
 	struct catalogue *catalogue = registry->store->catalogue;
-	struct held held = { .n = 0 };
+	struct cached_traits cached = { .n = 0 };
 	struct pool *pool = pool_new();
 
 	if (pool == NULL)
@@ -88,35 +88,35 @@ static enum outcome load(struct registry *registry)
 	// The cache serves all requests, so its memory is not charged to this one.
 	budget_hold();
 	budget_pause();
-	enum outcome outcome = load_into(registry, pool, &held);
+	enum outcome outcome = load_into(registry, pool, &cached);
 	budget_resume();
 	budget_release();
 	if (outcome != OUTCOME_OK) {
 		pool_free(&pool);
 		return outcome;
 	}
-	pool_free(&catalogue->held.pool);
-	catalogue->held = held;
-	coherence_note(registry, COHERENCE_TRAITS, held.revision);
+	pool_free(&catalogue->cached.pool);
+	catalogue->cached = cached;
+	coherence_note(registry, COHERENCE_TRAITS, cached.revision);
 	return OUTCOME_OK;
 }
 
-// *held: the newest known catalogue. If the running transaction has changed the catalogue, which may be rolled back, it is read
+// *cached: the newest known catalogue. If the running transaction has changed the catalogue, which may be rolled back, it is read
 // for this request only and not cached.
-static enum outcome freshen(struct registry *registry, const struct held **held)
+static enum outcome freshen(struct registry *registry, const struct cached_traits **cached)
 {
 	struct catalogue *catalogue = registry->store->catalogue;
 
-	*held = &catalogue->held;
+	*cached = &catalogue->cached;
 	if (coherence_is_raised(registry, COHERENCE_TRAITS)) {
-		struct held *once = POOL_NEW(registry->pool, struct held);
-		*held = once;
+		struct cached_traits *once = POOL_NEW(registry->pool, struct cached_traits);
+		*cached = once;
 		return load_into(registry, registry->pool, once);
 	}
 	enum outcome outcome = coherence_ask(registry);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (catalogue->held.revision != 0 && catalogue->held.revision == coherence_newest(registry, COHERENCE_TRAITS))
+	if (catalogue->cached.revision != 0 && catalogue->cached.revision == coherence_newest(registry, COHERENCE_TRAITS))
 		return OUTCOME_OK;
 	return load(registry);
 }
@@ -126,9 +126,9 @@ static int by_name(const void *name, const void *trait)
 	return str_cmp(*(const struct str *)name, ((const struct trait *)trait)->name);
 }
 
-static const struct trait *find(const struct held *held, struct str name)
+static const struct trait *find(const struct cached_traits *cached, struct str name)
 {
-	return held->n > 0 ? bsearch(&name, held->list, held->n, sizeof(*held->list), by_name) : NULL;
+	return cached->n > 0 ? bsearch(&name, cached->list, cached->n, sizeof(*cached->list), by_name) : NULL;
 }
 
 // ---- reading
@@ -143,13 +143,13 @@ static enum db_result read_one(struct registry *registry, struct str name, enum 
 
 enum outcome trait_get(struct registry *registry, struct str name, struct trait *trait)
 {
-	const struct held *held;
+	const struct cached_traits *cached;
 	struct db_rows rows;
-	enum outcome outcome = freshen(registry, &held);
+	enum outcome outcome = freshen(registry, &cached);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct trait *found = find(held, name);
+	const struct trait *found = find(cached, name);
 	if (found != NULL) {
 		*trait = *found;
 		return OUTCOME_OK;
@@ -161,7 +161,7 @@ enum outcome trait_get(struct registry *registry, struct str name, struct trait 
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
-	registry->store->catalogue->held.revision = 0; // the cache lacks it, so it is stale
+	registry->store->catalogue->cached.revision = 0; // the cache lacks it, so it is stale
 	*trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
 	return OUTCOME_OK;
 }
@@ -223,9 +223,9 @@ static bool passes(const struct sieve *sieve, const struct trait *trait)
 enum outcome trait_list(struct registry *registry, const struct trait_query *query, const struct trait **list,
 	size_t *n)
 {
-	const struct held *held;
+	const struct cached_traits *cached;
 	struct sieve sieve;
-	enum outcome outcome = freshen(registry, &held);
+	enum outcome outcome = freshen(registry, &cached);
 
 	*n = 0;
 	if (outcome == OUTCOME_OK)
@@ -233,14 +233,14 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (query->prefix.n == 0 && !query->named && query->use == TRAITS_ANY) {
-		*list = held->list;
-		*n = held->n;
+		*list = cached->list;
+		*n = cached->n;
 		return OUTCOME_OK;
 	}
-	struct trait *passing = POOL_ARRAY(registry->pool, struct trait, held->n);
-	for (size_t i = 0; i < held->n; i++) {
-		if (passes(&sieve, &held->list[i]))
-			passing[(*n)++] = held->list[i];
+	struct trait *passing = POOL_ARRAY(registry->pool, struct trait, cached->n);
+	for (size_t i = 0; i < cached->n; i++) {
+		if (passes(&sieve, &cached->list[i]))
+			passing[(*n)++] = cached->list[i];
 	}
 	*list = passing;
 	return OUTCOME_OK;
@@ -259,7 +259,7 @@ enum outcome trait_put(struct registry *registry, struct str name)
 			"a custom trait's name is CUSTOM_ and A-Z, 0-9 and _ behind it, %d at most; standard ones come with the service",
 			TRAIT_MAX_NAME);
 	// The cache only tells which statement is likely to be enough: a stale one costs a round trip more.
-	if (find(&registry->store->catalogue->held, name) != NULL) {
+	if (find(&registry->store->catalogue->cached, name) != NULL) {
 		enum db_result result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);

@@ -244,7 +244,7 @@ static void make_cached_view(void *arg)
 
 // Makes a view that outlives the request. If the request's budget ends meanwhile, the view's pools are freed first, because no
 // pool cleanup would do it.
-static enum outcome hold_view(struct registry *registry, struct str tenant,
+static enum outcome cache_view(struct registry *registry, struct str tenant,
 	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
 {
 	struct new_view new = { tenant, row, definitions, pool_new(), pool_new(), NULL };
@@ -294,8 +294,8 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		sql_definition_tenant_call(registry->pool, &in),
 		definitions_call(registry, tenant),
 	};
-	bool held = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
-	size_t n = held && !once ? 1 : 2;
+	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
+	size_t n = cached && !once ? 1 : 2;
 
 	if (n == 2 && like != NULL)
 		calls[n++] = types_call(registry, like);
@@ -316,17 +316,17 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		return OUTCOME_OK;
 	}
 	coherence_note(registry, COHERENCE_TYPES, row->revision);
-	if (held && still_true(*at, row)) {
+	if (cached && still_true(*at, row)) {
 		(*at)->checked = row->revision;
 		*view = *at;
 		to_front(registry, at);
 		return OUTCOME_OK;
 	}
-	if (held) {
+	if (cached) {
 		retire(registry, at);
 		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
 	}
-	return result == DB_OK ? hold_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
+	return result == DB_OK ? cache_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
 }
 
 // like: a type that will be looked up next, and is read in the same round trip; NULL: none.

@@ -9,20 +9,20 @@
 
 struct db_query; // db/db.h
 
-enum { ALIASES_MAX = 4 };
+enum { LOOKUP_KEYS_MAX = 4 };
 
 // A second key by which a resource is found. It is unique among all resources of the type, as { "name", "rack-7" }. Or it
 // records a reference, as { "chassis", "uid of the chassis, blank, own uid" }: then all that refer to the same resource are one
 // range of the index.
-struct alias {
+struct lookup_key {
 	const char *kind; // 1 to 32 bytes, static
 	struct str value; // 1 to 255 characters
 };
 
 // The parts of a resource's body that are also stored as keys.
 struct relations {
-	struct alias aliases[ALIASES_MAX];
-	size_t n_aliases;
+	struct lookup_key keys[LOOKUP_KEYS_MAX];
+	size_t n_keys;
 	bool has_root;
 	struct uuid root; // uid of the root of its tree; its own uid if it is the root
 	bool root_elsewhere; // it is in a tree, but the root cannot be read from the body alone
@@ -76,9 +76,9 @@ struct type_rules {
 	bool (*hides_url_passwords)(struct str top);
 	// The statement to run with the resource's id at each change of its traits. NULL: none.
 	struct db_call (*traits_changed)(struct pool *pool, uint64_t resource_id);
-	// Returns OUTCOME_NAME_TAKEN, with a text, because another resource has this lookup key; alias NULL: another one has
+	// Returns OUTCOME_NAME_TAKEN, with a text, because another resource has this lookup key; key NULL: another one has
 	// the uid.
-	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
+	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct lookup_key *key);
 };
 
 #endif

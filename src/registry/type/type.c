@@ -94,7 +94,7 @@ static size_t name_bucket(struct str group, struct str plural)
 	return hash % BUCKETS;
 }
 
-static struct entry *held_by_id(const struct types *types, uint64_t id)
+static struct entry *cached_by_id(const struct types *types, uint64_t id)
 {
 	struct entry *entry = types->by_id[id % BUCKETS];
 
@@ -103,7 +103,7 @@ static struct entry *held_by_id(const struct types *types, uint64_t id)
 	return entry;
 }
 
-static struct entry *held_by_name(const struct types *types, struct str group, struct str plural, bool namespaced)
+static struct entry *cached_by_name(const struct types *types, struct str group, struct str plural, bool namespaced)
 {
 	struct entry *entry = types->by_name[name_bucket(group, plural)];
 
@@ -140,9 +140,9 @@ static struct type type_of_columns(const struct types *types, struct pool *pool,
 	return type;
 }
 
-static const struct type *hold_type(struct types *types, const struct sql_type *columns)
+static const struct type *cache_type(struct types *types, const struct sql_type *columns)
 {
-	struct entry *entry = held_by_id(types, columns->id);
+	struct entry *entry = cached_by_id(types, columns->id);
 	bool builtin = columns->builtin != 0;
 	struct pool *pool = builtin ? types->pool : types->custom;
 
@@ -165,7 +165,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 static const struct type *take_type(struct registry *registry, const struct sql_type *columns)
 {
 	if (!coherence_is_raised(registry, COHERENCE_TYPES))
-		return hold_type(registry->store->types, columns);
+		return cache_type(registry->store->types, columns);
 	struct type *once = POOL_NEW(registry->pool, struct type);
 	*once = type_of_columns(registry->store->types, registry->pool, columns);
 	return once;
@@ -180,9 +180,9 @@ enum outcome types_load(struct registry *registry)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++)
-		(void)hold_type(types, &sql_type_list_builtin_row(&rows, i)->t);
-	struct entry *namespaces = held_by_name(types, STR(""), STR("namespaces"), false);
-	struct entry *definitions = held_by_name(types, STR(CRD_GROUP), STR(CRD_PLURAL), false);
+		(void)cache_type(types, &sql_type_list_builtin_row(&rows, i)->t);
+	struct entry *namespaces = cached_by_name(types, STR(""), STR("namespaces"), false);
+	struct entry *definitions = cached_by_name(types, STR(CRD_GROUP), STR(CRD_PLURAL), false);
 	if (namespaces == NULL || definitions == NULL)
 		return OUTCOME_INTERNAL;
 	types->definitions = &definitions->type;
@@ -192,7 +192,7 @@ enum outcome types_load(struct registry *registry)
 
 const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced)
 {
-	struct entry *entry = held_by_name(registry->store->types, group, plural, namespaced);
+	struct entry *entry = cached_by_name(registry->store->types, group, plural, namespaced);
 	struct db_rows rows;
 
 	if (entry != NULL)
@@ -212,7 +212,7 @@ struct db_call types_call(struct registry *registry, const struct type *like)
 void types_found(struct registry *registry, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n && !coherence_is_raised(registry, COHERENCE_TYPES); i++)
-		(void)hold_type(registry->store->types, &sql_type_by_names_row(rows, i)->t);
+		(void)cache_type(registry->store->types, &sql_type_by_names_row(rows, i)->t);
 }
 
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
@@ -227,7 +227,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 		.singular = like->singular,
 		.namespaced = like->namespaced,
 	};
-	struct entry *entry = held_by_name(registry->store->types, like->group, like->plural, like->namespaced);
+	struct entry *entry = cached_by_name(registry->store->types, like->group, like->plural, like->namespaced);
 
 	if (entry != NULL) {
 		*type = &entry->type;
@@ -238,7 +238,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
-		*type = hold_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
+		*type = cache_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
 		return OUTCOME_OK;
 	}
 	result = sql_type_insert_run(registry->db, registry->pool, &insert, &rows);
@@ -268,14 +268,14 @@ const struct type_parts *type_parts(const struct type *type)
 
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)
 {
-	struct entry *entry = held_by_name(registry->store->types, str_c(rules->group), str_c(rules->plural), false);
+	struct entry *entry = cached_by_name(registry->store->types, str_c(rules->group), str_c(rules->plural), false);
 
 	return entry != NULL ? &entry->type : NULL;
 }
 
 const struct type *type_by_id(struct registry *registry, uint64_t id)
 {
-	struct entry *entry = held_by_id(registry->store->types, id);
+	struct entry *entry = cached_by_id(registry->store->types, id);
 	struct db_rows rows;
 
 	if (entry != NULL)

@@ -147,7 +147,7 @@ static const struct check checks[] = {
 	{ "each definition's type exists", FINDS(DEFINITION_TYPE) },
 	{ "what waits for its finalizers has some", FINDS(FINALIZERS) },
 	{ "each namespace that is being emptied waits for that", MENDS(NAMESPACE_DELETION) },
-	{ "each alias is that of a resource", MENDS(KEY_OF_NOTHING) },
+	{ "each key is that of a resource", MENDS(KEY_OF_NOTHING) },
 	{ "each list of traits is in order", FINDS(TRAIT_ORDER) },
 	{ "each trait that is stored is listed", MENDS(TRAIT_UNLISTED) },
 	{ "each trait that is listed is stored", MENDS(TRAIT_WITHOUT_ROW) },
@@ -168,7 +168,7 @@ static const struct check checks[] = {
 		.repair = SQL_DOCTOR_REPAIR_HIDDEN_TRAIT },
 	{ "each tenant's count is that of its resources", .examine = counts },
 	{ "each resource's etag, size and lanes are those of its content", WALKS(doctor_check_hashes) },
-	{ "each resource has the aliases and the place in a tree that its document says", WALKS(doctor_check_relations) },
+	{ "each resource has the lookup keys and the place in a tree that its document says", WALKS(doctor_check_relations) },
 	// After the repair of roots.
 	{ "each tree lives under its top, in one tenant", FINDS(TREE) },
 	{ "each tenant's etag is that of its content", WALKS(doctor_check_tenants) },

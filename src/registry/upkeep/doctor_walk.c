@@ -185,11 +185,11 @@ enum outcome doctor_check_hashes(struct examination *examination)
 // ---- lookup keys and roots: computed from the body by the type's rules
 
 // Does this row, [kind, value, type, live], belong to the lookup key?
-static bool is_row_of(const struct doc *row, const struct resource *resource, const struct alias *alias)
+static bool is_row_of(const struct doc *row, const struct resource *resource, const struct lookup_key *key)
 {
 	uint64_t type_id, live = 0;
 
-	if (!str_eq_c(doc_string(doc_at(row, 0)), alias->kind) || !str_eq(doc_string(doc_at(row, 1)), alias->value))
+	if (!str_eq_c(doc_string(doc_at(row, 0)), key->kind) || !str_eq(doc_string(doc_at(row, 1)), key->value))
 		return false;
 	if (doc_kind(doc_at(row, 3)) == DOC_NUMBER && !doc_u64(doc_at(row, 3), &live))
 		return false;
@@ -198,14 +198,14 @@ static bool is_row_of(const struct doc *row, const struct resource *resource, co
 
 static bool relations_right(const struct resource *resource, const struct relations *relations, const struct doc *rows)
 {
-	if (resource->has_root != relations->has_root || doc_length(rows) != relations->n_aliases)
+	if (resource->has_root != relations->has_root || doc_length(rows) != relations->n_keys)
 		return false;
 	if (resource->has_root && !relations->root_elsewhere && !uuid_eq(resource->root, relations->root))
 		return false;
-	for (size_t i = 0; i < relations->n_aliases; i++) {
+	for (size_t i = 0; i < relations->n_keys; i++) {
 		bool found = false;
-		for (size_t j = 0; !found && j < relations->n_aliases; j++)
-			found = is_row_of(doc_at(rows, j), resource, &relations->aliases[i]);
+		for (size_t j = 0; !found && j < relations->n_keys; j++)
+			found = is_row_of(doc_at(rows, j), resource, &relations->keys[i]);
 		if (!found)
 			return false;
 	}
@@ -239,25 +239,25 @@ static enum db_verdict mend_relations(void *arg)
 		.root = relations->has_root ? tree_value(registry, resource->type, &relations->root) : STR_NONE,
 	};
 	enum { LOCK, DELETE_KEYS, ROOT, KEYS };
-	struct db_call calls[KEYS + ALIASES_MAX] = {
+	struct db_call calls[KEYS + LOOKUP_KEYS_MAX] = {
 		[LOCK] = sql_doctor_lock_resource_call(pool, &lock),
 		[DELETE_KEYS] = sql_doctor_delete_keys_call(pool, &(struct sql_doctor_delete_keys){ .resource_id =
 		resource->id }),
 		[ROOT] = sql_doctor_update_root_call(pool, &root),
 	};
 
-	for (size_t i = 0; i < relations->n_aliases; i++) {
+	for (size_t i = 0; i < relations->n_keys; i++) {
 		const struct sql_doctor_insert_key key = {
 			.resource_id = resource->id,
-			.kind = str_c(relations->aliases[i].kind),
+			.kind = str_c(relations->keys[i].kind),
 			.type_id = resource->type->id,
-			.value = relations->aliases[i].value,
+			.value = relations->keys[i].value,
 			.live = (uint64_t)resource->live,
 			.live_is_null = deleted,
 		};
 		calls[KEYS + i] = sql_doctor_insert_key_call(pool, &key);
 	}
-	size_t n = KEYS + relations->n_aliases;
+	size_t n = KEYS + relations->n_keys;
 	mending->done = db_run_batch(registry->db, pool, calls, n) == DB_OK && calls[LOCK].rows.n > 0;
 	for (size_t i = KEYS; mending->done && i < n; i++)
 		mending->done = calls[i].result == DB_OK;

@@ -34,13 +34,13 @@ static enum outcome add_condition(struct listing *listing, const char *member, e
 }
 
 // Searches by a lookup key with that prefix, if the search uses no index yet; else compares the member that the key is made of.
-static enum outcome add_alias(struct listing *listing, const char *kind, struct str prefix, const char *member,
+static enum outcome add_key(struct listing *listing, const char *kind, struct str prefix, const char *member,
 	struct str value)
 {
-	if (listing->search.alias_kind != NULL)
+	if (listing->search.key_kind != NULL)
 		return add_condition(listing, member, SEARCH_IS, value);
-	listing->search.alias_kind = kind;
-	listing->search.alias_prefix = prefix;
+	listing->search.key_kind = kind;
+	listing->search.key_prefix = prefix;
 	return OUTCOME_OK;
 }
 
@@ -50,7 +50,7 @@ static enum outcome add_reference(struct listing *listing, const char *kind, con
 	struct pool *pool = listing->call->pool;
 	struct str text = uuid_str(pool, *uid);
 
-	return add_alias(listing, kind, str_printf(pool, "%.*s ", STR_ARG(text)), member, text);
+	return add_key(listing, kind, str_printf(pool, "%.*s ", STR_ARG(text)), member, text);
 }
 
 static enum outcome set_root(struct listing *listing, const struct uuid *root)
@@ -199,7 +199,7 @@ static enum outcome by_instance(struct listing *listing, const struct filter *fi
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	value = uuid_str(listing->call->pool, uuid);
-	return add_alias(listing, "instance", value, filter->member, value);
+	return add_key(listing, "instance", value, filter->member, value);
 }
 
 // Only operators see chassis, so nobody else may learn by this filter which exist.
@@ -248,7 +248,7 @@ static enum outcome by_address(struct listing *listing, const struct filter *fil
 		return call_fail(listing->call, OUTCOME_BAD_PARAMETER,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
 			filter->name, STR_ARG(baremetal_shorten(value)));
-	return add_alias(listing, "address", mac, filter->member, mac);
+	return add_key(listing, "address", mac, filter->member, mac);
 }
 
 static enum outcome by_portgroup(struct listing *listing, const struct filter *filter, struct str value)
