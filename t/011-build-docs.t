@@ -56,7 +56,7 @@ my @wrong = (
     [ 'a switch of tenured', 'doc/man/tenured.8', sub { s/, Fl -pid-file/, Fl -pidfile/ }, qr/--pid-file/ ],
     [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
     [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],
-    [ 'a blocker not told', 'src/registry/move/plan.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
+    [ 'a blocker not told', 'src/registry/move/blockers.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
     [ 'a test of another name', 't/753-spaces-default-tenant.t', sub { s/subtest 'one is set'/subtest 'one is there'/ }, qr/no test that it speaks of has "one is set"/ ],
     [ 'a function of another name', 't/unit/registry-definitions.c', sub { s/test_elsewhere\(void\)/test_somewhere(void)/ }, qr/"elsewhere"/ ],
     [ 'a test that is no more', 'doc/coverage.md', sub { s/ 753: \*/ 799: */ }, qr/line \d+: there is no test t\/799-/ ],

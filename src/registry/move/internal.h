@@ -3,6 +3,7 @@
 #ifndef TENURE_REGISTRY_MOVE_INTERNAL_H
 #define TENURE_REGISTRY_MOVE_INTERNAL_H
 
+#include "registry/core/failure.h"
 #include "registry/move/move.h"
 #include "registry/tags/etag.h"
 #include "sql/moves.h"
@@ -46,6 +47,20 @@ struct move_plan {
 		struct state_sum merged; // the destination's namespaces into which namespaces of the set are merged
 	} found;
 };
+
+// Runs one statement. OUTCOME_OK, or that of its failure.
+static inline enum outcome move_run_call(struct registry *registry, struct db_call *call)
+{
+	enum db_result result = db_run_call(registry->db, registry->pool, call);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// ---- what is in the way (blockers.c)
+
+// Adds to plan->action each blocker of the set, MOVE_MAX_BLOCKERS at most, and sets found.merged and found.definitions. The
+// other members of found and the action's tenants, resource and count must be set. OUTCOME_OK, or that of a failed statement.
+enum outcome move_find_blockers(struct registry *registry, struct move_plan *plan);
 
 // ---- names that both tenants have (taken.c)
 

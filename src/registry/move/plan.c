@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans a move: what it affects, what is in its way, and tags that change when any of this changes.
+// Plans a move: what it affects, and tags that change when any of this, or what is in its way (blockers.c), changes.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
 #include "registry/core/settings.h"
-#include "registry/crd/internal.h"
 #include "registry/move/internal.h"
-#include "registry/placement/rules.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/internal.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 #include "registry/type/tree.h"
-
-static const char ending_detail[] =
-	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
-
-static const char emptied_detail[] = "the namespace is being deleted with all that is in it: wait until it is gone";
-
-// Runs a statement. Returns OUTCOME_OK if it succeeded, else the outcome of its failure.
-static enum outcome run_call(struct registry *registry, struct db_call *call)
-{
-	enum db_result result = db_run_call(registry->db, registry->pool, call);
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
 
 // ---- tenants
 
@@ -57,7 +42,7 @@ static enum outcome read_tenants(struct registry *registry, const struct move_or
 	if (locked)
 		outcome = registry_take_locks(registry, tenants, COUNT_OF(tenants), calls, COUNT_OF(calls));
 	else
-		outcome = run_call(registry, &calls[1]);
+		outcome = move_run_call(registry, &calls[1]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < calls[1].rows.n; i++) {
@@ -196,354 +181,6 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	return OUTCOME_OK;
 }
 
-// ---- blockers
-
-static void add_blocker(struct registry *registry, struct move_action *action, const struct move_blocker *blocker)
-{
-	if (action->blockers == NULL)
-		action->blockers = POOL_ARRAY(registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
-	if (action->n_blockers == MOVE_MAX_BLOCKERS)
-		action->more_blockers = true;
-	else
-		action->blockers[action->n_blockers++] = *blocker;
-}
-
-static struct db_call obstacles_call(struct registry *registry, const struct move_plan *plan,
-	enum sql_move_obstacle obstacle, const struct type *type)
-{
-	const struct sql_move_obstacles in = {
-		.dest_id = plan->action->dest.id,
-		.namespaces = type_namespaces(registry)->id,
-		.type_id = type != NULL ? type->id : 0,
-		.set = plan->set.in,
-		.limit = MOVE_MAX_BLOCKERS + 1,
-	};
-
-	return sql_move_obstacles_call(registry->pool, obstacle, plan->set.kind, &in);
-}
-
-static void add_obstacles(struct registry *registry, struct move_action *action, const struct db_rows *rows,
-	const char *reason, const char *detail)
-{
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
-				row->name),
-			.reason = reason,
-			.detail = str_c(detail),
-		};
-
-		add_blocker(registry, action, &blocker);
-	}
-}
-
-static const char taken_detail[] = "the destination has a resource of that name; rename, move or delete one of them";
-
-static enum outcome find_taken_by_merge(struct registry *registry, struct move_plan *plan)
-{
-	struct move_taken taken;
-	enum outcome outcome = move_merge_names(registry, plan, MOVE_MAX_BLOCKERS + 1, &taken);
-
-	for (size_t i = 0; outcome == OUTCOME_OK && i < taken.n; i++) {
-		const struct move_name *name = &taken.names[i];
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, name->type_id), name->space,
-				name->name),
-			.reason = "name-taken",
-			.detail = str_c(taken_detail),
-		};
-		add_blocker(registry, plan->action, &blocker);
-	}
-	return outcome;
-}
-
-static enum outcome find_taken(struct registry *registry, struct move_plan *plan)
-{
-	bool merges = move_merges_names(plan);
-	const struct sql_move_merged merged_in = {
-		.dest_id = plan->action->dest.id,
-		.namespaces = type_namespaces(registry)->id,
-		.set = plan->set.in,
-	};
-	struct db_call calls[3] = {
-		sql_move_merged_call(registry->pool, plan->set.kind, &merged_in),
-		obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_ENDING, NULL),
-	};
-	if (!merges)
-		calls[2] = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_TAKEN, NULL);
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, merges ? 2 : 3);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	const struct sql_move_merged_row *merged = sql_move_merged_row(&calls[0].rows, 0);
-
-	plan->found.merged = (struct state_sum){ merged->n, { merged->h0, merged->h1, merged->h2, merged->h3 } };
-	if (!merges)
-		add_obstacles(registry, plan->action, &calls[2].rows, "name-taken", taken_detail);
-	enum outcome outcome = merges ? find_taken_by_merge(registry, plan) : OUTCOME_OK;
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	add_obstacles(registry, plan->action, &calls[1].rows, "namespace-terminating", ending_detail);
-	return OUTCOME_OK;
-}
-
-// A namespace that is being emptied, by a deletion that was accepted: what is left in it would live on elsewhere.
-static enum outcome find_emptied(struct registry *registry, struct move_plan *plan)
-{
-	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_EMPTIED, NULL);
-	enum outcome outcome = run_call(registry, &call);
-
-	if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "namespace-terminating", emptied_detail);
-	return outcome;
-}
-
-static enum outcome find_locked(struct registry *registry, struct move_plan *plan)
-{
-	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_LOCKED, NULL);
-	enum outcome outcome = run_call(registry, &call);
-
-	if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
-	return outcome;
-}
-
-static void check_quota(struct registry *registry, struct move_plan *plan)
-{
-	struct move_action *action = plan->action;
-	uint64_t coming = action->count - plan->found.merged.count;
-
-	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
-		return;
-	struct move_blocker blocker = {
-		.resource = STR(""),
-		.reason = "quota",
-		.detail = str_printf(registry->pool,
-		"the destination's tier allows %llu resources; it has %llu, and %llu would come",
-			(unsigned long long)action->dest.max_resources, (unsigned long long)action->dest.resources,
-			(unsigned long long)coming),
-	};
-	add_blocker(registry, action, &blocker);
-}
-
-// A single namespaced resource needs its namespace in the destination. A larger set brings its namespaces along.
-static enum outcome check_space(struct registry *registry, struct move_plan *plan)
-{
-	struct move_action *action = plan->action;
-	const struct resource *resource = &action->resource;
-	struct db_rows rows;
-
-	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->type->namespaced)
-		return OUTCOME_OK;
-	const struct sql_move_namespace in = {
-		.tenant_id = action->dest.id,
-		.type_id = type_namespaces(registry)->id,
-		.name = resource->space,
-	};
-	enum db_result result = sql_move_namespace_run(registry->db, registry->pool, &in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (rows.n > 0 && sql_move_namespace_row(&rows, 0)->doomed_at_is_null)
-		return OUTCOME_OK;
-	struct move_blocker blocker = {
-		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
-		.reason = "namespace-missing",
-		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),
-	};
-	if (rows.n > 0) {
-		blocker.reason = "namespace-terminating";
-		blocker.detail = str_c(ending_detail);
-	}
-	add_blocker(registry, action, &blocker);
-	return OUTCOME_OK;
-}
-
-// A resource of a tree moves only together with the root.
-static enum outcome check_attached(struct registry *registry, struct move_plan *plan)
-{
-	const struct resource *resource = &plan->action->resource;
-	struct db_rows rows;
-
-	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->has_root)
-		return OUTCOME_OK;
-	const struct sql_move_top in = {
-		.uid = uuid_bytes(&resource->root),
-		.type_id = tree_type(registry, resource->type)->id,
-	};
-	enum db_result result = sql_move_top_run(registry->db, registry->pool, &in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	struct str top = STR("what it belongs to");
-	if (rows.n > 0) {
-		const struct sql_move_top_row *row = sql_move_top_row(&rows, 0);
-		top = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name);
-	}
-	struct move_blocker blocker = {
-		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
-		.reason = "attached",
-		.detail = str_printf(registry->pool, "it belongs to %.*s: move that, and it comes along", STR_ARG(top)),
-	};
-	add_blocker(registry, plan->action, &blocker);
-	return OUTCOME_OK;
-}
-
-// Finds out what becomes of the resources of one type whose definition can differ between tenants.
-static enum outcome check_type(struct registry *registry, struct move_plan *plan, const struct type *type)
-{
-	const struct move_action *action = plan->action;
-	enum definition_fate fate;
-	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name,
-		plan->set.kind == SQL_MOVE_SET_ALL, type, &fate);
-
-	if (outcome != OUTCOME_OK || fate == DEFINITION_SAME)
-		return outcome;
-	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_OF_TYPE, type);
-	outcome = run_call(registry, &call);
-	if (outcome == OUTCOME_OK && fate == DEFINITION_NONE)
-		add_obstacles(registry, plan->action, &call.rows, "type-unavailable",
-			type->builtin ? "the type is the operator's alone; its resources stay in the system's space" :
-					"the destination has no such type; define it there, or share it with that tenant");
-	else if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "type-differs",
-			"the destination has another definition of the type; move to where it is the same");
-	return outcome;
-}
-
-static enum outcome check_type_id(struct registry *registry, struct move_plan *plan, uint64_t id)
-{
-	const struct type *type = type_of_resource(registry, 0, id);
-
-	plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
-	return definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
-}
-
-// Checks all types of the set if some of their ids are too large for found.types.
-static enum outcome check_many_types(struct registry *registry, struct move_plan *plan)
-{
-	struct db_call call =
-		sql_move_types_call(registry->pool, plan->set.kind, &(struct sql_move_types){ .set = plan->set.in });
-	enum outcome outcome = run_call(registry, &call);
-
-	for (size_t i = 0; outcome == OUTCOME_OK && i < call.rows.n; i++)
-		outcome = check_type_id(registry, plan, sql_move_types_row(&call.rows, i)->type_id);
-	return outcome;
-}
-
-static enum outcome check_few_types(struct registry *registry, struct move_plan *plan)
-{
-	enum outcome outcome = OUTCOME_OK;
-
-	for (unsigned id = 0; outcome == OUTCOME_OK && id < 63; id++) {
-		if ((plan->found.types >> id & 1) != 0)
-			outcome = check_type_id(registry, plan, id);
-	}
-	return outcome;
-}
-
-static void add_clash(struct registry *registry, struct move_action *action, const struct definition_clash *clash)
-{
-	struct move_blocker blocker = {
-		.resource = resource_path(registry->pool, type_definitions(registry), STR(""), clash->name),
-		.reason = "type-shared",
-		.detail =
-		STR("there it would be shared with other tenants: take its range, or the label that forces it, away first"),
-	};
-	if (clash->common.p != NULL) {
-		blocker.reason = "name-taken";
-		blocker.detail = str_printf(registry->pool, "\"%.*s\" is in use there by %.*s: delete or move one of them",
-			STR_ARG(clash->common), STR_ARG(clash->other));
-	}
-	add_blocker(registry, action, &blocker);
-}
-
-// A definition that moves must satisfy the same conditions as one that is created in the destination.
-static enum outcome check_definitions(struct registry *registry, struct move_plan *plan)
-{
-	struct move_action *action = plan->action;
-	const struct sql_move_definitions in = { .type_id = type_definitions(registry)->id, .set = plan->set.in };
-	struct db_call call = sql_move_definitions_call(registry->pool, plan->set.kind, &in);
-	struct definition_clash *clashes;
-	size_t n = 0;
-	unsigned too_many = 0;
-	enum outcome outcome = run_call(registry, &call);
-
-	if (outcome == OUTCOME_OK)
-		outcome = definitions_meet(registry, action->dest.name, &call.rows, &clashes, &n, &too_many);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++)
-		add_clash(registry, action, &clashes[i]);
-	if (outcome == OUTCOME_OK && too_many > 0) {
-		struct move_blocker blocker = {
-			.resource = STR(""),
-			.reason = "quota",
-			.detail = str_printf(registry->pool, "a tenant defines %u types at most: delete some there", too_many),
-		};
-		add_blocker(registry, action, &blocker);
-	}
-	return outcome;
-}
-
-static enum outcome check_types(struct registry *registry, struct move_plan *plan)
-{
-	bool many = (plan->found.types & MOVE_OTHER_TYPES) != 0;
-	enum outcome outcome = many ? check_many_types(registry, plan) : check_few_types(registry, plan);
-
-	return outcome == OUTCOME_OK && plan->found.definitions ? check_definitions(registry, plan) : outcome;
-}
-
-// Providers that consumers of the source tenant's own project use do not move, since the consumers would stay behind.
-static enum outcome find_in_use(struct registry *registry, struct move_plan *plan)
-{
-	struct move_action *action = plan->action;
-	const struct sql_move_in_use in = {
-		.project = action->source.name,
-		.set = plan->set.in,
-		.limit = MOVE_MAX_BLOCKERS + 1,
-	};
-	struct db_call call = sql_move_in_use_call(registry->pool, plan->set.kind, &in);
-	bool concerns = plan->set.kind == SQL_MOVE_SET_ALL || action->resource.type->rules == &provider_rules;
-	enum outcome outcome = concerns ? run_call(registry, &call) : OUTCOME_OK;
-
-	for (size_t i = 0; concerns && outcome == OUTCOME_OK && i < call.rows.n; i++) {
-		const struct sql_move_in_use_row *row = sql_move_in_use_row(&call.rows, i);
-		struct uuid consumer = { 0 };
-		uuid_from_bytes(row->consumer, &consumer);
-		struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
-				row->name),
-			.reason = "in-use",
-			.detail = str_printf(registry->pool,
-			"consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
-				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
-		};
-		add_blocker(registry, action, &blocker);
-	}
-	return outcome;
-}
-
-static enum outcome find_blockers(struct registry *registry, struct move_plan *plan)
-{
-	enum outcome outcome = OUTCOME_OK;
-
-	if (plan->action->count > 0 && plan->found.dest_has_any)
-		outcome = find_taken(registry, plan);
-	if (outcome == OUTCOME_OK && plan->found.emptied)
-		outcome = find_emptied(registry, plan);
-	if (outcome == OUTCOME_OK && plan->found.locked > 0)
-		outcome = find_locked(registry, plan);
-	if (outcome == OUTCOME_OK)
-		outcome = check_space(registry, plan);
-	if (outcome == OUTCOME_OK)
-		outcome = check_attached(registry, plan);
-	if (outcome == OUTCOME_OK)
-		outcome = check_types(registry, plan);
-	if (outcome == OUTCOME_OK)
-		outcome = find_in_use(registry, plan);
-	if (outcome == OUTCOME_OK)
-		check_quota(registry, plan);
-	return outcome;
-}
-
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan)
 {
@@ -566,7 +203,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	if (outcome == OUTCOME_OK)
 		outcome = sum_set(registry, plan, look, &sum);
 	if (outcome == OUTCOME_OK)
-		outcome = find_blockers(registry, plan);
+		outcome = move_find_blockers(registry, plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	move_state_tag(registry, &action->source.uid, &sum, action->tag);
@@ -582,7 +219,7 @@ static enum outcome list_items(struct registry *registry, struct move_plan *plan
 	struct move_action *action = plan->action;
 	const struct sql_move_items in = { .set = plan->set.in, .limit = action->count };
 	struct db_call call = sql_move_items_call(registry->pool, plan->set.kind, &in);
-	enum outcome outcome = run_call(registry, &call);
+	enum outcome outcome = move_run_call(registry, &call);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
