@@ -10,7 +10,7 @@
 #include "auth/core/authenticator.h"
 #include "auth/certificate_map.h"
 #include "auth/core/principal_cache.h"
-#include "base/certificate.h"
+#include "base/crypto/certificate.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/config/setting.h"

@@ -13,7 +13,7 @@
 #define TENURE_AUTH_CERTIFICATE_MAP_H
 
 #include "auth/core/principal.h"
-#include "base/certificate.h"
+#include "base/crypto/certificate.h"
 
 struct pool;
 struct certificate_map;

@@ -6,7 +6,7 @@
 
 #include "auth/certificate_map.h"
 #include "base/buf.h"
-#include "base/certificate.h"
+#include "base/crypto/certificate.h"
 #include "base/pool.h"
 #include "tap.h"
 

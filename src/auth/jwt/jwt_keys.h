@@ -3,7 +3,7 @@
 #ifndef TENURE_AUTH_JWT_KEYS_H
 #define TENURE_AUTH_JWT_KEYS_H
 
-#include "base/signature.h"
+#include "base/crypto/signature.h"
 #include "base/str.h"
 
 struct jwt_keys;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a client's X.509 certificate says of its owner: the subject and the alternative names. Whether it is to be trusted is for the web
 // server, which has verified it.
-#ifndef TENURE_BASE_CERTIFICATE_H
-#define TENURE_BASE_CERTIFICATE_H
+#ifndef TENURE_BASE_CRYPTO_CERTIFICATE_H
+#define TENURE_BASE_CRYPTO_CERTIFICATE_H
 
 #include "base/str.h"
 

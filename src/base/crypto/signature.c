@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "base/signature.h"
+#include "base/crypto/signature.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

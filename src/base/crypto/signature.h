@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signatures by public keys as JSON Web Signatures have them: RFC 7518 section 3, RFC 8037 section 3.1. There is no symmetric algorithm
 // here, and a key verifies its own kind of signature only, so a public key can never serve as the secret of an HMAC.
-#ifndef TENURE_BASE_SIGNATURE_H
-#define TENURE_BASE_SIGNATURE_H
+#ifndef TENURE_BASE_CRYPTO_SIGNATURE_H
+#define TENURE_BASE_CRYPTO_SIGNATURE_H
 
 #include "base/str.h"
 

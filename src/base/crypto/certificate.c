@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "base/certificate.h"
+#include "base/crypto/certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
