@@ -86,15 +86,7 @@ subtest 'what stands in the way is told at once' => sub {
     is $instance->sql_value(q(SELECT COUNT(*) FROM moves WHERE state = 'queued')), 0, 'nothing is queued';
 };
 
-# The mover is the one child of a master that holds no event queue: workers do.
-sub movers {
-    my @movers;
-    for my $endpoint ('admin', 'service') {
-        push @movers, grep { my $pid = $_; !grep { (readlink($_) // '') =~ /eventpoll/ } glob "/proc/$pid/fd/*" }
-            Tenure::Instance::children_of($instance->master_pid($endpoint));
-    }
-    return @movers;
-}
+sub movers { return $instance->movers }
 
 subtest 'looked at again at the end' => sub {
     ok scalar movers(), 'somebody carries moves out';

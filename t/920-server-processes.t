@@ -127,10 +127,10 @@ subtest 'a worker that dies' => sub {
     is((() = $daemon->log_text =~ /worker \d+ ended/g), 3, 'each is logged');
     ok $daemon->answers, 'and it serves';
 
-    my ($mover) = grep { !Tenure::Daemon::has_epoll($_) } $daemon->children;
-    kill KILL => $mover;
-    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->children; @now == 5 && !grep { $_ == $mover } @now }),
-        'so is the mover';
+    my ($host) = grep { Tenure::Daemon::name_of($_) eq 'tenured-host' } $daemon->children;
+    kill KILL => $host;
+    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->children; @now == 5 && !grep { $_ == $host } @now }),
+        'so is the host service';
     my ($watch) = grep { Tenure::Daemon::is_watch_process($_) } $daemon->children;
     kill KILL => $watch;
     ok Tenure::Daemon::wait_until(sub { my ($now) = grep { Tenure::Daemon::is_watch_process($_) } $daemon->children;

@@ -43,7 +43,7 @@ like $conf, qr{^/.*/tenure$}, 'the Makefile tells its folders';
 
 subtest 'a first time' => sub {
     install();
-    ok -x "$root$sbin/$_", $_ for qw(tenured tenure-manage);
+    ok -x "$root$sbin/$_", $_ for qw(tenured tenured-host tenure-manage);
     is((stat "$root$conf/tenure.conf")[2] & 07777, 0640, 'a configuration that is not for everybody');
     ok -s "$root$conf/wadl/$_" && -s "$root$data/wadl/$_", "$_, to edit, and as it was"
         for qw(service.wadl admin.wadl combined.wadl);
@@ -106,6 +106,10 @@ subtest 'systemd' => sub {
         my $said = join '', grep { /tenured\@x/ } split /^/, qx{'$analyze' verify '$copy' 2>&1};
         is $said, '', 'systemd finds nothing to complain of in the unit';
     }
+    my $host = $daemon->read_file("$root$lib/tenure-host.service");
+    like $host, qr/^ExecStart=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf$/m, 'the host service names what was installed';
+    like $host, qr/^\Q$_\E$/m, "it has $_" for qw(Type=notify User=tenure Group=www-data LimitCORE=0 ProtectProc=invisible
+        NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     my $folder = folder('sysusersdir');
     like $daemon->read_file("$root$folder/tenure.conf"), qr/^u tenure /m, 'its user';
     $folder = folder('tmpfilesdir');

@@ -332,3 +332,12 @@ WHERE id = :id;
 -- @in id uint, moved uint, now time
 INSERT INTO move_progress (move_id, moved, updated_at) VALUES (:id, :moved, :now)
 ON DUPLICATE KEY UPDATE moved = VALUES(moved), updated_at = VALUES(updated_at);
+
+-- What waits for a mover: for monitoring. begun: moves that a mover carries out, or did when it was killed.
+-- @statement mover_counts
+-- @out queued uint, begun uint, oldest time null, namespaces uint
+-- @scans as many as wait
+SELECT (SELECT COUNT(*) FROM moves WHERE state = 'queued') AS queued,
+  (SELECT COUNT(*) FROM moves m JOIN move_progress p ON p.move_id = m.id WHERE m.state = 'queued') AS begun,
+  (SELECT MIN(created_at) FROM moves WHERE state = 'queued') AS oldest,
+  (SELECT COUNT(*) FROM namespace_deletions) AS namespaces;

@@ -132,3 +132,10 @@ DELETE k
 FROM resource_classes k FORCE INDEX (live)
 LEFT JOIN inventories x ON x.class_id = k.id
 WHERE k.live IS NULL AND x.class_id IS NULL;
+
+-- ---- when it was done
+
+-- Microseconds since 1970 (UTC), in decimal: for those who ask whether somebody reaps, and how often.
+-- @statement reap_record
+-- @in at bytes
+INSERT INTO settings (name, value) VALUES ('reaped_at', :at) ON DUPLICATE KEY UPDATE value = VALUES(value);

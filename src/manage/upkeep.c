@@ -7,6 +7,8 @@
 #include "registry/registry.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
+#include "server/setup/host.h"
+#include "sql/moves.h"
 
 int command_reap(struct manage *manage)
 {
@@ -47,6 +49,26 @@ static void note_finding(void *arg, const char *check, uint64_t found, uint64_t 
 	findings->left += found - (fixed < found ? fixed : found);
 }
 
+// Warns if work waits for a host service (server/host/host.h) and none runs on this host. It may run on another one, so that is no
+// finding.
+static void warn_of_host_service(struct manage *manage)
+{
+	struct db_rows rows;
+	pid_t holder;
+	enum host_service service = host_service_find(manage->config, &holder);
+
+	if (service == HOST_SERVICE_RUNS || sql_mover_counts_run(manage->db, manage->pool, &rows) != DB_OK || rows.n == 0)
+		return;
+	const struct sql_mover_counts_row *row = sql_mover_counts_row(&rows, 0);
+	if (row->queued == 0 && row->namespaces == 0)
+		return;
+	fprintf(stderr, "tenure-manage: warning: %llu moves and %llu deletions of namespaces wait, and %s: start tenured-host here or on "
+		"another host of this registry\n",
+		(unsigned long long)row->queued, (unsigned long long)row->namespaces,
+		service == HOST_SERVICE_ABSENT ? "no host service runs on this host" :
+						 "this user may not look whether a host service runs on this host");
+}
+
 int command_doctor(struct manage *manage)
 {
 	static const struct table_column columns[] = {
@@ -63,6 +85,7 @@ int command_doctor(struct manage *manage)
 		table_print(&findings.table, false, stdout);
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
+	warn_of_host_service(manage);
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);
 	registry_store_free(&store);

@@ -12,8 +12,9 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/shared.h"
 #include "server/master.h"
-#include "server/request/limits.h"
+#include "server/setup/host.h"
 #include "server/setup/listen.h"
 #include "server/setup/notify.h"
 #include "server/setup/setup.h"
@@ -114,7 +115,7 @@ static int serve_alone(struct setup *setup)
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
 	struct worker_tools tools = { .orders = -1, .slow = -1, .processes = count_processes(), .host =
-		limits_open_shared(setup->config) };
+		host_shared_open(setup->config) };
 	code = worker_run(setup, STDIN_FILENO, &tools);
 	shared_close(&tools.host);
 	setup_free(&setup);

@@ -13,13 +13,14 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/shared.h"
 #include "registry/trait/catalogue.h"
 #include "server/master.h"
-#include "server/mover_process.h"
-#include "server/request/limits.h"
+#include "server/host/host.h"
 #include "server/sender.h"
 #include "server/setup/child.h"
 #include "server/setup/dialects.h"
+#include "server/setup/host.h"
 #include "server/setup/identity.h"
 #include "server/setup/notify.h"
 #include "server/setup/settings.h"
@@ -42,7 +43,7 @@ struct master {
 	sigset_t signals;
 	int orders[2];           // socket pair from workers to the watch process (handover.h)
 	int slow[2];             // socket pair from workers to the sender
-	struct child *children; // the workers, the mover, the sender, and the watch process if a dialect has watches
+	struct child *children; // the workers, the host service, the sender, and the watch process if a dialect has watches
 	size_t n_children;
 	struct child_life *lives; // one for each child, in memory shared with it
 	int64_t look_us;        // clock_tick_us() of the next check whether a child hangs
@@ -107,14 +108,18 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 			.processes = count_workers(master->setup),
 			.host = master->host });
 		break;
-	case CHILD_MOVER:
-		code = mover_process_main(master->setup->config, master->host);
+	case CHILD_HOST:
+		code = host_main(&(struct host_options){ .path = NULL }, &master->setup->config, master->host);
 		break;
 	case CHILD_SENDER:
 		code = sender_main(master->setup, master->slow[1]);
 		break;
 	case CHILD_WATCH:
 		code = watch_main(master->setup, master->orders[1], master->host, life);
+		break;
+	case CHILD_MOVER:
+	case CHILD_REAPER:
+		assert(!"a child of the host service");
 		break;
 	}
 	shared_close(&master->host);
@@ -164,7 +169,7 @@ static bool make_children(struct master *master)
 	master->n_children = master->children == NULL ? 0 : n;
 	if (master->children == NULL || !make_lives(master, n))
 		return false;
-	master->children[workers].kind = CHILD_MOVER;
+	master->children[workers].kind = CHILD_HOST;
 	master->children[workers + 1].kind = CHILD_SENDER;
 	if (n > workers + 2)
 		master->children[workers + 2].kind = CHILD_WATCH;
@@ -480,7 +485,7 @@ static int begin(struct master *master)
 	char *error = NULL;
 	int code = become_user(master, &error);
 
-	master->host = limits_open_shared(master->setup->config);
+	master->host = host_shared_open(master->setup->config);
 	if (code == EX_OK && (!handover_pair(master->orders) || !handover_pair(master->slow) ||
 		(pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The master process: owns the listening socket, starts the workers, the mover, the sender and the watch process, and replaces
-// each that ends. Signals:
+// The master process: owns the listening socket, starts the workers, the sender, the watch process, and a host service, which
+// works if no other one of the host does (host/host.h); and replaces each that ends. Signals:
 //   TERM, INT, QUIT  accept no new connections, serve those accepted, then end
 //   HUP              load configuration and WADL again; new workers take over the same socket, then the old workers end.
 //                    If loading fails, the error is logged and nothing changes

@@ -18,7 +18,7 @@
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
 #include "server/setup/child.h"
-#include "server/mover_process.h"
+#include "server/host/mover_process.h"
 #include "server/request/limits.h"
 #include "server/request/pipeline.h"
 #include "server/setup/signals.h"

@@ -19,6 +19,7 @@ enum { MAX_TABLES = 64 };
 static const struct config_table *const fixed[] = {
 	&db_settings_table,
 	&server_settings_table,
+	&host_settings_table,
 	&api_settings_table,
 	&registry_settings_table,
 	&auth_settings_table,

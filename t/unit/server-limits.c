@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/request/limits.h"
+#include "server/setup/host.h"
 #include "server/setup/settings.h"
 #include "set.h"
 #include "settings/settings.h"
@@ -38,7 +39,7 @@ static struct principal user_of(const char *user, const char *tenant)
 
 static struct shared *share(void)
 {
-	struct shared *shared = limits_open_shared(config);
+	struct shared *shared = host_shared_open(config);
 
 	if (shared == NULL || !shared_is_file(shared))
 		abort();

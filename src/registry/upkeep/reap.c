@@ -6,11 +6,13 @@
 #include "registry/upkeep/reap.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
 #include "registry/tenant/internal.h"
 #include "sql/reaping.h"
+#include "sql/schema.h"
 
 enum { ROWS_AT_ONCE = 1000 };
 
@@ -278,6 +280,32 @@ static enum outcome drop_leftovers(struct registry *registry)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
+static enum outcome record(struct registry *registry)
+{
+	struct buf at = buf_new(registry->pool, 24);
+
+	buf_add_i64(&at, clock_now_us());
+	const struct sql_reap_record in = { .at = buf_str(&at) };
+	enum db_result result = sql_reap_record_run(registry->db, registry->pool, &in, NULL);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome reap_last(struct registry *registry, int64_t *at_us)
+{
+	const struct sql_setting_get in = { .name = STR("reaped_at") };
+	struct db_rows rows;
+	uint64_t at = 0;
+	enum db_result result = sql_setting_get_run(registry->db, registry->pool, &in, &rows);
+
+	*at_us = 0;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	// A value that is no time, written by hand perhaps, counts as none.
+	if (rows.n > 0 && str_to_u64(sql_setting_get_row(&rows, 0)->value, &at) && at <= INT64_MAX)
+		*at_us = (int64_t)at;
+	return OUTCOME_OK;
+}
+
 enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *counts)
 {
 	struct reaping reaping = { .registry = registry, .counts = counts };
@@ -288,5 +316,7 @@ enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *c
 		outcome = reap_resources(&reaping, dry_run);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(all_rows); i++)
 		outcome = reap_rows(&reaping, dry_run, &all_rows[i]);
-	return outcome != OUTCOME_OK || dry_run ? outcome : drop_leftovers(registry);
+	if (outcome == OUTCOME_OK && !dry_run)
+		outcome = drop_leftovers(registry);
+	return outcome != OUTCOME_OK || dry_run ? outcome : record(registry);
 }

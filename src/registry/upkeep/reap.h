@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purges what is past its retention. Run regularly by `tenure-manage reap`.
+// Purges what is past its retention. Run regularly by the host service (server/host/reaper.h), or by `tenure-manage reap`.
 #ifndef TENURE_REGISTRY_UPKEEP_REAP_H
 #define TENURE_REGISTRY_UPKEEP_REAP_H
 
@@ -17,6 +17,10 @@ struct reap_counts {
 
 // Purges, or only counts if dry_run; call registry_begin() first. It runs transactions of its own, each of bounded size. If one
 // fails, counts has what was purged before. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// The time of a purge that came to its end is recorded in the database.
 enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *counts);
+// When the last purge came to its end, on whichever host: *at_us in microseconds since 1970 (UTC); 0: there was none. Call
+// registry_begin() first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+enum outcome reap_last(struct registry *registry, int64_t *at_us);
 
 #endif

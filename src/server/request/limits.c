@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
-#include "db/settings.h"
 #include "server/request/limits_internal.h"
 #include "server/setup/settings.h"
 
@@ -54,21 +53,6 @@ uint64_t limits_key(const struct limits *limits, char kind, struct str a, struct
 }
 
 // ---- the process
-
-// The text names the database: processes that use the same one share their counts.
-struct shared *limits_open_shared(const struct config *config)
-{
-	const struct db_settings *db = db_settings(config);
-	char *text = NULL;
-
-	if (asprintf(&text, "%s\n%s\n%u\n%s", db->host, db->socket, db->port, db->name) < 0)
-		return NULL;
-	struct shared *shared = shared_open(server_settings(config)->runtime_dir, str_c(text));
-	if (shared == NULL)
-		log_warning("no memory to share: no limits hold");
-	free(text);
-	return shared;
-}
 
 // Enters this process into the shared memory as it is mapped now.
 static void join(struct limits *limits)

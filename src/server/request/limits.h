@@ -46,10 +46,6 @@ struct limits_refusal {
 	const char *what;  // "requests in progress for your tenant"
 };
 
-// Opens the memory that is shared by all processes of this configuration's registry (shared_open()). NULL: there is no memory;
-// logged.
-struct shared *limits_open_shared(const struct config *config);
-
 // Claims a slot of shared, which the caller owns and keeps open. shared NULL: nothing is limited. processes: how many serve the
 // endpoint once all have started, this one included; 0: this process serves no requests. NULL: no memory.
 struct limits *limits_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,

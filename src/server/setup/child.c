@@ -34,17 +34,17 @@ const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsi
 
 const char *child_name(const struct child *child)
 {
-	switch (child->kind) {
-	case CHILD_WORKER:
-		return "worker";
-	case CHILD_MOVER:
-		return "mover";
-	case CHILD_SENDER:
-		return "sender";
-	case CHILD_WATCH:
-		break;
-	}
-	return "watch process";
+	static const char *const names[] = {
+		[CHILD_WORKER] = "worker",
+		[CHILD_HOST] = "host service",
+		[CHILD_SENDER] = "sender",
+		[CHILD_WATCH] = "watch process",
+		[CHILD_MOVER] = "mover",
+		[CHILD_REAPER] = "reaper",
+	};
+
+	assert((size_t)child->kind < COUNT_OF(names));
+	return names[child->kind];
 }
 
 void child_describe_end(int status, char *text, size_t size)

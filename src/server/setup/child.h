@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process of the master: its state, and when to start it again.
+// A child process of the master, or of the host service: its state, and when to start it again.
 #ifndef TENURE_SERVER_SETUP_CHILD_H
 #define TENURE_SERVER_SETUP_CHILD_H
 
@@ -9,7 +9,8 @@
 
 #include "base/base.h"
 
-enum child_kind { CHILD_WORKER, CHILD_MOVER, CHILD_SENDER, CHILD_WATCH };
+// CHILD_MOVER and CHILD_REAPER are children of the host service; the others are the master's.
+enum child_kind { CHILD_WORKER, CHILD_HOST, CHILD_SENDER, CHILD_WATCH, CHILD_MOVER, CHILD_REAPER };
 
 enum {
 	CHILD_DELAY_READY_MS = 10, // after a child that was ready ended
@@ -39,7 +40,7 @@ struct child {
 void child_ended(struct child *child, int64_t now_us);
 // The reason to kill the child at now_us; NULL: there is none. deadline_s: seconds that a request may take; 0: no limit.
 const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsigned deadline_s);
-// "worker", "mover", "sender" or "watch process".
+// How log lines call it: "worker", "mover", …
 const char *child_name(const struct child *child);
 // Describes a status of waitpid(2): "with code 1", "by signal 9 (Killed)".
 void child_describe_end(int status, char *text, size_t size);

@@ -61,6 +61,22 @@ const struct server_settings *server_settings(const struct config *config)
 	return config_values(config, &server_settings_table);
 }
 
+#define HOST(key, type, member, ...) SETTING_ROW("host", key, type, host_settings, member, __VA_ARGS__)
+
+static const struct setting host_rows[] = {
+	HOST("reap_interval", SECONDS, reap_interval, "1d", 0, 366 * SETTING_DAY, NULL,
+		"How often the host service purges what is past its retention. 0: never; `tenure-manage reap` does."),
+};
+
+const struct config_table host_settings_table = {
+	.settings = host_rows, .n = COUNT_OF(host_rows), .size = sizeof(struct host_settings),
+};
+
+const struct host_settings *host_settings(const struct config *config)
+{
+	return config_values(config, &host_settings_table);
+}
+
 #define ENDPOINT(key, type, member, ...) SETTING_ROW("endpoint", key, type, server_endpoint_settings, member, __VA_ARGS__)
 
 static const struct setting server_endpoint_rows[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the processes: their user, log, limits; and of an endpoint's socket and workers.
+// The settings of the processes: their user, log, limits; of the host service; and of an endpoint's socket and workers.
 #ifndef TENURE_SERVER_SETUP_SETTINGS_H
 #define TENURE_SERVER_SETUP_SETTINGS_H
 
@@ -27,6 +27,13 @@ struct server_settings {
 };
 extern const struct config_table server_settings_table;
 const struct server_settings *server_settings(const struct config *config);
+
+// Of the host service (server/host/host.h).
+struct host_settings {
+	uint64_t reap_interval;   // seconds between two purges of what is past its retention; 0: it purges nothing
+};
+extern const struct config_table host_settings_table;
+const struct host_settings *host_settings(const struct config *config);
 
 struct server_endpoint_settings {
 	const char *socket;       // path of the unix socket that the master opens

@@ -132,13 +132,20 @@ bool setup_make_logs(const struct setup *setup)
 	return made || complain(error);
 }
 
+void setup_open_error_log(const struct config *config, const char *program)
+{
+	const struct server_settings *settings = server_settings(config);
+	enum log_level level = LOG_LEVEL_INFO;
+
+	(void)log_level_parse(str_c(settings->log_level), &level); // can't fail: config_load() has checked it
+	log_open(program, strcmp(settings->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
+}
+
 bool setup_open_logs(const struct setup *setup)
 {
-	enum log_level level = LOG_LEVEL_INFO;
 	char *error = NULL;
 
-	(void)log_level_parse(str_c(setup->settings->log_level), &level); // can't fail: config_load() has checked it
-	log_open("tenured", strcmp(setup->settings->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
+	setup_open_error_log(setup->config, "tenured");
 	return setup_reopen_logs(setup, &error) || complain(error);
 }
 

@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 struct auth;
+struct config;
 struct shared;
 
 struct setup {
@@ -26,7 +27,9 @@ void setup_free(struct setup **setup);
 struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error);
 // Creates the access log, if it does not exist, for the user that this process will become. False if that fails; logged.
 bool setup_make_logs(const struct setup *setup);
-// Sends log lines where the configuration says, and opens the access log. False if that can't be opened; logged.
+// Sends log lines where the configuration says. program: shown in each; must outlive the process.
+void setup_open_error_log(const struct config *config, const char *program);
+// setup_open_error_log() for tenured, and opens the access log. False if that can't be opened; logged.
 bool setup_open_logs(const struct setup *setup);
 // Reopens the access log only. False with *error from malloc if that fails: the open file stays in use.
 bool setup_reopen_logs(const struct setup *setup, char **error);

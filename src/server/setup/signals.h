@@ -9,4 +9,8 @@
 // requests to other workers, then end. HUP and USR1: reopen the access log. The caller blocks them before worker_run().
 void signals_fill(sigset_t *set);
 
+// For a process that does not read signals but handles them: TERM, INT and QUIT, which the caller may have blocked, call handler
+// from now on. SIG_DFL: they end the process.
+void signals_stop_by(void (*handler)(int signal));
+
 #endif

@@ -159,7 +159,7 @@ sub _move_sets {
 # SIGKILL for a worker or a mover of some endpoint.
 sub kill_worker {
     my ($self) = @_;
-    my @pids = map { Tenure::Instance::children_of($_) } grep { defined } map { $self->{instance}->master_pid($_) } qw(admin service combined);
+    my @pids = map { Tenure::Instance::children_of($_) } grep { defined } map { $self->{instance}->master_pid($_) } qw(admin service combined host);
     return @pids ? kill KILL => $pids[rand @pids] : 0;
 }
 

@@ -291,6 +291,16 @@ sub children_of {
     return split ' ', read_file("/proc/$pid/task/$pid/children");
 }
 
+# The process id of the host service, and those of its children of that name: the movers or the reapers that run now.
+sub host_pid { return $_[0]->master_pid('host') }
+
+sub host_children {
+    my ($self, $name) = @_;
+    return grep { read_file("/proc/$_/comm") =~ /\A\Q$name\E$/ } children_of($self->host_pid);
+}
+
+sub movers { return $_[0]->host_children('tenured-mover') }
+
 sub wait_until {
     my ($true, $seconds) = @_;
     my $until = Time::HiRes::time() + ($seconds // 30);

@@ -8,7 +8,9 @@
 
 #include "base/log.h"
 #include "registry/mover.h"
-#include "server/mover_process.h"
+#include "server/host/mover_process.h"
+#include "server/setup/host.h"
+#include "server/setup/signals.h"
 
 static volatile sig_atomic_t stop; // a global, for the signal handler
 
@@ -18,24 +20,9 @@ static void on_stop(int signal)
 	stop = 1;
 }
 
-static void set_stop_signals(void (*handler)(int signal))
-{
-	static const int signals[] = { SIGTERM, SIGINT, SIGQUIT };
-	struct sigaction action = { .sa_handler = handler };
-	sigset_t set;
-
-	sigemptyset(&action.sa_mask);
-	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT_OF(signals); i++) {
-		(void)sigaction(signals[i], &action, NULL);
-		sigaddset(&set, signals[i]);
-	}
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 int mover_process_main(const struct config *config, const struct shared *host)
 {
-	set_stop_signals(on_stop);
+	signals_stop_by(on_stop);
 	mover_run(config, host, &stop);
 	return 0;
 }
@@ -55,7 +42,7 @@ static void drop_descriptors(void)
 _Noreturn static void carry_out(const struct config *config, const struct shared *host)
 {
 	drop_descriptors();
-	set_stop_signals(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
+	signals_stop_by(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
 	log_request(STR(""));
 	while (mover_once(config, host))
 		;
@@ -64,8 +51,10 @@ _Noreturn static void carry_out(const struct config *config, const struct shared
 
 void mover_kick(struct mover_kick *kick, const struct config *config, const struct shared *host)
 {
+	pid_t holder;
+
 	kick->wanted = kick->pid != 0 && kill(kick->pid, 0) == 0;
-	if (kick->wanted)
+	if (kick->wanted || host_service_find(config, &holder) == HOST_SERVICE_RUNS)
 		return;
 	pid_t pid = fork();
 	if (pid == 0)

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/shared.h"
+#include "server/host/host.h"
+#include "server/host/mover_process.h"
+#include "server/host/reaper.h"
+#include "server/setup/child.h"
+#include "server/setup/host.h"
+#include "server/setup/notify.h"
+#include "server/setup/settings.h"
+#include "server/setup/setup.h"
+#include "server/setup/signals.h"
+#include "settings/settings.h"
+
+enum {
+	LOOK_MS = 1000,        // between two looks at the lock, at hanging children and at the shared memory
+	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
+	CHILDREN = 2,
+};
+
+struct host {
+	const struct host_options *options;
+	struct config *config;
+	struct shared *shared;
+	struct host_lock lock;
+	int signal_fd;
+	pid_t pid;
+	struct child children[CHILDREN]; // while it holds the lock
+	struct child_life *lives;
+	bool works;      // it holds the lock, and children are to run
+	bool stopping;
+	bool told;       // why the lock can't be taken is in the log
+	int64_t kill_us; // clock_tick_us() at which children that were told to end are killed; 0: none was told, or they were killed
+};
+
+// ---- children
+
+// In a child: it must not outlive the service for long, and has no use for the service's descriptors.
+static void begin_child(const struct host *host, const char *name)
+{
+	(void)prctl(PR_SET_NAME, name); // the name in ps and top
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != host->pid)
+		(void)raise(SIGTERM); // the service ended before prctl(); the signal is blocked until the child unblocks it
+	close(host->signal_fd);
+}
+
+_Noreturn static void run_child(struct host *host, enum child_kind kind)
+{
+	int code = EX_OK;
+
+	if (kind == CHILD_MOVER) {
+		begin_child(host, "tenured-mover");
+		code = mover_process_main(host->config, host->shared);
+	} else {
+		begin_child(host, "tenured-reaper");
+		signals_stop_by(SIG_DFL);
+		reaper_run(host->config, host->shared);
+		code = EX_OSERR;
+	}
+	_exit(code);
+}
+
+// Is this child needed by the configuration?
+static bool is_wanted(const struct host *host, const struct child *child)
+{
+	return child->kind != CHILD_REAPER || host_settings(host->config)->reap_interval > 0;
+}
+
+// Forks a child. If that fails, the child is due again after a delay, as if it had ended.
+static void start_child(struct host *host, struct child *child)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_child(host, child->kind);
+	child->started_us = clock_tick_us();
+	if (pid < 0) {
+		log_error("can't fork a %s: %s", child_name(child), strerror(errno));
+		child_ended(child, child->started_us);
+		return;
+	}
+	child->pid = pid;
+}
+
+static void start_due(struct host *host)
+{
+	for (size_t i = 0; i < CHILDREN; i++) {
+		struct child *child = &host->children[i];
+
+		if (child->pid == 0 && child->due_us <= clock_tick_us() && is_wanted(host, child))
+			start_child(host, child);
+	}
+}
+
+static bool any_running(const struct host *host)
+{
+	for (size_t i = 0; i < CHILDREN; i++) {
+		if (host->children[i].pid != 0)
+			return true;
+	}
+	return false;
+}
+
+static void signal_children(const struct host *host, int signal)
+{
+	for (size_t i = 0; i < CHILDREN; i++) {
+		if (host->children[i].pid != 0)
+			(void)kill(host->children[i].pid, signal);
+	}
+}
+
+// Tells all children to end, and to do so in time.
+static void end_children(struct host *host)
+{
+	signal_children(host, SIGTERM);
+	signal_children(host, SIGCONT); // one that is stopped would not read it
+	host->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
+}
+
+static struct child *find_child(struct host *host, pid_t pid)
+{
+	for (size_t i = 0; i < CHILDREN; i++) {
+		if (host->children[i].pid == pid)
+			return &host->children[i];
+	}
+	return NULL;
+}
+
+static void note_end(struct host *host, struct child *child, int status)
+{
+	pid_t pid = child->pid;
+	char how[64];
+
+	child_describe_end(status, how, sizeof(how));
+	child_ended(child, clock_tick_us());
+	if (host->kill_us == 0)
+		log_warning("%s %ld ended %s; another starts in %u ms", child_name(child), (long)pid, how, child->delay_ms);
+	else
+		child->due_us = 0; // it was told to end: what replaces it, if anything does, starts at once
+}
+
+// Looks which children have ended, were stopped or continued.
+static void reap_children(struct host *host)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		struct child *child = find_child(host, pid);
+
+		if (child == NULL)
+			continue;
+		if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+			note_end(host, child, status);
+			continue;
+		}
+		child->stopped_us = WIFSTOPPED(status) ? clock_tick_us() : 0;
+		if (WIFSTOPPED(status))
+			log_warning("%s %ld is stopped by a signal", child_name(child), (long)pid);
+	}
+	if (!any_running(host))
+		host->kill_us = 0;
+}
+
+// Kills children that hang. Their end is handled like any other.
+static void kill_hanging(struct host *host)
+{
+	int64_t now_us = clock_tick_us();
+
+	for (size_t i = 0; i < CHILDREN; i++) {
+		const char *why = child_reason_to_kill(&host->children[i], now_us, 0);
+		if (why == NULL)
+			continue;
+		log_error("%s %ld is killed: %s", child_name(&host->children[i]), (long)host->children[i].pid, why);
+		(void)kill(host->children[i].pid, SIGKILL);
+	}
+	if (host->kill_us != 0 && now_us >= host->kill_us && any_running(host)) {
+		log_error("not all have ended within %d s: killing the rest", STOP_LIMIT_MS / 1000);
+		signal_children(host, SIGKILL);
+		host->kill_us = INT64_MAX;
+	}
+}
+
+// ---- the lock
+
+static void say_who_works(struct host *host, pid_t holder)
+{
+	if (host->told)
+		return;
+	host->told = true;
+	if (holder != 0)
+		log_info("process %ld does this host's background work; this one waits until it ends", (long)holder);
+	else
+		log_info("another process does this host's background work; this one waits until it ends");
+}
+
+static void try_lock(struct host *host)
+{
+	pid_t holder;
+
+	switch (host_lock_take(&host->lock, host->config, &holder)) {
+	case HOST_LOCK_HELD:
+		host->works = true;
+		host->told = false;
+		log_info("does this host's background work");
+		break;
+	case HOST_LOCK_ELSEWHERE:
+		say_who_works(host, holder);
+		break;
+	case HOST_LOCK_FAILED:
+		if (!host->told)
+			log_error("no background work is done, since there is no lock in %s: %s",
+				server_settings(host->config)->runtime_dir, strerror(errno));
+		host->told = true;
+		break;
+	}
+}
+
+// Somebody removed the lock's file, so another process may hold a lock of that name. Takes the new one, or lets the other work.
+static void check_lock(struct host *host)
+{
+	if (host_lock_is_valid(&host->lock))
+		return;
+	log_warning("%s was removed or replaced", host->lock.path);
+	host_lock_release(&host->lock);
+	host->works = false;
+	try_lock(host);
+	if (!host->works)
+		end_children(host);
+}
+
+// ---- signals
+
+// Reads the configuration again. NULL: that failed, logged; the old one stays.
+static struct config *load_anew(const struct host *host)
+{
+	char *error = NULL;
+	struct config *fresh = config_load(host->options->path, settings_tables(), &error);
+
+	if (fresh == NULL)
+		log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
+	free(error);
+	return fresh;
+}
+
+static void reload(struct host *host)
+{
+	struct config *fresh = host->options->path != NULL ? load_anew(host) : NULL;
+
+	if (fresh == NULL)
+		return;
+	notify_supervisor("RELOADING=1");
+	if (host->works && !host_lock_is_of(&host->lock, fresh))
+		log_warning("another runtime_dir or database takes a restart");
+	config_free(&host->config);
+	host->config = fresh;
+	setup_open_error_log(fresh, host->options->program);
+	end_children(host); // others with the new configuration take their places
+	log_info("reloaded");
+	notify_supervisor("READY=1");
+}
+
+static void stop(struct host *host)
+{
+	if (host->stopping)
+		return;
+	if (host->options->path != NULL) {
+		log_info("stopping");
+		notify_supervisor("STOPPING=1");
+	}
+	host->stopping = true;
+	end_children(host);
+}
+
+static void take_signals(struct host *host)
+{
+	struct signalfd_siginfo info;
+
+	while (read(host->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+			stop(host);
+		else if (info.ssi_signo == SIGHUP)
+			reload(host);
+	}
+}
+
+// ---- the loop
+
+// What is done once a second, and after each signal.
+static void look(struct host *host)
+{
+	reap_children(host);
+	kill_hanging(host);
+	if (host->shared != NULL)
+		(void)shared_refresh(host->shared, clock_tick_us());
+	if (host->stopping)
+		return;
+	if (host->works)
+		check_lock(host);
+	else if (!any_running(host))
+		try_lock(host);
+	if (host->works && host->kill_us == 0)
+		start_due(host);
+}
+
+// Milliseconds until look() has something to do if no signal comes.
+static int patience_ms(const struct host *host)
+{
+	int64_t us = LOOK_MS * INT64_C(1000), now_us = clock_tick_us();
+
+	for (size_t i = 0; host->works && host->kill_us == 0 && i < CHILDREN; i++) {
+		const struct child *child = &host->children[i];
+		if (child->pid == 0 && is_wanted(host, child) && child->due_us - now_us < us)
+			us = child->due_us > now_us ? child->due_us - now_us : 0;
+	}
+	return (int)((us + 999) / 1000);
+}
+
+static void loop(struct host *host)
+{
+	while (!host->stopping || any_running(host)) {
+		look(host);
+		struct pollfd wait = { .fd = host->signal_fd, .events = POLLIN };
+		if (poll(&wait, 1, patience_ms(host)) > 0)
+			take_signals(host);
+		reap_children(host);
+	}
+}
+
+static bool host_open(struct host *host)
+{
+	sigset_t signals;
+
+	signals_fill(&signals);
+	sigaddset(&signals, SIGCHLD);
+	host->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	void *lives = mmap(NULL, CHILDREN * sizeof(*host->lives), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (lives == MAP_FAILED || host->signal_fd < 0)
+		return false;
+	host->lives = lives;
+	host->children[0].kind = CHILD_MOVER;
+	host->children[1].kind = CHILD_REAPER;
+	for (size_t i = 0; i < CHILDREN; i++)
+		host->children[i].life = &host->lives[i];
+	return true;
+}
+
+int host_main(const struct host_options *options, struct config **config, struct shared *shared)
+{
+	struct host host = { .options = options, .config = *config, .shared = shared, .pid = getpid() };
+	int code = EX_OK;
+
+	(void)prctl(PR_SET_NAME, "tenured-host");
+	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
+	if (host_open(&host)) {
+		if (options->path != NULL)
+			notify_supervisor("READY=1");
+		loop(&host);
+	} else {
+		log_error("can't do this host's background work: %s", strerror(errno));
+		code = EX_OSERR;
+	}
+	host_lock_release(&host.lock);
+	if (host.signal_fd >= 0)
+		close(host.signal_fd);
+	if (host.lives != NULL)
+		(void)munmap(host.lives, CHILDREN * sizeof(*host.lives));
+	*config = host.config;
+	return code;
+}

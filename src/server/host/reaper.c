@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "db/settings.h"
+#include "registry/cache/coherence.h"
+#include "registry/registry.h"
+#include "registry/upkeep/reap.h"
+#include "server/host/reaper.h"
+#include "server/setup/settings.h"
+
+enum {
+	LOOK_S = 60,  // longest time between two looks whether a purge is due: another host, or an operator, may have purged
+	AWAY_S = 5,   // the same if the database does not answer
+};
+
+struct reaper {
+	struct db *db;
+	struct registry_store *store;
+	struct registry registry[1];
+	struct pool *pool;
+	struct problem problem;
+	uint64_t interval_us;
+};
+
+static void reaper_close(struct reaper *reaper)
+{
+	registry_store_free(&reaper->store);
+	db_close(&reaper->db);
+	pool_free(&reaper->pool);
+}
+
+static bool reaper_open(struct reaper *reaper, const struct config *config, const struct shared *host)
+{
+	*reaper = (struct reaper){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	reaper->interval_us = host_settings(config)->reap_interval * 1000000;
+	if (reaper->db != NULL && reaper->pool != NULL)
+		reaper->store = registry_store_new(config, reaper->db);
+	if (reaper->store == NULL) {
+		reaper_close(reaper);
+		return false;
+	}
+	coherence_join(reaper->store, host);
+	registry_attach(reaper->registry, reaper->store);
+	return true;
+}
+
+static void purge(struct reaper *reaper)
+{
+	struct reap_counts n = { 0 };
+	enum outcome outcome = reap(reaper->registry, false, &n);
+
+	log_info("purged %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens%s",
+		(unsigned long long)n.tenants, (unsigned long long)n.resources, (unsigned long long)n.forwards,
+		(unsigned long long)n.moves, (unsigned long long)n.changes, (unsigned long long)n.tokens,
+		outcome == OUTCOME_OK ? "" : ", then the database failed; the rest follows");
+}
+
+// Purges if that is due. Returns the seconds until the next look.
+static unsigned look(struct reaper *reaper)
+{
+	struct uuid none = { 0 };
+	int64_t last_us;
+
+	pool_clear(reaper->pool);
+	if (registry_begin(reaper->registry, reaper->pool, &none, STR("tenured-host"), &reaper->problem) != OUTCOME_OK ||
+		reap_last(reaper->registry, &last_us) != OUTCOME_OK)
+		return AWAY_S;
+	int64_t now_us = clock_now_us();
+	// A time in the future was written by a host whose clock is wrong: it must not prevent purges.
+	if (last_us <= now_us && (uint64_t)(now_us - last_us) < reaper->interval_us) {
+		uint64_t rest_s = (reaper->interval_us - (uint64_t)(now_us - last_us)) / 1000000 + 1;
+		return rest_s < LOOK_S ? (unsigned)rest_s : LOOK_S;
+	}
+	purge(reaper);
+	return AWAY_S;
+}
+
+void reaper_run(const struct config *config, const struct shared *host)
+{
+	struct reaper reaper;
+
+	assert(host_settings(config)->reap_interval > 0);
+	if (!reaper_open(&reaper, config, host)) {
+		log_error("no memory for the reaper");
+		return;
+	}
+	for (;;) {
+		const struct timespec pause = { .tv_sec = look(&reaper) };
+		(void)nanosleep(&pause, NULL);
+	}
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The host service: one of several works, another takes over; it carries out moves and purges where the web server starts the
+# workers, waits for a database that is away, reloads and stops; doctor tells when it is missing.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use POSIX ();
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::Instance;
+use Tenure::Run;
+
+my $program = Tenure::Instance::build_dir() . '/tenured-host';
+
+sub comm { my ($pid) = @_; return Tenure::Daemon::name_of($pid) }
+
+# A host service of its own, of that configuration; its log is a file.
+sub launch {
+    my ($config, $log, @more) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    open STDOUT, '>>', $log or POSIX::_exit(127);
+    open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
+    exec $program, '-c', $config, @more or POSIX::_exit(127);
+}
+
+sub end_of {
+    my ($pid) = @_;
+    my $ended = Tenure::Daemon::wait_until(sub { waitpid($pid, POSIX::WNOHANG()) == $pid });
+    return !$ended ? 'it goes on' : $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
+}
+
+sub logged { my ($log, $what) = @_; return Tenure::Daemon::wait_until(sub { Tenure::Run::read_file($log) =~ $what }) }
+
+sub children { my ($pid) = @_; return map { comm($_) } Tenure::Instance::children_of($pid) }
+
+subtest 'several on one host, no database' => sub {
+    my $daemon = Tenure::Daemon->new; # for its configuration alone, which names a database that is not there
+    my @log    = map { "$daemon->{dir}/host$_.log" } 1 .. 3;
+    my $config = $daemon->config_path;
+    my $first  = launch($config, $log[0], '-p', "$daemon->{dir}/host.pid");
+    ok logged($log[0], qr/does this host's background work/), 'the first one works';
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-mover tenured-reaper' }), 'by a mover and a reaper';
+    is Tenure::Run::read_file("$daemon->{dir}/host.pid"), "$first\n", 'its process id is in the file';
+    my $second = launch($config, $log[1]);
+    ok logged($log[1], qr/process $first does this host's background work; this one waits/), 'the second one waits';
+    is_deeply [ children($second) ], [], 'without children';
+
+    my ($mover) = grep { comm($_) eq 'tenured-mover' } Tenure::Instance::children_of($first);
+    kill KILL => $mover;
+    ok logged($log[0], qr/mover $mover ended by signal 9 \(Killed\); another starts/), 'a mover that is killed';
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-mover tenured-reaper' }), 'is replaced';
+
+    $daemon->write_config(more => "[host]\nreap_interval = 0\n");
+    kill HUP => $first;
+    ok Tenure::Daemon::wait_until(sub { join(' ', children($first)) eq 'tenured-mover' }), 'SIGHUP takes a new configuration';
+    ok logged($log[0], qr/: reloaded/), 'and says so';
+    $daemon->write_file($config, "[host]\nreap_interval = sometimes\n");
+    kill HUP => $first;
+    ok logged($log[0], qr/nothing is reloaded: .*reap_interval/), 'one that is wrong is refused';
+    is join(' ', children($first)), 'tenured-mover', 'and changes nothing';
+    $daemon->write_config;
+
+    my @children = Tenure::Instance::children_of($first);
+    kill KILL => $first;
+    is end_of($first), 'signal 9', 'the first one is killed';
+    ok logged($log[1], qr/: does this host's background work/), 'the second one takes over';
+    ok Tenure::Daemon::wait_until(sub { !grep { Tenure::Daemon::is_running($_) } @children }), 'what the first one had started ends';
+
+    my ($lock) = glob "$daemon->{dir}/shared/host-*.lock";
+    my $third = launch($config, $log[2]);
+    ok logged($log[2], qr/this one waits/), 'a third one waits';
+    unlink $lock or die $!;
+    ok Tenure::Daemon::wait_until(sub { -e $lock && 1 == grep { scalar children($_) } $second, $third }),
+        'if the lock is removed, one of them works in the end';
+
+    for my $pid ($second, $third) {
+        @children = Tenure::Instance::children_of($pid);
+        kill TERM => $pid;
+        is end_of($pid), 0, 'SIGTERM ends it';
+        is_deeply [ grep { Tenure::Daemon::is_running($_) } @children ], [], 'with its children';
+    }
+    my ($code, $text) = Tenure::Run::run($program, '-c', $config, '-t');
+    is "$code $text", "0 Syntax OK\n", '-t';
+    $daemon->write_file($config, "[host]\nreap_interval = sometimes\n");
+    ($code, $text) = Tenure::Run::run($program, '-c', $config);
+    is $code, 78, 'a wrong configuration: exit code 78' or diag $text;
+    ($code, $text) = Tenure::Run::run($program, '-c', $config, 'again');
+    is $code, 64, 'a wrong command line: 64' or diag $text;
+};
+
+sub follow {
+    my ($admin, $accepted) = @_;
+    my $get;
+    Tenure::Instance::wait_until(sub {
+        $get = $admin->get($admin->path_of($accepted->location));
+        return $get->status == 303 || ($get->status == 200 && $get->json->{move}{state} eq 'failed');
+    }, 60);
+    return $get;
+}
+
+sub queue {
+    my ($admin, $n) = @_;
+    $admin->make_tenant($_) for "from$n", "to$n";
+    $admin->make("/v2.0/from$n/persistentvolumes/p");
+    my $post = $admin->post("/v2.0/from$n/action/move?dest=to$n", prefer => 'respond-async');
+    $post->is_status(202, 'a move is accepted');
+    return $post;
+}
+
+subtest 'where the web server starts the workers' => sub {
+    plan skip_all => 'mod_fcgid is not installed' if !-e '/usr/lib/apache2/modules/mod_fcgid.so';
+    my $instance = Tenure::Instance->start(server => 'apache-fcgid', allow => [ qr/connection lost/, qr/host ended by signal/ ]);
+    my $admin    = $instance->admin;
+    my $host     = $instance->host_pid;
+    ok Tenure::Instance::wait_until(sub { $instance->movers == 1 }), 'the host service has a mover';
+    follow($admin, queue($admin, 1))->is_status(303, 'it carries the move out');
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor finds nothing';
+    unlike $text, qr/host service/, 'and has nothing to say of the service';
+
+    my $reaped = sub { return $instance->sql_value(q(SELECT value FROM settings WHERE name = 'reaped_at')) // 0 };
+    ok Tenure::Instance::wait_until(sub { $reaped->() > 0 }), 'the first purge is done at once';
+    $admin->delete('/v2.0/from1')->is_status(204);
+    $instance->sql(q(UPDATE tenants SET purge_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE name = 'from1'));
+    $instance->sql(q(UPDATE settings SET value = value - 86500000000 WHERE name = 'reaped_at'));
+    kill KILL => $instance->host_children('tenured-reaper'); # else it looks within a minute
+    push @{ $instance->{allow} }, qr/reaper \d+ ended by signal 9/;
+    ok Tenure::Instance::wait_until(sub { !$instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'from1' AND live = 1)) }),
+        'a day later, what is past its retention is purged';
+
+    $instance->database('kill');
+    kill HUP => $host;
+    ok logged("$instance->{dir}/log/host.log", qr/: reloaded/), 'a reload while the database is away';
+    $instance->database('start');
+    ok Tenure::Instance::wait_until(sub { $admin->get('/healthz')->status == 200 }), 'the database is back';
+    follow($admin, queue($admin, 2))->is_status(303, 'so are the moves');
+    cmp_ok scalar(() = $instance->log_text('host') =~ /^/mg), '<', 20, 'and the log is short' or diag $instance->log_text('host');
+
+    kill TERM => $host;
+    ok Tenure::Instance::wait_until(sub { !Tenure::Daemon::is_running($host) }), 'the service ends';
+    # No worker looks for it: it starts a mover when it begins, and after an answer 202.
+    $instance->sql(q(INSERT INTO moves (uid, source_id, dest_id, state, actor, created_at)
+        SELECT UNHEX('00000000000040008000000000000001'), a.id, b.id, 'queued', 'ann', UTC_TIMESTAMP(6)
+        FROM tenants a JOIN tenants b ON b.name = 'from2' AND b.live = 1 WHERE a.name = 'to2' AND a.live = 1));
+    ($code, $text) = $instance->manage('doctor');
+    like $text, qr/warning: 1 moves .* no host service runs on this host: start tenured-host/, 'doctor says what is missing';
+    is $code, 0, 'though the data are consistent';
+    follow($admin, queue($admin, 3))->is_status(303, 'a worker has a move carried out, too');
+};
+
+done_testing;
