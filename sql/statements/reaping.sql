@@ -71,13 +71,14 @@ FROM consumers c
 LEFT JOIN allocations a ON a.consumer_id = c.id
 WHERE a.consumer_id IS NULL;
 
+-- What a run would purge, those of the tenants that the same run would purge included.
 -- @statement reap_count_resources
 -- @in now time
 -- @out n uint
 -- @scans only a dry run asks
 SELECT COUNT(*) AS n
 FROM resources r
-WHERE r.purge_at <= :now OR r.tenant_id IN (SELECT id FROM tenants WHERE live IS NULL);
+WHERE r.purge_at <= :now OR r.tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now);
 
 -- ---- rows whose deletion leaves no change row
 
@@ -93,11 +94,27 @@ tokens WHERE LEAST(COALESCE(expires_at, '9999-01-01'), COALESCE(revoked_at, '999
 -- @case tokens_of_purged
 tokens WHERE tenant_id IN (SELECT id FROM tenants WHERE live IS NULL)
 
+-- What a run would delete: what {reap_rows} has by then, once each, and the forwards to the resources that it would purge.
+-- @choice reap_due
+-- @case forwards
+forwards
+WHERE tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now)
+  OR resource_id IN (SELECT id FROM resources
+    WHERE purge_at <= :now OR tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now))
+-- @case moves
+moves WHERE state <> 'queued' AND finished_at < :until
+-- @case changes
+changes WHERE id < :first_kept
+-- @case tokens
+tokens
+WHERE LEAST(COALESCE(expires_at, '9999-01-01'), COALESCE(revoked_at, '9999-01-01')) < :until
+  OR tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now)
+
 -- @statement reap_count_rows
--- @in until time, first_kept uint
+-- @in now time, until time, first_kept uint
 -- @out n uint
 -- @scans only a dry run asks
-SELECT COUNT(*) AS n FROM {reap_rows};
+SELECT COUNT(*) AS n FROM {reap_due};
 
 -- @statement reap_delete_rows
 -- @in until time, first_kept uint, limit uint

@@ -19,14 +19,15 @@ enum { ROWS_AT_ONCE = 1000 };
 // Kinds of rows whose deletion leaves no change row.
 static const struct rows {
 	enum sql_reap_rows which;
-	size_t counter;  // offset in struct reap_counts
-	bool change_log; // kept for change_retention (0: for ever); other rows for retention
+	enum sql_reap_due due; // what a dry run counts in their place; SQL_REAP_DUE__N: that of an earlier kind includes them
+	size_t counter;        // offset in struct reap_counts
+	bool change_log;       // kept for change_retention (0: for ever); other rows for retention
 } all_rows[] = {
-	{ SQL_REAP_ROWS_FORWARDS, offsetof(struct reap_counts, forwards), false },
-	{ SQL_REAP_ROWS_MOVES, offsetof(struct reap_counts, moves), false },
-	{ SQL_REAP_ROWS_CHANGES, offsetof(struct reap_counts, changes), true },
-	{ SQL_REAP_ROWS_TOKENS, offsetof(struct reap_counts, tokens), false },
-	{ SQL_REAP_ROWS_TOKENS_OF_PURGED, offsetof(struct reap_counts, tokens), false },
+	{ SQL_REAP_ROWS_FORWARDS, SQL_REAP_DUE_FORWARDS, offsetof(struct reap_counts, forwards), false },
+	{ SQL_REAP_ROWS_MOVES, SQL_REAP_DUE_MOVES, offsetof(struct reap_counts, moves), false },
+	{ SQL_REAP_ROWS_CHANGES, SQL_REAP_DUE_CHANGES, offsetof(struct reap_counts, changes), true },
+	{ SQL_REAP_ROWS_TOKENS, SQL_REAP_DUE_TOKENS, offsetof(struct reap_counts, tokens), false },
+	{ SQL_REAP_ROWS_TOKENS_OF_PURGED, SQL_REAP_DUE__N, offsetof(struct reap_counts, tokens), false },
 };
 
 // State shared with the functions that run as transactions.
@@ -40,6 +41,7 @@ struct reaping {
 	const struct sql_reap_delete_rows *delete; // for delete_rows()
 	enum sql_reap_rows rows;
 	uint64_t n;                                // how many rows the last transaction purged
+	uint64_t n_forwards;                       // of purge_page(): the forwards among what belonged to these rows
 	enum outcome outcome;
 };
 
@@ -115,7 +117,8 @@ static struct str ids_as_json(struct pool *pool, const struct db_rows *page)
 }
 
 // Purges the resources of a locked page, with all that belongs to them in other tables.
-static enum outcome purge_resources(struct registry *registry, struct str ids)
+// *forwards: how many of that are forwards.
+static enum outcome purge_resources(struct registry *registry, struct str ids, uint64_t *forwards)
 {
 	struct pool *pool = registry->pool;
 	const struct sql_reap_side_rows side = { .ids = ids };
@@ -129,6 +132,7 @@ static enum outcome purge_resources(struct registry *registry, struct str ids)
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 	if (result == DB_OK && calls[1 + SQL_REAP_SIDE_ALLOCATIONS].rows.affected > 0)
 		result = sql_reap_consumers_run(registry->db, pool, NULL);
+	*forwards = calls[1 + SQL_REAP_SIDE_FORWARDS].rows.affected;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -147,9 +151,10 @@ static enum db_verdict purge_page(void *arg)
 	if (result != DB_OK)
 		return verdict(reaping, registry_db_failed(result));
 	reaping->n = page.n;
+	reaping->n_forwards = 0;
 	if (page.n == 0)
 		return verdict(reaping, OUTCOME_OK);
-	return verdict(reaping, purge_resources(registry, ids_as_json(registry->pool, &page)));
+	return verdict(reaping, purge_resources(registry, ids_as_json(registry->pool, &page), &reaping->n_forwards));
 }
 
 // tenant_id: of the purged tenant whose resources are purged; unused for resources that are past their own purge time.
@@ -164,6 +169,7 @@ static enum outcome purge_pages(struct reaping *reaping, enum sql_reap_resources
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		reaping->counts->resources += reaping->n;
+		reaping->counts->forwards += reaping->n_forwards;
 	} while (reaping->n == ROWS_AT_ONCE);
 	return OUTCOME_OK;
 }
@@ -212,12 +218,17 @@ static enum outcome find_first_kept(struct registry *registry, int64_t until, ui
 	return OUTCOME_OK;
 }
 
+// Counts what would go in a run now: also the rows that belong to tenants and resources which that run would purge first.
 static enum outcome count_rows(struct registry *registry, const struct rows *rows, const struct sql_reap_delete_rows *delete,
 	uint64_t *counter)
 {
-	const struct sql_reap_count_rows in = { .until = delete->until, .first_kept = delete->first_kept };
+	const struct sql_reap_count_rows in = { .now = registry->now_us, .until = delete->until,
+		.first_kept = delete->first_kept };
 	struct db_rows counted;
-	enum db_result result = sql_reap_count_rows_run(registry->db, registry->pool, rows->which, &in, &counted);
+
+	if (rows->due == SQL_REAP_DUE__N)
+		return OUTCOME_OK;
+	enum db_result result = sql_reap_count_rows_run(registry->db, registry->pool, rows->due, &in, &counted);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
