@@ -82,6 +82,24 @@ subtest 'before the schema' => sub {
     is sql("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE '%test'", 'mysql'), 0, 'and not run';
 };
 
+subtest 'without grants' => sub {
+    local $ENV{TENURE_DATABASE_ADMIN_USER} = 'boss';
+    my ($code, $out, $err) = manage('db', 'init');
+    is $code, 78, 'a user that is not there';
+    like $err, qr/1045 Access denied.*no user "boss".*`tenure-manage db init --print-grants` prints/s, '... is told with what to type';
+    sql('CREATE USER boss@localhost', 'mysql');
+    ($code, $out, $err) = manage('db', 'init');
+    is $code, 77, 'one that may not make the database';
+    like $err, qr/`tenure-manage db init --print-grants` prints/, '... too';
+    ($code, $out, $err) = manage('token', 'list');
+    is $code, 78, 'other commands';
+    like $err, qr/no user "boss".*db init --print-grants|db init` makes it/s, '... likewise';
+    delete $ENV{TENURE_DATABASE_ADMIN_USER};
+    ($code, $out, $err) = manage('token', 'list');
+    is $code, 78, 'no database yet';
+    like $err, qr/there is no database "it's a `test" yet: `tenure-manage db init` makes it/, '... is said';
+};
+
 subtest 'schema' => sub {
     my ($code, $out) = manage('db', 'init');
     is $code, 0, 'init makes database and schema';
@@ -219,10 +237,36 @@ subtest 'tokens' => sub {
     is((manage('token', 'revoke', $token))[0], 0, 'revoked by the whole token');
     like((manage('token', 'list', '--tenant', 'acme'))[1], qr/revoked/, 'says so');
     is((manage('token', 'revoke', 'nonesuch'))[0], 66, 'an unknown one');
+    is((manage('token', 'list', '--state', 'gone'))[0], 64, 'no state of a token');
+    my ($revoked) = $token =~ /\A([^.]+)/;
+    is((manage('token', 'list', '--state', 'revoked', '--ids'))[1], "$revoked\n", 'the ids of the revoked ones');
+    is((manage('token', 'list', '--state', 'valid', '--ids'))[1], "$id\n", '... and of the valid ones');
+    # As after a restore of a dump that is older than the revocation.
+    sql("UPDATE tokens SET revoked_at = NULL WHERE id = '$revoked'");
+    write_file("$dir/revoked", "$revoked\n\nffffffffffff\n");
+    ($code, $out) = run_apart('sh', '-c', 'exec "$@" <"$0"', "$dir/revoked", "$build/tenure-manage", '-c', "$dir/tenure.conf", 'token', 'revoke', '-');
+    is $code, 0, 'revoked by a list';
+    is $out, "revoked 1, not there 1\n", '... which may name others';
+    is((manage('token', 'list', '--state', 'revoked', '--ids'))[1], "$revoked\n", '... are so');
     is((manage('token', 'create', '--tenant', 'nobody', '--user', 'x'))[0], 66, 'an unknown tenant');
     is((manage('token', 'create', '--tenant', 'acme', '--user', 'x', '--role', 'operator'))[0], 64, 'no operator by role');
     is((manage('token', 'create', '--tenant', 'acme', '--operator'))[0], 64, 'not both');
     is((manage('token', 'create', '--operator', '--expires', $_))[0], 64, "no duration: $_") for '0', '5y', '-1h', '', '999999w';
+};
+
+subtest 'all tokens are revoked' => sub {
+    my ($code, $out) = manage('token', 'revoke-all');
+    is $code, 64, 'not without --yes';
+    is sql('SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL'), 1, 'nothing happened';
+    manage('token', 'create', '--tenant', 'acme', '--user', 'bill') for 1 .. 2;
+    is +(manage('token', 'revoke-all', '--yes', '--tenant', 'acme'))[1], "revoked 2\n", 'those of a tenant';
+    is +(manage('token', 'revoke-all', '--yes', '--tenant', 'nobody'))[1], "revoked 0\n", '... that is not there';
+    manage('token', 'create', '--tenant', 'acme', '--user', 'bill');
+    is +(manage('token', 'revoke-all', '--yes', '--tenant', ''))[1], "revoked 1\n", "the operators'";
+    ($code, $out) = manage('token', 'revoke-all', '--yes');
+    is $code, 0, 'all';
+    is $out, "revoked 1\n", '... that are left';
+    is sql('SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL'), 0, 'none is valid';
 };
 
 subtest 'reset' => sub {
@@ -268,7 +312,21 @@ subtest 'upkeep and configuration' => sub {
         unlike $out, qr/\[endpoint service\] public_url/, '... there is nothing to warn of';
         like $out, qr/socket_mode 0666 lets every user/, '... but a socket that all may write to';
     }
-    is((manage('nonsense'))[0], 64, 'an unknown command');
+    for my $case (
+        ['nonsense',            qr/there is no command "nonsense"; see/,                        'a word that is near no command'],
+        ['tokn',                qr/there is no command "tokn"; did you mean "token"\?/,         'a noun with a typing error'],
+        ['tokens list',         qr/did you mean "token"\?/,                                     'its plural'],
+        ['tokn list --tenant x', qr/did you mean "token"\?/,                                    'with options behind'],
+        ['token revke',         qr/there is no command "token revke"; did you mean "token revoke"\?/, 'a verb with a typing error'],
+        ['tier nonsense',       qr/tier has no verb "nonsense"; it has: list, set, remove/,     'a verb that is near none'],
+        ['db',                  qr/db needs a verb: init, status, upgrade, reset/,              'half a command'],
+      ) {
+        my ($words, $text, $what) = @$case;
+        my ($status, $none, $why) = manage(split ' ', $words);
+        is $status, 64, $what;
+        like $why, $text, '... is told the reason';
+        is $none, '', '... on standard error';
+    }
     is((manage('tier', 'list', '--nonsense'))[0], 64, 'an unknown option');
     is((manage('tier', 'list', 'more'))[0], 64, 'an argument too many');
     is((manage('tier', 'list', '--json=1'))[0], 64, 'a value where none is taken');
@@ -283,6 +341,38 @@ subtest 'upkeep and configuration' => sub {
     is $code, 0, 'help of a command';
     like $out, qr/^ +--expires DURATION +lifetime/m, '... has its options';
     is((manage('--version'))[0], 0, 'the version');
+};
+
+# Each exit code that the manual lists in general, brought about; and no other code is listed.
+subtest 'exit codes of the manual' => sub {
+    my ($listed) = do { local (@ARGV, $/) = "$top/doc/man/tenure-manage.8"; <> } =~ /^\.Sh EXIT STATUS\n(.*?)^\.Sh /ms;
+    my %listed = map { $_ => 1 } $listed =~ /^\.It (\d+)$/mg;
+    my @manage = ("$build/tenure-manage", '-c', "$dir/tenure.conf");
+    write_file("$dir/wrong.conf", "[database]\nnonsense = 1\n");
+    my $in_shell = sub { my ($line) = @_; return (run_apart('sh', '-c', $line, @manage))[0] };
+    my @brought = (
+        [0,  'done',                    sub { (manage('tier', 'list'))[0] }],
+        [64, 'wrong usage',             sub { (manage('tier', 'list', 'x'))[0] }],
+        [64, 'wrong usage of a check',  sub { (manage('doctor', 'x'))[0] }],
+        [65, 'refused',                 sub { (manage('tier', 'remove', 'standard'))[0] }],
+        [66, 'no such token',           sub { (manage('token', 'revoke', 'nonesuch'))[0] }],
+        [74, 'a full disk',             sub { $in_shell->('exec "$0" "$@" tier list >/dev/full') }],
+        [77, 'the right is missing',    sub { local $ENV{TENURE_DATABASE_ADMIN_USER} = 'boss';
+                                              local $ENV{TENURE_DATABASE_NAME} = 'other'; (manage('db', 'init'))[0] }],
+        [78, 'a wrong setting',         sub { (run_apart($manage[0], '-c', "$dir/wrong.conf", 'tier', 'list'))[0] }],
+        [78, 'a wrong password',        sub { local $ENV{TENURE_DATABASE_ADMIN_USER} = "o'brien";
+                                              local $ENV{TENURE_DATABASE_ADMIN_PASSWORD} = 'wrong'; (manage('tier', 'list'))[0] }],
+        [2,  'a check that finds a wrong setting', sub { (run_apart($manage[0], '-c', "$dir/wrong.conf", 'doctor'))[0] }],
+        [2,  'an upgrade that does',    sub { (run_apart($manage[0], '-c', "$dir/wrong.conf", 'db', 'upgrade'))[0] }],
+        [70, 'a statement is refused',  sub { sql('RENAME TABLE tiers TO away'); my ($code) = manage('tier', 'list');
+                                              sql('RENAME TABLE away TO tiers'); $code }],
+        [75, 'the database is away',    sub { local $ENV{TENURE_DATABASE_SOCKET} = "$dir/none.sock"; (manage('tier', 'list'))[0] }],
+    );
+    is $_->[2]->(), $_->[0], "$_->[0]: $_->[1]" for @brought;
+    my %brought = map { $_->[0] => 1 } @brought;
+    delete $brought{2}; # which commands list themselves
+    # No memory can't be brought about for sure.
+    is_deeply [sort keys %listed], [sort 71, keys %brought], 'the manual lists these';
 };
 
 subtest 'the database is away' => sub {

@@ -35,6 +35,15 @@ n.name = :tenant AND n.live = 1
 -- @case operators
 t.tenant_id IS NULL
 
+-- All that are not revoked, for tenure-manage. token_owner is chosen as for the list.
+-- @statement token_revoke_all
+-- @in now time, tenant text
+-- @scans only tenure-manage does it, for all of them
+UPDATE tokens t
+LEFT JOIN tenants n ON n.id = t.tenant_id
+SET t.revoked_at = :now
+WHERE t.revoked_at IS NULL AND ({token_owner});
+
 -- For tenure-manage, by creation.
 -- @statement token_list
 -- @in tenant text

@@ -154,6 +154,26 @@ enum outcome auth_token_revoke(struct db *db, struct pool *pool, struct str id)
 	return task.call.rows.affected > 0 ? OUTCOME_OK : OUTCOME_NOT_FOUND;
 }
 
+// Which tokens are meant: those of anybody (tenant.p NULL), of operators (n 0), of that tenant.
+static enum sql_token_owner owner_of(struct str tenant)
+{
+	if (tenant.p == NULL)
+		return SQL_TOKEN_OWNER_ANYBODY;
+	return tenant.n > 0 ? SQL_TOKEN_OWNER_TENANT : SQL_TOKEN_OWNER_OPERATORS;
+}
+
+enum outcome auth_token_revoke_all(struct db *db, struct pool *pool, struct str tenant, uint64_t *n)
+{
+	const struct sql_token_revoke_all in = { .now = clock_now_us(), .tenant = tenant };
+	struct task task = { db, pool, sql_token_revoke_all_call(pool, owner_of(tenant), &in) };
+
+	*n = 0;
+	if (run_task(&task) != OUTCOME_OK)
+		return OUTCOME_UNAVAILABLE;
+	*n = task.call.rows.affected;
+	return OUTCOME_OK;
+}
+
 static struct token_info info_of(const struct sql_token_list_row *row)
 {
 	struct token_info info = {
@@ -174,11 +194,7 @@ static struct token_info info_of(const struct sql_token_list_row *row)
 enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n)
 {
 	const struct sql_token_list in = { .tenant = tenant };
-	enum sql_token_owner owner = SQL_TOKEN_OWNER_ANYBODY;
-
-	if (tenant.p != NULL)
-		owner = tenant.n > 0 ? SQL_TOKEN_OWNER_TENANT : SQL_TOKEN_OWNER_OPERATORS;
-	struct task task = { db, pool, sql_token_list_call(pool, owner, &in) };
+	struct task task = { db, pool, sql_token_list_call(pool, owner_of(tenant), &in) };
 
 	if (run_task(&task) != OUTCOME_OK)
 		return OUTCOME_UNAVAILABLE;

@@ -17,7 +17,7 @@ const struct manage_command manage_commands[] = {
 	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else, such as files of another release.", { { .name = NULL } }, true },
 	{ "db", "upgrade", "", 0, NEEDS_DATABASE, command_db_upgrade, "apply the schema files that the database lacks",
 	  "Exit code 0: up to date now; 2: failed. Take a dump before: MariaDB cannot roll back changes of tables.",
-	  { { .name = NULL } }, false },
+	  { { .name = NULL } }, true },
 	{ "db", "reset", "", 0, NEEDS_DATABASE, command_db_reset, "empty the registry: back to the state after db init",
 	  "Deletes all tenants, resources, moves, the change log, tenants' tokens and added tiers. The server's keys and the\n"
 	  "operators' tokens stay. Workers may keep running.",
@@ -31,11 +31,18 @@ const struct manage_command manage_commands[] = {
 	    { "--expires", 0, "DURATION", "lifetime of the token (default: it never expires)" },
 	    { "--description", 0, "TEXT", "a note, shown by token list" } }, false },
 	{ "token", "list", "", 0, NEEDS_DATABASE, command_token_list, "list tokens: their ids, not their secrets", "",
-	  { { "--tenant", 0, "TENANT", "only those of this tenant" }, OPTION_JSON }, false },
+	  { { "--tenant", 0, "TENANT", "only those of this tenant" },
+	    { "--state", 0, "STATE", "only those that are valid, expired or revoked" },
+	    { "--ids", 0, NULL, "only the ids, one a line, as token revoke - reads them" }, OPTION_JSON }, false },
 	{ "token", "revoke", "ID", 1, NEEDS_DATABASE, command_token_revoke, "revoke a token",
-	  "ID is the part of the token before the dot; the whole token is accepted, too. Workers refuse it within token_cache\n"
-	  "milliseconds.",
+	  "ID is the part of the token before the dot; the whole token is accepted, too. \"-\" stands for ids on standard input, one\n"
+	  "a line; those that are not there are skipped. Workers refuse a revoked token within token_cache milliseconds.",
 	  { { .name = NULL } }, false },
+	{ "token", "revoke-all", "", 0, NEEDS_DATABASE, command_token_revoke_all, "revoke all tokens, operators' and tenants'",
+	  "For a database that was restored from a dump: tokens that were revoked after the dump are valid in it again. Prints how\n"
+	  "many were revoked.",
+	  { { "--tenant", 0, "TENANT", "only those of this tenant; an empty name: only the operators'" },
+	    { "--yes", 0, NULL, "required: confirms that all these users need new tokens" } }, false },
 	{ "tier", "list", "", 0, NEEDS_DATABASE, command_tier_list, "list tiers, their limits, and the number of tenants in each",
 	  "", { OPTION_JSON }, false },
 	{ "tier", "set", "NAME", 1, NEEDS_DATABASE, command_tier_set, "create or change a tier",

@@ -10,6 +10,7 @@ extern const struct manage_command manage_commands[]; // ends with noun NULL
 int command_token_create(struct manage *manage);
 int command_token_list(struct manage *manage);
 int command_token_revoke(struct manage *manage);
+int command_token_revoke_all(struct manage *manage);
 int command_tier_list(struct manage *manage);
 int command_tier_set(struct manage *manage);
 int command_tier_remove(struct manage *manage);

@@ -74,6 +74,56 @@ static const struct manage_command *find_command(const char *const *words, size_
 	return NULL;
 }
 
+// The words that name commands: the nouns or, if noun is not NULL, the verbs of that noun. Returns how many are in words, which has
+// room for COMMAND_WORDS.
+enum { COMMAND_WORDS = 64 };
+static size_t collect_words(const char *noun, const char **words)
+{
+	size_t n = 0;
+
+	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++) {
+		const char *word = noun == NULL ? c->noun : strcmp(noun, c->noun) == 0 ? c->verb : NULL;
+		if (word == NULL || (n > 0 && strcmp(words[n - 1], word) == 0))
+			continue;
+		assert(n < COMMAND_WORDS);
+		words[n++] = word;
+	}
+	return n;
+}
+
+// Says that there is no such command, and which one is near. noun NULL: the typed word should be a noun, else a verb of that noun;
+// typed NULL: the verb is missing. Returns EX_USAGE.
+static int refuse_command(const char *noun, const char *typed)
+{
+	const char *words[COMMAND_WORDS];
+	size_t n = collect_words(noun, words);
+	const char *near = typed != NULL ? options_nearest_word(words, n, str_c(typed)) : NULL;
+	char list[512] = "";
+
+	for (size_t i = 0, at = 0; i < n && at < sizeof(list); i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", i == 0 ? "" : ", ", words[i]);
+	if (typed == NULL)
+		return manage_fail(EX_USAGE, "%s needs a verb: %s; see --help", noun, list);
+	if (near != NULL)
+		return manage_fail(EX_USAGE, "there is no command \"%s%s%s\"; did you mean \"%s%s%s\"?", noun != NULL ? noun : "",
+			noun != NULL ? " " : "", typed, noun != NULL ? noun : "", noun != NULL ? " " : "", near);
+	if (noun != NULL)
+		return manage_fail(EX_USAGE, "%s has no verb \"%s\"; it has: %s; see --help", noun, typed, list);
+	return manage_fail(EX_USAGE, "there is no command \"%s\"; see `tenure-manage --help`", typed);
+}
+
+static bool is_noun(const char *word)
+{
+	const char *words[COMMAND_WORDS];
+	size_t n = collect_words(NULL, words);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(words[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
 // Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those of
 // all commands. Returns 0 if parsing goes on; otherwise the program ends, and its exit code is the returned value minus 1.
 static int take_option(struct manage *manage, const struct options *options)
@@ -121,17 +171,20 @@ static int parse(struct manage *manage, int argc, char **argv)
 			return over;
 		if (kind != OPTION_WORD)
 			continue;
-		if (n == (manage->command != NULL ? of_command + manage->command->n_arguments : 2)) {
-			if (manage->command != NULL)
-				return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", options.value) + 1;
-			break; // two words that are no command
-		}
+		if (manage->command != NULL && n == of_command + manage->command->n_arguments)
+			return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", options.value) + 1;
 		words[n++] = options.value;
-		if (manage->command == NULL && (manage->command = find_command(words, n)) != NULL)
-			of_command = n;
+		if (manage->command != NULL)
+			continue;
+		manage->command = find_command(words, n);
+		of_command = n;
+		if (manage->command == NULL && (n > 1 || !is_noun(words[0])))
+			return refuse_command(n > 1 ? words[0] : NULL, words[n - 1]) + 1;
 	} while (kind == OPTION_GIVEN || kind == OPTION_WORD);
 	if (kind == OPTION_WRONG)
 		return manage_fail(EX_USAGE, "%s; see --help", options.text) + 1;
+	if (manage->command == NULL && n > 0)
+		return refuse_command(words[0], NULL) + 1;
 	if (manage->command == NULL) {
 		print_usage(stderr);
 		return EX_USAGE + 1;
@@ -167,15 +220,15 @@ static int open_database(struct manage *manage)
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;
-	manage_db_fail(manage, result, "can't connect to the database");
-	return manage->command->checks ? EXIT_FAILED : result == DB_LOST ? EX_TEMPFAIL : EX_CONFIG;
+	int code = manage_connect_fail(manage, result);
+	return manage->command->checks ? EXIT_FAILED : code;
 }
 
 static int run_command(struct manage *manage)
 {
 	int code = open_config(manage);
 	if (code != EX_OK)
-		return code;
+		return manage->command->checks ? EXIT_FAILED : code;
 	code = open_database(manage);
 	if (code == EX_OK)
 		code = manage->command->run(manage);

@@ -71,6 +71,23 @@ static const char *state_of(const struct token_info *info, int64_t now)
 	return info->revoked_us != 0 ? "revoked" : info->expires_us != 0 && info->expires_us <= now ? "expired" : "valid";
 }
 
+// Is it of the state that --state names? Without the option any is.
+static bool is_wanted(const struct manage *manage, const struct token_info *info, int64_t now)
+{
+	const char *state = manage_option(manage, "--state");
+
+	return state == NULL || strcmp(state, state_of(info, now)) == 0;
+}
+
+static int check_state(const struct manage *manage)
+{
+	const char *state = manage_option(manage, "--state");
+
+	if (state == NULL || strcmp(state, "valid") == 0 || strcmp(state, "expired") == 0 || strcmp(state, "revoked") == 0)
+		return EX_OK;
+	return manage_fail(EX_USAGE, "\"%s\" is no state of a token: valid, expired, revoked", state);
+}
+
 int command_token_list(struct manage *manage)
 {
 	static const struct table_column columns[] = {
@@ -81,13 +98,21 @@ int command_token_list(struct manage *manage)
 	struct token_info *list = NULL;
 	struct table table;
 	size_t n = 0;
+	int code = check_state(manage);
+	if (code != EX_OK)
+		return code;
 	enum outcome outcome = auth_token_list(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &list, &n);
 	if (!outcome_commits(outcome))
 		return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND ? "there is no such tenant"
 			: outcome_title(outcome));
 	int64_t now = clock_now_us();
 	table_init(&table, manage->pool, columns, COUNT_OF(columns));
+	bool ids = manage_option(manage, "--ids") != NULL;
 	for (size_t i = 0; i < n; i++) {
+		if (!is_wanted(manage, &list[i], now))
+			continue;
+		if (ids)
+			printf("%.*s\n", STR_ARG(list[i].id));
 		const struct str cells[COUNT_OF(columns)] = {
 			list[i].id, list[i].tenant.n != 0 ? list[i].tenant : STR_NONE, str_c(role_name(list[i].role)),
 				list[i].user,
@@ -96,12 +121,58 @@ int command_token_list(struct manage *manage)
 		};
 		table_add(&table, cells);
 	}
-	table_print(&table, manage_option(manage, "--json") != NULL, stdout);
+	if (!ids)
+		table_print(&table, manage_option(manage, "--json") != NULL, stdout);
+	return EX_OK;
+}
+
+// Revokes the tokens whose ids are on standard input. Those that the database doesn't have are counted: a restored one lacks the
+// tokens that are newer than its dump.
+static int revoke_named(struct manage *manage)
+{
+	unsigned long revoked = 0, unknown = 0;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	enum outcome outcome = OUTCOME_OK;
+
+	while ((length = getline(&line, &room, stdin)) >= 0) {
+		struct str id = str_trim(str_n(line, (size_t)length));
+		if (id.n > 0 && id.p[id.n - 1] == '\n')
+			id = str_trim(str_part(id, 0, id.n - 1));
+		if (id.n == 0)
+			continue;
+		outcome = auth_token_revoke(manage->db, manage->pool, id);
+		revoked += outcome_commits(outcome);
+		unknown += outcome == OUTCOME_NOT_FOUND;
+		if (!outcome_commits(outcome) && outcome != OUTCOME_NOT_FOUND)
+			break;
+	}
+	free(line);
+	printf("revoked %lu, not there %lu\n", revoked, unknown);
+	if (outcome_commits(outcome) || outcome == OUTCOME_NOT_FOUND)
+		return ferror(stdin) ? manage_fail(EX_IOERR, "can't read standard input") : EX_OK;
+	return manage_fail(manage_exit_code(outcome), "%s", outcome_title(outcome));
+}
+
+int command_token_revoke_all(struct manage *manage)
+{
+	const char *tenant = manage_option(manage, "--tenant");
+	uint64_t n = 0;
+
+	if (manage_option(manage, "--yes") == NULL)
+		return manage_fail(EX_USAGE, "with --yes all these users need new tokens; `tenure-manage token list` shows them");
+	enum outcome outcome = auth_token_revoke_all(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &n);
+	if (!outcome_commits(outcome))
+		return manage_fail(manage_exit_code(outcome), "%s", outcome_title(outcome));
+	printf("revoked %llu\n", (unsigned long long)n);
 	return EX_OK;
 }
 
 int command_token_revoke(struct manage *manage)
 {
+	if (strcmp(manage->arguments[0], "-") == 0)
+		return revoke_named(manage);
 	enum outcome outcome = auth_token_revoke(manage->db, manage->pool, str_c(manage->arguments[0]));
 	if (outcome_commits(outcome))
 		return EX_OK;

@@ -83,6 +83,9 @@ enum outcome auth_token_create(struct db *db, struct pool *pool, const struct to
 	struct str *detail);
 // id: the token's id, or the whole token. OUTCOME_OK (also if it was revoked before), _NOT_FOUND, _UNAVAILABLE.
 enum outcome auth_token_revoke(struct db *db, struct pool *pool, struct str id);
+// Revokes all tokens that are not revoked yet, or those of one tenant (tenant.p not NULL; n 0: the operators'); *n: how many.
+// OUTCOME_OK, _UNAVAILABLE.
+enum outcome auth_token_revoke_all(struct db *db, struct pool *pool, struct str tenant, uint64_t *n);
 // All tokens, or those of one tenant (tenant.p not NULL), by creation.
 enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
 

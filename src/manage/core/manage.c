@@ -26,6 +26,34 @@ int manage_db_fail(const struct manage *manage, enum db_result result, const cha
 	return manage_fail(EX_TEMPFAIL, "%s: %s", what, why != NULL && *why != '\0' ? why : "the database is away or busy");
 }
 
+// Numbers of the server's errors.
+enum {
+	NO_RIGHT_TO_DATABASE = 1044,
+	WRONG_USER_OR_PASSWORD = 1045,
+	NO_DATABASE = 1049,
+	HOST_NOT_ALLOWED = 1130,
+	PLUGIN_REFUSED = 1698, // as 1045, of a user that may come from the unix socket alone
+};
+
+int manage_connect_fail(const struct manage *manage, enum db_result result)
+{
+	const struct db_settings *c = db_settings(manage->config);
+	bool admin = db_is_admin(manage->db) && c->admin_user[0] != '\0';
+	unsigned long number = strtoul(db_error(manage->db), NULL, 10);
+
+	if (result != DB_ERROR)
+		return manage_db_fail(manage, result, "can't connect to the database");
+	manage_fail(0, "can't connect to the database: %s", db_error(manage->db));
+	if (number == NO_DATABASE)
+		return manage_fail(EX_CONFIG, "there is no database \"%s\" yet: `tenure-manage db init` makes it", c->name);
+	if (number == NO_RIGHT_TO_DATABASE || number == WRONG_USER_OR_PASSWORD || number == HOST_NOT_ALLOWED ||
+		number == PLUGIN_REFUSED)
+		manage_fail(0, "the database has no user \"%s\" with this password and these rights (%s in [database]): have its "
+			"administrator run what `tenure-manage db init --print-grants` prints, or correct the configuration",
+			admin ? c->admin_user : c->user, admin ? "admin_user, admin_password" : "user, password");
+	return EX_CONFIG;
+}
+
 int manage_exit_code(enum outcome outcome)
 {
 	if (outcome_commits(outcome))

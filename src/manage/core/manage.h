@@ -40,7 +40,7 @@ struct manage_command {
 	const char *help;      // one line
 	const char *more;      // further paragraphs of --help, may be ""
 	struct option_row options[MANAGE_MAX_OPTIONS]; // ends with name NULL
-	bool checks;           // if it cannot do its work, also without a connection, its exit code is EXIT_FAILED
+	bool checks;           // if it cannot do its work, also without configuration or connection, its exit code is EXIT_FAILED
 };
 
 struct manage {
@@ -62,6 +62,8 @@ const char *manage_option(const struct manage *manage, const char *name);
 int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 // Prints why a statement failed, and returns the exit code for that.
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
+// Prints why the database can't be connected to, and what to do where it refused the user. Returns the exit code for that.
+int manage_connect_fail(const struct manage *manage, enum db_result result);
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
 

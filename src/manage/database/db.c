@@ -95,10 +95,16 @@ static int ensure_database(struct manage *manage)
 	manage->db = db_open(&outside, true);
 	struct db_rows rows;
 	const struct sql_schema_database in = { .name = str_c(db_settings(manage->config)->name) };
-	enum db_result result = sql_schema_database_run(manage->db, manage->pool, &in, &rows);
-	int code = EX_OK;
+	enum db_result result = db_connect(manage->db);
 	if (result != DB_OK) {
-		code = manage_db_fail(manage, result, "can't connect to the database server");
+		int refused = manage_connect_fail(manage, result);
+		db_close(&manage->db);
+		return refused;
+	}
+	int code = EX_OK;
+	result = sql_schema_database_run(manage->db, manage->pool, &in, &rows);
+	if (result != DB_OK) {
+		code = manage_db_fail(manage, result, "can't ask for the databases");
 	} else if (sql_schema_database_row(&rows, 0)->n == 0) {
 		result = db_run_script(manage->db, create_database(manage));
 		if (result != DB_OK) {
@@ -190,6 +196,9 @@ int command_db_init(struct manage *manage)
 	if (code != EX_OK)
 		return code;
 	manage->db = db_open(db_settings(manage->config), true);
+	enum db_result result = db_connect(manage->db);
+	if (result != DB_OK)
+		return manage_connect_fail(manage, result);
 	return init_schema(manage, &files, &traits);
 }
 
