@@ -71,6 +71,23 @@ subtest 'resources' => sub {
     $tool->ends(65, qw(configmaps set web metadata.name=other --no-etag));
 };
 
+subtest 'changes' => sub {
+    $tool->ends(0, qw(tenant set seen --no-etag));
+    my $seen = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 'seen');
+    $seen->ends(0, qw(configmaps set web data.color=blue --no-etag));
+    $seen->ends(0, qw(configmaps patch web data.color=red --no-etag));
+    my @changes = @{ $seen->json(qw(changes list)) };
+    is_deeply [map { $_->{verb} } @changes], [qw(created created created updated)], 'the tenant, its namespace and the resource';
+    like $seen->ends(0, qw(changes list))->{out}, qr/\AID +AT +ACTOR +VERB +RESOURCE +FIELDS\n.* updated +namespaces\/default\/configmaps\/web +\/data\/color *\n\z/s,
+        'a table';
+    is $seen->ends(0, qw(changes list --columns verb --format csv --after), $changes[2]{id})->{out}, "verb\nupdated\n", 'those behind one';
+    is $seen->ends(0, qw(changes list --columns id --format csv --limit 2))->{out}, "id\n$changes[0]{id}\n$changes[1]{id}\n", 'some';
+    $seen->ends(1, qw(changes list -t nobody));
+    $admin->make("/v2.0/seen/namespaces/default/configmaps/c$_") for 1 .. 1010;
+    is scalar @{ $seen->json(qw(changes list)) }, 1014, 'more than a page';
+    is scalar @{ $seen->json(qw(changes list --limit 1005)) }, 1005, '... or as many as wanted';
+};
+
 subtest 'pages' => sub {
     $admin->make("/v2.0/t1/namespaces/default/secrets/s$_") for 100 .. 250;
     is scalar @{ $tool->json(qw(secrets list)) }, 151, 'all of them';

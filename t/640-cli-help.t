@@ -90,6 +90,10 @@ for my $case (
     [['tenant', 'list', '--format', 'yaml'],                    'no such format'],
     [['tenant', 'list', '--deleted=1'],                         'a value too many'],
     [['tenant', 'list', '--url', 'ftp://x'],                    'no such scheme'],
+    [['changes', 'list'],                                       'whose changes'],
+    [['changes', 'list', '-t', 't', '--after', 'x'],            'no id of a change'],
+    [['changes', 'list', '-t', 't', '--limit', '0'],            'no number of changes'],
+    [['changes', 'list', '-t', '..'],                           'a tenant that can be none'],
     [['tenant', 'list', '--url', 'http://u:p@x'],               'a password in the URL'],
     [['tenant', 'list', '--token', "a\nb"],                     'a token of two lines'],
     [['tenant', 'show', '..'],                                  'an id that can be none'],
@@ -126,6 +130,18 @@ for my $case (
 }
 like +(out('tenant', 'list', '--formt', 'json'))[1], qr/--formt is no option here \(did you mean --format\?\)/, 'what is near';
 like +(out('node', 'list', '--maintenence', 'true'))[1], qr/did you mean --maintenance\?/, '... among options of bare metal, too';
+for my $case (
+    ['127.0.0.1:8081',              qr{"127.0.0.1:8081" has no scheme: give http://127.0.0.1:8081 or https://127.0.0.1:8081}],
+    ['localhost:8081/',             qr{has no scheme: give http://localhost:8081/}],
+    ['http://127.0.0.1:8081/v2.0',  qr{names a version of the API; the service's URL is http://127.0.0.1:8081$}m],
+    ['https://a.test/v1.0//',       qr{the service's URL is https://a.test$}m],
+    ['http://u:p@x',                qr{without user}],
+  ) {
+    my ($url, $why) = @$case;
+    my ($status, $said) = out('tenant', 'list', '--url', $url);
+    is $status, 64, "--url $url";
+    like $said, $why, '... is told what would be right';
+}
 ($code, my $text) = out('node', 'set', 'x', '--no-etag', '--patch', '[{"op":"add"}]');
 is $code, 65, 'what is no JSON Patch';
 ($code, $text) = out('configmaps', 'set', 'x', 'a:={', '-t', 't', '--no-etag');

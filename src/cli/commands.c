@@ -272,6 +272,10 @@ const struct command cli_commands[] = {
 	{ "move", "status", "ID", 1, 1, HAS(OPT_TENANT), command_move_status, "tell how far a background move is", "",
 		"tenure move status c4ef6c00-dca3-4a5d-b45a-779e8bf53fab -t acme", NULL },
 
+	{ "changes", "list", "", 0, 0, HAS(OPT_TENANT) | HAS(OPT_LIMIT), command_changes_list,
+		"list the changes of a tenant and its resources", "The oldest first. A script goes on with --after the last id that it saw.",
+		"tenure changes list -t acme --after 4711 --columns at,actor,verb,resource", NULL },
+
 	{ "version", NULL, "", 0, 0, 0, command_version, "tell the version", "", "tenure version", NULL },
 	{ "help", NULL, "[NOUN [VERB]]", 0, 3, 0, command_help, "tell what there is, or what a command takes", "",
 		"tenure help tenant set", NULL },

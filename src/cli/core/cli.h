@@ -417,6 +417,7 @@ int command_space_show(struct cli *cli);
 int command_policy_set(struct cli *cli);
 int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
+int command_changes_list(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
 int command_complete(struct cli *cli);

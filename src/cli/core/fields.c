@@ -115,9 +115,15 @@ static const struct field space_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field changes_fields[] = {
+	{ "--after", NULL, FIELD_TEXT, USE_LIST, "ID", "those behind this change" },
+	{ .name = NULL },
+};
+
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
 	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
+	{ "changes", changes_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {
 	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },

@@ -177,6 +177,26 @@ static int set_format(struct cli *cli, const char *name)
 	return name == NULL ? EX_OK : cli_fail(EX_USAGE, "the format is table, json or csv, not \"%s\"", name);
 }
 
+// Says what is wrong with an address that the library does not take, or that leads past the service's root, and what would be
+// right. EX_OK if nothing is known to be wrong.
+static int check_url(struct cli *cli)
+{
+	static const char *const versions[] = { "/v1.0", "/v2.0" };
+	struct str url = str_c(cli->url);
+
+	if (strstr(cli->url, "://") == NULL)
+		return cli_fail(EX_USAGE, "\"%s\" has no scheme: give http://%s or https://%s", cli->url, cli->url, cli->url);
+	while (url.n > 0 && url.p[url.n - 1] == '/')
+		url.n--;
+	for (size_t i = 0; i < COUNT_OF(versions); i++) {
+		size_t n = strlen(versions[i]);
+		if (url.n > n && str_eq_c(str_part(url, url.n - n, url.n), versions[i]))
+			return cli_fail(EX_USAGE, "\"%s\" names a version of the API; the service's URL is %.*s", cli->url,
+				STR_ARG(str_part(url, 0, url.n - n)));
+	}
+	return EX_OK;
+}
+
 static int open_client(struct cli *cli, const struct settings *file)
 {
 	const char *token = NULL, *timeout = first_of(cli->options[OPT_TIMEOUT], NULL, file->timeout);
@@ -186,12 +206,15 @@ static int open_client(struct cli *cli, const struct settings *file)
 		return cli_fail(EX_USAGE, "where is the service? --url, TENURE_URL, or url = … in ~/.config/tenure/config");
 	if (timeout != NULL && (!str_to_u64(str_c(timeout), &seconds) || seconds > SECONDS_MAX))
 		return cli_fail(EX_USAGE, "--timeout takes seconds, up to %d", SECONDS_MAX);
-	int code = load_token(cli, file, &token);
+	int code = check_url(cli);
+	if (code == EX_OK)
+		code = load_token(cli, file, &token);
 	if (code != EX_OK)
 		return code;
 	cli->client = tenure_client_new(cli->url, token);
 	if (cli->client == NULL)
-		return cli_fail(EX_USAGE, "\"%s\" is no http or https URL, or the token is none", cli->url);
+		return cli_fail(EX_USAGE, "\"%s\" is no http or https URL with a host and without user, query and fragment, "
+			"or the token has a blank or control character", cli->url);
 	tenure_client_set_timeouts(cli->client, 10000, (long)seconds * 1000);
 	tenure_client_set_ca_file(cli->client, first_of(cli->options[OPT_CA_FILE], "TENURE_CA_FILE", file->ca_file));
 	if (cli->options[OPT_DRY_RUN] != NULL)
