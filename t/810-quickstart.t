@@ -61,6 +61,7 @@ sub env_of {
     my %env;
     open my $file, '<', "$dir/env" or return ();
     while (<$file>) {
+        next if /\Aexport(?: TENURE_\w+)+\n\z/;
         $env{$1} = $2 if /\A(TENURE_\w+)='(.*)'\n\z/ or die "no assignment: $_";
     }
     return %env;
@@ -107,6 +108,51 @@ subtest 'with the demonstration' => sub {
     my $curl = system 'curl', '-sf', '-o', '/dev/null', '--cacert', $env{TENURE_CA_FILE}, '-H', "X-Auth-Token: $token",
         "$env{TENURE_COMBINED_TLS_URL}/v2.0/globex";
     is $curl, 0, 'TLS is trusted with that authority';
+};
+
+subtest 'the command tenure finds it' => sub {
+    my ($code, $out) = run('env', '-i', "HOME=$base", "PATH=$ENV{PATH}", 'sh', '-ec', '. "$0/env"; exec "$TENURE_BIN/tenure" tenant list', $one);
+    is $code, 0, 'with what env exports' or diag $out;
+    like $out, qr/^globex +standard +active/m, '... as the operator';
+};
+
+subtest 'a second one in the same folder' => sub {
+    my ($port, $admin) = free_ports(2);
+    my ($code, $out) = quickstart('--dir', $one, '--port', $port, '--admin-port', $admin, '--background');
+    is $code, 75, 'is refused';
+    like $out, qr/Tenure runs in \Q$one\E already: stop it with .*--stop/, '... with a way out';
+    my %env = env_of($one);
+    is status(GET => "$env{TENURE_ADMIN_URL}/v2.0/globex", $env{TENURE_OPERATOR_TOKEN}), 200, 'the first goes on';
+    mkdir "$base/held";
+    mkdir "$base/held/run";
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        exec 'flock', "$base/held/run/lock", 'sh', '-c', ': >"$0"; exec sleep 60', "$base/holds";
+    }
+    select undef, undef, undef, 0.05 until -e "$base/holds";
+    ($code, $out) = quickstart('--dir', "$base/held", '--port', $port, '--admin-port', $admin, '--background');
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    is $code, 75, 'so is one beside another that has only begun';
+    like $out, qr/another quickstart runs in/, '... which is said';
+};
+
+subtest 'a checkout whose path has a blank' => sub {
+    mkdir "$base/a copy";
+    mkdir "$base/a copy/scripts";
+    system('cp', "$top/scripts/quickstart", "$base/a copy/scripts/") == 0 or die 'cp';
+    system('cp', "$top/configure", "$base/a copy/") == 0 or die 'cp';
+    my ($code, $out) = run("$base/a copy/scripts/quickstart", '--dir', "$base/blank", '--background');
+    is $code, 78, 'is refused';
+    like $out, qr/has a blank, which make can't handle/, '... with the reason';
+    ok !-e "$base/blank", '... before anything is made';
+    system('mkdir', '-p', "$base/a copy/src/base") == 0 or die 'mkdir';
+    system('cp', "$top/src/base/base.h", "$base/a copy/src/base/") == 0 or die 'cp';
+    system('cp', '-r', "$top/build-aux", "$base/a copy/") == 0 or die 'cp';
+    mkdir "$base/build";
+    ($code, $out) = run('sh', '-c', 'cd "$0" && exec "$1"', "$base/build", "$base/a copy/configure");
+    isnt $code, 0, 'so does configure';
+    like $out, qr/has a blank, which make can't handle/, '... with the same reason';
 };
 
 subtest 'another one beside it, with a long name' => sub {
