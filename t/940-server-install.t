@@ -116,9 +116,46 @@ subtest 'systemd' => sub {
     like $daemon->read_file("$root$folder/tenure.conf"), qr{^d \S+/tenure 0750 tenure www-data}m, 'its folder';
 };
 
+# make dist in a folder of its own, of the source in $from, under that umask; returns the tarball.
+sub dist {
+    my ($from, $umask) = @_;
+    my $in = File::Temp->newdir('tenure-dist-XXXXXX', TMPDIR => 1);
+    delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
+    my $text = qx{cd '$in' && umask $umask && make -s -f '$build/Makefile' dist srcdir='$from' 2>&1};
+    is $?, 0, 'make dist' or diag $text;
+    my ($tarball) = glob "$in/*.tar.gz";
+    return ($in, $tarball);
+}
+
+subtest 'the tarball is reproducible' => sub {
+    my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path("$FindBin::Bin/..");
+    my ($first, $tarball) = dist($top, '022');
+    my ($second, $again) = dist($top, '077');
+    is system('cmp', $tarball, $again), 0, 'two runs make equal bytes';
+    my @unpacked;
+    for my $umask ('022', '077') {
+        my $in = File::Temp->newdir('tenure-unpacked-XXXXXX', TMPDIR => 1);
+        is system("umask $umask && tar -C '$in' -xzf '$tarball'"), 0, "unpacked with umask $umask";
+        my ($tree) = glob "$in/tenure-*";
+        push @unpacked, [dist($tree, $umask)];
+    }
+    is system('cmp', map { $_->[1] } @unpacked), 0, 'so do two from what was unpacked';
+};
+
 subtest 'hardening' => sub {
     my $makefile = $daemon->read_file("$build/Makefile");
     plan skip_all => 'built with sanitizers' if $makefile =~ /-fsanitize=/;
+    my ($library) = glob $root . folder('libdir') . '/libtenure.so.*';
+    for my $program ((map { "$root$sbin/$_" } qw(tenured tenure-manage)), $root . folder('bindir') . '/tenure', $library) {
+        my ($name) = $program =~ m{([^/]+)\z};
+        my $headers = qx{readelf -W -h -l -d '$program'};
+        like $headers, qr/^\s*Type:\s+DYN\b/m, "$name: at a random address";
+        like $headers, qr/^\s*GNU_RELRO\b/m, "$name: relocations are read-only";
+        like $headers, qr/\bBIND_NOW\b|\bFlags:.* NOW\b/, '... all of them';
+        like $headers, qr/^\s*GNU_STACK\s.* RW\s/m, "$name: no code on the stack";
+        unlike $headers, qr/^\s*LOAD\s.* RWE\s/m, "$name: no memory is written and executed";
+        like qx{readelf -W --dyn-syms '$program'}, qr/ __stack_chk_fail\b/, "$name: the stack is guarded";
+    }
     my ($flags) = $makefile =~ /^all_cflags = (.*)/m;
     my $compiles = sub {
         my ($flag) = @_;
