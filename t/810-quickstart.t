@@ -116,6 +116,23 @@ subtest 'the command tenure finds it' => sub {
     like $out, qr/^globex +standard +active/m, '... as the operator';
 };
 
+# As they stand in README, with this folder's name; and after the demonstration, of which README tells.
+subtest "README's three things to try" => sub {
+    open my $readme, '<', "$top/README" or die "README: $!";
+    my ($in, @commands) = (0);
+    while (<$readme>) {
+        $in = /^Three things/ if /^[A-Z]/;
+        push @commands, $_ if $in && /^    /;
+    }
+    is $commands[0], "    . var/quickstart/env\n", 'they begin with the environment';
+    $commands[0] =~ s{var/quickstart}{$one};
+    my ($code, $out) = run('env', '-i', "HOME=$base", "PATH=$ENV{PATH}", 'bash', '-ec', join '', @commands);
+    is $code, 0, 'all succeed' or diag $out;
+    is join(' ', $out =~ m{^HTTP/1\.1 (\d+)}mg), '201 201 412', 'a tenant, a resource, and a change with an old etag';
+    like $out, qr/"resources":\s*\[.*"namespaces\/default\/configmaps\/shop"/s, 'the preview lists what would move';
+    unlike $out, qr/"reason"/, '... and nothing is in the way';
+};
+
 subtest 'a second one in the same folder' => sub {
     my ($port, $admin) = free_ports(2);
     my ($code, $out) = quickstart('--dir', $one, '--port', $port, '--admin-port', $admin, '--background');
