@@ -425,6 +425,8 @@ enum outcome allocation_drop(struct registry *registry, const struct uuid *uid)
 const struct type_rules allocation_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "allocations",
+	.noun = "allocation",
+	.title = "Allocation",
 	.top = &node_rules,
 	.shows_owner = true,
 	.complete = complete,

@@ -37,12 +37,14 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "chassis", uid, key);
+	return baremetal_fail_taken(registry, &chassis_rules, uid, key);
 }
 
 const struct type_rules chassis_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "chassis",
+	.noun = "chassis",
+	.title = "Chassis",
 	.complete = complete,
 	.relate = relate,
 	.may_delete = may_delete,

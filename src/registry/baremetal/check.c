@@ -280,11 +280,11 @@ enum outcome baremetal_check_word(struct draft *draft, const char *name, const c
 		STR_ARG(baremetal_list(pool, words)));
 }
 
-enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+enum outcome baremetal_fail_taken(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,
 	const struct lookup_key *key)
 {
 	const char *by = key == NULL ? "UUID" : strcmp(key->kind, "address") == 0 ? "MAC address" : key->kind;
 	struct str value = key == NULL ? uuid_str(registry->pool, *uid) : key->value;
 
-	return registry_fail(registry, OUTCOME_NAME_TAKEN, "A %s with %s %.*s already exists.", what, by, STR_ARG(value));
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "A %s with %s %.*s already exists.", rules->noun, by, STR_ARG(value));
 }

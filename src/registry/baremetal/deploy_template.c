@@ -188,12 +188,14 @@ static bool hides_url_passwords(struct str top)
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "deploy template", uid, key);
+	return baremetal_fail_taken(registry, &deploy_template_rules, uid, key);
 }
 
 const struct type_rules deploy_template_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "deploytemplates",
+	.noun = "deploy template",
+	.title = "Deploy template",
 	.complete = complete,
 	.relate = relate,
 	.is_secret = is_secret,

@@ -39,8 +39,8 @@ enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member 
 enum outcome baremetal_check_name(struct draft *draft);
 // Checks that the member is null or one of the words.
 enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words);
-// OUTCOME_NAME_TAKEN: "A node with name … already exists." what is "node".
-enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+// OUTCOME_NAME_TAKEN: "A node with name … already exists.", with the noun of these rules.
+enum outcome baremetal_fail_taken(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,
 	const struct lookup_key *key);
 
 // ---- baremetal/reference.c: references to other resources

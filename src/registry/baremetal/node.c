@@ -318,7 +318,7 @@ static bool hides_url_passwords(struct str top)
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
 	if (key == NULL || strcmp(key->kind, "instance") != 0)
-		return baremetal_fail_taken(registry, "node", uid, key);
+		return baremetal_fail_taken(registry, &node_rules, uid, key);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"Instance %.*s is already associated with a node, it cannot be associated with this other node %.*s",
 		STR_ARG(key->value), STR_ARG(uuid_str(registry->pool, *uid)));
@@ -329,6 +329,8 @@ static const char *const untagged[] = { "driver_internal_info", NULL };
 const struct type_rules node_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "nodes",
+	.noun = "node",
+	.title = "Node",
 	.is_root = true,
 	.shows_owner = true,
 	.untagged = untagged,

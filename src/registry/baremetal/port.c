@@ -155,12 +155,14 @@ static void relate_port(struct pool *pool, const struct doc *body, const struct 
 
 static enum outcome port_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "port", uid, key);
+	return baremetal_fail_taken(registry, &port_rules, uid, key);
 }
 
 const struct type_rules port_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "ports",
+	.noun = "port",
+	.title = "Port",
 	.top = &node_rules,
 	.complete = complete_port,
 	.relate = relate_port,
@@ -231,12 +233,14 @@ static enum outcome may_delete_portgroup(struct registry *registry, const struct
 
 static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
-	return baremetal_fail_taken(registry, "portgroup", uid, key);
+	return baremetal_fail_taken(registry, &portgroup_rules, uid, key);
 }
 
 const struct type_rules portgroup_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "portgroups",
+	.noun = "portgroup",
+	.title = "Portgroup",
 	.top = &node_rules,
 	.complete = complete_portgroup,
 	.relate = relate_portgroup,

@@ -13,12 +13,6 @@
 #include "repr/json/doc.h"
 #include "sql/lookup_keys.h"
 
-// As messages of the API name the type.
-static const char *title_of(const struct type_rules *rules)
-{
-	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
-}
-
 static enum outcome lock_referenced(struct registry *registry, const struct type_rules *rules, struct str tenant, struct str text,
 	const struct doc **body)
 {
@@ -33,7 +27,7 @@ static enum outcome lock_referenced(struct registry *registry, const struct type
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules),
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", rules->title,
 			STR_ARG(text));
 	const struct sql_reference_lock_row *row = sql_reference_lock_row(&rows, 0);
 	const struct stored_place place = { .table = "resources", .column = "body", .id = row->id, .uid = uid };

@@ -102,7 +102,7 @@ static enum outcome connector_taken(struct registry *registry, const struct uuid
 	uint64_t n;
 
 	if (key == NULL)
-		return baremetal_fail_taken(registry, "volume connector", uid, NULL);
+		return baremetal_fail_taken(registry, &volume_connector_rules, uid, NULL);
 	size_t blank = str_find(key->value, ' ', 0);
 	if (!str_to_u64(str_part(key->value, 0, blank), &n))
 		return registry_fail(registry, OUTCOME_NAME_TAKEN,
@@ -116,6 +116,8 @@ static enum outcome connector_taken(struct registry *registry, const struct uuid
 const struct type_rules volume_connector_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "volumeconnectors",
+	.noun = "volume connector",
+	.title = "Volume connector",
 	.top = &node_rules,
 	.complete = complete_connector,
 	.relate = relate_connector,
@@ -154,7 +156,7 @@ static enum outcome may_delete_target(struct registry *registry, const struct re
 static enum outcome target_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
 	if (key == NULL)
-		return baremetal_fail_taken(registry, "volume target", uid, NULL);
+		return baremetal_fail_taken(registry, &volume_target_rules, uid, NULL);
 	struct str index = str_part(key->value, str_find(key->value, ' ', 0) + 1, key->value.n);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"A volume target with boot index '%.*s' for the same node already exists.", STR_ARG(index));
@@ -174,6 +176,8 @@ static bool hides_url_passwords(struct str top)
 const struct type_rules volume_target_rules = {
 	.group = BAREMETAL_GROUP,
 	.plural = "volumetargets",
+	.noun = "volume target",
+	.title = "Volume target",
 	.top = &node_rules,
 	.complete = complete_target,
 	.relate = relate_target,

@@ -487,6 +487,8 @@ static enum outcome taken(struct registry *registry, const struct uuid *uid, con
 const struct type_rules crd_rules = {
 	.group = CRD_GROUP,
 	.plural = CRD_PLURAL,
+	.noun = "CustomResourceDefinition",
+	.title = "CustomResourceDefinition",
 	.has_names = true,
 	.complete = complete,
 	.relate = relate,

@@ -293,6 +293,8 @@ static enum outcome provider_taken(struct registry *registry, const struct uuid 
 const struct type_rules provider_rules = {
 	.group = "placement.openstack.org",
 	.plural = "resourceproviders",
+	.noun = "resource provider",
+	.title = "Resource provider",
 	.is_root = true,
 	.complete = complete_provider,
 	.relate = relate_provider,

@@ -44,6 +44,7 @@ struct draft {
 // The rules of one type. All functions may be NULL where "NULL:" says what that means.
 struct type_rules {
 	const char *group, *plural; // the type's group and plural name
+	const char *noun, *title;   // its names in messages, within a sentence and at its beginning: "volume connector", "Volume connector"
 	bool has_names;             // clients choose the names of its resources; else each is named by its uid
 	const struct type_rules *top; // rules of the type of the roots of its trees; NULL: of this type
 	// resources of trees depend on it: they are moved, deleted and recovered with it. A resource that is below a root

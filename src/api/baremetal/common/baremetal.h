@@ -61,9 +61,8 @@ struct kind_member {
 struct kind {
 	const char *singular, *plural; // "connector", "connectors"; the singular is the address parameter, too
 	const char *path;              // of the collection below /v1/: "volume/connectors"
-	const char *noun, *title;      // its names in messages: "volume connector", "Volume connector"
 	unsigned detail_since;         // the microversion from which lists take the parameter detail
-	const struct type_rules *rules;
+	const struct type_rules *rules; // its noun and title name it in messages
 	const struct baremetal_member *body;
 	const struct kind_member *members; // in the order of an answer; ends with name NULL
 	bool named; // can be found by name as well as by uuid

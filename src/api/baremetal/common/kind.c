@@ -176,29 +176,29 @@ static const struct kind_member allocation_members[] = {
 	LAST,
 };
 
-const struct kind node_kind = { "node", "nodes", "nodes", "node", "Node", 43, &node_rules, baremetal_node_members, node_members, true };
-const struct kind port_kind = { "port", "ports", "ports", "port", "Port", 43, &port_rules, baremetal_port_members, port_members, false };
+const struct kind node_kind = { "node", "nodes", "nodes", 43, &node_rules, baremetal_node_members, node_members, true };
+const struct kind port_kind = { "port", "ports", "ports", 43, &port_rules, baremetal_port_members, port_members, false };
 const struct kind portgroup_kind = {
-	"portgroup", "portgroups", "portgroups", "portgroup", "Portgroup", 43, &portgroup_rules, baremetal_portgroup_members,
+	"portgroup", "portgroups", "portgroups", 43, &portgroup_rules, baremetal_portgroup_members,
 	portgroup_members, true
 };
 const struct kind chassis_kind = {
-	"chassis", "chassis", "chassis", "chassis", "Chassis", 43, &chassis_rules, baremetal_chassis_members, chassis_members, false
+	"chassis", "chassis", "chassis", 43, &chassis_rules, baremetal_chassis_members, chassis_members, false
 };
 const struct kind volume_connector_kind = {
-	"connector", "connectors", "volume/connectors", "volume connector", "Volume connector", 32, &volume_connector_rules,
+	"connector", "connectors", "volume/connectors", 32, &volume_connector_rules,
 	baremetal_connector_members, connector_members, false
 };
 const struct kind volume_target_kind = {
-	"target", "targets", "volume/targets", "volume target", "Volume target", 32, &volume_target_rules, baremetal_target_members,
+	"target", "targets", "volume/targets", 32, &volume_target_rules, baremetal_target_members,
 	target_members, false
 };
 const struct kind deploy_template_kind = {
-	"template", "deploy_templates", "deploy_templates", "deploy template", "Deploy template", 55, &deploy_template_rules,
+	"template", "deploy_templates", "deploy_templates", 55, &deploy_template_rules,
 	baremetal_template_members, template_members, true
 };
 const struct kind allocation_kind = {
-	"allocation", "allocations", "allocations", "allocation", "Allocation", 52, &allocation_rules, baremetal_allocation_members,
+	"allocation", "allocations", "allocations", 52, &allocation_rules, baremetal_allocation_members,
 	allocation_members, true
 };
 
@@ -222,7 +222,7 @@ struct str baremetal_visible_tenant(const struct call *call)
 
 enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind, struct str text)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->title, STR_ARG(baremetal_shorten(text)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->rules->title, STR_ARG(baremetal_shorten(text)));
 }
 
 static enum outcome fail_ident(struct call *call, const struct kind *kind, struct str text)

@@ -181,7 +181,7 @@ static enum outcome apply_creation(void *arg, const struct resource *current, st
 
 	if (current != NULL)
 		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "A %s with UUID %.*s already exists.",
-			creation->kind->noun, STR_ARG(current->name));
+			creation->kind->rules->noun, STR_ARG(current->name));
 	*content = (struct content){ .meta = STR("{}"), .document = creation->body };
 	return OUTCOME_OK;
 }
