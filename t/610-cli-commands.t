@@ -56,6 +56,12 @@ subtest 'resources' => sub {
         "namespace,name\ndefault,web\nprod,web\n", 'a list is of all namespaces';
     is $tool->ends(0, 'configmaps', 'list', '-n', 'prod', '--columns', 'namespace,name', '--format', 'csv')->{out}, "namespace,name\nprod,web\n",
         'or of one';
+    $tool->ends(0, qw(configmaps set web -n prod --no-etag), q(data:={"k":"v","l":"w"}));
+    like $tool->ends(0, qw(configmaps list -n prod))->{out}, qr/\ANAMESPACE +NAME +REVISION +CREATED +DATA\nprod +web +2 +\S+ +2\n\z/,
+        'behind the columns of all types, those of the type';
+    is((split /\n/, $tool->ends(0, qw(configmaps list --format csv))->{out})[0], 'namespace,name,revision,created,data', 'also as CSV');
+    like $tool->ends(0, 'configmaps', 'list', '-n', 'prod', '--columns', 'name,data')->{out}, qr/^web +\{"k":"v","l":"w"\}/m,
+        'a name in --columns is a path in the document';
     unlike $tool->ends(0, qw(persistentvolumes list))->{out}, qr/NAMESPACE/, 'what stands in no namespace has no such column';
     is $tool->run_with_input("web\n\nweb2\n", qw(configmaps show - --columns name --format csv))->{out}, "name\nweb\n",
         'names on standard input';

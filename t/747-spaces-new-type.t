@@ -52,7 +52,7 @@ subtest 'the new type' => sub {
     $acme->put('/v2.0/acme/namespaces/default/limitranges/v2', json => { spec => { scope => 'x' } })->is_status(201, 'in the other dialect');
     my $kept = $acme->patch('/v2.0/acme/namespaces/default/limitranges/v2', { spec => { scope => 'y' } });
     like $kept->text, qr/is kept/, 'what may not change, in any dialect';
-    like $tool->ends(0, qw(limitranges list))->{out}, qr/^default +a /m, 'tenure lists it';
+    like $tool->ends(0, qw(limitranges list))->{out}, qr/\ANAMESPACE .* CREATED_AT +LIMITS\n.*^default +a .* 1$/ms, 'tenure lists it, with its columns';
     like $tool->ends(0, qw(limits list --columns), 'name')->{out}, qr/^a$/m, 'by its short name';
     like $tool->ends(0, qw(resource show limits a --format json))->{out}, qr/Container/, 'and shows one';
 };
@@ -93,7 +93,7 @@ subtest 'each row' => sub {
         is !!listed($acme, $type), !$type->{system}, 'for whom it is';
         is !!$offered{ $type->{plural} }, !!offered($type->{plural}, @types), 'offered, or not';
         next if !defined $type->{parts};
-        my $file = -e "$source/src/types/$type->{parts}.c" ? "$source/src/types/$type->{parts}.c" : "$source/t/additions/$type->{parts}.c";
+        my ($file) = grep { -e } map { "$source/$_.c" } "src/types/$type->{parts}", 'src/types/' . $type->{parts} =~ s{_}{/}r, "t/additions/$type->{parts}";
         my $text = read_file($file);
         my $definition = 'io.k8s.api.' . ($type->{group} || 'core') . ".v1.$type->{kind}";
         is !!($openapi =~ /"\Q$definition\E"/), !!($text =~ /^\t\.description =/m), 'OpenAPI describes it';

@@ -4,29 +4,20 @@
 
 #include "cli/core/cli.h"
 
-// A noun's columns: a list shows the first n_shown; --long shows all.
 struct baremetal_noun {
-	const char *noun, *kind;
-	size_t shown, n_columns;
-	struct column columns[12];
+	const char *noun, *kind; // kind: as tenure_metal_new() takes it, and the plural of the built-in type
+	bool no_type;            // a driver is no resource: its columns stand here
 };
 static const struct baremetal_noun nouns[] = {
-	{ "node", "nodes", 6, 12, { { "uuid", "uuid" }, { "name", "name" }, { "owner", "owner" }, { "driver", "driver" },
-		{ "state", "provision_state" }, { "maintenance", "maintenance" }, { "power", "power_state" },
-		{ "class", "resource_class" }, { "instance", "instance_uuid" }, { "chassis", "chassis_uuid" },
-		{ "traits", "traits" }, { "description", "description" } } },
-	{ "port", "ports", 3, 7, { { "uuid", "uuid" }, { "address", "address" }, { "node", "node_uuid" },
-		{ "portgroup", "portgroup_uuid" }, { "network", "physical_network" }, { "pxe", "pxe_enabled" },
-		{ "extra", "extra" } } },
-	{ "portgroup", "portgroups", 4, 7, { { "uuid", "uuid" }, { "name", "name" }, { "address", "address" },
-		{ "node", "node_uuid" }, { "mode", "mode" }, { "standalone", "standalone_ports_supported" },
-		{ "extra", "extra" } } },
-	{ "chassis", "chassis", 2, 4, { { "uuid", "uuid" }, { "description", "description" }, { "extra", "extra" },
-		{ "created", "created_at" } } },
-	{ "driver", "drivers", 3, 6, { { "name", "name" }, { "type", "type" }, { "hosts", "hosts" },
-		{ "deploy", "enabled_deploy_interfaces" }, { "management", "enabled_management_interfaces" },
-		{ "power", "enabled_power_interfaces" } } },
+	{ "node", "nodes", false }, { "port", "ports", false }, { "portgroup", "portgroups", false }, { "chassis", "chassis", false },
+	{ "driver", "drivers", true },
 };
+static const struct column driver_columns[] = {
+	{ "name", "name" }, { "type", "type" }, { "hosts", "hosts" },
+	{ "deploy", "enabled_deploy_interfaces" }, { "management", "enabled_management_interfaces" },
+	{ "power", "enabled_power_interfaces" },
+};
+enum { DRIVER_SHOWN = 3 };
 enum { PAGE = 100 };
 
 static const struct baremetal_noun *noun_of(const struct cli *cli)
@@ -36,6 +27,14 @@ static const struct baremetal_noun *noun_of(const struct cli *cli)
 	while (strcmp(nouns[i].noun, cli->command->noun) != 0)
 		i++;
 	return &nouns[i];
+}
+
+static struct column_list columns_of(struct cli *cli)
+{
+	const struct baremetal_noun *noun = noun_of(cli);
+
+	return noun->no_type ? (struct column_list){ driver_columns, COUNT_OF(driver_columns), DRIVER_SHOWN }
+		: cli_noun_columns(cli, "baremetal.openstack.org", noun->kind);
 }
 
 bool cli_baremetal_target(struct cli *cli, const char *ident, struct target *target)
@@ -70,12 +69,12 @@ static bool sort_list(struct cli *cli, struct tenure_list *list)
 // Asks the service only for the members that are shown.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
-	const struct baremetal_noun *noun = noun_of(cli);
+	const struct column_list columns = columns_of(cli);
 	struct str names = str_c(cli->options[OPT_FIELDS]), name;
 	struct buf fields = buf_new(cli->pool, 128);
 
-	for (size_t i = 0; i < noun->shown && cli->options[OPT_FIELDS] == NULL; i++)
-		buf_addf(&fields, "%s%s", i > 0 ? "," : "", noun->columns[i].path);
+	for (size_t i = 0; i < columns.n_shown && cli->options[OPT_FIELDS] == NULL; i++)
+		buf_addf(&fields, "%s%s", i > 0 ? "," : "", columns.list[i].path);
 	while (cli->options[OPT_FIELDS] != NULL && str_split(&names, ',', &name)) {
 		// Every answer has the etag; it must not be asked for.
 		if (!str_eq(name, STR("etag")))
@@ -125,13 +124,13 @@ static int list_with(struct cli *cli, struct tenure_list *list, struct table *ta
 int command_baremetal_list(struct cli *cli)
 {
 	const struct baremetal_noun *noun = noun_of(cli);
+	const struct column_list columns = columns_of(cli);
 
 	if ((cli->options[OPT_FIELDS] != NULL) + (cli->options[OPT_LONG] != NULL) + (cli->options[OPT_COLUMNS] != NULL) > 1)
 		return cli_fail(EX_USAGE, "one of --columns, --fields and --long, not several");
 	if (cli->options[OPT_FIELDS] != NULL)
 		cli->options[OPT_COLUMNS] = cli->options[OPT_FIELDS];
-	struct table *table = table_new(cli, noun->columns, noun->n_columns,
-		cli->options[OPT_LONG] != NULL ? noun->n_columns : noun->shown);
+	struct table *table = table_new(cli, columns.list, columns.n, cli->options[OPT_LONG] != NULL ? columns.n : columns.n_shown);
 	if (cli->options[OPT_FIELDS] != NULL)
 		cli->options[OPT_COLUMNS] = NULL;
 	if (table == NULL)
@@ -205,14 +204,14 @@ static int show_one(struct cli *cli, const char *ident, void *table)
 
 int command_baremetal_show(struct cli *cli)
 {
-	const struct baremetal_noun *noun = noun_of(cli);
+	const struct column_list columns = columns_of(cli);
 	struct table *table;
 
 	if ((cli->n_given > 0) == (cli->n_arguments > 0))
 		return cli_fail(EX_USAGE, "which one? A name or UUID, or an option that tells it; not both");
 	if (cli->n_given == 0)
-		return cli_show_each(cli, 0, noun->columns, noun->n_columns, noun->shown, show_one);
-	if (!table_wanted(cli, noun->columns, noun->n_columns, noun->shown, &table))
+		return cli_show_each(cli, 0, columns.list, columns.n, columns.n_shown, show_one);
+	if (!table_wanted(cli, columns.list, columns.n, columns.n_shown, &table))
 		return EX_USAGE;
 	int code = show_found(cli, table);
 	if (table != NULL)

@@ -4,11 +4,10 @@
 
 #include "cli/core/cli.h"
 
-static const struct column columns[] = {
-	{ "uuid", "uuid" }, { "name", "name" }, { "generation", "generation" }, { "parent", "parent_provider_uuid" },
-	{ "root", "root_provider_uuid" },
-};
-enum { SHOWN = 4 };
+static struct column_list columns_of(struct cli *cli)
+{
+	return cli_noun_columns(cli, "placement.openstack.org", "resourceproviders");
+}
 
 static bool open_target(struct cli *cli, const struct provider *provider, struct target *target)
 {
@@ -50,8 +49,8 @@ static int resolve_given(struct cli *cli, const char *name)
 
 int command_provider_list(struct cli *cli)
 {
-	struct table *table = table_new(cli, columns, COUNT_OF(columns),
-		cli->options[OPT_LONG] != NULL ? COUNT_OF(columns) : SHOWN);
+	const struct column_list columns = columns_of(cli);
+	struct table *table = table_new(cli, columns.list, columns.n, cli->options[OPT_LONG] != NULL ? columns.n : columns.n_shown);
 
 	if (table == NULL)
 		return EX_USAGE;
@@ -112,7 +111,9 @@ static int show_one(struct cli *cli, const char *ident, void *table)
 
 int command_provider_show(struct cli *cli)
 {
-	return cli_show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
+	const struct column_list columns = columns_of(cli);
+
+	return cli_show_each(cli, 0, columns.list, columns.n, columns.n_shown, show_one);
 }
 
 // ---- changes

@@ -25,7 +25,7 @@ const struct offered_type offered_types[] = {
 #define SHORTS(one, two) { one, two }
 #define NO_SHORT { NULL }
 #define BUILTIN_TYPE(parts, rules, offered, group, kind, plural, scope, shorts, ...) \
-	{ kind, plural, shorts, TYPE_##offered, IN_##scope, OWNED_##scope },
+	{ group, kind, plural, shorts, TYPE_##offered, IN_##scope, OWNED_##scope },
 #include "base/builtin_types.def"
 #undef BUILTIN_TYPE
 	{ .plural = NULL },
@@ -52,6 +52,16 @@ const char *type_plural(const char *word)
 		}
 	}
 	return word;
+}
+
+// The group of an offered type; NULL: the type is custom, or other commands handle it.
+static const char *group_of(const char *plural)
+{
+	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		if (t->offered && strcmp(t->plural, plural) == 0)
+			return t->group;
+	}
+	return NULL;
 }
 
 // Prints the offered type that is nearly called so, if the service knows no such type. Returns code.
@@ -109,6 +119,8 @@ int command_resource_list(struct cli *cli)
 		(deleted ? SHOWN_DELETED : SHOWN) - skip);
 	if (table == NULL)
 		return EX_USAGE;
+	if (cli->options[OPT_COLUMNS] == NULL && !deleted && group_of(type) != NULL)
+		table_add_type(table, group_of(type), type);
 	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type,
 		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
 	if (list == NULL)

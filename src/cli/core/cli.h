@@ -155,18 +155,30 @@ void doc_write_pretty(const struct doc *doc, struct buf *out);
 
 struct column {
 	const char *name; // its name in --columns and in the title
-	const char *path;
+	const char *path; // of the value in the document: names joined by dots
 };
 struct table;
 // Makes a table with the columns that --columns names, known ones or paths in the document; without --columns the first n_shown
 // of known. NULL: an error was printed.
 struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
+// Adds the columns that lists of a built-in type have besides: what `kubectl get` shows without -o wide, but the age, and what the
+// table has already.
+void table_add_type(struct table *table, const char *group, const char *plural);
 void table_add(struct table *table, const struct doc *document);
 void table_print(struct table *table);
 // Makes a table if --columns was given; else *table is NULL. False: an error was printed.
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
 // Prints one document in the chosen format.
 void cli_document_print(struct cli *cli, const struct doc *document);
+
+// ---- columns.c
+
+struct column_list {
+	const struct column *list;
+	size_t n, n_shown; // all; the first ones, which a list shows without --long or --columns
+};
+// The columns of a built-in type with a noun of its own: what its API shows.
+struct column_list cli_noun_columns(struct cli *cli, const char *group, const char *plural);
 
 // ---- each.c
 
@@ -360,7 +372,7 @@ int command_tenant_delete(struct cli *cli);
 int command_tenant_recover(struct cli *cli);
 // The built-in types, of which `tenure resource` handles some; ends with plural NULL.
 struct offered_type {
-	const char *kind, *plural;
+	const char *group, *kind, *plural;
 	const char *short_names[2]; // NULL: no more
 	bool offered;    // false: other commands handle it
 	bool namespaced; // in the namespace default, if none is given

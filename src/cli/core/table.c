@@ -2,9 +2,12 @@
 // Output: tables, JSON, CSV (RFC 4180, but lines end with LF alone).
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "cli/core/cli.h"
+#include "types/types.h"
 
-enum { MAX_COLUMNS = 32 };
+// CELL_LOOKS, CELL_DEPTH: how many values of a document a type's column may look at, and how deep its own value may be.
+enum { MAX_COLUMNS = 32, CELL_LOOKS = 10000, CELL_DEPTH = 4 };
 
 struct row {
 	const struct doc *document;
@@ -14,6 +17,7 @@ struct row {
 struct table {
 	struct cli *cli;
 	struct column columns[MAX_COLUMNS];
+	const struct type_column *of_type[MAX_COLUMNS]; // computes the value of that column; NULL: the column's path leads to it
 	size_t n_columns;
 	struct row *first, **last;
 	size_t n_rows;
@@ -63,6 +67,46 @@ bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, s
 	return cli->options[OPT_COLUMNS] == NULL || *table != NULL;
 }
 
+// The heading in the form of the others, which are printed in capitals: nominated_node for "Nominated Node".
+static const char *heading(struct pool *pool, struct str name)
+{
+	char *text = str_cstr(pool, name);
+
+	for (char *p = text; *p != '\0'; p++)
+		*p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p == ' ' ? '_' : *p;
+	return text;
+}
+
+static bool has_column(const struct table *table, const char *name)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (strcmp(table->columns[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void table_add_type(struct table *table, const char *group, const char *plural)
+{
+	const struct type_column *column = type_parts_by_plural(str_c(group), str_c(plural))->columns;
+	struct pool *pool = table->cli->pool;
+
+	for (; column != NULL && column->cell != NULL; column++) {
+		const char *name = heading(pool, column->name);
+		// When the object was created is among the columns of all types.
+		if (column->priority > 0 || column->cell == cell_of_age || has_column(table, name))
+			continue;
+		struct type_column *of_type = POOL_NEW(pool, struct type_column);
+		struct str error;
+		*of_type = *column;
+		bool right = of_type->path_text.n == 0 || jsonpath_parse(pool, of_type->path_text, &of_type->path, &error);
+		assert(right && table->n_columns < MAX_COLUMNS);
+		UNUSED(right);
+		table->columns[table->n_columns] = (struct column){ name, "" };
+		table->of_type[table->n_columns++] = of_type;
+	}
+}
+
 void table_add(struct table *table, const struct doc *document)
 {
 	struct row *row = POOL_NEW(table->cli->pool, struct row);
@@ -90,10 +134,26 @@ static struct str words_of(struct pool *pool, const struct doc *value)
 	return buf_str(&words);
 }
 
+// The value that a column of the type computes of the document, as kubectl shows it.
+static const struct doc *compute(const struct table *table, const struct doc *document, const struct type_column *column)
+{
+	struct pool *pool = table->cli->pool;
+	struct buf json = buf_new(pool, 64);
+	struct type_row row = { .pool = pool, .object = document, .now_us = clock_now_us(), .looks = CELL_LOOKS, .out = &json };
+	struct doc *value = NULL;
+	struct str error;
+
+	column->cell(&row, column);
+	return doc_parse_json(pool, buf_str(&json), (struct doc_limits){ CELL_DEPTH, 0 }, &value, &error) ? value : NULL;
+}
+
 static struct str cell(const struct table *table, const struct row *row, size_t column)
 {
+	const struct type_column *of_type = table->of_type[column];
 	const struct doc *value;
 
+	if (of_type != NULL)
+		return cli_text(table->cli->pool, compute(table, row->document, of_type));
 	if (!doc_at_path(row->document, str_c(table->columns[column].path), &value) || value == NULL)
 		return STR("");
 	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : cli_text(table->cli->pool, value);

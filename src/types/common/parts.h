@@ -16,6 +16,13 @@ struct type_preset {
 	const char *value;   // a text; NULL: the end of the table
 };
 
+// A column of `tenure NOUN list`, for a type with an API and a noun of its own: bare metal's and placement's.
+struct type_noun_column {
+	const char *name; // its heading, and its name in --columns
+	const char *path; // of the value in that API's documents: names joined by dots
+	bool wide;        // only with --long
+};
+
 struct type_parts {
 	// ---- the form of the objects
 
@@ -31,6 +38,7 @@ struct type_parts {
 	// how lists merge in a strategic merge patch, from the object's root on; NULL: such a patch is refused
 	const struct merge_rule *merge;
 	const struct type_column *columns; // columns of lists after the name; ends with cell NULL. NULL: only the age
+	const struct type_noun_column *noun_columns; // ends with name NULL. NULL: the type has no noun of its own
 	// the protobuf message of version v1; NULL: objects are not accepted as protobuf
 	const struct protobuf_message *message;
 	// The fields that a field selector may name besides metadata.name and metadata.namespace, such as "status.phase": at

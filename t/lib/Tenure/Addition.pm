@@ -73,7 +73,7 @@ sub programs_with {
     my $link = "$of{CC} $of{all_cflags} $of{all_ldflags} -o $dir";
     _run_in($build, 'sh', '-c', "$link/tenured $of{O}/src/server/main.o $new $of{server} $of{core} $of{server_libs} $of{lib_libs}");
     _run_in($build, 'sh', '-c', "$link/tenure-manage " . _objects(\%of, $dir, \%compile, $of{manage_src}) . " $new $of{server} $of{core} $of{lib_libs}");
-    _run_in($build, 'sh', '-c', "$link/tenure " . _objects(\%of, $dir, \%compile, $of{cli_src}) . " $of{client} $of{core} $of{client_libs} $of{lib_libs}");
+    _run_in($build, 'sh', '-c', "$link/tenure " . _objects(\%of, $dir, \%compile, $of{cli_src}) . " $new $of{client} $of{core} $of{client_libs} $of{lib_libs}");
     $ENV{TENURE_BUILD} = "$dir";
     return $dir;
 }
