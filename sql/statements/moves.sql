@@ -91,6 +91,23 @@ FROM resources r FORCE INDEX (owner)
 WHERE r.tenant_id = :tenant_id AND r.live = 1
 GROUP BY r.type_id;
 
+-- The same of one type; up to a limit, for types that may have few.
+-- @statement move_count_type
+-- @in tenant_id uint, type_id uint
+-- @out n uint
+SELECT COUNT(*) AS n
+FROM resources r FORCE INDEX (owner)
+WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.live = 1;
+
+-- @statement move_count_few
+-- @in tenant_id uint, type_id uint, limit uint
+-- @out n uint
+SELECT COUNT(*) AS n
+FROM (SELECT 1
+  FROM resources r FORCE INDEX (owner)
+  WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.live = 1
+  LIMIT :limit) few;
+
 -- Does the tenant have live resources? By a row, not by tenant_counts.
 -- @statement move_any
 -- @in tenant_id uint

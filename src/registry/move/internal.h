@@ -62,6 +62,17 @@ static inline enum outcome move_run_call(struct registry *registry, struct db_ca
 // other members of found and the action's tenants, resource and count must be set. OUTCOME_OK, or that of a failed statement.
 enum outcome move_find_blockers(struct registry *registry, struct move_plan *plan);
 
+// ---- counts by type (count.c)
+
+// The call that counts all resources of a tenant by type, and what its rows say.
+struct db_call move_count_call(struct pool *pool, uint64_t tenant_id);
+void move_read_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts);
+// Does the set have all resources of so large a source that move_count_by_sum() counts them in less time? It needs the sum of
+// the set (action->count, found.types), and reads in the same snapshot or under the same locks. OUTCOME_OK, or that of a failed
+// statement.
+bool move_counts_by_sum(const struct move_plan *plan);
+enum outcome move_count_by_sum(struct registry *registry, const struct move_plan *plan, struct type_counts *counts);
+
 // ---- names that both tenants have (taken.c)
 
 struct move_name {

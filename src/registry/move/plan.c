@@ -101,26 +101,6 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	return OUTCOME_OK;
 }
 
-static int by_type_name(const void *a, const void *b)
-{
-	return str_cmp(((const struct type_count *)a)->type, ((const struct type_count *)b)->type);
-}
-
-static void read_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts)
-{
-	counts->n = rows->n;
-	counts->list = POOL_ARRAY(registry->pool, struct type_count, rows->n);
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_move_count_types_row *row = sql_move_count_types_row(rows, i);
-
-		counts->list[i] = (struct type_count){
-			type_name(registry->pool, type_of_resource(registry, 0, row->type_id)), row->n
-		};
-	}
-	if (rows->n > 0)
-		qsort(counts->list, counts->n, sizeof(*counts->list), by_type_name);
-}
-
 static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct state_sum *sum)
 {
 	const struct sql_move_sum_row *row = sql_move_sum_row(rows, 0);
@@ -130,11 +110,6 @@ static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct 
 	plan->action->bytes = row->bytes;
 	plan->found.locked = row->locked;
 	plan->found.types = row->types;
-}
-
-static struct db_call count_types_call(struct pool *pool, uint64_t tenant_id)
-{
-	return sql_move_count_types_call(pool, &(struct sql_move_count_types){ .tenant_id = tenant_id });
 }
 
 // Reads the sums of the set, and the counts of both tenants. Under the locks it also makes sure that the time of the move is
@@ -154,6 +129,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		sql_move_any_emptied_call(pool, plan->set.kind, &emptied_in),
 	};
 	struct db_call *last = NULL, *counts = NULL;
+	bool by_sum = move_counts_by_sum(plan);
 	size_t n = 3;
 
 	if (look != MOVE_LOOK_PREVIEW) {
@@ -162,8 +138,9 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	}
 	if (look != MOVE_LOOK_LOCKED) {
 		counts = &calls[n];
-		calls[n++] = count_types_call(pool, action->source.id);
-		calls[n++] = count_types_call(pool, action->dest.id);
+		calls[n++] = move_count_call(pool, action->dest.id);
+		if (!by_sum)
+			calls[n++] = move_count_call(pool, action->source.id);
 	}
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
@@ -176,8 +153,10 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		registry_stamp_after(registry, sql_move_last_change_row(&last->rows, 0)->at);
 	if (counts == NULL)
 		return OUTCOME_OK;
-	read_counts(registry, &counts[0].rows, &action->source_counts);
-	read_counts(registry, &counts[1].rows, &action->dest_counts);
+	move_read_counts(registry, &counts[0].rows, &action->dest_counts);
+	if (by_sum)
+		return move_count_by_sum(registry, plan, &action->source_counts);
+	move_read_counts(registry, &counts[1].rows, &action->source_counts);
 	return OUTCOME_OK;
 }
 
