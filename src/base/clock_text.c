@@ -61,13 +61,24 @@ static void add_year(struct buf *buf, int year)
 		buf_addf(buf, "%04d", year);
 }
 
-static void add_time(struct buf *buf, const struct tm *t)
+// Writes a number of two digits, and a character behind it.
+static char *put_two(char *to, int value, char behind)
 {
-	add_digits(buf, t->tm_hour, 2);
-	buf_addc(buf, ':');
-	add_digits(buf, t->tm_min, 2);
-	buf_addc(buf, ':');
-	add_digits(buf, t->tm_sec, 2);
+	assert(value >= 0 && value < 100);
+	to[0] = (char)('0' + value / 10);
+	to[1] = (char)('0' + value % 10);
+	to[2] = behind;
+	return to + 3;
+}
+
+static void add_time(struct buf *buf, const struct tm *t, char behind)
+{
+	char *to = buf_more(buf, 9);
+
+	to = put_two(to, t->tm_hour, ':');
+	to = put_two(to, t->tm_min, ':');
+	(void)put_two(to, t->tm_sec, behind);
+	buf->n += 9;
 }
 
 void clock_add_rfc3339(struct buf *buf, int64_t us)
@@ -75,13 +86,11 @@ void clock_add_rfc3339(struct buf *buf, int64_t us)
 	struct tm t = utc(us);
 
 	add_year(buf, t.tm_year + 1900);
-	buf_addc(buf, '-');
-	add_digits(buf, t.tm_mon + 1, 2);
-	buf_addc(buf, '-');
-	add_digits(buf, t.tm_mday, 2);
-	buf_addc(buf, 'T');
-	add_time(buf, &t);
-	buf_addc(buf, 'Z');
+	char *to = buf_more(buf, 7);
+	to[0] = '-';
+	(void)put_two(put_two(to + 1, t.tm_mon + 1, '-'), t.tm_mday, 'T');
+	buf->n += 7;
+	add_time(buf, &t, 'Z');
 }
 
 void clock_add_http_date(struct buf *buf, int64_t us)
@@ -91,8 +100,8 @@ void clock_add_http_date(struct buf *buf, int64_t us)
 	buf_addf(buf, "%s, %02d %s ", days[t.tm_wday], t.tm_mday, months[t.tm_mon]);
 	add_year(buf, t.tm_year + 1900);
 	buf_addc(buf, ' ');
-	add_time(buf, &t);
-	BUF_LIT(buf, " GMT");
+	add_time(buf, &t, ' ');
+	BUF_LIT(buf, "GMT");
 }
 
 void clock_add_clf(struct buf *buf, int64_t us)
@@ -105,6 +114,6 @@ void clock_add_clf(struct buf *buf, int64_t us)
 	buf_addc(buf, '/');
 	add_year(buf, t.tm_year + 1900);
 	buf_addc(buf, ':');
-	add_time(buf, &t);
-	BUF_LIT(buf, " +0000");
+	add_time(buf, &t, ' ');
+	BUF_LIT(buf, "+0000");
 }

@@ -57,11 +57,14 @@ void uuid_add(struct buf *buf, struct uuid u)
 {
 	char *to = buf_more(buf, UUID_TEXT);
 
-	buf_hex(to, u.b, 4);
-	buf_hex(to + 9, u.b + 4, 2);
-	buf_hex(to + 14, u.b + 6, 2);
-	buf_hex(to + 19, u.b + 8, 2);
-	buf_hex(to + 24, u.b + 10, 6);
+	char hex[2 * sizeof(u.b)];
+
+	buf_hex(hex, u.b, sizeof(u.b));
+	memcpy(to, hex, 8);
+	memcpy(to + 9, hex + 8, 4);
+	memcpy(to + 14, hex + 12, 4);
+	memcpy(to + 19, hex + 16, 4);
+	memcpy(to + 24, hex + 20, 12);
 	to[8] = to[13] = to[18] = to[23] = '-';
 	buf->n += UUID_TEXT;
 }

@@ -68,8 +68,9 @@ static bool mentions(struct str text, size_t n)
 {
 	static const struct str words[] = { STR_INIT("\"apiVersion\""), STR_INIT("\"kind\""), STR_INIT("\"status\"") };
 
-	for (size_t at = str_find(text, '"', 0); at < text.n; at = str_find(text, '"', at + 1)) {
-		for (size_t i = 0; i < n; i++) {
+	for (size_t at = str_find(text, '"', 0); at + 1 < text.n; at = str_find(text, '"', at + 1)) {
+		char first = text.p[at + 1];
+		for (size_t i = 0; i < n && (first == 'a' || first == 'k' || first == 's'); i++) {
 			if (str_starts(str_part(text, at, text.n), words[i]))
 				return true;
 		}
