@@ -28,6 +28,15 @@ LEFT JOIN providers p ON p.resource_id = r.id;
 -- @out generation uint
 SELECT generation FROM providers WHERE resource_id = :resource_id;
 
+-- The same by its uid; asked together with the locks of the provider, whose id only they tell.
+-- @statement provider_generation_by_uid
+-- @in uid bytes, type_id uint
+-- @out generation uint
+SELECT p.generation
+FROM resources r
+JOIN providers p ON p.resource_id = r.id
+WHERE r.uid = :uid AND r.type_id = :type_id AND r.live = 1;
+
 -- Raises the generation; a provider without a row has generation 0.
 -- @statement provider_raise
 -- @in resource_id uint

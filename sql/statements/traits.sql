@@ -24,6 +24,26 @@ SET traits = :traits, revision = :revision, edits = :edits, etag = :etag, update
   changed = LAST_INSERT_ID()
 WHERE id = :id;
 
+-- The same two for up to 16 names, which need no table: two thirds of the time. A shorter list repeats its last name.
+-- @group trait_named name text
+-- @fragment few_names
+:names[0].name, :names[1].name, :names[2].name, :names[3].name, :names[4].name, :names[5].name,
+  :names[6].name, :names[7].name, :names[8].name, :names[9].name, :names[10].name, :names[11].name,
+  :names[12].name, :names[13].name, :names[14].name, :names[15].name
+
+-- @statement trait_attach_few
+-- @in resource_id uint, names trait_named[16]
+INSERT INTO resource_traits (resource_id, trait_id)
+SELECT :resource_id, t.id
+FROM traits t FORCE INDEX (name)
+WHERE t.name IN ({few_names}) AND t.live = 1
+LOCK IN SHARE MODE;
+
+-- @statement trait_detach_few
+-- @in resource_id uint, names trait_named[16]
+DELETE FROM resource_traits
+WHERE resource_id = :resource_id AND trait_id IN (SELECT t.id FROM traits t WHERE t.name IN ({few_names}));
+
 -- @statement trait_known
 -- @in names text
 -- @out name text

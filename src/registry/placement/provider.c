@@ -364,7 +364,7 @@ enum outcome provider_run(struct registry *registry, struct db_call *calls, size
 struct trait_guard {
 	struct registry *registry;
 	const struct provider_guard *guard;
-	struct provider *provider;
+	const struct provider *provider;
 };
 
 // Runs while the provider's row is locked, so the generation cannot change afterwards.
@@ -372,10 +372,7 @@ static enum outcome check_generation(void *arg, const uint8_t *etag)
 {
 	const struct trait_guard *asked = arg;
 	const struct provider_guard *guard = asked->guard;
-	enum outcome outcome = read_generation(asked->registry, asked->provider);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	if (guard->has_generation && guard->generation != asked->provider->generation)
 		return provider_fail_coded(asked->registry, OUTCOME_CONFLICT, "concurrent_update", PROVIDER_CHANGED);
 	return guard_check(guard->guard, etag);
@@ -387,18 +384,27 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	struct trait_guard asked = { registry, guard, provider };
 	struct guard under_lock = guard->guard;
 	const struct ident ident = provider_ident(registry, uid);
+	const struct sql_provider_generation_by_uid in = { .uid = uuid_bytes(uid), .type_id = ident.type->id };
+	struct db_call generation = sql_provider_generation_by_uid_call(registry->pool, &in);
+	struct locked_tenant owner;
 
 	*provider = (struct provider){ 0 };
 	under_lock.check = check_generation;
 	under_lock.arg = &asked;
 	under_lock.prevents_lost_update = guard->guard.prevents_lost_update || guard->has_generation;
-	enum outcome outcome = resource_change_traits(registry, &ident, edit, under_lock, &provider->resource);
-	if (outcome == OUTCOME_NOT_FOUND && provider->resource.id == 0)
-		return provider_fail_not_found(registry, uid);
+	enum outcome outcome = resource_lock_ident_with(registry, &ident, &owner, &provider->resource, &generation);
+	if (outcome != OUTCOME_OK)
+		return outcome == OUTCOME_NOT_FOUND ? provider_fail_not_found(registry, uid) : outcome;
+	if (generation.rows.n > 0)
+		provider->generation = sql_provider_generation_by_uid_row(&generation.rows, 0)->generation;
+	uint64_t revision = provider->resource.revision;
+	outcome = resource_change_traits_locked(registry, edit, under_lock, &owner, &provider->resource);
 	if (outcome == OUTCOME_BAD_PARAMETER)
 		provider_fail_context(registry, "No such trait:");
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (provider->resource.revision != revision) // a change raises the generation, too: provider_rules.traits_changed
+		provider->generation++;
 	provider_read(registry->pool, provider);
-	return read_generation(registry, provider);
+	return OUTCOME_OK;
 }

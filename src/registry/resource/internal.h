@@ -65,6 +65,10 @@ enum outcome resource_lock_address(struct registry *registry, const struct addre
 // the limit of its tier, since nothing is added; OUTCOME_NOT_FOUND.
 enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource);
+// The same, and then runs the call `more` in the same round trip, which so reads what stays as it is while the locks are held.
+// more NULL: none. Its rows are only there with OUTCOME_OK.
+enum outcome resource_lock_ident_with(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
+	struct resource *resource, struct db_call *more);
 // The outcome of a write that does not create, if there is no live resource at the address: as resource_get().
 enum outcome resource_fail_missing(struct registry *registry, const struct address *address, struct resource *resource);
 // The INSERT of a new resource as a member of a batch. Sets its revision, edits, generation, stored_etag, etag and times.
@@ -77,6 +81,11 @@ struct db_call resource_number_inserted_call(struct registry *registry, const st
 // Outcomes as resource_change().
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct str new_owner, struct resource *resource);
+// Changes the traits of a locked resource (resource/traits.h): checks the precondition and writes. Outcomes as
+// resource_change_traits(). If nothing changes, the resource keeps its revision.
+struct trait_edit; // resource/traits.h
+enum outcome resource_change_traits_locked(struct registry *registry, const struct trait_edit *edit, struct guard guard,
+	const struct locked_tenant *owner, struct resource *resource);
 // Does the resource have finalizers that a deletion must wait for? Resources that are named by their uid have none.
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.

@@ -179,8 +179,8 @@ static bool still_meant(struct registry *registry, const struct ident *ident, co
 	return resource->tenant_id == owner->id && (ident->kind == NULL || still_has_key(registry, ident, resource));
 }
 
-enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
-	struct resource *resource)
+enum outcome resource_lock_ident_with(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
+	struct resource *resource, struct db_call *more)
 {
 	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
 	const struct sql_resource_lock_own_tenant own_tenant = {
@@ -195,17 +195,21 @@ enum outcome resource_lock_ident(struct registry *registry, const struct ident *
 		.key_kind = own_tenant.key_kind,
 		.key_value = own_tenant.key_value,
 	};
-	struct db_call calls[] = {
+	struct db_call calls[3] = {
 		sql_resource_lock_own_tenant_call(registry->pool, by, lock_wait(registry), &own_tenant),
 		sql_resource_lock_own_call(registry->pool, by, lock_wait(registry), &own),
 	};
 	struct str tenant;
 	enum outcome outcome = name_tenant(registry, ident, &tenant);
 
+	if (more != NULL)
+		calls[2] = *more;
 	if (outcome == OUTCOME_OK)
-		outcome = registry_take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
+		outcome = registry_take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, more != NULL ? 3 : 2);
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (more != NULL)
+		*more = calls[2];
 	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
 		return ident_fail_not_found(registry, ident);
 	const struct sql_resource_lock_own_tenant_row *locked = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
@@ -228,4 +232,10 @@ enum outcome resource_lock_ident(struct registry *registry, const struct ident *
 		return ident_fail_not_found(registry, ident);
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
+}
+
+enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
+	struct resource *resource)
+{
+	return resource_lock_ident_with(registry, ident, owner, resource, NULL);
 }

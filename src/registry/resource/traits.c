@@ -178,11 +178,37 @@ static enum outcome check_names(struct registry *registry, struct names added)
 
 // ---- writing
 
+enum { FEW = 16 }; // names that the statements for few have room for
+
+static void fill_few(struct sql_trait_named few[FEW], struct names names)
+{
+	assert(names.n > 0 && names.n <= FEW);
+	for (size_t i = 0; i < FEW; i++)
+		few[i].name = names.at[i < names.n ? i : names.n - 1];
+}
+
 static struct db_call attach_call(struct registry *registry, const struct resource *resource, struct names names)
 {
-	const struct sql_trait_attach in = { .resource_id = resource->id, .names = names_json(registry->pool, names) };
+	struct sql_trait_attach_few few = { .resource_id = resource->id };
 
-	return sql_trait_attach_call(registry->pool, &in);
+	if (names.n > FEW) {
+		const struct sql_trait_attach in = { .resource_id = resource->id, .names = names_json(registry->pool, names) };
+		return sql_trait_attach_call(registry->pool, &in);
+	}
+	fill_few(few.names, names);
+	return sql_trait_attach_few_call(registry->pool, &few);
+}
+
+static struct db_call detach_call(struct registry *registry, const struct resource *resource, struct names names)
+{
+	struct sql_trait_detach_few few = { .resource_id = resource->id };
+
+	if (names.n > FEW) {
+		const struct sql_trait_detach in = { .resource_id = resource->id, .names = names_json(registry->pool, names) };
+		return sql_trait_detach_call(registry->pool, &in);
+	}
+	fill_few(few.names, names);
+	return sql_trait_detach_few_call(registry->pool, &few);
 }
 
 static enum outcome make_and_attach(struct registry *registry, const struct resource *resource, struct names names)
@@ -244,16 +270,15 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 		.updated_at = resource->updated_us,
 	};
 	struct db_call calls[5] = {
-		change_of_update(registry, before, resource),
+		change_in_field(registry, before, resource, "/metadata/traits"),
 		sql_trait_update_resource_call(pool, &update),
-		attach_call(registry, resource, difference->added),
 	};
-	size_t n = difference->added.n > 0 ? 3 : 2;
+	size_t n = 2;
 
+	if (difference->added.n > 0)
+		calls[n++] = attach_call(registry, resource, difference->added);
 	if (difference->removed.n > 0)
-		calls[n++] = sql_trait_detach_call(pool,
-			&(struct sql_trait_detach){ .resource_id = resource->id, .names = names_json(pool,
-			difference->removed) });
+		calls[n++] = detach_call(registry, resource, difference->removed);
 	if (rules != NULL && rules->traits_changed != NULL)
 		calls[n++] = rules->traits_changed(pool, resource->id);
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
@@ -265,8 +290,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	return attach_missing(registry, edit, difference->added, calls[2].rows.affected, resource);
 }
 
-// Called under the locks of tenant and resource.
-static enum outcome change_traits(struct registry *registry, const struct trait_edit *edit, struct guard guard,
+enum outcome resource_change_traits_locked(struct registry *registry, const struct trait_edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct resource *resource)
 {
 	const struct resource before = *resource;
@@ -295,7 +319,7 @@ enum outcome resource_change_traits(struct registry *registry, const struct iden
 	struct locked_tenant owner;
 	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 
-	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &owner, resource) : outcome;
+	return outcome == OUTCOME_OK ? resource_change_traits_locked(registry, edit, guard, &owner, resource) : outcome;
 }
 
 enum outcome resource_change_traits_at(struct registry *registry, const struct address *address,
@@ -306,5 +330,5 @@ enum outcome resource_change_traits_at(struct registry *registry, const struct a
 
 	if (outcome == OUTCOME_NO_CONTENT)
 		return resource_fail_missing(registry, address, resource);
-	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &place.tenant, resource) : outcome;
+	return outcome == OUTCOME_OK ? resource_change_traits_locked(registry, edit, guard, &place.tenant, resource) : outcome;
 }
