@@ -16,11 +16,6 @@
 #include "sql/placement_db.h"
 #include "sql/transfer.h"
 
-static bool ok(enum db_result result)
-{
-	return result == DB_OK;
-}
-
 // ---- Placement's records compared with ours
 
 static bool take_provider_away(struct transfer *transfer, int64_t row_id, bool gone)
@@ -34,7 +29,7 @@ static bool take_provider_away(struct transfer *transfer, int64_t row_id, bool g
 
 	for (enum sql_placement_part i = 0; i < SQL_PLACEMENT_PART__N; i++)
 		calls[i] = sql_placement_part_delete_call(pool, i, &part);
-	return ok(db_run_batch(transfer->foreign, pool, calls, COUNT_OF(calls)));
+	return transfer_ok(db_run_batch(transfer->foreign, pool, calls, COUNT_OF(calls)));
 }
 
 static bool compare_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
@@ -101,7 +96,7 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 			sql_placement_allocations_delete_call(pool, &(struct sql_placement_allocations_delete){ row_ids[i] }),
 			sql_placement_consumer_delete_call(pool, &(struct sql_placement_consumer_delete){ row_ids[i] }),
 		};
-		if (!ok(db_run_batch(transfer->foreign, pool, calls, COUNT_OF(calls))))
+		if (!transfer_ok(db_run_batch(transfer->foreign, pool, calls, COUNT_OF(calls))))
 			return false;
 	}
 	return true;
@@ -158,7 +153,7 @@ static bool insert_names(struct transfer *transfer, enum sql_placement_names_of 
 		const struct sql_placement_name_insert in = { .name = ours->names[i].text };
 
 		if (is_custom(in.name) && !name_set_has(theirs, in.name) &&
-			!ok(sql_placement_name_insert_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
+			!transfer_ok(sql_placement_name_insert_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
 			return false;
 	}
 	return true;
@@ -172,7 +167,7 @@ static bool delete_names(struct transfer *transfer, enum sql_placement_names_of 
 		const struct sql_placement_name_delete in = { .name = theirs->names[i].text };
 
 		if (is_custom(in.name) && !name_set_has(ours, in.name) &&
-			!ok(sql_placement_name_delete_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
+			!transfer_ok(sql_placement_name_delete_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
 			return false;
 	}
 	return true;
@@ -180,69 +175,88 @@ static bool delete_names(struct transfer *transfer, enum sql_placement_names_of 
 
 // ---- pages of ours
 
-static bool each_provider(struct export *export,
-	bool (*fn)(struct export *export, const struct provider_record *list, size_t n))
+// One kind of the registry's records, which a pass reads page by page in the order of their uids.
+struct record_pass {
+	// Reads the uids of at most TRANSFER_BATCH records behind after. OUTCOME_OK, or that of a failed statement.
+	enum outcome (*find)(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n);
+	// Reads these records and writes them. False: the transfer's code says why.
+	bool (*write)(struct export *export, const struct uuid *uids, size_t n);
+};
+
+static enum outcome find_providers(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n)
 {
-	struct transfer *transfer = export->transfer;
-	struct registry *registry = transfer->registry;
-	struct uuid after = { { 0 } };
-	size_t n;
+	const struct sql_transfer_provider_page in = {
+		.after = uuid_bytes(&after), .type_id = provider_type(registry)->id, .limit = TRANSFER_BATCH
+	};
+	struct db_rows rows;
+	enum db_result result = sql_transfer_provider_page_run(registry->db, registry->pool, &in, &rows);
 
-	do {
-		struct pool_mark mark = pool_mark(registry->pool);
-		const struct sql_transfer_provider_page in = {
-			.after = uuid_bytes(&after), .type_id = provider_type(registry)->id, .limit = TRANSFER_BATCH
-		};
-		struct provider_record *list;
-		struct db_rows rows;
-		enum db_result result = sql_transfer_provider_page_run(registry->db, registry->pool, &in, &rows);
-
-		if (result != DB_OK)
-			return transfer_done(transfer, registry_db_failed(result));
-		struct uuid *uids = POOL_ARRAY(registry->pool, struct uuid, rows.n);
-		for (size_t i = 0; i < rows.n; i++)
-			uuid_from_bytes(sql_transfer_provider_page_row(&rows, i)->uid, &uids[i]);
-		if (rows.n > 0) {
-			if (!transfer_done(transfer, provider_records_read(registry, uids, rows.n, &list, &n)) ||
-				!fn(export, list, n))
-				return false;
-			after = uids[rows.n - 1];
-		}
-		n = rows.n;
-		transfer_advance(transfer, n);
-		pool_rewind(registry->pool, mark);
-	} while (n == TRANSFER_BATCH);
-	return true;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = rows.n;
+	*uids = POOL_ARRAY(registry->pool, struct uuid, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		uuid_from_bytes(sql_transfer_provider_page_row(&rows, i)->uid, &(*uids)[i]);
+	return OUTCOME_OK;
 }
 
-static bool each_consumer(struct export *export)
+static enum outcome find_consumers(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n)
+{
+	const struct sql_transfer_consumer_page in = { .after = uuid_bytes(&after), .limit = TRANSFER_BATCH };
+	struct db_rows rows;
+	enum db_result result = sql_transfer_consumer_page_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = rows.n;
+	*uids = POOL_ARRAY(registry->pool, struct uuid, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		uuid_from_bytes(sql_transfer_consumer_page_row(&rows, i)->uid, &(*uids)[i]);
+	return OUTCOME_OK;
+}
+
+static bool write_providers(struct export *export, const struct uuid *uids, size_t n)
+{
+	struct provider_record *list;
+
+	return transfer_done(export->transfer, provider_records_read(export->transfer->registry, uids, n, &list, &n)) &&
+	       export_write_providers(export, list, n);
+}
+
+static bool plant_providers(struct export *export, const struct uuid *uids, size_t n)
+{
+	struct provider_record *list;
+
+	return transfer_done(export->transfer, provider_records_read(export->transfer->registry, uids, n, &list, &n)) &&
+	       export_plant_providers(export, list, n);
+}
+
+static bool write_consumers(struct export *export, const struct uuid *uids, size_t n)
+{
+	struct consumer_record *list;
+
+	return transfer_done(export->transfer, consumer_records_read(export->transfer->registry, uids, n, &list, &n)) &&
+	       export_write_consumers(export, list, n);
+}
+
+static bool write_pages(struct export *export, struct record_pass pass)
 {
 	struct transfer *transfer = export->transfer;
-	struct registry *registry = transfer->registry;
+	struct pool *pool = transfer->registry->pool;
 	struct uuid after = { { 0 } };
 	size_t n;
 
 	do {
-		struct pool_mark mark = pool_mark(registry->pool);
-		const struct sql_transfer_consumer_page in = { .after = uuid_bytes(&after), .limit = TRANSFER_BATCH };
-		struct consumer_record *list;
-		struct db_rows rows;
-		enum db_result result = sql_transfer_consumer_page_run(registry->db, registry->pool, &in, &rows);
+		struct pool_mark mark = pool_mark(pool);
+		struct uuid *uids;
 
-		if (result != DB_OK)
-			return transfer_done(transfer, registry_db_failed(result));
-		struct uuid *uids = POOL_ARRAY(registry->pool, struct uuid, rows.n);
-		for (size_t i = 0; i < rows.n; i++)
-			uuid_from_bytes(sql_transfer_consumer_page_row(&rows, i)->uid, &uids[i]);
-		if (rows.n > 0) {
-			if (!transfer_done(transfer, consumer_records_read(registry, uids, rows.n, &list, &n)) ||
-				!export_write_consumers(export, list, n))
-				return false;
-			after = uids[rows.n - 1];
-		}
-		n = rows.n;
+		if (!transfer_done(transfer, pass.find(transfer->registry, after, &uids, &n)) ||
+			(n > 0 && !pass.write(export, uids, n)))
+			return false;
+		if (n > 0)
+			after = uids[n - 1];
 		transfer_advance(transfer, n);
-		pool_rewind(registry->pool, mark);
+		pool_rewind(pool, mark);
 	} while (n == TRANSFER_BATCH);
 	return true;
 }
@@ -257,7 +271,7 @@ static bool write_all(struct export *export)
 
 	if (!source_read_names(transfer, &export->classes, &export->traits) ||
 		!compare(export, true, false, "taking away", NULL) ||
-		!ok(sql_placement_stripped_delete_run(db, pool, NULL)) ||
+		!transfer_ok(sql_placement_stripped_delete_run(db, pool, NULL)) ||
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_CLASSES, &transfer->classes, &export->classes,
 			resource_class_is_custom) ||
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
@@ -267,7 +281,9 @@ static bool write_all(struct export *export)
 		!source_read_names(transfer, &export->classes, &export->traits))
 		return false;
 	transfer_begin(transfer, "writing", 2 * export->ours.providers + export->ours.consumers);
-	bool good = each_provider(export, export_write_providers) && each_provider(export, export_plant_providers) && each_consumer(export);
+	bool good = write_pages(export, (struct record_pass){ find_providers, write_providers }) &&
+		write_pages(export, (struct record_pass){ find_providers, plant_providers }) &&
+		write_pages(export, (struct record_pass){ find_consumers, write_consumers });
 	transfer_end(transfer);
 	if (good && transfer->problems > 0)
 		return transfer_fail(transfer, EX_DATAERR, "%llu problem%s; nothing was written",

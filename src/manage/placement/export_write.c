@@ -9,11 +9,6 @@
 #include "manage/placement/source.h"
 #include "sql/placement_db.h"
 
-static bool ok(enum db_result result)
-{
-	return result == DB_OK;
-}
-
 // The id of a class or a trait in Placement's database; if it is not there, a problem of the provider.
 static int64_t id_of_name(struct transfer *transfer, const struct name_set *theirs, const char *what, struct str name,
 	const struct uuid *provider)
@@ -64,7 +59,7 @@ static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, 
 
 		for (size_t i = 0; i < part; i++)
 			calls[i] = sql_placement_id_call(pool, which, &(struct sql_placement_id){ lookup->names[done + i] });
-		if (!ok(db_run_batch(transfer->foreign, pool, calls, part)))
+		if (!transfer_ok(db_run_batch(transfer->foreign, pool, calls, part)))
 			return false;
 		for (size_t i = 0; i < part; i++) {
 			if (calls[i].rows.n > 0)
@@ -92,7 +87,7 @@ static bool ensure_ids(struct transfer *transfer, enum sql_placement_id_of which
 	}
 	if (n == 0)
 		return true;
-	return ok(sql_placement_named_insert_bulk(transfer->foreign, pool, named, rows, n, NULL)) &&
+	return transfer_ok(sql_placement_named_insert_bulk(transfer->foreign, pool, named, rows, n, NULL)) &&
 	       find_ids(transfer, which, lookup);
 }
 
@@ -115,7 +110,7 @@ static bool find_places(struct transfer *transfer, const struct provider_record 
 		for (size_t i = 0; i < part; i++)
 			calls[i] = sql_placement_provider_find_call(pool,
 				&(struct sql_placement_provider_find){ .uuid = uuid_str(pool, list[done + i].uid) });
-		if (!ok(db_run_batch(transfer->foreign, pool, calls, part)))
+		if (!transfer_ok(db_run_batch(transfer->foreign, pool, calls, part)))
 			return false;
 		for (size_t i = 0; i < part; i++) {
 			const struct db_rows *rows = &calls[i].rows;
@@ -148,8 +143,8 @@ static bool write_rows(struct export *export, const struct provider_record *list
 				(struct sql_placement_provider_update){ places[i].id, list[i].name, list[i].generation };
 	}
 	export->written.providers += n_inserts + n_updates;
-	return ok(sql_placement_provider_update_bulk(transfer->foreign, pool, updates, n_updates, NULL)) &&
-	       ok(sql_placement_provider_insert_bulk(transfer->foreign, pool, inserts, n_inserts, NULL)) &&
+	return transfer_ok(sql_placement_provider_update_bulk(transfer->foreign, pool, updates, n_updates, NULL)) &&
+	       transfer_ok(sql_placement_provider_insert_bulk(transfer->foreign, pool, inserts, n_inserts, NULL)) &&
 	       (n_inserts == 0 || find_places(transfer, list, n, places));
 }
 
@@ -180,7 +175,7 @@ static bool write_inventories(struct export *export, const struct provider_recor
 			};
 		}
 	}
-	return transfer->problems > 0 || ok(sql_placement_inventory_insert_bulk(transfer->foreign, pool, all, rows, NULL));
+	return transfer->problems > 0 || transfer_ok(sql_placement_inventory_insert_bulk(transfer->foreign, pool, all, rows, NULL));
 }
 
 static bool write_traits(struct export *export, const struct provider_record *list, size_t n, const struct place *places)
@@ -200,7 +195,7 @@ static bool write_traits(struct export *export, const struct provider_record *li
 			};
 		}
 	}
-	return transfer->problems > 0 || ok(sql_placement_trait_attach_bulk(transfer->foreign, pool, all, rows, NULL));
+	return transfer->problems > 0 || transfer_ok(sql_placement_trait_attach_bulk(transfer->foreign, pool, all, rows, NULL));
 }
 
 static bool write_aggregates(struct export *export, const struct provider_record *list, size_t n, const struct place *places)
@@ -226,7 +221,7 @@ static bool write_aggregates(struct export *export, const struct provider_record
 				places[i].id, name_set_find(&lookup.found, uuid_str(pool, list[i].aggregates[k]))
 			};
 	}
-	return ok(sql_placement_aggregate_join_bulk(transfer->foreign, pool, all, rows, NULL));
+	return transfer_ok(sql_placement_aggregate_join_bulk(transfer->foreign, pool, all, rows, NULL));
 }
 
 bool export_write_providers(struct export *export, const struct provider_record *list, size_t n)
@@ -268,7 +263,7 @@ bool export_plant_providers(struct export *export, const struct provider_record 
 				.parent_id_is_null = !list[i].has_parent,
 			};
 	}
-	return ok(sql_placement_provider_plant_bulk(transfer->foreign, pool, rows, n_rows, NULL));
+	return transfer_ok(sql_placement_provider_plant_bulk(transfer->foreign, pool, rows, n_rows, NULL));
 }
 
 // ---- writing consumers
@@ -378,7 +373,7 @@ bool export_write_consumers(struct export *export, const struct consumer_record 
 	export->written.consumers += n_consumers;
 	if (transfer->problems > 0)
 		return true; // all of them are to be told
-	return ok(sql_placement_consumer_insert_bulk(transfer->foreign, pool,
+	return transfer_ok(sql_placement_consumer_insert_bulk(transfer->foreign, pool,
 		       transfer->has_types ? SQL_PLACEMENT_TYPED_YES : SQL_PLACEMENT_TYPED_NO, consumers, n_consumers, NULL)) &&
-	       ok(sql_placement_allocation_insert_bulk(transfer->foreign, pool, allocations, n_allocations, NULL));
+	       transfer_ok(sql_placement_allocation_insert_bulk(transfer->foreign, pool, allocations, n_allocations, NULL));
 }

@@ -67,6 +67,11 @@ bool transfer_fail(struct transfer *transfer, int code, const char *format, ...)
 // Ends the transfer, unless it has ended already, because a transaction of Placement's database failed with result, which is
 // not DB_OK. A function that only met a failed statement there prints nothing: db_txn_run() may run all of it again.
 bool transfer_lost(struct transfer *transfer, enum db_result result);
+// Did a statement of Placement's database succeed?
+static inline bool transfer_ok(enum db_result result)
+{
+	return result == DB_OK;
+}
 // Did the registry's function do it? Else ends the transfer with its problem.
 bool transfer_done(struct transfer *transfer, enum outcome outcome);
 
