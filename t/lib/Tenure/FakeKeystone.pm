@@ -11,48 +11,25 @@ package Tenure::FakeKeystone;
 use strict;
 use warnings;
 
-use File::Temp ();
-use IO::Socket::INET;
 use JSON::PP ();
 use POSIX ();
 use Time::HiRes ();
 
+use parent 'Tenure::FakeService';
+
 my $json = JSON::PP->new->utf8->canonical;
-my @running;
-my $owner = $$;
-
-sub _write {
-    my ($file, $text) = @_;
-    open my $out, '>', "$file.new" or die "$file: $!";
-    print $out $text;
-    close $out or die "$file: $!";
-    rename "$file.new", $file or die "$file: $!";
-    return;
-}
-
-sub _read {
-    my ($file) = @_;
-    open my $in, '<', $file or return undef;
-    local $/;
-    return scalar <$in>;
-}
 
 sub start {
     my ($class, %option) = @_;
-    my $dir = File::Temp->newdir('tenure-keystone-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $self = bless { dir => "$dir", holder => $dir, port => $option{port} }, $class;
-    mkdir "$dir/$_" or die "$dir/$_: $!" for qw(tokens own);
-    $self->mode('ok');
-    _write("$dir/life", 3600);
-    $self->listen;
-    push @running, $self;
-    return $self;
+    my $self = $class->SUPER::new('keystone', $option{port});
+    mkdir "$self->{dir}/$_" or die "$self->{dir}/$_: $!" for qw(tokens own);
+    $self->own_life(3600);
+    return $self->begin;
 }
 
 sub url  { return "http://127.0.0.1:$_[0]{port}/v3" }
-sub mode { my ($self, $mode) = @_; _write("$self->{dir}/mode", $mode); return }
 # Seconds that the service user's next token lives.
-sub own_life { my ($self, $seconds) = @_; _write("$self->{dir}/life", $seconds); return }
+sub own_life { my ($self, $seconds) = @_; $self->keep(life => $seconds); return }
 # Revokes all tokens of the service user.
 sub revoke_own { my ($self) = @_; unlink glob "$self->{dir}/own/*"; return }
 sub revoke { my ($self, $token) = @_; unlink "$self->{dir}/tokens/$token"; return }
@@ -61,73 +38,13 @@ sub revoke { my ($self, $token) = @_; unlink "$self->{dir}/tokens/$token"; retur
 # which is given word for word.
 sub token {
     my ($self, $name, %is) = @_;
-    _write("$self->{dir}/tokens/$name", $json->encode({ life => 3600, roles => [], %is, at => time }));
-    return;
-}
-
-sub log { return _read("$_[0]{dir}/log") // '' }
-sub count { my ($self, $line) = @_; return scalar grep { $_ eq $line } split /\n/, $self->log }
-sub forget_log { my ($self) = @_; unlink "$self->{dir}/log"; return }
-
-sub listen {
-    my ($self) = @_;
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $self->{port} // 0, Listen => 64, Proto => 'tcp',
-        ReuseAddr => 1) or die "keystone: $!";
-    $self->{port} = $socket->sockport;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        $SIG{$_} = 'DEFAULT' for qw(TERM INT);
-        $SIG{CHLD} = 'IGNORE';
-        while (1) {
-            my $client = $socket->accept or next;
-            my $child = fork // next;
-            if ($child) { close $client; next }
-            close $socket;
-            eval { $self->_serve($client) };
-            POSIX::_exit(0);
-        }
-    }
-    $self->{pid} = $pid;
-    return;
-}
-
-# Connections are refused from now on.
-sub stop {
-    my ($self) = @_;
-    return if !$self->{pid};
-    kill 'CONT', $self->{pid};
-    kill 'KILL', $self->{pid};
-    waitpid $self->{pid}, 0;
-    $self->{pid} = undef;
-    return;
-}
-
-# It accepts connections and answers nothing; go on: it does again.
-sub freeze { kill 'STOP', $_[0]{pid}; return }
-sub thaw   { kill 'CONT', $_[0]{pid}; return }
-
-END {
-    if ($owner == $$) {
-        local $?;
-        $_->stop for @running;
-    }
-}
-
-sub _log {
-    my ($self, $line) = @_;
-    open my $out, '>>', "$self->{dir}/log" or die "log: $!";
-    syswrite $out, "$line\n";
-    close $out;
+    $self->keep("tokens/$name", $json->encode({ life => 3600, roles => [], %is, at => time }));
     return;
 }
 
 sub _answer {
     my ($client, $status, $body, @headers) = @_;
-    my $text = ref $body ? $json->encode($body) : $body;
-    print $client "HTTP/1.1 $status X\r\nContent-Type: application/json\r\nContent-Length: @{[length $text]}\r\nConnection: close\r\n",
-        (map { "$_\r\n" } @headers), "\r\n", $text;
-    close $client;
-    return;
+    return Tenure::FakeService::send_answer($client, $status, ref $body ? $json->encode($body) : $body, @headers);
 }
 
 sub _time { return POSIX::strftime('%Y-%m-%dT%H:%M:%S.000000Z', gmtime $_[0]) }
@@ -141,11 +58,11 @@ sub _login {
     my $good = ($user->{name} // '') eq 'tenure' && ($user->{password} // '') eq 'secret' && $user->{domain}{name} eq 'Default'
         && $asked->{auth}{scope}{project}{name} eq 'service'
         || ($credential->{id} // '') eq 'cred' && ($credential->{secret} // '') eq 'secret';
-    $self->_log($good ? 'login' : 'wrong login');
+    $self->note($good ? 'login' : 'wrong login');
     return _answer($client, 401, { error => { code => 401, title => 'Unauthorized' } }) if !$good;
     my $token = sprintf 'own-%d-%d', $$, int(Time::HiRes::time() * 1e6);
-    my $life = _read("$self->{dir}/life");
-    _write("$self->{dir}/own/$token", time + $life);
+    my $life = $self->kept('life');
+    $self->keep("own/$token", time + $life);
     return _answer($client, 201, { token => { expires_at => _time(time + $life), user => { id => 'tenure' } } },
         "X-Subject-Token: $token");
 }
@@ -175,11 +92,7 @@ sub _wrong {
     return _answer($client, 200, '<html>welcome to the internet café</html>') if $mode eq 'text';
     return _answer($client, 200, { token => { user => {}, roles => 'admin', expires_at => 'soon' } }) if $mode eq 'strange';
     return _answer($client, 302, '', 'Location: http://127.0.0.1:1/v3/auth/tokens') if $mode eq 'redirect';
-    if ($mode eq 'cut') {
-        print $client "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{\"token\": {\"user\":";
-        close $client;
-        return;
-    }
+    return Tenure::FakeService::send_part($client, '{"token": {"user":') if $mode eq 'cut';
     if ($mode eq 'huge') { # 256 MiB, if somebody takes it
         local $SIG{PIPE} = 'IGNORE';
         print $client "HTTP/1.1 200 OK\r\n\r\n{\"token\": {\"x\":\"";
@@ -187,23 +100,22 @@ sub _wrong {
         close $client;
         return;
     }
-    sysread $client, my $byte, 1; # hang, until the client gives up
-    return;
+    return Tenure::FakeService::hang($client);
 }
 
 sub _validate {
     my ($self, $client, $header, $query) = @_;
     my $token = $header->{'x-subject-token'} // '';
-    my $mode = _read("$self->{dir}/mode");
-    $self->_log("validate $token");
-    my $own = ($header->{'x-auth-token'} // '') =~ /\A(own-[-\d]+)\z/ ? _read("$self->{dir}/own/$1") : undef;
+    my $mode = $self->kept('mode');
+    $self->note("validate $token");
+    my $own = ($header->{'x-auth-token'} // '') =~ /\A(own-[-\d]+)\z/ ? $self->kept("own/$1") : undef;
     if (!defined $own || $own <= time) {
-        $self->_log('own token refused');
+        $self->note('own token refused');
         return _answer($client, 401, { error => { code => 401 } });
     }
     return _wrong($client, $mode) if $mode !~ /\A(?:ok|slow|lame)\z/;
     Time::HiRes::sleep($mode eq 'slow' ? 0.5 : 1.3) if $mode ne 'ok';
-    my $text = $token =~ m{\A[-\w.]+\z} ? _read("$self->{dir}/tokens/$token") : undef;
+    my $text = $token =~ m{\A[-\w.]+\z} ? $self->kept("tokens/$token") : undef;
     my $is = defined $text ? $json->decode($text) : undef;
     my $over = $is && $is->{at} + $is->{life} <= time && !$is->{never};
     $is = undef if $over && $query !~ /\ballow_expired=1/;
@@ -212,21 +124,13 @@ sub _validate {
     return _answer($client, 200, _body_of($is));
 }
 
-sub _serve {
-    my ($self, $client) = @_;
-    my ($head, %header) = ('');
-    while ($head !~ /\r\n\r\n/) { sysread $client, $head, 16384, length $head or return }
-    ($head, my $body) = split /\r\n\r\n/, $head, 2;
-    my ($line, @lines) = split /\r\n/, $head;
-    for (@lines) { $header{ lc $1 } = $2 if /\A([^:]+):\s*(.*)\z/ }
-    while (length $body < ($header{'content-length'} // 0)) { sysread $client, $body, 16384, length $body or return }
-    my ($method, $target) = split / /, $line;
-    my ($path, $query) = split /\?/, $target, 2;
-    $client->autoflush(1);
-    return $self->_validate($client, \%header, $query // '') if $method eq 'GET' && $path eq '/v3/auth/tokens';
-    return $self->_login($client, $body) if $method eq 'POST' && $path eq '/v3/auth/tokens';
-    $self->_log('version');
-    sysread $client, my $byte, 1 if _read("$self->{dir}/mode") eq 'hang';
+sub answer {
+    my ($self, $client, $request) = @_;
+    my ($method, $path) = @$request{qw(method path)};
+    return $self->_validate($client, $request->{header}, $request->{query}) if $method eq 'GET' && $path eq '/v3/auth/tokens';
+    return $self->_login($client, $request->{body}) if $method eq 'POST' && $path eq '/v3/auth/tokens';
+    $self->note('version');
+    Tenure::FakeService::hang($client) if $self->kept('mode') eq 'hang';
     return _answer($client, 200, { version => { id => 'v3.14', status => 'stable' } }) if $path eq '/v3';
     return _answer($client, 404, {});
 }

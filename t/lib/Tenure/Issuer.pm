@@ -13,32 +13,13 @@ package Tenure::Issuer;
 use strict;
 use warnings;
 
-use File::Temp ();
-use IO::Socket::INET;
 use JSON::PP ();
 use MIME::Base64 ();
-use POSIX ();
 use Time::HiRes ();
 
+use parent 'Tenure::FakeService';
+
 my $json = JSON::PP->new->utf8->canonical;
-my @running;
-my $owner = $$;
-
-sub _write {
-    my ($file, $text) = @_;
-    open my $out, '>', "$file.new" or die "$file: $!";
-    print $out $text;
-    close $out or die "$file: $!";
-    rename "$file.new", $file or die "$file: $!";
-    return;
-}
-
-sub _read {
-    my ($file) = @_;
-    open my $in, '<:raw', $file or return undef;
-    local $/;
-    return scalar <$in>;
-}
 
 sub _run {
     my (@command) = @_;
@@ -55,18 +36,14 @@ sub _run {
 sub base64url { return MIME::Base64::encode_base64url($_[0]) }
 
 sub start {
-    my ($class, %option) = @_;
-    my $dir = File::Temp->newdir('tenure-issuer-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $self = bless { dir => "$dir", holder => $dir, keys => {} }, $class;
-    $self->mode('ok');
+    my ($class) = @_;
+    my $self = $class->SUPER::new('issuer');
+    $self->{keys} = {};
     $self->publish;
-    $self->listen;
-    push @running, $self;
-    return $self;
+    return $self->begin;
 }
 
 sub url  { return "http://127.0.0.1:$_[0]{port}/realm" }
-sub mode { my ($self, $mode) = @_; _write("$self->{dir}/mode", $mode); return }
 
 my %options = (
     RS256 => [qw(-algorithm RSA -pkeyopt rsa_keygen_bits:2048)], weak => [qw(-algorithm RSA -pkeyopt rsa_keygen_bits:1024)],
@@ -101,7 +78,7 @@ sub jwks {
 }
 
 # From now on it tells these keys: names, or JSON Web Keys as they stand.
-sub publish { my ($self, @names) = @_; _write("$self->{dir}/jwks", $self->jwks(@names)); return }
+sub publish { my ($self, @names) = @_; $self->keep(jwks => $self->jwks(@names)); return }
 
 sub _raw_ecdsa {
     my ($der, $n) = @_;
@@ -122,7 +99,7 @@ sub sign {
     my ($self, $name, $algorithm, $header, $claims) = @_;
     my $input = base64url($header) . '.' . base64url($claims);
     my $key = $self->{keys}{$name};
-    _write("$self->{dir}/input", $input);
+    $self->keep(input => $input);
     my ($bits) = $algorithm =~ /(\d+)\z/;
     my @pss = $algorithm =~ /\APS/ ? qw(-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:-1) : ();
     my $signature = $algorithm eq 'EdDSA' ? _run(qw(openssl pkeyutl -sign -rawin -inkey), $key->{file}, '-in', "$self->{dir}/input")
@@ -143,84 +120,25 @@ sub token {
     return $self->sign($name, $algorithm, $json->encode(\%header), $json->encode(\%claims));
 }
 
-sub log { return _read("$_[0]{dir}/log") // '' }
-sub count { my ($self, $line) = @_; return scalar grep { $_ eq $line } split /\n/, $self->log }
-sub forget_log { my ($self) = @_; unlink "$self->{dir}/log"; return }
-
-sub listen {
-    my ($self) = @_;
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $self->{port} // 0, Listen => 64, Proto => 'tcp',
-        ReuseAddr => 1) or die "issuer: $!";
-    $self->{port} = $socket->sockport;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        $SIG{$_} = 'DEFAULT' for qw(TERM INT);
-        $SIG{CHLD} = 'IGNORE';
-        while (1) {
-            my $client = $socket->accept or next;
-            my $child = fork // next;
-            if ($child) { close $client; next }
-            close $socket;
-            eval { $self->_serve($client) };
-            POSIX::_exit(0);
-        }
-    }
-    $self->{pid} = $pid;
-    return;
-}
-
-# Connections are refused from now on.
-sub stop {
-    my ($self) = @_;
-    return if !$self->{pid};
-    kill 'KILL', $self->{pid};
-    waitpid $self->{pid}, 0;
-    $self->{pid} = undef;
-    return;
-}
-
-END {
-    if ($owner == $$) {
-        local $?;
-        $_->stop for @running;
-    }
-}
-
-sub _answer {
-    my ($client, $status, $text, @headers) = @_;
-    print $client "HTTP/1.1 $status X\r\nContent-Type: application/json\r\nContent-Length: @{[length $text]}\r\nConnection: close\r\n",
-        (map { "$_\r\n" } @headers), "\r\n", $text;
-    close $client;
-    return;
-}
-
-sub _serve {
-    my ($self, $client) = @_;
-    my $head = '';
-    while ($head !~ /\r\n\r\n/) { sysread $client, $head, 16384, length $head or return }
-    my ($path) = $head =~ m{\AGET /realm(\S*) };
-    $client->autoflush(1);
-    open my $out, '>>', "$self->{dir}/log" or die "log: $!";
-    syswrite $out, ($path // 'other') . "\n";
-    close $out;
-    my $mode = _read("$self->{dir}/mode");
-    return _answer($client, 500, '{}') if $mode eq 'error';
-    return _answer($client, 200, '[' x 30_000 . ']' x 30_000) if $mode eq 'deep';
-    return _answer($client, 200, '<html>welcome</html>') if $mode eq 'text';
-    return _answer($client, 200, '{"keys":[]}') if $mode eq 'empty';
-    return _answer($client, 302, '', 'Location: http://127.0.0.1:1/') if $mode eq 'redirect';
-    return _answer($client, 200, 'x' x 200_000) if $mode eq 'huge';
-    if ($mode eq 'cut') {
-        print $client "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{\"keys\": [";
-        close $client;
-        return;
-    }
-    if ($mode eq 'hang') { sysread $client, my $byte, 1; return }
+sub answer {
+    my ($self, $client, $request) = @_;
+    my ($path) = $request->{method} eq 'GET' && $request->{path} =~ m{\A/realm(.*)}s;
+    my $mode = $self->kept('mode');
+    my $send = \&Tenure::FakeService::send_answer;
+    $self->note($path // 'other');
+    return $send->($client, 500, '{}') if $mode eq 'error';
+    return $send->($client, 200, '[' x 30_000 . ']' x 30_000) if $mode eq 'deep';
+    return $send->($client, 200, '<html>welcome</html>') if $mode eq 'text';
+    return $send->($client, 200, '{"keys":[]}') if $mode eq 'empty';
+    return $send->($client, 302, '', 'Location: http://127.0.0.1:1/') if $mode eq 'redirect';
+    return $send->($client, 200, 'x' x 200_000) if $mode eq 'huge';
+    return Tenure::FakeService::send_part($client, '{"keys": [') if $mode eq 'cut';
+    return Tenure::FakeService::hang($client) if $mode eq 'hang';
     Time::HiRes::sleep(0.5) if $mode eq 'slow';
-    return _answer($client, 200, $json->encode({ issuer => $mode eq 'liar' ? 'https://other.example.org' : $self->url,
-        jwks_uri => $self->url . '/keys' })) if $path eq '/.well-known/openid-configuration';
-    return _answer($client, 200, _read("$self->{dir}/jwks")) if $path eq '/keys';
-    return _answer($client, 404, '{}');
+    return $send->($client, 200, $json->encode({ issuer => $mode eq 'liar' ? 'https://other.example.org' : $self->url,
+        jwks_uri => $self->url . '/keys' })) if ($path // '') eq '/.well-known/openid-configuration';
+    return $send->($client, 200, $self->kept('jwks')) if ($path // '') eq '/keys';
+    return $send->($client, 404, '{}');
 }
 
 1;
