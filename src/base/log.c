@@ -285,7 +285,7 @@ void log_access_flush(void)
 		return;
 	bool whole = is_whole(write(out.access_fd, out.access, out.n_access), out.n_access);
 
-	note_written(whole, lines_of(out.access, out.n_access));
+	note_written(whole, whole ? 0 : lines_of(out.access, out.n_access));
 	out.n_access = 0;
 }
 
