@@ -108,13 +108,11 @@ void buf_addf(struct buf *buf, const char *format, ...)
 
 	va_start(args, format);
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
+	size_t n = str_format(NULL, format, args);
 	va_end(args);
-	assert(n >= 0);
-	// vsnprintf writes a NUL, too: it needs room, but is not counted.
-	(void)vsnprintf(buf_more(buf, (size_t)n + 1), (size_t)n + 1, format, again);
+	(void)str_format(buf_more(buf, n + 1), format, again);
 	va_end(again);
-	buf->n += (size_t)n;
+	buf->n += n;
 }
 
 struct str buf_str(const struct buf *buf)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include <limits.h>
 #include <stdarg.h>
 
 #include "base/pool.h"
@@ -79,17 +80,101 @@ char *str_cstr(struct pool *pool, struct str s)
 	return (char *)(uintptr_t)str_dup(pool, s).p;
 }
 
+// ---- printf with counted strings
+
+enum { SPEC_MAX = 16 }; // bytes of one conversion, such as "%-18s"
+
+struct print {
+	char *out; // NULL: the bytes are only counted
+	size_t n;
+};
+
+static void print_bytes(struct print *print, const char *bytes, size_t n)
+{
+	if (print->out != NULL && n > 0)
+		memcpy(print->out + print->n, bytes, n);
+	print->n += n;
+}
+
+// One conversion by the C library. Where print->out is set, there is room for a NUL behind it as well.
+static void print_spec(struct print *print, const char *spec, ...)
+{
+	char *out = print->out != NULL ? print->out + print->n : NULL;
+	va_list args;
+
+	va_start(args, spec);
+	int n = vsnprintf(out, out != NULL ? INT_MAX : 0, spec, args);
+	va_end(args);
+	assert(n >= 0);
+	print->n += (size_t)n;
+}
+
+static bool has_part(const char *spec, const char *part)
+{
+	return strstr(spec, part) != NULL;
+}
+
+size_t str_format(char *out, const char *format, va_list args)
+{
+	struct print print = { .out = out };
+
+	while (*format != '\0') {
+		size_t plain = strcspn(format, "%");
+		print_bytes(&print, format, plain);
+		format += plain;
+		if (*format == '\0')
+			break;
+		size_t n = 2 + strspn(format + 1, "-+ #0123456789.*hlz"); // with '%' and the letter at the end
+		char spec[SPEC_MAX] = "", letter = format[n - 1];
+		assert(n < SPEC_MAX);
+		memcpy(spec, format, n);
+		format += n;
+		if (letter == '%') {
+			print_bytes(&print, "%", 1);
+			continue;
+		}
+		bool starred = has_part(spec, "*");
+		int star = starred ? va_arg(args, int) : 0;
+		if (letter == 's') {
+			const char *text = va_arg(args, const char *);
+			if (strcmp(spec, "%.*s") == 0)
+				print_bytes(&print, text, star > 0 ? (size_t)star : 0);
+			else if (strcmp(spec, "%s") == 0)
+				print_bytes(&print, text, strlen(text));
+			else if (starred)
+				print_spec(&print, spec, star, text);
+			else
+				print_spec(&print, spec, text);
+		} else if (letter == 'g') {
+			double number = va_arg(args, double);
+			if (starred)
+				print_spec(&print, spec, star, number);
+			else
+				print_spec(&print, spec, number);
+		} else {
+			assert(strchr("diuxXoc", letter) != NULL && !starred);
+			if (has_part(spec, "ll"))
+				print_spec(&print, spec, va_arg(args, unsigned long long));
+			else if (has_part(spec, "l") || has_part(spec, "z"))
+				print_spec(&print, spec, va_arg(args, unsigned long));
+			else
+				print_spec(&print, spec, va_arg(args, unsigned));
+		}
+	}
+	return print.n;
+}
+
 struct str str_vprintf(struct pool *pool, const char *format, va_list args)
 {
 	va_list again;
 
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
-	assert(n >= 0);
-	char *text = pool_alloc(pool, (size_t)n + 1);
-	(void)vsnprintf(text, (size_t)n + 1, format, again);
+	size_t n = str_format(NULL, format, args);
+	char *text = pool_alloc(pool, n + 1);
+	(void)str_format(text, format, again);
 	va_end(again);
-	return str_n(text, (size_t)n);
+	text[n] = '\0';
+	return str_n(text, n);
 }
 
 struct str str_printf(struct pool *pool, const char *format, ...)

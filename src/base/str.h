@@ -19,7 +19,7 @@ struct str {
 // STR() for initializers that must be constant, such as those of static tables.
 #define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
-// For printf's "%.*s".
+// For "%.*s". The C library's printf stops at a NUL, str_printf() and buf_addf() don't.
 #define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")
 
 // Inline functions: each is called some hundred times in a request.
@@ -78,9 +78,13 @@ bool str_split(struct str *rest, char c, struct str *item);
 struct str str_dup(struct pool *pool, struct str s);
 // The same as a C string. Only for strings that are known to contain no NUL.
 char *str_cstr(struct pool *pool, struct str s);
+// Like printf, except that "%.*s" with STR_ARG() writes all bytes of the string, NUL among them. Conversions: d i u x X o c s g, with
+// what printf allows between them and '%'.
 struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);
 // Like str_printf() with a va_list, which is used up.
 struct str str_vprintf(struct pool *pool, const char *format, va_list args) PRINTF_LIKE(2, 0);
+// The number of bytes that this makes; writes them, and perhaps one NUL behind them, unless out is NULL. args is used up.
+size_t str_format(char *out, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
 // Parses decimal digits, without sign or blanks. False for anything else and on overflow.
 bool str_to_u64(struct str s, uint64_t *value);

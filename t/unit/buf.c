@@ -19,6 +19,20 @@ static void pieces(struct pool *pool)
 	is_strs(buf_str(&buf), STR("a\0b-50%."), "pieces, a NUL among them, nothing between them");
 }
 
+static void formats(struct pool *pool)
+{
+	const struct str odd = STR("a\0b"), none = STR_NONE;
+	struct buf buf = buf_new(pool, 1);
+
+	buf_addf(&buf, "<%.*s|%.*s|%s|%.2s|%-3s|>", STR_ARG(odd), STR_ARG(none), "whole", "cut", "x");
+	is_strs(buf_str(&buf), STR("<a\0b||whole|cu|x  |>"), "a counted string is written with its NUL");
+	is_strs(str_printf(pool, "%.*s", STR_ARG(odd)), odd, "by str_printf, too");
+	is_str(str_printf(pool, "%d %i %u %ld %lu %lld %llu %zu %c %% %04x %02X %llo %.9g %.*g %*s|", -1, 2, 3U, -4L, 5UL, -6LL,
+		UINT64_MAX + 0ULL, (size_t)7, 'c', 0xbeU, 0xaU, 8ULL, 0.1, 3, 2.0 / 3, 4, "r"),
+		"-1 2 3 -4 5 -6 18446744073709551615 7 c % 00be 0A 10 0.1 0.667    r|", "all that printf would write");
+	is_str(str_printf(pool, "%s", ""), "", "nothing");
+}
+
 static void numbers(struct pool *pool)
 {
 	struct buf buf = buf_new(pool, 1);
@@ -70,6 +84,7 @@ int main(void)
 	struct pool *pool = pool_new();
 
 	pieces(pool);
+	formats(pool);
 	numbers(pool);
 	hex(pool);
 	growth(pool);
