@@ -172,6 +172,25 @@ static void environment(void)
 	ok(c == NULL && strstr(error, "environment: got TENURE_ENDPOINT_OTHER_WORKERS;") != NULL, "an unknown one");
 	free(error);
 	unsetenv("TENURE_ENDPOINT_OTHER_WORKERS");
+
+	// A misspelt setting of each section, in any of which it would have no effect.
+	static const char *const misspelt[] = { "TENURE_KEYSTONE_AUTH_URI", "TENURE_PLACEMENT_POLCY", "TENURE_BAREMETAL_DRIVER",
+		"TENURE_JWT_", "TENURE_CERTIFICATE_MAPS", "TENURE_DATABASE_HOSTS", "TENURE_TENURE_BODY_MAX" };
+	for (size_t i = 0; i < COUNT_OF(misspelt); i++) {
+		setenv(misspelt[i], "x", 1);
+		c = config_load(path, settings_tables(), &error);
+		ok(c == NULL && strstr(error, misspelt[i]) != NULL, "%s is refused", misspelt[i]);
+		free(error);
+		unsetenv(misspelt[i]);
+	}
+	static const char *const others[] = { "TENURE_PLACEMENT_URL", "TENURE_PLACEMENT_TLS_URL", "TENURE_CERTIFICATE_SECRET" };
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		setenv(others[i], "x", 1);
+	c = good(path);
+	ok(c != NULL, "names of other programs are none of its business");
+	config_free(&c);
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		unsetenv(others[i]);
 	unsetenv("TENURE_ENDPOINT_MY_SERVICE_WORKERS");
 	unsetenv("TENURE_TENURE_MAX_BODY");
 	unsetenv("TENURE_DATABASE_NAME");

@@ -370,22 +370,39 @@ static bool is_other_variable(struct loader *loader, const struct section *secti
 	return !str_starts(str_c(arg), str_c(name)) || ((const char *)arg)[strlen(name)] != '=';
 }
 
+// Is its name that of a setting of one of the sections, perhaps misspelt?
+static bool names_section(const struct loader *loader, struct str variable)
+{
+	static const char *const others[] = { // what scripts/quickstart and web servers name so
+		"TENURE_PLACEMENT_URL", "TENURE_PLACEMENT_TLS_URL", "TENURE_CERTIFICATE_SECRET",
+	};
+	struct str name = str_part(variable, 0, str_find(variable, '=', 0));
+
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		if (str_eq_c(name, others[i]))
+			return false;
+	}
+	for (size_t i = 0; i < loader->config->n_rows; i++) {
+		const struct section section = { .name = str_c(loader->config->rows[i].setting->section) };
+		char prefix[ENV_NAME_LONGEST];
+		env_name(&section, "", prefix);
+		if (str_starts(name, str_c(prefix)))
+			return true;
+	}
+	return false;
+}
+
 // A misspelt variable is an error: otherwise it would have no effect, and nobody would notice.
 static bool refuse_unknown_variables(struct loader *loader)
 {
-	static const char *const prefixes[] = { "TENURE_DATABASE_", "TENURE_TENURE_", "TENURE_ENDPOINT_" };
 	struct source source = { .name = "environment" };
 
 	for (char **variable = environ; *variable != NULL; variable++) {
 		struct str text = str_c(*variable);
-		bool ours = false;
 
-		for (size_t i = 0; i < COUNT_OF(prefixes); i++)
-			ours = ours || str_starts(text, str_c(prefixes[i]));
-		if (ours && each_variable(loader, is_other_variable, *variable))
+		if (names_section(loader, text) && each_variable(loader, is_other_variable, *variable))
 			return fail(loader, &source, "got %s; expected TENURE_SECTION_KEY or TENURE_ENDPOINT_NAME_KEY of a "
-			            "setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=',
-			            	0))));
+				"setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=', 0))));
 	}
 	return true;
 }
