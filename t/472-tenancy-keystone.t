@@ -106,6 +106,28 @@ subtest 'asked once' => sub {
     cmp_ok $keystone->count('validate wrong-one'), '<=', 2, '... is not asked about each time';
 };
 
+subtest 'many roles, many rules, large answers' => sub {
+    my $path = "/v2.0/$red/persistentvolumes/v1";
+    my @roles = map { sprintf 'load-balancer-%03d-of-the-region_%s', $_, 'x' x 20 } 1 .. 59;
+    my @long  = map { sprintf '%03d', $_ } 1 .. 59;
+    my %rules = map { $_ => { service => 'tenancy', method => 'GET', path => "/v2.0/*/persistentvolumes/w$_" } } 1 .. 99;
+    my @catalog = map { { type => "type$_", name => "name$_", endpoints => [ map { { url => 'https://example.org/' . 'u' x 80, interface => $_ } }
+        qw(public internal admin) ] } } 1 .. 200;
+    $keystone->token('roles-60',    project => $red, roles => [ @roles, 'member' ]);
+    $keystone->token('roles-long',  project => $red, roles => [ (map { $_ . 'y' x 252 } @long), 'member' ]);
+    $keystone->token('rules-100',   project => $red, roles => ['member'],
+        rules => [ values %rules, { service => 'tenancy', method => 'GET', path => '/v2.0/*/persistentvolumes/v1' } ]);
+    $keystone->token('catalogue',   project => $red, roles => ['member'], catalog => \@catalog);
+    for my $token (qw(roles-60 roles-long rules-100 catalogue)) {
+        $keystone->forget_log;
+        is ask_status($token, $path), 200, "$token: the last of them counts" for 1 .. 5;
+        is $keystone->count("validate $token"), 1, '... and Keystone is asked once';
+    }
+    is $keystone->count('catalogue asked for'), 0, 'nobody asks for the catalogue';
+    $keystone->token('roles-60', project => $red, roles => ['reader']);
+    is ask_status('roles-60', $path), 200, 'roles taken away count as long as they are cached';
+};
+
 subtest 'the service user\'s token' => sub {
     $keystone->revoke_own;
     $keystone->token('after', project => $red, roles => ['member']);

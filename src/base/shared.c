@@ -37,7 +37,7 @@ static const struct {
 	[SHARED_FAILURES] = { "failures", 65536 },
 	[SHARED_TOKENS] = { "tokens", 131072 },
 	[SHARED_WATCHES] = { "watches", 1048576 },
-	[SHARED_KEYSTONE] = { "keystone", 4243456 },
+	[SHARED_KEYSTONE] = { "keystone", 6307904 },
 	[SHARED_COHERENCE] = { "coherence", 64 },
 	[SHARED_WAITING] = { "waiting", 16384 },
 	[SHARED_JWT] = { "jwt", 524800 },
@@ -529,6 +529,11 @@ uint64_t shared_hash(const struct shared *shared, struct str text)
 	uint64_t hash = siphash(shared->known.key, text);
 
 	return hash != 0 ? hash : 1;
+}
+
+void shared_hash128(const struct shared *shared, struct str text, uint64_t hash[2])
+{
+	siphash_128(shared->known.key, text, hash);
 }
 
 bool shared_is_file(const struct shared *shared)

@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 4,
+	SHARED_VERSION = 5,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -77,6 +77,8 @@ bool shared_refresh(struct shared *shared, int64_t now_us);
 void *shared_area(const struct shared *shared, enum shared_area area, size_t bytes);
 // A hash under the file's own key, never 0. Another file has another key.
 uint64_t shared_hash(const struct shared *shared, struct str text);
+// The same with 128 bits (base/siphash.h), any of them.
+void shared_hash128(const struct shared *shared, struct str text, uint64_t hash[2]);
 // Is it the file, which other processes of the host may see, too?
 bool shared_is_file(const struct shared *shared);
 

@@ -42,12 +42,15 @@ static uint64_t read_word(const char *p, size_t n)
 	return word;
 }
 
-uint64_t siphash(const uint64_t key[SIPHASH_KEY], struct str data)
+// The state behind all words of the data, before the rounds that end a hash. In: v[1] is what this form of the hash adds to the key.
+static void absorb(uint64_t v[4], const uint64_t key[SIPHASH_KEY], struct str data)
 {
-	uint64_t v[4] = { key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
-		key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573) };
 	size_t at = 0;
 
+	v[0] = key[0] ^ UINT64_C(0x736f6d6570736575);
+	v[1] ^= key[1] ^ UINT64_C(0x646f72616e646f6d);
+	v[2] = key[0] ^ UINT64_C(0x6c7967656e657261);
+	v[3] = key[1] ^ UINT64_C(0x7465646279746573);
 	for (; at + WORD <= data.n; at += WORD) {
 		uint64_t word = read_word(data.p + at, WORD);
 		v[3] ^= word;
@@ -58,7 +61,30 @@ uint64_t siphash(const uint64_t key[SIPHASH_KEY], struct str data)
 	v[3] ^= last;
 	mix(v, ROUNDS);
 	v[0] ^= last;
-	v[2] ^= 0xff;
+}
+
+static uint64_t end(uint64_t v[4])
+{
 	mix(v, LAST_ROUNDS);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t siphash(const uint64_t key[SIPHASH_KEY], struct str data)
+{
+	uint64_t v[4] = { 0 };
+
+	absorb(v, key, data);
+	v[2] ^= 0xff;
+	return end(v);
+}
+
+void siphash_128(const uint64_t key[SIPHASH_KEY], struct str data, uint64_t hash[2])
+{
+	uint64_t v[4] = { 0, 0xee, 0, 0 };
+
+	absorb(v, key, data);
+	v[2] ^= 0xee;
+	hash[0] = end(v);
+	v[1] ^= 0xdd;
+	hash[1] = end(v);
 }

@@ -22,9 +22,10 @@ enum {
 	TRIAL = 100 * SECOND,   // longer than the test runs
 	SHORT = 10000,
 	LONG = 1000 * SECOND,   // believed as long as the test runs
-	ENTRY = 2048,           // bytes of an entry, see keystone_cache.h
-	AREA = 4243456,         // bytes of the area, see base/shared.c
-	ENTRIES = 2048,
+	ENTRY = 1024,           // bytes of a small entry, see keystone_cache.h
+	LARGEST = 65536,        // of one of the largest
+	AREA = 6307904,         // bytes of the area, see base/shared.c
+	ENTRIES = 2048,         // small ones
 };
 
 static char dir[] = "/tmp/tenure-keystone-XXXXXX";
@@ -56,27 +57,35 @@ static void test_found(void)
 {
 	struct keystone_key key = keystone_key(cache, 7, STR("T"));
 	struct keystone_token token = make("u1", "member,reader"), got, plain = { .user = STR("u2"), .expires_us = 9 };
-	char *text = pool_alloc(pool, 2 * ENTRY);
+	char *text = pool_alloc(pool, LARGEST);
 
 	is_int(find(key, &got), KEYSTONE_UNKNOWN, "nothing is known at first");
-	keystone_cache_keep(cache, &key, &token);
+	keystone_cache_keep(cache, &key, &token, LONG);
 	is_int(find(key, &got), KEYSTONE_GOOD, "a token that was stored is found");
 	ok(is_same(&got, &token), "as it was stored");
 	is_int(find(keystone_key(cache, 8, STR("T")), &got), KEYSTONE_UNKNOWN, "for another purpose it is not");
 	is_int(find(keystone_key(cache, 7, STR("T2")), &got), KEYSTONE_UNKNOWN, "another token is not");
-	keystone_cache_keep(cache, &key, NULL);
+	keystone_cache_keep(cache, &key, NULL, LONG);
 	is_int(find(key, &got), KEYSTONE_BAD, "when Keystone refuses it, that takes its place");
-	keystone_cache_keep(cache, &key, &plain);
+	keystone_cache_keep(cache, &key, &plain, LONG);
 	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "and the other way round, of another length");
 
-	memset(text, 'r', 2 * ENTRY);
+	// Each size and its neighbours, growing and shrinking: the same token is never found as it was before.
+	static const size_t lengths[] = { 0, 800, ENTRY - 72, ENTRY, 4000, 8 * ENTRY - 72, 8 * ENTRY, 30000, LARGEST - 72, 8 * ENTRY, 0 };
 	struct keystone_key large = keystone_key(cache, 7, STR("large"));
-	plain.roles = str_n(text, 2 * ENTRY);
-	keystone_cache_keep(cache, &large, &plain);
-	is_int(find(large, &got), KEYSTONE_UNKNOWN, "an answer larger than an entry is not stored");
-	plain.roles = str_n(text, ENTRY - 200);
-	keystone_cache_keep(cache, &large, &plain);
-	ok(find(large, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "one that just fits is");
+	memset(text, 'r', LARGEST);
+	for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+		plain.roles = str_n(text, lengths[i]);
+		plain.expires_us = (int64_t)i;
+		keystone_cache_keep(cache, &large, &plain, LONG);
+		ok(find(large, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "an answer with %zu bytes of roles is found", lengths[i]);
+	}
+	keystone_cache_keep(cache, &large, NULL, LONG);
+	is_int(find(large, &got), KEYSTONE_BAD, "until Keystone refuses it");
+	struct keystone_key larger = keystone_key(cache, 7, STR("larger"));
+	plain.roles = str_n(text, LARGEST);
+	keystone_cache_keep(cache, &larger, &plain, LONG);
+	is_int(find(larger, &got), KEYSTONE_UNKNOWN, "an answer larger than the largest entry is not stored");
 }
 
 static void test_age(void)
@@ -84,8 +93,8 @@ static void test_age(void)
 	struct keystone_key good = keystone_key(cache, 1, STR("good")), bad = keystone_key(cache, 1, STR("bad"));
 	struct keystone_token token = make("u1", "member"), got;
 
-	keystone_cache_keep(cache, &good, &token);
-	keystone_cache_keep(cache, &bad, NULL);
+	keystone_cache_keep(cache, &good, &token, LONG);
+	keystone_cache_keep(cache, &bad, NULL, LONG);
 	is_int(keystone_cache_find(cache, &good, 0, LONG, pool, &got), KEYSTONE_UNKNOWN, "a cache time of 0: nothing good is believed");
 	is_int(keystone_cache_find(cache, &bad, LONG, 0, pool, &got), KEYSTONE_UNKNOWN, "the same for refusals");
 	is_int(keystone_cache_find(cache, &good, LONG, 0, pool, &got), KEYSTONE_GOOD, "each has its own time");
@@ -95,31 +104,21 @@ static void test_age(void)
 		;
 	is_int(keystone_cache_find(cache, &good, 2000, LONG, pool, &got), KEYSTONE_UNKNOWN, "what is older than the time is not believed");
 	is_int(keystone_cache_find(cache, &bad, LONG, 2000, pool, &got), KEYSTONE_UNKNOWN, "nor an old refusal");
-	keystone_cache_keep(cache, &good, &token);
+	keystone_cache_keep(cache, &good, &token, LONG);
 	is_int(find(good, &got), KEYSTONE_GOOD, "until it is stored anew");
 }
 
 // ---- damage
 
-// The entry that has the text in it.
+// The entry that has the text in it: what is found behind the key.
 static char *entry_with(const char *text)
 {
-	char *area = shared_area(shared, SHARED_KEYSTONE, AREA), *found = memmem(area, AREA, text, strlen(text));
-	char *first = area + AREA - AREA % 64 - (size_t)ENTRIES * ENTRY; // entries are the end of the area, but for what rounds it up
+	struct keystone_key key = keystone_key(cache, 3, STR("torn"));
+	char *area = shared_area(shared, SHARED_KEYSTONE, AREA), *found = memmem(area, AREA, key.words, sizeof(key.words));
 
-	if (found == NULL)
+	if (found == NULL || memmem(found, ENTRY, text, strlen(text)) == NULL)
 		bail_out("the entry isn't in the area");
-	for (size_t slack = 0; slack <= AREA - (size_t)ENTRIES * ENTRY; slack += 64) {
-		char *entry = first - slack + (found - (first - slack)) / ENTRY * ENTRY;
-		uint64_t sequence, words[2];
-		struct keystone_key key = keystone_key(cache, 3, STR("torn"));
-		memcpy(&sequence, entry, 8);
-		memcpy(words, entry + 8, 16);
-		if (memcmp(words, key.words, 16) == 0)
-			return entry;
-	}
-	bail_out("no entry has the key");
-	return NULL;
+	return found - 8;
 }
 
 static void test_torn(void)
@@ -129,10 +128,10 @@ static void test_torn(void)
 	char old[ENTRY], new[ENTRY];
 
 	two.expires_us = 99;
-	keystone_cache_keep(cache, &key, &one);
+	keystone_cache_keep(cache, &key, &one, LONG);
 	char *entry = entry_with("user-one-of-the-torn");
 	memcpy(old, entry, ENTRY);
-	keystone_cache_keep(cache, &key, &two);
+	keystone_cache_keep(cache, &key, &two, LONG);
 	ok(entry == entry_with("user-two-of-the-torn"), "a token has one entry");
 	memcpy(new, entry, ENTRY);
 
@@ -169,7 +168,7 @@ static void test_torn(void)
 	memcpy(entry, new, ENTRY);
 	uint64_t odd = 7;
 	memcpy(entry, &odd, 8);
-	keystone_cache_keep(cache, &key, &one);
+	keystone_cache_keep(cache, &key, &one, LONG);
 	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &one), "what a killed process left half written is written again");
 }
 
@@ -189,7 +188,7 @@ static void keep_many(const char *prefix, unsigned n, const struct keystone_toke
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct keystone_key key = keystone_key(cache, 5, str_printf(pool, "%s%u", prefix, i));
-		keystone_cache_keep(cache, &key, token);
+		keystone_cache_keep(cache, &key, token, LONG);
 	}
 }
 
@@ -207,6 +206,14 @@ static void test_eviction(void)
 	ok(count("late", ENTRIES * 4, KEYSTONE_GOOD) > ENTRIES / 2, "later tokens do, and fill what there is");
 	ok(count("late", ENTRIES * 4, KEYSTONE_GOOD) <= ENTRIES, "and no more");
 	is_int(count("early", 400, KEYSTONE_GOOD), 0, "the oldest have gone first");
+	int64_t from = clock_tick_us();
+	while (clock_tick_us() - from <= 2000)
+		;
+	for (unsigned i = 0; i < 400; i++) {
+		struct keystone_key key = keystone_key(cache, 5, str_printf(pool, "after%u", i));
+		keystone_cache_keep(cache, &key, NULL, 2000);
+	}
+	ok(count("after", 400, KEYSTONE_BAD) > 380, "a refusal takes the place of what is too old to be believed");
 	keep_many("last", 1, &token);
 	is_int(count("last", 1, KEYSTONE_GOOD), 1, "the newest is always there");
 }

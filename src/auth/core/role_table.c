@@ -37,7 +37,7 @@ enum role role_table_highest(struct str table, struct str names)
 	enum role highest = ROLE_NONE;
 	struct str name;
 
-	while (str_split(&names, ',', &name)) {
+	while (highest < ROLE_ADMIN && str_split(&names, ',', &name)) { // no table gives more
 		enum role role = name.n > 0 ? mapped_role(table, name) : ROLE_NONE;
 		if (role > highest)
 			highest = role;

@@ -87,7 +87,7 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
 	if (answer == KEYSTONE_AWAY || answer == KEYSTONE_REFUSED)
 		return KEYSTONE_UNKNOWN;
-	keystone_cache_keep(keystone->cache, key, good ? token : NULL);
+	keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
 	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
 }
 
@@ -203,13 +203,15 @@ static void ask_in_background(struct keystone *keystone, const struct keystone_k
 static enum keystone_known validate(struct keystone *keystone, const struct identity *identity, struct str text,
 	bool allow_expired, struct keystone_token *token)
 {
-	if (!keystone_ask_can_be_token(text))
-		return KEYSTONE_BAD;
 	const struct keystone_key key = keystone_key(keystone->cache, keystone->purpose + allow_expired, text);
 	enum keystone_known known = look(keystone, &key, allow_expired, identity->pool, token);
 
-	if (known != KEYSTONE_UNKNOWN || keystone_breaker_is_open(keystone->cache))
+	if (known != KEYSTONE_UNKNOWN)
 		return known;
+	if (!keystone_ask_can_be_token(text))
+		return KEYSTONE_BAD;
+	if (keystone_breaker_is_open(keystone->cache))
+		return KEYSTONE_UNKNOWN;
 	keystone->asked = true;
 	if (!identity->may_wait) {
 		ask_in_background(keystone, &key, text, allow_expired, identity->pool);
@@ -257,10 +259,11 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->system_scope = token->system_scope;
 	principal->project = token->project;
 	principal->service_roles = service->roles;
-	principal->role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), token->roles) : ROLE_NONE;
 	if (is_operator(keystone, token) || (for_operators && role_list_overlaps(token->roles,
 		str_c(keystone->settings->operator_roles))))
 		principal->role = ROLE_OPERATOR;
+	else if (token->project.n > 0)
+		principal->role = role_table_highest(str_c(keystone->settings->roles), token->roles);
 	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
 	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;

@@ -11,9 +11,9 @@
 #include "base/siphash.h"
 
 enum {
-	ENTRIES = 2048,
-	WAYS = 8,                    // places that a token may have
-	ENTRY_WORDS = 255,           // of 8 bytes, beside the sequence number
+	WAYS = 8,                    // places that a token may have among those of a size
+	SIZES = 3,
+	WORDS = 2048 * 128 + 256 * 1024 + 32 * 8192, // of 8 bytes, in the entries of all sizes
 	TURNS = 1024,
 	PAUSE_US = 1000000,          // of the breaker, at first
 	PAUSE_MOST_US = 8000000,     // after trials that failed
@@ -21,26 +21,39 @@ enum {
 	FIELDS = 7,                  // strings of an entry
 };
 
-struct entry {
-	_Atomic uint64_t sequence; // odd: it is being written
-	_Atomic uint64_t words[ENTRY_WORDS];
+// The entries of one size. They stand one behind the other, and those of the next size behind them.
+static const struct size {
+	size_t words;   // of 8 bytes, in an entry
+	size_t entries;
+	size_t first;   // index of the first word of the first entry
+} sizes[SIZES] = {
+	{ .words = 128, .entries = 2048, .first = 0 },
+	{ .words = 1024, .entries = 256, .first = 2048 * 128 },
+	{ .words = 8192, .entries = 32, .first = 2048 * 128 + 256 * 1024 },
 };
-static_assert(sizeof(struct entry) == 2048, "a power of two");
 
-// An entry's content, as it stands in its words.
-struct content {
+// The beginning of an entry.
+struct head {
+	uint64_t sequence;    // odd: the entry is being written
 	uint64_t key[2];
 	int64_t stored_tick;  // clock_tick_us
 	int64_t expires_us;
-	uint64_t check;       // keyed hash of all that follows and, mixed in, of what stands before
+	uint64_t check;       // of what stands before, and of struct facts with its text
+};
+
+// What follows the head, and ends with the text of all strings.
+struct facts {
 	uint16_t lengths[FIELDS];
 	uint8_t flags;        // GOOD, SYSTEM, RULES
 	uint8_t unused;
-	char text[ENTRY_WORDS * 8 - 5 * 8 - FIELDS * 2 - 2];
+	char text[];
 };
-static_assert(sizeof(struct content) == ENTRY_WORDS * 8, "fills the words");
 enum { GOOD = 1, SYSTEM = 2, RULES = 4 };
-enum { HEAD_WORDS = 2 + 1 + 1 }; // key, stored_tick, expires_us
+enum { KEY_WORD = 1, TICK_WORD = 3, HEAD_WORDS = sizeof(struct head) / 8, FACT_WORDS = offsetof(struct facts, text) / 8 };
+static_assert(offsetof(struct head, key) == KEY_WORD * 8 && offsetof(struct head, stored_tick) == TICK_WORD * 8 &&
+	sizeof(struct head) % 8 == 0 && offsetof(struct facts, text) % 8 == 0, "they fill words");
+
+typedef _Atomic uint64_t shared_word; // an entry is known by a pointer to its first word
 
 struct turn {
 	_Atomic uint64_t owner; // mark of the process; 0: free
@@ -53,7 +66,7 @@ struct known {
 	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
 	uint64_t unused[5];
 	struct turn turns[TURNS];
-	struct entry entries[ENTRIES];
+	shared_word words[WORDS];
 };
 
 struct keystone_cache {
@@ -101,107 +114,160 @@ static bool is_alive(const struct keystone_cache *cache, uint64_t mark)
 	return cache->shared == NULL || shared_is_alive(cache->shared, mark);
 }
 
-static uint64_t hash_file(const struct keystone_cache *cache, struct str text)
+static struct keystone_key hash(const struct keystone_cache *cache, struct str text)
 {
 	static const uint64_t alone[SIPHASH_KEY] = { 1, 2 }; // memory of one process, which nobody else sees
+	struct keystone_key key;
 
-	return cache->shared != NULL ? shared_hash(cache->shared, text) : siphash(alone, text);
+	if (cache->shared != NULL)
+		shared_hash128(cache->shared, text, key.words);
+	else
+		siphash_128(alone, text, key.words);
+	return key;
 }
 
 struct keystone_key keystone_key(const struct keystone_cache *cache, uint64_t purpose, struct str token)
 {
-	// A key of its own for the second word, which follows from the purpose and the file's key.
-	const uint64_t derived[SIPHASH_KEY] = { hash_file(cache, str_n((const char *)&purpose, sizeof(purpose))), purpose };
-	uint64_t first = hash_file(cache, token);
+	struct keystone_key key = hash(cache, token), other = hash(cache, str_n((const char *)&purpose, sizeof(purpose)));
 
-	return (struct keystone_key){ { first ^ derived[0], siphash(derived, token) } };
+	return (struct keystone_key){ { key.words[0] ^ other.words[0], key.words[1] ^ other.words[1] } };
 }
 
 // ---- entries
 
-static struct entry *set_of(const struct keystone_cache *cache, const struct keystone_key *key)
+// Entry i of those that a token may have among the entries of a size.
+static shared_word *entry_of(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, size_t i)
 {
-	return &known_of(cache)->entries[key->words[0] % (ENTRIES / WAYS) * WAYS];
+	size_t set = key->words[0] % (size->entries / WAYS);
+
+	return &known_of(cache)->words[size->first + (set * WAYS + i) * size->words];
 }
 
-static size_t text_length(const struct content *content)
+static size_t most_text(const struct size *size)
+{
+	return (size->words - HEAD_WORDS - FACT_WORDS) * 8;
+}
+
+static size_t text_length(const struct facts *facts)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < FIELDS; i++)
-		n += content->lengths[i];
+		n += facts->lengths[i];
 	return n;
 }
 
-static uint64_t check_of(const struct content *content)
+// Words of struct facts and its text; what is behind the text in the last one is 0.
+static size_t fact_words(const struct facts *facts)
 {
-	const uint64_t key[SIPHASH_KEY] = { content->key[0] ^ (uint64_t)content->stored_tick,
-		content->key[1] ^ (uint64_t)content->expires_us };
-	const char *from = (const char *)content->lengths;
-	size_t n = sizeof(content->lengths) + sizeof(content->flags) + sizeof(content->unused) + text_length(content);
-
-	return siphash(key, str_n(from, n));
+	return FACT_WORDS + (text_length(facts) + 7) / 8;
 }
 
-static void load_words(const struct entry *entry, size_t from, size_t to, uint64_t *words)
+// Each step is one-to-one, so a changed word always changes the check.
+static uint64_t check_of(const struct head *head, const struct facts *facts)
 {
-	for (size_t i = from; i < to; i++)
-		words[i] = atomic_load_explicit(&entry->words[i], memory_order_relaxed);
+	static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	const char *at = (const char *)facts;
+	uint64_t check = head->key[0] ^ head->key[1] * odd ^ (uint64_t)head->stored_tick * 3 ^ (uint64_t)head->expires_us * 5;
+
+	for (size_t i = 0, n = fact_words(facts); i < n; i++) {
+		uint64_t word;
+		memcpy(&word, at + i * 8, 8);
+		check = (check ^ word) * odd;
+		check ^= check >> 32;
+	}
+	return check;
 }
 
-static bool has_key(const struct entry *entry, const struct keystone_key *key)
+static void load_words(const shared_word *from, size_t n, void *to)
 {
-	return atomic_load_explicit(&entry->words[0], memory_order_relaxed) == key->words[0] &&
-		atomic_load_explicit(&entry->words[1], memory_order_relaxed) == key->words[1];
+	char *at = to;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = atomic_load_explicit(&from[i], memory_order_relaxed);
+		memcpy(at + i * 8, &word, 8);
+	}
 }
 
-enum { TEXT_WORD = offsetof(struct content, text) / 8 }; // the words up to here have all lengths
-
-// False: it is being written, or isn't what a process has written to its end.
-static bool load(const struct entry *entry, struct content *content)
+static bool has_key(const shared_word *entry, const struct keystone_key *key)
 {
-	uint64_t *words = (uint64_t *)(void *)content;
-	uint64_t sequence = atomic_load_explicit(&entry->sequence, memory_order_acquire);
+	return atomic_load_explicit(&entry[KEY_WORD], memory_order_relaxed) == key->words[0] &&
+		atomic_load_explicit(&entry[KEY_WORD + 1], memory_order_relaxed) == key->words[1];
+}
+
+// What stands in the entry; its facts are in the pool. NULL: it is being written, or isn't what a process has written to its end.
+static const struct facts *load(const shared_word *entry, const struct size *size, struct pool *pool, struct head *head)
+{
+	struct facts lengths;
+	uint64_t sequence = atomic_load_explicit(&entry[0], memory_order_acquire);
 
 	if ((sequence & 1) != 0)
-		return false;
-	load_words(entry, 0, TEXT_WORD + 1, words);
-	size_t n = text_length(content);
-	if (n > sizeof(content->text))
-		return false;
-	load_words(entry, TEXT_WORD + 1, (offsetof(struct content, text) + n + 7) / 8, words);
+		return NULL;
+	load_words(entry, HEAD_WORDS, head);
+	load_words(entry + HEAD_WORDS, FACT_WORDS, &lengths);
+	if (text_length(&lengths) > most_text(size))
+		return NULL;
+	struct facts *facts = pool_alloc(pool, fact_words(&lengths) * 8);
+	*facts = lengths;
+	load_words(entry + HEAD_WORDS + FACT_WORDS, fact_words(&lengths) - FACT_WORDS, facts->text);
 	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&entry->sequence, memory_order_relaxed) == sequence && content->check == check_of(content);
+	bool still = atomic_load_explicit(&entry[0], memory_order_relaxed) == sequence;
+	return still && head->check == check_of(head, facts) ? facts : NULL;
 }
 
-static void store(struct entry *entry, const struct content *content)
+// Odd already: a process was killed, or is just now writing another token's entry here. Then this one is written over it; what
+// two processes leave of that doesn't pass the check.
+static uint64_t begin_storing(shared_word *entry)
 {
-	const uint64_t *words = (const uint64_t *)(const void *)content;
-	size_t n = (offsetof(struct content, text) + text_length(content) + 7) / 8;
-	uint64_t sequence = atomic_load_explicit(&entry->sequence, memory_order_relaxed);
+	uint64_t sequence = atomic_load_explicit(&entry[0], memory_order_relaxed) | 1;
 
-	// Odd already: a process was killed, or is just now writing another token's entry here. Then this one is written over it; what
-	// two processes leave of that doesn't pass the check.
-	atomic_store_explicit(&entry->sequence, sequence | 1, memory_order_relaxed);
+	atomic_store_explicit(&entry[0], sequence, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	for (size_t i = 0; i < n; i++)
-		atomic_store_explicit(&entry->words[i], words[i], memory_order_relaxed);
-	atomic_store_explicit(&entry->sequence, (sequence | 1) + 1, memory_order_release);
+	return sequence;
 }
 
-static void take_strings(const struct content *content, struct pool *pool, struct keystone_token *token)
+static void store_words(shared_word *to, const void *from, size_t n)
+{
+	const char *at = from;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word;
+		memcpy(&word, at + i * 8, 8);
+		atomic_store_explicit(&to[i], word, memory_order_relaxed);
+	}
+}
+
+static void store(shared_word *entry, const struct head *head, const struct facts *facts)
+{
+	uint64_t sequence = begin_storing(entry);
+
+	store_words(entry + KEY_WORD, (const char *)head + KEY_WORD * 8, HEAD_WORDS - KEY_WORD);
+	store_words(entry + HEAD_WORDS, facts, fact_words(facts));
+	atomic_store_explicit(&entry[0], sequence + 1, memory_order_release);
+}
+
+static void drop(shared_word *entry)
+{
+	static const struct head none;
+	uint64_t sequence = begin_storing(entry);
+
+	store_words(entry + KEY_WORD, (const char *)&none + KEY_WORD * 8, HEAD_WORDS - KEY_WORD);
+	atomic_store_explicit(&entry[0], sequence + 1, memory_order_release);
+}
+
+static void take_facts(const struct head *head, const struct facts *facts, struct keystone_token *token)
 {
 	struct str *const fields[FIELDS] = { &token->user, &token->user_name, &token->project, &token->project_name,
 		&token->project_domain, &token->roles, &token->rules };
-	const char *at = str_dup(pool, str_n(content->text, text_length(content))).p;
+	const char *at = facts->text;
 
 	for (size_t i = 0; i < FIELDS; i++) {
-		*fields[i] = str_n(at, content->lengths[i]);
-		at += content->lengths[i];
+		*fields[i] = str_n(at, facts->lengths[i]);
+		at += facts->lengths[i];
 	}
-	token->expires_us = content->expires_us;
-	token->system_scope = (content->flags & SYSTEM) != 0;
-	token->has_rules = (content->flags & RULES) != 0;
+	token->expires_us = head->expires_us;
+	token->system_scope = (facts->flags & SYSTEM) != 0;
+	token->has_rules = (facts->flags & RULES) != 0;
 }
 
 static bool is_fresh(int64_t stored_tick, int64_t for_us)
@@ -214,72 +280,99 @@ static bool is_fresh(int64_t stored_tick, int64_t for_us)
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, struct pool *pool, struct keystone_token *token)
 {
-	const struct entry *set = set_of(cache, key);
-	struct content content;
+	struct head head;
 
-	for (size_t i = 0; i < WAYS; i++) {
-		if (!has_key(&set[i], key) || !load(&set[i], &content))
+	for (size_t i = 0; i < SIZES * WAYS; i++) {
+		const struct size *size = &sizes[i / WAYS];
+		const shared_word *entry = entry_of(cache, size, key, i % WAYS);
+		const struct facts *facts = has_key(entry, key) ? load(entry, size, pool, &head) : NULL;
+		if (facts == NULL || head.key[0] != key->words[0] || head.key[1] != key->words[1])
 			continue;
-		bool good = (content.flags & GOOD) != 0;
-		if (content.key[0] != key->words[0] || content.key[1] != key->words[1] ||
-			!is_fresh(content.stored_tick, good ? good_us : bad_us))
+		bool good = (facts->flags & GOOD) != 0;
+		if (!is_fresh(head.stored_tick, good ? good_us : bad_us))
 			continue;
 		if (good)
-			take_strings(&content, pool, token);
+			take_facts(&head, facts, token);
 		return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
 	}
 	return KEYSTONE_UNKNOWN;
 }
 
-// Which of the set's entries a new one takes the place of; NULL: none, since all are good and the new one is a refusal.
-static struct entry *place_for(struct entry *set, const struct keystone_key *key, bool good)
+// Which of the set's entries a new one takes the place of; NULL: none, since all are good and the new one is a refusal. What stands in
+// them isn't checked: at worst, another one than the best gives way.
+static shared_word *place_for(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, int64_t good_us,
+	bool good)
 {
-	struct entry *bad = NULL, *oldest = NULL;
+	shared_word *bad = NULL, *oldest = NULL;
 	int64_t bad_tick = INT64_MAX, oldest_tick = INT64_MAX;
-	struct content content;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (has_key(&set[i], key))
-			return &set[i];
+		shared_word *entry = entry_of(cache, size, key, i);
+		if (has_key(entry, key))
+			return entry;
 	}
 	for (size_t i = 0; i < WAYS; i++) {
-		if (!load(&set[i], &content) || (content.key[0] | content.key[1]) == 0)
-			return &set[i];
-		if ((content.flags & GOOD) == 0 && content.stored_tick < bad_tick) {
-			bad = &set[i];
-			bad_tick = content.stored_tick;
+		shared_word *entry = entry_of(cache, size, key, i);
+		int64_t tick = (int64_t)atomic_load_explicit(&entry[TICK_WORD], memory_order_relaxed);
+		struct facts facts;
+		load_words(entry + HEAD_WORDS, FACT_WORDS, &facts);
+		if (tick == 0 || !is_fresh(tick, good_us))
+			return entry;
+		if ((facts.flags & GOOD) == 0 && tick < bad_tick) {
+			bad = entry;
+			bad_tick = tick;
 		}
-		if (content.stored_tick < oldest_tick) {
-			oldest = &set[i];
-			oldest_tick = content.stored_tick;
+		if (tick < oldest_tick) {
+			oldest = entry;
+			oldest_tick = tick;
 		}
 	}
 	return bad != NULL || !good ? bad : oldest;
 }
 
-void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token)
+// The token's entries of other sizes, from when Keystone said more or less of it.
+static void drop_others(const struct keystone_cache *cache, const struct size *kept, const struct keystone_key *key)
+{
+	for (size_t i = 0; i < SIZES * WAYS; i++) {
+		shared_word *entry = entry_of(cache, &sizes[i / WAYS], key, i % WAYS);
+		if (&sizes[i / WAYS] != kept && has_key(entry, key))
+			drop(entry);
+	}
+}
+
+void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
+	int64_t good_us)
 {
 	static const struct keystone_token none = { .expires_us = 0 };
 	const struct keystone_token *from = token != NULL ? token : &none;
 	const struct str *const fields[FIELDS] = { &from->user, &from->user_name, &from->project, &from->project_name,
 		&from->project_domain, &from->roles, &from->rules };
-	struct content content = { .key = { key->words[0], key->words[1] }, .stored_tick = clock_tick_us(),
-		.expires_us = from->expires_us };
+	struct head head = { .key = { key->words[0], key->words[1] }, .stored_tick = clock_tick_us(), .expires_us = from->expires_us };
+	const struct size *size = sizes;
 	size_t n = 0;
 
+	for (size_t i = 0; i < FIELDS; i++)
+		n = fields[i]->n <= UINT16_MAX ? n + fields[i]->n : SIZE_MAX / 2;
+	while (size < sizes + SIZES && n > most_text(size))
+		size++;
+	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL) : NULL;
+	if (place == NULL)
+		return;
+	struct facts *facts = calloc(FACT_WORDS + (n + 7) / 8, 8);
+	if (facts == NULL)
+		abort();
+	n = 0;
 	for (size_t i = 0; i < FIELDS; i++) {
-		if (fields[i]->n > sizeof(content.text) - n)
-			return;
 		if (fields[i]->n > 0)
-			memcpy(content.text + n, fields[i]->p, fields[i]->n);
-		content.lengths[i] = (uint16_t)fields[i]->n;
+			memcpy(facts->text + n, fields[i]->p, fields[i]->n);
+		facts->lengths[i] = (uint16_t)fields[i]->n;
 		n += fields[i]->n;
 	}
-	content.flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0));
-	content.check = check_of(&content);
-	struct entry *place = place_for(set_of(cache, key), key, token != NULL);
-	if (place != NULL)
-		store(place, &content);
+	facts->flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0));
+	head.check = check_of(&head, facts);
+	store(place, &head, facts);
+	free(facts);
+	drop_others(cache, size, key);
 }
 
 // ---- turns

@@ -3,11 +3,13 @@
 // and whether it is away. All of it stands in memory that they share (base/shared.h), so it may be lost or
 // damaged at any time: then Keystone is asked again. For files in auth/ only.
 //
-// Entries. A token is found by 128 bits of a keyed hash (SipHash-2-4, twice, under the key of the shared file); the token itself is
-// stored nowhere. An entry is written under a sequence number that is odd meanwhile, and ends with a keyed hash of its content: a
-// reader that meets an entry half written, or left half written by a process that was killed, sees a miss. 2048 entries of
-// 2 KiB, in sets of 8. A new entry takes the place of one that is too old; else of a refused token; else of the oldest. A
-// refused token never takes the place of a good one, so wrong tokens can't push good ones out.
+// Entries. A token is found by 128 bits of a keyed hash (SipHash-2-4-128, under the key of the shared file); the token itself is
+// stored nowhere. An entry is written under a sequence number that is odd meanwhile, and has a check of its content: a
+// reader that meets an entry half written, or left half written by a process that was killed, sees a miss. There are 2048
+// entries of 1 KiB, which is enough for most tokens, 256 of 8 KiB for users with very many roles or access rules, and 32 of 64 KiB;
+// each in sets of 8. A token's entry is of the smallest size that holds it. A new entry takes the place of one that is too old; else
+// of a refused token; else of the oldest. A refused token never takes the place of a good one that is believed, so wrong tokens can't
+// push good ones out.
 //
 // Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
@@ -51,8 +53,10 @@ enum keystone_known { KEYSTONE_UNKNOWN, KEYSTONE_GOOD, KEYSTONE_BAD };
 // The caller compares token->expires_us with the time.
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, struct pool *pool, struct keystone_token *token);
-// Stores an answer; token NULL: refused. An answer too large for an entry isn't stored, nor a refusal where there is no room.
-void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token);
+// Stores an answer; token NULL: refused. good_us: as in keystone_cache_find(); an older entry gives way first. Not stored are an
+// answer with more than 64 KiB of strings, and a refusal where there is no room.
+void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
+	int64_t good_us);
 
 // Takes the turn to ask about this token. False: another process has it. longest_us: a turn held for longer is free, too.
 bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);

@@ -34,8 +34,8 @@ sub own_life { my ($self, $seconds) = @_; $self->keep(life => $seconds); return 
 sub revoke_own { my ($self) = @_; unlink glob "$self->{dir}/own/*"; return }
 sub revoke { my ($self, $token) = @_; unlink "$self->{dir}/tokens/$token"; return }
 
-# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, and "answer",
-# which is given word for word.
+# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, catalog (given
+# unless the question has ?nocatalog, and logged then), and "answer", which is given word for word.
 sub token {
     my ($self, $name, %is) = @_;
     $self->keep("tokens/$name", $json->encode({ life => 3600, roles => [], %is, at => time }));
@@ -121,7 +121,12 @@ sub _validate {
     $is = undef if $over && $query !~ /\ballow_expired=1/;
     $is = undef if $is && $is->{rules} && ($header->{'openstack-identity-access-rules'} // '') ne '1.0';
     return _answer($client, 404, { error => { code => 404, title => 'Not Found' } }) if !$is;
-    return _answer($client, 200, _body_of($is));
+    my $body = _body_of($is);
+    if ($is->{catalog} && $query !~ /\bnocatalog\b/) {
+        $self->_log('catalogue asked for');
+        $body->{token}{catalog} = $is->{catalog};
+    }
+    return _answer($client, 200, $body);
 }
 
 sub answer {
