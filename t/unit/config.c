@@ -203,9 +203,9 @@ static void bad_structure(void)
 	        "password, admin_user, admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
 	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),
-	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");
+	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [host], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");
 	refused(STR("[tenure x]\n"),
-	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]",
+	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [host], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]",
 	        "a section's name");
 	refused(STR("[endpoint]\n"),
 	        "bad.conf:1: [endpoint]: got name \"\"; expected 1 to 32 of A-Z a-z 0-9 - _", "no name");
