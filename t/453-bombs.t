@@ -16,7 +16,8 @@ use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
-use Tenure::Bombs qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks watch_process_of workers_of);
+use Tenure::Bombs;
+use Tenure::Memory qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks watch_process_of workers_of);
 use Tenure::Instance;
 use Tenure::Watch;
 

@@ -10,7 +10,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
-use Tenure::Bombs;
+use Tenure::Memory;
 use Tenure::Candidates qw(expected);
 use Tenure::Instance;
 use Tenure::Placement qw(is_error uuid);
@@ -262,13 +262,13 @@ subtest 'many equal devices' => sub {
         is scalar @{ $answer->{allocation_requests} }, 1000, "group_policy=$policy: a thousand";
         is scalar keys %{ told($answer) }, 1000, 'all of them different';
     }
-    my @workers = grep { !Tenure::Bombs::is_sanitized($_) } Tenure::Instance::children_of($instance->master_pid('placement'));
-    Tenure::Bombs::reset_peaks(@workers);
-    my $before = Tenure::Bombs::peak_kb(@workers);
+    my @workers = grep { !Tenure::Memory::is_sanitized($_) } Tenure::Instance::children_of($instance->master_pid('placement'));
+    Tenure::Memory::reset_peaks(@workers);
+    my $before = Tenure::Memory::peak_kb(@workers);
     my $all = $placement->get("/allocation_candidates?$six&group_policy=none");
     is $all->status, 200, 'without a limit';
     is scalar(() = $all->text =~ /"mappings"/g), 262_144, 'all of them';
-    cmp_ok Tenure::Bombs::peak_kb(@workers) - $before, '<', 16 * 1024, 'and no worker grows by 16 MiB' if @workers;
+    cmp_ok Tenure::Memory::peak_kb(@workers) - $before, '<', 16 * 1024, 'and no worker grows by 16 MiB' if @workers;
     my $nine = join '&', map { "resources$_=CUSTOM_DEVICE:8" } 1 .. 9;
     is_deeply ask("$nine&group_policy=none")->{allocation_requests}, [], 'nine that need a device each: none, at once';
     is_deeply ask("$nine&group_policy=isolate")->{allocation_requests}, [], 'isolated, too';

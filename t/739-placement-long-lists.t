@@ -12,7 +12,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
-use Tenure::Bombs qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks);
+use Tenure::Memory qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks);
 use Tenure::Instance;
 use Tenure::Placement;
 

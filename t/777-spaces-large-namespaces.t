@@ -11,7 +11,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
-use Tenure::Bombs;
+use Tenure::Memory;
 use Tenure::Instance;
 use Tenure::Run;
 use Tenure::Watch qw(events);
@@ -28,9 +28,9 @@ sub set_in_file {
     open my $out, '>', $file or die "$file: $!\n";
     print {$out} $text;
     close $out or die "$file: $!\n";
-    my %old = map { $_ => 1 } Tenure::Bombs::processes_of($instance);
+    my %old = map { $_ => 1 } Tenure::Memory::processes_of($instance);
     kill TERM => keys %old;
-    ok Tenure::Instance::wait_until(sub { !grep { $old{$_} } Tenure::Bombs::processes_of($instance) }), 'processes with the setting';
+    ok Tenure::Instance::wait_until(sub { !grep { $old{$_} } Tenure::Memory::processes_of($instance) }), 'processes with the setting';
     Tenure::Instance::wait_until(sub { $instance->combined('admin')->get('/api')->status == 200 });
     return;
 }
