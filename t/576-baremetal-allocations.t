@@ -298,6 +298,36 @@ subtest 'many at once' => sub {
     is_deeply [grep { defined } map { taken($_) } keys %by], [], 'all are free again';
 };
 
+# The keys by which free nodes are found: of those that an allocation would take, and no others.
+sub free_keys { return [ map { $_->[0] } $instance->sql("SELECT value FROM resource_aliases WHERE kind = 'free' AND live = 1 ORDER BY value") ] }
+
+subtest 'keys of free nodes' => sub {
+    my %class = map { $_->{uuid} => $_->{resource_class} } grep { $_->{provision_state} eq 'available' && !$_->{maintenance} && !defined $_->{instance_uuid}
+        && !defined $_->{reservation} && defined $_->{power_state} && defined $_->{resource_class} } @{ $operator->get('/nodes/detail')->json->{nodes} };
+    my $keys = free_keys();
+    cmp_ok scalar @$keys, '>', 8, 'there are some';
+    is_deeply $keys, [ sort map { length($class{$_}) . " $class{$_} $_" } keys %class ], 'each free node has its key, and no other';
+    $instance->sql("DELETE FROM resource_aliases WHERE kind = 'free'");
+    my ($code, $text) = $instance->manage('doctor');
+    isnt $code, 0, 'the doctor misses them';
+    is((($instance->manage('doctor', '--fix'))[0]), 0, '... and makes them');
+    is_deeply free_keys(), $keys, '... as they were';
+    $instance->sql("DELETE FROM resource_aliases WHERE kind = 'free'");
+    $instance->sql(Tenure::Instance::read_file(Tenure::Instance::source_dir() . '/sql/schema/014-free-nodes.sql'));
+    is_deeply free_keys(), $keys, 'so does the upgrade of a database that has nodes';
+};
+
+subtest 'classes that begin alike' => sub {
+    my $uuid = node($ann, 'e1', 'alike twice', 'CUSTOM_A');
+    my $odd  = node($ann, 'e2', "odd\x{e9}\t'%_ ~", 'CUSTOM_A');
+    my $get  = sub { $operator->get('/allocations/' . $ann->make('allocations', { resource_class => $_[0] })->{uuid})->json->{node_uuid} };
+    is $get->('alike'), undef, 'the beginning of a class is another class';
+    is $get->('alike twic_'), undef, 'nor is it a pattern';
+    is $get->('ALIKE TWICE'), undef, 'case counts';
+    is $get->('alike twice'), $uuid, 'the whole name';
+    is $get->("odd\x{e9}\t'%_ ~"), $odd, 'any characters';
+};
+
 subtest 'the doctor' => sub {
     my $one = $ann->make('allocations', { resource_class => 'gold', candidate_nodes => ['a1'] })->{uuid};
     my ($code, $text) = $instance->manage('doctor');
@@ -311,6 +341,28 @@ subtest 'the doctor' => sub {
     $instance->sql("UPDATE resources SET body = '$body' WHERE uid = UNHEX(REPLACE('$n{a}', '-', ''))");
     is((($instance->manage('doctor'))[0]), 0, 'mended');
     is $admin->put("/v2.0/t1/nodes/$n{b}", json => { %{ $admin->get("/v2.0/t1/nodes/$n{b}")->json }, allocation_uuid => $none })->status, 409, 'nobody sets it by hand';
+};
+
+subtest 'a tenant with few nodes among many' => sub {
+    # More free nodes of a class than are looked at before a tenant's own are: copies of one, by their rows.
+    my $copied = node($ann, 'f0', 'common');
+    my $mine   = node($bob, 'f1', 'common');
+    my $bare   = $copied =~ tr/-//dr;
+    $instance->sql(<<"SQL");
+CREATE TEMPORARY TABLE copies AS SELECT uid, tenant_id, type_id, namespace, LOWER(UUID()) AS name, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta,
+  REPLACE(body, '"name":"f0"', '"name":null') AS body, created_at, updated_at, root, traits FROM resources JOIN seq_1_to_2500 WHERE uid = UNHEX('$bare') AND live = 1;
+UPDATE copies SET uid = UNHEX(REPLACE(name, '-', '')), root = CONCAT(LEFT(root, 4), UNHEX(REPLACE(name, '-', '')));
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, root, traits)
+  SELECT uid, tenant_id, type_id, namespace, name, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, root, traits FROM copies;
+INSERT INTO resource_aliases (resource_id, kind, type_id, value) SELECT r.id, 'free', r.type_id, CONCAT('6 common ', r.name)
+  FROM resources r JOIN copies c ON c.uid = r.uid AND c.type_id = r.type_id;
+SQL
+    my $get = sub { my ($who, $body) = @_; return $operator->get('/allocations/' . $who->make('allocations', $body)->{uuid})->json->{node_uuid} };
+    is $get->($bob, { resource_class => 'common' }), $mine, 'gets its own';
+    is $get->($bob, { resource_class => 'common' }), undef, '... once';
+    my %got = map { ($get->($ann, { resource_class => 'common' }) => 1) } 1 .. 5;
+    is scalar(keys %got), 5, 'the other tenant has enough';
+    is $get->($ann, { resource_class => 'common', candidate_nodes => [$copied] }), $got{$copied} ? undef : $copied, 'and finds one by its name';
 };
 
 done_testing;

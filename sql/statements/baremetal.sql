@@ -1,29 +1,46 @@
 -- Bare metal: which nodes an allocation may take.
 
+-- A node k that can be taken has a lookup key of the kind "free": the length of its resource class, the class and its uid, so that
+-- nodes of a class stand side by side, in an order that says nothing (src/registry/baremetal/node.c). name, and candidates, an array of
+-- hexadecimal uids: only nodes that have one of them are looked at.
 -- @choice allocation_way
--- @case type
-resources r FORCE INDEX (type) STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
-WHERE r.type_id = :type_id AND r.live = 1 AND :tenant IS NULL
+-- @case any
+resource_aliases k FORCE INDEX (value) STRAIGHT_JOIN resources r ON r.id = k.resource_id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+WHERE :tenant IS NULL AND :name IS NULL AND :uids IS NULL
+-- @case first
+(SELECT resource_id, type_id, kind, value, live FROM resource_aliases FORCE INDEX (value)
+ WHERE type_id = :type_id AND kind = 'free' AND value > :from AND value < :to AND live = 1
+ ORDER BY value LIMIT 1000) k
+STRAIGHT_JOIN resources r ON r.id = k.resource_id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+WHERE t.name = :tenant AND :name IS NULL AND :uids IS NULL
 -- @case tenant
-tenants t STRAIGHT_JOIN resources r FORCE INDEX (owner) ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
-WHERE t.name = :tenant AND r.type_id = :type_id AND r.live = 1
+tenants t STRAIGHT_JOIN resources r FORCE INDEX (owner) ON r.tenant_id = t.id AND r.type_id = :type_id AND r.live = 1
+STRAIGHT_JOIN resource_aliases k FORCE INDEX (PRIMARY) ON k.resource_id = r.id
+WHERE t.name = :tenant AND t.live = 1 AND t.deleted_at IS NULL AND :name IS NULL AND :uids IS NULL
+-- @case named
+resource_aliases n FORCE INDEX (value) STRAIGHT_JOIN resources r ON r.id = n.resource_id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+STRAIGHT_JOIN resource_aliases k FORCE INDEX (PRIMARY) ON k.resource_id = r.id
+WHERE n.type_id = :type_id AND n.kind = 'name' AND n.value = :name AND n.live = 1 AND (:tenant IS NULL OR t.name = :tenant)
+  AND (:uids IS NULL OR JSON_CONTAINS(:uids, JSON_QUOTE(LOWER(HEX(r.uid)))))
+-- @case candidates
+{uids} STRAIGHT_JOIN resources r FORCE INDEX (uid) ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+STRAIGHT_JOIN resource_aliases k FORCE INDEX (PRIMARY) ON k.resource_id = r.id
+WHERE (:tenant IS NULL OR t.name = :tenant) AND :name IS NULL
 
--- traits: a JSON array of names, all of which the node must have. candidates: one of the UUIDs in lower case that it must be.
--- A node of that name comes first, the others in random order.
+-- The next of them, in the order of their keys. from, to: which keys, neither of them included. traits: a JSON array of names, all of which
+-- the node must have.
 -- @statement allocation_nodes
--- @in type_id uint, tenant text null, class text, traits text, candidates text null, name text null, limit uint
--- @out uid bytes
--- @scans the nodes of a tenant, or all of them
--- @sorts the nodes that fit
-SELECT r.uid
+-- @in type_id uint, tenant text null, name text null, uids text null, from text, to text, traits text, limit uint
+-- @out uid bytes, value text
+-- @scans the free nodes of a class before those that fit; the tenant's nodes, where none of the first thousand of the class fits
+-- @sorts the nodes that fit, where a tenant's or the candidates are looked at
+SELECT r.uid, k.value
 FROM {allocation_way}
-  AND JSON_VALUE(r.body, '$.resource_class') = :class
-  AND JSON_VALUE(r.body, '$.provision_state') = 'available'
-  AND JSON_VALUE(r.body, '$.maintenance') = 0
-  AND JSON_VALUE(r.body, '$.instance_uuid') IS NULL
-  AND JSON_VALUE(r.body, '$.reservation') IS NULL
-  AND JSON_VALUE(r.body, '$.power_state') IS NOT NULL
-  AND JSON_CONTAINS(COALESCE(r.traits, '[]'), :traits)
-  AND (:candidates IS NULL OR JSON_CONTAINS(:candidates, JSON_QUOTE(r.name)))
-ORDER BY COALESCE(JSON_VALUE(r.body, '$.name') = :name, 0) DESC, RAND()
+  AND k.type_id = :type_id AND k.kind = 'free' AND k.value > :from AND k.value < :to AND k.live = 1
+  AND (:traits = '[]' OR JSON_CONTAINS(COALESCE(r.traits, '[]'), :traits))
+ORDER BY k.value
 LIMIT :limit;

@@ -28,6 +28,6 @@ enum outcome registry_ping(struct registry *registry);
 // The rules of all types that have some (type_rules.c); ends with NULL.
 extern const struct type_rules *const registry_type_rules[];
 
-enum { REGISTRY_SCHEMA_VERSION = 13 };
+enum { REGISTRY_SCHEMA_VERSION = 14 };
 
 #endif

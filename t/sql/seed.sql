@@ -39,6 +39,8 @@ FROM seq_1_to_2000000 WHERE seq <= @n;
 INSERT INTO resource_aliases (resource_id, kind, type_id, value)
 SELECT r.id, k.kind, r.type_id, CONCAT(IF(k.kind = 'name', '', CONCAT(LOWER(HEX(r.uid)), ' ')), r.name)
 FROM resources r JOIN (SELECT 'name' AS kind UNION SELECT 'parent') k WHERE r.type_id IN (@nodes, @providers) AND r.live = 1;
+INSERT INTO resource_aliases (resource_id, kind, type_id, value)
+SELECT r.id, 'free', r.type_id, CONCAT('4 gold ', LOWER(HEX(r.uid))) FROM resources r WHERE r.type_id = @nodes AND r.live = 1 AND r.id MOD 2 = 0;
 INSERT INTO traits (name, created_at, updated_at)
 SELECT CONCAT('CUSTOM_T', seq), @at, @at FROM seq_1_to_2000000 WHERE seq <= @n DIV 100;
 SET @trait = (SELECT MIN(id) FROM traits WHERE name LIKE 'CUSTOM\_T%');

@@ -16,7 +16,7 @@
 #include "sql/baremetal.h"
 
 // Nodes that are tried before an allocation is given up, because others took them meanwhile.
-enum { NODES_TRIED = 1000 };
+enum { NODES_TRIED = 1000, NODES_AT_ONCE = 16 };
 
 const char *const allocation_states[] = { "allocating", "active", "error", NULL };
 
@@ -144,11 +144,8 @@ static enum outcome take_node(void *arg, const struct resource *current, struct 
 	struct change *taking = arg;
 	struct pool *pool = taking->registry->pool;
 	struct doc *body = begin(pool, current, content);
-	bool available = str_eq(baremetal_text(body, "provision_state"), STR("available"));
-	bool held = baremetal_true(body, "maintenance") || baremetal_text(body, "reservation").p != NULL;
 
-	taking->skipped = !available || held || baremetal_text(body, "instance_uuid").p != NULL ||
-		baremetal_text(body, "power_state").p == NULL ||
+	taking->skipped = !baremetal_is_free(body) ||
 		!str_eq(baremetal_text(body, "resource_class"), doc_string(wanted(taking->request, "resource_class"))) ||
 		!has_traits(pool, current, taking->request);
 	if (!taking->skipped)
@@ -156,34 +153,101 @@ static enum outcome take_node(void *arg, const struct resource *current, struct 
 	return OUTCOME_OK;
 }
 
-// Nodes that fit as far as can be seen without locks: in random order, so that requests at the same time try different ones, and
-// a node of the allocation's own name first.
-static enum outcome find_nodes(struct registry *registry, const struct allocation_request *request, struct db_rows *rows)
+// The candidates' uids as the statement wants them; p NULL: any node will do.
+static struct str candidates_of(struct pool *pool, const struct allocation_request *request)
+{
+	const struct doc *candidates = wanted(request, "candidate_nodes");
+	struct doc *uids = doc_new_array(pool);
+	struct buf list = buf_new(pool, 64);
+	struct uuid uid;
+
+	if (doc_elements(candidates) == 0)
+		return STR_NONE;
+	for (size_t i = 0; i < doc_elements(candidates); i++) {
+		struct buf hex = buf_new(pool, 33);
+		if (!uuid_parse(doc_string(doc_at(candidates, i)), &uid))
+			continue;
+		struct str bytes = uuid_bytes(&uid);
+		buf_add_hex(&hex, bytes.p, bytes.n);
+		doc_push(uids, doc_new_string(pool, buf_str(&hex)));
+	}
+	doc_write_json(uids, &list);
+	return buf_str(&list);
+}
+
+static struct sql_allocation_nodes question(struct registry *registry, const struct type *type, const struct allocation_request *request)
 {
 	struct pool *pool = registry->pool;
-	const struct type *type = type_with_rules(registry, &node_rules);
-	const struct doc *candidates = wanted(request, "candidate_nodes"), *traits = wanted(request, "traits");
-	struct buf list = buf_new(pool, 64), names = buf_new(pool, 64);
+	const struct doc *traits = wanted(request, "traits");
+	struct str class = doc_string(wanted(request, "resource_class"));
+	struct buf names = buf_new(pool, 64);
 
-	if (type == NULL)
-		return OUTCOME_INTERNAL;
-	doc_write_json(candidates, &list);
 	if (doc_elements(traits) > 0)
 		doc_write_json(traits, &names);
 	else
 		BUF_LIT(&names, "[]");
-	const struct sql_allocation_nodes in = {
+	return (struct sql_allocation_nodes){
 		.type_id = type->id,
 		.tenant = request->tenant,
-		.class = doc_string(wanted(request, "resource_class")),
+		.uids = candidates_of(pool, request),
+		.from = baremetal_free_key(pool, class, STR("")),
+		.to = baremetal_free_key(pool, class, STR("~")),
 		.traits = buf_str(&names),
-		.candidates = doc_elements(candidates) > 0 ? buf_str(&list) : STR_NONE,
-		.name = doc_kind(wanted(request, "name")) == DOC_STRING ? doc_string(wanted(request, "name")) : STR_NONE,
-		.limit = NODES_TRIED,
+		.limit = NODES_AT_ONCE,
 	};
-	enum sql_allocation_way way = request->tenant.p != NULL ? SQL_ALLOCATION_WAY_TENANT : SQL_ALLOCATION_WAY_TYPE;
-	enum db_result result = sql_allocation_nodes_run(registry->db, pool, way, &in, rows);
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+struct picking {
+	struct change taking;
+	struct resource *picked;
+	bool done;
+	size_t tried;
+};
+
+// Tries the nodes that fit as far as can be seen without locks, some at a time, until one is taken.
+static enum outcome try_nodes(struct picking *picking, enum sql_allocation_way way, struct sql_allocation_nodes in)
+{
+	struct registry *registry = picking->taking.registry;
+	enum outcome outcome = OUTCOME_OK;
+	struct db_rows rows;
+
+	do {
+		enum db_result result = sql_allocation_nodes_run(registry->db, registry->pool, way, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n; i++) {
+			const struct sql_allocation_nodes_row *row = sql_allocation_nodes_row(&rows, i);
+			struct uuid uid;
+			if (!uuid_from_bytes(row->uid, &uid))
+				return OUTCOME_INTERNAL;
+			in.from = row->value;
+			picking->tried++;
+			outcome = change(registry, &node_rules, &uid, take_node, &picking->taking, picking->picked);
+			picking->done = outcome == OUTCOME_OK && !picking->taking.skipped;
+			if (picking->done)
+				return OUTCOME_OK;
+			if (outcome == OUTCOME_NOT_FOUND) // it was deleted since
+				outcome = OUTCOME_OK;
+		}
+	} while (outcome == OUTCOME_OK && rows.n == NODES_AT_ONCE && picking->tried < NODES_TRIED);
+	return outcome;
+}
+
+// From a random node of the class on, then those before it: requests at the same time try different ones.
+static enum outcome try_around(struct picking *picking, enum sql_allocation_way way, struct sql_allocation_nodes in)
+{
+	struct registry *registry = picking->taking.registry;
+	struct str begin = in.from;
+	struct str middle = baremetal_free_key(registry->pool, doc_string(wanted(picking->taking.request, "resource_class")),
+		uuid_str(registry->pool, uuid_new()));
+
+	in.from = middle;
+	enum outcome outcome = try_nodes(picking, way, in);
+	if (outcome != OUTCOME_OK || picking->done)
+		return outcome;
+	in.from = begin;
+	in.to = middle;
+	return try_nodes(picking, way, in);
 }
 
 // Why there was no node to try: as OpenStack's service says it.
@@ -204,25 +268,33 @@ static struct str no_nodes(struct registry *registry, const struct allocation_re
 		STR_ARG(buf_str(&names)));
 }
 
-// *picked: the node that has been taken, if error stays without text.
+// *picked: the node that has been taken, if error stays without text. A node of the allocation's own name comes first.
 static enum outcome pick_node(struct registry *registry, const struct allocation_request *request, struct resource *picked,
 	struct str *error)
 {
-	struct change taking = { .registry = registry, .allocation = request->uid, .request = request };
-	struct db_rows rows;
-	enum outcome outcome = find_nodes(registry, request, &rows);
+	struct picking picking = { .taking = { .registry = registry, .allocation = request->uid, .request = request }, .picked = picked };
+	const struct type *type = type_with_rules(registry, &node_rules);
+	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n; i++) {
-		struct uuid uid;
-		if (!uuid_from_bytes(sql_allocation_nodes_row(&rows, i)->uid, &uid))
-			return OUTCOME_INTERNAL;
-		outcome = change(registry, &node_rules, &uid, take_node, &taking, picked);
-		if (outcome == OUTCOME_OK && !taking.skipped)
-			return OUTCOME_OK;
-		if (outcome == OUTCOME_NOT_FOUND) // it was deleted since
-			outcome = OUTCOME_OK;
+	if (type == NULL)
+		return OUTCOME_INTERNAL;
+	struct sql_allocation_nodes in = question(registry, type, request), named = in;
+	if (doc_kind(wanted(request, "name")) == DOC_STRING) {
+		named.name = doc_string(wanted(request, "name"));
+		outcome = try_nodes(&picking, SQL_ALLOCATION_WAY_NAMED, named);
 	}
-	*error = rows.n == 0 ? no_nodes(registry, request) : STR("all nodes were filtered out during reservation");
+	if (outcome == OUTCOME_OK && !picking.done) {
+		if (in.uids.p != NULL)
+			outcome = try_around(&picking, SQL_ALLOCATION_WAY_CANDIDATES, in);
+		else if (in.tenant.p == NULL)
+			outcome = try_around(&picking, SQL_ALLOCATION_WAY_ANY, in);
+		else
+			outcome = try_around(&picking, SQL_ALLOCATION_WAY_FIRST, in);
+	}
+	if (outcome == OUTCOME_OK && !picking.done && in.uids.p == NULL && in.tenant.p != NULL)
+		outcome = try_around(&picking, SQL_ALLOCATION_WAY_TENANT, in);
+	if (!picking.done)
+		*error = picking.tried == 0 ? no_nodes(registry, request) : STR("all nodes were filtered out during reservation");
 	return outcome;
 }
 

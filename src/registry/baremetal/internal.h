@@ -54,6 +54,11 @@ enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, s
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);
+// Can an allocation take the node with this body? Then it has a lookup key of the kind "free", made of its resource class and uid. The keys
+// of a class lie between those for the uids "" and "~".
+bool baremetal_is_free(const struct doc *body);
+struct str baremetal_free_key(struct pool *pool, struct str class, struct str uid);
+
 // baremetal_point() adds a lookup key "target uid" that records a reference; baremetal_add_key() adds any lookup key.
 void baremetal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
 	struct relations *relations);

@@ -266,6 +266,18 @@ static enum outcome complete(struct draft *draft)
 	return outcome;
 }
 
+struct str baremetal_free_key(struct pool *pool, struct str class, struct str uid)
+{
+	return str_printf(pool, "%zu %.*s %.*s", class.n, STR_ARG(class), STR_ARG(uid));
+}
+
+bool baremetal_is_free(const struct doc *body)
+{
+	return str_eq(baremetal_text(body, "provision_state"), STR("available")) && !baremetal_true(body, "maintenance") &&
+		baremetal_text(body, "instance_uuid").p == NULL && baremetal_text(body, "reservation").p == NULL &&
+		baremetal_text(body, "power_state").p != NULL && baremetal_text(body, "resource_class").p != NULL;
+}
+
 static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
 {
 	struct str name = baremetal_text(body, "name"), instance = baremetal_text(body, "instance_uuid");
@@ -278,6 +290,8 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 		baremetal_add_key("instance", instance, relations);
 	if (chassis.p != NULL)
 		baremetal_point(pool, "chassis", chassis, uid, relations);
+	if (baremetal_is_free(body))
+		baremetal_add_key("free", baremetal_free_key(pool, baremetal_text(body, "resource_class"), uuid_str(pool, *uid)), relations);
 }
 
 static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
