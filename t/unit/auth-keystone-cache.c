@@ -272,6 +272,18 @@ static enum keystone_breaker wait_for_trial(int64_t longest_us)
 	return state;
 }
 
+static void test_silence(void)
+{
+	ok(!keystone_breaker_is_silent(cache), "where nobody asks, nobody is silent");
+	keystone_breaker_ask(cache);
+	ok(!keystone_breaker_is_silent(cache), "nor at once");
+	usleep(SECOND * 6 / 10);
+	keystone_breaker_ask(cache);
+	ok(keystone_breaker_is_silent(cache), "after half a second without an answer, whoever asks meanwhile");
+	keystone_breaker_report(cache, true);
+	ok(!keystone_breaker_is_silent(cache), "an answer ends it");
+}
+
 static void test_breaker(void)
 {
 	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_CLOSED, "at first all may ask");
@@ -301,6 +313,7 @@ int main(void)
 	test_torn();
 	test_eviction();
 	test_turns();
+	test_silence();
 	test_breaker();
 	keystone_cache_free(&cache);
 	shared_close(&shared);

@@ -26,7 +26,7 @@
 enum {
 	LOOK_NS = 1000000,          // between two looks at whether another process has its answer
 	PLACE_PART = 5,             // a request waits this part of the time-out for a place among those that wait
-	TRIAL_US = 1000000,         // for what comes of asking again after a failure
+	TRIAL_US = 700000,          // for what comes of asking again after a failure: less than a second, with what else a request takes
 	SECOND_US = 1000000,
 	FORK_US = 100000,           // between two processes that ask in the background
 };
@@ -81,6 +81,7 @@ static void nap(void)
 static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
+	keystone_breaker_ask(keystone->cache);
 	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, token);
 	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
 
@@ -172,7 +173,8 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 	int64_t until_us = clock_tick_us() + timeout_us(keystone) / PLACE_PART;
 
 	while (!waiting_begin(keystone->shared, keystone->endpoint_key, keystone->may_wait_most)) {
-		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache) ||
+			keystone_breaker_is_silent(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		nap();
 		enum keystone_known known = look(keystone, key, allow_expired, pool, token);

@@ -17,6 +17,7 @@ enum {
 	TURNS = 1024,
 	PAUSE_US = 1000000,          // of the breaker, at first
 	PAUSE_MOST_US = 8000000,     // after trials that failed
+	SILENCE_US = 500000,         // an answer takes 30 to 500 ms
 	TRIAL_MOST_US = 120000000,   // a trial that is said to last longer is of another boot
 	FIELDS = 7,                  // strings of an entry
 };
@@ -64,7 +65,8 @@ struct known {
 	_Atomic int64_t open_until_us; // clock_tick_us; 0: closed
 	_Atomic int64_t pause_us;
 	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
-	uint64_t unused[5];
+	_Atomic int64_t asked_us;       // when the first process asked that Keystone has answered nobody since; 0: none
+	uint64_t unused[4];
 	struct turn turns[TURNS];
 	shared_word words[WORDS];
 };
@@ -452,10 +454,25 @@ enum keystone_breaker keystone_breaker(const struct keystone_cache *cache, int64
 	return atomic_compare_exchange_strong(&known->trial_until_us, &before, now + longest_us) ? KEYSTONE_TRIAL : KEYSTONE_OPEN;
 }
 
+void keystone_breaker_ask(const struct keystone_cache *cache)
+{
+	int64_t none = 0;
+
+	(void)atomic_compare_exchange_strong(&known_of(cache)->asked_us, &none, clock_tick_us());
+}
+
+bool keystone_breaker_is_silent(const struct keystone_cache *cache)
+{
+	int64_t asked = atomic_load(&known_of(cache)->asked_us), waited = clock_tick_us() - asked;
+
+	return asked != 0 && waited > SILENCE_US && waited < TRIAL_MOST_US; // longer: of another boot, or its process was killed
+}
+
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered)
 {
 	struct known *known = known_of(cache);
 
+	atomic_store(&known->asked_us, 0);
 	if (answered) {
 		if (atomic_load(&known->open_until_us) == 0)
 			return;

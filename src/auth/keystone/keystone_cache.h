@@ -73,6 +73,11 @@ enum keystone_breaker keystone_breaker(const struct keystone_cache *cache, int64
 bool keystone_breaker_is_open(const struct keystone_cache *cache);
 // Does a process try, and hasn't reported yet?
 bool keystone_breaker_is_tried(const struct keystone_cache *cache);
+// This process begins to ask.
+void keystone_breaker_ask(const struct keystone_cache *cache);
+// Has a process asked more than half a second ago, and Keystone answered nobody since? A request that finds no place among those that
+// wait needs not wait for one, then.
+bool keystone_breaker_is_silent(const struct keystone_cache *cache);
 // Keystone answered, or it didn't.
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
 

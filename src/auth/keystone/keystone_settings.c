@@ -36,8 +36,8 @@ static const struct setting keystone_rows[] = {
 	KEYSTONE("invalid_cache_time", SECONDS, bad_cache, "5", 0, SETTING_HOUR, NULL,
 		"How long it is cached that a token is invalid."),
 	KEYSTONE("max_waiting", NUMBER, waiting, "0", 0, 1024, NULL,
-		"Workers of an endpoint that may wait for Keystone at a time; further requests wait a fifth of timeout for a place, then get "
-		"503. 0: all but one."),
+		"Workers of an endpoint that may wait for Keystone at a time; further requests wait a fifth of timeout for a place, half a "
+		"second at most while Keystone answers nobody, then get 503. 0: all but one."),
 	KEYSTONE("roles", TEXT, roles, "reader:reader,member:member,manager:member,admin:admin", 0, SETTING_TEXT_MAX, NULL,
 		"Which role of Keystone gives which role in the project's tenant: NAME:reader, NAME:member or NAME:admin, "
 		"comma-separated. The highest counts."),
