@@ -52,7 +52,21 @@ sub request {
     $header{'Content-Type'} = $type if defined $type;
     my $url    = $path =~ m{\Ahttps?://} ? $path : $self->{url} . $path;
     my $answer = $self->{http}->request($method, $url, { headers => \%header, defined $body ? (content => $body) : () });
+    _record($method, $self->path_of($url), \%header, $body, $answer) if $ENV{TENURE_EXAMPLES};
     return Tenure::Response->new($answer, "$method $path");
+}
+
+# TENURE_EXAMPLES=FILE: a line for each request and its answer, of which `scripts/api-reference pick` takes examples.
+sub _record {
+    my ($method, $path, $header, $body, $answer) = @_;
+    return if $answer->{status} >= 500 || length($answer->{content} // '') > 20_000 || length($body // '') > 4000;
+    my %sent = map { $_ => $header->{$_} } grep { !/token|authorization/i } keys %$header;
+    my %got  = map { $_ => $answer->{headers}{$_} } grep { defined $answer->{headers}{$_} } qw(content-type etag location);
+    open my $file, '>>', $ENV{TENURE_EXAMPLES} or die "$ENV{TENURE_EXAMPLES}: $!\n";
+    syswrite $file, $json->encode({ method => $method, path => $path, sent => \%sent, body => $body, status => $answer->{status} + 0,
+        got => \%got, answer => $answer->{content} }) . "\n";
+    close $file;
+    return;
 }
 
 sub _body {
