@@ -238,6 +238,9 @@ subtest 'bodies' => sub {
     is_fault($ann->as('ann:t1:reader')->post('/allocations', json => { resource_class => 'gold' }), 403, undef, 'a reader');
     is_fault($ann->delete('/allocations'), 400, qr/Which one/, 'all at once');
     my $one = $ann->make('allocations', { resource_class => 'none', name => 'taken' });
+    is_fault($ann->get('/allocations?fields=nope'), 400, qr/field of an allocation/, 'no such field');
+    is_fault($ann->get('/allocations?sort_key=nope'), 400, qr/member of an allocation/, 'nor key');
+    is_fault($ann->post('/allocations', json => { resource_class => 'gold', name => "a\0b" }), 400, qr/the name 'a\0b' for an allocation/, 'a NUL in a name');
     is_fault($ann->post('/allocations', json => { resource_class => 'none', name => 'taken' }), 409, qr/An allocation with name taken already exists/, 'a name twice');
     is_fault($ann->post('/allocations', json => { resource_class => 'none', uuid => $one->{uuid} }), 409, qr/An allocation with UUID $one->{uuid} already exists/, 'a UUID twice');
     is_fault($ann->post('/allocations', json => { resource_class => 'gold', name => 'taken' }), 409, undef, 'a name twice, where a node would fit');

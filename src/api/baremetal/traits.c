@@ -6,6 +6,8 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/baremetal/provision.h"
+#include "registry/core/stored.h"
 #include "registry/resource/traits.h"
 #include "registry/trait/trait.h"
 
@@ -51,6 +53,8 @@ static enum outcome change_traits(struct call *call, const struct trait_edit *ed
 	outcome = resource_change_traits(call->registry, &ident, edit, conditions_guard(&conditions), &node);
 	if (outcome == OUTCOME_NOT_FOUND)
 		return explain_missing(call, name, edit);
+	if (outcome == OUTCOME_OK) // what was written is rolled back then
+		outcome = provision_check_reserved(call->registry, &node.uid, resource_body_tree(call->pool, &node));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	baremetal_set_node_etag(call, &node);

@@ -316,6 +316,13 @@ bool baremetal_changes(const struct draft *draft, const struct baremetal_member 
 
 // ---- words for messages
 
+const char *baremetal_article(const char *noun, bool begins)
+{
+	bool vowel = strchr("aeiou", noun[0]) != NULL;
+
+	return begins ? (vowel ? "An" : "A") : (vowel ? "an" : "a");
+}
+
 struct str baremetal_excerpt(struct pool *pool, struct str text)
 {
 	size_t n = EXCERPT_MAX;

@@ -251,8 +251,8 @@ enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member 
 		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);
 		if (!ours || !baremetal_changes(draft, members, member->name))
 			continue;
-		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of a %.*s is %s: leave it as it is", member->name,
-			STR_ARG(draft->address->type->singular),
+		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of %s %s is %s: leave it as it is", member->name,
+			baremetal_article(draft->address->type->rules->noun, false), draft->address->type->rules->noun,
 			member->served ? "set by the service" : "for operators to set");
 	}
 	return OUTCOME_OK;
@@ -265,8 +265,9 @@ enum outcome baremetal_check_name(struct draft *draft)
 	if (name.p == NULL || baremetal_name_ok(name))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-		"Cannot use the name '%.*s' for a %.*s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
-		STR_ARG(baremetal_excerpt(draft->registry->pool, name)), STR_ARG(draft->address->type->singular));
+		"Cannot use the name '%.*s' for %s %s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
+		STR_ARG(baremetal_excerpt(draft->registry->pool, name)),
+		baremetal_article(draft->address->type->rules->noun, false), draft->address->type->rules->noun);
 }
 
 enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words)
@@ -286,5 +287,6 @@ enum outcome baremetal_fail_taken(struct registry *registry, const struct type_r
 	const char *by = key == NULL ? "UUID" : strcmp(key->kind, "address") == 0 ? "MAC address" : key->kind;
 	struct str value = key == NULL ? uuid_str(registry->pool, *uid) : key->value;
 
-	return registry_fail(registry, OUTCOME_NAME_TAKEN, "A %s with %s %.*s already exists.", rules->noun, by, STR_ARG(value));
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "%s %s with %s %.*s already exists.",
+		baremetal_article(rules->noun, true), rules->noun, by, STR_ARG(value));
 }

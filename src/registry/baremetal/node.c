@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 #include "registry/baremetal/settings.h"
 #include "registry/core/failure.h"
@@ -300,6 +301,9 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	struct str id = uuid_str(pool, resource->uid), instance = baremetal_text(body, "instance_uuid");
 	struct str state = baremetal_text(body, "provision_state");
 
+	enum outcome outcome = provision_check_reserved(registry, &resource->uid, body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (instance.p != NULL)
 		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(id),
 			STR_ARG(instance));

@@ -180,8 +180,8 @@ static enum outcome apply_creation(void *arg, const struct resource *current, st
 	const struct creation *creation = arg;
 
 	if (current != NULL)
-		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "A %s with UUID %.*s already exists.",
-			creation->kind->rules->noun, STR_ARG(current->name));
+		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "%s %s with UUID %.*s already exists.",
+			baremetal_article(creation->kind->rules->noun, true), creation->kind->rules->noun, STR_ARG(current->name));
 	*content = (struct content){ .meta = STR("{}"), .document = creation->body };
 	return OUTCOME_OK;
 }

@@ -414,9 +414,9 @@ static enum outcome read_order(struct listing *listing)
 		return OUTCOME_OK;
 	if (member == NULL || !is_plain(listing->kind, member))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of a %s that "
+			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
 			"is a plain value",
-			STR_ARG(baremetal_shorten(key)), listing->kind->singular);
+			STR_ARG(baremetal_shorten(key)), baremetal_article(listing->kind->singular, false), listing->kind->singular);
 	if (member->since > call->version)
 		return baremetal_fail_too_new(call, member->name, member->since);
 	listing->search.sort = member->name;

@@ -9,6 +9,7 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/baremetal/provision.h"
 #include "registry/core/settings.h"
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
@@ -225,8 +226,8 @@ static enum outcome read_operations(struct patching *patching)
 	if (outcome == OUTCOME_OK)
 		outcome = read_reset(patching);
 	if (outcome == OUTCOME_OK && patching->gives && call->who.role != ROLE_OPERATOR)
-		outcome = call_fail(call, OUTCOME_FORBIDDEN, "owner: only an operator gives a %s to another tenant",
-			patching->kind->singular);
+		outcome = call_fail(call, OUTCOME_FORBIDDEN, "owner: only an operator gives %s %s to another tenant",
+			baremetal_article(patching->kind->singular, false), patching->kind->singular);
 	return outcome;
 }
 
@@ -330,9 +331,14 @@ enum outcome baremetal_check_size(struct call *call, const struct doc *body)
 static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)
 {
 	const struct patching *patching = arg;
+	struct call *call = patching->call;
 	const struct doc *result;
-	enum outcome outcome = carry_out(patching, current, &result);
+	enum outcome outcome = OUTCOME_OK;
 
+	if (patching->kind == &node_kind)
+		outcome = provision_check_reserved(call->registry, &current->uid, resource_body_tree(call->pool, current));
+	if (outcome == OUTCOME_OK)
+		outcome = carry_out(patching, current, &result);
 	if (outcome == OUTCOME_OK && patching->gives)
 		outcome = check_new_owner(patching, result);
 	if (outcome != OUTCOME_OK)

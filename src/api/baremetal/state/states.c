@@ -5,6 +5,7 @@
 #include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
+#include "registry/baremetal/provision.h"
 #include "registry/resource/resource.h"
 
 // ---- states
@@ -91,8 +92,10 @@ static enum outcome set_maintenance(struct call *call, const struct resource *no
 {
 	const struct maintenance *maintenance = arg;
 	struct pool *pool = call->pool;
+	enum outcome outcome = provision_check_reserved(call->registry, &node->uid, body);
 
-	UNUSED(node);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	doc_set(body, STR("maintenance"), doc_new_bool(pool, maintenance->set));
 	doc_set(body, STR("maintenance_reason"),
 		maintenance->reason.p != NULL ? doc_new_string(pool, maintenance->reason) : NULL);
