@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A Keystone behind TLS: its certificate has to be of an authority that ca_file names, and for the name in auth_url.
+# A Keystone, and an issuer of JSON Web Tokens, behind TLS: the certificate has to be of an authority that ca_file names, and for the name
+# in auth_url, or jwks_url.
 use strict;
 use warnings;
 
@@ -14,6 +15,7 @@ use Test::More;
 use Tenure::Client;
 use Tenure::FakeKeystone;
 use Tenure::Instance;
+use Tenure::Issuer;
 use Tenure::Run qw(write_file);
 
 plan skip_all => 'nginx is not installed' unless Tenure::Instance::on_path('nginx');
@@ -23,6 +25,10 @@ my $dir = "$folder";
 my $keystone = Tenure::FakeKeystone->start;
 my $red = 'a' x 32;
 $keystone->token('red-member', project => $red, roles => ['member']);
+my $issuer = Tenure::Issuer->start;
+$issuer->make_key('k', 'ES256');
+$issuer->publish('k');
+my ($keys_behind) = $issuer->url =~ m{(127\.0\.0\.1:\d+)};
 my ($behind) = $keystone->url =~ m{(127\.0\.0\.1:\d+)};
 
 sub openssl {
@@ -46,7 +52,7 @@ for my $name (@names) {
     openssl(qw(x509 -req -days 2 -CAcreateserial -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-extfile', "$dir/$name.ext",
         '-out', "$dir/$name.crt");
     $blocks .= "server { listen 127.0.0.1:$port{$name} ssl; ssl_certificate $dir/$name.crt; ssl_certificate_key $dir/$name.key;\n"
-        . "location / { proxy_pass http://$behind; } }\n";
+        . "location / { proxy_pass http://$behind; } location /realm { proxy_pass http://$keys_behind; } }\n";
 }
 mkdir "$dir/tmp";
 write_file("$dir/nginx.conf", ($> == 0 ? "user root;\n" : '') . "daemon off; pid $dir/nginx.pid; error_log $dir/error.log; events { worker_connections 64; }\n"
@@ -88,5 +94,28 @@ for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'strange'
     is $status, 503, "$what: unavailable";
     like $log, qr/Keystone: login: .*(?:certificate|SSL)/, '... and the log says why';
     is $keystone->log, '', '... and neither password nor token was sent';
+}
+
+sub ask_by_jwt {
+    my ($name, $ca_file) = @_;
+    my $instance = Tenure::Instance->start(auth => 'token', allow => [qr/JWT: /, qr/answered 503 \(unavailable\)/],
+        settings => { 'endpoint service.auth' => 'jwt', 'jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure', 'jwt.timeout' => 20,
+            'jwt.jwks_url' => "https://127.0.0.1:$port{$name}/realm/keys", 'jwt.ca_file' => $ca_file, 'jwt.create_tenants' => 'yes' });
+    $issuer->forget_log;
+    my $status = Tenure::Client->new(url => $instance->env('TENURE_SERVICE_URL'))->get('/v2.0/red/persistentvolumes',
+        headers => { Authorization => 'Bearer ' . $issuer->token('k', tenant => 'red', roles => ['member']) })->status;
+    my $log = $instance->log_text('service');
+    $instance->stop;
+    return ($status, $log);
+}
+
+is((ask_by_jwt('good', "$dir/ca.pem"))[0], 200, 'keys of an issuer, by a certificate of the authority in ca_file');
+is $issuer->count('/keys'), 1, '... fetched by TLS';
+for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'good', '', 'one of an authority that the system does not know' ]) {
+    my ($name, $ca_file, $what) = @$case;
+    ($status, $log) = ask_by_jwt($name, $ca_file);
+    is $status, 503, "$what: unavailable";
+    like $log, qr/JWT: .*(?:certificate|SSL)/, '... and the log says why';
+    is $issuer->count('/keys'), 0, '... and no keys were fetched';
 }
 done_testing();
