@@ -109,6 +109,10 @@ static void print_spec(struct print *print, const char *spec, ...)
 	print->n += (size_t)n;
 }
 
+// A whole number of any type; starred: star stands before it, as width or precision.
+#define print_number(print, spec, starred, star, number) \
+	((starred) ? print_spec(print, spec, star, number) : print_spec(print, spec, number))
+
 static bool has_part(const char *spec, const char *part)
 {
 	return strstr(spec, part) != NULL;
@@ -152,13 +156,13 @@ size_t str_format(char *out, const char *format, va_list args)
 			else
 				print_spec(&print, spec, number);
 		} else {
-			assert(strchr("diuxXoc", letter) != NULL && !starred);
+			assert(strchr("diuxXoc", letter) != NULL);
 			if (has_part(spec, "ll"))
-				print_spec(&print, spec, va_arg(args, unsigned long long));
+				print_number(&print, spec, starred, star, va_arg(args, unsigned long long));
 			else if (has_part(spec, "l") || has_part(spec, "z"))
-				print_spec(&print, spec, va_arg(args, unsigned long));
+				print_number(&print, spec, starred, star, va_arg(args, unsigned long));
 			else
-				print_spec(&print, spec, va_arg(args, unsigned));
+				print_number(&print, spec, starred, star, va_arg(args, unsigned));
 		}
 	}
 	return print.n;
