@@ -86,7 +86,7 @@ static enum outcome refuse(const struct identity *identity, const char *why)
 	return OUTCOME_UNAUTHENTICATED;
 }
 
-// Whom the certificate stands for; what is new is kept.
+// Finds the certificate's principal in the cache, or else by the rules; then the cache gets it. NULL, or why there is none.
 static const char *look_up(struct certificate_state *state, const struct identity *identity, struct str pem)
 {
 	struct certificate *certificate;

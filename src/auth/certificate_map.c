@@ -53,7 +53,7 @@ static const struct {
 
 // ---- reading rules
 
-// Decodes %XX. False: something else is behind a %.
+// Decodes %XX. False: a % has something else behind it.
 static bool decode(struct pool *pool, struct str text, struct str *result)
 {
 	struct buf bytes = buf_new(pool, text.n + 1);
@@ -73,7 +73,7 @@ static bool decode(struct pool *pool, struct str text, struct str *result)
 	return true;
 }
 
-// The first of the text's elements, which is cut off. False: that is none.
+// Takes the first element off the text: {user}, {tenant}, or what stands before the next {. False: the text begins with none of these.
 static bool next_element(struct pool *pool, struct str *text, struct element *element)
 {
 	size_t n = str_find(*text, '{', 0);

@@ -35,7 +35,7 @@ struct jwt {
 	char challenge[CHALLENGE_ROOM]; // of the last request
 };
 
-// One token on its way.
+// A token while it is checked.
 struct attempt {
 	struct jwt *jwt;
 	const struct identity *identity;
@@ -112,7 +112,8 @@ static bool is_type(struct str type, struct str wanted)
 	return str_eq_nocase(type, wanted);
 }
 
-// Without a setting: what access tokens and ID tokens have. Others, such as "logout+jwt", are for something else (RFC 8725 section 3.11).
+// The values of typ that are accepted if the setting names none: those of access tokens and ID tokens. A token of another type, such as
+// "logout+jwt", was issued for another purpose (RFC 8725 section 3.11).
 static bool is_right_type(const struct jwt *jwt, const struct doc *header)
 {
 	struct str wanted = str_c(jwt->settings->type);
@@ -253,7 +254,7 @@ static const char *check_issuer(const struct attempt *attempt)
 	return str_eq_c(doc_string(iss), attempt->jwt->settings->issuer) ? NULL : "the token is of another issuer";
 }
 
-// A text that the principal keeps. NULL: what is wrong with it.
+// Reads the claim that the setting names, as a name in the principal. NULL, or what is wrong with the claim.
 static const char *read_name(const struct attempt *attempt, const char *setting, bool needed, struct str *name)
 {
 	const struct doc *value = NULL;

@@ -22,8 +22,8 @@ size_t jwt_keys_count(const struct jwt_keys *keys);
 
 enum jwt_signature {
 	JWT_SIGNATURE_GOOD,
-	JWT_SIGNATURE_WRONG,  // there is a key of that id, and it is not its signature
-	JWT_SIGNATURE_NO_KEY, // no key verifies it; the one that made it may be missing here
+	JWT_SIGNATURE_WRONG,  // a key has that id, and the signature was not made with it
+	JWT_SIGNATURE_NO_KEY, // no key verifies the signature: the key that made it may not have been fetched yet
 };
 // Verifies with each key that takes the algorithm and has the id kid. A key without id, as in PEM, is tried for every id; kid.p NULL:
 // the token names no key, and each is tried.

@@ -23,25 +23,25 @@
 
 enum {
 	SECOND_US = 1000000,
-	LOOK_NS = 1000000,          // between two looks at whether the keys have come
+	LOOK_NS = 1000000,          // nanoseconds between two looks, while this process waits for another one to fetch
 	PAUSE_US = SECOND_US,       // of the breaker, at first
 	PAUSE_MOST_US = 60 * SECOND_US,
-	ISSUERS = 8,                // that processes of one host and registry have
+	ISSUERS = 8,                // places in the shared memory: more issuers than these are not shared
 	WORDS = JWT_KEYS_BYTES / 8,
 	DISCOVERY_MAX = 64 * 1024,  // bytes of a discovery document
 	DEPTH_MAX = 16,
 	NODES_MAX = 10000,
 };
 
-// What the processes of a host know of one issuer's keys. Its text is written under a sequence number that is odd meanwhile, and has a
-// hash; so a reader takes no text that a process left half written when it was killed.
+// The keys of one issuer, as all processes of a host share them. The writer makes the sequence number odd before it writes the text, and
+// even afterwards; and it writes a hash of the text. So a reader never takes a text that a killed process left half written.
 struct published {
 	_Atomic uint64_t issuer;    // hash of where the keys come from; 0: free
 	_Atomic int64_t asked_tick; // clock_tick_us when the last fetch began; 0: none did
 	_Atomic int64_t done_tick;  // when the last one ended
-	_Atomic int64_t pause_us;   // the last one failed, and nobody asks again for so long; 0: it succeeded
+	_Atomic int64_t pause_us;   // the last fetch failed, and no process fetches again for this long; 0: it succeeded
 	_Atomic uint64_t sequence;
-	_Atomic int64_t fetched_tick; // of the text
+	_Atomic int64_t fetched_tick; // when the published text was fetched
 	_Atomic uint64_t bytes, check;
 	_Atomic uint64_t words[WORDS];
 };
@@ -58,7 +58,7 @@ struct jwt_source {
 	struct jwt_keys *keys;      // NULL: none yet
 	bool changed;               // since the last jwt_source_look()
 	int64_t fetched_tick;
-	uint64_t check;             // of their text
+	uint64_t check;             // hash of the text that they were read from
 	const struct published *seen_at;
 	uint64_t seen;              // the sequence number of the text that was looked at last
 	char *text;                 // a copy of what is published, while it is read
@@ -86,7 +86,7 @@ static char *read_keys_file(struct jwt_source *source, const char *path)
 	return message;
 }
 
-// Where the keys come from; what was learnt by other settings is another issuer's.
+// A hash of the settings that say where the keys come from, so that keys which were fetched by other settings are never used.
 static uint64_t issuer_of(const struct jwt_settings *settings)
 {
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x6a77742073657420, 1 };
@@ -180,8 +180,8 @@ static uint64_t check_of(const struct jwt_source *source, struct str text)
 	return siphash(key, text);
 }
 
-// Called by the process that fetches; another one does so at the same time only if this one has taken too long. What both leave then
-// doesn't pass the check.
+// Publishes a text. The process that fetches calls it. A second process fetches at the same time only if the first one has exceeded its
+// time; if both write at once, the hash doesn't match what they leave, and readers ignore it.
 static void publish(struct jwt_source *source, struct str text)
 {
 	struct published *place = place_of(source);
@@ -250,7 +250,7 @@ static void take_published(struct jwt_source *source)
 
 // ---- fetching, in a process of its own
 
-// Logs what went wrong; the breaker sees to it that this is not often.
+// Logs why a fetch failed. The breaker limits how often that can be.
 static bool complain(const char *what, struct str why)
 {
 	log_error("JWT: %s: %.*s", what, STR_ARG(str_part(why, 0, 300)));
@@ -275,7 +275,8 @@ static bool get(struct pool *pool, struct fetcher *fetcher, const char *url, int
 }
 
 // The address of the keys by the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). Its issuer must be the one that was
-// asked, or a document of another one could be passed off as its own; and its keys are fetched no less safely than itself.
+// asked, or a document of another issuer could be passed off as this one's; and a document that was fetched by https may not
+// send us to keys by http.
 static bool discover(struct jwt_source *source, struct pool *pool, struct fetcher *fetcher, int64_t deadline_us, const char **url)
 {
 	struct str issuer = str_c(source->settings->issuer), body, error;
@@ -339,7 +340,7 @@ static void fetch_here(void *arg)
 	report(place_of(source), pool != NULL && fetch_keys(source, pool));
 }
 
-// Is a fetch under way? One that has taken longer than it may was killed.
+// Is a fetch under way? A fetch that has exceeded its time is taken for killed.
 static bool is_fetching(const struct jwt_source *source, const struct published *place)
 {
 	int64_t asked = atomic_load(&place->asked_tick), now = clock_tick_us();
@@ -390,7 +391,7 @@ bool jwt_source_look(struct jwt_source *source, bool *changed)
 	return is_usable(source);
 }
 
-// Waits for the fetch that is under way. False: its result isn't there in time.
+// Waits for the fetch that is under way. False: it has not ended in time.
 static bool wait_for_fetch(struct jwt_source *source)
 {
 	const struct timespec moment = { .tv_nsec = LOOK_NS };

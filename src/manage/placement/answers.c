@@ -7,7 +7,7 @@
 #include "registry/placement/aggregate.h"
 #include "repr/json/doc.h"
 
-// Lists come one element after the other, in memory that is freed at once.
+// A record that is being collected: the registry's functions hand over lists element by element, in memory that they reuse for the next.
 struct collecting {
 	struct pool *pool;
 	size_t room;

@@ -83,7 +83,7 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 		bool same = here != NULL && facts_equal(&there, &facts);
 
 		if (list[i].n_allocations == 0 && here == NULL)
-			continue; // it answers nothing, and may stay
+			continue; // a consumer without allocations is in no answer of the service, so it may stay
 		facts_add(pool, &there, export->digest.consumers);
 		export->same.consumers += same;
 		export->other.consumers += !same;

@@ -372,7 +372,7 @@ bool export_write_consumers(struct export *export, const struct consumer_record 
 	}
 	export->written.consumers += n_consumers;
 	if (transfer->problems > 0)
-		return true; // all of them are to be told
+		return true; // the export goes on, so that all problems are reported
 	return transfer_ok(sql_placement_consumer_insert_bulk(transfer->foreign, pool,
 		       transfer->has_types ? SQL_PLACEMENT_TYPED_YES : SQL_PLACEMENT_TYPED_NO, consumers, n_consumers, NULL)) &&
 	       transfer_ok(sql_placement_allocation_insert_bulk(transfer->foreign, pool, allocations, n_allocations, NULL));

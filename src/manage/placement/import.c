@@ -187,7 +187,7 @@ static void select_custom(struct transfer *transfer, const struct name_set *ther
 	}
 }
 
-// As many rows must be seen as there are; else some belong to nothing, and were reported, or were changed behind our back.
+// Has the pass seen as many rows as the tables have? If not, some rows belong to no provider or consumer, and were reported.
 static bool saw_everything(const struct import *import)
 {
 	const struct transfer_counts *total = &import->total, *seen = &import->seen;

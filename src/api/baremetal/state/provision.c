@@ -18,16 +18,16 @@ enum {
 	SINCE_DISABLE_RAMDISK = 70,
 };
 
-// A request, as far as it is read.
+// What a request for a provision state says.
 struct request_of_provision {
 	const struct provision_verb *verb;
 	const struct doc *configdrive; // NULL: none, or an empty one
 	struct provision_result *result;
 };
 
-// What the change leaves to do.
+// What is to be done besides the change of the node.
 struct provision_result {
-	bool frees;             // the node had an allocation, which has to go
+	bool frees;             // the node loses this allocation, which is deleted
 	struct uuid allocation;
 };
 

@@ -148,7 +148,8 @@ enum outcome delete_maintenance(struct call *call)
 
 // ---- validation
 
-// An interface that needs no hardware is valid. What needs hardware can't be looked at here.
+// An interface whose implementation needs no hardware is valid. One that needs hardware can't be checked here, and is reported as not
+// supported.
 static struct doc *validation(struct call *call, const struct doc *body, const char *interface)
 {
 	static const char *const idle[] = { "fake", "noop", NULL };
