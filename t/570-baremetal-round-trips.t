@@ -50,7 +50,7 @@ sub costs {
     my $others  = @trips - $commits;
     ok $others <= $most && $commits <= 1, "$others round trips" . ($commits ? ' and COMMIT' : '') . ", at most $most"
         or diag join "\n", @trips;
-    return;
+    return @trips;
 }
 
 my $chassis = make('chassis', {});
@@ -79,7 +79,9 @@ for my $endpoint ('admin', 'service') {
     };
 
     subtest "$endpoint endpoint: PATCH of a node" => sub {
-        costs('a key', 2, 200, $patch->(sub { return $add->('/extra/n', $_[0]) }));
+        my @trips = costs('a key', 2, 200, $patch->(sub { return $add->('/extra/n', $_[0]) }));
+        is_deeply [ map { scalar(() = /execute/g) } @trips[ 0, 1 ] ], [ 2, 2 ],
+            'two statements in each: tenant and node locked; the change and the node written' or diag join "\n", @trips;
         costs('by its name', 2, 200, sub { $ask->('PATCH', '/nodes/n1', $add->('/extra/n', ++$serial)) });
         my $etag;
         my $guarded = sub {

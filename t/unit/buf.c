@@ -56,6 +56,20 @@ static void hex(struct pool *pool)
 	buf_add_hex(&buf, "\x00\x1f\xff", 3);
 	buf_add_hex(&buf, "", 0);
 	is_str(buf_str(&buf), "001fff", "hex");
+
+	// All bytes, in texts of all lengths that are written eight at a time and one by one.
+	unsigned char bytes[256];
+	size_t wrong = 0;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)(i * 167);
+	for (size_t n = 0; n <= sizeof(bytes); n++) {
+		struct buf all = buf_new(pool, 0), each = buf_new(pool, 0);
+		buf_add_hex(&all, bytes, n);
+		for (size_t i = 0; i < n; i++)
+			buf_addf(&each, "%02x", bytes[i]);
+		wrong += str_eq(buf_str(&all), buf_str(&each)) ? 0 : 1;
+	}
+	is_int((long long)wrong, 0, "of any length");
 }
 
 static void growth(struct pool *pool)

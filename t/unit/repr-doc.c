@@ -143,10 +143,78 @@ static void test_lifetimes(struct pool *pool)
 		"what is attached lives as long as its root");
 }
 
+// Each byte that is escaped, and each that is not, at each place of texts that are looked at by the word.
+static void test_strings(struct pool *pool)
+{
+	size_t wrong = 0, unread = 0, unbounded = 0;
+
+	for (unsigned c = 0; c < 128; c++) {
+		for (size_t n = 1; n <= 20; n++) {
+			for (size_t at = 0; at < n; at++) {
+				char text[20];
+				struct buf json = buf_new(pool, 0), plain = buf_new(pool, 0);
+				memset(text, 'z', n);
+				text[at] = (char)c;
+				json_add_string(&json, str_n(text, n));
+				buf_addf(&plain, "\"%.*s", (int)at, text);
+				if (c == '"' || c == '\\')
+					buf_addf(&plain, "\\%c", (int)c);
+				else if (c < ' ')
+					buf_addf(&plain, strchr("\b\f\n\r\t", (int)c) != NULL && c != 0 ? "\\%c" : "\\u%04x",
+						c == '\b' ? 'b' : c == '\f' ? 'f' : c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : (int)c);
+				else
+					buf_addc(&plain, (char)c);
+				buf_addf(&plain, "%.*s\"", (int)(n - at - 1), text + at + 1);
+				wrong += str_eq(buf_str(&json), buf_str(&plain)) ? 0 : 1;
+				struct doc *read = parsed(pool, str_cstr(pool, buf_str(&json)));
+				unread += str_eq(doc_string(read), str_n(text, n)) ? 0 : 1;
+				unbounded += doc_json_bound(read) >= json.n ? 0 : 1;
+			}
+		}
+		pool_clear(pool);
+	}
+	is_int((long long)wrong, 0, "every byte is escaped where it has to be, wherever it stands");
+	is_int((long long)unread, 0, "and read again");
+	is_int((long long)unbounded, 0, "within its bound");
+}
+
+static void test_bound(struct pool *pool)
+{
+	static const char *const texts[] = { "null", "true", "false", "0", "-9223372036854775808", "18446744073709551615", "1.5e300",
+		"1.000000000000000000000000000000000000000000000000000001", "\"\"", "[]", "{}", "[null,true,[],{}]",
+		"{\"\":0}", "{\"\\u0001\":\"\\u0002\",\"b\":[1,2,{\"c\":false}]}" };
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		struct doc *doc = parsed(pool, texts[i]);
+		struct buf json = buf_new(pool, 0);
+		doc_write_json(doc, &json);
+		ok(doc_json_bound(doc) >= json.n, "the bound of %s", texts[i]);
+	}
+}
+
+static void test_beside(struct pool *pool)
+{
+	struct doc *object = parsed(pool, "{\"a\":1,\"b\":null,\"c\":3}");
+	struct doc_iter beside = doc_iter(object), none = doc_iter(NULL);
+	const struct doc *value;
+	int64_t n;
+
+	ok(doc_get_beside(&beside, object, STR("a"), &value) && doc_i64(value, &n) && n == 1, "the first");
+	ok(!doc_get_beside(&beside, object, STR("x"), &value) && value == NULL, "none of that name");
+	ok(doc_get_beside(&beside, object, STR("c"), &value) && doc_i64(value, &n) && n == 3, "one that comes later");
+	ok(doc_get_beside(&beside, object, STR("b"), &value) && value == NULL, "the second, null");
+	ok(doc_get_beside(&beside, object, STR("c"), &value) && doc_i64(value, &n) && n == 3, "the last");
+	ok(doc_get_beside(&beside, object, STR("a"), &value) && doc_i64(value, &n) && n == 1, "the first again");
+	ok(!doc_get_beside(&none, NULL, STR("a"), &value) && value == NULL, "nothing in null");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
 
+	test_strings(pool);
+	test_bound(pool);
+	test_beside(pool);
 	test_looking(pool);
 	test_integers(pool);
 	test_building(pool);

@@ -67,7 +67,7 @@ const struct baremetal_member baremetal_node_members[] = {
 	SERVED("target_provision_state", TEXT),
 	SERVED("target_raid_config", OBJECT),
 	INTERFACE("vendor"),
-	SERVED("vifs", OBJECT),
+	{ .name = "vifs", .kind = BAREMETAL_OBJECT, .served = true, .rare = true },
 	SERVED("allocation_uuid", UUID),
 	OPERATORS("chassis_uuid", UUID, .standard = NULL),
 	{ .name = NULL },
@@ -243,13 +243,12 @@ bool baremetal_name_ok(struct str name)
 
 // ---- secrets
 
-// Does the word, which begins with a lower-case letter, stand in the text? Case of ASCII letters is ignored.
-static bool has_word(struct str text, const char *word)
+// Does the text begin with one of the words (NULL ends them)? Case of ASCII letters is ignored.
+static bool begins_with(struct str text, const char *const *words)
 {
-	size_t n = strlen(word);
-
-	for (size_t at = 0; at + n <= text.n; at++) {
-		if ((text.p[at] | 0x20) == word[0] && str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
+	for (; *words != NULL; words++) {
+		size_t n = strlen(*words);
+		if (n <= text.n && str_eq_nocase(str_part(text, 0, n), str_n(*words, n)))
 			return true;
 	}
 	return false;
@@ -258,15 +257,23 @@ static bool has_word(struct str text, const char *word)
 bool baremetal_names_secret(struct str name)
 {
 	// The keys that oslo.utils and Ironic's drivers treat as secrets (snmp_community, snmp_auth_key, ipmi_hex_kg_key,
-	// ssh_key_contents …).
-	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
-		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
-		"access_key", "credential" };
-	bool secret = false;
+	// ssh_key_contents …), by their first letters.
+	static const char *const words[26][7] = {
+		['a' - 'a'] = { "adminpass", "admin_pass", "auth_key", "api_key", "access_key", NULL },
+		['c' - 'a'] = { "community", "credential", NULL },
+		['e' - 'a'] = { "encrypted_key", NULL },
+		['k' - 'a'] = { "kg_key", NULL },
+		['p' - 'a'] = { "password", "passphrase", "passwd", "pswd", "private_key", "priv_key", NULL },
+		['s' - 'a'] = { "secret", "ssh_key", NULL },
+		['t' - 'a'] = { "token", NULL },
+	};
 
-	for (size_t i = 0; !secret && i < COUNT_OF(words); i++)
-		secret = has_word(name, words[i]);
-	return secret;
+	for (size_t at = 0; at < name.n; at++) {
+		unsigned letter = (unsigned)(name.p[at] | 0x20) - 'a';
+		if (letter < COUNT_OF(words) && words[letter][0] != NULL && begins_with(str_part(name, at, name.n), words[letter]))
+			return true;
+	}
+	return false;
 }
 
 // ---- reading and writing a body

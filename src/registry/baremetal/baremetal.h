@@ -30,6 +30,7 @@ struct baremetal_member {
 	bool operators;       // only operators may set it
 	bool required;        // never null, and must be in the document
 	unsigned most;        // the most characters of a BAREMETAL_TEXT; 0: 255
+	bool rare;            // not stored while it has its default
 	const char *standard; // the default: a text, or "true" for a BAREMETAL_BOOL. NULL: null, false or {}
 };
 // In the order of an answer; each list ends with a name of NULL. The default of a node's *_interface depends on its driver.

@@ -10,7 +10,8 @@
 
 enum { TEXT_MOST = 255, TIME_SECONDS = 19 };
 
-// Converts a given value to the member's kind. OUTCOME_OK, _BAD_DOCUMENT.
+// Converts a given value to the member's kind; *result is the given value itself if it is right as it stands. OUTCOME_OK,
+// _BAD_DOCUMENT.
 typedef enum outcome convert_fn(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result);
 
@@ -49,6 +50,17 @@ static enum outcome fail_kind(struct draft *draft, const struct baremetal_member
 
 // ---- one value
 
+static struct doc *as_given(const struct doc *given)
+{
+	return (struct doc *)given;
+}
+
+// The given string, or a new one where the member's spelling is another.
+static struct doc *spelled(struct draft *draft, const struct doc *given, struct str text)
+{
+	return str_eq(doc_string(given), text) ? as_given(given) : doc_new_string(draft->registry->pool, text);
+}
+
 static enum outcome take_text(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
@@ -59,7 +71,7 @@ static enum outcome take_text(struct draft *draft, const struct baremetal_member
 	size_t length = str_utf8_length(doc_string(given));
 	if (length > most)
 		return baremetal_fail_schema(draft, "%s has %zu characters and may have %u", member->name, length, most);
-	*result = doc_copy(draft->registry->pool, given);
+	*result = as_given(given);
 	return OUTCOME_OK;
 }
 
@@ -71,7 +83,7 @@ static enum outcome take_bool(struct draft *draft, const struct baremetal_member
 	if (!baremetal_bool(given, &value))
 		return baremetal_fail_schema(draft, "Unrecognized value of %s; acceptable values are: true, false, 0, 1, and the "
 			"strings 0, 1, f, false, n, no, off, on, t, true, y, yes", member->name);
-	*result = doc_new_bool(draft->registry->pool, value);
+	*result = doc_kind(given) == DOC_BOOL ? as_given(given) : doc_new_bool(draft->registry->pool, value);
 	return OUTCOME_OK;
 }
 
@@ -80,7 +92,7 @@ static enum outcome take_object(struct draft *draft, const struct baremetal_memb
 {
 	if (doc_kind(given) != DOC_OBJECT)
 		return fail_kind(draft, member, "an object");
-	*result = doc_copy(draft->registry->pool, given);
+	*result = as_given(given);
 	return OUTCOME_OK;
 }
 
@@ -95,7 +107,7 @@ static enum outcome take_uuid(struct draft *draft, const struct baremetal_member
 	if (!uuid_parse(doc_string(given), &uuid))
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Expected UUID for %s: %.*s", member->name,
 			STR_ARG(baremetal_excerpt(pool, doc_string(given))));
-	*result = doc_new_string(pool, uuid_str(pool, uuid));
+	*result = spelled(draft, given, uuid_str(pool, uuid));
 	return OUTCOME_OK;
 }
 
@@ -111,7 +123,7 @@ static enum outcome take_mac(struct draft *draft, const struct baremetal_member 
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
 			member->name, STR_ARG(baremetal_excerpt(pool, doc_string(given))));
-	*result = doc_new_string(pool, mac);
+	*result = spelled(draft, given, mac);
 	return OUTCOME_OK;
 }
 
@@ -161,7 +173,7 @@ static enum outcome take_time(struct draft *draft, const struct baremetal_member
 	    !in_range(head, 11, 0, 23) || !in_range(head, 14, 0, 59) || !in_range(head, 17, 0, 60) ||
 	    !is_utc(str_part(text, TIME_SECONDS, text.n)))
 		return fail_kind(draft, member, "a time in UTC, such as \"2026-11-21T05:24:00+00:00\"");
-	*result = doc_new_string(pool, str_printf(pool, "%.*s+00:00", STR_ARG(head)));
+	*result = spelled(draft, given, str_printf(pool, "%.*s+00:00", STR_ARG(head)));
 	return OUTCOME_OK;
 }
 
@@ -172,7 +184,7 @@ static enum outcome take_integer(struct draft *draft, const struct baremetal_mem
 
 	if (doc_kind(given) != DOC_NUMBER || !doc_i64(given, &number) || number < INT32_MIN || number > INT32_MAX)
 		return fail_kind(draft, member, "a whole number of 32 bits");
-	*result = doc_copy(draft->registry->pool, given);
+	*result = as_given(given);
 	return OUTCOME_OK;
 }
 
@@ -181,7 +193,7 @@ static enum outcome take_array(struct draft *draft, const struct baremetal_membe
 {
 	if (doc_kind(given) != DOC_ARRAY)
 		return fail_kind(draft, member, "an array");
-	*result = doc_copy(draft->registry->pool, given);
+	*result = as_given(given);
 	return OUTCOME_OK;
 }
 
@@ -194,13 +206,9 @@ static convert_fn *const takers[] = {
 
 // ---- all of them
 
-static enum outcome take(struct draft *draft, const struct baremetal_member *member, struct doc **result)
+static enum outcome take(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
+	struct doc **result)
 {
-	struct str name = str_c(member->name);
-	const struct doc *given;
-
-	if (!doc_get(draft->body, name, &given) && member->served && draft->before != NULL)
-		doc_get(draft->before, name, &given);
 	if (given != NULL)
 		return takers[member->kind](draft, member, given, result);
 	if (member->required)
@@ -222,22 +230,64 @@ static enum outcome fail_unknown(struct draft *draft, const struct baremetal_mem
 		STR_ARG(baremetal_excerpt(pool, name)), STR_ARG(buf_str(&known)));
 }
 
+// Has the draft's body all members, in their order, and no others, as stored bodies have? Then single values may have to be
+// replaced. A rare member may be missing from it and from the stored body.
+static bool is_complete(const struct draft *draft, const struct baremetal_member *members)
+{
+	struct doc_iter it = doc_iter(draft->body);
+	const struct doc *stored;
+	bool more = doc_next(&it);
+
+	for (; members->name != NULL; members++) {
+		if (more && str_eq_c(it.name, members->name))
+			more = doc_next(&it);
+		else if (!members->rare || doc_get(draft->before, str_c(members->name), &stored))
+			return false;
+	}
+	return !more;
+}
+
+// Replaces those values of a complete body that are not spelled as they are stored.
+static enum outcome normalise_values(struct draft *draft, const struct baremetal_member *members)
+{
+	struct doc_iter it = doc_iter(draft->body);
+
+	for (const struct baremetal_member *member = members; doc_next(&it); member++) {
+		struct doc *value = NULL;
+		while (!str_eq_c(it.name, member->name))
+			member++;
+		enum outcome outcome = take(draft, member, it.value, &value);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		if (value != it.value)
+			doc_set(draft->body, it.name, value);
+	}
+	return OUTCOME_OK;
+}
+
 enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members)
 {
-	struct doc *body = doc_new_object(draft->registry->pool);
+	struct pool *pool = draft->registry->pool;
 
 	if (doc_kind(draft->body) != DOC_OBJECT)
 		return baremetal_fail_schema(draft, "the document has to be an object");
+	if (is_complete(draft, members))
+		return normalise_values(draft, members);
 	for (struct doc_iter it = doc_iter(draft->body); doc_next(&it);) {
 		if (baremetal_member(members, it.name) == NULL)
 			return fail_unknown(draft, members, it.name);
 	}
+	struct doc *body = doc_new_object(pool);
 	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
+		struct str name = str_c(member->name);
+		const struct doc *given;
 		struct doc *value = NULL;
-		enum outcome outcome = take(draft, member, &value);
+		if (!doc_get(draft->body, name, &given) && member->served && draft->before != NULL)
+			doc_get(draft->before, name, &given);
+		enum outcome outcome = take(draft, member, given, &value);
 		if (outcome != OUTCOME_OK)
 			return outcome;
-		doc_set(body, str_c(member->name), value);
+		doc_set(body, name, value != NULL && value == given ? doc_copy(pool, given) : value);
 	}
 	draft->body = body;
 	return OUTCOME_OK;
@@ -247,9 +297,14 @@ enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member 
 {
 	if (draft->registry->privileged || draft->by_service)
 		return OUTCOME_OK;
+	struct doc_iter beside_now = doc_iter(draft->body), beside_was = doc_iter(draft->before);
 	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
+		struct str name = str_c(member->name);
+		const struct doc *now, *was;
 		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);
-		if (!ours || !baremetal_changes(draft, members, member->name))
+		bool existed = doc_get_beside(&beside_was, draft->before, name, &was);
+		bool exists = doc_get_beside(&beside_now, draft->body, name, &now);
+		if (!ours || (!exists && !existed) || doc_equal(existed ? was : baremetal_standard(draft->registry->pool, member), now))
 			continue;
 		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of %s %s is %s: leave it as it is", member->name,
 			baremetal_article(draft->address->type->rules->noun, false), draft->address->type->rules->noun,

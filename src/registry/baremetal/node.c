@@ -68,7 +68,8 @@ static enum outcome check_conductor_group(struct draft *draft)
 			return baremetal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
 				STR_ARG(baremetal_excerpt(pool, group)));
 	}
-	baremetal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
+	if (group.p == NULL || !str_eq(group, str_n(lower, group.n)))
+		baremetal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
 	return OUTCOME_OK;
 }
 

@@ -75,9 +75,10 @@ static void compare_members(struct changed_fields *fields, const struct doc *a, 
 	unsigned levels)
 {
 	const struct doc *other;
+	struct doc_iter beside = doc_iter(b);
 
 	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
-		bool there = doc_get(b, it.name, &other);
+		bool there = doc_get_beside(&beside, b, it.name, &other);
 		if (!there)
 			add_below(fields, parent, it.name);
 		else if (!doc_equal(it.value, other))
@@ -89,9 +90,10 @@ static void compare_members(struct changed_fields *fields, const struct doc *a, 
 static void add_new_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent)
 {
 	const struct doc *other;
+	struct doc_iter beside = doc_iter(a);
 
 	for (struct doc_iter it = doc_iter(b); doc_next(&it);) {
-		if (!doc_get(a, it.name, &other))
+		if (!doc_get_beside(&beside, a, it.name, &other))
 			add_below(fields, parent, it.name);
 	}
 }

@@ -87,7 +87,7 @@ static struct sql_load_provider row_of_provider(const struct creation *creation,
 		.body = buf_str(&text),
 		.traits = traits,
 	};
-	etag_of_document(registry, &resource, body);
+	etag_of_covered(registry, &resource, etag_covered(registry->pool, &resource));
 	etag_state_lanes(registry, creation->type, &record->uid, h);
 	return (struct sql_load_provider){
 		.uid = uuid_bytes(&record->uid),

@@ -91,7 +91,7 @@ static bool holds_secret(const struct type_rules *rules, struct str top, const s
 	if (hides_in(rules, top, value))
 		return holds_url_password(doc_string(value), masks_only);
 	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
-		if (is_secret(rules, top, it.name, it.value) && (!masks_only || is_mask(it.value)))
+		if ((!masks_only || is_mask(it.value)) && is_secret(rules, top, it.name, it.value))
 			return true;
 		if (holds_secret(rules, top, it.value, masks_only))
 			return true;
@@ -131,6 +131,33 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 	}
 }
 
+// Adds a member of the body with its secrets masked, and a comma before it if it is not the first.
+static void add_shown(struct pool *pool, const struct type_rules *rules, struct str name, const struct doc *value,
+	struct buf *text)
+{
+	bool hides = rules != NULL && rules->is_secret != NULL && holds_secret(rules, name, value, false);
+
+	if (text->n > 1)
+		buf_addc(text, ',');
+	json_add_string(text, name);
+	buf_addc(text, ':');
+	doc_write_json(hides ? masked(pool, rules, name, value) : value, text);
+}
+
+struct str resource_shown_members(struct pool *pool, const struct resource *resource, const char *const *names, size_t n)
+{
+	const struct doc *body = resource_body_tree(pool, resource), *value;
+	struct buf text = buf_new(pool, 256);
+
+	buf_addc(&text, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (doc_get(body, str_c(names[i]), &value))
+			add_shown(pool, resource->type->rules, str_c(names[i]), value, &text);
+	}
+	buf_addc(&text, '}');
+	return buf_str(&text);
+}
+
 struct str resource_shown(struct pool *pool, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -141,14 +168,8 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 		return resource->body;
 	struct buf text = buf_new(pool, resource->body.n + 2);
 	buf_addc(&text, '{');
-	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);) {
-		bool has_secret = holds_secret(rules, it.name, it.value, false);
-		if (text.n > 1)
-			buf_addc(&text, ',');
-		json_add_string(&text, it.name);
-		buf_addc(&text, ':');
-		doc_write_json(has_secret ? masked(pool, rules, it.name, it.value) : it.value, &text);
-	}
+	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);)
+		add_shown(pool, rules, it.name, it.value, &text);
 	buf_addc(&text, '}');
 	return str_eq(buf_str(&text), resource->body) ? resource->body : buf_str(&text);
 }

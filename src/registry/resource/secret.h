@@ -9,6 +9,8 @@
 #define SECRET_MASK "******"
 // The body as clients may see it, as compact JSON. It is resource->body itself if there are no secrets.
 struct str resource_shown(struct pool *pool, const struct resource *resource);
+// The same of n members of the body alone, in the order of names, as far as there are such.
+struct str resource_shown_members(struct pool *pool, const struct resource *resource, const char *const *names, size_t n);
 // Replaces each mask in draft->body by the stored secret. OUTCOME_OK; OUTCOME_BAD_DOCUMENT: no secret is stored in that place.
 enum outcome secret_restore(struct draft *draft);
 

@@ -315,18 +315,20 @@ static bool same_content(const struct resource *a, const struct resource *b)
 }
 
 // Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were.
-static void tag_change(struct registry *registry, const struct revision *revision, const struct resource *before,
-	struct resource *resource)
+static void tag_change(struct registry *registry, const struct resource *before, struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
+	bool leaves_out = rules != NULL && rules->untagged != NULL, same_body = str_eq(before->body, resource->body);
+	struct str covered = same_body ? STR_NONE : etag_covered(registry->pool, resource);
 
-	if (rules != NULL && rules->untagged != NULL && str_eq(before->tenant, resource->tenant)) {
-		etag_of_document(registry, resource, revision->document);
-		if (memcmp(resource->stored_etag, before->stored_etag, sizeof(before->stored_etag)) == 0)
-			return;
-	}
+	if (leaves_out && str_eq(before->tenant, resource->tenant) && str_eq(before->meta, resource->meta) &&
+		(same_body || str_eq(covered, etag_covered(registry->pool, before))))
+		return;
 	resource->edits++;
-	etag_of_document(registry, resource, revision->document);
+	if (same_body)
+		etag_of_resource(registry, resource);
+	else
+		etag_of_covered(registry, resource, covered);
 }
 
 static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,
@@ -395,7 +397,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	}
 	resource->revision++;
 	resource->updated_us = registry->stamp_us;
-	tag_change(registry, &revision, &before, resource);
+	tag_change(registry, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
 	if (outcome == OUTCOME_OK && resource->deletion_requested_us != 0 && !resource_has_finalizers(registry, resource))
 		outcome = resource_delete_locked(registry, resource);

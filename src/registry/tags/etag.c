@@ -17,6 +17,28 @@ static bool is_among(const char *const *names, struct str name)
 	return *names != NULL;
 }
 
+// The same of a body that is compact JSON already.
+static struct str tagged_part(struct pool *pool, const char *const *untagged, struct str body)
+{
+	struct json_members members = json_members(body);
+	struct buf text = buf_new(pool, body.n + 2);
+	struct str name, value;
+
+	buf_addc(&text, '{');
+	while (json_members_next(&members, &name, &value)) {
+		if (is_among(untagged, name))
+			continue;
+		if (text.n > 1)
+			buf_addc(&text, ',');
+		buf_addc(&text, '"');
+		buf_add(&text, name);
+		BUF_LIT(&text, "\":");
+		buf_add(&text, value);
+	}
+	buf_addc(&text, '}');
+	return buf_str(&text);
+}
+
 // The body as compact JSON without the members in untagged.
 static struct str tagged_text(struct pool *pool, const char *const *untagged, const struct doc *body, size_t size)
 {
@@ -38,25 +60,31 @@ static struct str tagged_text(struct pool *pool, const char *const *untagged, co
 	return buf_str(&text);
 }
 
-// The text of the body that the etag covers. body: the parsed tree of resource->body; NULL if the caller does not have it.
-static struct str tagged_body(struct pool *pool, const struct resource *resource, const struct doc *body)
+// Members of resources of that type that the etag does not cover; NULL: it covers all. type is NULL if the doctor checks a
+// resource whose type does not exist.
+static const char *const *untagged_of(const struct resource *resource)
 {
-	// type is NULL if the doctor checks a resource whose type does not exist
 	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
 
-	if (rules == NULL || rules->untagged == NULL)
-		return resource->body;
-	if (body == NULL)
-		body = resource_body_doc(pool, resource);
-	return tagged_text(pool, rules->untagged, body, resource->body.n + 2);
+	return rules != NULL ? rules->untagged : NULL;
+}
+
+struct str etag_covered(struct pool *pool, const struct resource *resource)
+{
+	const char *const *untagged = untagged_of(resource);
+
+	return untagged != NULL ? tagged_part(pool, untagged, resource->body) : resource->body;
 }
 
 void etag_of_resource(struct registry *registry, struct resource *resource)
 {
-	etag_of_document(registry, resource, NULL);
+	const char *const *untagged = untagged_of(resource);
+
+	etag_of_covered(registry, resource, untagged == NULL ? resource->body :
+		tagged_text(registry->pool, untagged, resource_body_doc(registry->pool, resource), resource->body.n + 2));
 }
 
-void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body)
+void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered)
 {
 	struct buf head = buf_new(registry->pool, 128);
 
@@ -70,7 +98,7 @@ void etag_of_document(struct registry *registry, struct resource *resource, cons
 	}
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
-		tagged_body(registry->pool, resource, body), STR("}") };
+		covered, STR("}") };
 	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), resource->stored_etag);
 	etag_show(registry, resource);
 }

@@ -18,8 +18,10 @@ void etag_show(struct registry *registry, struct resource *resource);
 // stored fields, without those that the type leaves out, and with the count of content changes (edits): so A -> B -> A gives
 // another etag. A move changes no content and keeps it.
 void etag_of_resource(struct registry *registry, struct resource *resource);
-// The same if the caller has the parsed tree of resource->body, which saves parsing it.
-void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body);
+// The part of resource->body that the etag covers. The body must be compact, as doc_write_json() has just written it.
+struct str etag_covered(struct pool *pool, const struct resource *resource);
+// etag_of_resource() without parsing the body, whose covered part the caller has.
+void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered);
 // Sets tenant->etag. It covers revision, tier, etag_required, metadata and the Tenant object, but not the count of resources.
 void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 

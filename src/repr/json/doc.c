@@ -267,14 +267,26 @@ bool doc_next(struct doc_iter *it)
 
 typedef bool equal_fn(const struct doc *a, const struct doc *b);
 
+bool doc_get_beside(struct doc_iter *beside, const struct doc *object, struct str name, const struct doc **value)
+{
+	struct doc_iter next = *beside;
+
+	if (!doc_next(&next) || !str_eq(next.name, name))
+		return doc_get(object, name, value);
+	*beside = next;
+	*value = next.value;
+	return true;
+}
+
 static bool equal_objects(const struct doc *a, const struct doc *b, equal_fn *equal)
 {
 	const struct doc *other;
+	struct doc_iter beside = doc_iter(b);
 
 	if (doc_length(a) != doc_length(b))
 		return false;
 	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
-		if (!doc_get(b, it.name, &other) || !equal(it.value, other))
+		if (!doc_get_beside(&beside, b, it.name, &other) || !equal(it.value, other))
 			return false;
 	}
 	return true;
@@ -422,7 +434,11 @@ static struct json_object *copy_array(struct json_object *from, size_t *objects)
 static struct json_object *copy_object(struct json_object *from, size_t *objects)
 {
 	struct json_object *object = json_tree_made(json_object_new_object());
+	int places = json_object_get_object(from)->size;
 
+	// The table as large as that of the original at once: it would double several times.
+	if (places > TREE_TABLE && json_tree_charge((size_t)(places - TREE_TABLE) * TREE_TABLE_PLACE))
+		(void)lh_table_resize(json_object_get_object(object), places);
 	for (struct doc_iter it = doc_iter(doc_of(from)); doc_next(&it) && json_tree_charge_member(object, it.name.n);)
 		json_object_object_add_ex(object, it.name.p, copy_value(json_tree_of(it.value), objects),
 			JSON_C_OBJECT_ADD_KEY_IS_NEW);

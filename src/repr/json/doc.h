@@ -53,6 +53,9 @@ struct doc_iter {
 };
 struct doc_iter doc_iter(const struct doc *object);
 bool doc_next(struct doc_iter *it);
+// doc_get() for a loop over the members of a similar object: if the name is that of the member that *beside comes to next, as it is
+// where both objects have the same members in the same order, it costs a step of *beside, which is doc_iter(object) at first.
+bool doc_get_beside(struct doc_iter *beside, const struct doc *object, struct str name, const struct doc **value);
 // Are two values equal? Members may be in any order; numbers are equal if their texts are, strings byte for byte.
 bool doc_equal(const struct doc *a, const struct doc *b);
 // The same, but numbers are compared by value: 1, 1.0 and 10e-1 are equal. Exact for any number of digits.
@@ -84,6 +87,9 @@ void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64
 // Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
 void doc_write_json(const struct doc *doc, struct buf *out);
 
+// At least as many bytes as doc_write_json() would write, in much fewer steps.
+size_t doc_json_bound(const struct doc *doc);
+
 // Appends s as a JSON string with quotes and escapes, for code that writes JSON without making a tree.
 void json_add_string(struct buf *out, struct str s);
 
@@ -95,6 +101,8 @@ struct json_members {
 };
 // Of any other text the results are unspecified parts of it.
 struct json_members json_members(struct str object);
+// The next member: its name as it stands in the text, escapes included, and the JSON text of its value. False: there are no more.
+bool json_members_next(struct json_members *members, struct str *name, struct str *value);
 // Finds the member with that name, which contains nothing that JSON escapes; *value is its JSON text, a part of the object's.
 // The search begins behind the member that was found last, and then at the first one. So to look for members in the order of
 // the text costs one pass. False: there is none, and *value is STR_NONE.

@@ -93,6 +93,9 @@ bool pointer_index(struct str token, size_t *index);
 
 // ---- json/string.c
 
+// The offset, from `from` on, of the first byte that stands escaped in a JSON string: a quote, a backslash or a control
+// character; text.n if there is none.
+size_t json_plain(struct str text, size_t from);
 // Appends text with its escapes resolved. False: *why says what is wrong at offset *at.
 bool json_unescape(struct str text, struct buf *out, size_t *at, const char **why);
 

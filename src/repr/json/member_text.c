@@ -42,8 +42,7 @@ static size_t skip_value(struct str text, size_t at)
 	return at < text.n ? at : text.n;
 }
 
-// Reads the member at members->at, and moves behind it. False: there are no more.
-static bool next(struct json_members *members, struct str *name, struct str *value)
+bool json_members_next(struct json_members *members, struct str *name, struct str *value)
 {
 	struct str text = members->text;
 	size_t quote = members->at + 1; // behind '{' or ','
@@ -68,12 +67,12 @@ bool json_members_find(struct json_members *members, struct str name, struct str
 	size_t start = members->at;
 	struct str found;
 
-	while (next(members, &found, value)) {
+	while (json_members_next(members, &found, value)) {
 		if (str_eq(found, name))
 			return true;
 	}
 	members->at = 0;
-	while (members->at < start && next(members, &found, value)) {
+	while (members->at < start && json_members_next(members, &found, value)) {
 		if (str_eq(found, name))
 			return true;
 	}

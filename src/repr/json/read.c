@@ -105,7 +105,10 @@ static bool take(struct json_reader *reader, char c)
 static bool find_quote(struct json_reader *reader, bool *escapes)
 {
 	*escapes = false;
-	for (size_t start = reader->at - 1; reader->at < reader->text.n; reader->at++) {
+	for (size_t start = reader->at - 1;; reader->at++) {
+		reader->at = json_plain(reader->text, reader->at);
+		if (reader->at == reader->text.n)
+			break;
 		char c = reader->text.p[reader->at];
 		if (c == '"')
 			return true;

@@ -88,6 +88,28 @@ bool json_unescape(struct str text, struct buf *out, size_t *at, const char **wh
 	return true;
 }
 
+size_t json_plain(struct str text, size_t from)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101), high = each * 0x80;
+	size_t at = from;
+	uint64_t word;
+
+	// Eight bytes at a time. Below, a byte's highest bit is set where it is less than a blank, a quote or a backslash; a bit
+	// above such a byte may be set, too, so the bytes of such a word are looked at one by one.
+	for (; text.n - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, text.p + at, sizeof(word));
+		uint64_t quote = word ^ each * '"', backslash = word ^ each * '\\';
+		if (((((word - each * ' ') & ~word) | ((quote - each) & ~quote) | ((backslash - each) & ~backslash)) & high) != 0)
+			break;
+	}
+	for (; at < text.n; at++) {
+		char c = text.p[at];
+		if ((unsigned char)c < ' ' || c == '"' || c == '\\')
+			break;
+	}
+	return at;
+}
+
 static void add_escaped(struct buf *out, char c)
 {
 	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
@@ -103,17 +125,12 @@ static void add_escaped(struct buf *out, char c)
 
 void json_add_string(struct buf *out, struct str s)
 {
-	size_t from = 0;
-
 	buf_addc(out, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i];
-		if ((unsigned char)c >= ' ' && c != '"' && c != '\\')
-			continue;
-		buf_add(out, str_part(s, from, i));
-		add_escaped(out, c);
-		from = i + 1;
+	for (size_t from = 0, at; from < s.n; from = at + 1) {
+		at = json_plain(s, from);
+		buf_add(out, str_part(s, from, at));
+		if (at < s.n)
+			add_escaped(out, s.p[at]);
 	}
-	buf_add(out, str_part(s, from, s.n));
 	buf_addc(out, '"');
 }

@@ -41,6 +41,30 @@ static void write_number(struct json_object *number, struct buf *out)
 		buf_add_u64(out, json_object_get_uint64(number));
 }
 
+size_t doc_json_bound(const struct doc *doc)
+{
+	enum { ESCAPED = 6, NUMBER = 24 }; // bytes at most: of a character, "\u0001"; of an integer or a word
+	size_t bound = 2;
+
+	switch (doc_kind(doc)) {
+	case DOC_NULL:
+	case DOC_BOOL: return NUMBER;
+	case DOC_NUMBER:
+		return json_object_get_type(json_tree_of(doc)) == json_type_double ? strlen(json_object_get_userdata(json_tree_of(doc))) :
+			NUMBER;
+	case DOC_STRING: return 2 + ESCAPED * doc_string(doc).n;
+	case DOC_ARRAY:
+		for (size_t i = 0; i < doc_length(doc); i++)
+			bound += 1 + doc_json_bound(doc_at(doc, i));
+		return bound;
+	case DOC_OBJECT:
+		for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+			bound += 4 + ESCAPED * it.name.n + doc_json_bound(it.value);
+		return bound;
+	}
+	return bound;
+}
+
 void doc_write_json(const struct doc *doc, struct buf *out)
 {
 	switch (doc_kind(doc)) {

@@ -109,6 +109,9 @@ struct json_members baremetal_body(struct call *call, const struct kind *kind, c
 void baremetal_add_stored(const struct call *call, const char *name, struct json_members *body, struct buf *out);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
+// The same, if few members are selected: no others are made.
+void baremetal_add_touched(struct call *call, const struct selection *selection, const struct resource *resource,
+	struct buf *out);
 // Answers with the whole object and its ETag header.
 void baremetal_write_object(struct call *call, const struct kind *kind, const struct resource *resource);
 // Answers with a document as JSON.

@@ -244,10 +244,10 @@ struct json_members baremetal_body(struct call *call, const struct kind *kind, c
 	return json_members(buf_str(&text));
 }
 
-void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
+static void add_selected(struct call *call, const struct selection *selection, const struct resource *resource,
+	struct json_members body, struct buf *out)
 {
 	const struct kind *kind = selection->kind;
-	struct json_members body = baremetal_body(call, kind, resource);
 	size_t start = out->n + 1;
 
 	buf_addc(out, '{');
@@ -262,6 +262,28 @@ void baremetal_add_object(struct call *call, const struct selection *selection, 
 		add_value(call, selection, &kind->members[i], resource, &body, out);
 	}
 	buf_addc(out, '}');
+}
+
+void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
+{
+	add_selected(call, selection, resource, baremetal_body(call, selection->kind, resource), out);
+}
+
+void baremetal_add_touched(struct call *call, const struct selection *selection, const struct resource *resource,
+	struct buf *out)
+{
+	const struct kind_member *members = selection->kind->members;
+	size_t n = 0;
+
+	for (size_t i = 0; members[i].name != NULL; i++)
+		n += selection->has[i] ? 1 : 0;
+	const char **names = POOL_ARRAY(call->pool, const char *, n);
+	n = 0;
+	for (size_t i = 0; members[i].name != NULL; i++) {
+		if (selection->has[i] && members[i].source == FROM_BODY)
+			names[n++] = members[i].name;
+	}
+	add_selected(call, selection, resource, json_members(resource_shown_members(call->pool, resource, names, n)), out);
 }
 
 // ---- answers

@@ -239,7 +239,7 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 	struct selection selection = baremetal_select_touched(call, patching->kind, patching->touched);
 	struct str error;
 
-	baremetal_add_object(call, &selection, current, &text);
+	baremetal_add_touched(call, &selection, current, &text);
 	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)),
 		patching->patch, result, &error))
 		return OUTCOME_OK;
@@ -319,13 +319,16 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 
 enum outcome baremetal_check_size(struct call *call, const struct doc *body)
 {
-	struct buf text = buf_new(call->pool, 2048);
+	uint64_t most = registry_settings(call->config)->max_body;
+	struct buf text = buf_new(call->pool, 0);
 
+	if (doc_json_bound(body) <= most)
+		return OUTCOME_OK;
 	doc_write_json(body, &text);
-	if (text.n <= registry_settings(call->config)->max_body)
+	if (text.n <= most)
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
-		(unsigned long long)registry_settings(call->config)->max_body);
+		(unsigned long long)most);
 }
 
 static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)
