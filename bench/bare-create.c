@@ -12,9 +12,10 @@ static const char q_insert[] =
 	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
 	"h3, etag, meta, body, created_at, updated_at, root) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
-	"etag_before, etag_after) VALUES (?, ?, ?, ?, ?, COALESCE(?, LAST_INSERT_ID()), ?, ?, ?, ?, ?, ?, ?)";
-static const char q_number[] = "UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND live = ?";
+	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
+	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, ?, ?, ?, NULL, LAST_INSERT_ID(), ?, ?, ?, "
+	"?, ?, ?, ?, NULL, 0, NULL)";
+static const char q_number[] = "UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND type_id = ? AND live = ?";
 static const char q_retire_forward[] =
 	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?";
 static const char q_count_up[] =
@@ -54,8 +55,8 @@ static void prepare(struct creator *c)
 	c->writes[0] = bare_prepare(c->mysql, q_insert, (MYSQL_BIND[]){ uid, tenant_id, type, in_space, name, is_1, is_0, bytes,
 		is_1, is_1, h0, h1, h2, h3, etag, bare_text(meta), body, now, now, null });
 	c->writes[1] = bare_prepare(c->mysql, q_change, (MYSQL_BIND[]){ request, now, bare_text(actor), bare_text(verb),
-		tenant_id, null, uid, type, in_space, name, is_1, null, etag });
-	c->writes[2] = bare_prepare(c->mysql, q_number, (MYSQL_BIND[]){ uid, is_1 });
+		tenant_id, uid, type, in_space, name, is_1, null, etag });
+	c->writes[2] = bare_prepare(c->mysql, q_number, (MYSQL_BIND[]){ uid, type, is_1 });
 	c->writes[3] = bare_prepare(c->mysql, q_retire_forward, (MYSQL_BIND[]){ tenant_id, type, in_space, name });
 	c->writes[4] = bare_prepare(c->mysql, q_count_up, (MYSQL_BIND[]){ is_1, tenant_id, is_1, bare_u(&most) });
 }

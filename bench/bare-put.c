@@ -9,17 +9,17 @@
 enum { MAX_BODY = 8192, DIGITS = 20 };
 
 static const char q_hold_of_uid[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name FROM tenants t "
-	"JOIN tiers i ON i.id = t.tier_id WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? "
-	"AND r.live = 1) LOCK IN SHARE MODE NOWAIT";
+	"SELECT t.id, t.deleted_at, t.purge_at, t.etag_required, t.name FROM tenants t "
+	"WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1) LOCK IN SHARE MODE NOWAIT";
 static const char q_lock_uid[] =
-	"SELECT " COLUMNS " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
+	"SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
 static const char q_update[] =
 	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
 	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?";
 static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
-	"etag_before, etag_after, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
+	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, "
+	"?, ?, ?)";
 
 struct row {
 	uint64_t id;
@@ -30,8 +30,8 @@ struct row {
 struct put {
 	MYSQL *mysql;
 	bool nodes;
-	uint64_t tenant_id, type_id, space_type_id, locked, bytes, revision;
-	char tenant[256], space[8], meta[3], verb[8], actor[8], fields[32], body[MAX_BODY];
+	uint64_t tenant_id, type_id, space_type_id, locked, bytes, revision, moves;
+	char tenant[256], space[8], meta[3], verb[8], actor[8], fields[32], selectable[1], body[MAX_BODY];
 	char *digits; // where in the body the counter is
 	struct row row;
 	uint8_t request_id[16], etag[ETAG], root[20]; // root: the type's id, the first byte the highest, and the uid
@@ -123,14 +123,15 @@ static void prepare_writes(struct put *put)
 	MYSQL_BIND body = bare_bytes(put->body, put->bytes), request = bare_bytes(put->request_id, sizeof(put->request_id));
 	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid)), verb = bare_text(put->verb);
 	MYSQL_BIND actor = bare_text(put->actor), space = bare_text(put->space), name = name_bind(put);
-	MYSQL_BIND fields = bare_text(put->fields), root = bare_bytes(put->root, sizeof(put->root));
+	MYSQL_BIND fields = bare_text(put->fields), moves = bare_u(&put->moves), selectable = bare_text(put->selectable);
+	MYSQL_BIND root = bare_bytes(put->root, sizeof(put->root));
 
 	if (!put->nodes)
 		root.buffer_type = MYSQL_TYPE_NULL;
 	put->writes[1] = bare_prepare(put->mysql, q_update,
 		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, root, revision, id });
 	put->writes[0] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ request, now, actor, verb, tenant, id, uid, type,
-		space, name, revision, etag, etag, fields });
+		space, name, revision, etag, etag, fields, moves, selectable });
 }
 
 static struct put *put_open(const char *tenant, bool nodes, size_t first, size_t step)

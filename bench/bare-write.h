@@ -14,15 +14,18 @@ enum { BARE_MAX_CLIENTS = 64, ETAG = 64 };
 #define COLUMNS \
 	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, " \
-	"r.doomed_at"
+	"r.doomed_at, r.moves"
+#define LAST_CHANGE \
+	"GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), " \
+	"COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at)) AS last_change_at"
 
 static const char q_hold_tenant[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required FROM tenants t "
-	"JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE NOWAIT";
-static const char q_lock[] = "SELECT " COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	"SELECT t.id, t.deleted_at, t.purge_at, t.object LIKE '%\"deletionTimestamp\":\"%\"}' AS ends, i.max_resources, "
+	"t.etag_required FROM tenants t JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE NOWAIT";
+static const char q_lock[] = "SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2) FOR UPDATE NOWAIT";
 static const char q_hold_space[] =
-	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	"SELECT r.id, r.doomed_at FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2) LOCK IN SHARE MODE NOWAIT";
 
 static inline void bare_random(uint8_t *p, size_t n)
