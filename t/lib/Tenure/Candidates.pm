@@ -26,7 +26,7 @@ sub shares_with {
 
 sub in_all { my ($provider, $group) = @_; return !grep { !any($provider->{aggregates}, @$_) } @{ $group->{member_of} } }
 
-# Could that provider satisfy this part of the group, for candidates with that anchor, as far as it alone is concerned?
+# Can that provider satisfy this part of the group, for candidates with that anchor, if no other provider is looked at?
 sub fits {
     my ($forest, $provider, $group, $classes, $root) = @_;
     my ($several, $own) = ($group->{suffix} eq '', $provider->{root} == $root);

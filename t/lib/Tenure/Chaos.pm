@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A load of writes and moves from several clients, each of which writes down what it was told; and the checker that reads
-# the whole state afterwards and holds it against all that was written down.
+# A load of writes and moves from several clients, each of which keeps a journal of its requests and answers; and the checker that reads
+# the whole state afterwards and compares it with these journals.
 #
 # Tenants are "c0" … Each client owns some resources by name and alone changes their content; movers move any of them.
 # So of each resource it is known what its content may be: the last that was acknowledged, or one that was sent later
@@ -26,7 +26,7 @@ sub new {
         resources => 6, dir => $instance->dir . '/chaos', %option }, $class;
     mkdir $self->{dir} or die "$self->{dir}: $!\n";
     $self->{admin}->make_tenant("c$_") for 0 .. $self->{tenants} - 1;
-    # Sets that always move together: a namespace with what is in it.
+    # Sets of resources that always move together: a namespace with its content.
     for my $set (0 .. 1) {
         $self->{admin}->make("/v2.0/c0/namespaces/set$set");
         $self->{admin}->make("/v2.0/c0/namespaces/set$set/configmaps/m$_", { set => $set }) for 0 .. 4;
@@ -71,7 +71,7 @@ sub stop {
 
 sub _tenant { my ($self) = @_; return 'c' . int rand $self->{tenants} }
 
-# Where a resource of ours is: asks until somebody says, following 301.
+# Finds out where a resource of this client is: asks again until there is an answer, and follows 301.
 sub _find {
     my ($self, $name) = @_;
     for my $tenant (map { "c$_" } 0 .. $self->{tenants} - 1) {
@@ -82,7 +82,7 @@ sub _find {
     return undef;
 }
 
-# A line for each thing before it is sent, one for each answer. Values grow, so "later" can be told.
+# The journal: a line before each request, and one for each answer. Values grow, so the checker knows which of two is the later one.
 sub _write_on {
     my ($self, $journal, $number) = @_;
     my %at;
@@ -91,7 +91,7 @@ sub _write_on {
         my $name = "w$number-" . int rand $self->{resources};
         $value++;
         if (!defined $at{$name}) {
-            # Made by If-None-Match, so that an answer that got lost makes no second one; elsewhere it may be none.
+            # If-None-Match: if the answer got lost, the repeated request creates no second resource.
             my $home = $self->_find($name) // "c$number";
             $home = 'c0' if $number >= $self->{tenants};
             print {$journal} "send $name $value\n";
@@ -138,7 +138,7 @@ sub _move_on {
     return;
 }
 
-# A namespace's set is always together, whoever looks, whenever.
+# The resources of a namespace are in one tenant together, at every moment.
 sub _move_sets {
     my ($self, $journal) = @_;
     until ($self->_stopped) {
@@ -154,7 +154,7 @@ sub _move_sets {
     return;
 }
 
-# ---- harm
+# ---- faults
 
 # SIGKILL for a worker or a mover of some endpoint.
 sub kill_worker {
@@ -182,7 +182,7 @@ sub _journals {
             if ($what eq 'send')    { $may{$name}{$value} = 1 }
             elsif ($what eq 'no')   { delete $may{$name}{$value} }
             elsif ($what eq 'done') {
-                # All that was sent before is past: its author went on only after an answer, or after asking anew.
+                # Whatever the client sent before this request has ended: it goes on only after an answer, or after it has asked what happened.
                 $may{$name} = { $value => 1 };
                 $may{$name}{must} = 1;
                 $acknowledged++;
@@ -230,7 +230,7 @@ sub _torn {
     return grep { /\Atorn/ } split /\n/, Tenure::Instance::read_file("$self->{dir}/space");
 }
 
-# Each set whole, in one tenant, in its namespace. A merge may leave the namespace's name elsewhere, deleted.
+# Each set is whole, in one tenant, in its namespace. After a merge another tenant may have the namespace's name, deleted.
 sub _sets {
     my ($self) = @_;
     my @wrong;
@@ -263,7 +263,7 @@ SQL
     return @wrong;
 }
 
-# The change log tells each resource's story without a gap: revisions one by one, from where it was to where it is.
+# The change log has each revision of each resource, without a gap, and leads from its first place to its present one.
 sub _change_log {
     my ($self) = @_;
     my @wrong;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Clients that all change the same node at once, while Tenure::Chaos does harm to workers and database; each tells what it was
-# told, and the checker holds the node and its story against all of that.
+# Clients that all change the same node at once, while Tenure::Chaos kills workers and the database; each reports the answers that it
+# got, and the checker compares the node and its change log with all of these.
 #
 #   my $chaos = Tenure::ChaosMetal->new($instance, node => 'n1', clients => 8, total => 200);
-#   $chaos->load('increments', sub { $chaos->kill_worker });    # harm as long as the load lasts
+#   $chaos->load('increments', sub { $chaos->kill_worker });    # calls this again and again while the load lasts
 #   my @findings = $chaos->findings;
 package Tenure::ChaosMetal;
 
@@ -24,7 +24,7 @@ use Tenure::Parallel;
 my $json = JSON::PP->new->canonical;
 my @told = qw(done found vain unknown refused);
 
-# node: its name; clients, total: how many there are, and what they do together.
+# node: its name; clients: how many there are; total: how many changes they make together.
 sub new {
     my ($class, $instance, %option) = @_;
     my $self = bless { instance => $instance, metal => Tenure::Metal->new($instance->admin(timeout => 15), '1.82'),
@@ -36,17 +36,17 @@ sub new {
     return $self;
 }
 
-# ---- what a client does. Each answers how often what was the case:
-#   done     it was told so
-#   found    it was told nothing, looked, and there it was
-#   vain     412: somebody else had been in between
-#   unknown  no answer, or one that says that nobody knows
+# ---- what a client does. Each function returns how often each of these happened:
+#   done     the answer said that the change was made
+#   found    there was no answer; the client looked, and the change was there
+#   vain     412: another client had changed the node meanwhile
+#   unknown  no answer, or one that says that the outcome is unknown
 #   refused  503 that says that nothing was done
 
 sub _patch {
     my ($self, $operations, %option) = @_;
     my $answer = $self->{metal}->patch("/nodes/$self->{node}", $operations, %option);
-    return 'done' if $answer->status == 200; # without a look at the node, which grows
+    return 'done' if $answer->status == 200; # the node isn't read, since it grows
     my $text = $answer->json->{error_message} // '';
     my $what = $answer->status == 412 ? 'vain'
         : $answer->status == 503 && length $text && $text !~ /not known/ ? 'refused' : 'unknown';
@@ -65,7 +65,7 @@ sub _read {
     die "never served\n";
 }
 
-# Reads, adds one, and writes beside it how far this client is, by which it knows its own when no answer comes.
+# Reads the node, adds one, and stores this client's count beside it: so it recognises its own change if no answer came.
 sub _increments {
     my ($self, $client, $share, $told) = @_;
     for my $mine (1 .. $share) {
@@ -84,7 +84,7 @@ sub _increments {
     return;
 }
 
-# Keys of its own, blindly, each until it is told that it is there.
+# Sets keys of its own without a precondition, each again and again until an answer says that it is set.
 sub _adds {
     my ($self, $client, $share, $told) = @_;
     for my $mine (1 .. $share) {
@@ -97,7 +97,7 @@ sub _adds {
     return;
 }
 
-# To the end of a list, each sent once and never again; what became of it is written down.
+# Appends to a list, each element once, and notes what the answer was.
 sub _appends {
     my ($self, $client, $share, $told) = @_;
     open my $journal, '>', "$self->{dir}/appends$client" or die "$!\n";
@@ -113,7 +113,7 @@ sub _appends {
 
 my %load = (increments => \&_increments, adds => \&_adds, appends => \&_appends);
 
-# All clients, and harm->() again and again meanwhile. Answers what they told, added up; undef where one did not come to its end.
+# Runs all clients, and calls harm->() again and again meanwhile. Returns the sums of what they report; undef if one did not come to its end.
 sub load {
     my ($self, $kind, $harm) = @_;
     my $out = "$self->{dir}/$kind.json";
@@ -143,7 +143,7 @@ sub load {
 
 # ---- the checker
 
-# The node and its change rows against all that the clients were told; each finding is a line.
+# Compares the node and its change rows with all answers that the clients got; each finding is a line.
 sub findings {
     my ($self) = @_;
     my $extra = $self->_read->{extra};
@@ -179,7 +179,7 @@ sub _wrong_in_list {
     return @wrong;
 }
 
-# Each change has one row: as many as the document tells of, from the first etag to the present one.
+# Each change has one row, of a request of its own: as many as the document counts. The last row has the etag that clients see.
 sub _wrong_in_story {
     my ($self) = @_;
     my $node  = $self->_read;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Claimers, as schedulers are: each asks for allocation candidates and claims one of them for a consumer of its own, moves it to
-# another, or gives it back, while Tenure::Chaos does harm to workers and database and claimers are killed, too. Each writes down what
-# it sends and what it is told, and the checker holds all allocations against that, and against what the hosts have.
+# another, or gives it back, while Tenure::Chaos kills workers and the database, and claimers are killed, too. Each keeps a journal of its
+# requests and answers; the checker compares all allocations with the journals, and with what the hosts have.
 #
 #   my $chaos = Tenure::ChaosPlacement->new($instance, claimers => 8, hosts => 6);
 #   $chaos->start; …; $chaos->kill_claimer; …; $chaos->stop;
@@ -90,12 +90,12 @@ sub _claim_on {
     my $placement = Tenure::Placement->new($self->{instance}->placement, '1.39');
     my @mine; # consumers that have something, as far as is known
     until ($self->_stopped) {
-        # So that many claimers ask about as often as few, and leave the machine to the service.
+        # A pause, so that many claimers together ask about as often as few do.
         Time::HiRes::sleep(rand $self->{claimers} / 100);
         my $old = @mine && rand() < 0.55 ? splice @mine, int rand @mine, 1 : undef;
         my $generation;
         if ($old) {
-            # What became of it, if an answer was lost.
+            # If the answer was lost: find out what happened.
             my $get = $placement->get("/allocations/$old");
             next if $get->status != 200 || !%{ $get->json->{allocations} };
             $generation = $get->json->{consumer_generation};
@@ -131,7 +131,7 @@ sub _note {
     return $told;
 }
 
-# ---- harm
+# ---- faults
 
 sub kill_worker {
     my ($self) = @_;

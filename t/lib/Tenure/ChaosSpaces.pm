@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Clients that make and delete types, objects and namespaces, and switch sharing and policies, while Tenure::Chaos does
-# harm to workers and database; somebody watches all of it. Each writes down what it was told, and the checker holds the store,
-# the change log and what was watched against that.
+# Clients that make and delete types, objects and namespaces, and switch sharing and policies, while Tenure::Chaos kills workers and the
+# database and others watch. Each keeps a journal of the answers that it got; the checker compares the store, the change log and the
+# events of the watches with these.
 #
 #   my $chaos = Tenure::ChaosSpaces->new($instance, clients => 8);
-#   $chaos->load($seconds, sub { $chaos->kill_worker });    # harm as long as the load lasts
+#   $chaos->load($seconds, sub { $chaos->kill_worker });    # calls this again and again while the load lasts
 #   my @findings = $chaos->findings;
 package Tenure::ChaosSpaces;
 
@@ -33,7 +33,7 @@ sub new {
     my $self = bless { instance => $instance, admin => $instance->combined('admin'), dir => $instance->dir . '/chaos-spaces', clients => 8, %option }, $class;
     mkdir $self->{dir} or die "$self->{dir}: $!\n";
     $self->{admin}->make_tenant($_) for @tenants;
-    # The system's space is made by the first thing in it.
+    # The system's space exists once it has its first object.
     $self->{admin}->post('/api/v1/namespaces', json => { metadata => { name => 'first' } })->status == 201 or die "no system space\n";
     $self->{from} = $instance->sql_value('SELECT MAX(id) FROM changes');
     return $self;
@@ -56,7 +56,7 @@ sub definition {
 
 # ---- what a client does
 
-# One thing: its name, and how it is asked for. The names of what client n alone makes and deletes begin with its number.
+# One kind of request: its name, and how it is sent. Names of things that only client n makes and deletes begin with its number.
 sub _act {
     my ($self, $client, $n) = @_;
     my $tenant  = $tenants[$client % 2];
@@ -98,10 +98,10 @@ sub _client {
     POSIX::_exit(0);
 }
 
-# ---- who watches
+# ---- watches
 
-# Follows one kind until the file "stop" is there and everything up to the version in it was told: a line for each event. A break
-# of any sort is gone on from behind the last version.
+# Watches one type until the file "stop" is there and all events up to the version in it have come; writes a line for each event. If
+# the watch ends, it begins another from the last version.
 sub _watch {
     my ($self, $plural) = @_;
     open my $journal, '>', "$self->{dir}/watch-$plural" or POSIX::_exit(1);
@@ -157,7 +157,7 @@ sub _fork {
     POSIX::_exit(0);
 }
 
-# All clients for that long, and harm->() again and again meanwhile; then what is watched comes to its end. False: somebody did not.
+# Runs all clients for that long, and calls harm->() again and again meanwhile; then ends the watches. False: a process did not end.
 sub load {
     my ($self, $seconds, $harm) = @_;
     my $until    = Time::HiRes::time() + $seconds;
@@ -177,7 +177,7 @@ sub load {
     return $good;
 }
 
-# A last change of each kind, by which who watches knows that there is no more to come.
+# Makes a last change of each type, by which the watches know that no more events come.
 sub _settle {
     my ($self) = @_;
     my $admin = $self->{admin};
@@ -198,7 +198,7 @@ sub _lines {
     return map { split /\n/, Tenure::Instance::read_file($_) } sort glob "$self->{dir}/$which";
 }
 
-# How often what was told.
+# How often each answer came.
 sub told {
     my ($self) = @_;
     my %told;
@@ -219,7 +219,7 @@ sub findings {
     return @wrong;
 }
 
-# What a client alone makes and deletes is as it was told.
+# Things that only one client makes and deletes are as the answers to this client say.
 sub _lost {
     my ($self) = @_;
     my (%may, @wrong);
@@ -244,7 +244,7 @@ sub _without_history {
         q(SELECT r.id FROM resources r WHERE NOT r.live <=> 2 AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.resource_id = r.id AND c.verb = 'created')));
 }
 
-# A definition that is there is there wholly: established, and found by who has it.
+# A definition exists wholly or not at all: it is established, and its tenant finds its type.
 sub _half_made {
     my ($self) = @_;
     my @wrong;
@@ -262,7 +262,7 @@ sub _half_made {
     return @wrong;
 }
 
-# What was watched is what the change log has, row by row, in its order, each once.
+# The events of the watches are the rows of the change log, in its order, each once.
 sub _wrong_in_watch {
     my ($self) = @_;
     my ($stop) = Tenure::Instance::read_file("$self->{dir}/stop") =~ /(\d+)/;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# kubectl as it comes, over TLS. The environment's KUBECTL names another than that of the PATH.
+# Runs kubectl unchanged, over TLS. The environment variable KUBECTL names another program than the one of the PATH.
 #
 #   my $kubectl = Tenure::Kubectl->new($instance);
 #   my $said    = $kubectl->run('alice:acme', 'get cm -o name');      # { code, out, err }
 #
-# Each user has a home, with the caches, of its own: kubectl keeps what types a server has by the server's address.
+# Each user has a home directory of its own, since kubectl caches a server's types by the server's address alone.
 package Tenure::Kubectl;
 
 use strict;
@@ -18,7 +18,7 @@ use Time::HiRes ();
 my ($program) = grep { defined && -x } $ENV{KUBECTL}, map { "$_/kubectl" } split /:/, $ENV{PATH};
 my $minor;
 
-# Its minor version; undef where there is none that runs.
+# kubectl's minor version; undef if there is none that runs.
 sub minor {
     return $minor if defined $minor || !defined $program;
     my $home = File::Temp->newdir('tenure-kubectl-XXXXXX', TMPDIR => 1);
@@ -62,14 +62,14 @@ sub _home {
     return $home;
 }
 
-# The words of all calls, for scripts that a test writes.
+# The arguments that all calls have, for scripts that a test writes.
 sub prefix {
     my ($self, $token) = @_;
     return ($program, '--server', $self->{url}, '--certificate-authority', $self->{ca}, '--token', $token,
         '--cache-dir', $self->_home($token) . '/cache');
 }
 
-# Begins; a command is a string of words, or a list. input: text for its stdin; editor: what "edit" runs.
+# Starts kubectl without waiting for it; command: a string of words, or a list. input: text for its stdin; editor: what "edit" runs.
 sub begin {
     my ($self, $token, $command, %option) = @_;
     my $home  = $self->_home($token);
@@ -80,7 +80,7 @@ sub begin {
     my $pid = fork // die "fork: $!\n";
     if ($pid == 0) {
         $ENV{HOME}        = $ENV{TMPDIR} = $home;
-        # It lives for a moment: to collect garbage, and to spread over processors, costs it a fifth of its time.
+        # For a program that runs for a moment, collecting garbage and using several processors cost a fifth of its time.
         @ENV{qw(GOGC GOMAXPROCS)} = ('off', 1) if !grep { /\A(?:-w|--watch)/ } @words;
         $ENV{KUBE_EDITOR} = $option{editor} // 'false';
         delete $ENV{KUBECONFIG};
@@ -92,7 +92,7 @@ sub begin {
     return { pid => $pid, out_file => $out, err_file => $err };
 }
 
-# Until its stdout has that, or half a minute; what it has.
+# Waits until its stdout has that text, 30 seconds at most. Returns what stdout has.
 sub wait_for {
     my ($self, $running, $has) = @_;
     my $text = '';
@@ -104,7 +104,7 @@ sub wait_for {
     return $text;
 }
 
-# Its end, by itself or (stop) now.
+# Waits for its end, or (stop) ends it now.
 sub end {
     my ($self, $running, %option) = @_;
     kill 'TERM', $running->{pid} if $option{stop};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Clients at once: processes that each do their share and tell how it went.
+# Clients that work at the same time, each a process that reports its result.
 package Tenure::Parallel;
 
 use strict;
@@ -7,8 +7,8 @@ use warnings;
 
 use POSIX ();
 
-# Runs work->(number of the client) in n processes; what each returns, a string of one line, in their order. A client that dies
-# has told undef.
+# Runs work->(number of the client) in n processes. Returns what each returned, a string of one line, in their order; undef for a client
+# that died.
 sub run {
     my ($n, $work) = @_;
     my (@pipes, @pids, @told);

@@ -24,7 +24,7 @@ my $json = JSON::PP->new->utf8;
 my $owner = $$;
 my @running;
 
-# What is missing for it, as words for skip_all; undef: nothing.
+# What is missing on this machine, as a text for skip_all; undef: nothing.
 sub missing {
     for my $program ('/usr/bin/keystone-wsgi-public', '/usr/bin/keystone-manage', '/usr/bin/uwsgi_python3') {
         return "$program is not installed (Debian: python3-keystone uwsgi-core uwsgi-plugin-python3)" if !-x $program;
@@ -113,16 +113,16 @@ END {
     }
 }
 
-# ---- what it is asked, as its admin
+# ---- requests to it, as its admin
 
-# An answer of HTTP::Tiny.
+# Sends a request; returns the answer of HTTP::Tiny.
 sub call {
     my ($self, $method, $path, $body, %headers) = @_;
     return $self->{http}->request($method, $self->url . $path, { headers => { 'Content-Type' => 'application/json',
         ($self->{token} ? ('X-Auth-Token' => $self->{token}) : ()), %headers }, defined $body ? (content => $json->encode($body)) : () });
 }
 
-# The document of an answer that must be a good one.
+# The document of an answer; dies unless its status is 2xx.
 sub made {
     my ($self, $method, $path, @more) = @_;
     my $answer = $self->call($method, $path, @more);

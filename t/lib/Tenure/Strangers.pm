@@ -62,12 +62,12 @@ sub _find {
     return;
 }
 
-# Is anything in the answer that is known to other tenants alone, and that the question did not hold?
+# Does the answer hold anything that only other tenants know and that the request did not hold?
 sub _look {
     my ($self, $request, $side, $answer) = @_;
     my $asker = $request->{asker}{index};
     my $question;
-    # Where something has gone is no business of the tenant that it left: that it lives elsewhere is not said.
+    # A tenant must not learn that a resource which it lost lives on in another one.
     if ($answer->{head} =~ m{^Location: \S*?/v[12]\.0/([^/?\s]+)}mi) {
         my $name = $1;
         my ($whose) = grep { lc escape($_->{name}) eq lc $name } @{ $self->{tenants} };
@@ -80,7 +80,7 @@ sub _look {
         while ($text =~ /(mkx[0-9a-f]{12}|bWt4[A-Za-z0-9+\/]{16}|x[0-9a-f]{12}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{128})/g) {
             my $known = $self->{marks}{$1} or next;
             my $mark = $1;
-            # A tenant that bears a reserved name has nothing: even its own is kept from it.
+            # A tenant with a reserved name has no resources: it must not even read those at its own address.
             next if $known->{$asker} && !$request->{asker}{renamed};
             $question //= join ' ', $request->{paths}[$side], (map { s/%([0-9A-Fa-f]{2})/chr hex $1/ger } $request->{paths}[$side] =~ s/%25/%/gr), values %{ $request->{headers}[$side] }, $request->{bodies}[$side] // '';
             next if index($question, $mark) >= 0;
@@ -92,12 +92,12 @@ sub _look {
     return;
 }
 
-# How a name may stand in an answer: as it is, in an address, every byte of it encoded, in an address in an address, in JSON.
+# The forms in which a name may stand in an answer: as it is, percent-encoded (as far as needed, or every byte), encoded twice, in JSON.
 my @written = (\&_plain, \&escape, \&encode_all, sub { escape(escape($_[0])) }, sub { substr $json->encode($_[0]), 1, -1 }, sub { substr $ascii->encode($_[0]), 1, -1 });
 
 sub _plain { my ($text) = @_; return Encode::encode('UTF-8', $text) }
 
-# An answer without what is anew in each, in the words of the request that names what is there.
+# An answer without ids and times, which differ each time, and with the name of the request that names an existing thing.
 sub _shape {
     my ($self, $request, $side, $answer) = @_;
     my ($head, $body) = ($answer->{head}, $answer->{body});
@@ -129,7 +129,7 @@ sub _shape {
     return $text;
 }
 
-# Where two texts part.
+# The first place where two texts differ.
 sub _difference {
     my ($a, $b) = @_;
     my ($alike) = ($a ^ $b) =~ /\A(\0*)/;
@@ -138,15 +138,15 @@ sub _difference {
     return substr($a, $at, 160) . ' -> ' . substr($b, $at, 160);
 }
 
-# What the asker may have made by it, so that such names are its own from now on.
+# Notes the names that the asker may have created by this request: from now on they are its own.
 sub _own {
     my ($self, $request, $side) = @_;
     my $path = $request->{paths}[$side] =~ s/\?.*//sr;
     $request->{asker}{has}{ Encode::decode('UTF-8', s/%([0-9A-Fa-f]{2})/chr hex $1/ger) } = 1 for split m{/}, $path;
     $request->{asker}{has}{$_} = 1 for ($request->{bodies}[$side] // '') =~ /"([^"\\]+)"/g;
-    # What it has put into its own things it may see there.
+    # Values that the asker has written into its own resources may come back.
     $self->{marks}{$_}{ $request->{asker}{index} } = 1 for grep { $self->{marks}{$_} } keys %{ $request->{asker}{has} };
-    # A name that nobody had is somebody's now: from here on another stands for what nobody has.
+    # If the nonexistent name exists now, another name takes its place.
     if ($side == 1) {
         $self->{made}{ delete $self->{twins}{$_} } = 1 for grep { defined $self->{twins}{$_} } keys %{ $request->{twins} };
     }
@@ -163,7 +163,7 @@ sub _pair {
     }
     my $absent = $self->_ask($lines, $request, 1);
     if (!$safe && $absent->{status} < 400) {
-        # Something of the asker's own has changed: a second one would find another state.
+        # The request changed something of the asker's own, so the second one of the pair would find another state.
         $self->_own($request, 1);
         $self->{told}{carried_out}++;
         return;
@@ -173,7 +173,7 @@ sub _pair {
     $self->_own($request, 0) if !$safe && $there->{status} < 400;
     my ($a, $b) = ($self->_shape($request, 0, $there), $self->_shape($request, 1, $absent));
     return if $a eq $b;
-    # Once more: a list of one's own may have changed by what ran between, and times pass.
+    # Compares once more, since a list of the asker's own may have changed between the two requests.
     $absent = $self->_ask($lines, $request, 1);
     $there  = $self->_ask($lines, $request, 0);
     ($a, $b) = ($self->_shape($request, 0, $there), $self->_shape($request, 1, $absent));
@@ -183,7 +183,8 @@ sub _pair {
     return;
 }
 
-# Every address that has a tenant's name in it, with the words that mean no tenant, asked by users of tenants that bear them.
+# Every address with a tenant's name in it, with the reserved words in place of the name, requested by users of tenants that have these
+# words as their names.
 sub _sweep {
     my ($self, $lines, $askers) = @_;
     for my $asker (grep { $_->{renamed} } @$askers) {
@@ -206,7 +207,7 @@ sub _sweep {
     return;
 }
 
-# Does a route name such a thing?
+# Can the parameters of this route name a thing of this kind?
 sub _fits {
     my ($route, $thing) = @_;
     return 1 if $route->{path} !~ /\{(?:name|plural|namespace)\}/;
@@ -214,7 +215,7 @@ sub _fits {
     return $route->{dialect} ne 'spaces' || ($route->{path} =~ /\{group\}/ ? 1 : 0) == ($thing->{group} ? 1 : 0);
 }
 
-# Every method of every path once with what the victim has, of each type; what deletes comes last. Of the clients each asks a part.
+# Requests every method of every path once with the victim's resources of each type; deletions come last. Each client sends a part.
 sub _survey {
     my ($self, $lines, $askers, $client, $clients) = @_;
     my ($asker) = grep { !$_->{renamed} } @$askers or return;

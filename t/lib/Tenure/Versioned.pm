@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# An API with microversions, somewhere below an endpoint, asked as one of them. A subclass has version_header: the name and
-# value of the header that says which.
+# A client of an API with microversions, which sends the same version with each request. A subclass has version_header(): name and value
+# of the header field that names the version.
 package Tenure::Versioned;
 
 use strict;
