@@ -32,6 +32,19 @@ SET SESSION wsrep_sync_wait = DEFAULT;
 -- @out bytes uint
 SELECT @@max_allowed_packet AS bytes;
 
+-- Does that connection wait for a lock on a table? (src/db/guard.c)
+-- @statement session_waits_for_table
+-- @in id uint
+-- @out waiting uint
+-- @scans information_schema has no index
+SELECT COUNT(*) AS waiting FROM information_schema.processlist
+WHERE id = :id AND state = 'Waiting for table metadata lock';
+
+-- Ends the statement of that connection.
+-- @statement session_interrupt
+-- @in id uint
+KILL QUERY :id;
+
 -- @statement session_ping
 -- @out one uint
 SELECT 1 AS one;

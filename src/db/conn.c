@@ -266,11 +266,16 @@ static bool skip_results(MYSQL *mysql)
 	return mysql_errno(mysql) == 0;
 }
 
+bool db_conn_skip_answer(struct db *db)
+{
+	return mysql_read_query_result(db->mysql) == 0 && skip_results(db->mysql);
+}
+
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
 	assert(db->mysql != NULL);
 	db->round_trips++;
-	if (mysql_real_query(db->mysql, sql, (unsigned long)n) != 0 || !skip_results(db->mysql))
+	if (mysql_send_query(db->mysql, sql, (unsigned long)n) != 0 || !db_conn_skip_answer(db))
 		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 	return DB_OK;
 }
@@ -351,6 +356,11 @@ uint64_t db_round_trips(const struct db *db)
 uint64_t db_sessions(const struct db *db)
 {
 	return db->sessions;
+}
+
+uint64_t db_schema_errors(const struct db *db)
+{
+	return db->schema_errors;
 }
 
 bool db_is_admin(const struct db *db)

@@ -88,6 +88,8 @@ const char *db_error(const struct db *db);
 
 // Number of connections so far: if it has grown, the server may have crashed since an earlier read.
 uint64_t db_sessions(const struct db *db);
+// Number of statements so far that named a table or column which the schema does not have: it may have been upgraded.
+uint64_t db_schema_errors(const struct db *db);
 bool db_is_admin(const struct db *db);
 
 // In a forked child: frees the handle and sends nothing to the server, because the parent keeps using the connection.
@@ -137,6 +139,12 @@ struct str db_script_text(struct pool *pool, const char *script, const char *con
 // Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
 // DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.
 enum db_result db_run_script(struct db *db, struct str sql);
+// Takes the next statement off *rest, without its semicolon and without comments before it. False: there is none.
+bool db_script_next(struct str *rest, struct str *statement);
+// Runs one statement of such a text that changes a table. While it waits for the table, everybody who comes after it waits behind
+// it. So, after patience_ms of waiting, it is ended through the handle other, which belongs to the same user. DB_RETRY: that
+// happened, or the statement waited for a row; nothing was changed.
+enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms);
 
 // ---- transactions
 

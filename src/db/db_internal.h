@@ -119,6 +119,7 @@ struct db {
 
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far
+	uint64_t schema_errors; // statements that named what the schema does not have
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
 	bool faulty; // a fault is set
@@ -139,6 +140,8 @@ enum db_result db_conn_ensure(struct db *db);
 void db_conn_drop(struct db *db);
 // Runs a statement without parameters, given as text, and drops its result. For texts of the program and of sql/ only.
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
+// Reads the answer of a statement that was sent by mysql_send_query(), and drops its rows. False: mysql_errno() says why.
+bool db_conn_skip_answer(struct db *db);
 
 // ---- connector.c
 

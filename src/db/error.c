@@ -100,6 +100,9 @@ static const struct error_row rows[] = {
 // Errors after which the next attempt goes to another host.
 static const unsigned other_host[] = { 1040, 1047, 1053, 1077, 1129, 1203, 1290, 1836 };
 
+// The statement names a table, column or index which is not there, or leaves out a column that has to have a value.
+static const unsigned of_schema[] = { 1054, 1072, 1136, 1146, 1176, 1364 };
+
 static const struct error_row *find(unsigned number)
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -152,6 +155,15 @@ static bool needs_other_host(unsigned number)
 	return false;
 }
 
+static bool is_of_schema(unsigned number)
+{
+	for (size_t i = 0; i < COUNT_OF(of_schema); i++) {
+		if (of_schema[i] == number)
+			return true;
+	}
+	return false;
+}
+
 static void tell(unsigned number, enum db_result result, const char *message, const struct db_query *query)
 {
 	const struct error_row *row = find(number);
@@ -183,6 +195,7 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 		result = DB_RETRY;
 	if (find(number) == NULL && says_no_room(message))
 		result = DB_FULL;
+	db->schema_errors += is_of_schema(number);
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
 	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);

@@ -3,6 +3,8 @@
 // that stands outside of quotes and comments.
 #include "base/base.h"
 
+#include <errmsg.h>
+
 #include "base/buf.h"
 #include "base/pool.h"
 #include "db/db_internal.h"
@@ -147,19 +149,31 @@ static size_t statement_end(struct str sql)
 	return i < sql.n ? i : sql.n;
 }
 
+bool db_script_next(struct str *rest, struct str *statement)
+{
+	do {
+		struct str from = skip_blank(*rest);
+		size_t end = statement_end(from);
+
+		*statement = str_part(from, 0, end);
+		*rest = str_part(from, end + 1, from.n);
+	} while (statement->n == 0 && rest->n > 0);
+	return statement->n > 0;
+}
+
 enum db_result db_run_script(struct db *db, struct str sql)
 {
 	enum db_result result = db_txn_check(db);
+	struct str statement;
 
 	assert(db->state == TXN_OUTSIDE);
 	if (result == DB_OK)
 		result = db_batch_run(db, NULL, NULL, 0); // connects, and takes the session out of the last transaction
-	for (struct str rest = skip_blank(sql); result == DB_OK && rest.n > 0;) {
-		size_t end = statement_end(rest);
-
-		if (end > 0)
-			result = db_conn_query(db, rest.p, end);
-		rest = skip_blank(str_part(rest, end + 1, rest.n));
+	while (result == DB_OK && db_script_next(&sql, &statement)) {
+		fault_pass(db, FAULT_STATEMENT);
+		if (db->mysql == NULL)
+			return db_error_note(db, CR_SERVER_LOST, "the connection was lost", NULL);
+		result = db_conn_query(db, statement.p, statement.n);
 	}
 	return result;
 }
