@@ -9,6 +9,8 @@ SELECT name, revision FROM catalogues;
 'traits'
 -- @case types
 'types'
+-- @case schema
+'schema'
 
 -- The new revision is the answer's insert_id.
 -- @statement catalogue_raise

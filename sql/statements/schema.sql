@@ -1,20 +1,102 @@
 -- Questions of tenure-manage about the schema itself, and rows of `settings`.
 
 -- @statement schema_count_tables
--- @out tables uint, versioned int
+-- @out tables uint, versioned int, booked int
 -- @scans information_schema has no index
-SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) AS SIGNED) AS versioned
+SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) AS SIGNED) AS versioned,
+  CAST(COALESCE(SUM(table_name = 'schema_files'), 0) AS SIGNED) AS booked
 FROM information_schema.tables
 WHERE table_schema = DATABASE();
 
+-- What programs up to version 13 look at: they serve a registry whose highest version here is their own.
 -- @statement schema_version
 -- @out files uint, version uint
 -- @scans a row for each file of the schema
 SELECT COUNT(*) AS files, CAST(COALESCE(MAX(version), 0) AS UNSIGNED) AS version FROM schema_version;
 
--- @statement schema_record
+-- @statement schema_version_insert
 -- @in version uint, file text
 INSERT INTO schema_version (version, file) VALUES (:version, :file);
+
+-- Has the database the tables of version 15?
+-- @statement schema_is_booked
+-- @out booked uint
+-- @scans information_schema has no index
+SELECT COUNT(*) AS booked FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'schema_files';
+
+-- The newest file that was applied, and the oldest program that may go on since.
+-- @statement schema_range
+-- @out version uint, oldest uint
+-- @scans a row for each file of the schema
+SELECT CAST(COALESCE(MAX(version), 0) AS UNSIGNED) AS version, CAST(COALESCE(MAX(oldest), 0) AS UNSIGNED) AS oldest
+FROM schema_files;
+
+-- @statement schema_applied
+-- @out version uint, file text, sha256 bytes null, oldest uint
+SELECT version, file, sha256, oldest FROM schema_files ORDER BY version;
+
+-- A file that was recorded already stays as it was.
+-- @statement schema_record
+-- @in version uint, file text, sha256 bytes null, oldest uint
+INSERT IGNORE INTO schema_files (version, file, sha256, oldest) VALUES (:version, :file, :sha256, :oldest);
+
+-- What was applied before there was schema_files. Each program of those days served its own version alone.
+-- @statement schema_take_over
+-- @scans a row for each file of the schema
+INSERT IGNORE INTO schema_files (version, file, sha256, oldest, applied_at)
+SELECT version, file, NULL, version, applied_at FROM schema_version;
+
+-- Versions that the oldest program which may go on must see, since it looks only there.
+-- @statement schema_tell_old
+-- @scans a row for each file of the schema
+INSERT IGNORE INTO schema_version (version, file, applied_at)
+SELECT f.version, f.file, f.applied_at FROM schema_files f JOIN (SELECT MAX(oldest) AS oldest FROM schema_files) o ON f.version <= o.oldest;
+
+-- Workers look again whether they may go on (COHERENCE_SCHEMA).
+-- @statement schema_tell
+UPDATE catalogues SET revision = revision + 1 WHERE name = 'schema';
+
+-- How far a step is. done: it is over.
+-- @statement schema_step
+-- @in version uint, step text
+-- @out position uint, done int
+SELECT position, done_at IS NOT NULL AS done FROM schema_steps WHERE version = :version AND step = :step;
+
+-- About how many rows a table has, by its statistics.
+-- @statement schema_rows
+-- @in name text
+-- @out n uint
+-- @scans information_schema has no index
+SELECT CAST(COALESCE(MAX(table_rows), 0) AS UNSIGNED) AS n FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = :name;
+
+-- A step of an upgrade is one text of: schema_step_begin, what the file has, schema_step_end or schema_batch_end. It waits for no
+-- row while it has locked others.
+-- @script schema_step_begin
+-- @in version names, step names, size names
+SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 1;
+START TRANSACTION;
+SET @upto = NULL, @size = CAST(':size' AS UNSIGNED);
+SET @after = COALESCE((SELECT position FROM schema_steps WHERE version = ':version'
+  AND step = ':step'), 0);
+
+-- @script schema_step_end
+-- @in version names, step names
+INSERT INTO schema_steps (version, step, position, done_at) VALUES (':version',
+  ':step', COALESCE(@upto, 0), UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE position = VALUES(position), done_at = VALUES(done_at);
+COMMIT;
+
+-- @script schema_batch_end
+-- @in version names, step names
+INSERT INTO schema_steps (version, step, position, done_at) VALUES (':version',
+  ':step', COALESCE(@upto, @after), IF(@upto IS NULL, UTC_TIMESTAMP(6), NULL))
+ON DUPLICATE KEY UPDATE position = VALUES(position), done_at = VALUES(done_at);
+COMMIT;
+
+-- What a step that failed has left open.
+-- @statement schema_step_undo
+ROLLBACK;
 
 -- @statement schema_database
 -- @in name text
@@ -46,7 +128,7 @@ INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
-  AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
+  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
 ORDER BY table_name;
 
 -- The system space is no customer's, so it is not counted.

@@ -16,8 +16,9 @@ const struct manage_command manage_commands[] = {
 	{ "db", "status", "", 0, NEEDS_DATABASE, command_db_status, "print the schema's version and how much the registry holds",
 	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else, such as files of another release.", { { .name = NULL } }, true },
 	{ "db", "upgrade", "", 0, NEEDS_DATABASE, command_db_upgrade, "apply the schema files that the database lacks",
-	  "Exit code 0: up to date now; 2: failed. Take a dump before: MariaDB cannot roll back changes of tables.",
-	  { { .name = NULL } }, true },
+	  "The service goes on meanwhile. If it was interrupted, run it again: it goes on where it stopped.\n"
+	  "Exit code 0: up to date now; 1: --plan has found something to do; 2: failed, or the files are not those that were released.",
+	  { { "--plan", 0, NULL, "only print what would be done, how long it may take, and how to go back" } }, true },
 	{ "db", "reset", "", 0, NEEDS_DATABASE, command_db_reset, "empty the registry: back to the state after db init",
 	  "Deletes all tenants, resources, moves, the change log, tenants' tokens and added tiers. The server's keys and the\n"
 	  "operators' tokens stay. Workers may keep running.",

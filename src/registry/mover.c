@@ -190,13 +190,15 @@ static enum db_verdict run_claimed(void *arg)
 	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // after a rollback the move waits again
 }
 
-// Reads the waiting moves, oldest first. False: the database does not answer.
+// Reads the waiting moves, oldest first. False: the database does not answer. It also asks for the revisions of what processes cache, on
+// behalf of all processes of the host, some of which serve only what needs none: so all of them learn of an upgrade of the schema.
 static bool look(struct mover *mover, struct db_rows *rows)
 {
 	struct uuid none = { 0 };
 
 	pool_clear(mover->pool);
-	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK)
+	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK ||
+		coherence_ask(mover->registry) != OUTCOME_OK)
 		return false;
 	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
 }

@@ -22,6 +22,7 @@
 #include "sql/schema.h"
 #include "sql/session.h"
 
+enum { TELL_AFTER_US = 10000000 };
 enum { PAGES_SHARE = 8 }; // an eighth of the setting resource_cache is for pages of lists; the rest is for resources
 
 struct registry_store *registry_store_new(const struct config *config, struct db *db)
@@ -70,20 +71,72 @@ void registry_attach(struct registry *registry, struct registry_store *store)
 	*registry = (struct registry){ .store = store, .config = store->config, .settings = store->settings, .db = store->db };
 }
 
-static enum outcome check_version(struct registry *registry)
+// Reads which file of the schema was applied last, and the oldest program that may go on since. Before version 15 a program served its own
+// version alone.
+static enum db_result read_range(struct registry *registry, uint64_t *version, uint64_t *oldest)
 {
 	struct db_rows rows;
-	enum db_result result = sql_schema_version_run(registry->db, registry->pool, &rows);
+	enum db_result result = sql_schema_is_booked_run(registry->db, registry->pool, &rows);
+
+	*version = 0;
+	if (result == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0) {
+		result = sql_schema_range_run(registry->db, registry->pool, &rows);
+		if (result == DB_OK) {
+			*version = sql_schema_range_row(&rows, 0)->version;
+			*oldest = sql_schema_range_row(&rows, 0)->oldest;
+		}
+	}
+	if (result != DB_OK || *version > 0)
+		return result;
+	result = sql_schema_version_run(registry->db, registry->pool, &rows);
+	if (result == DB_OK)
+		*version = *oldest = sql_schema_version_row(&rows, 0)->version;
+	return result;
+}
+
+// Logged every ten seconds at most, by each process.
+static enum outcome refuse(struct registry *registry, uint64_t version, uint64_t oldest)
+{
+	struct registry_store *store = registry->store;
+	bool newer = version >= REGISTRY_SCHEMA_VERSION;
+
+	if (store->schema_seen.told_us == 0 || registry->now_us - store->schema_seen.told_us > TELL_AFTER_US) {
+		store->schema_seen.told_us = registry->now_us;
+		if (newer)
+			log_error("the database's schema is of version %llu and takes programs from version %llu on; this one is of version %d: "
+				"install the release that upgraded the database", (unsigned long long)version,
+				(unsigned long long)oldest, REGISTRY_SCHEMA_VERSION);
+		else
+			log_error("the database's schema is of version %llu, this program needs version %d: run `tenure-manage db %s`",
+				(unsigned long long)version, REGISTRY_SCHEMA_VERSION, version > 0 ? "upgrade" : "init");
+	}
+	return registry_fail(registry, OUTCOME_UNAVAILABLE, newer ?
+		"the registry was upgraded, and this program is too old for it: its operator has to install the new release" :
+		"the registry has not been upgraded to this release yet: its operator has to run `tenure-manage db upgrade`");
+}
+
+static enum outcome check_version(struct registry *registry)
+{
+	struct registry_store *store = registry->store;
+	uint64_t version, oldest, revision = coherence_newest(registry, COHERENCE_SCHEMA), errors = db_schema_errors(registry->db);
+	enum db_result result = read_range(registry, &version, &oldest);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	uint64_t version = sql_schema_version_row(&rows, 0)->version;
+	store->schema_seen.ok = version >= REGISTRY_SCHEMA_VERSION && oldest <= REGISTRY_SCHEMA_VERSION;
+	store->schema_seen.revision = revision;
+	store->schema_seen.sessions = db_sessions(registry->db);
+	store->schema_seen.errors = errors;
+	return store->schema_seen.ok ? OUTCOME_OK : refuse(registry, version, oldest);
+}
 
-	if (version == REGISTRY_SCHEMA_VERSION)
-		return OUTCOME_OK;
-	log_error("the database's schema is of version %llu, this program's of %d: run `tenure-manage db %s`",
-		(unsigned long long)version, REGISTRY_SCHEMA_VERSION, version > 0 ? "upgrade" : "init");
-	return OUTCOME_INTERNAL;
+// Has anything happened since the last look that may mean that the schema was upgraded? Costs no statement.
+static bool may_have_changed(const struct registry *registry)
+{
+	const struct registry_store *store = registry->store;
+
+	return !store->schema_seen.ok || store->schema_seen.revision != coherence_newest(registry, COHERENCE_SCHEMA) ||
+		store->schema_seen.sessions != db_sessions(registry->db) || store->schema_seen.errors != db_schema_errors(registry->db);
 }
 
 static enum outcome load_key(struct registry *registry, const char *name, struct digest_key **key)
@@ -131,7 +184,9 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->problem = problem;
 	registry_begin_run(registry);
 	definitions_begin(registry);
-	return types_loaded(registry->store->types) ? OUTCOME_OK : load(registry);
+	if (!types_loaded(registry->store->types))
+		return load(registry);
+	return may_have_changed(registry) ? check_version(registry) : OUTCOME_OK;
 }
 
 void registry_begin_run(struct registry *registry)

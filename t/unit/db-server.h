@@ -138,12 +138,14 @@ TAP_UNUSED_OK static void server_schema(void)
 	(void)snprintf(pattern, sizeof(pattern), "%s/sql/schema/[0-9][0-9][0-9]-*.sql", source_dir());
 	if (glob(pattern, 0, NULL, &files) != 0)
 		bail_out("no files of the schema");
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		server_sql_file(files.gl_pathv[i] + strlen(source_dir()) + 1);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		const char *name = files.gl_pathv[i] + strlen(source_dir()) + 1;
+		const char *name = files.gl_pathv[i] + strlen(source_dir()) + strlen("/sql/schema/");
 
-		server_sql_file(name);
-		(void)snprintf(record, sizeof(record), "INSERT INTO schema_version (version, file) VALUES (%zu, '%s');", i + 1,
-			name + strlen("sql/"));
+		(void)snprintf(record, sizeof(record), i + 1 <= 13 ?
+			"INSERT INTO schema_version (version, file) VALUES (%zu, '%s');" :
+			"INSERT INTO schema_files (version, file, oldest) VALUES (%zu, '%s', 13);", i + 1, name);
 		server_sql(record);
 	}
 	globfree(&files);

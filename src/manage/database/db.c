@@ -171,7 +171,7 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 		return manage_fail(EX_DATAERR, "there is a schema of version %llu; `tenure-manage db upgrade` brings it to %llu",
 			(unsigned long long)version, (unsigned long long)files->latest);
 	if (state == SCHEMA_ABSENT)
-		code = schema_apply(manage, files, 0);
+		code = schema_apply(manage, files, 0, true);
 	if (code == EX_OK)
 		code = make_key(manage, "etag_key");
 	if (code == EX_OK)
@@ -244,6 +244,7 @@ int command_db_status(struct manage *manage)
 		if (files.files[i].version > version)
 			printf("to be applied      %.*s\n", STR_ARG(files.files[i].name));
 	}
+	int compared = schema_compare(manage, &files);
 	print_counts(manage);
 	if (version >= files.latest && builtin_types_missing(manage->db, manage->pool, &types, &n_types) != DB_OK)
 		return EXIT_FAILED;
@@ -255,6 +256,8 @@ int command_db_status(struct manage *manage)
 			REGISTRY_SCHEMA_VERSION);
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");
+	if (compared != EX_OK)
+		return manage_fail(EXIT_FAILED, "released files never change: install those of the release again");
 	return version < files.latest || n_types > 0 ? EXIT_FOUND : EXIT_CLEAN;
 }
 
@@ -272,7 +275,15 @@ int command_db_upgrade(struct manage *manage)
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer (version %llu) than this program's files (%llu)",
 			(unsigned long long)version, (unsigned long long)files.latest);
-	if (schema_apply(manage, &files, version) != EX_OK)
+	if (schema_compare(manage, &files) != EX_OK)
+		return manage_fail(EXIT_FAILED, "%s does not have the files that were released or applied: install them again; nothing was done",
+			db_settings(manage->config)->sql_dir);
+	if (manage_option(manage, "--plan") != NULL) {
+		if (schema_plan(manage, &files, version) != EX_OK)
+			return EXIT_FAILED;
+		return version < files.latest ? EXIT_FOUND : EXIT_CLEAN;
+	}
+	if (schema_apply(manage, &files, version, false) != EX_OK)
 		return EXIT_FAILED;
 	printf("schema: version %llu\n", (unsigned long long)files.latest);
 	return fill_in(manage, &files, &traits) == EX_OK ? EXIT_CLEAN : EXIT_FAILED;

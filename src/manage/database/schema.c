@@ -8,11 +8,17 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/digest.h"
 #include "db/settings.h"
 #include "manage/database/schema.h"
+#include "manage/database/steps.h"
 #include "sql/schema.h"
 
 enum { MAX_FILES = 999, MAX_FILE_BYTES = 16 << 20 };
+// The step that makes the tables in which steps are recorded.
+static const char books[] = "books";
+// What programs of this version and earlier ones look at is the highest version in schema_version; later files stand in schema_files.
+enum { LAST_PLAIN = 13 };
 
 // "NNN-what.sql" with at least three digits.
 static bool version_of(const char *name, uint64_t *version)
@@ -63,6 +69,17 @@ static int check_numbers(const char *dir, const struct schema_files *files)
 	return EX_OK;
 }
 
+// The form of an applied file for upgrades. Without online/NAME it is the file itself.
+static int read_online(struct manage *manage, struct schema_file *file)
+{
+	const char *path = db_settings(manage->config)->sql_dir;
+	struct str full = str_printf(manage->pool, "%s/online/%.*s", path, STR_ARG(file->name));
+	if (read_whole(manage->pool, str_cstr(manage->pool, full), &file->online))
+		return EX_OK;
+	file->online = file->text;
+	return errno == ENOENT ? EX_OK : manage_fail(EX_NOINPUT, "%.*s: %s", STR_ARG(full), strerror(errno));
+}
+
 static int read_entries(struct manage *manage, DIR *dir, struct schema_files *files)
 {
 	const char *path = db_settings(manage->config)->sql_dir;
@@ -78,6 +95,30 @@ static int read_entries(struct manage *manage, DIR *dir, struct schema_files *fi
 		struct str full = str_printf(manage->pool, "%s/%s", path, entry->d_name);
 		if (!read_whole(manage->pool, str_cstr(manage->pool, full), &file->text))
 			return manage_fail(EX_NOINPUT, "%.*s: %s", STR_ARG(full), strerror(errno));
+		digest_sha256(file->text, file->sha256);
+		int code = read_online(manage, file);
+		if (code != EX_OK)
+			return code;
+	}
+	return EX_OK;
+}
+
+// RELEASED has a line "CHECKSUM  NAME" for each released file, as sha256sum prints it. A file that it does not name was not released.
+static int read_released(struct manage *manage, struct schema_files *files)
+{
+	struct str full = str_printf(manage->pool, "%s/RELEASED", db_settings(manage->config)->sql_dir), text, line;
+	if (!read_whole(manage->pool, str_cstr(manage->pool, full), &text))
+		return errno == ENOENT ? EX_OK : manage_fail(EX_NOINPUT, "%.*s: %s", STR_ARG(full), strerror(errno));
+	while (str_split(&text, '\n', &line)) {
+		uint8_t sum[DIGEST_SHA256];
+		size_t digits = str_find(line, ' ', 0);
+		struct str name = str_trim(str_part(line, digits, line.n));
+		if (!digest_from_hex(str_part(line, 0, digits), sum, sizeof(sum)))
+			continue;
+		for (size_t i = 0; i < files->n; i++) {
+			if (str_eq(files->files[i].name, name))
+				files->files[i].edited = memcmp(files->files[i].sha256, sum, sizeof(sum)) != 0;
+		}
 	}
 	return EX_OK;
 }
@@ -95,7 +136,22 @@ int schema_read(struct manage *manage, struct schema_files *files)
 		return code;
 	qsort(files->files, files->n, sizeof(*files->files), by_version);
 	files->latest = files->n;
-	return check_numbers(path, files);
+	code = check_numbers(path, files);
+	return code == EX_OK ? read_released(manage, files) : code;
+}
+
+// An upgrade that goes on has files here of which schema_version does not tell yet.
+static bool ask_books(struct manage *manage, uint64_t *version)
+{
+	struct db_rows rows;
+	enum db_result result = sql_schema_range_run(manage->db, manage->pool, &rows);
+	if (result != DB_OK) {
+		manage_db_fail(manage, result, "can't read schema_files");
+		return false;
+	}
+	uint64_t booked = sql_schema_range_row(&rows, 0)->version;
+	*version = booked > *version ? booked : *version;
+	return true;
 }
 
 bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *version)
@@ -120,17 +176,78 @@ bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *versi
 	}
 	*state = sql_schema_version_row(&rows, 0)->files == 0 ? SCHEMA_HALF : SCHEMA_PRESENT;
 	*version = sql_schema_version_row(&rows, 0)->version;
+	return counts->booked == 0 || ask_books(manage, version);
+}
+
+// ---- what was edited
+
+static bool has_books(struct manage *manage)
+{
+	struct db_rows rows;
+	return sql_schema_is_booked_run(manage->db, manage->pool, &rows) == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0;
+}
+
+// Prints how the file with the number of an applied one differs from it.
+static bool differs(const struct schema_files *files, const struct sql_schema_applied_row *applied)
+{
+	if (applied->version > files->n) {
+		printf("missing            %.*s, which was applied\n", STR_ARG(applied->file));
+		return true;
+	}
+	const struct schema_file *file = &files->files[applied->version - 1];
+	if (!str_eq(file->name, applied->file)) {
+		printf("missing            %.*s, which was applied; its number has %.*s\n", STR_ARG(applied->file), STR_ARG(file->name));
+		return true;
+	}
+	if (applied->sha256.p == NULL || str_eq(applied->sha256, str_n((const char *)file->sha256, sizeof(file->sha256))))
+		return false;
+	printf("edited             %.*s: it is not what was applied\n", STR_ARG(file->name));
 	return true;
 }
 
-static int apply_one(struct manage *manage, const struct schema_file *file)
+int schema_compare(struct manage *manage, const struct schema_files *files)
+{
+	struct db_rows rows = { .n = 0 };
+	size_t found = 0;
+	if (has_books(manage)) {
+		enum db_result result = sql_schema_applied_run(manage->db, manage->pool, &rows);
+		if (result != DB_OK)
+			return manage_db_fail(manage, result, "can't read schema_files");
+	}
+	for (size_t i = 0; i < rows.n; i++)
+		found += differs(files, sql_schema_applied_row(&rows, i));
+	for (size_t i = 0; i < files->n; i++) {
+		if (files->files[i].edited)
+			printf("edited             %.*s: it is not what was released\n", STR_ARG(files->files[i].name));
+		found += files->files[i].edited;
+	}
+	return found == 0 ? EX_OK : EX_DATAERR;
+}
+
+// ---- applying
+
+static int record(struct manage *manage, const struct schema_file *file, uint64_t oldest)
+{
+	const struct sql_schema_record in = { .version = file->version, .file = file->name,
+		.sha256 = str_n((const char *)file->sha256, sizeof(file->sha256)), .oldest = oldest };
+	enum db_result result = sql_schema_record_run(manage->db, manage->pool, &in, NULL);
+	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't record that the file was applied");
+}
+
+static void say(const struct schema_file *file)
 {
 	printf("applying %.*s\n", STR_ARG(file->name));
 	fflush(stdout);
-	const struct sql_schema_record in = { .version = file->version, .file = file->name };
+}
+
+// As the file is written, to a database that nobody uses yet.
+static int apply_plainly(struct manage *manage, const struct schema_file *file)
+{
+	const struct sql_schema_version_insert in = { .version = file->version, .file = file->name };
+	say(file);
 	enum db_result result = db_run_script(manage->db, file->text);
 	if (result == DB_OK)
-		result = sql_schema_record_run(manage->db, manage->pool, &in, NULL);
+		result = sql_schema_version_insert_run(manage->db, manage->pool, &in, NULL);
 	if (result == DB_OK)
 		return EX_OK;
 	struct str what = str_printf(manage->pool, "%.*s did not go through, and what it did before the failure stays",
@@ -138,14 +255,160 @@ static int apply_one(struct manage *manage, const struct schema_file *file)
 	return manage_db_fail(manage, result, str_cstr(manage->pool, what));
 }
 
-int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version)
+// Makes the tables in which steps are recorded, and records there what was applied before. n_known: of so many files the checksums
+// are known, since this run has applied them.
+static int open_books(struct manage *manage, struct db *guard, const struct schema_files *files, size_t n_known)
 {
 	for (size_t i = 0; i < files->n; i++) {
-		if (files->files[i].version <= version)
-			continue;
-		int code = apply_one(manage, &files->files[i]);
+		struct steps steps;
+		int code = steps_read(manage, &files->files[i], &steps);
+		const struct step *step = code == EX_OK ? steps_find(&steps, books) : NULL;
+		if (step != NULL)
+			code = step_run(manage, guard, &files->files[i], step);
 		if (code != EX_OK)
 			return code;
 	}
+	if (!has_books(manage)) // files of before version 15
+		return EX_OK;
+	for (size_t i = 0; i < n_known; i++) {
+		int code = record(manage, &files->files[i], files->files[i].version);
+		if (code != EX_OK)
+			return code;
+	}
+	enum db_result result = sql_schema_take_over_run(manage->db, manage->pool, NULL);
+	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't record what was applied before");
+}
+
+// *oldest: the oldest program that may go on, before and after.
+static int apply_steps(struct manage *manage, struct db *guard, const struct schema_file *file, uint64_t *oldest)
+{
+	struct steps steps;
+	int code = steps_read(manage, file, &steps);
+	if (code == EX_OK)
+		say(file);
+	for (size_t i = 0; code == EX_OK && i < steps.n; i++)
+		code = step_run(manage, guard, file, &steps.steps[i]);
+	if (code != EX_OK)
+		return code;
+	*oldest = steps.oldest > *oldest ? steps.oldest : *oldest;
+	return record(manage, file, *oldest);
+}
+
+// Old programs and new ones learn of it last, when all is done.
+static int tell_programs(struct manage *manage)
+{
+	enum db_result result = sql_schema_tell_old_run(manage->db, manage->pool, NULL);
+	if (result == DB_OK)
+		result = sql_schema_tell_run(manage->db, manage->pool, NULL);
+	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't tell the programs of the new version");
+}
+
+static int apply_all(struct manage *manage, struct db *guard, const struct schema_files *files, uint64_t version, bool fresh)
+{
+	size_t next = version, n_plain = 0;
+	struct db_rows rows;
+	int code = EX_OK;
+	for (; fresh && code == EX_OK && next < files->n && next < LAST_PLAIN; next++, n_plain++)
+		code = apply_plainly(manage, &files->files[next]);
+	if (code == EX_OK)
+		code = open_books(manage, guard, files, n_plain);
+	if (code != EX_OK || !has_books(manage))
+		return code;
+	enum db_result result = sql_schema_range_run(manage->db, manage->pool, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't read schema_files");
+	uint64_t oldest = sql_schema_range_row(&rows, 0)->oldest;
+	for (; code == EX_OK && next < files->n; next++)
+		code = apply_steps(manage, guard, &files->files[next], &oldest);
+	return code == EX_OK ? tell_programs(manage) : code;
+}
+
+int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh)
+{
+	assert(version <= files->n);
+	struct db *guard = db_open(db_settings(manage->config), true);
+	int code = apply_all(manage, guard, files, version, fresh);
+	db_close(&guard);
+	return code;
+}
+
+// ---- the plan
+
+// Rows that a second is enough for, on a small machine with others at work.
+enum { INDEX_ROWS_S = 100000, BATCH_ROWS_S = 20000 };
+
+static void add_duration(struct buf *to, uint64_t seconds)
+{
+	if (seconds < 120)
+		buf_addf(to, "about %llu s", (unsigned long long)(seconds > 0 ? seconds : 1));
+	else
+		buf_addf(to, "about %llu min", (unsigned long long)((seconds + 59) / 60));
+}
+
+static int plan_step(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t *seconds)
+{
+	struct buf line = buf_new(manage->pool, 128);
+	struct db_rows rows;
+	uint64_t position, n = 0, took = 0;
+	bool done;
+	if (!step_progress(manage, file, step, &position, &done))
+		return EX_TEMPFAIL;
+	if (step->table.n > 0) {
+		const struct sql_schema_rows in = { .name = step->table };
+		enum db_result result = sql_schema_rows_run(manage->db, manage->pool, &in, &rows);
+		if (result != DB_OK)
+			return manage_db_fail(manage, result, "can't ask how many rows there are");
+		n = sql_schema_rows_row(&rows, 0)->n;
+	}
+	buf_addf(&line, "  %-16.*s ", STR_ARG(step->name));
+	if (done) {
+		BUF_LIT(&line, "is done already");
+	} else if (step->kind == STEP_INDEX) {
+		took = n / INDEX_ROWS_S;
+		buf_addf(&line, "builds indexes of %.*s (%llu rows), ", STR_ARG(step->table), (unsigned long long)n);
+		add_duration(&line, took);
+	} else if (step->kind == STEP_BATCHES) {
+		took = n / BATCH_ROWS_S;
+		buf_addf(&line, "fills in %.*s (%llu rows) in short transactions, ", STR_ARG(step->table), (unsigned long long)n);
+		add_duration(&line, took);
+	} else {
+		buf_addf(&line, "%s, at once", step->kind == STEP_ONCE ? "changes a few rows" : "changes tables without touching their rows");
+	}
+	*seconds += took;
+	printf("%.*s\n", (int)line.n, line.p);
+	return EX_OK;
+}
+
+int schema_plan(struct manage *manage, const struct schema_files *files, uint64_t version)
+{
+	uint64_t seconds = 0, oldest = version < files->n ? version : files->n;
+	struct db_rows rows;
+	if (has_books(manage) && sql_schema_range_run(manage->db, manage->pool, &rows) == DB_OK)
+		oldest = sql_schema_range_row(&rows, 0)->oldest;
+	if (version == files->n) {
+		printf("nothing to do: the schema is of version %llu\n", (unsigned long long)version);
+		return EX_OK;
+	}
+	for (size_t i = version; i < files->n; i++) {
+		struct steps steps;
+		int code = steps_read(manage, &files->files[i], &steps);
+		if (code == EX_OK)
+			printf("%.*s\n", STR_ARG(files->files[i].name));
+		for (size_t k = 0; code == EX_OK && k < steps.n; k++)
+			code = plan_step(manage, &files->files[i], &steps.steps[k], &seconds);
+		if (code != EX_OK)
+			return code;
+		oldest = steps.oldest > oldest ? steps.oldest : oldest;
+	}
+	struct buf all = buf_new(manage->pool, 32);
+	add_duration(&all, seconds + (files->n - version));
+	printf("In all %.*s. Reading and writing goes on meanwhile, and nobody waits for longer than a second. If it is interrupted, run it\n"
+		"again: it goes on where it stopped.\n", (int)all.n, all.p);
+	printf("Programs of schema version %llu and later may serve afterwards; earlier ones must be replaced first, or at once.\n",
+		(unsigned long long)oldest);
+	if (oldest <= version)
+		printf("To go back: start the programs of the release before; they work with the new schema, and nothing has to be undone.\n");
+	else
+		printf("To go back, a dump is needed: take one before, with `mariadb-dump --single-transaction`.\n");
 	return EX_OK;
 }

@@ -3,12 +3,16 @@
 #ifndef TENURE_MANAGE_DATABASE_SCHEMA_H
 #define TENURE_MANAGE_DATABASE_SCHEMA_H
 
+#include "base/digest.h"
 #include "manage/core/manage.h"
 
 struct schema_file {
 	uint64_t version; // the number its name begins with
 	struct str name;  // "001-tenancy.sql"
 	struct str text;
+	struct str online; // how an upgrade applies it: the text of online/NAME, or text if there is none
+	uint8_t sha256[DIGEST_SHA256]; // of text
+	bool edited;      // RELEASED in sql_dir has another checksum for it
 };
 
 struct schema_files {
@@ -20,7 +24,7 @@ struct schema_files {
 enum schema_state {
 	SCHEMA_ABSENT,   // no tables at all
 	SCHEMA_FOREIGN,  // the database has tables, but not ours
-	SCHEMA_HALF,     // a file was begun and not completed
+	SCHEMA_HALF,     // the first file was begun and not completed
 	SCHEMA_PRESENT,
 };
 
@@ -29,7 +33,13 @@ int schema_read(struct manage *manage, struct schema_files *files);
 // Reads the state of the database. *version is set if the state is SCHEMA_PRESENT, else 0. False: the database cannot be asked,
 // and a message says so.
 bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *version);
-// Applies the files above version in order, and records each when it is done. EX_OK, or an exit code after a message.
-int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version);
+// Compares the files with those that were applied, by their checksums, and with RELEASED; prints each that differs or is missing. EX_OK;
+// EX_DATAERR: some do; or the exit code of a failed statement, after a message.
+int schema_compare(struct manage *manage, const struct schema_files *files);
+// Applies the files above version in order, and records each when it is done. fresh: to a database without tables, as the files are
+// written; otherwise as upgrades do (steps.h), from where an interrupted one stopped. EX_OK, or an exit code after a message.
+int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh);
+// Prints what schema_apply() would do, how long it may take, and how to go back. EX_OK, or an exit code after a message.
+int schema_plan(struct manage *manage, const struct schema_files *files, uint64_t version);
 
 #endif

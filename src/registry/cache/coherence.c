@@ -15,8 +15,10 @@
 enum { ASK_AFTER_US = 500000 };
 
 // The names of the rows of table `catalogues`. Its statements choose a row by the same numbers as enum coherence_of.
-static const char *const coherence_names[] = { [COHERENCE_TRAITS] = "traits", [COHERENCE_TYPES] = "types" };
+static const char *const coherence_names[] = { [COHERENCE_TRAITS] = "traits", [COHERENCE_TYPES] = "types",
+	[COHERENCE_SCHEMA] = "schema" };
 static_assert((int)COHERENCE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)COHERENCE_TYPES == (int)SQL_CATALOGUE_TYPES &&
+		      (int)COHERENCE_SCHEMA == (int)SQL_CATALOGUE_SCHEMA &&
 		      (int)COHERENCE__N == (int)SQL_CATALOGUE__N,
 	"the same numbers");
 

@@ -37,6 +37,7 @@ enum coherence_of {
 	COHERENCE_TRAITS,
 	// CustomResourceDefinitions, and the policy and annotations of tenants, which decide between definitions
 	COHERENCE_TYPES,
+	COHERENCE_SCHEMA, // which programs may serve the registry: raised by each db upgrade (registry/registry.c)
 	COHERENCE__N
 };
 
@@ -55,6 +56,13 @@ struct registry_store {
 	struct horizon *horizon;         // of the change log: registry/log/horizon.h
 	struct digest_key *etag_key;     // loaded from table `settings` together with the types
 	struct digest_key *state_key;
+	struct {
+		uint64_t revision; // of COHERENCE_SCHEMA
+		uint64_t sessions; // db_sessions()
+		uint64_t errors;   // db_schema_errors()
+		bool ok;           // the registry was then of a version that this program may serve
+		int64_t told_us;   // when it was last logged that it is not; 0: never
+	} schema_seen;         // as of the last look at the schema's version
 };
 
 // The context of every registry function: one request's use of a store. registry_begin() sets the members from pool on for each

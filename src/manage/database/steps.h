@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files in manage/ only: the steps of a schema file, in the form that sql/schema/online/README describes.
+#ifndef TENURE_MANAGE_DATABASE_STEPS_H
+#define TENURE_MANAGE_DATABASE_STEPS_H
+
+#include "manage/database/schema.h"
+
+enum step_kind {
+	STEP_TABLES,  // @step: each statement runs for itself, and may run again
+	STEP_INDEX,   // @index: likewise; reads all of step.table
+	STEP_ONCE,    // @once: one transaction, recorded in it
+	STEP_BATCHES, // @batches: many short transactions
+};
+
+struct step {
+	enum step_kind kind;
+	struct str name;  // unique in its file
+	struct str table; // of @index and @batches; else ""
+	struct str text;
+};
+
+struct steps {
+	struct step *steps;
+	size_t n;
+	uint64_t oldest; // @oldest; 0: the file says nothing
+};
+
+// Cuts file->online into its steps; a file without any is one step STEP_TABLES, "all". EX_OK, or EX_CONFIG after a message: a line is wrong.
+int steps_read(struct manage *manage, const struct schema_file *file, struct steps *steps);
+// The step with this name; NULL: none.
+const struct step *steps_find(const struct steps *steps, const char *name);
+// How far the step is: *position, the last id of its batches. False: the database cannot be asked, and a message says so. Where the tables
+// for that are lacking (before the step "books" ran), nothing is done.
+bool step_progress(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t *position, bool *done);
+// Runs it to its end, from where an earlier run stopped. guard: another connection of the same user, for db_run_guarded(). EX_OK, or an
+// exit code after a message.
+int step_run(struct manage *manage, struct db *guard, const struct schema_file *file, const struct step *step);
+
+#endif
