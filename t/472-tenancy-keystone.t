@@ -155,6 +155,13 @@ subtest 'access rules' => sub {
     is ask_status('ruled', '/resource_providers', at => 'placement'), 401, 'another service';
     my $put = Tenure::Client->new(url => $url{combined})->put("/v2.0/$red/persistentvolumes/v1", json => {}, headers => { 'X-Auth-Token' => 'ruled' });
     is $put->status, 401, 'another method';
+    my $beside = sub { return ask_status('ruled', "/v2.0/$red/persistentvolumes", headers => { 'X-Service-Token' => $_[0] }) };
+    is $beside->('nova'), 200, 'a service goes on with what the user has begun';
+    is $beside->($_), 401, "a token that is no service's is no way around the rules: $_" for qw(red-admin ruled system-admin);
+    for my $odd ("/v2.0/$red/persistentvolumes/v1/", "//v2.0/$red/persistentvolumes/v1", "/v2.0/$red/./persistentvolumes/v1", "/v2.0/$red/x/../persistentvolumes",
+        "/v1.0/../v2.0/$red/persistentvolumes", "/v1.0%2f..%2fv2.0/$red/persistentvolumes", "/v2.0/$red/persistentvolumes?x=/v1.0/") {
+        isnt ask_status('ruled', $odd), 200, "nor is $odd";
+    }
 };
 
 subtest 'hostile answers' => sub {

@@ -239,7 +239,8 @@ static bool is_operator(const struct keystone *keystone, const struct keystone_t
 		return false;
 	if (token->system_scope)
 		return strcmp(settings->system_operator, "yes") == 0;
-	return token->project.n > 0 && role_list_overlaps(token->project, str_c(settings->operator_projects));
+	return token->project.n > 0 && str_find(token->project, ',', 0) == token->project.n &&
+		role_list_overlaps(token->project, str_c(settings->operator_projects));
 }
 
 static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
@@ -273,8 +274,9 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 
 // ---- identify
 
-// An application credential with access rules is good for what one of them names. A request with a service token is exempt, as
-// keystonemiddleware has it: a service goes on with what its user has begun. A watch is looked at when it begins.
+// An application credential with access rules is good for what one of them names. A request by a service is exempt, as keystonemiddleware
+// has it: the service goes on with what its user has begun. That takes a service token with one of the roles of service_token_roles:
+// with any other token beside, users would rid themselves of the rules. A watch is looked at when it begins.
 static bool rules_permit(const struct identity *identity, const struct keystone_token *token)
 {
 	const struct request *request = identity->request;
@@ -312,11 +314,11 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		if (known != KEYSTONE_GOOD)
 			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
 	}
-	bool allow_expired = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
-	known = validate(keystone, identity, text, allow_expired, &token);
+	bool by_service = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
+	known = validate(keystone, identity, text, by_service, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
-	if (known == KEYSTONE_BAD || (service_text.n == 0 && !rules_permit(identity, &token)))
+	if (known == KEYSTONE_BAD || (!by_service && !rules_permit(identity, &token)))
 		return fail_unauthenticated(identity);
 	fill_principal(keystone, identity, &token, &service);
 	return OUTCOME_OK;
