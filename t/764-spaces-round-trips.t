@@ -116,4 +116,29 @@ my ($answer, @trips) = $counter->trips($get, warm => 0);
 cmp_ok scalar @trips, '>', $warm, 'after a change of a type it asks more';
 is fewest('GET', 200, $get), $warm, 'once';
 
+# Types of a tenant that the worker has never been asked about: one round trip for what it has to know of them, one for the object.
+for my $n (1 .. 4) {
+    $instance->admin->make_tenant("u$n");
+    my $at = "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets";
+    my $path = $crds =~ s{/customres}{/tenants/u$n/customres}r;
+    made('admin', $path, definition($_->[0], $_->[1])) for ['widgets', 'Widget'], ['wheels', 'Wheel'];
+    made('admin', $at, { metadata => { name => 'o1' }, data => { n => 'x' } });
+}
+my $unknown = $counter->worker('admin', 'unknown');
+my @first;
+for my $n (1 .. 4) {
+    my $get_first = sub {
+        return Tenure::FastCGI->get($unknown, method => 'GET',
+            uri => "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets/o1",
+            params => [HTTP_X_AUTH_TOKEN => $token{admin}]);
+    };
+    my ($got, @asked) = $counter->trips($get_first, warm => 0);
+    is $got->{status}, 200, 'the first GET of a type of a tenant that the worker does not know';
+    push @first, \@asked;
+}
+my ($least) = sort { @$a <=> @$b } @first;
+is scalar @$least, 2, 'is two round trips' or diag join "\n", @$least;
+is scalar(() = ($least->[0] // '') =~ /execute/g), 3, 'the first of three statements: tenant, definition, type'
+    or diag join "\n", @$least;
+
 done_testing;

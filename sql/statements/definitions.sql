@@ -33,14 +33,21 @@ LEFT JOIN tenants t ON t.name = :tenant AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN tenant_counts k ON k.tenant_id = t.id
 WHERE c.name = 'types';
 
+-- Which of a tenant's definitions: all, or the one of that name.
+-- @choice definition_which
+-- @case all
+
+-- @case one
+AND r.name = :name
+
 -- The definitions of a tenant in order of their names, by which they are then looked up. type_id: of CustomResourceDefinitions.
 -- @statement definition_list
--- @in tenant text, type_id uint
+-- @in tenant text, type_id uint, name text
 -- @out name text, uid bytes, meta text, body text
 -- @sorts a tenant has 1,000 definitions at most
 SELECT r.name, r.uid, r.meta, r.body
 FROM resources r
-WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.live = 1
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.live = 1 {definition_which}
 ORDER BY r.name;
 
 -- @statement definition_raise_types

@@ -246,6 +246,74 @@ static void test_elsewhere(void)
 	client_close(&other);
 }
 
+// Round trips of looking a type up, at most; *defined: whether there is one.
+static unsigned trips_of(struct client *client, const char *tenant, const char *plural, bool *defined)
+{
+	uint64_t before = db_round_trips(client->db);
+
+	*defined = is_defined(client, tenant, plural);
+	return (unsigned)(db_round_trips(client->db) - before);
+}
+
+static bool sees_all(struct client *client, const char *tenant)
+{
+	const struct definition *const *list;
+	struct uuid id = uuid_new();
+	size_t n, found = 0;
+
+	registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
+	if (definition_list(client->registry, str_c(tenant), &list, &n) != OUTCOME_OK)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		found += str_eq_c(list[i]->type->group, "example.com") && str_eq_c(list[i]->owner, tenant);
+	return found == 2;
+}
+
+// A worker that does not know a tenant reads the one definition that it was asked for, and all once it is asked for another.
+static void test_one_by_one(void)
+{
+	struct client other;
+	bool first, second;
+
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "one");
+	EXPECT(CREATED, "with a type", PUT, "one", WIDGETS, .type = CRDS, .body = WIDGET(SMALL));
+	EXPECT(CREATED, "and another", PUT, "one", "knobs.example.com", .type = CRDS,
+		.body = CRD("knobs", "Knob", "Namespaced", SCHEMA(SMALL), ""));
+	client_open(&other);
+	(void)is_defined(&other, "c", "widgets"); // its statements are prepared
+	unsigned trips = trips_of(&other, "one", "widgets", &first);
+	ok(first && trips <= 2, "the first type of a tenant that nobody asked about: %u", trips);
+	trips = trips_of(&other, "one", "widgets", &first);
+	ok(first && trips <= 1, "is cached: %u", trips);
+	(void)trips_of(&other, "one", "knobs", &second);
+	ok(second, "there is another");
+	trips = trips_of(&other, "one", "widgets", &first) + trips_of(&other, "one", "knobs", &second);
+	ok(first && second && trips <= 1, "both are cached then: %u", trips);
+	trips = trips_of(&other, "one", "sprockets", &second);
+	ok(!second && trips <= 1, "and that there are no others: %u", trips);
+	client_close(&other);
+
+	client_open(&other);
+	ok(!is_defined(&other, "one", "sprockets"), "one that there is not comes first");
+	ok(is_defined(&other, "one", "knobs") && is_defined(&other, "one", "widgets"), "and hides no other");
+	client_close(&other);
+
+	client_open(&other);
+	ok(is_defined(&other, "one", "knobs"), "one of them");
+	ok(sees_all(&other, "one"), "does not stand for all in a list");
+	client_close(&other);
+
+	client_open(&other);
+	ok(is_defined(&other, "one", "knobs"), "one of them");
+	EXPECT(NO_CONTENT, "goes", DELETE, "one", "knobs.example.com", .type = CRDS);
+	(void)usleep(600000);
+	ok(!is_defined(&other, "one", "knobs"), "and is not cached any more");
+	EXPECT(NO_CONTENT, "it comes back", RECOVER, "one", "knobs.example.com", .type = CRDS);
+	(void)usleep(600000);
+	ok(is_defined(&other, "one", "knobs"), "here as well");
+	client_close(&other);
+}
+
 static void test_finalizers(void)
 {
 #define FINALIZERS "{\"finalizers\":[\"example.com/clean\"]}"
@@ -404,6 +472,7 @@ int main(void)
 	test_forced();
 	test_moves();
 	test_elsewhere();
+	test_one_by_one();
 	test_finalizers();
 	test_horizon();
 	test_many();

@@ -45,7 +45,7 @@ static const struct definition *match(struct definition_reason *reason)
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason)
 {
-	struct str name = str_printf(registry->pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
+	struct str name = definition_stored_name(registry->pool, group, plural);
 
 	*reason = (struct definition_reason){
 		.policy = own->policy, .own = definition_in_view(registry, own, name), .shared = definition_in_view(registry, common, name)

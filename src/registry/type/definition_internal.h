@@ -50,6 +50,8 @@ struct view {
 	const char *policy;
 	struct str metadata; // the annotations as text; annotations has them parsed
 	const struct doc *annotations; // the same
+	// the only name that was asked for, so that the list has no other definition; p NULL: the list has all
+	struct str only;
 	struct stored_definition *list; // sorted by name
 	size_t n;
 };
@@ -58,9 +60,14 @@ struct view {
 // that of a failed statement.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
 // Returns the views of the tenant and of the system; both are the same view if tenant is the system. like: a type that will be
-// looked up next, and is read in the same round trip; NULL: none. *common is NULL while there is no system tenant yet.
+// looked up next, and is read in the same round trip; the tenant's view then need not have definitions of other names. NULL: none. *common is NULL while there is no system tenant yet.
 enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
 	struct view **common);
+// The name of a type's CustomResourceDefinition: "widgets.example.com".
+static inline struct str definition_stored_name(struct pool *pool, struct str group, struct str plural)
+{
+	return str_printf(pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
+}
 // The view's definition of that name ("widgets.example.com"). NULL: there is none, or it serves nobody.
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);
 // Returns the definition of an entry of view->list, and parses it if necessary. NULL: its names were not accepted, or it is

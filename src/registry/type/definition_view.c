@@ -144,11 +144,12 @@ const struct definition *definition_find_builtin(struct registry *registry, stru
 
 // ---- views
 
-static struct db_call definitions_call(struct registry *registry, struct str tenant)
+// only: the name of one definition; p NULL: all.
+static struct db_call definitions_call(struct registry *registry, struct str tenant, struct str only)
 {
-	const struct sql_definition_list in = { .tenant = tenant, .type_id = type_definitions(registry)->id };
+	const struct sql_definition_list in = { .tenant = tenant, .type_id = type_definitions(registry)->id, .name = only };
 
-	return sql_definition_list_call(registry->pool, &in);
+	return sql_definition_list_call(registry->pool, only.p != NULL ? SQL_DEFINITION_WHICH_ONE : SQL_DEFINITION_WHICH_ALL, &in);
 }
 
 // Copies texts only: a tenant may have many definitions that nobody asks for.
@@ -166,9 +167,9 @@ static void fill_view(struct view *view, const struct db_rows *rows)
 	}
 }
 
-// definitions: the tenant's definitions, read after row.
+// definitions: the tenant's definitions, read after row; only: those of that name.
 static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
-	struct pool *pool, struct pool *trees)
+	struct str only, struct pool *pool, struct pool *trees)
 {
 	struct view *made = POOL_NEW(pool, struct view);
 
@@ -180,6 +181,7 @@ static struct view *make_view(struct str tenant, const struct sql_definition_ten
 		.checked = row->revision,
 		.policy = type_policy(row->type_policy),
 		.metadata = str_dup(pool, row->annotations),
+		.only = only.p != NULL ? str_dup(pool, only) : STR_NONE,
 	};
 	uuid_from_bytes(row->uid, &made->uid);
 	const struct stored_place place = { .table = "tenants", .column = "metadata or object", .uid = made->uid };
@@ -231,6 +233,7 @@ struct new_view {
 	struct str tenant;
 	const struct sql_definition_tenant_row *row;
 	const struct db_rows *definitions;
+	struct str only;
 	struct pool *pool, *trees;
 	struct view *view;
 };
@@ -239,15 +242,15 @@ static void make_cached_view(void *arg)
 {
 	struct new_view *new = arg;
 
-	new->view = make_view(new->tenant, new->row, new->definitions, new->pool, new->trees);
+	new->view = make_view(new->tenant, new->row, new->definitions, new->only, new->pool, new->trees);
 }
 
 // Makes a view that outlives the request. If the request's budget ends meanwhile, the view's pools are freed first, because no
 // pool cleanup would do it.
 static enum outcome cache_view(struct registry *registry, struct str tenant,
-	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
+	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct str only, struct view **view)
 {
-	struct new_view new = { tenant, row, definitions, pool_new(), pool_new(), NULL };
+	struct new_view new = { tenant, row, definitions, only, pool_new(), pool_new(), NULL };
 	enum budget_end end = BUDGET_KEPT;
 
 	if (new.pool == NULL || new.trees == NULL) {
@@ -285,16 +288,18 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 
 // Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
 // is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
-// for good.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct view **at,
-	struct view **view)
+// for good. only: the name of the definition that a view which is not cached needs; p NULL: all.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct str only,
+	struct view **at, struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
+	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
+	if (cached || once)
+		only = once ? STR_NONE : (*at)->only;
 	struct db_call calls[3] = {
 		sql_definition_tenant_call(registry->pool, &in),
-		definitions_call(registry, tenant),
+		definitions_call(registry, tenant, only),
 	};
-	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
 	size_t n = cached && !once ? 1 : 2;
 
 	if (n == 2 && like != NULL)
@@ -312,7 +317,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 	// The running transaction changed definitions and may be rolled back: this view is for the request only, not for the
 	// cache.
 	if (once) {
-		*view = make_view(tenant, row, &calls[1].rows, registry->pool, registry->pool);
+		*view = make_view(tenant, row, &calls[1].rows, only, registry->pool, registry->pool);
 		return OUTCOME_OK;
 	}
 	coherence_note(registry, COHERENCE_TYPES, row->revision);
@@ -326,21 +331,30 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		retire(registry, at);
 		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
 	}
-	return result == DB_OK ? cache_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
+	return result == DB_OK ? cache_view(registry, tenant, row, &calls[1].rows, only, view) : registry_db_failed(result);
 }
 
-// like: a type that will be looked up next, and is read in the same round trip; NULL: none.
+// like: a type that will be looked up next, and is read in the same round trip; NULL: none. Of a tenant that is not cached, only
+// the definition of that type is read: most tenants are asked about one type. A second name makes the worker read them all.
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
+	struct str only = STR_NONE;
 	enum outcome outcome = coherence_ask(registry);
 
 	*view = NULL;
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (like != NULL && !definition_is_of_system(tenant))
+		only = definition_stored_name(registry->pool, like->group, like->plural);
+	if (*at != NULL && (*at)->only.p != NULL && !(only.p != NULL && str_eq((*at)->only, only))) {
+		retire(registry, at);
+		at = find_view(registry, tenant);
+		only = STR_NONE;
+	}
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
 	if (*at == NULL || newest == 0 || (*at)->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
-		return refresh_view(registry, tenant, like, at, view);
+		return refresh_view(registry, tenant, like, only, at, view);
 	*view = *at;
 	to_front(registry, at);
 	return OUTCOME_OK;
@@ -436,6 +450,7 @@ const struct definition *definition_in_view(struct registry *registry, struct vi
 {
 	struct stored_definition *stored = NULL;
 
+	assert(view == NULL || view->only.p == NULL || str_eq(view->only, name));
 	if (view != NULL && view->n > 0)
 		stored = bsearch(&name, view->list, view->n, sizeof(*view->list), by_name);
 	return stored != NULL ? definition_of_stored(registry, view, stored) : NULL;

@@ -111,10 +111,10 @@ sub _count_at {
     return;
 }
 
-# Starts a worker that reaches its database through the proxy. Returns the worker's socket.
+# Starts a worker that reaches its database through the proxy. Returns the worker's socket. name: where an endpoint has several.
 sub worker {
-    my ($self, $endpoint) = @_;
-    my $socket   = "$self->{dir}/$endpoint-counted.sock";
+    my ($self, $endpoint, $name) = @_;
+    my $socket   = "$self->{dir}/" . ($name // $endpoint) . '-counted.sock';
     my $listener = IO::Socket::UNIX->new(Local => $socket, Listen => 16) or die "$socket: $!\n";
     my $process = $self->_child(sub {
         open STDIN, '<&', $listener or die "$!\n";
