@@ -320,6 +320,21 @@ subtest 'keys of free nodes' => sub {
     is_deeply free_keys(), $keys, 'so does the upgrade of a database that has nodes';
 };
 
+subtest 'keys that a program of before has left as they were' => sub {
+    my $uuid = node($ann, 'g1', 'stale');
+    my $key  = sub { return $instance->sql_value("SELECT value FROM resource_aliases WHERE kind = 'free' AND value LIKE '% $uuid'") };
+    my $get  = sub { $operator->get('/allocations/' . $ann->make('allocations', { resource_class => 'stale' })->{uuid})->json };
+    my $one  = $get->();
+    is $one->{node_uuid}, $uuid, 'a node is taken';
+    $instance->sql("INSERT INTO resource_aliases (resource_id, kind, type_id, value) SELECT id, 'free', type_id, '5 stale $uuid' FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', '')) AND live = 1");
+    like $get->()->{last_error}, qr/filtered out/, 'its key is there again, and it is not taken twice';
+    $ann->delete("/allocations/$one->{uuid}")->is_status(204, 'it is freed');
+    is $key->(), "5 stale $uuid", 'with its key';
+    $instance->sql("DELETE FROM resource_aliases WHERE kind = 'free' AND value LIKE '% $uuid'");
+    $ann->patch("/nodes/$uuid", [[replace => '/resource_class', 'fresh']])->is_status(200, 'the key is missing, and the class changes');
+    is $key->(), "5 fresh $uuid", 'the new key is there';
+};
+
 subtest 'classes that begin alike' => sub {
     my $uuid = node($ann, 'e1', 'alike twice', 'CUSTOM_A');
     my $odd  = node($ann, 'e2', "odd\x{e9}\t'%_ ~", 'CUSTOM_A');

@@ -8,6 +8,12 @@
 -- @in uid bytes, type_id uint, kind text, value text
 INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES ({id_of_uid}, :kind, :type_id, :value);
 
+-- For a key that names its own resource, so no other resource has it: whatever key of this kind the resource has, or none.
+-- @statement lookup_key_put
+-- @in uid bytes, type_id uint, kind text, value text
+INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES ({id_of_uid}, :kind, :type_id, :value)
+ON DUPLICATE KEY UPDATE value = VALUES(value);
+
 -- @statement lookup_key_update
 -- @in uid bytes, type_id uint, kind text, value text
 UPDATE resource_aliases SET value = :value WHERE resource_id = {id_of_uid} AND kind = :kind;

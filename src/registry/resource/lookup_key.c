@@ -15,6 +15,13 @@ static const struct lookup_key *of_kind(const struct relations *relations, const
 	return NULL;
 }
 
+// Programs of before schema version 14 left nodes' keys of this kind as they were, so the row may be there, or missing, whatever the body
+// before says. No other resource has such a key, since it has the node's own uid in it.
+static bool may_be_stale(const char *kind)
+{
+	return strcmp(kind, "free") == 0;
+}
+
 // Keys that the resource gives up are deleted first, so that a value may change its kind.
 size_t lookup_key_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
 	const struct relations *after, struct db_call *calls, const struct lookup_key **of)
@@ -37,11 +44,13 @@ size_t lookup_key_calls(struct registry *registry, const struct resource *resour
 		const struct lookup_key *key = &after->keys[i], *old = of_kind(before, key->kind);
 		const struct sql_lookup_key_insert insert = { uid, type_id, str_c(key->kind), key->value };
 		const struct sql_lookup_key_update update = { uid, type_id, str_c(key->kind), key->value };
+		const struct sql_lookup_key_put put = { uid, type_id, str_c(key->kind), key->value };
 
 		if (old != NULL && str_eq(old->value, key->value))
 			continue;
 		of[n] = key;
-		calls[n++] = old != NULL ? sql_lookup_key_update_call(pool, &update) : sql_lookup_key_insert_call(pool, &insert);
+		calls[n++] = may_be_stale(key->kind) ? sql_lookup_key_put_call(pool, &put) :
+			old != NULL ? sql_lookup_key_update_call(pool, &update) : sql_lookup_key_insert_call(pool, &insert);
 	}
 	return n;
 }
