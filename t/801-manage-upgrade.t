@@ -126,7 +126,7 @@ subtest 'ended anywhere, and run again' => sub {
     my $most = 700;
     srand($ENV{TENURE_SEED} // 1);
     my $each = ($ENV{TENURE_UPGRADE_ENDS} // '') eq 'all';
-    my @at = $each ? 1 .. $most : sort { $a <=> $b } map { 1 + int rand 350 } 1 .. 8;
+    my @at = $each ? 1 .. $most : sort { $a <=> $b } 7, map { 1 + int rand 350 } 1 .. 7;    # 7: between the tables that record steps
     for my $n (@at) {
         my $old = $ended->($n);
         if (!$old) {

@@ -4,7 +4,7 @@
 -- @out tables uint, versioned int, booked int
 -- @scans information_schema has no index
 SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) AS SIGNED) AS versioned,
-  CAST(COALESCE(SUM(table_name = 'schema_files'), 0) AS SIGNED) AS booked
+  CAST(COALESCE(SUM(table_name IN ('schema_files', 'schema_steps')), 0) DIV 2 AS SIGNED) AS booked
 FROM information_schema.tables
 WHERE table_schema = DATABASE();
 
@@ -18,11 +18,12 @@ SELECT COUNT(*) AS files, CAST(COALESCE(MAX(version), 0) AS UNSIGNED) AS version
 -- @in version uint, file text
 INSERT INTO schema_version (version, file) VALUES (:version, :file);
 
--- Has the database the tables of version 15?
+-- Has the database both tables of version 15? An upgrade may have ended between them.
 -- @statement schema_is_booked
 -- @out booked uint
 -- @scans information_schema has no index
-SELECT COUNT(*) AS booked FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'schema_files';
+SELECT CAST(COUNT(*) DIV 2 AS UNSIGNED) AS booked FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name IN ('schema_files', 'schema_steps');
 
 -- The newest file that was applied, and the oldest program that may go on since.
 -- @statement schema_range
