@@ -14,6 +14,7 @@
 struct config;
 struct endpoint_config;
 struct placement_policy; // auth/policy/placement_policy.h
+struct shared;           // base/shared.h
 
 struct call {
 	struct pool *pool;
@@ -22,6 +23,7 @@ struct call {
 	const struct endpoint_config *endpoint;
 	const struct placement_policy *placement_policy; // NULL: none is configured
 	const struct route_table *routes;
+	const struct shared *host; // memory that the processes of the host share; NULL: none
 	struct uuid request_id;
 	int64_t started_us;      // clock_tick_us()
 	struct route_match match;

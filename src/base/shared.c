@@ -41,6 +41,7 @@ static const struct {
 	[SHARED_COHERENCE] = { "coherence", 64 },
 	[SHARED_WAITING] = { "waiting", 16384 },
 	[SHARED_JWT] = { "jwt", 524800 },
+	[SHARED_METRICS] = { "metrics", 147456 },
 };
 
 struct header {
@@ -72,6 +73,7 @@ struct shared {
 	int fd;
 	char *base;
 	size_t size;
+	size_t at[SHARED__N]; // where each area begins
 	struct header known;  // the header as it was when the file was mapped
 	dev_t device;
 	ino_t inode;
@@ -318,7 +320,8 @@ static void make_dir(const char *dir)
 		log_info("made the folder %s", dir);
 }
 
-struct shared *shared_open(const char *dir, struct str registry)
+// Fills in where the file is. NULL: no memory.
+static struct shared *shared_new(const char *dir, struct str registry)
 {
 	static const uint64_t no_key[SIPHASH_KEY] = { 0 };
 	struct shared *shared = calloc(1, sizeof(*shared));
@@ -328,16 +331,54 @@ struct shared *shared_open(const char *dir, struct str registry)
 	shared->fd = -1;
 	shared->slot = SHARED_NONE;
 	shared->size = area_offset(SHARED__N);
+	for (enum shared_area i = 0; i < SHARED__N; i++)
+		shared->at[i] = area_offset(i);
 	shared->registry = siphash(no_key, registry);
 	shared->dir = strdup(dir);
 	if (shared->dir == NULL || asprintf(&shared->path, "%s/shared-v%d-%016llx", dir, SHARED_VERSION,
-		(unsigned long long)shared->registry) < 0)
+		(unsigned long long)shared->registry) < 0) {
 		shared->path = NULL;
-	if (shared->path != NULL)
-		make_dir(dir);
-	if (shared->path == NULL || !map_any(shared))
+		shared_close(&shared);
+	}
+	return shared;
+}
+
+struct shared *shared_open(const char *dir, struct str registry)
+{
+	struct shared *shared = shared_new(dir, registry);
+
+	if (shared == NULL)
+		return NULL;
+	make_dir(dir);
+	if (!map_any(shared))
 		shared_close(&shared);
 	return shared;
+}
+
+struct shared *shared_attach(const char *dir, struct str registry)
+{
+	struct shared *shared = shared_new(dir, registry);
+	struct stat st;
+
+	if (shared == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	int fd = open(shared->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int failure = errno;
+	if (fd >= 0 && fstat(fd, &st) == 0 && is_usable(shared, fd, &st) && map(shared, fd)) {
+		shared->is_file = true;
+		shared->device = st.st_dev;
+		shared->inode = st.st_ino;
+		return shared;
+	}
+	if (fd >= 0) {
+		close(fd);
+		failure = EINVAL;
+	}
+	shared_close(&shared);
+	errno = failure;
+	return NULL;
 }
 
 void shared_close(struct shared **shared)
@@ -521,7 +562,7 @@ void *shared_area(const struct shared *shared, enum shared_area area, size_t byt
 {
 	assert(area < SHARED__N && bytes <= areas[area].bytes);
 	UNUSED(bytes);
-	return shared->base + area_offset(area);
+	return shared->base + shared->at[area];
 }
 
 uint64_t shared_hash(const struct shared *shared, struct str text)
@@ -534,6 +575,11 @@ uint64_t shared_hash(const struct shared *shared, struct str text)
 void shared_hash128(const struct shared *shared, struct str text, uint64_t hash[2])
 {
 	siphash_128(shared->known.key, text, hash);
+}
+
+uint64_t shared_file(const struct shared *shared)
+{
+	return shared->known.key[0];
 }
 
 bool shared_is_file(const struct shared *shared)

@@ -2,8 +2,8 @@
 // Memory shared by all processes of the host that serve the same registry, whoever started them: the workers and the watch
 // process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd.
 // Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
-// Tokens that another service validated have an area of their own, and counters for metrics can get one. Data that must be
-// correct are in the database, never here.
+// Tokens that another service validated have an area of their own, as have counters for monitoring. Data that must be correct are in
+// the database, never here.
 //
 // The file. It is RUNTIME_DIR/shared-vVERSION-REGISTRY, of a fixed size, readable and writable for its owner and group.
 // VERSION changes with the layout, REGISTRY is a hash of where the database is: processes of an older version, or of another
@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 5,
+	SHARED_VERSION = 6,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -49,6 +49,7 @@ enum shared_area {
 	SHARED_COHERENCE, // revisions of what processes cache (registry/cache/coherence.c)
 	SHARED_WAITING,  // who waits for another service (auth/core/waiting.c)
 	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt/jwt_source.c)
+	SHARED_METRICS,  // counters for monitoring (base/metrics.h)
 	SHARED__N
 };
 
@@ -58,6 +59,9 @@ struct shared; // one process's view of it
 // text that is the same for all processes that should share. Works even if there is no file (see above); NULL: no memory.
 // Call it before fork: children inherit the view, and each that counts claims a slot for itself.
 struct shared *shared_open(const char *dir, struct str registry);
+// The same for a tool that only reads or sets what the processes of the service share: it maps the file if there is a good one, and
+// never makes a file or a folder, which would belong to the wrong user. NULL: there is none, or no memory; errno says why.
+struct shared *shared_attach(const char *dir, struct str registry);
 // Releases the slot and unmaps the memory. The file stays.
 void shared_close(struct shared **shared);
 // Takes a slot for this process. False, logged: all are taken.
@@ -79,6 +83,8 @@ void *shared_area(const struct shared *shared, enum shared_area area, size_t byt
 uint64_t shared_hash(const struct shared *shared, struct str text);
 // The same with 128 bits (base/siphash.h), any of them.
 void shared_hash128(const struct shared *shared, struct str text, uint64_t hash[2]);
+// A number that differs between the file that is mapped now and any other one.
+uint64_t shared_file(const struct shared *shared);
 // Is it the file, which other processes of the host may see, too?
 bool shared_is_file(const struct shared *shared);
 

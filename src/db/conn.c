@@ -353,6 +353,12 @@ uint64_t db_round_trips(const struct db *db)
 	return db->round_trips;
 }
 
+void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused)
+{
+	*prepared = db->prepared;
+	*reused = db->reused;
+}
+
 uint64_t db_sessions(const struct db *db)
 {
 	return db->sessions;

@@ -176,8 +176,10 @@ void db_txn_again(struct db *db);
 bool db_txn_uncertain(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);
-// Counter of round trips since db_open, for tests that hold us to a number.
+// Counter of round trips since db_open, for monitoring, and for tests that hold us to a number.
 uint64_t db_round_trips(const struct db *db);
+// Statements since db_open that were prepared, and those that were in the cache of prepared ones.
+void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused);
 
 // Faults for tests: if the environment has TENURE_FAULT="name:count[:conn|process],…" when the handle is opened, it cuts the
 // connection, or kills the process, when it passes the point `name` for the count-th time. Points are "statement" (before each

@@ -120,6 +120,7 @@ struct db {
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far
 	uint64_t schema_errors; // statements that named what the schema does not have
+	uint64_t prepared, reused; // statements that db_stmt_get() prepared, or found in the cache
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
 	bool faulty; // a fault is set

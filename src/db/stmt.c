@@ -149,6 +149,9 @@ enum db_result db_stmt_get(struct db *db, const struct db_query *query, struct d
 		}
 		*place = made;
 		cache->used++;
+		db->prepared++;
+	} else {
+		db->reused++;
 	}
 	*stmt = *place;
 	return DB_OK;

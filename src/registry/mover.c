@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/pool.h"
 #include "registry/cache/coherence.h"
 #include "registry/move/internal.h"
@@ -30,6 +31,8 @@ struct mover {
 	struct problem problem; // why the present move failed
 	uint64_t move_id; // the present move
 	uint64_t space_id; // the namespace that a piece was taken of last; the next turn begins with the namespaces after it
+	const struct shared *host; // NULL: none
+	enum metrics_counter counter; // of the present move's end
 	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
 };
 
@@ -51,6 +54,7 @@ static bool mover_open(struct mover *mover, const struct config *config, const s
 		mover->store = registry_store_new(config, mover->db);
 	if (mover->store != NULL) {
 		coherence_join(mover->store, host);
+		mover->host = host;
 		registry_attach(mover->registry, mover->store);
 		return true;
 	}
@@ -184,6 +188,7 @@ static enum db_verdict run_claimed(void *arg)
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
 	outcome = carry_out(mover, move, &count);
+	mover->counter = outcome == OUTCOME_SEE_OTHER ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
 	if (!broken(outcome))
 		outcome = finish(mover, outcome, count);
 	mover->worked = !broken(outcome);
@@ -224,6 +229,7 @@ static enum step move_one(struct mover *mover)
 			return STEP_AWAY;
 		if (mover->worked) {
 			coherence_committed(mover->registry);
+			metrics_add(mover->host, mover->counter, 1);
 			return STEP_WORKED;
 		}
 	}

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/shared.h"
 #include "registry/trait/catalogue.h"
 #include "server/master.h"
@@ -119,6 +120,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		break;
 	case CHILD_MOVER:
 	case CHILD_REAPER:
+	case CHILD_OBSERVER:
 		assert(!"a child of the host service");
 		break;
 	}
@@ -207,6 +209,8 @@ static void note_end(struct master *master, pid_t pid, int status)
 		if (child->pid != pid)
 			continue;
 		child_ended(child, clock_tick_us());
+		if (!master->stopping && child->kind == CHILD_WORKER)
+			metrics_add(master->host, METRICS_WORKERS_FAILED, 1);
 		if (!master->stopping)
 			log_warning("%s %ld ended %s; another starts in %u ms", child_name(child), (long)pid, how,
 				child->delay_ms);

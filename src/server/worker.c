@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -66,6 +67,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.placement_policy = setup->placement_policy,
 		.db = db_open(db_settings(setup->config), false),
 		.limits = worker->limits,
+		.host = tools->host,
 		.may_hand_over = worker->orders >= 0,
 	};
 	if (worker->pipeline.db != NULL)
@@ -136,6 +138,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 
 	if (worker->life != NULL)
 		atomic_store(&worker->life->busy_us, clock_tick_us());
+	metrics_process_value(worker->host, 1);
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->handover.p != NULL && call->response.status == 200)
@@ -146,6 +149,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	limits_leave(worker->limits);
 	if (worker->life != NULL)
 		atomic_store(&worker->life->busy_us, 0);
+	metrics_process_value(worker->host, 0);
 	look_after_mover(worker);
 }
 
@@ -170,6 +174,7 @@ static void serve(struct worker *worker)
 		case FCGI_WAKE:
 			take_signals(worker);
 			limits_tick(worker->limits);
+			metrics_process(worker->host, METRICS_WORKER, 0); // again, as another file may be mapped now
 			look_after_mover(worker);
 			break;
 		case FCGI_END:
@@ -203,6 +208,8 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 		}
 		if (worker->life != NULL)
 			atomic_store(&worker->life->ready, true);
+		metrics_process(worker->host, METRICS_WORKER, 0);
+		metrics_add(worker->host, METRICS_WORKERS_STARTED, 1);
 		serve(worker);
 		code = 0;
 	}

@@ -24,6 +24,7 @@ static const struct call_row {
 } calls[] = {
 	{ "getVersions", "GET", "/", ROLE_NONE, TXN_NONE, true, "application/json" },
 	{ "getHealth", "GET", "/healthz", ROLE_NONE, TXN_READ, true, "application/json" },
+	{ "getMetrics", "GET", "/metrics", ROLE_OPERATOR, TXN_NONE, false, "text/plain" },
 	{ "getWadl", "GET", "/application.wadl", ROLE_NONE, TXN_NONE, true, "application/vnd.sun.wadl+xml" },
 	{ "listTenants", "GET", "/{version}", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "getTenant", "GET", TENANT, ROLE_READER, TXN_READ, false, "application/json" },

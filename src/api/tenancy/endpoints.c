@@ -8,6 +8,7 @@
 static const struct endpoint endpoints[] = {
 	{ "getVersions", get_versions },
 	{ "getHealth", get_health },
+	{ "getMetrics", get_metrics },
 	{ "getWadl", get_wadl },
 
 	{ "listTenants", list_tenants },

@@ -3,9 +3,16 @@
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"
+#include "base/buf.h"
 #include "base/log.h"
+#include "base/metrics_text.h"
 #include "base/pool.h"
 #include "registry/registry.h"
+
+// The Makefile defines it.
+#ifndef TENURE_VERSION
+#define TENURE_VERSION "development"
+#endif
 
 static struct doc *version_doc(struct call *call, const char *id, const char *status)
 {
@@ -43,6 +50,16 @@ enum outcome get_health(struct call *call)
 	if (log_access_fails())
 		doc_set_str(call->pool, doc, "access_log", STR("lines are lost: it can't be written"));
 	call_write(call, &health_document, doc);
+	return OUTCOME_OK;
+}
+
+enum outcome get_metrics(struct call *call)
+{
+	struct buf text = buf_new(call->pool, 65536);
+
+	metrics_text(&text, call->host, TENURE_VERSION);
+	call->response.body = buf_str(&text);
+	call->response.content_type = STR(METRICS_TEXT_TYPE);
 	return OUTCOME_OK;
 }
 

@@ -20,6 +20,7 @@ struct entry {
 struct page_cache {
 	uint64_t max_bytes, bytes;
 	size_t n;
+	uint64_t lookups, hits;
 	struct entry *entries[PAGES_MAX]; // most recently asked for first
 };
 
@@ -55,6 +56,12 @@ void page_cache_free(struct page_cache **page_cache)
 uint64_t page_cache_size(const struct page_cache *page_cache)
 {
 	return page_cache->bytes;
+}
+
+void page_cache_lookups(const struct page_cache *page_cache, uint64_t *hits, uint64_t *misses)
+{
+	*hits = page_cache->hits;
+	*misses = page_cache->lookups - page_cache->hits;
 }
 
 static bool is_same(const struct page_key *a, const struct page_key *b)
@@ -131,6 +138,7 @@ const struct known_page *page_cache_find(struct page_cache *page_cache, const st
 {
 	size_t at = place_of(page_cache, key);
 
+	page_cache->lookups++;
 	if (at == page_cache->n)
 		return NULL;
 	struct entry *entry = page_cache->entries[at];
@@ -149,6 +157,7 @@ void page_cache_note_use(struct page_cache *page_cache, bool same)
 {
 	struct entry *entry = page_cache->entries[0];
 
+	page_cache->hits += same;
 	entry->doubts = same ? 0 : entry->doubts < DOUBTS_MAX ? entry->doubts + 1 : DOUBTS_MAX;
 	entry->passes = (1U << entry->doubts) - 1;
 }

@@ -48,6 +48,8 @@ const struct known_page *page_cache_find(struct page_cache *page_cache, const st
 // Says whether the page found last is still right.
 void page_cache_note_use(struct page_cache *page_cache, bool same);
 
+// How many of the calls of page_cache_find() so far returned a page that was still right.
+void page_cache_lookups(const struct page_cache *page_cache, uint64_t *hits, uint64_t *misses);
 // The bytes that the cache takes, for tests.
 uint64_t page_cache_size(const struct page_cache *page_cache);
 

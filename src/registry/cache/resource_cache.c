@@ -27,6 +27,7 @@ struct resource_cache {
 	uint64_t n_buckets; // a power of two
 	struct entry **by_id, **at, **by_uid;
 	struct entry *newest, *oldest; // in the order of their last use
+	uint64_t lookups[2]; // that found nothing, and that found a resource
 };
 
 // The members of struct resource that are texts.
@@ -229,6 +230,12 @@ static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, s
 	return true;
 }
 
+static bool note_lookup(struct resource_cache *resource_cache, bool found)
+{
+	resource_cache->lookups[found]++;
+	return found;
+}
+
 bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *pool, const struct address *address,
 	int64_t now_us,
 	struct resource *resource)
@@ -238,7 +245,7 @@ bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *
 
 	while (entry != NULL && (entry->hash != hash || !is_at(entry, address)))
 		entry = entry->next_at;
-	return entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource);
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource));
 }
 
 bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool *pool, const struct type *type,
@@ -250,7 +257,7 @@ bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool 
 	while (entry != NULL &&
 		(entry->uid_hash != hash || entry->type_id != type->id || !uuid_eq(entry->resource.uid, *uid)))
 		entry = entry->next_of_uid;
-	return entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource);
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource));
 }
 
 bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
@@ -259,7 +266,8 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 {
 	struct entry *entry = find_id(resource_cache, id);
 
-	return entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, resource);
+	return note_lookup(resource_cache,
+		entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, resource));
 }
 
 // ---- kept
@@ -305,4 +313,10 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	entry->next_of_uid = *of_uid;
 	*of_id = *at = *of_uid = entry;
 	link_newest(resource_cache, entry);
+}
+
+void resource_cache_lookups(const struct resource_cache *resource_cache, uint64_t *hits, uint64_t *misses)
+{
+	*hits = resource_cache->lookups[true];
+	*misses = resource_cache->lookups[false];
 }

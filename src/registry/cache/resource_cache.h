@@ -34,6 +34,8 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us);
 void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id);
 
+// How many of the lookups so far, by the three functions above, found a resource.
+void resource_cache_lookups(const struct resource_cache *resource_cache, uint64_t *hits, uint64_t *misses);
 // The bytes that the cache takes, for tests.
 uint64_t resource_cache_size(const struct resource_cache *resource_cache);
 

@@ -16,7 +16,9 @@
 #include "base/log.h"
 #include "base/shared.h"
 #include "server/host/host.h"
+#include "server/host/metrics_socket.h"
 #include "server/host/mover_process.h"
+#include "server/host/observer.h"
 #include "server/host/reaper.h"
 #include "server/setup/child.h"
 #include "server/setup/host.h"
@@ -29,7 +31,7 @@
 enum {
 	LOOK_MS = 1000,        // between two looks at the lock, at hanging children and at the shared memory
 	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
-	CHILDREN = 2,
+	CHILDREN = 3,
 };
 
 struct host {
@@ -37,6 +39,7 @@ struct host {
 	struct config *config;
 	struct shared *shared;
 	struct host_lock lock;
+	struct metrics_socket *metrics; // while it holds the lock; NULL: none
 	int signal_fd;
 	pid_t pid;
 	struct child children[CHILDREN]; // while it holds the lock
@@ -50,29 +53,29 @@ struct host {
 // ---- children
 
 // In a child: it must not outlive the service for long, and has no use for the service's descriptors.
-static void begin_child(const struct host *host, const char *name)
+static void begin_child(struct host *host, const char *name)
 {
 	(void)prctl(PR_SET_NAME, name); // the name in ps and top
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != host->pid)
 		(void)raise(SIGTERM); // the service ended before prctl(); the signal is blocked until the child unblocks it
 	close(host->signal_fd);
+	metrics_socket_forget(&host->metrics);
 }
 
 _Noreturn static void run_child(struct host *host, enum child_kind kind)
 {
-	int code = EX_OK;
-
 	if (kind == CHILD_MOVER) {
 		begin_child(host, "tenured-mover");
-		code = mover_process_main(host->config, host->shared);
-	} else {
-		begin_child(host, "tenured-reaper");
-		signals_stop_by(SIG_DFL);
-		reaper_run(host->config, host->shared);
-		code = EX_OSERR;
+		_exit(mover_process_main(host->config, host->shared));
 	}
-	_exit(code);
+	begin_child(host, kind == CHILD_REAPER ? "tenured-reaper" : "tenured-observe"); // at most 15 bytes
+	signals_stop_by(SIG_DFL);
+	if (kind == CHILD_REAPER)
+		reaper_run(host->config, host->shared);
+	else
+		observer_run(host->config, host->shared);
+	_exit(EX_OSERR);
 }
 
 // Is this child needed by the configuration?
@@ -217,6 +220,7 @@ static void try_lock(struct host *host)
 	case HOST_LOCK_HELD:
 		host->works = true;
 		host->told = false;
+		host->metrics = metrics_socket_open(host->config, host->shared);
 		log_info("does this host's background work");
 		break;
 	case HOST_LOCK_ELSEWHERE:
@@ -238,6 +242,7 @@ static void check_lock(struct host *host)
 		return;
 	log_warning("%s was removed or replaced", host->lock.path);
 	host_lock_release(&host->lock);
+	metrics_socket_close(&host->metrics);
 	host->works = false;
 	try_lock(host);
 	if (!host->works)
@@ -271,6 +276,9 @@ static void reload(struct host *host)
 	host->config = fresh;
 	setup_open_error_log(fresh, host->options->program);
 	end_children(host); // others with the new configuration take their places
+	metrics_socket_close(&host->metrics);
+	if (host->works)
+		host->metrics = metrics_socket_open(fresh, host->shared);
 	log_info("reloaded");
 	notify_supervisor("READY=1");
 }
@@ -328,16 +336,23 @@ static int patience_ms(const struct host *host)
 		if (child->pid == 0 && is_wanted(host, child) && child->due_us - now_us < us)
 			us = child->due_us > now_us ? child->due_us - now_us : 0;
 	}
-	return (int)((us + 999) / 1000);
+	int ms = host->metrics != NULL ? metrics_socket_patience_ms(host->metrics, now_us) : -1;
+	return ms >= 0 && ms < us / 1000 ? ms : (int)((us + 999) / 1000);
 }
 
 static void loop(struct host *host)
 {
+	struct pollfd polls[1 + METRICS_SOCKET_POLLS];
+
 	while (!host->stopping || any_running(host)) {
 		look(host);
-		struct pollfd wait = { .fd = host->signal_fd, .events = POLLIN };
-		if (poll(&wait, 1, patience_ms(host)) > 0)
-			take_signals(host);
+		polls[0] = (struct pollfd){ .fd = host->signal_fd, .events = POLLIN };
+		size_t n = host->metrics != NULL ? metrics_socket_prepare(host->metrics, polls + 1) : 0;
+		if (poll(polls, 1 + n, patience_ms(host)) < 0)
+			continue; // errno is EINTR or ENOMEM
+		if (host->metrics != NULL)
+			metrics_socket_work(host->metrics, polls + 1, n, clock_tick_us());
+		take_signals(host); // last, since a reload opens another socket
 		reap_children(host);
 	}
 }
@@ -355,6 +370,7 @@ static bool host_open(struct host *host)
 	host->lives = lives;
 	host->children[0].kind = CHILD_MOVER;
 	host->children[1].kind = CHILD_REAPER;
+	host->children[2].kind = CHILD_OBSERVER;
 	for (size_t i = 0; i < CHILDREN; i++)
 		host->children[i].life = &host->lives[i];
 	return true;
@@ -375,6 +391,7 @@ int host_main(const struct host_options *options, struct config **config, struct
 		log_error("can't do this host's background work: %s", strerror(errno));
 		code = EX_OSERR;
 	}
+	metrics_socket_close(&host.metrics);
 	host_lock_release(&host.lock);
 	if (host.signal_fd >= 0)
 		close(host.signal_fd);

@@ -82,6 +82,7 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 	if (end != BUDGET_KEPT)
 		give_up(&exchange, end);
 	step_encode(&exchange);
+	step_count(&exchange);
 	step_log(&exchange);
 	log_request(STR(""));
 }

@@ -6,6 +6,7 @@
 #define TENURE_SERVER_REQUEST_PIPELINE_H
 
 #include "api/call.h"
+#include "base/metrics.h"
 #include "server/request/limits.h"
 #include "server/wire/transport.h"
 
@@ -26,6 +27,9 @@ struct pipeline {
 	struct limits_watch watch; // the watch that the last request's order is about
 	uint64_t callers[256]; // hashes of tenants that credentials name and that were looked for; 0: none
 	bool has_home;       // true once the default tenant, if one is set, is known to exist
+	const struct shared *host; // where requests are counted (base/metrics.h); NULL: nowhere
+	struct metrics_rows rows;  // of the methods, for counting
+	uint64_t counted[METRICS__OWN]; // what the counters of this process's connection and caches were when they were last added
 };
 
 // Runs the steps. pool is the request's; the caller has zeroed *call except request and pool. Afterwards call->response is

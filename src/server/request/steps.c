@@ -47,6 +47,7 @@ enum step_result step_identify(struct exchange *exchange)
 	call->endpoint = pipeline->endpoint;
 	call->placement_policy = pipeline->placement_policy;
 	call->routes = pipeline->routes;
+	call->host = pipeline->host;
 	registry_attach(call->registry, pipeline->store);
 	call->may_hand_over = pipeline->may_hand_over;
 	call->started_us = clock_tick_us();

@@ -34,6 +34,7 @@ step_fn step_negotiate;    // parameters and media types: 400 406 415
 step_fn step_run;          // runs the handler in its transaction
 
 void step_encode(struct exchange *exchange);
+void step_count(struct exchange *exchange); // adds the request to the host's counters
 void step_log(struct exchange *exchange);
 
 #endif

@@ -41,6 +41,7 @@ const char *child_name(const struct child *child)
 		[CHILD_WATCH] = "watch process",
 		[CHILD_MOVER] = "mover",
 		[CHILD_REAPER] = "reaper",
+		[CHILD_OBSERVER] = "observer",
 	};
 
 	assert((size_t)child->kind < COUNT_OF(names));

@@ -34,6 +34,17 @@ struct shared *host_shared_open(const struct config *config)
 	return shared;
 }
 
+struct shared *host_shared_attach(const struct config *config)
+{
+	char *text = name_registry(config);
+	struct shared *shared = text != NULL ? shared_attach(server_settings(config)->runtime_dir, str_c(text)) : NULL;
+	int failure = text != NULL ? errno : ENOMEM;
+
+	free(text);
+	errno = failure;
+	return shared;
+}
+
 // ---- the lock
 
 // From malloc; NULL: no memory.

@@ -19,6 +19,9 @@ struct shared;
 // logged.
 struct shared *host_shared_open(const struct config *config);
 
+// The same for a tool (shared_attach()): NULL if no process has made it, or this user may not use it; errno says why.
+struct shared *host_shared_attach(const struct config *config);
+
 // The lock, for a process that wants to be the host service. Zeroed: it is not held.
 struct host_lock {
 	char *path; // NULL: not held

@@ -64,6 +64,10 @@ const struct server_settings *server_settings(const struct config *config)
 #define HOST(key, type, member, ...) SETTING_ROW("host", key, type, host_settings, member, __VA_ARGS__)
 
 static const struct setting host_rows[] = {
+	HOST("metrics_socket", TEXT, metrics_socket, TENURE_RUNSTATEDIR "/tenure/metrics.sock", 0, SETTING_SOCKET_MAX, NULL,
+		"Path of the unix socket on which the host service answers GET /metrics. Empty: none."),
+	HOST("metrics_socket_mode", OCTAL, metrics_socket_mode, "0660", 0, 0777, NULL,
+		"Permissions of that socket."),
 	HOST("reap_interval", SECONDS, reap_interval, "1d", 0, 366 * SETTING_DAY, NULL,
 		"How often the host service purges what is past its retention. 0: never; `tenure-manage reap` does."),
 };

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -45,6 +46,7 @@ struct watch_proc {
 	struct auth *auth;
 	struct watch_clients clients;
 	struct watch_teller teller;
+	const struct shared *host;    // memory that the processes of the host share; NULL: none
 	int64_t round_us;             // clock_tick_us() of the next round
 	bool away;                    // the database could not be reached in the last round
 	unsigned questions;           // queries about tokens since the pace was set
@@ -225,6 +227,7 @@ static void loop(struct watch_proc *proc)
 			take_event(proc, &events[i]);
 		watch_clients_sweep(&proc->clients);
 		limits_tick(proc->clients.limits);
+		metrics_process(proc->host, METRICS_WATCH, (uint32_t)proc->clients.n);
 		if (proc->clients.n == 0)
 			watch_tell_pause(&proc->teller);
 		else if (clock_tick_us() >= proc->round_us)
@@ -265,6 +268,7 @@ static bool open_all(struct watch_proc *proc, struct shared *host)
 	if (proc->store == NULL || proc->teller.call == NULL)
 		return false;
 	coherence_join(proc->store, host);
+	proc->host = host;
 	registry_attach(proc->teller.call->registry, proc->store);
 	return proc->auth != NULL && proc->teller.pool != NULL && proc->clients.epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);

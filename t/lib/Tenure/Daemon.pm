@@ -57,6 +57,7 @@ sub write_config {
     );
     my $text = "[database]\nsocket = $self->{dir}/no-database.sock\n[tenure]\n";
     $text .= "$_ = $tenure{$_}\n" for sort keys %tenure;
+    $text .= "[host]\nmetrics_socket = $self->{dir}/metrics.sock\n";
     $text .= "[endpoint service]\n";
     $text .= "$_ = $endpoint{$_}\n" for sort keys %endpoint;
     $self->write_file(config_path($self), $text . ($option{more} // ''));

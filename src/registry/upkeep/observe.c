@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <time.h>
+
+#include "registry/upkeep/observe.h"
+
+#include "registry/core/failure.h"
+#include "registry/log/horizon.h"
+#include "registry/upkeep/reap.h"
+#include "sql/moves.h"
+#include "sql/schema.h"
+
+enum { ASKS = 50, ASK_PAUSE_MS = 20 }; // how often the horizon is asked for while statements of others take their time
+
+enum outcome observe_schema(struct db *db, struct pool *pool, uint64_t *version)
+{
+	struct db_rows rows;
+	enum db_result result = sql_schema_version_run(db, pool, &rows);
+
+	*version = result == DB_OK && rows.n > 0 ? sql_schema_version_row(&rows, 0)->version : 0;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome count_moves(struct registry *registry, struct observation *seen)
+{
+	struct db_rows rows;
+	enum db_result result = sql_mover_counts_run(registry->db, registry->pool, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	assert(rows.n == 1);
+	const struct sql_mover_counts_row *row = sql_mover_counts_row(&rows, 0);
+	seen->moves_queued = row->queued;
+	seen->moves_running = row->begun;
+	seen->oldest_move_us = row->oldest_is_null ? 0 : row->oldest;
+	seen->namespaces = row->namespaces;
+	return OUTCOME_OK;
+}
+
+// Moves the horizon as far as it goes: what is above it then is held up by a transaction in flight.
+static enum outcome find_horizon(struct registry *registry, struct observation *seen)
+{
+	const struct timespec pause = { .tv_nsec = ASK_PAUSE_MS * 1000000L };
+	uint64_t newest, before;
+
+	for (int i = 0; i < ASKS; i++) {
+		before = seen->horizon;
+		enum outcome outcome = horizon_ask(registry, &seen->horizon, &newest);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		seen->above_horizon = seen->horizon >= newest ? 0 : horizon_backlog(registry);
+		if (seen->horizon >= newest || (!horizon_is_asking(registry) && seen->horizon == before))
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome observe(struct registry *registry, struct observation *seen)
+{
+	*seen = (struct observation){ 0 };
+	enum outcome outcome = count_moves(registry, seen);
+	if (outcome == OUTCOME_OK)
+		outcome = reap_last(registry, &seen->reaped_at_us);
+	return outcome == OUTCOME_OK ? find_horizon(registry, seen) : outcome;
+}

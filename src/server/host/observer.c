@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "db/settings.h"
+#include "registry/registry.h"
+#include "registry/upkeep/observe.h"
+#include "server/host/observer.h"
+
+enum { LOOK_S = 5 };
+
+struct observer {
+	struct db *db;
+	struct registry_store *store;
+	struct registry registry[1];
+	struct pool *pool;
+	struct problem problem;
+	bool away;             // the database did not answer at the last look
+	uint64_t horizon;      // at the last look
+	int64_t held_since_us; // since when the horizon has not moved though there are changes above it; 0: it is not held up
+};
+
+static bool observer_open(struct observer *observer, const struct config *config)
+{
+	*observer = (struct observer){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	if (observer->db != NULL && observer->pool != NULL)
+		observer->store = registry_store_new(config, observer->db);
+	if (observer->store == NULL)
+		return false;
+	registry_attach(observer->registry, observer->store);
+	return true;
+}
+
+static void note_horizon(struct observer *observer, const struct observation *seen, int64_t now_us)
+{
+	if (seen->above_horizon == 0)
+		observer->held_since_us = 0;
+	else if (observer->held_since_us == 0 || seen->horizon > observer->horizon)
+		observer->held_since_us = now_us;
+	observer->horizon = seen->horizon;
+}
+
+// Reads everything into gauges. A schema of another version is shown, and nothing else of that database.
+static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUGES])
+{
+	struct uuid none = { 0 };
+	struct observation seen;
+	uint64_t version;
+
+	pool_clear(observer->pool);
+	enum outcome outcome = observe_schema(observer->db, observer->pool, &version);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	gauges[METRICS_DATABASE_ANSWERS] = 1;
+	gauges[METRICS_SCHEMA_VERSION] = (int64_t)version;
+	outcome = registry_begin(observer->registry, observer->pool, &none, STR("tenured-host"), &observer->problem);
+	if (outcome == OUTCOME_OK)
+		outcome = observe(observer->registry, &seen);
+	if (outcome != OUTCOME_OK)
+		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_OK;
+	note_horizon(observer, &seen, clock_now_us());
+	gauges[METRICS_MOVES_QUEUED] = (int64_t)seen.moves_queued;
+	gauges[METRICS_MOVES_RUNNING] = (int64_t)seen.moves_running;
+	gauges[METRICS_OLDEST_MOVE_US] = seen.oldest_move_us;
+	gauges[METRICS_NAMESPACES_DELETING] = (int64_t)seen.namespaces;
+	gauges[METRICS_HORIZON_LAG] = (int64_t)seen.above_horizon;
+	gauges[METRICS_HORIZON_HELD_SINCE_US] = observer->held_since_us;
+	gauges[METRICS_REAPED_AT_US] = seen.reaped_at_us;
+	return OUTCOME_OK;
+}
+
+static void look_and_tell(struct observer *observer, struct shared *host)
+{
+	int64_t gauges[METRICS__GAUGES] = { 0 };
+	bool away = look(observer, gauges) != OUTCOME_OK;
+
+	if (away && !observer->away)
+		log_warning("the database does not answer: %s", db_error(observer->db));
+	else if (!away && observer->away)
+		log_info("the database answers again");
+	observer->away = away;
+	if (away)
+		metrics_observe_nothing(host, clock_now_us());
+	else
+		metrics_observe(host, gauges, clock_now_us());
+}
+
+void observer_run(const struct config *config, struct shared *host)
+{
+	const struct timespec pause = { .tv_sec = LOOK_S };
+	struct observer observer;
+
+	if (!observer_open(&observer, config)) {
+		log_error("no memory for the observer");
+		return;
+	}
+	for (;;) {
+		if (host != NULL)
+			(void)shared_refresh(host, clock_tick_us());
+		look_and_tell(&observer, host);
+		(void)nanosleep(&pause, NULL);
+	}
+}
