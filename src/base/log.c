@@ -22,7 +22,7 @@ enum {
 static struct {
 	const char *program;
 	enum log_sink sink;
-	enum log_level least;
+	enum log_level least, configured; // configured: of log_open()
 	bool journal;
 	char id[LOG_ID + 1];
 	int access_fd;
@@ -30,7 +30,7 @@ static struct {
 	time_t told;           // when the failure was logged last
 	char access[LOG_LINE]; // lines put off by log_access_later()
 	size_t n_access;
-} out = { .program = "tenure", .least = LOG_LEVEL_INFO, .access_fd = -1 };
+} out = { .program = "tenure", .least = LOG_LEVEL_INFO, .configured = LOG_LEVEL_INFO, .access_fd = -1 };
 
 static const struct {
 	const char *name;
@@ -71,10 +71,15 @@ void log_open(const char *program, enum log_sink sink, enum log_level least)
 {
 	out.program = program;
 	out.sink = sink;
-	out.least = least;
+	out.least = out.configured = least;
 	out.journal = stderr_is_journal();
 	if (sink == LOG_SINK_SYSLOG)
 		openlog(program, LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
+void log_override(bool is_set, enum log_level least)
+{
+	out.least = is_set ? least : out.configured;
 }
 
 void log_request(struct str id)

@@ -13,6 +13,8 @@ enum log_sink { LOG_SINK_STDERR, LOG_SINK_SYSLOG };
 
 // program: shown in each line; must outlive the process. Call before fork; children inherit.
 void log_open(const char *program, enum log_sink sink, enum log_level least);
+// Logs lines of another level than log_open() said, until it is called with is_set false, or log_open() again.
+void log_override(bool is_set, enum log_level least);
 // Sets the request id that following lines carry; "" for none. Copies at most 63 bytes.
 void log_request(struct str id);
 // Log one line. Control characters, and bytes that are not UTF-8, are written as \xHH, so no value can forge a line.

@@ -42,6 +42,7 @@ static const struct {
 	[SHARED_WAITING] = { "waiting", 16384 },
 	[SHARED_JWT] = { "jwt", 524800 },
 	[SHARED_METRICS] = { "metrics", 147456 },
+	[SHARED_CONTROL] = { "control", 64 },
 };
 
 struct header {

@@ -50,6 +50,7 @@ enum shared_area {
 	SHARED_WAITING,  // who waits for another service (auth/core/waiting.c)
 	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt/jwt_source.c)
 	SHARED_METRICS,  // counters for monitoring (base/metrics.h)
+	SHARED_CONTROL,  // what an operator changes at runtime (base/control.h)
 	SHARED__N
 };
 

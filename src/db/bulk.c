@@ -77,6 +77,8 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	MYSQL_STMT *stmt = bulk->stmt->stmt;
 	enum db_result result = DB_OK;
 
+	int64_t begun_us = db_trace_begin(db);
+
 	fault_pass(db, FAULT_STATEMENT);
 	(void)db_bind_values(bulk->stmt, bulk->in); // for the types of the parameters, which are sent once per packet
 	set_bulk(stmt, bulk, (unsigned)rows);
@@ -85,6 +87,7 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 		result = db_error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
 	else if (affected != NULL)
 		*affected += mysql_stmt_affected_rows(stmt);
+	db_trace_note(db, NULL, 1, bulk->stmt->query->name, begun_us);
 	if (db->mysql != NULL)
 		set_bulk(stmt, NULL, 0);
 	return result;

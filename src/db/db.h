@@ -176,6 +176,19 @@ void db_txn_again(struct db *db);
 bool db_txn_uncertain(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);
+// The round trips to the database, in their order, of which the first DB_TRACE_MAX are kept.
+enum { DB_TRACE_MAX = 24, DB_TRACE_NAMES = 4 };
+struct db_trace {
+	size_t n;       // round trips; entries beyond DB_TRACE_MAX are not kept
+	int64_t us;     // all together
+	struct {
+		const char *names[DB_TRACE_NAMES]; // of the first statements; COMMIT is one
+		size_t n_names;                    // all of them
+		int64_t us;                        // from before the first was sent until the last answer was read
+	} trips[DB_TRACE_MAX];
+};
+// From here on each round trip is entered into the trace, which the caller owns and empties (n = 0, us = 0). NULL: no longer.
+void db_set_trace(struct db *db, struct db_trace *trace);
 // Counter of round trips since db_open, for monitoring, and for tests that hold us to a number.
 uint64_t db_round_trips(const struct db *db);
 // Statements since db_open that were prepared, and those that were in the cache of prepared ones.

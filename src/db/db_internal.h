@@ -120,6 +120,7 @@ struct db {
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far
 	uint64_t schema_errors; // statements that named what the schema does not have
+	struct db_trace *trace; // NULL: none is wanted
 	uint64_t prepared, reused; // statements that db_stmt_get() prepared, or found in the cache
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
@@ -132,6 +133,12 @@ static inline void fault_pass(struct db *db, enum fault_point point)
 	if (db->faulty)
 		fault_count(db, point);
 }
+
+// Enters a round trip of these calls, begun at clock_tick_us() begun_us, into the trace; does nothing if there is none. calls NULL:
+// of the one statement called name.
+void db_trace_note(struct db *db, const struct db_call *calls, size_t n, const char *name, int64_t begun_us);
+// The time for db_trace_note(); 0 if there is no trace.
+int64_t db_trace_begin(const struct db *db);
 
 // ---- conn.c
 

@@ -86,12 +86,16 @@ static void roll_back(struct db *db)
 
 static enum db_result send_commit(struct db *db)
 {
+	int64_t begun_us = db_trace_begin(db);
+
 	fault_pass(db, FAULT_BEFORE_COMMIT);
 	db->round_trips++;
 	int rc = mysql_send_query(db->mysql, "COMMIT", (unsigned long)strlen("COMMIT"));
 
 	fault_pass(db, FAULT_AFTER_COMMIT);
-	if (rc == 0 && mysql_read_query_result(db->mysql) == 0)
+	bool committed = rc == 0 && mysql_read_query_result(db->mysql) == 0;
+	db_trace_note(db, NULL, 1, "COMMIT", begun_us);
+	if (committed)
 		return DB_OK;
 	return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
@@ -302,6 +303,7 @@ void mover_run(const struct config *config, const struct shared *host, volatile 
 		return;
 	}
 	while (!*stop) {
+		control_apply(host);
 		enum step did = step(&mover);
 		if (did != STEP_WORKED && !*stop)
 			pause_ms(did == STEP_IDLE ? IDLE_MS : AWAY_MS);

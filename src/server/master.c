@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/shared.h"
@@ -448,6 +449,7 @@ static void supervise(struct master *master)
 {
 	while (!master->stopping || any_running(master)) {
 		take_signal(master, wait_for_signal(master));
+		control_apply(master->host);
 		reap(master);
 		if (master->stopping)
 			kill_late(master);

@@ -9,6 +9,7 @@
 #include "auth/core/auth.h"
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
@@ -22,6 +23,7 @@
 #include "server/host/mover_process.h"
 #include "server/request/limits.h"
 #include "server/request/pipeline.h"
+#include "server/setup/settings.h"
 #include "server/setup/signals.h"
 #include "server/wire/fcgi.h"
 #include "server/worker.h"
@@ -36,6 +38,7 @@ struct worker {
 	int slow;   // socket to the sender, for slow clients; -1: there is none
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
+	struct db_trace trace; // of the present request, if slow ones are logged
 	struct pool *pool; // memory of one request
 	struct call call;
 	struct mover_kick kick;
@@ -70,6 +73,11 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.host = tools->host,
 		.may_hand_over = worker->orders >= 0,
 	};
+	worker->pipeline.logs_json = strcmp(setup->endpoint_settings->access_log_format, "json") == 0;
+	if (worker->pipeline.db != NULL && setup->settings->slow_request > 0) {
+		worker->pipeline.trace = &worker->trace;
+		db_set_trace(worker->pipeline.db, &worker->trace);
+	}
 	if (worker->pipeline.db != NULL)
 		worker->pipeline.store = registry_store_new(setup->config, worker->pipeline.db);
 	if (error != NULL)
@@ -139,6 +147,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	if (worker->life != NULL)
 		atomic_store(&worker->life->busy_us, clock_tick_us());
 	metrics_process_value(worker->host, 1);
+	control_apply(worker->host);
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->handover.p != NULL && call->response.status == 200)
@@ -174,6 +183,7 @@ static void serve(struct worker *worker)
 		case FCGI_WAKE:
 			take_signals(worker);
 			limits_tick(worker->limits);
+			control_apply(worker->host);
 			metrics_process(worker->host, METRICS_WORKER, 0); // again, as another file may be mapped now
 			look_after_mover(worker);
 			break;

@@ -101,9 +101,33 @@ static void access_lines(void)
 	ok(line_of(&call).n < 10000, "a target without end is cut");
 }
 
+static void json_lines(void)
+{
+	static struct call call;
+	const struct endpoint_config endpoint = { .name = "service" };
+
+	call = (struct call){ .pool = pool, .endpoint = &endpoint };
+	call.response = make(200, "text/plain", "12345");
+	call.request.method_text = STR("GET");
+	call.request.target = STR("/a\"b\nc");
+	call.request.protocol = STR("HTTP/1.1");
+	call.request.remote_addr = STR("2001:db8::1");
+	call.who.tenant = STR("a\\b\"\xff");
+	struct buf line = buf_new(pool, 0);
+	access_line_json(&line, &call, OUTCOME_OK, 2);
+	struct str s = buf_str(&line);
+	ok(str_starts(s, STR("{\"time\":\"")), "an object");
+	ok(contains(s, ",\"address\":\"2001:db8::1\",\"user\":null,\"method\":\"GET\",\"target\":\"/a\\\"b\\nc\","), "quotes and newlines are JSON's");
+	ok(contains(s, "\"status\":200,\"bytes\":5,\"referer\":null,\"user_agent\":null,\"request_id\":\""), "status and bytes");
+	ok(str_ends(s, STR(",\"endpoint\":\"service\",\"outcome\":\"ok\",\"tries\":2,\"tenant\":\"a\\\\x5cb\\\\x22\\\\xff\"}")),
+		"what is not UTF-8 is escaped as in the other format");
+	ok(str_find(s, '\n', 0) == s.n, "one line");
+}
+
 int main(void)
 {
 	pool = pool_new();
+	json_lines();
 	heads();
 	access_lines();
 	pool_free(&pool);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/shared.h"
 #include "server/host/host.h"
@@ -316,6 +317,7 @@ static void look(struct host *host)
 	kill_hanging(host);
 	if (host->shared != NULL)
 		(void)shared_refresh(host->shared, clock_tick_us());
+	control_apply(host->shared);
 	if (host->stopping)
 		return;
 	if (host->works)

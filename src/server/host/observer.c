@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
@@ -103,6 +104,7 @@ void observer_run(const struct config *config, struct shared *host)
 	for (;;) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());
+		control_apply(host);
 		look_and_tell(&observer, host);
 		(void)nanosleep(&pause, NULL);
 	}

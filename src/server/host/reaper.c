@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
@@ -91,6 +92,7 @@ void reaper_run(const struct config *config, const struct shared *host)
 		return;
 	}
 	for (;;) {
+		control_apply(host);
 		const struct timespec pause = { .tv_sec = look(&reaper) };
 		(void)nanosleep(&pause, NULL);
 	}

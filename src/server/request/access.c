@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "repr/json/doc.h"
 #include "server/request/access.h"
 #include "server/wire/reply.h"
 
@@ -105,4 +106,48 @@ void access_line(struct buf *line, const struct call *call, enum outcome outcome
 	buf_add_u64(line, tries);
 	buf_addc(line, ' ');
 	add_quoted(line, tenant_of(call));
+}
+
+// ---- JSON
+
+static void add_text(struct buf *line, const char *name, struct str value, size_t most)
+{
+	value = str_part(value, 0, most);
+	buf_addf(line, ",\"%s\":", name);
+	if (value.n == 0) {
+		BUF_LIT(line, "null");
+	} else if (str_utf8_ok(value, NULL)) {
+		json_add_string(line, value);
+	} else {
+		struct buf escaped = buf_new(line->pool, value.n + 64);
+		log_escape(&escaped, value);
+		json_add_string(line, buf_str(&escaped));
+	}
+}
+
+void access_line_json(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)
+{
+	const struct request *request = &call->request;
+	const struct response *response = &call->response;
+	bool has_body = response_length(response) > 0 && request->method != METHOD_HEAD && reply_has_body(response);
+
+	BUF_LIT(line, "{\"time\":\"");
+	clock_add_rfc3339(line, clock_now_us());
+	buf_addc(line, '"');
+	add_text(line, "address", request->remote_addr, MAX_FIELD);
+	add_text(line, "user", call->who.user, MAX_FIELD);
+	add_text(line, "method", request->method_text, MAX_FIELD);
+	add_text(line, "target", request->target, MAX_TARGET);
+	add_text(line, "protocol", request->protocol, MAX_FIELD);
+	buf_addf(line, ",\"status\":%d,\"bytes\":%llu", response->status, has_body ? (unsigned long long)response_length(response) : 0);
+	add_text(line, "referer", request_header(request, "referer"), MAX_FIELD);
+	add_text(line, "user_agent", request_header(request, "user-agent"), MAX_FIELD);
+	BUF_LIT(line, ",\"request_id\":\"");
+	uuid_add(line, call->request_id);
+	buf_addf(line, "\",\"microseconds\":%lld", (long long)(clock_tick_us() - call->started_us));
+	add_text(line, "endpoint", str_c(call->endpoint->name), MAX_FIELD);
+	add_text(line, "outcome", str_c(outcome_name(outcome)), MAX_FIELD);
+	buf_addf(line, ",\"tries\":%u", tries);
+	add_text(line, "tenant", tenant_of(call), MAX_FIELD);
+	buf_addc(line, '}');
 }

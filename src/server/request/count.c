@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts each request, for monitoring (base/metrics.h).
+// Counts each request, for monitoring (base/metrics.h), and logs slow ones.
 #include "base/base.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "db/db.h"
 #include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
 #include "server/request/steps.h"
+#include "server/setup/settings.h"
 
 // The counters that this process's connection and caches keep for themselves.
 static void read_own(const struct pipeline *pipeline, uint64_t now[METRICS__OWN])
@@ -18,13 +21,62 @@ static void read_own(const struct pipeline *pipeline, uint64_t now[METRICS__OWN]
 	page_cache_lookups(pipeline->store->page_cache, &now[METRICS_PAGE_CACHE_HITS], &now[METRICS_PAGE_CACHE_MISSES]);
 }
 
+// " 12.5 ms"
+static void add_ms(struct buf *text, int64_t us)
+{
+	buf_addf(text, " %lld.%lld ms", (long long)(us / 1000), (long long)(us % 1000 / 100));
+}
+
+// "move_sum+move_count_types 12.5 ms": one round trip.
+static void add_trip(struct buf *text, const struct db_trace *trace, size_t trip)
+{
+	size_t n = trace->trips[trip].n_names;
+
+	for (size_t i = 0; i < n && i < DB_TRACE_NAMES; i++)
+		buf_addf(text, "%s%s", i > 0 ? "+" : "", trace->trips[trip].names[i]);
+	if (n > DB_TRACE_NAMES)
+		buf_addf(text, "+%zu more", n - DB_TRACE_NAMES);
+	add_ms(text, trace->trips[trip].us);
+}
+
+// Logs a request that took us microseconds of a worker's time.
+static void log_slow(const struct exchange *exchange, int64_t us)
+{
+	const struct call *call = exchange->call;
+	const struct db_trace *trace = exchange->pipeline->trace;
+	struct buf text = buf_new(exchange->pool, 1024);
+
+	BUF_LIT(&text, "took");
+	add_ms(&text, us);
+	BUF_LIT(&text, ", of which the database");
+	add_ms(&text, trace->us);
+	buf_addf(&text, " in %zu round trips", trace->n);
+	for (size_t i = 0; i < trace->n && i < DB_TRACE_MAX; i++) {
+		buf_addf(&text, "%s", i > 0 ? ", " : ": ");
+		add_trip(&text, trace, i);
+	}
+	if (trace->n > DB_TRACE_MAX)
+		buf_addf(&text, ", %zu more", trace->n - DB_TRACE_MAX);
+	log_warning("slow: %.*s %.*s %.*s", STR_ARG(call->request.method_text), STR_ARG(str_part(call->request.target, 0, 256)),
+		STR_ARG(buf_str(&text)));
+}
+
 void step_count(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	const struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 	uint64_t now[METRICS__OWN];
+	int64_t us = clock_tick_us() - call->started_us;
 
+	if (pipeline->trace != NULL) {
+		if (us > server_settings(pipeline->config)->slow_request * INT64_C(1000)) {
+			log_slow(exchange, us);
+			metrics_add(pipeline->host, METRICS_SLOW_REQUESTS, 1);
+		}
+		pipeline->trace->n = 0;
+		pipeline->trace->us = 0;
+	}
 	if (pipeline->host == NULL)
 		return;
 	metrics_request(pipeline->host, &pipeline->rows, &(struct metrics_of_request){
@@ -33,7 +85,7 @@ void step_count(struct exchange *exchange)
 		.id = method != NULL ? method->id : "",
 		.outcome = exchange->outcome,
 		.status = call->response.status,
-		.us = clock_tick_us() - call->started_us,
+		.us = us,
 	});
 	if (exchange->tries > 1)
 		metrics_add(pipeline->host, METRICS_RETRIES, exchange->tries - 1);

@@ -105,7 +105,10 @@ void step_log(struct exchange *exchange)
 	if (call->response.status >= 500)
 		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(exchange->outcome));
-	access_line(&line, call, exchange->outcome, exchange->tries);
+	if (exchange->pipeline->logs_json)
+		access_line_json(&line, call, exchange->outcome, exchange->tries);
+	else
+		access_line(&line, call, exchange->outcome, exchange->tries);
 	if (may_wait(exchange))
 		log_access_later(buf_str(&line));
 	else

@@ -22,6 +22,7 @@ struct pipeline {
 	struct registry_store *store;
 	struct db *db;
 	struct limits *limits; // limits on what one client may use; NULL: none
+	bool logs_json;          // the access log's format
 	bool may_hand_over;      // as call->may_hand_over
 	bool busy;           // fcgi_is_busy() of the request: others may be waiting behind it
 	struct limits_watch watch; // the watch that the last request's order is about
@@ -29,6 +30,7 @@ struct pipeline {
 	bool has_home;       // true once the default tenant, if one is set, is known to exist
 	const struct shared *host; // where requests are counted (base/metrics.h); NULL: nowhere
 	struct metrics_rows rows;  // of the methods, for counting
+	struct db_trace *trace;    // of the present request's round trips; NULL: slow requests are not logged
 	uint64_t counted[METRICS__OWN]; // what the counters of this process's connection and caches were when they were last added
 };
 

@@ -45,6 +45,8 @@ static const struct setting server_rows[] = {
 		"Watches that may be open with one token at an endpoint. 0: no limit."),
 	TENURE("watches_per_tenant", NUMBER, watches_per_tenant, "200", 0, 100000, NULL,
 		"Watches that one tenant may have open at an endpoint. 0: no limit."),
+	TENURE("slow_request", NUMBER, slow_request, "0", 0, SETTING_HOUR * 1000, NULL,
+		"Milliseconds of worker time above which a request is logged, with its statements and their times. 0: none is."),
 	TENURE("worker_deadline", SECONDS, worker_deadline, "180", 0, SETTING_DAY, NULL,
 		"A worker that has been busy with one request for this long is killed and replaced. 0: never."),
 	TENURE("unsent", SIZE, unsent, "256M", SETTING_MIB, 64 * 1024ULL * SETTING_MIB, NULL,
@@ -99,6 +101,8 @@ static const struct setting server_endpoint_rows[] = {
 		"Additional workers that no single tenant or user can keep busy. 0: one tenant may keep all workers busy."),
 	ENDPOINT("watches", NUMBER, watches, "1000", 0, 30000, NULL,
 		"Watches that may be open at once; the last tenth is reserved for operators. 0: no limit."),
+	ENDPOINT("access_log_format", CHOICE, access_log_format, "combined", 0, 0, "combined,json",
+		"Apache's combined format with more fields, or an object of JSON on each line."),
 	ENDPOINT("access_log", TEXT, access_log, "", 0, SETTING_TEXT_MAX, NULL,
 		"Path of the access log, or stderr; reopened on SIGHUP and SIGUSR1. Empty: no access log."),
 };

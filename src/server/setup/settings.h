@@ -22,6 +22,7 @@ struct server_settings {
 	unsigned wrong_tokens;    // from one address within a minute; 0: no limit
 	unsigned watches_per_token;  // at one endpoint, as the next; 0: no limit
 	unsigned watches_per_tenant;
+	unsigned slow_request;    // milliseconds of worker time above which a request is logged with its statements; 0: none is
 	unsigned worker_deadline; // seconds that a request may take before its worker is killed; 0: for ever
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint
 };
@@ -45,6 +46,7 @@ struct server_endpoint_settings {
 	unsigned workers;
 	unsigned reserve;         // further workers, which no single tenant can keep busy
 	unsigned watches;         // most watches at the same time; 0: no limit
+	const char *access_log_format; // combined | json
 	const char *access_log;   // path, "stderr", or "" for none
 };
 extern const struct config_table server_endpoint_settings_table;

@@ -15,6 +15,7 @@
 #include "auth/core/auth.h"
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
@@ -227,6 +228,7 @@ static void loop(struct watch_proc *proc)
 			take_event(proc, &events[i]);
 		watch_clients_sweep(&proc->clients);
 		limits_tick(proc->clients.limits);
+		control_apply(proc->host);
 		metrics_process(proc->host, METRICS_WATCH, (uint32_t)proc->clients.n);
 		if (proc->clients.n == 0)
 			watch_tell_pause(&proc->teller);
