@@ -47,6 +47,9 @@ subtest 'a first time' => sub {
     is((stat "$root$conf/tenure.conf")[2] & 07777, 0640, 'a configuration that is not for everybody');
     ok -s "$root$conf/wadl/$_" && -s "$root$data/wadl/$_", "$_, to edit, and as it was"
         for qw(service.wadl admin.wadl combined.wadl);
+    my $plugin = "$root" . folder('nagiosdir') . '/check_tenure';
+    like qx{'$plugin' --help}, qr/^usage: check_tenure /, 'the plugin for Nagios';
+    ok -s "$root" . folder('docdir') . "/examples/$_", $_ for 'prometheus-rules.yml', 'grafana-dashboard.json';
     ok !-e "$root$conf/wadl/tenancy.wadl", 'but nothing that is not for editing';
 };
 

@@ -61,6 +61,13 @@ const struct manage_command manage_commands[] = {
 	    { "--dry-run", 0, NULL, "only print what would be added" },
 	    { "--prune", 0, NULL, "also print standard traits that are not in the list and that no resource has" },
 	    { "--yes", 0, NULL, "with --prune: remove these" } }, false },
+	{ "status", NULL, "", 0, NEEDS_CONFIG, command_status, "print what this host's processes have counted, and how they are",
+	  "The figures are those of GET /metrics. It works while the database is away. It needs to write to runtime_dir's file.",
+	  { { "--format", 0, "FORMAT", "text (default) or json, an object on one line" },
+	    { "--watch", 0, NULL, "again every two seconds, until it is stopped" } }, false },
+	{ "log-level", NULL, "LEVEL", 1, NEEDS_CONFIG, command_log_level, "set the level of log lines of all processes of this host",
+	  "LEVEL is error, warning, info, debug, or default for what the configuration says. The processes take it within a second, and\n"
+	  "keep it until it is set again, or the file in runtime_dir is lost, as by a reboot.", { { .name = NULL } }, false },
 	{ "reap", NULL, "", 0, NEEDS_WRITER, command_reap, "purge what is past its retention time; for cron", "",
 	  { { "--dry-run", 0, NULL, "only print the counts" } }, false },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "check that the stored data are consistent",

@@ -18,6 +18,8 @@ int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
 int command_import_placement(struct manage *manage);
 int command_export_placement(struct manage *manage);
+int command_log_level(struct manage *manage);
+int command_status(struct manage *manage);
 int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
 int command_config_show(struct manage *manage);

@@ -1,0 +1,177 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What operators look at: tenure-manage status, the plugin for Nagios, the alerts and the dashboard.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use File::Temp ();
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::Instance;
+use Tenure::Metrics;
+use Tenure::Run;
+
+my $source   = Tenure::Instance::source_dir();
+my $build    = Tenure::Instance::build_dir();
+# Nobody purges by himself, so that the time of the last purge is the test's.
+my $instance = Tenure::Instance->start(settings => { 'host.reap_interval' => 0 }, allow => [ qr/connection lost/, qr/mover \d+ (?:ended by signal|is killed)/ ]);
+my $admin    = $instance->admin;
+my $stamp    = "$instance->{dir}/last-backup";
+
+sub status {
+    my ($code, $text) = $instance->manage('status', '--format', 'json');
+    is $code, 0, 'status' or diag $text;
+    return JSON::PP->new->decode($text);
+}
+
+sub check {
+    my (@args) = @_;
+    return Tenure::Run::run("$source/scripts/check_tenure", '--manage', "$build/tenure-manage", '-c', $instance->env('TENURE_CONFIG'), @args);
+}
+
+# Until the plugin's state and text are as expected.
+sub becomes {
+    my ($want, $what, $name, @args) = @_;
+    my ($code, $text);
+    my $came = Tenure::Instance::wait_until(sub { ($code, $text) = check(@args); return $code == $want && $text =~ $what }, 60);
+    ok $came, $name or diag "$code $text";
+    return $text;
+}
+
+subtest 'status' => sub {
+    ok Tenure::Instance::wait_until(sub { my $s = status(); $s->{seen} && $s->{seen}{database_answers} && $s->{workers_idle} == 4 }), 'all is there';
+    is status()->{seen}{reaped_seconds_ago}, undef, 'nobody has purged';
+    becomes(1, qr/nobody has purged/, 'which the plugin says');
+    is +($instance->manage('reap'))[0], 0, 'reap';
+    ok Tenure::Instance::wait_until(sub { defined status()->{seen}{reaped_seconds_ago} }), 'is seen';
+    my $before = status();
+    $admin->make_tenant('acme');
+    $admin->get('/v2.0/acme')->is_status(200) for 1 .. 5;
+    $admin->get('/v2.0/nobody')->is_status(404);
+    ok Tenure::Instance::wait_until(sub { my $now = status();
+        $now->{requests}{'4xx'} == $before->{requests}{'4xx'} + 1 && $now->{outcomes}{ok} >= ($before->{outcomes}{ok} // 0) + 5 }), 'requests are counted';
+    is status()->{host_service}, 'runs', 'the host service';
+    my ($code, $text) = $instance->manage('status');
+    is $code, 0, 'for people';
+    my $pid = $instance->host_pid;
+    like $text, qr/^host service +process $pid$/m, 'which process it is';
+    like $text, qr/^$_/m, $_ for 'workers +\d+ busy, \d+ idle', 'requests +\d+: \d+ 2xx', 'worker time +[\d.]+ ms a request, 50 % below',
+        'database +answers, schema version \d+', 'moves +0 queued', 'horizon +0 changes behind', 'last purge +\d+ s ago';
+    ($code, $text) = $instance->manage('status', '--format', 'xml');
+    is $code, 64, 'another format' or diag $text;
+
+    my $out = File::Temp->new;
+    my $watcher = fork // die "fork: $!";
+    if ($watcher == 0) {
+        open STDOUT, '>', "$out";
+        exec "$build/tenure-manage", '-c', $instance->env('TENURE_CONFIG'), 'status', '--watch';
+    }
+    ok Tenure::Instance::wait_until(sub { (() = Tenure::Run::read_file("$out") =~ /^host service/mg) >= 2 }), '--watch prints it again';
+    like Tenure::Run::read_file("$out"), qr/^requests .*; [\d.]+ a second$/m, 'with the requests a second';
+    kill TERM => $watcher;
+    waitpid $watcher, 0;
+
+    my $nothing = Tenure::Daemon->new;
+    ($code, $text) = Tenure::Run::run("$build/tenure-manage", '-c', $nothing->config_path, 'status');
+    is $code, 66, 'where nothing serves';
+    like $text, qr/no process of this version has served/, 'it says so';
+    ok !-e "$nothing->{dir}/shared", 'and makes no file';
+};
+
+subtest 'check_tenure' => sub {
+    my $text = becomes(0, qr/\ATENURE OK - \d+ requests, 4 workers \| /, 'well');
+    like $text, qr/ $_/, "performance data: $_" for 'moves_queued=0;;;0', 'moves_age=0s;600;3600;0', 'workers=4;;;0', 'requests=\d+c', 'errors=\d+c';
+    is scalar(() = $text =~ /\n/g), 1, 'on one line';
+    my ($code, $said) = check('--backup', $stamp);
+    is $code, 2, 'no backup';
+    like $said, qr/no backup has written \Q$stamp\E/, 'says which stamp is missing';
+    Tenure::Run::write_file($stamp, '');
+    ($code, $said) = check('--backup', $stamp);
+    is $code, 0, 'a new one' or diag $said;
+    utime time - 30 * 3600, time - 30 * 3600, $stamp;
+    ($code, $said) = check('--backup', $stamp);
+    is $code, 1, 'an old one';
+    like $said, qr/WARNING - the last backup is 30 h old .*backup_age=1080\d\ds;93600;180000;0/, 'says how old';
+    ($code) = check('--backup', $stamp, '--backup-age', '1h,2h');
+    is $code, 2, 'too old';
+    for (['--moves-age', '1x,2'], ['--moves-age', '5'], ['--backup'], ['--nothing'], ['more'], ['--manage', '/nowhere']) {
+        ($code, $said) = check(@$_);
+        is $code, 3, "@$_: unknown" or diag $said;
+    }
+
+    my $half = sub { my ($sql) = @_; $instance->sql($sql) };
+    $admin->make_tenant('dest');
+    $admin->make('/v2.0/acme/persistentvolumes/p');
+    my @stop = $instance->movers;
+    kill STOP => @stop;
+    my $post = $admin->post('/v2.0/acme/action/move?dest=dest', prefer => 'respond-async');
+    $post->is_status(202, 'a move waits');
+    $half->('UPDATE moves SET created_at = created_at - INTERVAL 20 MINUTE');
+    my $lock = $instance->sql_locks(q(SELECT id FROM moves WHERE state = 'queued' FOR UPDATE));
+    kill CONT => @stop;
+    becomes(1, qr/WARNING - a move has been waiting for 20 min/, 'a move that is stuck');
+    becomes(2, qr/CRITICAL - a move/, 'for long', '--moves-age', '1m,10m');
+    close $lock;
+    becomes(0, qr/OK/, 'until it is done');
+
+    $half->(q(UPDATE settings SET value = CAST(CAST(value AS UNSIGNED) - 432000000000 AS CHAR) WHERE name = 'reaped_at'));
+    becomes(1, qr/the last purge was 5 d ago/, 'nobody purges');
+    $half->(q(UPDATE settings SET value = CAST(CAST(value AS UNSIGNED) + 432000000000 AS CHAR) WHERE name = 'reaped_at'));
+    becomes(0, qr/OK/, 'somebody does', '--doctor');
+    $half->(q(UPDATE tenant_counts SET resources = resources + 1 LIMIT 1));
+    becomes(2, qr/doctor finds inconsistent data: .*count/, 'a doctor that finds something', '--doctor');
+    is +($instance->manage('doctor', '--fix'))[0], 0, 'and repairs it';
+
+    $instance->database('kill');
+    becomes(2, qr/the database does not answer/, 'a database that is away');
+    $instance->database('start');
+    becomes(0, qr/OK/, 'and back');
+
+    # The masters' own services take over.
+    my $host = $instance->host_pid;
+    kill TERM => $host;
+    ok Tenure::Instance::wait_until(sub { my $s = status(); $s->{host_service} eq 'runs' && !Tenure::Daemon::is_running($host) }), 'a master takes over';
+    kill TERM => $instance->master_pid($_) for qw(admin service);
+    becomes(2, qr/no host service runs: start tenured-host/, 'nobody is left');
+    becomes(0, qr/OK/, 'which some do not mind', '--no-host-service');
+};
+
+sub series_of {
+    my ($text) = @_;
+    my %name = map { $_ => 1 } $text =~ /\b(tenure_[a-z_]+)\b/g;
+    return sort keys %name;
+}
+
+# The names that the program can write, with the three of the histogram.
+my $program = Tenure::Run::read_file("$source/src/base/metrics_text.c");
+my %known = map { $_ => 1 } map { ($_, $_ eq 'tenure_request_duration_seconds' ? map { "tenure_request_duration_seconds_$_" } qw(bucket sum count) : ()) }
+    $program =~ /"(tenure_[a-z_]+)",\s/g;
+
+subtest 'alerts' => sub {
+    my $rules = "$source/doc/examples/prometheus-rules.yml";
+    is join(' ', grep { !$known{$_} } series_of(Tenure::Run::read_file($rules))), '', 'each metric is one of ours';
+    my ($promtool) = grep { -x } map { "$_/promtool" } split /:/, $ENV{PATH};
+    plan skip_all => 'no promtool' if !$promtool;
+    my $test = File::Temp->new(SUFFIX => '.yml');
+    print {$test} Tenure::Run::read_file("$source/t/data/prometheus-rules-test.yml") =~ s/RULES/$rules/gr;
+    close $test;
+    my ($code, $text) = Tenure::Run::run($promtool, 'check', 'rules', $rules);
+    is $code, 0, 'promtool check rules' or diag $text;
+    ($code, $text) = Tenure::Run::run($promtool, 'test', 'rules', "$test");
+    is $code, 0, 'promtool test rules' or diag $text;
+};
+
+subtest 'dashboard' => sub {
+    my $text = Tenure::Run::read_file("$source/doc/examples/grafana-dashboard.json");
+    my $dashboard = JSON::PP->new->decode($text);
+    my @expr = map { $_->{expr} } map { @{ $_->{targets} } } @{ $dashboard->{panels} };
+    cmp_ok scalar(@expr), '>', 15, 'it has queries';
+    is join(' ', grep { !$known{$_} } map { series_of($_) } @expr), '', 'each metric is one of ours';
+};
+
+done_testing;
