@@ -40,6 +40,7 @@ static const struct error_row rows[] = {
 	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
+	{ 1412, DB_RETRY, false, NULL }, // the table was altered after the transaction's snapshot: an upgrade of the schema
 	{ 1467, DB_RETRY, false, NULL },
 		// no auto-increment value: reported for a deadlock or timeout at the table's AUTO-INC lock
 	{ 1615, DB_RETRY, false, NULL }, // prepared statement needs to be re-prepared
