@@ -79,14 +79,15 @@ void step_count(struct exchange *exchange)
 	}
 	if (pipeline->host == NULL)
 		return;
-	metrics_request(pipeline->host, &pipeline->rows, &(struct metrics_of_request){
+	const struct metrics_of_request request = {
 		.method = method,
 		.dialect = method != NULL ? method->dialect : call->match.dialect,
 		.id = method != NULL ? method->id : "",
 		.outcome = exchange->outcome,
 		.status = call->response.status,
 		.us = us,
-	});
+	};
+	metrics_request(pipeline->host, &pipeline->rows, &request);
 	if (exchange->tries > 1)
 		metrics_add(pipeline->host, METRICS_RETRIES, exchange->tries - 1);
 	read_own(pipeline, now);
