@@ -4,18 +4,16 @@
 // An id of the log is given when its row is inserted, long before the transaction commits. Each id is in one of these
 // states, seen from outside:
 //
-//                    row inserted            COMMIT               the log's disk write
-//     given ─────────────────────> in flight ─────────> committed
-// ────────────────────> durable
-//       │                              │
-//       │ statement fails              │ ROLLBACK, or the writer is gone
-//       └────────────> void <──────────┘
+//              row inserted            COMMIT           the log's disk write
+//     given ────────────────> in flight ──────> committed ────────────────────> durable
+//       │                         │
+//       │ statement fails         │ ROLLBACK, or the writer is gone
+//       └────────────> void <─────┘
 //
 // A row in flight can be read uncommitted, so it can be distinguished from a void id. But an id that is given and has no row
 // yet looks like a void id. The statement that took it is still being executed, and SHOW PROCESSLIST shows that statement. So
 // the horizon is found by asking:
-//     ┌── IDLE ──────── something newer than reached is committed
-// ─────────────┐
+//     ┌── IDLE ──────── something newer than reached is committed ─────────────┐
 //     │                                                                        v
 //     │     ceiling = highest id that has a row, read uncommitted; waited = the connections that execute
 //     │     a statement which may write the log, as SHOW PROCESSLIST says after that
