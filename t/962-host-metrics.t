@@ -176,6 +176,8 @@ SQL
         ok exists $now->()->{tenure_horizon_held_since_timestamp_seconds}, 'and since when it is held up';
         close $held;
         ok Tenure::Instance::wait_until(sub { $now->()->{tenure_horizon_lag_changes} == 0 }), 'until the transaction ends';
+        ok Tenure::Instance::wait_until(sub { $instance->sql_value('SELECT published >= (SELECT MAX(id) FROM changes) FROM log_horizon') }),
+            'the horizon is published though nobody watches';
     };
 
     subtest 'workers that die' => sub {

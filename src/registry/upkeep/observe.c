@@ -38,7 +38,8 @@ static enum outcome count_moves(struct registry *registry, struct observation *s
 	return OUTCOME_OK;
 }
 
-// Moves the horizon as far as it goes: what is above it then is held up by a transaction in flight.
+// Moves the horizon as far as it goes, and publishes it: what is above it then is held up by a transaction in flight. Where nobody
+// watches, nothing else moves it, and no page of a list that workers have cached can be trusted above it (cache/page_cache.h).
 static enum outcome find_horizon(struct registry *registry, struct observation *seen)
 {
 	const struct timespec pause = { .tv_nsec = ASK_PAUSE_MS * 1000000L };
@@ -46,7 +47,7 @@ static enum outcome find_horizon(struct registry *registry, struct observation *
 
 	for (int i = 0; i < ASKS; i++) {
 		before = seen->horizon;
-		enum outcome outcome = horizon_ask(registry, &seen->horizon, &newest);
+		enum outcome outcome = horizon_advance(registry, &seen->horizon, &newest);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		seen->above_horizon = seen->horizon >= newest ? 0 : horizon_backlog(registry);
