@@ -144,7 +144,7 @@ subtest 'lighttpd' => sub {
         ok Tenure::Instance::wait_until(sub { $now->()->{tenure_database_up} }), 'it has looked';
         my $seen = $now->();
         is $seen->{tenure_database_up}, 1, 'the database answers';
-        is $seen->{tenure_schema_version}, $instance->sql_value('SELECT MAX(version) FROM schema_version'), 'the schema\'s version';
+        is $seen->{tenure_schema_version}, $instance->sql_value('SELECT MAX(version) FROM schema_files'), 'the schema\'s version';
         is $seen->{tenure_moves_queued}, 0, 'no move waits';
         ok Tenure::Instance::wait_until(sub { abs(($now->()->{tenure_last_reap_timestamp_seconds} // 0) - time) < 600 }), 'somebody purged a moment ago';
         ok !exists $seen->{tenure_oldest_queued_move_timestamp_seconds}, 'there is no oldest move';

@@ -73,14 +73,14 @@ void registry_attach(struct registry *registry, struct registry_store *store)
 
 // Reads which file of the schema was applied last, and the oldest program that may go on since. Before version 15 a program served its own
 // version alone.
-static enum db_result read_range(struct registry *registry, uint64_t *version, uint64_t *oldest)
+static enum db_result read_range(struct db *db, struct pool *pool, uint64_t *version, uint64_t *oldest)
 {
 	struct db_rows rows;
-	enum db_result result = sql_schema_is_booked_run(registry->db, registry->pool, &rows);
+	enum db_result result = sql_schema_is_booked_run(db, pool, &rows);
 
 	*version = 0;
 	if (result == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0) {
-		result = sql_schema_range_run(registry->db, registry->pool, &rows);
+		result = sql_schema_range_run(db, pool, &rows);
 		if (result == DB_OK) {
 			*version = sql_schema_range_row(&rows, 0)->version;
 			*oldest = sql_schema_range_row(&rows, 0)->oldest;
@@ -88,10 +88,18 @@ static enum db_result read_range(struct registry *registry, uint64_t *version, u
 	}
 	if (result != DB_OK || *version > 0)
 		return result;
-	result = sql_schema_version_run(registry->db, registry->pool, &rows);
+	result = sql_schema_version_run(db, pool, &rows);
 	if (result == DB_OK)
 		*version = *oldest = sql_schema_version_row(&rows, 0)->version;
 	return result;
+}
+
+enum outcome registry_schema_version(struct db *db, struct pool *pool, uint64_t *version)
+{
+	uint64_t oldest;
+	enum db_result result = read_range(db, pool, version, &oldest);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 // Logged every ten seconds at most, by each process.
@@ -119,7 +127,7 @@ static enum outcome check_version(struct registry *registry)
 {
 	struct registry_store *store = registry->store;
 	uint64_t version, oldest, revision = coherence_newest(registry, COHERENCE_SCHEMA), errors = db_schema_errors(registry->db);
-	enum db_result result = read_range(registry, &version, &oldest);
+	enum db_result result = read_range(registry->db, registry->pool, &version, &oldest);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);

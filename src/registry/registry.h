@@ -25,6 +25,9 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 void registry_begin_run(struct registry *registry);
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
+// Reads the version of the database's schema into *version, whether this program serves it or not; 0: the tables are there, and
+// no file was applied. OUTCOME_OK, _UNAVAILABLE, _INTERNAL (no such table, for instance).
+enum outcome registry_schema_version(struct db *db, struct pool *pool, uint64_t *version);
 
 // The rules of all types that have some (type_rules.c); ends with NULL.
 extern const struct type_rules *const registry_type_rules[];

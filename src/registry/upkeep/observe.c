@@ -9,18 +9,8 @@
 #include "registry/log/horizon.h"
 #include "registry/upkeep/reap.h"
 #include "sql/moves.h"
-#include "sql/schema.h"
 
 enum { ASKS = 50, ASK_PAUSE_MS = 20 }; // how often the horizon is asked for while statements of others take their time
-
-enum outcome observe_schema(struct db *db, struct pool *pool, uint64_t *version)
-{
-	struct db_rows rows;
-	enum db_result result = sql_schema_version_run(db, pool, &rows);
-
-	*version = result == DB_OK && rows.n > 0 ? sql_schema_version_row(&rows, 0)->version : 0;
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
 
 static enum outcome count_moves(struct registry *registry, struct observation *seen)
 {

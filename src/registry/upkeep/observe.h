@@ -19,7 +19,5 @@ struct observation {
 // Reads all of it. Call registry_begin() first, and not within a transaction. May take a second if a statement that writes the
 // change log does. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome observe(struct registry *registry, struct observation *seen);
-// The version of the schema, which registry_begin() does not need to accept. The same outcomes.
-enum outcome observe_schema(struct db *db, struct pool *pool, uint64_t *version);
 
 #endif

@@ -55,7 +55,7 @@ static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUG
 	uint64_t version;
 
 	pool_clear(observer->pool);
-	enum outcome outcome = observe_schema(observer->db, observer->pool, &version);
+	enum outcome outcome = registry_schema_version(observer->db, observer->pool, &version);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	gauges[METRICS_DATABASE_ANSWERS] = 1;
