@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/options.h"
 #include "base/shared.h"
 #include "server/master.h"
+#include "server/setup/command_line.h"
 #include "server/setup/host.h"
 #include "server/setup/listen.h"
 #include "server/setup/notify.h"
@@ -37,47 +37,25 @@ static const struct option_row rows[ROW__COUNT] = {
 	[ROW_HELP] = { "--help", 'h', NULL, "print this" },
 };
 
-static void print_usage(FILE *out)
-{
-	fputs("usage: tenured -c FILE -e ENDPOINT [-p PIDFILE] [-t]\n\n", out);
-	options_print(out, rows, ROW__COUNT);
-	fputs("\n"
-		"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
-		"socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.\n", out);
-}
-
-static int usage_error(const char *what, const char *argument)
-{
-	fprintf(stderr, "tenured: %s%s\n", what, argument);
-	print_usage(stderr);
-	return EX_USAGE;
-}
+static const struct command_line command_line = {
+	.program = "tenured",
+	.synopsis = "-c FILE -e ENDPOINT [-p PIDFILE] [-t]",
+	.about = "With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
+		 "socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.",
+	.rows = rows,
+	.n = ROW__COUNT,
+};
 
 // Returns -1 to go on, otherwise the exit code.
 static int read_options(int argc, char **argv, struct start *start)
 {
 	const char *given[ROW__COUNT] = { NULL };
-	struct options options;
-	enum option_kind kind;
+	int code = command_line_read(&command_line, argc, argv, given);
 
-	options_begin(&options, argc, argv);
-	while ((kind = options_next(&options, rows, ROW__COUNT)) == OPTION_GIVEN) {
-		given[options.row] = options.value;
-		if (options.row == ROW_VERSION) {
-			puts("tenured " TENURE_VERSION);
-			return EX_OK;
-		}
-		if (options.row == ROW_HELP) {
-			print_usage(stdout);
-			return EX_OK;
-		}
-	}
-	if (kind == OPTION_WRONG)
-		return usage_error(options.text, "");
-	if (kind == OPTION_WORD)
-		return usage_error("it takes options alone, not ", options.value);
+	if (code >= 0)
+		return code;
 	if (given[ROW_CONFIG] == NULL || given[ROW_ENDPOINT] == NULL)
-		return usage_error("-c FILE and -e ENDPOINT are needed", "");
+		return command_line_refuse(&command_line, "-c FILE and -e ENDPOINT are needed", "");
 	start->master.config = given[ROW_CONFIG];
 	start->master.endpoint = given[ROW_ENDPOINT];
 	start->master.pid_file = given[ROW_PID_FILE];

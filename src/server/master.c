@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -45,9 +44,7 @@ struct master {
 	sigset_t signals;
 	int orders[2];           // socket pair from workers to the watch process (handover.h)
 	int slow[2];             // socket pair from workers to the sender
-	struct child *children; // the workers, the host service, the sender, and the watch process if a dialect has watches
-	size_t n_children;
-	struct child_life *lives; // one for each child, in memory shared with it
+	struct children children; // the workers, the host service, the sender, and the watch process if a dialect has watches
 	int64_t look_us;        // clock_tick_us() of the next check whether a child hangs
 	pid_t *retired;         // children of earlier configurations that are about to end
 	size_t n_retired;
@@ -126,69 +123,35 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		break;
 	}
 	shared_close(&master->host);
-	free(master->children);
+	children_free(&master->children);
 	free(master->retired);
 	free(master->listener->path);
 	setup_free(&master->setup);
 	exit(code);
 }
 
-// Forks a child. If that fails, the child is due again after a delay, as if it had ended.
-static void start_child(struct master *master, struct child *child)
+static void start_due(struct master *master)
 {
-	atomic_store(&child->life->ready, false);
-	atomic_store(&child->life->busy_us, 0);
-	pid_t pid = fork();
+	for (size_t i = 0; i < master->children.n; i++) {
+		struct child *child = &master->children.list[i];
 
-	if (pid == 0)
-		run_child(master, child->kind, child->life);
-	child->started_us = clock_tick_us();
-	if (pid < 0) {
-		log_error("can't fork a %s: %s", child_name(child), strerror(errno));
-		child_ended(child, child->started_us);
-		return;
+		if (child->pid == 0 && child->due_us <= clock_tick_us() && child_fork(child))
+			run_child(master, child->kind, child->life);
 	}
-	child->pid = pid;
-}
-
-// Makes memory for the states of n children. Children of an earlier configuration keep the memory mapped that was theirs.
-static bool make_lives(struct master *master, size_t n)
-{
-	void *memory = mmap(NULL, n * sizeof(*master->lives), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return false;
-	master->lives = memory;
-	for (size_t i = 0; i < n; i++)
-		master->children[i].life = &master->lives[i];
-	return true;
 }
 
 static bool make_children(struct master *master)
 {
 	size_t workers = count_workers(master->setup), n = workers + (has_watches(master->setup) ? 3 : 2);
 
-	master->children = calloc(n, sizeof(*master->children));
-	master->n_children = master->children == NULL ? 0 : n;
-	if (master->children == NULL || !make_lives(master, n))
+	if (!children_make(&master->children, n))
 		return false;
-	master->children[workers].kind = CHILD_HOST;
-	master->children[workers + 1].kind = CHILD_SENDER;
+	master->children.list[workers].kind = CHILD_HOST;
+	master->children.list[workers + 1].kind = CHILD_SENDER;
 	if (n > workers + 2)
-		master->children[workers + 2].kind = CHILD_WATCH;
-	for (size_t i = 0; i < n; i++)
-		start_child(master, &master->children[i]);
+		master->children.list[workers + 2].kind = CHILD_WATCH;
+	start_due(master); // none has run yet, so all are due
 	return true;
-}
-
-static void start_due(struct master *master)
-{
-	for (size_t i = 0; i < master->n_children; i++) {
-		struct child *child = &master->children[i];
-
-		if (child->pid == 0 && child->due_us <= clock_tick_us())
-			start_child(master, child);
-	}
 }
 
 static void forget_retired(struct master *master, pid_t pid)
@@ -201,41 +164,32 @@ static void forget_retired(struct master *master, pid_t pid)
 
 static void note_end(struct master *master, pid_t pid, int status)
 {
+	struct child *child = children_find(&master->children, pid);
 	char how[64];
 
 	child_describe_end(status, how, sizeof(how));
-	for (size_t i = 0; i < master->n_children; i++) {
-		struct child *child = &master->children[i];
-
-		if (child->pid != pid)
-			continue;
-		child_ended(child, clock_tick_us());
-		if (!master->stopping && child->kind == CHILD_WORKER)
-			metrics_add(master->host, METRICS_WORKERS_FAILED, 1);
-		if (!master->stopping)
-			log_warning("%s %ld ended %s; another starts in %u ms", child_name(child), (long)pid, how,
-				child->delay_ms);
+	if (child == NULL) {
+		if (WIFSIGNALED(status))
+			log_warning("process %ld ended %s", (long)pid, how);
+		forget_retired(master, pid);
 		return;
 	}
-	if (WIFSIGNALED(status))
-		log_warning("process %ld ended %s", (long)pid, how);
-	forget_retired(master, pid);
+	child_ended(child, clock_tick_us());
+	if (master->stopping)
+		return;
+	if (child->kind == CHILD_WORKER)
+		metrics_add(master->host, METRICS_WORKERS_FAILED, 1);
+	log_warning("%s %ld ended %s; another starts in %u ms", child_name(child), (long)pid, how, child->delay_ms);
 }
 
 // Notes that a child was stopped or continued. A stopped child of an earlier configuration is killed: all it has to do is to end.
 static void note_stop(struct master *master, pid_t pid, bool stopped)
 {
-	for (size_t i = 0; i < master->n_children; i++) {
-		struct child *child = &master->children[i];
+	struct child *child = children_find(&master->children, pid);
 
-		if (child->pid != pid)
-			continue;
-		child->stopped_us = stopped ? clock_tick_us() : 0;
-		if (stopped)
-			log_warning("%s %ld is stopped by a signal", child_name(child), (long)pid);
-		return;
-	}
-	if (stopped)
+	if (child != NULL)
+		child_note_stop(child, stopped);
+	else if (stopped)
 		(void)kill(pid, SIGKILL);
 }
 
@@ -260,22 +214,7 @@ static void kill_hanging(struct master *master)
 	if (now_us < master->look_us)
 		return;
 	master->look_us = now_us + LOOK_US;
-	for (size_t i = 0; i < master->n_children; i++) {
-		const struct child *child = &master->children[i];
-		const char *why = child_reason_to_kill(child, now_us, master->setup->settings->worker_deadline);
-		if (why == NULL)
-			continue;
-		log_error("%s %ld is killed: %s", child_name(child), (long)child->pid, why);
-		(void)kill(child->pid, SIGKILL);
-	}
-}
-
-static void signal_children(const struct master *master, int signal)
-{
-	for (size_t i = 0; i < master->n_children; i++) {
-		if (master->children[i].pid != 0)
-			(void)kill(master->children[i].pid, signal);
-	}
+	children_kill_hanging(&master->children, now_us, master->setup->settings->worker_deadline);
 }
 
 static void signal_retired(const struct master *master, int signal)
@@ -286,11 +225,7 @@ static void signal_retired(const struct master *master, int signal)
 
 static bool any_running(const struct master *master)
 {
-	for (size_t i = 0; i < master->n_children; i++) {
-		if (master->children[i].pid != 0)
-			return true;
-	}
-	return master->n_retired > 0;
+	return children_any_running(&master->children) || master->n_retired > 0;
 }
 
 // ---- signals
@@ -304,7 +239,7 @@ static void stop(struct master *master)
 	listen_unlink(master->listener);
 	master->stopping = true;
 	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
-	signal_children(master, SIGTERM);
+	children_signal(&master->children, SIGTERM);
 	signal_retired(master, SIGTERM);
 }
 
@@ -314,7 +249,7 @@ static void kill_late(struct master *master)
 		return;
 	log_error("not all have ended within %d s: killing the rest", STOP_LIMIT_MS / 1000);
 	master->kill_us = 0;
-	signal_children(master, SIGKILL);
+	children_signal(&master->children, SIGKILL);
 	signal_retired(master, SIGKILL);
 }
 
@@ -334,20 +269,16 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 // Moves the present children to the list of retired ones; they go on working until they are told to end.
 static bool retire_children(struct master *master)
 {
-	pid_t *retired = reallocarray(master->retired, master->n_retired + master->n_children, sizeof(*retired));
+	pid_t *retired = reallocarray(master->retired, master->n_retired + master->children.n, sizeof(*retired));
 
 	if (retired == NULL)
 		return false;
 	master->retired = retired;
-	for (size_t i = 0; i < master->n_children; i++) {
-		if (master->children[i].pid != 0)
-			retired[master->n_retired++] = master->children[i].pid;
+	for (size_t i = 0; i < master->children.n; i++) {
+		if (master->children.list[i].pid != 0)
+			retired[master->n_retired++] = master->children.list[i].pid;
 	}
-	(void)munmap(master->lives, master->n_children * sizeof(*master->lives));
-	free(master->children);
-	master->lives = NULL;
-	master->children = NULL;
-	master->n_children = 0;
+	children_free(&master->children);
 	return true;
 }
 
@@ -402,7 +333,7 @@ static void take_signal(struct master *master, int signal)
 		break;
 	case SIGUSR1:
 		setup_reopen_logs_logged(master->setup);
-		signal_children(master, SIGUSR1);
+		children_signal(&master->children, SIGUSR1);
 		signal_retired(master, SIGUSR1);
 		break;
 	default: // SIGCHLD: the main loop reaps children
@@ -419,8 +350,8 @@ static int64_t next_due(const struct master *master)
 
 	if (master->stopping)
 		return master->kill_us == 0 ? INT64_MAX : master->kill_us;
-	for (size_t i = 0; i < master->n_children; i++) {
-		const struct child *child = &master->children[i];
+	for (size_t i = 0; i < master->children.n; i++) {
+		const struct child *child = &master->children.list[i];
 
 		if (child->pid == 0 && child->due_us < due)
 			due = child->due_us;
@@ -518,7 +449,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 	shared_close(&master.host);
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);
-	free(master.children);
+	children_free(&master.children);
 	free(master.retired);
 	setup_free(&master.setup);
 	(void)log_access_open("");

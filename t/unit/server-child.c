@@ -1,9 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a child that ended is started again.
+// When a child that ended is started again, and all children of a process.
 #include "base/base.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "server/setup/child.h"
 #include "tap.h"
+
+static void all_children(void)
+{
+	struct children children;
+	pid_t pids[2];
+	int status;
+
+	ok(children_make(&children, 3), "three children");
+	ok(!children_any_running(&children), "none of which runs");
+	children_signal(&children, SIGKILL); // kill(0, …) would end this test
+	for (size_t i = 0; i < COUNT_OF(pids); i++) {
+		if (child_fork(&children.list[i])) {
+			atomic_store(&children.list[i].life->ready, true);
+			for (;;)
+				pause();
+		}
+		pids[i] = children.list[i].pid;
+		ok(children_find(&children, pids[i]) == &children.list[i], "child %zu is found", i);
+	}
+	ok(children_find(&children, getpid()) == NULL, "another process is not");
+	ok(children_any_running(&children), "some run");
+
+	children_kill_hanging(&children, children.list[0].started_us + 1, 3);
+	children.list[1].stopped_us = 1;
+	children_kill_hanging(&children, 1 + CHILD_STOPPED_S * INT64_C(1000000), 3);
+	is_int(waitpid(-1, &status, 0), pids[1], "the one that hangs is killed");
+	is_int(WTERMSIG(status), SIGKILL, "by SIGKILL");
+	child_ended(&children.list[1], 5);
+	ok(children_any_running(&children), "the other one runs");
+
+	children_signal(&children, SIGTERM);
+	is_int(waitpid(-1, &status, 0), pids[0], "a signal to all ends it");
+	is_int(WTERMSIG(status), SIGTERM, "by that signal");
+	child_ended(&children.list[0], 5);
+	ok(!children_any_running(&children), "then none runs");
+	children_free(&children);
+	is_int((int64_t)children.n, 0, "nor is there one");
+}
 
 int main(void)
 {
@@ -54,5 +96,6 @@ int main(void)
 	is_str(str_c(text), "by signal 9 (Killed)", "a signal");
 	child_describe_end(3 << 8, text, sizeof(text));
 	is_str(str_c(text), "with code 3", "an exit code");
+	all_children();
 	return done_testing();
 }

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -32,8 +30,9 @@
 enum {
 	LOOK_MS = 1000,        // between two looks at the lock, at hanging children and at the shared memory
 	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
-	CHILDREN = 3,
 };
+
+static const enum child_kind kinds[] = { CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER };
 
 struct host {
 	const struct host_options *options;
@@ -43,8 +42,7 @@ struct host {
 	struct metrics_socket *metrics; // while it holds the lock; NULL: none
 	int signal_fd;
 	pid_t pid;
-	struct child children[CHILDREN]; // while it holds the lock
-	struct child_life *lives;
+	struct children children; // they run while it holds the lock
 	bool works;      // it holds the lock, and children are to run
 	bool stopping;
 	bool told;       // why the lock can't be taken is in the log
@@ -85,64 +83,22 @@ static bool is_wanted(const struct host *host, const struct child *child)
 	return child->kind != CHILD_REAPER || host_settings(host->config)->reap_interval > 0;
 }
 
-// Forks a child. If that fails, the child is due again after a delay, as if it had ended.
-static void start_child(struct host *host, struct child *child)
-{
-	pid_t pid = fork();
-
-	if (pid == 0)
-		run_child(host, child->kind);
-	child->started_us = clock_tick_us();
-	if (pid < 0) {
-		log_error("can't fork a %s: %s", child_name(child), strerror(errno));
-		child_ended(child, child->started_us);
-		return;
-	}
-	child->pid = pid;
-}
-
 static void start_due(struct host *host)
 {
-	for (size_t i = 0; i < CHILDREN; i++) {
-		struct child *child = &host->children[i];
+	for (size_t i = 0; i < host->children.n; i++) {
+		struct child *child = &host->children.list[i];
 
-		if (child->pid == 0 && child->due_us <= clock_tick_us() && is_wanted(host, child))
-			start_child(host, child);
-	}
-}
-
-static bool any_running(const struct host *host)
-{
-	for (size_t i = 0; i < CHILDREN; i++) {
-		if (host->children[i].pid != 0)
-			return true;
-	}
-	return false;
-}
-
-static void signal_children(const struct host *host, int signal)
-{
-	for (size_t i = 0; i < CHILDREN; i++) {
-		if (host->children[i].pid != 0)
-			(void)kill(host->children[i].pid, signal);
+		if (child->pid == 0 && child->due_us <= clock_tick_us() && is_wanted(host, child) && child_fork(child))
+			run_child(host, child->kind);
 	}
 }
 
 // Tells all children to end, and to do so in time.
 static void end_children(struct host *host)
 {
-	signal_children(host, SIGTERM);
-	signal_children(host, SIGCONT); // one that is stopped would not read it
+	children_signal(&host->children, SIGTERM);
+	children_signal(&host->children, SIGCONT); // one that is stopped would not read it
 	host->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
-}
-
-static struct child *find_child(struct host *host, pid_t pid)
-{
-	for (size_t i = 0; i < CHILDREN; i++) {
-		if (host->children[i].pid == pid)
-			return &host->children[i];
-	}
-	return NULL;
 }
 
 static void note_end(struct host *host, struct child *child, int status)
@@ -165,37 +121,28 @@ static void reap_children(struct host *host)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-		struct child *child = find_child(host, pid);
+		struct child *child = children_find(&host->children, pid);
 
 		if (child == NULL)
 			continue;
-		if (!WIFSTOPPED(status) && !WIFCONTINUED(status)) {
+		if (WIFSTOPPED(status) || WIFCONTINUED(status))
+			child_note_stop(child, WIFSTOPPED(status));
+		else
 			note_end(host, child, status);
-			continue;
-		}
-		child->stopped_us = WIFSTOPPED(status) ? clock_tick_us() : 0;
-		if (WIFSTOPPED(status))
-			log_warning("%s %ld is stopped by a signal", child_name(child), (long)pid);
 	}
-	if (!any_running(host))
+	if (!children_any_running(&host->children))
 		host->kill_us = 0;
 }
 
-// Kills children that hang. Their end is handled like any other.
-static void kill_hanging(struct host *host)
+// Kills children that hang, and those that were told to end and did not in time.
+static void kill_late(struct host *host)
 {
 	int64_t now_us = clock_tick_us();
 
-	for (size_t i = 0; i < CHILDREN; i++) {
-		const char *why = child_reason_to_kill(&host->children[i], now_us, 0);
-		if (why == NULL)
-			continue;
-		log_error("%s %ld is killed: %s", child_name(&host->children[i]), (long)host->children[i].pid, why);
-		(void)kill(host->children[i].pid, SIGKILL);
-	}
-	if (host->kill_us != 0 && now_us >= host->kill_us && any_running(host)) {
+	children_kill_hanging(&host->children, now_us, 0);
+	if (host->kill_us != 0 && now_us >= host->kill_us && children_any_running(&host->children)) {
 		log_error("not all have ended within %d s: killing the rest", STOP_LIMIT_MS / 1000);
-		signal_children(host, SIGKILL);
+		children_signal(&host->children, SIGKILL);
 		host->kill_us = INT64_MAX;
 	}
 }
@@ -314,7 +261,7 @@ static void take_signals(struct host *host)
 static void look(struct host *host)
 {
 	reap_children(host);
-	kill_hanging(host);
+	kill_late(host);
 	if (host->shared != NULL)
 		(void)shared_refresh(host->shared, clock_tick_us());
 	control_apply(host->shared);
@@ -322,7 +269,7 @@ static void look(struct host *host)
 		return;
 	if (host->works)
 		check_lock(host);
-	else if (!any_running(host))
+	else if (!children_any_running(&host->children))
 		try_lock(host);
 	if (host->works && host->kill_us == 0)
 		start_due(host);
@@ -333,8 +280,8 @@ static int patience_ms(const struct host *host)
 {
 	int64_t us = LOOK_MS * INT64_C(1000), now_us = clock_tick_us();
 
-	for (size_t i = 0; host->works && host->kill_us == 0 && i < CHILDREN; i++) {
-		const struct child *child = &host->children[i];
+	for (size_t i = 0; host->works && host->kill_us == 0 && i < host->children.n; i++) {
+		const struct child *child = &host->children.list[i];
 		if (child->pid == 0 && is_wanted(host, child) && child->due_us - now_us < us)
 			us = child->due_us > now_us ? child->due_us - now_us : 0;
 	}
@@ -346,7 +293,7 @@ static void loop(struct host *host)
 {
 	struct pollfd polls[1 + METRICS_SOCKET_POLLS];
 
-	while (!host->stopping || any_running(host)) {
+	while (!host->stopping || children_any_running(&host->children)) {
 		look(host);
 		polls[0] = (struct pollfd){ .fd = host->signal_fd, .events = POLLIN };
 		size_t n = host->metrics != NULL ? metrics_socket_prepare(host->metrics, polls + 1) : 0;
@@ -366,15 +313,10 @@ static bool host_open(struct host *host)
 	signals_fill(&signals);
 	sigaddset(&signals, SIGCHLD);
 	host->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	void *lives = mmap(NULL, CHILDREN * sizeof(*host->lives), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (lives == MAP_FAILED || host->signal_fd < 0)
+	if (host->signal_fd < 0 || !children_make(&host->children, COUNT_OF(kinds)))
 		return false;
-	host->lives = lives;
-	host->children[0].kind = CHILD_MOVER;
-	host->children[1].kind = CHILD_REAPER;
-	host->children[2].kind = CHILD_OBSERVER;
-	for (size_t i = 0; i < CHILDREN; i++)
-		host->children[i].life = &host->lives[i];
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		host->children.list[i].kind = kinds[i];
 	return true;
 }
 
@@ -397,8 +339,7 @@ int host_main(const struct host_options *options, struct config **config, struct
 	host_lock_release(&host.lock);
 	if (host.signal_fd >= 0)
 		close(host.signal_fd);
-	if (host.lives != NULL)
-		(void)munmap(host.lives, CHILDREN * sizeof(*host.lives));
+	children_free(&host.children);
 	*config = host.config;
 	return code;
 }

@@ -8,9 +8,9 @@
 
 #include "base/config/config.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "base/shared.h"
 #include "server/host/host.h"
+#include "server/setup/command_line.h"
 #include "server/setup/host.h"
 #include "server/setup/identity.h"
 #include "server/setup/notify.h"
@@ -30,44 +30,13 @@ static const struct option_row rows[ROW__COUNT] = {
 	[ROW_HELP] = { "--help", 'h', NULL, "print this" },
 };
 
-static void print_usage(FILE *out)
-{
-	fputs("usage: " PROGRAM " -c FILE [-p PIDFILE] [-t]\n\n", out);
-	options_print(out, rows, ROW__COUNT);
-	fputs("\nDoes what a host needs once: queued moves, and the purge of what is past its retention.\n", out);
-}
-
-static int usage_error(const char *what, const char *argument)
-{
-	fprintf(stderr, PROGRAM ": %s%s\n", what, argument);
-	print_usage(stderr);
-	return EX_USAGE;
-}
-
-// Fills given by rows. Returns -1 to go on, otherwise the exit code.
-static int read_options(int argc, char **argv, const char *given[ROW__COUNT])
-{
-	struct options options;
-	enum option_kind kind;
-
-	options_begin(&options, argc, argv);
-	while ((kind = options_next(&options, rows, ROW__COUNT)) == OPTION_GIVEN) {
-		given[options.row] = options.value;
-		if (options.row == ROW_VERSION) {
-			puts(PROGRAM " " TENURE_VERSION);
-			return EX_OK;
-		}
-		if (options.row == ROW_HELP) {
-			print_usage(stdout);
-			return EX_OK;
-		}
-	}
-	if (kind == OPTION_WRONG)
-		return usage_error(options.text, "");
-	if (kind == OPTION_WORD)
-		return usage_error("it takes options alone, not ", options.value);
-	return given[ROW_CONFIG] != NULL ? -1 : usage_error("-c FILE is needed", "");
-}
+static const struct command_line command_line = {
+	.program = PROGRAM,
+	.synopsis = "-c FILE [-p PIDFILE] [-t]",
+	.about = "Does what a host needs once: queued moves, and the purge of what is past its retention.",
+	.rows = rows,
+	.n = ROW__COUNT,
+};
 
 static int complain(char *error, int code)
 {
@@ -102,10 +71,12 @@ int main(int argc, char **argv)
 {
 	const char *given[ROW__COUNT] = { NULL };
 	char *error = NULL;
-	int code = read_options(argc, argv, given);
+	int code = command_line_read(&command_line, argc, argv, given);
 
 	if (code >= 0)
 		return code;
+	if (given[ROW_CONFIG] == NULL)
+		return command_line_refuse(&command_line, "-c FILE is needed", "");
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_open(PROGRAM, LOG_SINK_STDERR, LOG_LEVEL_INFO);
 	struct config *config = config_load(given[ROW_CONFIG], settings_tables(), &error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process of the master, or of the host service: its state, and when to start it again.
+// The child processes of the master, or of the host service: their states, and when to start them again.
 #ifndef TENURE_SERVER_SETUP_CHILD_H
 #define TENURE_SERVER_SETUP_CHILD_H
 
@@ -42,7 +42,30 @@ void child_ended(struct child *child, int64_t now_us);
 const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsigned deadline_s);
 // How log lines call it: "worker", "mover", …
 const char *child_name(const struct child *child);
+// Forks the child. Returns true in the new process alone. If that fails, the child is due again after a delay, as if it had ended;
+// logged.
+bool child_fork(struct child *child);
+// Notes that waitpid(2) told that the child was stopped or continued; the first is logged.
+void child_note_stop(struct child *child, bool stopped);
 // Describes a status of waitpid(2): "with code 1", "by signal 9 (Killed)".
 void child_describe_end(int status, char *text, size_t size);
+
+// All children of a process. Each has a life in memory that is shared with it.
+struct children {
+	struct child *list;
+	size_t n;
+	struct child_life *lives;
+};
+
+// Makes n children, none of which runs. false: no memory, and *children is empty.
+bool children_make(struct children *children, size_t n);
+// Children that run keep their mapping of the shared memory.
+void children_free(struct children *children);
+// The child that runs with this process id; NULL: none does.
+struct child *children_find(const struct children *children, pid_t pid);
+bool children_any_running(const struct children *children);
+void children_signal(const struct children *children, int signal);
+// Kills children that hang (child_reason_to_kill()); logged. Their end is handled like any other.
+void children_kill_hanging(const struct children *children, int64_t now_us, unsigned deadline_s);
 
 #endif
