@@ -27,11 +27,13 @@ sub slurp {
     return scalar <$in>;
 }
 
-# A tree of links to what the check reads, with one file put through a change that must change it.
-sub changed {
+# A tree of links to what the check reads.
+my $root = tempdir(CLEANUP => 1);
+system('cp', '-rs', (map { "$top/$_" } @read), $root) == 0 or die "cp: $?\n";
+
+# The check of that tree with one file put through a change that must change it.
+sub check_changed {
     my ($changed, $change) = @_;
-    my $root = tempdir(CLEANUP => 1);
-    system('cp', '-rs', (map { "$top/$_" } @read), $root) == 0 or die "cp: $?\n";
     my $text = slurp("$top/$changed");
     my $before = $text;
     $change->() for $text;
@@ -40,7 +42,10 @@ sub changed {
     open my $out, '>', "$root/$changed" or die "$root/$changed: $!";
     print $out $text;
     close $out;
-    return $root;
+    my @said = check($root);
+    unlink "$root/$changed";
+    symlink "$top/$changed", "$root/$changed" or die "$root/$changed: $!";
+    return @said;
 }
 
 my ($code, $text) = check($top);
@@ -79,11 +84,23 @@ my @wrong = (
     [ 'a header that is none', 'doc/architecture.md', sub { s{api/call\.h}{api/calls.h} }, qr{there is no file api/calls\.h} ],
     [ 'a heading that is none', 'src/base/budget.h', sub { s/What a request may take/What a request takes/ }, qr/has no heading "What a request takes"/ ],
     [ 'a script not listed', 'scripts/README', sub { s/^    mutate /    change /m }, qr/mutate is missing/ ],
+    [ 'a block without a mark', 'doc/tuning.md', sub { s/^```sh$/```/m }, qr/tuning\.md: line \d+, under "Measure first": a block without a mark/ ],
+    [ 'commands that are only indented', 'doc/tuning.md', sub { s/^## Workers/    tenure-manage doctor\n\n$&/m }, qr/tuning\.md: line \d+: an indented block/ ],
+    [ 'commands that nobody executes', 't/pages', sub { s/^tuning\.md \|.*$/tuning.md | * | t\/848-pages.t |\ntuning.md | Measure first | nobody | none/m },
+        qr/tuning\.md: line \d+, under "Measure first": commands, and t\/pages names nothing/ ],
+    [ 'a page that nobody executes', 't/pages', sub { s/^tuning\.md .*\n//m }, qr/tuning\.md has no row/ ],
+    [ 'an example without a reason', 't/pages', sub { s/^(upgrade\.md \| From Debian 12 to 13 \| nobody \|).*/$1/m }, qr/t\/pages says no reason/ ],
+    [ 'a heading that no page has', 't/pages', sub { s/\| After a crash \|/| After a fall |/ }, qr/has no commands under "After a fall"/ ],
+    [ 'commands that no way of the installation takes', 'scripts/long/install', sub { s/\|operations>Upgrades// }, qr/under "Upgrades": scripts\/long\/install has no way/ ],
+    [ 'a line of the log that nobody writes', 'doc/operations.md', sub { s/workers serve/workers wait at/ }, qr/no program writes the line "info .* wait at / ],
+    [ 'a unit that is none', 'doc/operations.md', sub { s/`tenured@\.socket`/`tenured@.slot`, `tenure-host.socket`/ }, qr/there is no unit tenure-host\.socket/ ],
+    [ 'a heading of another page that is none', 'doc/troubleshooting.md', sub { s/"Several hosts"/"Many hosts"/ }, qr/operations\.md has no heading "Many hosts"/ ],
+    [ 'a page that the list of pages lacks', 'doc/README', sub { s/tuning\.md/tuned.md/ }, qr/doc\/README: tuning\.md is missing/ ],
     [ 'a blocker that is none', 'doc/api.md', sub { s/^\| `locked` \| `metadata/| `bolted` | `metadata/m }, qr/bolted: there is no such blocker/ ],
 );
 for my $case (@wrong) {
     my ($what, $file, $change, $told) = @$case;
-    ($code, $text) = check(changed($file, $change));
+    ($code, $text) = check_changed($file, $change);
     is($code, 1, "$what: refused");
     like($text, $told, "$what: told");
 }

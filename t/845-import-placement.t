@@ -12,6 +12,7 @@ use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Pages;
 use Tenure::Placement qw(uuid);
 use Tenure::Run qw(run run_apart read_file write_file);
 
@@ -415,6 +416,35 @@ subtest 'a bar on a terminal' => sub {
     my ($code, $text) = run('script', '-qefc', "$manage -c " . $instance->env('TENURE_CONFIG') . " import placement --from $dir/old.conf", "$dir/typescript");
     is $code, 0, 'import';
     like read_file("$dir/typescript"), qr{\rverifying \[#+\] 8/8}, 'a bar';
+};
+
+# The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.
+subtest 'doc/migration-placement.md' => sub {
+    my $there = new_db('there', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    my @blocks = Tenure::Pages::blocks(Tenure::Instance::source_dir(), 'migration-placement.md');
+    my ($played, $out) = (0, '');
+    for my $block (@blocks) {
+        my $name = $block->{heading} . ': ' . ($block->{text} =~ /\A(.{1,60})/)[0];
+        if ($block->{mark} eq 'sql') {
+            $block->{text} =~ s/GRANT/CREATE USER IF NOT EXISTS tenure_export; GRANT/ if $block->{text} =~ /tenure_export/;
+            sql_in('there', $block->{text} =~ s/placement\./there./r);
+        }
+        elsif ($block->{mark} eq 'sh') {
+            $api->put('/traits/CUSTOM_LATER')->is_status(201) if $block->{text} =~ /export/;
+            $api->post('/resource_providers', json => { name => 'later', uuid => uuid() }) if $block->{text} =~ /export/;
+            my $commands = $block->{text} =~ s{/etc/tenure/placement-(?:source|target)\.conf}{$there}gr;
+            (my $code, $out) = run('bash', '-ec', "tenure-manage() { '$manage' -c '" . $instance->env('TENURE_CONFIG') . "' \"\$@\"; }\n$commands");
+            is $code, 0, $name or diag $out;
+        }
+        elsif ($block->{mark} eq 'output') {
+            # Lines about this database's own oddities may stand between those of the page.
+            my $lines = join '.*^', map { join '\d+', map { quotemeta } split /\d+/, $_, -1 } split /\n/, $block->{text};
+            like $out, qr/^$lines/ms, '... prints what the page shows';
+        }
+        $played++ if $block->{mark} ne 'example';
+    }
+    cmp_ok $played, '>', 6, 'the page has blocks';
 };
 
 done_testing;

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The commands of doc/migration-accounts.md and doc/migration-ironic.md, as they stand, against a real service.
+# The documents' blocks against a real service: commands (those for which t/pages names no other test), configuration, SQL, crontabs,
+# lines of the access log; and every command that stands within a sentence is one that the programs have.
 use strict;
 use warnings;
 
@@ -8,62 +9,332 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
+use JSON::PP ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
-use Tenure::Run qw(run);
+use Tenure::Pages;
+use Tenure::Run qw(run read_file write_file);
 
 my $build = Tenure::Instance::build_dir();
 plan skip_all => 'tenure is not built' if !defined $build || !-x "$build/tenure";
+my $top      = Tenure::Instance::source_dir();
 my $instance = Tenure::Instance->start(auth => 'token', allow => [qr/public_url/]);
 my $admin    = $instance->admin;
+my $config   = $instance->env('TENURE_CONFIG');
 my $home     = File::Temp->newdir('tenure-pages-XXXXXX', TMPDIR => 1);
-mkdir "$home/$_" or die "$home/$_: $!" for qw(bin work);
-symlink "$build/tenure", "$home/bin/tenure" or die "symlink: $!";
-open my $wrapper, '>', "$home/bin/tenure-manage" or die $!;
-print {$wrapper} "#!/bin/sh\nexec '$build/tenure-manage' -c '" . $instance->env('TENURE_CONFIG') . qq(' "\$\@"\n);
-close $wrapper;
-chmod 0755, "$home/bin/tenure-manage";
+mkdir "$home/$_" or die "$home/$_: $!" for qw(bin work etc etc/wadl node-exporter);
+my @rows = Tenure::Pages::rows($top);
 
-# All blocks marked sh of a page, in one shell.
-sub commands {
-    my ($page) = @_;
-    my $text = Tenure::Instance::read_file(Tenure::Instance::source_dir() . "/doc/$page");
-    return join '', $text =~ /^```sh\n(.*?)^```$/msg;
+# ---- what stands here for an installation
+
+sub program {
+    my ($name, $text) = @_;
+    write_file("$home/bin/$name", $text);
+    chmod 0755, "$home/bin/$name";
+    return;
 }
 
-sub runs {
+sub dump_program { return "#!/bin/sh\nexec /usr/bin/$_[0] --no-defaults -u root -S '" . $instance->env('TENURE_DB_SOCKET') . qq(' "\$\@"\n) }
+
+symlink "$build/tenure", "$home/bin/tenure" or die "symlink: $!";
+program('tenure-manage', qq(#!/bin/sh\nexec '$build/tenure-manage' -c "\${TENURE_CONFIG_HERE:-$config}" "\$\@"\n));
+program('mariadb', dump_program('mariadb'));
+
+# A second configuration, for what would be in the running service's way: the same database, other sockets.
+my $elsewhere = "$home/etc/tenure.conf";
+write_file($elsewhere, read_file($config) =~ s{^(socket = .*/(\w+)\.sock)$}{$2 eq 'mysql' ? $1 : "socket = $home/$2.sock"}gemr
+    =~ s{^access_log = .*\n}{}gmr =~ s{^runtime_dir = .*$}{runtime_dir = $home/work}mr =~ s{^metrics_socket = .*$}{metrics_socket = $home/metrics.sock}mr);
+write_file("$home/etc/wadl/service.wadl", read_file("$top/src/server/wadl/service.wadl"));
+write_file("$home/etc/keystone-password", "secret\n");
+write_file("$home/etc/$_", 'f' x 64 . "\n") for qw(remote-user-secret certificate-secret);
+chmod 0600, glob "$home/etc/*-*";
+
+my %here = (
+    '/etc/tenure/tenure.conf'          => $config,
+    '/run/tenure/metrics.sock'         => $instance->dir . '/shared/metrics.sock',
+    '"http://$(hostname)'              => '"' . $instance->env('TENURE_SERVICE_URL'),
+    'http://127.0.0.1:8081'            => $instance->env('TENURE_ADMIN_URL'),
+    '/var/log/tenure'                  => "$home/work",
+    '/var/lib/prometheus/node-exporter' => "$home/node-exporter",
+    '/etc/tenure/'                     => "$home/etc/",
+    '/usr/share/tenure/wadl/service.wadl' => "$top/src/server/wadl/service.wadl",
+    '/run/tenure/'                     => "$home/",
+    '/run/lighttpd/'                   => "$home/",
+    '/usr/sbin/tenure-manage'          => "$home/bin/tenure-manage",
+    '/usr/sbin/tenured'                => "$build/tenured",
+);
+my $there = join '|', map { quotemeta } sort { length $b <=> length $a } keys %here;
+
+sub in_place { my ($text, %more) = @_; my %all = (%here, %more); return $text =~ s/($there)/$all{$1}/gr }
+
+sub shell {
+    my ($commands) = @_;
+    return run('env', '-i', "HOME=$home", "PATH=$home/bin:$ENV{PATH}", 'TENURE_URL=' . $instance->env('TENURE_ADMIN_URL'),
+        'TENURE_TOKEN=' . $instance->operator_token, 'IRONIC=' . $instance->env('TENURE_ADMIN_URL') . '/baremetal',
+        'OS_TOKEN=' . $instance->operator_token, 'bash', '-ec', 'set -o pipefail; cd "$1"; eval "$2"', 'bash', "$home/work", $commands);
+}
+
+# Each line of a sample is in the output, in this order: whole, but for its numbers; of a row of a table what stands before the first
+# column; of "a: b" as `status` prints, the label. "…" stands for what is left out.
+sub shows {
+    my ($out, $sample, $name) = @_;
+    my $pattern = join '.*^', map { my $line = $_ =~ s/ {2,}.*//sr; join '\d+', map { quotemeta } split /\d+/, $line, -1 }
+        grep { $_ ne '…' } split /\n/, $sample;
+    like $out, qr/^$pattern/ms, "$name: as the page shows it";
+    return;
+}
+
+# ---- commands
+
+# How each block of commands is executed, unless it just runs: by its first line's beginning.
+my %special = (
+    'tenured -c /etc/tenure/tenure.conf -e service -p' => \&foreground,
+);
+
+# What stays in the foreground: it serves, and SIGTERM ends it.
+sub foreground {
+    my ($text, $name) = @_;
+    my $command = in_place($text, '/etc/tenure/tenure.conf' => $elsewhere) =~ s{\Atenured}{exec '$build/tenured'}r;
+    my ($pid_file) = $command =~ /-p (\S+)/ or die "no pid file: $command";
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        open STDERR, '>', "$home/foreground.log" or POSIX::_exit(127);
+        exec 'sh', '-c', $command or POSIX::_exit(127);
+    }
+    ok Tenure::Instance::wait_until(sub { -s $pid_file && -S "$home/service.sock" }), "$name: serves";
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+    is $?, 0, '... and ends' or diag read_file("$home/foreground.log");
+    return;
+}
+
+sub is_here {
+    my ($block) = @_;
+    my $row = Tenure::Pages::row_of(\@rows, $block);
+    return $row && grep { $_ eq 't/848-pages.t' } @{ $row->{by} };
+}
+
+# All blocks of commands of a page that this test executes, those with a sample of their output among them.
+sub plays {
     my ($page) = @_;
-    my ($code, $out) = run('env', '-i', "HOME=$home", "PATH=$home/bin:$ENV{PATH}", 'TENURE_URL=' . $instance->env('TENURE_ADMIN_URL'),
-        'TENURE_TOKEN=' . $instance->operator_token, 'sh', '-ec', 'cd "$1"; eval "$2"', 'sh', "$home/work", commands($page));
+    my @blocks = Tenure::Pages::blocks($top, $page);
+    my $played = 0;
+    for my $i (0 .. $#blocks) {
+        my $block = $blocks[$i];
+        my $sample = $i < $#blocks && $blocks[$i + 1]{mark} eq 'output' ? $blocks[$i + 1]{text} : undef;
+        next if $block->{mark} ne 'sh' || !is_here($block) && !defined $sample;
+        $played++;
+        my $name = "$page, $block->{heading}: " . ($block->{text} =~ /\A(.{1,60})/)[0];
+        my ($special) = grep { index($block->{text}, $_) == 0 } keys %special;
+        if (defined $special) { $special{$special}->($block->{text}, $name); next }
+        my ($code, $out) = shell(in_place($block->{text}));
+        is $code, 0, $name or diag $out;
+        shows($out, $sample, $name) if defined $sample;
+        # Of the access log, whose lines are there.
+        like $out, qr/^\d+ \S/m, "$name: finds lines" if $block->{text} =~ /service-access/;
+    }
+    cmp_ok $played, '>', 0, "$page has commands";
+    return;
+}
+
+# A whole page, in one shell.
+sub plays_in_one {
+    my ($page) = @_;
+    my ($code, $out) = shell(join '', map { in_place($_->{text}) } grep { $_->{mark} eq 'sh' } Tenure::Pages::blocks($top, $page));
     is $code, 0, "$page: all succeed" or diag $out;
     unlike $out, qr/not made/, '... and make all';
-    return $out;
+    return;
 }
 
 subtest 'lists of accounts' => sub {
-    my $out = runs('migration-accounts.md');
+    plays_in_one('migration-accounts.md');
     my $alice = $admin->get('/v2.0/alice')->json->{tenant};
     is $alice->{tier}, 'small', 'the plan is the tier';
     is $alice->{metadata}{email}, 'alice@example.org', '... and the rest metadata';
     is $admin->get('/v2.0/erin')->json->{tenant}{metadata}{domain}, 'erin.example.net', 'of cPanel';
     is $admin->get('/v2.0/frank')->json->{tenant}{metadata}{'quota-bytes'}, '1073741824', 'of Swift';
     is $admin->get('/v2.0/bob/namespaces/default/configmaps/bob-wiki')->json->{data}{engine}, 'postgresql', 'what an account owns';
-    my $token = Tenure::Instance::read_file("$home/work/token-bob") =~ s/\s+\z//r;
+    my $token = read_file("$home/work/token-bob") =~ s/\s+\z//r;
     $instance->service($token)->get('/v2.0/bob/configmaps')->is_status(200, "a user's token");
-    my ($code, $again) = run('env', '-i', "HOME=$home", "PATH=$home/bin:$ENV{PATH}", 'TENURE_URL=' . $instance->env('TENURE_ADMIN_URL'),
-        'TENURE_TOKEN=' . $instance->operator_token, 'sh', '-c', 'cd "$1"; tenure tenant set alice --tier large --etag new', 'sh', "$home/work");
+    my ($code, $again) = shell('tenure tenant set alice --tier large --etag new');
     is $code, 5, 'a second time nothing is overwritten';
     is $admin->get('/v2.0/alice')->json->{tenant}{tier}, 'small', '... as promised';
 };
 
 subtest 'Ironic' => sub {
-    my $out = runs('migration-ironic.md');
+    plays_in_one('migration-ironic.md');
     my %version = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
     my $node = $admin->get('/baremetal/v1/nodes/6d85703a-565d-469a-96ce-30b6de53079d', %version)->json;
     is_deeply [@$node{qw(name owner resource_class traits)}], ['rack1-u7', 'acme', 'large', ['HW_CPU_X86_VMX']], 'a node with its owner and traits';
     is $node->{properties}{cpus}, 32, '... and properties';
     is $admin->get('/baremetal/v1/ports/d2b30520-907d-46c8-bfee-c5586e6fb3a1', %version)->json->{physical_network}, 'physnet1', 'a port';
+};
+
+symlink $instance->dir . '/log/service-access.log', "$home/work/service-access.log" or die "symlink: $!";
+write_file("$home/work/os-traits.new", read_file("$top/sql/schema/os-traits.txt") . "HW_OF_A_LATER_RELEASE\n");
+
+subtest 'running Tenure' => sub {
+    plays('operations.md');
+    $admin->get('/placement/traits/HW_OF_A_LATER_RELEASE', headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(204, 'a new standard trait');
+    my ($sample) = map { $_->{text} } grep { $_->{mark} eq 'output' && $_->{text} =~ /\Ahost service/ } Tenure::Pages::blocks($top, 'operations.md');
+    my ($code, $out) = $instance->manage('status');
+    my %told = map { $_ => 1 } $sample =~ /^(\w+(?: \w+)*)  /mg;
+    is_deeply [grep { !$told{$_} } $out =~ /^(\w+(?: \w+)*)  /mg], [], 'tenure-manage status prints no row that the page lacks';
+};
+
+subtest 'tuning' => sub { plays('tuning.md') };
+subtest 'troubleshooting' => sub { plays('troubleshooting.md') };
+
+# ---- everything else that has a form of its own
+
+sub all_of {
+    my ($mark) = @_;
+    my @blocks = grep { $_->{mark} eq $mark && $_->{page} ne 'migration-placement.md' } map { Tenure::Pages::blocks($top, $_) } Tenure::Pages::names($top);
+    cmp_ok scalar @blocks, '>', 0, "blocks of $mark";
+    return @blocks;
+}
+
+sub checks {
+    my ($name, $lines) = @_;
+    write_file("$home/etc/try.conf", read_file($elsewhere) . $lines =~ s{(\@|/etc/tenure/)(?=[\w-]+$)}{$1 eq '@' ? "\@$home/etc/" : "$home/etc/"}gemr);
+    my ($code, $out) = shell("TENURE_CONFIG_HERE='$home/etc/try.conf' tenure-manage config check");
+    is $code, 0, $name or diag $out, $lines;
+    return;
+}
+
+subtest 'configuration' => sub {
+    write_file("$home/etc/certificate-map", join '', map { $_->{text} } all_of('map'));
+    checks("$_->{page}, $_->{heading}", $_->{text} =~ /^\[certificate\]/m ? "$_->{text}\n[endpoint admin]\nauth = certificate\ncertificate_secret = \@certificate-secret\n" : $_->{text})
+        for all_of('conf');
+    my $manual = read_file("$top/doc/man/tenure.conf.5") =~ s/\A.*^\.Sh EXAMPLES$//msr;
+    my @examples = $manual =~ /^\.Bd -literal[^\n]*\n(.*?)^\.Ed$/msg;
+    is scalar @examples, 2, 'of tenure.conf(5)';
+    checks('tenure.conf(5)', $_ =~ s{^socket = .*\n|^password = .*\n|^access_log = .*\n}{}gmr) for @examples;
+    checks('tenure.conf.sample', join '', map { s/^#(?=\w+ =|\[)//r } grep { /^(?:#?\w+ =|#?\[(?!endpoint))/ && !/^#?(?:\w*password|\w*socket|name|user|\w*_dir|include|host|tls\w*|\w*log\w*|\w*_file|map|log|admin_user|auth_url|issuer|jwks_url|username|project\w*) =/ }
+        split /^/, read_file("$top/doc/tenure.conf.sample") =~ s/^#?\[(?:endpoint|keystone|jwt|certificate).*\z//msr);
+};
+
+subtest 'SQL' => sub {
+    for my $block (all_of('sql')) {
+        my ($code, $out) = run(qw(mariadb --no-defaults -u root -S), $instance->env('TENURE_DB_SOCKET'), $instance->env('TENURE_DB_NAME'), '-e', $block->{text});
+        is $code, 0, "$block->{page}, $block->{heading}" or diag $out;
+        next if $block->{page} ne 'install.md';
+        ($code, $out) = shell("TENURE_DATABASE_SOCKET= TENURE_DATABASE_USER=tenure TENURE_DATABASE_ADMIN_USER=tenure_admin tenure-manage db init --print-grants");
+        is $out =~ s/\@'%'/\@'localhost'/gr, $block->{text}, '... is what db init prints';
+    }
+};
+
+subtest 'crontabs' => sub {
+    ok Tenure::Instance::wait_until(sub { -S $instance->dir . '/shared/metrics.sock' }), 'the host service is there';
+    for my $block (all_of('cron')) {
+        for my $line (split /\n/, $block->{text}) {
+            like $line, qr/\A(?:[\d*\/,-]+ ){5} *(?:root|tenure) +\S/, "$block->{page}, $block->{heading}: when, who, what";
+            unlike $line, qr/(?<!\\)%/, '... without what cron takes for the end of a line';
+            my ($code, $out) = shell(in_place($line =~ s/\A(?:\S+ +){6}//r));
+            is "$code $out", '0 ', '... and it does it without a word';
+        }
+    }
+    like read_file("$home/node-exporter/tenure.prom"), qr/^tenure_database_up 1$/m, 'metrics in a file';
+};
+
+subtest 'Prometheus' => sub {
+    plan skip_all => 'promtool is not installed' if !Tenure::Instance::on_path('promtool');
+    for my $block (all_of('prometheus')) {
+        write_file("$home/token", "x\n");
+        write_file("$home/prometheus.yml", $block->{text} =~ s{/etc/prometheus/tenure-token}{$home/token}r);
+        my ($code, $out) = run('promtool', 'check', 'config', "$home/prometheus.yml");
+        is $code, 0, "$block->{page}, $block->{heading}" or diag $out;
+    }
+};
+
+subtest "lighttpd's bin-path" => sub {
+    my ($port) = Tenure::Instance::free_ports(1);
+    for my $block (all_of('lighttpd')) {
+        write_file("$home/lighttpd.conf", qq(server.modules = ( "mod_fastcgi" )\nserver.document-root = "$home/work"\nserver.bind = "127.0.0.1"\nserver.port = $port\n)
+            . in_place($block->{text}, '/etc/tenure/tenure.conf' => $elsewhere));
+        my $pid = fork // die "fork: $!";
+        if ($pid == 0) {
+            open STDERR, '>', "$home/lighttpd.log" or POSIX::_exit(127);
+            local $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
+            exec 'lighttpd', '-D', '-f', "$home/lighttpd.conf" or POSIX::_exit(127);
+        }
+        my $url = "http://127.0.0.1:$port/healthz";
+        ok Tenure::Instance::wait_until(sub { (run('curl', '-fsS', '-m', '10', $url))[1] =~ /"ok"/ }), 'it serves' or diag read_file("$home/lighttpd.log");
+        kill 'TERM', $pid;
+        waitpid $pid, 0;
+    }
+};
+
+# The kinds of a line's fields: a number, a UUID, what stands in quotes or brackets, a word. Of JSON, its members.
+sub form_of {
+    my ($line) = @_;
+    return join ' ', $line =~ /"(\w+)":/g if $line =~ /\A\{/ && JSON::PP->new->utf8->decode($line);
+    return join ' ', map { /\A"/ ? 'quoted' : /\A\[\d\d\/\w{3}\/\d{4}(?::\d\d){3} \+0000\]\z/ ? 'time' : /\A\d+\z/ ? 'number' : /\A[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-/ ? 'uuid' : 'word' }
+        $line =~ /("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)/g;
+}
+
+subtest 'the access log' => sub {
+    my ($real) = reverse split /\n/, read_file($instance->dir . '/log/service-access.log');
+    my %seen;
+    for my $block (all_of('access-log')) {
+        my $form = form_of($block->{text} =~ s/\n\z//r);
+        my $json = $block->{text} =~ /\A\{/;
+        $seen{$json ? 'json' : 'combined'}++;
+        # The members in their order, as t/966-host-logs.t has them of a real line.
+        my $want = $json ? (read_file("$top/t/966-host-logs.t") =~ /^my \@members = qw\((.*?)\)/m)[0] : form_of($real);
+        is $form, $want, "$block->{page}, $block->{heading}";
+    }
+    is_deeply \%seen, { json => 1, combined => 1 }, 'both formats';
+};
+
+# ---- commands within sentences, and in the manuals' examples
+
+# "tenure NOUN VERB --option" and the like, of a text: (program, words before the first that is no word of a command, options).
+sub commands_in {
+    my ($text) = @_;
+    my @found;
+    for my $code ($text =~ /`([^`]+)`/g) {
+        while ($code =~ /(?:\A|[;&|(] *|\$\()(tenure|tenure-manage)((?: +(?!&&|[|;<>)]|#)[^\s;|)]+)+)/g) {
+            my ($program, @words) = ($1, split ' ', $2);
+            push @found, [$program, [grep { !/^-/ } @words], [map { s/=.*//r } grep { /^--\w/ } @words], $code];
+        }
+    }
+    return @found;
+}
+
+subtest 'commands within sentences' => sub {
+    my (%help, $seen, %wrong);
+    my $help = sub {
+        my ($program, @words) = @_;
+        return $help{"$program @words"} //= do { my ($code, $out) = run("$build/$program", @words, '--help'); $code == 0 ? $out : '' };
+    };
+    for my $page (Tenure::Pages::names($top)) {
+        my $text = read_file($page eq 'README' ? "$top/README" : "$top/doc/$page") =~ s/^ *```.*?^ *```$//msgr;
+        for my $command (commands_in($text)) {
+            my ($program, $words, $options, $code) = @$command;
+            next if !@$words || $words->[0] =~ /\A[\W_]|\A[A-Z]/;
+            $seen++;
+            # The longest beginning that is a command: NOUN, NOUN VERB, or of tenure NOUN VERB VERB.
+            my ($text) = grep { $_ ne '' } map { my $n = $_; $n < @$words ? $help->($program, @$words[0 .. $n]) : '' } (2, 1, 0);
+            $wrong{"$page: $code"} = 1 if !defined $text || $words->[0] ne 'help' && grep { my $option = $_; $text !~ /\Q$option\E(?![\w-])/ } @$options;
+        }
+    }
+    cmp_ok $seen // 0, '>', 50, 'are many';
+    is join("\n", sort keys %wrong), '', 'all are commands that there are';
+};
+
+subtest "the manuals' examples" => sub {
+    for my $page (qw(tenure-manage.8 tenured.8 tenured-host.8)) {
+        my ($text) = read_file("$top/doc/man/$page") =~ /^\.Sh EXAMPLES\n(.*?)^\.Sh /ms;
+        for my $block (($text // '') =~ /^\.Bd -literal[^\n]*\n(.*?)^\.Ed$/msg) {
+            next if $block !~ /\Atenure/;
+            my $commands = in_place($block =~ s/\\e$/\\/gmr);
+            my ($code, $out) = shell("tenured() { '$build/tenured' \"\$\@\"; }; systemctl() { :; }\n$commands");
+            is $code, 0, "$page: " . ($block =~ /\A(.*)/)[0] or diag $out;
+        }
+    }
 };
 
 done_testing;

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+# The blocks of commands, configuration and output in the documents, and who executes them (t/pages). Every fenced block of a page has
+# a mark behind its opening fence:
+#
+#   sh          commands, for root or for the user that the page names, as they stand. t/pages says which test executes them
+#   output      what the block of commands directly before it prints; "…" stands for lines left out, and numbers may differ
+#   conf        lines of tenure.conf; map: lines of the file that `map` of [certificate] names
+#   sql         statements for the database
+#   log         lines of the service's log
+#   access-log  lines of an access log
+#   cron, lighttpd, prometheus   lines of a crontab in /etc/cron.d, of the configuration of lighttpd, of Prometheus
+#   example     what no test can execute, such as commands with another site's names. t/pages says why
+#
+# scripts/check-docs refuses a block without a mark, and commands that t/pages does not name. t/848-pages.t executes all kinds but those
+# commands for which t/pages names another test.
+package Tenure::Pages;
+
+use strict;
+use warnings;
+
+our @MARKS = qw(sh output conf map sql log access-log cron lighttpd prometheus example);
+
+sub _read {
+    my ($path) = @_;
+    open my $in, '<', $path or die "$path: $!\n";
+    local $/ = undef;
+    return scalar readline $in;
+}
+
+# Names of all pages below the folder of sources $top: README, and the files of doc/ without the folder.
+sub names {
+    my ($top) = @_;
+    return ('README', sort map { m{([^/]+)\z} } glob qq{"$top"/doc/*.md});
+}
+
+# The blocks of a page, in their order: { page, heading (the nearest above), mark ('' if there is none), text, line (of its first line) }.
+# In README, which is plain text, blocks are what is indented.
+sub blocks {
+    my ($top, $page) = @_;
+    return _readme($top) if $page eq 'README';
+    my ($heading, $number, $open, @blocks) = ('', 0);
+    for my $line (split /^/, _read("$top/doc/$page")) {
+        $number++;
+        if (defined $open) {
+            if ($line =~ /^ *```\s*$/) { undef $open; next }
+            $blocks[-1]{text} .= $line =~ s/^$open//r;
+        }
+        elsif ($line =~ /^( *)```([\w-]*)\s*$/) {
+            $open = $1;
+            push @blocks, { page => $page, heading => $heading, mark => $2, text => '', line => $number + 1 };
+        }
+        elsif ($line =~ /^#+ (.*)$/) { $heading = $1 }
+    }
+    return @blocks;
+}
+
+sub _readme {
+    my ($top) = @_;
+    my ($heading, $before, $number, @blocks) = ('', '', 0);
+    for my $line (split /^/, _read("$top/README")) {
+        $number++;
+        if ($line =~ /^(?:===+|---+)$/) { chomp($heading = $before) }
+        elsif ($line =~ /^ {4}/) {
+            push @blocks, { page => 'README', heading => $heading, mark => 'sh', text => '', line => $number } if $before !~ /^ {4}/;
+            $blocks[-1]{text} .= substr $line, 4;
+        }
+        $before = $line;
+    }
+    return @blocks;
+}
+
+# The rows of t/pages: { page, heading ('*': every heading that no other row names), by (files), why, line }.
+sub rows {
+    my ($top) = @_;
+    my ($number, @rows) = (0);
+    for my $line (split /\n/, _read("$top/t/pages")) {
+        $number++;
+        next if $line =~ /^\s*(?:#|$)/;
+        my ($page, $heading, $by, $why) = split /\s*\|\s*/, $line;
+        push @rows, { page => $page, heading => $heading, by => [grep { $_ ne 'nobody' } split /,\s*/, $by // ''], why => $why // '', line => $number };
+    }
+    return @rows;
+}
+
+# The row for a block, or undef.
+sub row_of {
+    my ($rows, $block) = @_;
+    my @of = grep { $_->{page} eq $block->{page} } @$rows;
+    my ($row) = ((grep { $_->{heading} eq $block->{heading} } @of), (grep { $_->{heading} eq '*' } @of));
+    return $row;
+}
+
+1;
