@@ -72,7 +72,8 @@ sub free_ports {
 # Options: server, auth (token, noauth), workers, reserve (0 unless given, so a test with one worker has exactly one), combined
 # (true: the combined endpoint as well), placement (true: the placement API at the root of a host), demo (true), tls (true: over
 # https as well), certificates (true: the same, and clients may show certificates), watches (true: also behind apache-fcgid, by a master of its own), settings => { 'section.key' => value } of
-# tenure.conf, faults => { environment variables that make the programs fail }, allow => [regular expressions of log lines that
+# tenure.conf, database_by => sub (path of the database's socket, folder) that returns the path of a socket by which Tenure is to reach it
+# (it is called before the database starts), faults => { environment variables that make the programs fail }, allow => [regular expressions of log lines that
 # are expected].
 sub start {
     my ($class, %option) = @_;
@@ -82,6 +83,7 @@ sub start {
     $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
     my $dir  = File::Temp->newdir('tenure-test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     chmod 0711, "$dir";
+    $option{settings}{'database.socket'} = $option{database_by}->("$dir/db/mysql.sock", "$dir") if $option{database_by};
     my $self = bless { dir => "$dir", holder => $dir, server => $server, auth => $option{auth} // 'noauth',
         option => \%option, allow => $option{allow} // [] }, $class;
     for my $try (1 .. 3) {
