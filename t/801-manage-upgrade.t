@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Upgrades: a database of each release, what it serves afterwards, an upgrade that was ended anywhere, files that were edited, and
-# which programs may serve which schema.
+# Upgrades: a database of each release, what it serves afterwards, an upgrade that was ended anywhere, several at once, files that were
+# edited, and which programs may serve which schema.
 use strict;
 use warnings;
 
@@ -75,6 +75,24 @@ sub wait_until {
     return 1;
 }
 
+# What doctor finds after an upgrade from that version, and that --fix is all it takes.
+sub examine {
+    my ($old, $version) = @_;
+    my ($code, $text) = $old->manage('doctor');
+    my @found = grep { !/^CHECK/ && !/ 0 +0 +-$/ } split /\n/, $text;
+    if ($version >= 13) {
+        is $code, 0, 'doctor finds nothing' or diag $text;
+        return;
+    }
+    is $code, 1, 'doctor finds';
+    is scalar(@found), 1, 'one thing' or diag join "\n", @found;
+    like $found[0], qr/^no program begins to serve that is too old .* those of schema version $version may$/, "that programs of version $version may still begin";
+    is $old->sql('SELECT MAX(version) FROM schema_version'), $version, 'they may, until';
+    is +($old->manage('doctor', '--fix'))[0], 0, 'doctor --fix leaves nothing to find';
+    is $old->sql('SELECT MAX(version) FROM schema_version'), 13, 'none of them may then';
+    return;
+}
+
 my @releases = Tenure::Upgrade::releases();
 is "@releases", join(' ', 1 .. 13), 'a dump of each release';
 for my $version (@releases) {
@@ -89,8 +107,7 @@ for my $version (@releases) {
         is +($old->manage('db', 'upgrade', '--plan'))[0], 0, 'and nothing is left to do';
         is $old->structure, $structure, 'tables, columns and keys are those of a new database';
         is $old->seeds, $seeds, 'the rows of the schema, too';
-        ($code, $text) = $old->manage('doctor');
-        is $code, 0, 'doctor finds nothing' or diag grep { !/ 0 +0 +-$/ } $text =~ /^.*\n/mg;
+        examine($old, $version);
         my $answers = Tenure::Upgrade::answers($version);
         $old->serve;
         my @wrong;
@@ -133,13 +150,38 @@ subtest 'ended anywhere, and run again' => sub {
             note "an upgrade has fewer than $n statements";
             last;
         }
+        is $old->sql('SELECT MAX(version) FROM schema_version'), 1, "ended at statement $n: the program of before may begin";
         my ($code, $text) = $old->manage('db', 'upgrade');
-        is $code, 0, "ended at statement $n, it goes on" or diag $text;
+        is $code, 0, 'it goes on' or diag $text;
         ok $old->structure eq $structure, 'to the same tables' or diag $old->structure;
         is $old->seeds, $seeds, 'and rows';
         is first_difference($old->content, $content), '', 'with all that was in them';
-        is +($old->manage('doctor'))[0], 0, 'doctor finds nothing';
+        examine($old, 1);
     }
+};
+
+subtest 'three at once' => sub {
+    my $old = $home->release(3, 'thrice');
+    my %number;
+    for my $number (1 .. 3) {
+        my $pid = fork // die "fork: $!";
+        if ($pid == 0) {
+            my ($code, $text) = $old->manage('db', 'upgrade');
+            write_file("$home->{dir}/thrice.$number", $text);
+            POSIX::_exit($code);
+        }
+        $number{$pid} = $number;
+    }
+    for (1 .. 3) {
+        my $pid  = wait;
+        my $code = $? >> 8;
+        my $text = read_file("$home->{dir}/thrice.$number{$pid}");
+        ok $code == 0 || $code == 2 && $text =~ /another tenure-manage is working on this schema/, 'each ends with a whole schema, or says why not'
+            or diag "$code: $text";
+    }
+    is +($old->manage('db', 'status'))[0], 0, 'one of them did it';
+    is $old->structure, $structure, 'once';
+    is $old->seeds, $seeds, 'and whole';
 };
 
 subtest 'a long transaction' => sub {

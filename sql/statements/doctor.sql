@@ -9,6 +9,13 @@ CONCAT('tenant ', t.name)
 -- @fragment inventory_name
 CONCAT('inventory ', i.class_id, ' of resource ', i.resource_id)
 
+-- Files f that programs up to version 13 have to see, so that none of them begins to serve (schema_end_early).
+-- @fragment doctor_untold_versions
+schema_files f
+JOIN (SELECT MAX(oldest) AS oldest FROM schema_files) o ON f.version <= o.oldest
+LEFT JOIN schema_version v ON v.version = f.version
+WHERE v.version IS NULL
+
 -- Is the resource r locked, as its metadata says?
 -- @fragment doctor_lock_of_meta
 COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)
@@ -81,6 +88,9 @@ resource_classes k WHERE k.live IS NULL
 
 -- The reserved words are those of src/auth/core/realm.h.
 -- @choice doctor_finding
+-- @case early_programs
+SELECT CONCAT('those of schema version ', (SELECT MAX(version) FROM schema_version), ' may') AS example
+FROM {doctor_untold_versions}
 -- @case tenant
 SELECT {resource_name} AS example FROM resources r LEFT JOIN tenants t ON t.id = r.tenant_id WHERE t.id IS NULL
 -- @case change_fields
@@ -239,6 +249,9 @@ SELECT COUNT(*) AS n, COALESCE(MIN(f.example), '') AS example FROM ({doctor_find
 
 -- Repairs. The cases have the names of the invariants.
 -- @choice doctor_repair
+-- @case early_programs
+INSERT IGNORE INTO schema_version (version, file, applied_at)
+SELECT f.version, f.file, f.applied_at FROM {doctor_untold_versions}
 -- @case lock
 UPDATE resources r SET r.locked = {doctor_lock_of_meta} WHERE r.locked <> {doctor_lock_of_meta}
 -- @case forward_to_nothing

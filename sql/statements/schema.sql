@@ -47,11 +47,15 @@ INSERT IGNORE INTO schema_files (version, file, sha256, oldest) VALUES (:version
 INSERT IGNORE INTO schema_files (version, file, sha256, oldest, applied_at)
 SELECT version, file, NULL, version, applied_at FROM schema_version;
 
--- Versions that the oldest program which may go on must see, since it looks only there.
--- @statement schema_tell_old
+-- Programs up to version 13 serve a schema only if the highest version here is their own. While that stays as it was before an
+-- upgrade, they go on, and their new workers begin. `tenure-manage doctor --fix` ends it (doctor.sql, early_programs). A later file
+-- that no longer takes programs of version 13 ends it here.
+-- @statement schema_end_early
 -- @scans a row for each file of the schema
 INSERT IGNORE INTO schema_version (version, file, applied_at)
-SELECT f.version, f.file, f.applied_at FROM schema_files f JOIN (SELECT MAX(oldest) AS oldest FROM schema_files) o ON f.version <= o.oldest;
+SELECT f.version, f.file, f.applied_at
+FROM schema_files f
+JOIN (SELECT MAX(oldest) AS oldest FROM schema_files) o ON f.version <= o.oldest AND o.oldest > 13;
 
 -- Workers look again whether they may go on (COHERENCE_SCHEMA).
 -- @statement schema_tell

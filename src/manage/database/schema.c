@@ -294,10 +294,10 @@ static int apply_steps(struct manage *manage, struct db *guard, const struct sch
 	return record(manage, file, *oldest);
 }
 
-// Old programs and new ones learn of it last, when all is done.
+// Programs learn of it last, when all is done.
 static int tell_programs(struct manage *manage)
 {
-	enum db_result result = sql_schema_tell_old_run(manage->db, manage->pool, NULL);
+	enum db_result result = sql_schema_end_early_run(manage->db, manage->pool, NULL);
 	if (result == DB_OK)
 		result = sql_schema_tell_run(manage->db, manage->pool, NULL);
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't tell the programs of the new version");
@@ -379,6 +379,28 @@ static int plan_step(struct manage *manage, const struct schema_file *file, cons
 	return EX_OK;
 }
 
+// version: of the schema now. oldest: the oldest program that will write all that the release writes.
+static int print_ways_back(struct manage *manage, uint64_t version, uint64_t oldest)
+{
+	struct db_rows rows;
+	enum db_result result = sql_schema_version_run(manage->db, manage->pool, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't read schema_version");
+	uint64_t early = sql_schema_version_row(&rows, 0)->version, before = early < LAST_PLAIN ? early : version;
+
+	printf("Programs of schema version %llu and later may serve afterwards.\n", (unsigned long long)oldest);
+	if (before < oldest && oldest <= LAST_PLAIN)
+		printf("Those of version %llu go on, and may be started again, but do not write what came later. Replace them soon; then\n"
+			"`tenure-manage doctor --fix` completes what they wrote, and lets none of them begin any more.\n", (unsigned long long)before);
+	else if (before < oldest)
+		printf("Earlier ones must be replaced first.\n");
+	if (before < oldest)
+		printf("To go back, a dump is needed: take one before, with `mariadb-dump --single-transaction`.\n");
+	else
+		printf("To go back: start the programs of the release before; they work with the new schema, and nothing has to be undone.\n");
+	return EX_OK;
+}
+
 int schema_plan(struct manage *manage, const struct schema_files *files, uint64_t version)
 {
 	uint64_t seconds = 0, oldest = version < files->n ? version : files->n;
@@ -404,11 +426,5 @@ int schema_plan(struct manage *manage, const struct schema_files *files, uint64_
 	add_duration(&all, seconds + (files->n - version));
 	printf("In all %.*s. Reading and writing goes on meanwhile, and nobody waits for longer than a second. If it is interrupted, run it\n"
 		"again: it goes on where it stopped.\n", (int)all.n, all.p);
-	printf("Programs of schema version %llu and later may serve afterwards; earlier ones must be replaced first, or at once.\n",
-		(unsigned long long)oldest);
-	if (oldest <= version)
-		printf("To go back: start the programs of the release before; they work with the new schema, and nothing has to be undone.\n");
-	else
-		printf("To go back, a dump is needed: take one before, with `mariadb-dump --single-transaction`.\n");
-	return EX_OK;
+	return print_ways_back(manage, version, oldest);
 }

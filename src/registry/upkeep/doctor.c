@@ -121,7 +121,9 @@ static enum outcome counts(struct examination *examination, const struct check *
 #define WALKS(function) by_walk, .walk = (function)
 
 static const struct check checks[] = {
-	// First, since other checks query the database for members of documents.
+	// First: what such programs wrote is mended by others below.
+	{ "no program begins to serve that is too old for the schema", MENDS(EARLY_PROGRAMS) },
+	// Before the others, since these query the database for members of documents.
 	{ "what the database searches stands before what is nested too deep for it", WALKS(doctor_check_depth) },
 	{ "each resource's document is JSON objects", WALKS(doctor_check_documents) },
 	{ "each tenant's metadata and object are JSON objects", WALKS(doctor_check_tenant_documents) },

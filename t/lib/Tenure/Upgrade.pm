@@ -89,11 +89,11 @@ sub sql {
     return $text;
 }
 
-# An empty database of that name.
+# An empty database of that name. keep: the one that is there. dir: where its configuration and sockets are.
 sub database {
     my ($self, $name, %option) = @_;
     $self->sql("DROP DATABASE IF EXISTS `$name`; CREATE DATABASE `$name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin") unless $option{keep};
-    my $database = bless { home => $self, name => $name, dir => "$self->{dir}/$name", sql_dir => $option{sql_dir} // "$top/sql/schema" },
+    my $database = bless { home => $self, name => $name, dir => $option{dir} // "$self->{dir}/$name", sql_dir => $option{sql_dir} // "$top/sql/schema" },
         'Tenure::Upgrade::Database';
     mkdir $database->{dir};
     $database->_configure;
@@ -216,7 +216,6 @@ SELECT name FROM traits WHERE name NOT LIKE 'CUSTOM%' ORDER BY name;
 SELECT id FROM log_horizon;
 SELECT name FROM settings ORDER BY name;
 SELECT version, file, oldest FROM schema_files ORDER BY version;
-SELECT version FROM schema_version ORDER BY version;
 SQL
 }
 
