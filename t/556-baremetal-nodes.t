@@ -96,6 +96,7 @@ subtest 'what is refused' => sub {
             last_error conductor id);
     refused({ %fake, extra => [] }, 400, qr/Schema error for node.*extra/, 'a list for a dictionary');
     refused({ %fake, name => 5 }, 400, qr/Schema error for node.*name/, 'a number for a name');
+    refused({ %fake, conductor_group => $_ }, 400, qr/Schema error for node.*conductor_group/, 'such a conductor group') for 'a b', "a\0b", "\0";
     refused({ %fake, maintenance => 'maybe' }, 400, qr/Unrecognized value.*maintenance/, 'no boolean');
     refused({}, 400, qr/Schema error for node.*'driver'/, 'no driver');
     refused({ driver => 'nosuch' }, 400, qr/No valid host.*nosuch/, 'an unknown driver');

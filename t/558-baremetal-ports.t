@@ -77,6 +77,8 @@ subtest 'ports that are refused' => sub {
         name);
     refused('ports', { local_link_connection => { switch_id => '0a:1b:2c:3d:4e:5f' } }, 400, qr/port_id/,
         'half a connection');
+    refused('ports', { local_link_connection => { port_id => 'x', switch_id => $_ } }, 400, qr/switch_id/, 'no address of a switch')
+        for '0a1b2c3d4e5f607', '0a1b2c3d4e5f607x', "0a1b2c3d\x004e5f607";
     refused('ports', { physical_network => 'x' x 65 }, 400, qr/physical_network/, 'a long name of a network');
     refused('ports', { pxe_enabled => 'perhaps' }, 400, qr/Unrecognized value/, 'no boolean');
     my $far = $admin->make('portgroups', { node_uuid => $other->{uuid} });

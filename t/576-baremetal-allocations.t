@@ -320,6 +320,17 @@ subtest 'keys of free nodes' => sub {
     is_deeply free_keys(), $keys, 'so does the upgrade of a database that has nodes';
 };
 
+subtest 'recovering a free node' => sub {
+    # The key is its class and uid: at a certain length it looks like a reference, the uid of another resource and its own.
+    for my $class (map { 'c' x $_ } 32 .. 34) {
+        my $uuid = node($ann, undef, $class);
+        $operator->delete("/nodes/$uuid")->is_status(204, "deleted, of a class of @{[length $class]} bytes");
+        is_deeply [ grep { /\Q$uuid\E/ } @{ free_keys() } ], [], '... and no allocation finds it';
+        $admin->post("/v2.0/t1/nodes/$uuid/action/recover")->is_status(204, '... recovered');
+        is_deeply [ grep { /\Q$uuid\E/ } @{ free_keys() } ], [ length($class) . " $class $uuid" ], '... with its key';
+    }
+};
+
 subtest 'keys that a program of before has left as they were' => sub {
     my $uuid = node($ann, 'g1', 'stale');
     my $key  = sub { return $instance->sql_value("SELECT value FROM resource_aliases WHERE kind = 'free' AND value LIKE '% $uuid'") };

@@ -142,13 +142,14 @@ WHERE {of_deletion}
 LIMIT 1;
 
 -- A resource of the deletion with a reference (registry/type/rules.h) to a resource that is neither live nor recovered
--- together with it. The targets are locked in share mode, so that none of them is deleted before COMMIT.
+-- together with it. The targets are locked in share mode, so that none of them is deleted before COMMIT. Keys of the kinds
+-- "name" and "free" are no references, even if their text looks like one.
 -- @statement deletion_points_nowhere
 -- @in of deletion
 -- @out type_id uint, namespace text, name text, kind text, target text
 SELECT r.type_id, r.namespace, r.name, a.kind, LEFT(a.value, 36) AS target
 FROM resources r
-JOIN resource_aliases a ON a.resource_id = r.id AND a.value = CONCAT(LEFT(a.value, 36), ' ', r.name)
+JOIN resource_aliases a ON a.resource_id = r.id AND a.kind NOT IN ('name', 'free') AND a.value = CONCAT(LEFT(a.value, 36), ' ', r.name)
 LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', ''))
   AND (o.live IN (1, 2) OR o.deletion = r.deletion)
 WHERE {of_deletion} AND o.id IS NULL

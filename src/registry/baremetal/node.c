@@ -58,10 +58,10 @@ static enum outcome check_conductor_group(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
 	struct str group = baremetal_text(draft->body, "conductor_group");
-	char *lower = str_cstr(pool, group);
+	char *lower = pool_alloc(pool, group.n);
 
 	for (size_t i = 0; i < group.n; i++) {
-		char c = lower[i];
+		char c = lower[i] = group.p[i];
 		if (c >= 'A' && c <= 'Z')
 			lower[i] = (char)(c - 'A' + 'a');
 		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.')

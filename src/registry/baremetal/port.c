@@ -19,8 +19,9 @@ static struct str switch_id(struct pool *pool, struct str text)
 
 	if (mac.p != NULL || text.n != DATAPATH_ID)
 		return mac;
-	char *id = str_cstr(pool, text);
+	char *id = pool_alloc(pool, text.n);
 	for (size_t i = 0; i < text.n; i++) {
+		id[i] = text.p[i];
 		if (str_hex_digit(id[i]) < 0)
 			return STR_NONE;
 		if (id[i] >= 'A' && id[i] <= 'F')
