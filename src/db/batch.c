@@ -5,10 +5,13 @@
 #include <errmsg.h>
 
 #include "base/budget.h"
+#include "base/clock.h"
 #include "base/pool.h"
+#include "db/settings.h"
 #include "db/db_internal.h"
 
 enum {
+	READ_TRIES = 3, // how often a read outside of a transaction is run again
 	MAX_SENT = DB_MAX_BATCH + TXN_MAX_PRELUDE,
 	// Bytes of requests in flight that the sockets' buffers hold on every system. A server that blocks on writing rows reads
 	// no requests: with more in flight, client and server would wait for each other.
@@ -251,13 +254,47 @@ struct db_call db_call_of(struct pool *pool, const struct db_query *query, const
 	return (struct db_call){ .query = query, .in = copy };
 }
 
+// A SELECT whose rows nobody has seen yet.
+static bool can_be_repeated(const struct db_call *call)
+{
+	return call->take == NULL && str_starts(str_c(call->query->sql), STR("SELECT"));
+}
+
+// Outside a transaction nobody else repeats what failed for a moment: the connection of an idle process was lost, as by a restart of the
+// server, or a cluster's node gave way to another one.
+static bool may_read_again(const struct db *db, const struct db_call *calls, size_t n, int64_t begun_us)
+{
+	int64_t limit_us = (int64_t)db->settings->read_timeout * 1000000;
+
+	if (db->state != TXN_OUTSIDE || db->away || (limit_us != 0 && clock_tick_us() - begun_us >= limit_us))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!can_be_repeated(&calls[i]))
+			return false;
+	}
+	return true;
+}
+
+static enum db_result run_or_repeat(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	int64_t begun_us = clock_tick_us();
+	enum db_result result = db_batch_run(db, pool, calls, n);
+
+	for (unsigned tries = 1; (result == DB_LOST || result == DB_RETRY) && tries <= READ_TRIES; tries++) {
+		if (!may_read_again(db, calls, n, begun_us))
+			break;
+		result = db_batch_run(db, pool, calls, n);
+	}
+	return result;
+}
+
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	enum db_result result = db_txn_check(db);
 
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
 	if (result == DB_OK)
-		return db_txn_note(db, db_batch_run(db, pool, calls, n));
+		return db_txn_note(db, run_or_repeat(db, pool, calls, n));
 	return fail_all(calls, n, result);
 }
 
@@ -269,7 +306,7 @@ static enum db_result run_single(struct db *db, struct pool *pool, struct db_cal
 	assert(call->take == NULL || pool != NULL);
 	if (result != DB_OK)
 		return result;
-	(void)db_batch_run(db, pool, call, 1);
+	(void)run_or_repeat(db, pool, call, 1);
 	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs again
 	// instead.
 	if (call->result == DB_RETRY && db->state == TXN_OUTSIDE && db_error_is_stale(db->error_number))

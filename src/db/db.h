@@ -96,7 +96,8 @@ bool db_is_admin(const struct db *db);
 void db_forget_after_fork(struct db **db);
 
 // ---- statements. All results live in pool; in is copied before return. Call inside db_txn_run's function, or outside
-// for single autocommitted statements.
+// for single autocommitted statements. There, a SELECT that fails because the connection was lost (not because the database is away),
+// or with DB_RETRY, is run again by itself.
 
 // rows may be NULL when there is nothing to read.
 enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows);

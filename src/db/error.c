@@ -82,6 +82,8 @@ static const struct error_row rows[] = {
 	{ 1836, DB_LOST, false, read_only }, // read-only mode
 	{ 1927, DB_LOST, false, NULL }, // connection was killed
 	{ 1792, DB_ERROR, false, NULL }, // a write in a READ ONLY transaction
+	{ CR_SOCKET_CREATE_ERROR, DB_LOST, false, NULL }, // no descriptor or memory for a socket at the moment
+	{ CR_IPSOCK_ERROR, DB_LOST, false, NULL },
 	{ CR_CONNECTION_ERROR, DB_LOST, false, NULL },
 	{ CR_CONN_HOST_ERROR, DB_LOST, false, NULL },
 	{ CR_UNKNOWN_HOST, DB_LOST, false, NULL },

@@ -373,7 +373,16 @@ static void test_killed(struct db *db)
 	kill_connection(db);
 	struct db_rows rows;
 
-	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), &rows), DB_LOST, "outside of a transaction the caller is told");
+	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), &rows), DB_OK, "outside of a transaction a read is run again");
+	kill_connection(db);
+	struct db_call calls[] = {
+		{ .query = test_query(&q_sum), .in = DB_IN(db_u(1)) },
+		{ .query = test_query(&q_sum), .in = DB_IN(db_u(1)) },
+	};
+
+	is_int(db_run_batch(db, pool, calls, COUNT_OF(calls)), DB_OK, "and a batch of reads");
+	kill_connection(db);
+	is_int(db_run(db, NULL, test_query(&q_log), DB_IN(db_s(STR("lost alone"))), NULL), DB_LOST, "of a write the caller is told");
 	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), &rows), DB_OK, "and the next statement connects");
 }
 
