@@ -18,7 +18,7 @@ my $rows = "$tree/rows";
 
 $ENV{TENURE_CHECK_DIR} = "$tree/work";
 $ENV{TENURE_LONG_RUNS} = $rows;
-delete @ENV{qw(TENURE_SEED TENURE_TEST_DEADLINE TENURE_TEST_FACTOR)};
+delete @ENV{qw(TENURE_SEED TENURE_LONG_MINUTES TENURE_TEST_DEADLINE TENURE_TEST_FACTOR)};
 
 sub spew {
     my ($file, $text, $mode) = @_;
@@ -83,6 +83,9 @@ subtest 'a run that hangs' => sub {
     my ($code) = run('scripts/check --long slow');
     is $code, 124, 'is ended';
     is last_row()->[7], 'FAILED: ended after 0.01 minutes', 'and its row says so';
+    area('slow', "# minutes: 60\nexec sleep 600\n");
+    run('TENURE_LONG_MINUTES=0.01 scripts/check --long slow');
+    is last_row()->[7], 'FAILED: ended after 0.01 minutes', 'after as many minutes as the caller gives it';
 };
 
 subtest 'a run that is interrupted' => sub {
