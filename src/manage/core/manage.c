@@ -33,6 +33,9 @@ enum {
 	NO_DATABASE = 1049,
 	HOST_NOT_ALLOWED = 1130,
 	PLUGIN_REFUSED = 1698, // as 1045, of a user that may come from the unix socket alone
+	// Of the client library:
+	NO_SERVER_AT_SOCKET = 2002,
+	NO_SERVER_AT_ADDRESS = 2003,
 };
 
 int manage_connect_fail(const struct manage *manage, enum db_result result)
@@ -41,8 +44,12 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 	bool admin = db_is_admin(manage->db) && c->admin_user[0] != '\0';
 	unsigned long number = strtoul(db_error(manage->db), NULL, 10);
 
-	if (result != DB_ERROR)
-		return manage_db_fail(manage, result, "can't connect to the database");
+	if (result != DB_ERROR) {
+		int code = manage_db_fail(manage, result, "can't connect to the database");
+		if (number == NO_SERVER_AT_SOCKET || number == NO_SERVER_AT_ADDRESS)
+			manage_fail(0, "start the database server, or correct host, port and socket in [database]");
+		return code;
+	}
 	manage_fail(0, "can't connect to the database: %s", db_error(manage->db));
 	if (number == NO_DATABASE)
 		return manage_fail(EX_CONFIG, "there is no database \"%s\" yet: `tenure-manage db init` makes it", c->name);

@@ -62,7 +62,7 @@ const char *manage_option(const struct manage *manage, const char *name);
 int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 // Prints why a statement failed, and returns the exit code for that.
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
-// Prints why the database can't be connected to, and what to do where it refused the user. Returns the exit code for that.
+// Prints why the database can't be connected to, and what to do if it refused the user or nothing answers. Returns the exit code.
 int manage_connect_fail(const struct manage *manage, enum db_result result);
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
