@@ -99,7 +99,7 @@ subtest 'systemd' => sub {
     like $unit, qr/^Type=notify$/m, 'and waits until it serves';
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
-    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
+    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 LogsDirectoryMode=0750 ProtectProc=invisible
         ProcSubset=pid NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     SKIP: {
         my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
@@ -116,14 +116,18 @@ subtest 'systemd' => sub {
     my $folder = folder('sysusersdir');
     like $daemon->read_file("$root$folder/tenure.conf"), qr/^u tenure /m, 'its user';
     $folder = folder('tmpfilesdir');
-    like $daemon->read_file("$root$folder/tenure.conf"), qr{^d \S+/tenure 0750 tenure www-data}m, 'its folder';
+    my $folders = $daemon->read_file("$root$folder/tenure.conf");
+    like $folders, qr{^d \S+/tenure 0750 tenure www-data}m, 'its folder';
+    like $folders, qr{^d \S+/log/tenure 0750 tenure www-data}m, 'that of its logs, as the unit gives it away';
 };
 
-# make dist in a folder of its own, of the source in $from, under that umask; returns the tarball.
+# make dist in a folder of its own, of the source in $from, under that umask and with the other variables of the environment; returns
+# the tarball.
 sub dist {
-    my ($from, $umask) = @_;
+    my ($from, $umask, %env) = @_;
     my $in = File::Temp->newdir('tenure-dist-XXXXXX', TMPDIR => 1);
     delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
+    local @ENV{ keys %env } = values %env;
     my $text = qx{cd '$in' && umask $umask && make -s -f '$build/Makefile' dist srcdir='$from' 2>&1};
     is $?, 0, 'make dist' or diag $text;
     my ($tarball) = glob "$in/*.tar.gz";
@@ -132,15 +136,18 @@ sub dist {
 
 subtest 'the tarball is reproducible' => sub {
     my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path("$FindBin::Bin/..");
-    my ($first, $tarball) = dist($top, '022');
-    my ($second, $again) = dist($top, '077');
+    my ($other) = grep { /^[a-z]{2}_.*utf-?8$/i } split /\n/, qx{locale -a 2>/dev/null};
+    my %here = (TZ => 'UTC', LC_ALL => 'C');
+    my %elsewhere = (TZ => 'Asia/Kathmandu', LC_ALL => $other // 'C.UTF-8');
+    my ($first, $tarball) = dist($top, '022', %here);
+    my ($second, $again) = dist($top, '077', %elsewhere);
     is system('cmp', $tarball, $again), 0, 'two runs make equal bytes';
     my @unpacked;
     for my $umask ('022', '077') {
         my $in = File::Temp->newdir('tenure-unpacked-XXXXXX', TMPDIR => 1);
         is system("umask $umask && tar -C '$in' -xzf '$tarball'"), 0, "unpacked with umask $umask";
         my ($tree) = glob "$in/tenure-*";
-        push @unpacked, [dist($tree, $umask)];
+        push @unpacked, [dist($tree, $umask, $umask eq '022' ? %here : %elsewhere)];
     }
     is system('cmp', map { $_->[1] } @unpacked), 0, 'so do two from what was unpacked';
 };
