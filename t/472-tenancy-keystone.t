@@ -46,7 +46,10 @@ $keystone->token("$_->[0]", project => $_->[1], project_name => $_->[2], user =>
     [ 'red-reader', $red,  'red',  ['reader'] ],
     [ 'blue-admin', $blue, 'blue', [qw(admin member reader)] ],
     [ 'ops-admin',  $ops,  'ops',  [qw(admin member reader)] ],
-    [ 'red-odd',    $red,  'red',  ['Admin'] ];
+    [ 'red-odd',    $red,  'red',  ['Admin'] ],
+    [ 'red-service', $red, 'red',  ['service'] ],
+    [ 'service',    'e' x 32, 'service', [qw(service reader)] ];
+$keystone->token('false-service', project => 'd' x 32, project_name => 'service', project_domain => 'elsewhere', roles => ['service']);
 $keystone->token('system-admin', system => 1, roles => [qw(admin member reader)]);
 $keystone->token('system-reader', system => 1, roles => ['reader']);
 $keystone->token('unscoped');
@@ -70,6 +73,18 @@ subtest 'who gets what' => sub {
     is ask_status('red-admin', '/resource_providers', at => 'placement'), 200, 'in placement a project\'s admin is an operator';
     is ask_status('system-reader', '/resource_providers', at => 'placement'), 200, 'a reader of the system reads there';
     is ask_status('red-member', '/resource_providers', at => 'placement'), 403, 'a member is none';
+    is ask_status($_, '/resource_providers', at => 'placement'), 200, "in placement the role service of any project is one, too: $_" for
+        qw(red-service service false-service);
+    my $node = $client->post('/baremetal/v1/nodes', json => { driver => 'fake-hardware' }, $as->('service'));
+    is $node->status, 201, 'in bare metal that of the project service is an operator: makes a node';
+    my $of_node = '/baremetal/v1/nodes/' . $node->json->{uuid};
+    is ask_status('service', $of_node), 200, '... and sees it';
+    for my $token (qw(red-service false-service)) {
+        is ask_status($token, $of_node), 404, "$token, of another project, does not";
+        is $client->post('/baremetal/v1/chassis', json => {}, $as->($token))->status, 403, '... and makes no chassis';
+        is ask_status($token, '/baremetal/v1/nodes'), 200, '... but lists the nodes of its own project';
+    }
+    is ask_status('red-service', "/v2.0/$red/persistentvolumes"), 403, 'in tenancy the role service gives nothing';
     is ask_status($instance->env('TENURE_OPERATOR_TOKEN'), '/v2.0'), 200, 'behind it the tokens of tenure-manage work';
 };
 

@@ -151,6 +151,17 @@ subtest 'nodes that are held' => sub {
     }
     go('manage')->is_status(202, 'manage is possible');
     $ann->delete('/nodes/n1/maintenance')->is_status(202);
+    my %of_node = (
+        ports      => [{ node_uuid => $uuid, address => '52:54:00:55:00:01' }],
+        portgroups => [{ node_uuid => $uuid, name => 'g55' }, 'g55'],
+        'volume/connectors' => [{ node_uuid => $uuid, type => 'wwpn', connector_id => 'c55' }],
+        'volume/targets'    => [{ node_uuid => $uuid, volume_type => 'iscsi', volume_id => 'v55', boot_index => 0 }],
+    );
+    my %second = (ports => { address => '52:54:00:55:00:02' }, portgroups => { name => 'g56' }, 'volume/connectors' => { connector_id => 'c56' },
+        'volume/targets' => { volume_id => 'v56', boot_index => 1 });
+    my %made = map { $_ => $ann->make($_, $of_node{$_}[0]) } keys %of_node;
+    my $n2 = Tenure::Metal->new($instance->combined('admin'), '1.82')->make('nodes', { driver => 'fake-hardware', owner => 't1' });
+    my $port_of_n2 = $ann->make('ports', { node_uuid => $n2->{uuid}, address => '52:54:00:55:00:03' });
     record(reservation => 'conductor-1');
     is_fault(go('provide'), 409, qr/\ANode $uuid is locked by host conductor-1, please retry after the current operation is completed\.\z/, 'reserved');
     is_fault(go('rebuild'), 409, qr/is locked by/, 'the state does not matter then');
@@ -167,6 +178,20 @@ subtest 'nodes that are held' => sub {
     is_fault($put_traits->(['CUSTOM_R']), 409, qr/is locked by/, 'traits');
     is_fault($ann->put('/nodes/n1/traits/CUSTOM_R'), 409, qr/is locked by/, 'one trait');
     is_fault($operator->delete("/nodes/$uuid"), 409, qr/is locked by/, 'DELETE');
+    for my $kind (sort keys %of_node) {
+        my ($make, $name) = @{ $of_node{$kind} };
+        my $object = $made{$kind};
+        my $patch = sub { return $ann->patch("/$kind/$_[0]", [[add => '/extra/a', 1]], @_[1 .. $#_]) };
+        is_fault($patch->($object->{uuid}), 409, qr/\ANode $uuid is locked by host conductor-1, please retry/, "PATCH of $kind");
+        is_fault($patch->($name), 409, qr/is locked by/, '... by name') if defined $name;
+        is_fault($patch->($object->{uuid}, if_match => 'W/"' . '0' x 128 . '"'), 412, undef, '... a stale etag is told first');
+        is_fault($ann->delete("/$kind/$object->{uuid}"), 409, qr/is locked by/, '... DELETE');
+        is $ann->get("/$kind/$object->{uuid}")->json->{etag}, $object->{etag}, '... nothing changed';
+        my $post = $ann->post("/$kind", json => { %$make, %{ $second{$kind} } });
+        if ($kind =~ /volume/) { $post->is_status(201, '... but one more is recorded, as OpenStack has it') }
+        else { is_fault($post, 409, qr/is locked by/, '... no other comes to it') }
+    }
+    is_fault($ann->patch("/ports/$port_of_n2->{uuid}", [[replace => '/node_uuid', $uuid]]), 409, qr/is locked by/, 'nor a port of another node');
     is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [] }, 'none was added';
     is $ann->get('/nodes/n1')->etag, $etag, 'and nothing changed';
     record(reservation => undef);

@@ -331,6 +331,30 @@ subtest 'recovering a free node' => sub {
     }
 };
 
+subtest 'a rare trait' => sub {
+    # Two of ten nodes of the class have it, one of them is another tenant's; and three nodes of another class have it.
+    my @of_class = map { node($ann, "rare$_", 'common') } 1 .. 9;
+    my $theirs = node($bob, undef, 'common');
+    my @others = map { node($ann, undef, 'other') } 1 .. 3;
+    for my $uuid ($of_class[4], $theirs, @others) {
+        $operator->put("/nodes/$uuid/traits", json => { traits => [qw(CUSTOM_RARE CUSTOM_OFTEN)] })->is_status(204);
+    }
+    $operator->put("/nodes/$_/traits", json => { traits => ['CUSTOM_OFTEN'] })->is_status(204) for @of_class[0 .. 3, 5 .. 8];
+    my $pick = sub { my ($client, @traits) = @_; return $client->get('/allocations/' . $client->make('allocations', { resource_class => 'common', traits => \@traits })->{uuid})->json };
+    my $first = $pick->($ann, 'CUSTOM_OFTEN', 'CUSTOM_RARE');
+    is $first->{node_uuid}, $of_class[4], 'the one of the class and tenant that has it is taken';
+    my $second = $pick->($ann, 'CUSTOM_RARE');
+    is $second->{state}, 'error', '... and then there is none';
+    like $second->{last_error}, qr/no available nodes match the resource class common and have the requested traits CUSTOM_RARE/, '... which is told';
+    my $third = $pick->($operator, 'CUSTOM_RARE');
+    is $third->{node_uuid}, $theirs, 'an operator gets one of any tenant';
+    like $pick->($ann, 'CUSTOM_NOBODY_HAS')->{last_error}, qr/traits CUSTOM_NOBODY_HAS/, 'a trait that the catalogue lacks';
+    my @often = map { $pick->($ann, 'CUSTOM_OFTEN')->{node_uuid} } 1 .. 8;
+    is_deeply [ sort @often ], [ sort @of_class[0 .. 3, 5 .. 8] ], 'a trait that all have';
+    $operator->delete("/allocations/$_->{uuid}")->is_status(204) for @{ $operator->get('/allocations?resource_class=common')->json->{allocations} };
+    $operator->delete("/nodes/$_")->is_status(204) for @of_class, $theirs, @others;
+};
+
 subtest 'keys that a program of before has left as they were' => sub {
     my $uuid = node($ann, 'g1', 'stale');
     my $key  = sub { return $instance->sql_value("SELECT value FROM resource_aliases WHERE kind = 'free' AND value LIKE '% $uuid'") };

@@ -248,6 +248,49 @@ static bool is_operator_dialect(const struct keystone *keystone, const char *dia
 	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
 }
 
+// OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the project of OpenStack's own
+// services, by name; on others it is for what belongs to the project (there a setting, rbac_service_role_elevated_access, says so).
+static bool service_is_bound(const struct keystone *keystone, const struct keystone_token *token, const char *dialect)
+{
+	const struct keystone_settings *settings = keystone->settings;
+
+	if (dialect == NULL || strcmp(dialect, "baremetal") != 0 || settings->service_projects[0] == '\0')
+		return false;
+	return !str_eq(token->project_domain, str_c(settings->project_domain)) ||
+		str_find(token->project_name, ',', 0) < token->project_name.n ||
+		!role_list_overlaps(token->project_name, str_c(settings->service_projects));
+}
+
+// The roles but "service".
+static struct str without_service(struct pool *pool, struct str roles)
+{
+	struct buf rest = buf_new(pool, roles.n + 1);
+
+	for (size_t i = 0, end; i < roles.n; i = end + 1) {
+		end = str_find(roles, ',', i);
+		struct str name = str_part(roles, i, end);
+		if (str_eq(name, STR("service")))
+			continue;
+		buf_add(&rest, rest.n > 0 ? STR(",") : STR(""));
+		buf_add(&rest, name);
+	}
+	return buf_str(&rest);
+}
+
+// The role of somebody who is not the operator everywhere.
+static enum role role_in_dialect(const struct keystone *keystone, const struct keystone_token *token, const struct identity *identity)
+{
+	struct str wanted = str_c(keystone->settings->operator_roles), roles = token->roles;
+	bool counts = is_operator_dialect(keystone, identity->dialect), bound = service_is_bound(keystone, token, identity->dialect);
+	enum role role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), roles) : ROLE_NONE;
+
+	if (!counts || !role_list_overlaps(roles, wanted))
+		return role;
+	if (!bound || role_list_overlaps(without_service(identity->pool, roles), wanted))
+		return ROLE_OPERATOR;
+	return token->project.n > 0 && role < ROLE_MEMBER ? ROLE_MEMBER : role;
+}
+
 static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
 	const struct keystone_token *service)
 {
@@ -262,11 +305,7 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->system_scope = token->system_scope;
 	principal->project = token->project;
 	principal->service_roles = service->roles;
-	if (is_operator(keystone, token) || (for_operators && role_list_overlaps(token->roles,
-		str_c(keystone->settings->operator_roles))))
-		principal->role = ROLE_OPERATOR;
-	else if (token->project.n > 0)
-		principal->role = role_table_highest(str_c(keystone->settings->roles), token->roles);
+	principal->role = is_operator(keystone, token) ? ROLE_OPERATOR : role_in_dialect(keystone, token, identity);
 	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
 	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;

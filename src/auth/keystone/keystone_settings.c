@@ -44,11 +44,15 @@ static const struct setting keystone_rows[] = {
 	KEYSTONE("service_token_roles", TEXT, service_roles, "service", 0, SETTING_TEXT_MAX, NULL,
 		"Roles, comma-separated, one of which X-Service-Token must have so that the user's own token may have expired."),
 	KEYSTONE("operator_roles", TEXT, operator_roles, "admin,service", 0, SETTING_TEXT_MAX, NULL,
-		"Roles, comma-separated, that count as operator in the dialects of operator_dialects, on whichever project."),
+		"Roles, comma-separated, that count as operator in the dialects of operator_dialects, on whichever project. "
+		"For service in baremetal see service_projects."),
 	KEYSTONE("operator_dialects", LIST, operator_dialects, "placement,baremetal", 0, 0,
 		"none,placement,baremetal,tenancy,spaces",
 		"Dialects in which operator_roles count as operator, comma-separated. With tenancy or spaces here, the admin of any "
 		"project reads and changes what is every tenant's."),
+	KEYSTONE("service_projects", TEXT, service_projects, "service", 0, SETTING_TEXT_MAX, NULL,
+		"Names of projects of the domain project_domain_name, comma-separated: in baremetal, the role service counts as operator on "
+		"these alone, and as member of its tenant on others. Empty: on whichever project."),
 	KEYSTONE("operator_projects", TEXT, operator_projects, "", 0, SETTING_TEXT_MAX, NULL,
 		"Ids of projects, comma-separated, whose admins are operators in all dialects."),
 	KEYSTONE("system_admin_is_operator", CHOICE, system_operator, "yes", 0, 0, "no,yes",

@@ -11,9 +11,11 @@
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
 #include "registry/resource/resource.h"
+#include "registry/trait/catalogue.h"
 #include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "sql/baremetal.h"
+#include "sql/traits.h"
 
 // Nodes that are tried before an allocation is given up, because others took them meanwhile.
 enum { NODES_TRIED = 1000, NODES_AT_ONCE = 16 };
@@ -197,6 +199,43 @@ static struct sql_allocation_nodes question(struct registry *registry, const str
 	};
 }
 
+// The id of the trait to begin with: one that fewer resources have than the class has free nodes. *id 0: none, the class is gone through.
+// *absent: no resource has one of the traits. What there are RARE of or more is not counted to its end.
+static enum outcome choose_rare_trait(struct registry *registry, const struct sql_allocation_nodes *in,
+	const struct allocation_request *request, uint64_t *id, bool *absent)
+{
+	enum { RARE = 500 };
+	const struct doc *traits = wanted(request, "traits");
+	const struct sql_allocation_count_free free_nodes = { .type_id = in->type_id, .from = in->from, .to = in->to, .limit = RARE };
+	struct db_call calls[DB_MAX_BATCH] = { sql_allocation_count_free_call(registry->pool, &free_nodes) };
+	uint64_t ids[DB_MAX_BATCH];
+	struct trait trait;
+	size_t n = 1;
+
+	for (size_t i = 0; i < doc_elements(traits) && n < DB_MAX_BATCH; i++) {
+		enum outcome outcome = trait_get(registry, doc_string(doc_at(traits, i)), &trait);
+		if (outcome == OUTCOME_NOT_FOUND)
+			*absent = true;
+		if (outcome != OUTCOME_OK)
+			return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+		const struct sql_trait_count_users users = { .trait_id = trait.id, .limit = RARE };
+		ids[n] = trait.id;
+		calls[n++] = sql_trait_count_users_call(registry->pool, &users);
+	}
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	uint64_t least = sql_allocation_count_free_row(&calls[0].rows, 0)->n;
+	for (size_t i = 1; i < n; i++) {
+		uint64_t users = sql_trait_count_users_row(&calls[i].rows, 0)->n;
+		if (users < least) {
+			least = users;
+			*id = ids[i];
+		}
+	}
+	return OUTCOME_OK;
+}
+
 struct picking {
 	struct change taking;
 	struct resource *picked;
@@ -268,6 +307,26 @@ static struct str no_nodes(struct registry *registry, const struct allocation_re
 		STR_ARG(buf_str(&names)));
 }
 
+// Any node that fits, wherever it is quickest to look for one: among those with a rare trait, or those of the class.
+static enum outcome pick_any(struct picking *picking, struct sql_allocation_nodes in)
+{
+	struct registry *registry = picking->taking.registry;
+	const struct allocation_request *request = picking->taking.request;
+	enum outcome outcome = OUTCOME_OK;
+	bool absent = false;
+
+	if (doc_elements(wanted(request, "traits")) > 0)
+		outcome = choose_rare_trait(registry, &in, request, &in.rare, &absent);
+	if (outcome != OUTCOME_OK || absent)
+		return outcome;
+	if (in.rare != 0)
+		return try_around(picking, SQL_ALLOCATION_WAY_TRAIT, in);
+	if (in.tenant.p == NULL)
+		return try_around(picking, SQL_ALLOCATION_WAY_ANY, in);
+	outcome = try_around(picking, SQL_ALLOCATION_WAY_FIRST, in);
+	return outcome == OUTCOME_OK && !picking->done ? try_around(picking, SQL_ALLOCATION_WAY_TENANT, in) : outcome;
+}
+
 // *picked: the node that has been taken, if error stays without text. A node of the allocation's own name comes first.
 static enum outcome pick_node(struct registry *registry, const struct allocation_request *request, struct resource *picked,
 	struct str *error)
@@ -283,16 +342,8 @@ static enum outcome pick_node(struct registry *registry, const struct allocation
 		named.name = doc_string(wanted(request, "name"));
 		outcome = try_nodes(&picking, SQL_ALLOCATION_WAY_NAMED, named);
 	}
-	if (outcome == OUTCOME_OK && !picking.done) {
-		if (in.uids.p != NULL)
-			outcome = try_around(&picking, SQL_ALLOCATION_WAY_CANDIDATES, in);
-		else if (in.tenant.p == NULL)
-			outcome = try_around(&picking, SQL_ALLOCATION_WAY_ANY, in);
-		else
-			outcome = try_around(&picking, SQL_ALLOCATION_WAY_FIRST, in);
-	}
-	if (outcome == OUTCOME_OK && !picking.done && in.uids.p == NULL && in.tenant.p != NULL)
-		outcome = try_around(&picking, SQL_ALLOCATION_WAY_TENANT, in);
+	if (outcome == OUTCOME_OK && !picking.done)
+		outcome = in.uids.p != NULL ? try_around(&picking, SQL_ALLOCATION_WAY_CANDIDATES, in) : pick_any(&picking, in);
 	if (!picking.done)
 		*error = picking.tried == 0 ? no_nodes(registry, request) : STR("all nodes were filtered out during reservation");
 	return outcome;

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
@@ -91,6 +92,26 @@ static enum outcome check_smartnic(struct draft *draft)
 
 // ---- a port's node and port group
 
+// The node that the port or port group belongs to from now on. OUTCOME_CONFLICT if it is reserved.
+static enum outcome lock_node(struct draft *draft, const struct doc **node)
+{
+	struct uuid uid;
+	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", node);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return uuid_parse(baremetal_text(draft->body, "node_uuid"), &uid) ? provision_check_reserved(draft->registry, &uid, *node) :
+		OUTCOME_INTERNAL;
+}
+
+static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
+{
+	const struct doc *node;
+	enum outcome outcome = baremetal_lock_node(registry, resource->tenant, baremetal_text(body, "node_uuid"), &node);
+
+	return outcome == OUTCOME_OK ? provision_check_reserved(registry, &resource->root, node) : outcome;
+}
+
 static enum outcome check_port_node(struct draft *draft)
 {
 	const struct doc *node;
@@ -99,7 +120,7 @@ static enum outcome check_port_node(struct draft *draft)
 
 	if (!moves && !new_address)
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = lock_node(draft, &node);
 	if (outcome != OUTCOME_OK || !new_address || baremetal_text(node, "instance_uuid").p == NULL)
 		return outcome;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
@@ -167,6 +188,7 @@ const struct type_rules port_rules = {
 	.top = &node_rules,
 	.complete = complete_port,
 	.relate = relate_port,
+	.may_delete = may_delete,
 	.taken = port_taken,
 };
 
@@ -194,7 +216,7 @@ static enum outcome check_group_node(struct draft *draft)
 
 	if (!baremetal_changes(draft, baremetal_portgroup_members, "node_uuid"))
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_lock_reference(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = lock_node(draft, &node);
 	if (outcome == OUTCOME_OK && draft->before != NULL)
 		outcome = check_empty(draft->registry, &draft->uid);
 	return outcome;
@@ -228,8 +250,9 @@ static void relate_portgroup(struct pool *pool, const struct doc *body, const st
 static enum outcome may_delete_portgroup(struct registry *registry, const struct resource *resource,
 	const struct doc *body)
 {
-	UNUSED(body);
-	return check_empty(registry, &resource->uid);
+	enum outcome outcome = may_delete(registry, resource, body);
+
+	return outcome == OUTCOME_OK ? check_empty(registry, &resource->uid) : outcome;
 }
 
 static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)

@@ -9,6 +9,7 @@
 #include "registry/baremetal/provision.h"
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
+#include "sql/baremetal.h"
 
 enum { MEMBER_MAX = 32, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
 
@@ -114,15 +115,43 @@ enum outcome provision_fail_unsupported(struct registry *registry, const struct 
 		STR_ARG(driver), function);
 }
 
-enum outcome provision_check_reserved(struct registry *registry, const struct uuid *uid, const struct doc *body)
+static enum outcome check_host(struct registry *registry, const struct uuid *uid, struct str host)
 {
-	struct str host = baremetal_text(body, "reservation");
-
 	if (host.p == NULL)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT,
 		"Node %.*s is locked by host %.*s, please retry after the current operation is completed.",
 		STR_ARG(uuid_str(registry->pool, *uid)), STR_ARG(host));
+}
+
+enum outcome provision_check_reserved(struct registry *registry, const struct uuid *uid, const struct doc *body)
+{
+	return check_host(registry, uid, baremetal_text(body, "reservation"));
+}
+
+struct db_call *provision_reservation_call(struct pool *pool, const struct ident *ident)
+{
+	const struct sql_node_reservation in = {
+		.type_id = ident->type->id,
+		.uid = uuid_bytes(&ident->uid),
+		.key_kind = str_c(ident->kind),
+		.key_value = ident->value,
+	};
+
+	struct db_call *call = POOL_NEW(pool, struct db_call);
+
+	*call = sql_node_reservation_call(pool, ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY, &in);
+	return call;
+}
+
+enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call)
+{
+	struct uuid uid;
+
+	if (call->rows.n == 0)
+		return OUTCOME_OK;
+	const struct sql_node_reservation_row *row = sql_node_reservation_row(&call->rows, 0);
+	return uuid_from_bytes(row->uid, &uid) ? check_host(registry, &uid, row->reservation) : OUTCOME_INTERNAL;
 }
 
 static const struct transition *find_transition(struct str state, const char *verb)

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
@@ -28,6 +29,15 @@ static enum outcome check_power(struct registry *registry, const struct doc *nod
 		STR_ARG(uuid), STR_ARG(state));
 }
 
+// Neither reserved nor powered on.
+static enum outcome check_node_is_idle(struct registry *registry, const struct doc *node, struct str text, const char *action)
+{
+	struct uuid uid;
+	enum outcome outcome = uuid_parse(text, &uid) ? provision_check_reserved(registry, &uid, node) : OUTCOME_INTERNAL;
+
+	return outcome == OUTCOME_OK ? check_power(registry, node, text, action) : outcome;
+}
+
 // action: what a change is called in the error for a node that is not powered off. It may be made on any node.
 static enum outcome check_node(struct draft *draft, const char *action)
 {
@@ -36,7 +46,7 @@ static enum outcome check_node(struct draft *draft, const char *action)
 
 	if (outcome != OUTCOME_OK || draft->before == NULL)
 		return outcome;
-	return check_power(draft->registry, node, baremetal_text(draft->body, "node_uuid"), action);
+	return check_node_is_idle(draft->registry, node, baremetal_text(draft->body, "node_uuid"), action);
 }
 
 static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body,
@@ -46,7 +56,7 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	const struct doc *node;
 	enum outcome outcome = baremetal_lock_node(registry, resource->tenant, uuid, &node);
 
-	return outcome == OUTCOME_OK ? check_power(registry, node, uuid, action) : outcome;
+	return outcome == OUTCOME_OK ? check_node_is_idle(registry, node, uuid, action) : outcome;
 }
 
 static void hang_on_node(const struct doc *body, struct relations *relations)

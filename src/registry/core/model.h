@@ -111,6 +111,7 @@ struct content {
 // A write of one resource. apply computes the new content from the current resource, which is NULL if it does not exist yet. It
 // returns OUTCOME_OK, or the outcome that the write ends with. It runs while the resource's row is locked, so it must not wait
 // for anything.
+struct db_call;
 struct edit {
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
 	void *arg;
@@ -118,6 +119,7 @@ struct edit {
 	// custom types: the version whose schema the result must fit; p NULL: the version in which the resource is stored
 	struct str version;
 	bool by_service; // apply sets members that only the service sets, so the type's rules don't ask whether the caller may
+	struct db_call *with; // resource_change() alone: a statement for the round trip of the locks, whose rows apply finds; NULL: none
 };
 
 // Names a live resource by its uid or, if kind is set, by a lookup key of that kind with that value (type/rules.h). tenant: the

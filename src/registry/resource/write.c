@@ -433,7 +433,7 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 	struct guard guard, struct resource *resource)
 {
 	struct locked_tenant owner;
-	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
+	enum outcome outcome = resource_lock_ident_with(registry, ident, &owner, resource, edit->with);
 
 	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &owner, STR_NONE, resource) : outcome;
 }

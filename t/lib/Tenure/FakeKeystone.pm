@@ -75,7 +75,7 @@ sub _body_of {
         methods => ['password'], audit_ids => ['a'], issued_at => _time($is->{at}), expires_at => _time($is->{at} + $is->{life}),
     );
     $token{roles} = [map { { id => "id-$_", name => $_ } } @{ $is->{roles} }] if $is->{project} || $is->{system} || $is->{domain};
-    $token{project} = { id => $is->{project}, name => $is->{project_name} // 'red', domain => { id => 'default', name => 'Default' } }
+    $token{project} = { id => $is->{project}, name => $is->{project_name} // 'red', domain => { id => 'default', name => $is->{project_domain} // 'Default' } }
         if $is->{project};
     $token{system} = { all => JSON::PP::true } if $is->{system};
     $token{domain} = { id => $is->{domain}, name => 'D' } if $is->{domain};

@@ -25,6 +25,7 @@ struct patching {
 	bool gives;      // an operation may change the owner
 	struct gift gift; // the tenant that becomes the owner then
 	bool resets;     // interfaces that the patch does not set become those of the node's driver
+	const struct db_call *reservation; // who has reserved the node that the object belongs to; NULL: it belongs to none
 };
 
 // ---- paths
@@ -340,6 +341,8 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 
 	if (patching->kind == &node_kind)
 		outcome = provision_check_reserved(call->registry, &current->uid, resource_body_tree(call->pool, current));
+	else if (patching->reservation != NULL)
+		outcome = provision_check_reservation(call->registry, patching->reservation);
 	if (outcome == OUTCOME_OK)
 		outcome = carry_out(patching, current, &result);
 	if (outcome == OUTCOME_OK && patching->gives)
@@ -358,8 +361,10 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	struct resource *resource)
 {
 	struct registry *registry = patching->call->registry;
-	const struct edit edit = { .apply = apply_patch, .arg = patching };
+	struct edit edit = { .apply = apply_patch, .arg = patching };
 
+	if (ident->type->rules->top != NULL)
+		patching->reservation = edit.with = provision_reservation_call(patching->call->pool, ident);
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);
 	enum outcome outcome = find_new_owner(patching, ident, guard);
