@@ -129,6 +129,25 @@ for my $endpoint ('admin', 'service') {
     } if $is_operator;
 }
 
+# What a worker keeps of an answer is for the same version and address alone.
+subtest 'the answer to a GET again and again' => sub {
+    my $path = '/nodes/' . make('nodes', { driver => 'fake-hardware', owner => 't1', extra => { n => 1 } })->{uuid};
+    my $get = sub {
+        my ($version, $host) = @_;
+        my $answer = Tenure::FastCGI->get($worker{service}, uri => "/baremetal/v1$path", params => [HTTP_X_AUTH_TOKEN => $token{service},
+            HTTP_X_OPENSTACK_IRONIC_API_VERSION => $version, defined $host ? (HTTP_HOST => $host) : ()]);
+        return $codec->decode($answer->{body});
+    };
+    my %first;
+    for my $version ('1.82', '1.1', '1.61') {
+        $first{$version} = $get->($version);
+        is_deeply $get->($version), $first{$version}, "version $version: the same" for 1 .. 3;
+    }
+    is $first{'1.1'}{provision_state}, 'enroll', 'each version has its own names';
+    ok exists $first{'1.61'}{retired} && !exists $first{'1.1'}{retired} && exists $first{'1.82'}{shard}, '... and its own members';
+    is_deeply [ sort keys %{ $get->('1.82') } ], [ sort keys %{ $first{'1.82'} } ], '... whoever asked last';
+};
+
 # The service's worker has the node in its cache each time before the admin's worker changes it.
 subtest 'what another worker changes' => sub {
     my $made = make('nodes', { driver => 'fake-hardware', owner => 't1', driver_info => { ipmi_password => 'hush', n => 0 } });

@@ -102,6 +102,38 @@ static void test_uid(void)
 	resource_cache_free(&resource_cache);
 }
 
+static void test_answer(void)
+{
+	struct resource_cache *resource_cache = resource_cache_new(256 * KIB);
+	struct resource a = thing(1, "a", STR("{\"a\":1}")), newer = a, got = { 0 };
+	char large[5 * KIB];
+
+	a.uid = newer.uid = (struct uuid){ { 1 } };
+	newer.changed = a.changed + 1;
+	resource_cache_add(resource_cache, &a, 0);
+	ok(!a.cached && found_uid(resource_cache, &type_one, a.uid, &got) && got.cached && got.answer.p == NULL, "no answer at first");
+	got.type = &type_one;
+	got.answer = STR("{\"answer\":1}");
+	got.answer_for = STR("82 http://here");
+	resource_cache_set_answer(resource_cache, &got);
+	ok(found_uid(resource_cache, &type_one, a.uid, &got) && str_eq(got.answer, STR("{\"answer\":1}")) &&
+		str_eq(got.answer_for, STR("82 http://here")) && str_eq(got.body, a.body), "then the one that it was given");
+	ok(resource_cache_find_id(resource_cache, here.pool, 1, a.changed, 1, &got) && got.answer.p == NULL, "but not for a list");
+	ok(!resource_cache_find_uid(resource_cache, here.pool, &type_one, &a.uid, RESOURCE_CACHE_MAX_AGE_US + 1, &got),
+		"it makes the entry no younger");
+	resource_cache_add(resource_cache, &newer, 0);
+	a.answer = a.answer_for = STR("old");
+	resource_cache_set_answer(resource_cache, &a);
+	ok(found_uid(resource_cache, &type_one, a.uid, &got) && got.changed == newer.changed && got.answer.p == NULL,
+		"an answer of an older state is not kept");
+	memset(large, 'x', sizeof(large));
+	newer.answer = str_n(large, sizeof(large));
+	newer.answer_for = STR("82");
+	resource_cache_set_answer(resource_cache, &newer);
+	ok(found_uid(resource_cache, &type_one, a.uid, &got) && got.answer.p == NULL, "nor a large one, but the resource is");
+	resource_cache_free(&resource_cache);
+}
+
 static void test_not_kept(void)
 {
 	struct resource_cache *resource_cache = resource_cache_new(64 * KIB), *none = resource_cache_new(0);
@@ -424,6 +456,7 @@ int main(void)
 	fixture_start();
 	test_found();
 	test_uid();
+	test_answer();
 	test_not_kept();
 	test_bound();
 	client_open(&other);

@@ -8,8 +8,8 @@
 #include "base/digest.h"
 #include "base/pool.h"
 
-// An entry takes at most a sixteenth of max_bytes.
-enum { LARGEST_SHARE = 16, BYTES_PER_BUCKET = 512 };
+// An entry takes at most a sixteenth of max_bytes; one with an answer a sixty-fourth.
+enum { LARGEST_SHARE = 16, LARGEST_WITH_ANSWER = 64, BYTES_PER_BUCKET = 512 };
 
 struct entry {
 	struct entry *newer, *older;
@@ -34,7 +34,7 @@ struct resource_cache {
 static const size_t texts[] = {
 	offsetof(struct resource, tenant), offsetof(struct resource, space), offsetof(struct resource, name),
 	offsetof(struct resource, meta), offsetof(struct resource, body), offsetof(struct resource, traits),
-	offsetof(struct resource, shown),
+	offsetof(struct resource, shown), offsetof(struct resource, answer), offsetof(struct resource, answer_for),
 };
 
 static struct str *text_of(struct resource *resource, size_t i)
@@ -216,17 +216,22 @@ static void copy_texts(struct resource *copy, const struct resource *resource, c
 	}
 }
 
-// Copies the entry into pool, since the entry itself may be dropped before the request ends.
+// Copies the entry into pool, since the entry itself may be dropped before the request ends; lists have no use for its answer.
 static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, struct entry *entry, int64_t now_us,
-	struct resource *resource)
+	bool with_answer, struct resource *resource)
 {
+	struct resource found = entry->resource;
+
 	if (entry->since_us + RESOURCE_CACHE_MAX_AGE_US < now_us) {
 		drop(resource_cache, entry);
 		return false;
 	}
 	unlink_entry(resource_cache, entry);
 	link_newest(resource_cache, entry);
-	copy_texts(resource, &entry->resource, pool_alloc(pool, entry->n));
+	if (!with_answer)
+		found.answer = found.answer_for = STR_NONE;
+	copy_texts(resource, &found, pool_alloc(pool, size_of_texts(&found)));
+	resource->cached = true;
 	return true;
 }
 
@@ -245,7 +250,7 @@ bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *
 
 	while (entry != NULL && (entry->hash != hash || !is_at(entry, address)))
 		entry = entry->next_at;
-	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource));
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, true, resource));
 }
 
 bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool *pool, const struct type *type,
@@ -257,7 +262,7 @@ bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool 
 	while (entry != NULL &&
 		(entry->uid_hash != hash || entry->type_id != type->id || !uuid_eq(entry->resource.uid, *uid)))
 		entry = entry->next_of_uid;
-	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource));
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, true, resource));
 }
 
 bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
@@ -267,7 +272,7 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 	struct entry *entry = find_id(resource_cache, id);
 
 	return note_lookup(resource_cache,
-		entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, resource));
+		entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, false, resource));
 }
 
 // ---- kept
@@ -313,6 +318,17 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	entry->next_of_uid = *of_uid;
 	*of_id = *at = *of_uid = entry;
 	link_newest(resource_cache, entry);
+}
+
+void resource_cache_set_answer(struct resource_cache *resource_cache, const struct resource *resource)
+{
+	const struct entry *entry = find_id(resource_cache, resource->id);
+
+	assert(resource->answer.p != NULL && resource->answer_for.p != NULL);
+	if (entry == NULL || entry->resource.changed != resource->changed ||
+		sizeof(*entry) + size_of_texts(resource) > resource_cache->max_bytes / LARGEST_WITH_ANSWER)
+		return;
+	resource_cache_add(resource_cache, resource, entry->since_us);
 }
 
 void resource_cache_lookups(const struct resource_cache *resource_cache, uint64_t *hits, uint64_t *misses)

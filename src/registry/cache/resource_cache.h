@@ -32,6 +32,9 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 // Stores a copy, in place of an older one. It does not store deleted resources, resources that are large beside max_bytes, nor
 // those below the root of a tree: their root can change without a change of their own.
 void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us);
+// Stores the resource's answer and answer_for beside it, if it is cached as of the same change and all of it is small beside
+// max_bytes. The entry gets no younger by that.
+void resource_cache_set_answer(struct resource_cache *resource_cache, const struct resource *resource);
 void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id);
 
 // How many of the lookups so far, by the three functions above, found a resource.

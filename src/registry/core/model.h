@@ -92,6 +92,9 @@ struct resource {
 	// the tree of the body, if it was parsed before and is still in the request's pool; else NULL: see resource_body_tree()
 	const struct doc *tree;
 	struct str shown; // the body with its secrets masked, if that is known already; p NULL: see resource_shown()
+	// An answer that was made of exactly this resource before, and for which requests: see resource_keep_answer(). p NULL: none
+	struct str answer, answer_for;
+	bool cached; // it comes from the worker's cache
 	bool has_root;
 	struct uuid root;  // uid of the root of the tree that it belongs to, if has_root
 	struct str traits; // JSON array of trait names in byte order; "": no traits
@@ -108,10 +111,11 @@ struct content {
 	bool locked; // metadata.locked: refuses moves and deletion
 };
 
+struct db_call;
+
 // A write of one resource. apply computes the new content from the current resource, which is NULL if it does not exist yet. It
 // returns OUTCOME_OK, or the outcome that the write ends with. It runs while the resource's row is locked, so it must not wait
 // for anything.
-struct db_call;
 struct edit {
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
 	void *arg;

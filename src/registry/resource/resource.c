@@ -209,6 +209,15 @@ void resource_remember(struct registry *registry, struct resource *resource)
 	resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 }
 
+void resource_keep_answer(struct registry *registry, struct resource *resource, struct str made_for, struct str answer)
+{
+	if (!resource->cached)
+		return;
+	resource->answer = answer;
+	resource->answer_for = made_for;
+	resource_cache_set_answer(registry->store->resource_cache, resource);
+}
+
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
 {
 	enum outcome outcome = OUTCOME_OK;

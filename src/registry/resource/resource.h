@@ -43,6 +43,10 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 
 // OUTCOME_OK; OUTCOME_NOT_FOUND, also if it belongs to another tenant than ident says, or to a deleted one.
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource);
+// Keeps an answer in the worker's cache that was made of this resource alone and of what made_for says; both are copied. The next one who
+// finds the resource, unchanged, finds them in resource->answer and answer_for. Only if the resource was cached before: a resource
+// that is asked for once gets no answer.
+void resource_keep_answer(struct registry *registry, struct resource *resource, struct str made_for, struct str answer);
 // Changes an existing resource; edit->creates is ignored. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED, _NAME_TAKEN,
 // or what edit->apply or the type's rules return. One round trip for the locks, another for the writes.
 enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,

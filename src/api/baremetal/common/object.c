@@ -5,6 +5,7 @@
 #include "api/baremetal/common/baremetal.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/resource/resource.h"
 #include "registry/resource/secret.h"
 
 enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SINCE_INSPECT_WAIT = 39, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
@@ -319,19 +320,49 @@ void baremetal_write_object(struct call *call, const struct kind *kind, const st
 	write_selected(call, &selection, resource);
 }
 
+// What an object with all its members depends on beside the object: the version, and the address that its links begin with.
+static struct str whole_answer_for(struct call *call)
+{
+	struct buf text = buf_new(call->pool, 128);
+
+	buf_add_u64(&text, call->version);
+	buf_addc(&text, ' ');
+	buf_add(&text, baremetal_url(call, STR("")));
+	return buf_str(&text);
+}
+
+// The answer to a GET of an object that is asked for again and again is kept beside it in the worker's cache.
+static void write_whole(struct call *call, const struct kind *kind, struct resource *resource)
+{
+	struct str made_for = whole_answer_for(call);
+
+	if (resource->answer.p != NULL && str_eq(resource->answer_for, made_for)) {
+		write_text(call, resource->answer);
+		if (call->version >= VERSION_ETAG)
+			conditions_set_etag(call, resource->etag);
+		return;
+	}
+	baremetal_write_object(call, kind, resource);
+	resource_keep_answer(call->registry, resource, made_for, call->response.body);
+}
+
 // GET ignores preconditions: clients send If-Match with every request, and this API has no If-None-Match.
 enum outcome baremetal_show_named(struct call *call, const struct kind *kind, struct str text)
 {
 	struct str fields = call_param(call, "fields");
-	struct selection selection = baremetal_select_all(call, kind);
+	struct selection selection;
 	struct resource resource;
 	enum outcome outcome = fields.p != NULL ? baremetal_select_fields(call, kind, fields, false, &selection) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK)
 		outcome = kind_find(call, kind, text, &resource);
-	if (outcome == OUTCOME_OK)
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (fields.p != NULL)
 		write_selected(call, &selection, &resource);
-	return outcome;
+	else
+		write_whole(call, kind, &resource);
+	return OUTCOME_OK;
 }
 
 enum outcome baremetal_show_object(struct call *call, const struct kind *kind)
