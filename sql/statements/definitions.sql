@@ -20,17 +20,37 @@ WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) A
 -- Annotations that the metadata of a tenant t can't hold stand in its object. JSON_QUERY reads no further than it has to, so a
 -- deep spec behind them doesn't matter.
 -- @fragment annotations_of_t
-JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_QUERY(t.object, '$.annotations'), '{}'))
+IF(t.object LIKE '%"annotations"%', JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_QUERY(t.object, '$.annotations'), '{}')), t.metadata)
 
 -- What decides between definitions, with the revision of the types' catalogue in one statement, so that it is that of the
 -- revision. id NULL: there is no such tenant. types: raised with each change of one of its definitions.
--- @statement definition_tenant
--- @in tenant text
--- @out revision uint, id uint null, uid bytes null, type_policy text null, annotations text null, types uint null
-SELECT c.revision, t.id, t.uid, t.type_policy, {annotations_of_t} AS annotations, k.types
+-- @group definition_owner revision uint, id uint null, uid bytes null, type_policy text null, annotations text null, types uint null
+-- @fragment definition_owner
+c.revision, t.id, t.uid, t.type_policy, {annotations_of_t} AS annotations, k.types
+-- @fragment from_definition_owner
 FROM catalogues c
 LEFT JOIN tenants t ON t.name = :tenant AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN tenant_counts k ON k.tenant_id = t.id
+
+-- @statement definition_tenant
+-- @in tenant text
+-- @out owner definition_owner
+SELECT {definition_owner}
+{from_definition_owner}
+WHERE c.name = 'types';
+
+-- The same with the definition of that name and the identities, in namespaces or not, that it may have: all that a worker has to know of a
+-- tenant that it is asked about for the first time. Names of columns are those of a definition, or a type, that is not there: NULL.
+-- @statement definition_first
+-- @in tenant text, type_id uint, name text, group_name text, plural text
+-- @out owner definition_owner, name text null, definition_uid bytes null, meta text null, body text null, identity_id uint null,
+--      group_name text null, version text null, kind text null, plural text null, singular text null, namespaced uint null,
+--      builtin uint null
+SELECT {definition_owner}, r.name, r.uid AS definition_uid, r.meta, r.body, y.id AS identity_id, y.group_name, y.version, y.kind, y.plural,
+  y.singular, y.namespaced, y.builtin
+{from_definition_owner}
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live = 1
+LEFT JOIN types y ON y.group_name = :group_name AND y.plural = :plural
 WHERE c.name = 'types';
 
 -- Which of a tenant's definitions: all, or the one of that name.

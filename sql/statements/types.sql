@@ -19,12 +19,6 @@ SELECT {type} FROM types WHERE id = :id;
 -- @out t type
 SELECT {type} FROM types WHERE group_name = :group_name AND plural = :plural AND namespaced = :namespaced;
 
--- In namespaces or not: both.
--- @statement type_by_names
--- @in group_name text, plural text
--- @out t type
-SELECT {type} FROM types WHERE group_name = :group_name AND plural = :plural;
-
 -- @statement type_insert
 -- @in group_name text, version text, kind text, plural text, singular text, namespaced uint
 INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin)

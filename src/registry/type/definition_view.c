@@ -15,6 +15,7 @@
 #include "registry/type/policy.h"
 #include "repr/json/doc.h"
 #include "sql/definitions.h"
+#include "sql/types.h"
 
 enum {
 	VIEWS_MAX = 256,
@@ -152,13 +153,24 @@ static struct db_call definitions_call(struct registry *registry, struct str ten
 	return sql_definition_list_call(registry->pool, only.p != NULL ? SQL_DEFINITION_WHICH_ONE : SQL_DEFINITION_WHICH_ALL, &in);
 }
 
-// Copies texts only: a tenant may have many definitions that nobody asks for.
-static void fill_view(struct view *view, const struct db_rows *rows)
+// The definitions of a tenant as the database has them.
+struct texts {
+	const struct sql_definition_list_row *rows;
+	size_t n;
+};
+
+static struct texts texts_of(const struct db_rows *rows)
 {
-	view->list = POOL_ARRAY(view->pool, struct stored_definition, rows->n);
-	view->n = rows->n;
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_definition_list_row *row = sql_definition_list_row(rows, i);
+	return (struct texts){ rows->n > 0 ? sql_definition_list_row(rows, 0) : NULL, rows->n };
+}
+
+// Copies texts only: a tenant may have many definitions that nobody asks for.
+static void fill_view(struct view *view, const struct texts *texts)
+{
+	view->list = POOL_ARRAY(view->pool, struct stored_definition, texts->n);
+	view->n = texts->n;
+	for (size_t i = 0; i < texts->n; i++) {
+		const struct sql_definition_list_row *row = &texts->rows[i];
 		struct stored_definition *stored = &view->list[i];
 		stored->name = str_dup(view->pool, row->name);
 		uuid_from_bytes(row->uid, &stored->uid);
@@ -167,8 +179,8 @@ static void fill_view(struct view *view, const struct db_rows *rows)
 	}
 }
 
-// definitions: the tenant's definitions, read after row; only: those of that name.
-static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
+// definitions: the tenant's definitions, read with row or after it; only: those of that name.
+static struct view *make_view(struct str tenant, const struct sql_definition_owner *row, const struct texts *definitions,
 	struct str only, struct pool *pool, struct pool *trees)
 {
 	struct view *made = POOL_NEW(pool, struct view);
@@ -219,7 +231,7 @@ static void retire(struct registry *registry, struct view **at)
 }
 
 // Do the tenant's count of changes, its policy and its annotations show that the view is still right?
-static bool still_true(const struct view *view, const struct sql_definition_tenant_row *row)
+static bool still_true(const struct view *view, const struct sql_definition_owner *row)
 {
 	struct uuid uid;
 
@@ -231,8 +243,8 @@ static bool still_true(const struct view *view, const struct sql_definition_tena
 // The arguments of make_cached_view(), which runs inside a budget guard.
 struct new_view {
 	struct str tenant;
-	const struct sql_definition_tenant_row *row;
-	const struct db_rows *definitions;
+	const struct sql_definition_owner *row;
+	const struct texts *definitions;
 	struct str only;
 	struct pool *pool, *trees;
 	struct view *view;
@@ -248,7 +260,7 @@ static void make_cached_view(void *arg)
 // Makes a view that outlives the request. If the request's budget ends meanwhile, the view's pools are freed first, because no
 // pool cleanup would do it.
 static enum outcome cache_view(struct registry *registry, struct str tenant,
-	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct str only, struct view **view)
+	const struct sql_definition_owner *row, const struct texts *definitions, struct str only, struct view **view)
 {
 	struct new_view new = { tenant, row, definitions, only, pool_new(), pool_new(), NULL };
 	enum budget_end end = BUDGET_KEPT;
@@ -286,38 +298,72 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 	return OUTCOME_NOT_FOUND;
 }
 
+// The identities in the rows of definition_first.
+static void note_identities(struct registry *registry, const struct db_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_definition_first_row *row = sql_definition_first_row(rows, i);
+		const struct sql_type type = { .id = row->identity_id, .group_name = row->group_name, .version = row->version,
+			.kind = row->kind, .plural = row->plural, .singular = row->singular, .namespaced = row->namespaced,
+			.builtin = row->builtin };
+		if (!row->identity_id_is_null)
+			types_found(registry, &type);
+	}
+}
+
+// Reads a view with one definition, whose type is `like`, of a tenant that is not cached: one statement.
+static enum outcome read_first(struct registry *registry, struct str tenant, const struct type *like, struct str only,
+	struct view **view)
+{
+	const struct sql_definition_first in = { .tenant = tenant, .type_id = type_definitions(registry)->id, .name = only,
+		.group_name = like->group, .plural = like->plural };
+	struct view *none = NULL;
+	struct db_rows rows;
+	enum db_result result = sql_definition_first_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
+	note_identities(registry, &rows);
+	const struct sql_definition_first_row *row = sql_definition_first_row(&rows, 0);
+	if (row->owner.id_is_null)
+		return note_absent(registry, tenant, &none, row->owner.revision);
+	const struct sql_definition_list_row text = { .name = row->name, .uid = row->definition_uid, .meta = row->meta, .body = row->body };
+	const struct texts texts = { &text, row->name.p != NULL ? 1 : 0 };
+
+	coherence_note(registry, COHERENCE_TYPES, row->owner.revision);
+	return cache_view(registry, tenant, &row->owner, &texts, only, view);
+}
+
 // Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
 // is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
 // for good. only: the name of the definition that a view which is not cached needs; p NULL: all.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct str only,
-	struct view **at, struct view **view)
+static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view **at, struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
 	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
 	if (cached || once)
 		only = once ? STR_NONE : (*at)->only;
-	struct db_call calls[3] = {
+	struct db_call calls[2] = {
 		sql_definition_tenant_call(registry->pool, &in),
 		definitions_call(registry, tenant, only),
 	};
 	size_t n = cached && !once ? 1 : 2;
 
-	if (n == 2 && like != NULL)
-		calls[n++] = types_call(registry, like);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
 		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
-	if (n == COUNT_OF(calls))
-		types_found(registry, &calls[2].rows);
-	const struct sql_definition_tenant_row *row = sql_definition_tenant_row(&calls[0].rows, 0);
+	const struct sql_definition_owner *row = &sql_definition_tenant_row(&calls[0].rows, 0)->owner;
 	if (row->id_is_null)
 		return note_absent(registry, tenant, at, row->revision);
 	// The running transaction changed definitions and may be rolled back: this view is for the request only, not for the
 	// cache.
+	struct texts texts = texts_of(&calls[1].rows);
 	if (once) {
-		*view = make_view(tenant, row, &calls[1].rows, only, registry->pool, registry->pool);
+		*view = make_view(tenant, row, &texts, only, registry->pool, registry->pool);
 		return OUTCOME_OK;
 	}
 	coherence_note(registry, COHERENCE_TYPES, row->revision);
@@ -330,8 +376,9 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 	if (cached) {
 		retire(registry, at);
 		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
+		texts = texts_of(&calls[1].rows);
 	}
-	return result == DB_OK ? cache_view(registry, tenant, row, &calls[1].rows, only, view) : registry_db_failed(result);
+	return result == DB_OK ? cache_view(registry, tenant, row, &texts, only, view) : registry_db_failed(result);
 }
 
 // like: a type that will be looked up next, and is read in the same round trip; NULL: none. Of a tenant that is not cached, only
@@ -353,8 +400,10 @@ static enum outcome see(struct registry *registry, struct str tenant, const stru
 		only = STR_NONE;
 	}
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
+	if (*at == NULL && only.p != NULL && !coherence_is_raised(registry, COHERENCE_TYPES))
+		return read_first(registry, tenant, like, only, view);
 	if (*at == NULL || newest == 0 || (*at)->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
-		return refresh_view(registry, tenant, like, only, at, view);
+		return refresh_view(registry, tenant, only, at, view);
 	*view = *at;
 	to_front(registry, at);
 	return OUTCOME_OK;

@@ -9,10 +9,9 @@
 
 // ---- types (type.c)
 
-// Reads the types of like's group and plural, in namespaces or not, into the worker's cache: a member of a batch, and what
-// takes its rows. A type_find() after that needs no query.
-struct db_call types_call(struct registry *registry, const struct type *like);
-void types_found(struct registry *registry, const struct db_rows *rows);
+// Puts a type that a statement has found into the worker's cache: a type_find() after that needs no query.
+struct sql_type; // sql/types.h
+void types_found(struct registry *registry, const struct sql_type *row);
 
 // ---- definitions (definition.c, definition_view.c)
 

@@ -202,17 +202,10 @@ const struct type *type_find(struct registry *registry, struct str group, struct
 	return result == DB_OK && rows.n > 0 ? take_type(registry, &sql_type_by_name_row(&rows, 0)->t) : NULL;
 }
 
-struct db_call types_call(struct registry *registry, const struct type *like)
+void types_found(struct registry *registry, const struct sql_type *row)
 {
-	const struct sql_type_by_names in = { .group_name = like->group, .plural = like->plural };
-
-	return sql_type_by_names_call(registry->pool, &in);
-}
-
-void types_found(struct registry *registry, const struct db_rows *rows)
-{
-	for (size_t i = 0; i < rows->n && !coherence_is_raised(registry, COHERENCE_TYPES); i++)
-		(void)cache_type(registry->store->types, &sql_type_by_names_row(rows, i)->t);
+	if (!coherence_is_raised(registry, COHERENCE_TYPES))
+		(void)cache_type(registry->store->types, row);
 }
 
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
