@@ -1,189 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare-put TENANT SECONDS CONNECTIONS [nodes]: what a PUT of a config map, or a PATCH of a node, that exists sends to
-// the database, as registry/resource/write.c does it: locks in one round trip, writes in another, COMMIT in a third.
-// Each connection takes resources of its own. Prints commits per second.
+// bare-put TENANT SECONDS CONNECTIONS [nodes]: the statements of a PUT of a config map, or a PATCH of a node, alone. Each
+// connection takes resources of its own. Prints commits per second.
 #include "base/base.h"
 
-#include "bare-write.h"
+#include "bare-put.h"
 
-enum { MAX_BODY = 8192, DIGITS = 20 };
-
-static const char q_hold_of_uid[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, t.etag_required, t.name FROM tenants t "
-	"WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1) LOCK IN SHARE MODE NOWAIT";
-static const char q_lock_uid[] =
-	"SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
-static const char q_update[] =
-	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
-	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?";
-static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
-	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, "
-	"?, ?, ?)";
-
-struct row {
-	uint64_t id;
-	uint8_t uid[16];
-	char name[40];
-};
-
-struct put {
-	MYSQL *mysql;
-	bool nodes;
-	uint64_t tenant_id, type_id, space_type_id, locked, bytes, revision, moves;
-	char tenant[256], space[8], meta[3], verb[8], actor[8], fields[32], selectable[1], body[MAX_BODY];
-	char *digits; // where in the body the counter is
-	struct row row;
-	uint8_t request_id[16], etag[ETAG], root[20]; // root: the type's id, the first byte the highest, and the uid
-	MYSQL_TIME now;
-	MYSQL_STMT *locks[3], *writes[2];
-	struct row *rows;
-	size_t n_locks, at, step, n_rows;
-};
-
-static void row_from(struct row *row, MYSQL_ROW columns)
+static void put(void *arg)
 {
-	row->id = strtoull(columns[0], NULL, 10);
-	memcpy(row->uid, columns[1], sizeof(row->uid));
-	(void)snprintf(row->name, sizeof(row->name), "%s", columns[2]);
-}
-
-static MYSQL_RES *rows_of(struct put *put, const char *columns, const char *rest)
-{
-	char sql[256];
-
-	(void)snprintf(sql, sizeof(sql), "SELECT %s FROM resources WHERE tenant_id = %llu AND type_id = %llu AND live = 1 %s",
-		columns, (unsigned long long)put->tenant_id, (unsigned long long)put->type_id, rest);
-	bare_query(put->mysql, sql);
-	MYSQL_RES *result = mysql_store_result(put->mysql);
-	if (result == NULL || mysql_num_rows(result) == 0)
-		die("the tenant has nothing of that type");
-	return result;
-}
-
-static void load_rows(struct put *put)
-{
-	MYSQL_RES *result = rows_of(put, "id, uid, name", "ORDER BY id");
-	MYSQL_ROW columns;
-
-	put->rows = calloc((size_t)mysql_num_rows(result), sizeof(*put->rows));
-	if (put->rows == NULL)
-		die("no memory");
-	while ((columns = mysql_fetch_row(result)) != NULL)
-		row_from(&put->rows[put->n_rows++], columns);
-	mysql_free_result(result);
-}
-
-// A body as it is stored, with the counter of 20 digits that bench/run puts into each.
-static void load_body(struct put *put)
-{
-	MYSQL_RES *result = rows_of(put, "body", "LIMIT 1");
-
-	const char *body = mysql_fetch_row(result)[0];
-	put->bytes = strlen(body);
-	if (put->bytes >= sizeof(put->body))
-		die("its body is too large");
-	memcpy(put->body, body, put->bytes + 1);
-	mysql_free_result(result);
-	for (put->digits = put->body; strspn(put->digits, "0123456789") < DIGITS; put->digits++) {
-		if (*put->digits == '\0')
-			die("its body has no counter of %d digits", DIGITS);
-	}
-}
-
-static MYSQL_BIND name_bind(struct put *put)
-{
-	MYSQL_BIND bind = bare_text(put->row.name);
-
-	bind.buffer_length = (unsigned long)strlen(put->rows[0].name);
-	return bind;
-}
-
-static void prepare_locks(struct put *put)
-{
-	MYSQL_BIND tenant = bare_text(put->tenant), space = bare_text(put->space), type = bare_u(&put->type_id);
-	MYSQL_BIND spaces = bare_u(&put->space_type_id), name = name_bind(put);
-	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid));
-
-	if (put->nodes) {
-		put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_of_uid, (MYSQL_BIND[]){ uid, type });
-		put->locks[put->n_locks++] = bare_prepare(put->mysql, q_lock_uid, (MYSQL_BIND[]){ uid, type });
-		return;
-	}
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_tenant, &tenant);
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_space, (MYSQL_BIND[]){ tenant, spaces, space });
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_lock, (MYSQL_BIND[]){ tenant, type, space, name });
-}
-
-static void prepare_writes(struct put *put)
-{
-	MYSQL_BIND tenant = bare_u(&put->tenant_id), type = bare_u(&put->type_id), id = bare_u(&put->row.id);
-	MYSQL_BIND locked = bare_u(&put->locked), bytes = bare_u(&put->bytes), revision = bare_u(&put->revision);
-	MYSQL_BIND etag = bare_bytes(put->etag, ETAG), meta = bare_text(put->meta), now = bare_time(&put->now);
-	MYSQL_BIND body = bare_bytes(put->body, put->bytes), request = bare_bytes(put->request_id, sizeof(put->request_id));
-	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid)), verb = bare_text(put->verb);
-	MYSQL_BIND actor = bare_text(put->actor), space = bare_text(put->space), name = name_bind(put);
-	MYSQL_BIND fields = bare_text(put->fields), moves = bare_u(&put->moves), selectable = bare_text(put->selectable);
-	MYSQL_BIND root = bare_bytes(put->root, sizeof(put->root));
-
-	if (!put->nodes)
-		root.buffer_type = MYSQL_TYPE_NULL;
-	put->writes[1] = bare_prepare(put->mysql, q_update,
-		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, root, revision, id });
-	put->writes[0] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ request, now, actor, verb, tenant, id, uid, type,
-		space, name, revision, etag, etag, fields, moves, selectable });
-}
-
-static struct put *put_open(const char *tenant, bool nodes, size_t first, size_t step)
-{
-	struct put *put = calloc(1, sizeof(*put));
-
-	if (put == NULL)
-		die("no memory");
-	*put = (struct put){ .mysql = bare_connect(), .nodes = nodes, .at = first, .step = step, .meta = "{}",
-		.verb = "updated", .actor = "bench", .revision = (uint64_t)time(NULL) };
-	(void)snprintf(put->tenant, sizeof(put->tenant), "%s", tenant);
-	(void)snprintf(put->space, sizeof(put->space), "%s", nodes ? "" : "default");
-	(void)snprintf(put->fields, sizeof(put->fields), "[\"/%s\"]", nodes ? "extra/n" : "data/text");
-	put->tenant_id = bare_tenant(put->mysql, tenant);
-	put->type_id = bare_number(put->mysql, nodes ?
-		"SELECT id FROM types WHERE group_name = 'baremetal.openstack.org' AND plural = 'nodes'" :
-		"SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'");
-	for (size_t i = 0; i < 4; i++)
-		put->root[i] = (uint8_t)(put->type_id >> (24 - 8 * i));
-	put->space_type_id = bare_number(put->mysql, "SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'");
-	load_rows(put);
-	put->n_rows -= put->n_rows % step; // so that no two connections meet at one row
-	load_body(put);
-	prepare_locks(put);
-	prepare_writes(put);
-	bare_query(put->mysql, "SET autocommit = 0");
-	return put;
-}
-
-static void put_one(struct put *put, size_t at)
-{
-	char counter[DIGITS + 1];
-
-	put->row = put->rows[at];
-	memcpy(put->root + 4, put->row.uid, sizeof(put->row.uid));
-	put->now = bare_now();
-	put->revision++;
-	(void)snprintf(counter, sizeof(counter), "%0*llu", DIGITS, (unsigned long long)put->revision);
-	memcpy(put->digits, counter, DIGITS);
-	bare_random(put->etag, ETAG);
-	memcpy(put->request_id, put->etag, sizeof(put->request_id));
-	bare_batch(put->mysql, put->locks, put->n_locks);
-	bare_batch(put->mysql, put->writes, COUNT_OF(put->writes));
-	bare_query(put->mysql, "COMMIT");
-}
-
-static void put_next(void *arg)
-{
-	struct put *put = arg;
-
-	put_one(put, put->at % put->n_rows);
-	put->at += put->step;
+	put_next(arg);
 }
 
 int main(int argc, char **argv)
@@ -195,6 +19,6 @@ int main(int argc, char **argv)
 	unsigned seconds = bench_number(argv[2], 3600), n = bench_number(argv[3], BARE_MAX_CLIENTS);
 	for (unsigned i = 0; i < n; i++)
 		clients[i] = put_open(argv[1], argc == 5, i, n);
-	printf("%.1f\n", bare_race(clients, n, seconds, put_next));
+	printf("%.1f\n", bare_race(clients, n, seconds, put));
 	return 0;
 }
