@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Every database command and system call of a request fails in turn (Tenure::Faults). A sample, drawn by TENURE_SEED;
+# Every database command, allocation and system call of a request fails in turn (Tenure::Faults). A sample, drawn by TENURE_SEED;
 # scripts/check --long faults takes all. TENURE_FAULTS: how many faults, or "all" (TENURE_FAULTS_SHARD, "2/3": of the second third of
 # the requests); TENURE_FAULTS_KINDS: of which kinds; TENURE_FAULTS_COUNTS: a file for the figures.
 use strict;
@@ -21,7 +21,7 @@ srand $seed;
 
 my $instance = Tenure::Instance->start(workers => 2, combined => 1, allow => [qr/ended by signal/]);
 my $faults   = Tenure::Faults->new($instance);
-my @kinds    = $ENV{TENURE_FAULTS_KINDS} ? split /,/, $ENV{TENURE_FAULTS_KINDS} : ('database', $faults->has_shim ? grep { $_ ne 'database' && $_ ne 'memory' } sort keys %Tenure::Faults::errors : ());
+my @kinds    = $ENV{TENURE_FAULTS_KINDS} ? split /,/, $ENV{TENURE_FAULTS_KINDS} : ('database', $faults->has_shim ? grep { $_ ne 'database' } sort keys %Tenure::Faults::errors : ());
 
 my %ironic    = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
 my %placement = (headers => { 'OpenStack-API-Version' => 'placement 1.39' });

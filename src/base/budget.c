@@ -102,10 +102,31 @@ void budget_leave_if_broken(void)
 	account.over = BUDGET_BROKEN;
 }
 
+// Code that answers a request that failed has no guard, and no limit.
+static bool is_limited(void)
+{
+	return account.guard != NULL && account.granted && !account.paused;
+}
+
+void budget_starve(void)
+{
+	if (!is_limited())
+		return;
+	if (account.over == BUDGET_KEPT)
+		account.over = BUDGET_STARVED;
+	budget_fuel = 0;
+}
+
+void budget_leave_if_starved(void)
+{
+	if (is_limited() && account.held == 0)
+		budget_leave(BUDGET_STARVED);
+}
+
 static void exceed(enum budget_end end)
 {
-	if (account.guard == NULL || !account.granted || account.paused)
-		return; // no guard: code that answers a request that failed has no limit
+	if (!is_limited())
+		return;
 	if (account.held == 0)
 		budget_leave(end);
 	if (account.over == BUDGET_KEPT)
@@ -183,6 +204,8 @@ void budget_give(size_t n)
 void budget_refuel(void)
 {
 	budget_fuel = account.fault_left > 0 ? 0 : FUEL;
+	if (account.over == BUDGET_STARVED)
+		budget_leave_if_starved();
 	if (fault_happens())
 		exceed(BUDGET_MEMORY);
 	if (account.cpu_us == 0 || account.guard == NULL)

@@ -20,6 +20,7 @@ enum budget_end {
 	BUDGET_TIME,   // the request needed more CPU time than was granted
 	BUDGET_BROKEN, // no limit was exceeded: the request read something in the database that can't be true
 	               // (registry/core/stored.h)
+	BUDGET_STARVED, // no limit was exceeded: the system had no memory for the request
 };
 
 // Grants the request `memory` bytes beyond what is in use now, and cpu_us microseconds of the thread's CPU time from now on; 0
@@ -38,6 +39,14 @@ _Noreturn void budget_leave(enum budget_end end);
 // Leaves the innermost guard with BUDGET_BROKEN, because the database contradicts itself. Between budget_hold() and
 // budget_release() it returns, and the last budget_release() leaves the guard. Without any guard it returns, too. Needs no grant.
 void budget_leave_if_broken(void);
+
+// The system has refused memory, and the process met that with its reserve (server/setup/rescue.h): the innermost guard is left with
+// BUDGET_STARVED at the next step of work, or by the last budget_release(). Returns always, so that malloc can call it. Between
+// budget_pause() and budget_resume(), and without a grant, it does nothing.
+void budget_starve(void);
+// The system has refused memory, and there is no reserve: leaves the innermost guard with BUDGET_STARVED at once. Returns if it must not
+// be left here.
+void budget_leave_if_starved(void);
 
 // Pairs of these calls may be nested. The last budget_release() leaves the guard if a limit was exceeded in between.
 void budget_hold(void);

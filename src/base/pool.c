@@ -108,6 +108,7 @@ struct pool *pool_new(void)
 
 _Noreturn static void out_of_memory(size_t size)
 {
+	budget_leave_if_starved();
 	log_error("out of memory: %zu bytes asked for", size);
 	abort();
 }

@@ -19,6 +19,7 @@
 #include "registry/core/context.h"
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
+#include "server/setup/rescue.h"
 #include "server/setup/child.h"
 #include "server/host/mover_process.h"
 #include "server/request/limits.h"
@@ -167,6 +168,7 @@ static void give_back(struct worker *worker)
 {
 	pool_clear(worker->pool);
 	registry_store_trim(worker->pipeline.store);
+	rescue_prepare();
 }
 
 static void serve(struct worker *worker)
@@ -220,6 +222,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 			atomic_store(&worker->life->ready, true);
 		metrics_process(worker->host, METRICS_WORKER, 0);
 		metrics_add(worker->host, METRICS_WORKERS_STARTED, 1);
+		rescue_prepare();
 		serve(worker);
 		code = 0;
 	}

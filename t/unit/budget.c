@@ -46,6 +46,47 @@ static enum budget_end run(void (*fn)(void *), struct work *work, size_t memory,
 	return end;
 }
 
+// The system refuses memory amid the work, in one of four places.
+static void starve(void *arg)
+{
+	struct work *work = arg;
+
+	pool_cleanup(work->pool, note, NULL);
+	if (work->step == 1)
+		budget_hold();
+	if (work->step == 2) {
+		budget_hold();
+		budget_pause();
+	}
+	budget_starve();
+	(void)pool_alloc(work->pool, 16);
+	work->was_over = budget_is_over();
+	if (work->step == 2)
+		budget_resume();
+	if (work->step == 1 || work->step == 2)
+		budget_release();
+	work->finished = true;
+}
+
+static void starving(struct pool *pool)
+{
+	struct work work = { .pool = pool, .step = 0 };
+
+	released = 0;
+	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED && !work.finished, "without memory of the system, the next step of work ends it");
+	is_int(released, 1, "cleanups ran");
+	work.step = 1;
+	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED && work.was_over && !work.finished, "what is held goes on until it is released");
+	work.step = 2;
+	ok(run(starve, &work, MEMORY, 0) == BUDGET_KEPT && !work.was_over && work.finished, "what does not count is not ended");
+	work.step = 3;
+	work.finished = false;
+	ok(budget_guard(starve, &work) == BUDGET_KEPT && work.finished, "nor what was granted nothing");
+	work.step = 0;
+	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED, "and it is ended again");
+	pool_clear(pool);
+}
+
 static void memory(struct pool *pool)
 {
 	static const size_t steps[] = { 16, 1000, 100000, 3 * MEMORY };
@@ -336,6 +377,7 @@ int main(void)
 	struct pool *pool = pool_new();
 
 	memory(pool);
+	starving(pool);
 	charges(pool);
 	cpu(pool);
 	holding(pool);

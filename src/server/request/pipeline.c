@@ -36,7 +36,7 @@ static void run_steps(void *arg)
 }
 
 // A client that sent a large body is told to send less, any other to ask for less. Not 503, which clients repeat: the same
-// request would fail again.
+// request would fail again. If the system has no memory, that may pass.
 static enum outcome explain(struct call *call, enum budget_end end)
 {
 	bool sent = call->request.body.n > 0;
@@ -44,6 +44,8 @@ static enum outcome explain(struct call *call, enum budget_end end)
 	if (end == BUDGET_BROKEN)
 		return call_fail(call, OUTCOME_INTERNAL,
 			"what is stored of this can't be read, and nothing was changed: tell the operator, whose log names the row");
+	if (end == BUDGET_STARVED)
+		return call_fail(call, OUTCOME_UNAVAILABLE, "the service is short of memory, and nothing was changed: try again");
 	if (end == BUDGET_TIME)
 		return call_fail(call, OUTCOME_TOO_COSTLY,
 			"this takes more than the %u milliseconds of computing time that a request is granted: %s less at a time",
@@ -66,7 +68,10 @@ static void give_up(struct exchange *exchange, enum budget_end end)
 	call->handover = STR_NONE;
 	response_reset(&call->response, call->pool);
 	exchange->outcome = explain(call, end);
-	if (end != BUDGET_BROKEN) // the function that found the database broken has logged it
+	if (end == BUDGET_STARVED)
+		log_error("the system has no memory for %.*s %.*s", STR_ARG(call->request.method_text),
+			STR_ARG(str_part(call->request.target, 0, 256)));
+	else if (end != BUDGET_BROKEN) // the function that found the database broken has logged it
 		log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
 }
