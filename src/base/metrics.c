@@ -27,6 +27,17 @@ void metrics_add(const struct shared *shared, enum metrics_counter counter, uint
 		add(&metrics_area(shared)->counters[counter], n);
 }
 
+void metrics_add_own(const struct shared *shared, const uint64_t now[METRICS__OWN], uint64_t added[METRICS__OWN])
+{
+	if (shared == NULL)
+		return;
+	struct metrics *metrics = metrics_area(shared);
+	for (size_t i = 0; i < METRICS__OWN; i++) {
+		add(&metrics->counters[i], now[i] - added[i]);
+		added[i] = now[i];
+	}
+}
+
 // ---- rows
 
 // Takes a free row for the key, or finds the one that has it. stride: bytes from one row's key to the next one's.
@@ -163,8 +174,10 @@ void metrics_process(const struct shared *shared, enum metrics_kind kind, uint32
 
 void metrics_process_value(const struct shared *shared, uint32_t value)
 {
-	if (shared != NULL && shared_slot(shared) != SHARED_NONE)
-		atomic_store_explicit(&metrics_area(shared)->processes[shared_slot(shared)].value, value, memory_order_relaxed);
+	unsigned slot = shared != NULL ? shared_slot(shared) : SHARED_NONE;
+
+	if (slot != SHARED_NONE)
+		atomic_store_explicit(&metrics_area(shared)->processes[slot].value, value, memory_order_relaxed);
 }
 
 void metrics_observe(const struct shared *shared, const int64_t gauges[METRICS__GAUGES], int64_t now_us)

@@ -3,8 +3,8 @@
 // and written as text for Prometheus by base/metrics_text.h.
 //
 // All processes add to the same totals, by atomic additions: nothing has to be summed, and what a process that ends has counted
-// is there already. There is no lock, so a process that is killed leaves none behind, and at most its last addition is missing.
-// A request costs some twenty additions. No figure is about a tenant, a user or a resource, so their number does not grow with
+// is there already. There is no lock, so a process that is killed leaves none behind; what it had not added yet is missing: of its
+// last request, and of the last second what its connection and caches have counted. A request costs five additions. No figure is about a tenant, a user or a resource, so their number does not grow with
 // the registry. If the file is lost, all begin at 0 again, as after a reboot; readers of counters expect that.
 //
 // Rows with names: methods, by dialect and id in their WADL. A row is taken by the first process that counts for the method, and
@@ -31,7 +31,7 @@ enum {
 extern const int64_t metrics_bounds_us[METRICS_BUCKETS];
 
 enum metrics_counter {
-	// those that a worker's own connection and caches count, and that step_count() adds
+	// those that a worker's own connection and caches count, and that metrics_add_own() adds
 	METRICS_ROUND_TRIPS,          // to the database, by workers
 	METRICS_CONNECTIONS,          // to the database, by workers
 	METRICS_STATEMENTS_PREPARED,  // by workers: a miss of the cache of statements
@@ -121,6 +121,9 @@ struct metrics_of_request {
 
 void metrics_request(const struct shared *shared, struct metrics_rows *rows, const struct metrics_of_request *request);
 void metrics_add(const struct shared *shared, enum metrics_counter counter, uint64_t n);
+// Adds to each counter below METRICS__OWN what the process's own count of it has grown by: now is what the counts are, and added
+// what they were at the last call, at first 0; it becomes now.
+void metrics_add_own(const struct shared *shared, const uint64_t now[METRICS__OWN], uint64_t added[METRICS__OWN]);
 // Says what this process is, and how it is at the moment: a worker 1 while it serves a request, the watch process its watches. Call
 // it again after shared_refresh() has mapped another file; it costs little.
 void metrics_process(const struct shared *shared, enum metrics_kind kind, uint32_t value);

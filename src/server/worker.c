@@ -187,9 +187,11 @@ static void serve(struct worker *worker)
 			limits_tick(worker->limits);
 			control_apply(worker->host);
 			metrics_process(worker->host, METRICS_WORKER, 0); // again, as another file may be mapped now
+			pipeline_count(&worker->pipeline, clock_tick_us());
 			look_after_mover(worker);
 			break;
 		case FCGI_END:
+			pipeline_count(&worker->pipeline, clock_tick_us());
 			return;
 		}
 		give_back(worker);

@@ -58,7 +58,7 @@ static struct str line_of(const struct call *call)
 {
 	struct buf line = buf_new(pool, 0);
 
-	access_line(&line, call, OUTCOME_OK, 2);
+	access_line(&line, call, OUTCOME_OK, 2, 1234);
 	return buf_str(&line);
 }
 
@@ -114,7 +114,7 @@ static void json_lines(void)
 	call.request.remote_addr = STR("2001:db8::1");
 	call.who.tenant = STR("a\\b\"\xff");
 	struct buf line = buf_new(pool, 0);
-	access_line_json(&line, &call, OUTCOME_OK, 2);
+	access_line_json(&line, &call, OUTCOME_OK, 2, 1234);
 	struct str s = buf_str(&line);
 	ok(str_starts(s, STR("{\"time\":\"")), "an object");
 	ok(contains(s, ",\"address\":\"2001:db8::1\",\"user\":null,\"method\":\"GET\",\"target\":\"/a\\\"b\\nc\","), "quotes and newlines are JSON's");

@@ -78,7 +78,7 @@ static struct str tenant_of(const struct call *call)
 	return call->who.tenant;
 }
 
-void access_line(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)
+void access_line(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries, int64_t us)
 {
 	const struct request *request = &call->request;
 
@@ -97,7 +97,7 @@ void access_line(struct buf *line, const struct call *call, enum outcome outcome
 	buf_addc(line, ' ');
 	uuid_add(line, call->request_id);
 	buf_addc(line, ' ');
-	buf_add_i64(line, clock_tick_us() - call->started_us);
+	buf_add_i64(line, us);
 	buf_addc(line, ' ');
 	buf_add(line, str_c(call->endpoint->name));
 	buf_addc(line, ' ');
@@ -125,7 +125,7 @@ static void add_text(struct buf *line, const char *name, struct str value, size_
 	}
 }
 
-void access_line_json(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)
+void access_line_json(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries, int64_t us)
 {
 	const struct request *request = &call->request;
 	const struct response *response = &call->response;
@@ -144,7 +144,7 @@ void access_line_json(struct buf *line, const struct call *call, enum outcome ou
 	add_text(line, "user_agent", request_header(request, "user-agent"), MAX_FIELD);
 	BUF_LIT(line, ",\"request_id\":\"");
 	uuid_add(line, call->request_id);
-	buf_addf(line, "\",\"microseconds\":%lld", (long long)(clock_tick_us() - call->started_us));
+	buf_addf(line, "\",\"microseconds\":%lld", (long long)us);
 	add_text(line, "endpoint", str_c(call->endpoint->name), MAX_FIELD);
 	add_text(line, "outcome", str_c(outcome_name(outcome)), MAX_FIELD);
 	buf_addf(line, ",\"tries\":%u", tries);

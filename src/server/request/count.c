@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "db/db.h"
 #include "registry/cache/page_cache.h"
@@ -11,14 +10,19 @@
 #include "server/request/steps.h"
 #include "server/setup/settings.h"
 
-// The counters that this process's connection and caches keep for themselves.
-static void read_own(const struct pipeline *pipeline, uint64_t now[METRICS__OWN])
+enum { COUNT_EVERY_US = 1000000 };
+
+void pipeline_count(struct pipeline *pipeline, int64_t now_us)
 {
+	uint64_t now[METRICS__OWN];
+
+	pipeline->counted_us = now_us;
 	now[METRICS_ROUND_TRIPS] = db_round_trips(pipeline->db);
 	now[METRICS_CONNECTIONS] = db_sessions(pipeline->db);
 	db_statement_uses(pipeline->db, &now[METRICS_STATEMENTS_PREPARED], &now[METRICS_STATEMENTS_REUSED]);
 	resource_cache_lookups(pipeline->store->resource_cache, &now[METRICS_RESOURCE_CACHE_HITS], &now[METRICS_RESOURCE_CACHE_MISSES]);
 	page_cache_lookups(pipeline->store->page_cache, &now[METRICS_PAGE_CACHE_HITS], &now[METRICS_PAGE_CACHE_MISSES]);
+	metrics_add_own(pipeline->host, now, pipeline->counted);
 }
 
 // " 12.5 ms"
@@ -39,15 +43,14 @@ static void add_trip(struct buf *text, const struct db_trace *trace, size_t trip
 	add_ms(text, trace->trips[trip].us);
 }
 
-// Logs a request that took us microseconds of a worker's time.
-static void log_slow(const struct exchange *exchange, int64_t us)
+static void log_slow(const struct exchange *exchange)
 {
 	const struct call *call = exchange->call;
 	const struct db_trace *trace = exchange->pipeline->trace;
 	struct buf text = buf_new(exchange->pool, 1024);
 
 	BUF_LIT(&text, "took");
-	add_ms(&text, us);
+	add_ms(&text, exchange->us);
 	BUF_LIT(&text, ", of which the database");
 	add_ms(&text, trace->us);
 	buf_addf(&text, " in %zu round trips", trace->n);
@@ -66,12 +69,10 @@ void step_count(struct exchange *exchange)
 	struct pipeline *pipeline = exchange->pipeline;
 	const struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
-	uint64_t now[METRICS__OWN];
-	int64_t us = clock_tick_us() - call->started_us;
 
 	if (pipeline->trace != NULL) {
-		if (us > server_settings(pipeline->config)->slow_request * INT64_C(1000)) {
-			log_slow(exchange, us);
+		if (exchange->us > server_settings(pipeline->config)->slow_request * INT64_C(1000)) {
+			log_slow(exchange);
 			metrics_add(pipeline->host, METRICS_SLOW_REQUESTS, 1);
 		}
 		pipeline->trace->n = 0;
@@ -85,16 +86,11 @@ void step_count(struct exchange *exchange)
 		.id = method != NULL ? method->id : "",
 		.outcome = exchange->outcome,
 		.status = call->response.status,
-		.us = us,
+		.us = exchange->us,
 	};
 	metrics_request(pipeline->host, &pipeline->rows, &request);
 	if (exchange->tries > 1)
 		metrics_add(pipeline->host, METRICS_RETRIES, exchange->tries - 1);
-	read_own(pipeline, now);
-	for (enum metrics_counter i = 0; i < METRICS__OWN; i++) {
-		if (now[i] == pipeline->counted[i])
-			continue;
-		metrics_add(pipeline->host, i, now[i] - pipeline->counted[i]);
-		pipeline->counted[i] = now[i];
-	}
+	if (call->started_us - pipeline->counted_us > COUNT_EVERY_US)
+		pipeline_count(pipeline, call->started_us);
 }

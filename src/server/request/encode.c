@@ -106,9 +106,9 @@ void step_log(struct exchange *exchange)
 		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(exchange->outcome));
 	if (exchange->pipeline->logs_json)
-		access_line_json(&line, call, exchange->outcome, exchange->tries);
+		access_line_json(&line, call, exchange->outcome, exchange->tries, exchange->us);
 	else
-		access_line(&line, call, exchange->outcome, exchange->tries);
+		access_line(&line, call, exchange->outcome, exchange->tries, exchange->us);
 	if (may_wait(exchange))
 		log_access_later(buf_str(&line));
 	else

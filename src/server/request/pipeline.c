@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/budget.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "server/request/pipeline.h"
@@ -87,6 +88,7 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 	if (end != BUDGET_KEPT)
 		give_up(&exchange, end);
 	step_encode(&exchange);
+	exchange.us = clock_tick_us() - call->started_us;
 	step_count(&exchange);
 	step_log(&exchange);
 	log_request(STR(""));
