@@ -9,16 +9,17 @@
 #   log         lines of the service's log
 #   access-log  lines of an access log
 #   cron, lighttpd, prometheus   lines of a crontab in /etc/cron.d, of the configuration of lighttpd, of Prometheus
+#   nginx       likewise; t/965-host-prometheus.t executes it
 #   example     what no test can execute, such as commands with another site's names. t/pages says why
 #
-# scripts/check-docs refuses a block without a mark, and commands that t/pages does not name. t/848-pages.t executes all kinds but those
-# commands for which t/pages names another test.
+# scripts/check-docs refuses a block without a mark, and commands that t/pages does not name. t/848-pages.t executes all other kinds, but
+# for those commands for which t/pages names another test.
 package Tenure::Pages;
 
 use strict;
 use warnings;
 
-our @MARKS = qw(sh output conf map sql log access-log cron lighttpd prometheus example);
+our @MARKS = qw(sh output conf map sql log access-log cron lighttpd prometheus nginx example);
 
 sub _read {
     my ($path) = @_;
