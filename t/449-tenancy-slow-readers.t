@@ -69,6 +69,12 @@ subtest 'more than may wait' => sub {
     my @greedy = map { [ $list->('greedy') ] } 1 .. $slow;
     ok Tenure::Instance::wait_until(sub { $instance->log_text('combined') =~ /one of the tenant with the most is cut off/ }),
         'the tenant with the most loses';
+    # The level of log lines is that of the process that sends, too.
+    my $told = sub { return scalar(() = $instance->log_text('combined') =~ /is cut off/g) };
+    is +($instance->manage('log-level', 'error'))[0], 0, 'no warnings any more';
+    push @greedy, [ $list->('greedy') ];
+    my $before = $told->();
+    push @greedy, map { [ $list->('greedy') ] } 1 .. 2;
     my $read = sub {
         my ($socket, $answer) = @_;
         1 while sysread $socket, $answer, 1 << 20, length $answer;
@@ -80,6 +86,7 @@ subtest 'more than may wait' => sub {
     my $whole = grep { $read->(@$_) } @greedy;
     cmp_ok $whole, '>', 0, 'what there was room for is sent';
     cmp_ok $whole, '<', $slow, 'and no more';
+    is $told->(), $before, 'and no more is said of it';
     $instance->stop;
 };
 

@@ -84,6 +84,11 @@ sub check_server {
         $after = Tenure::Metrics::of_socket($socket);
         return !grep { count($after, $_) - count($before, $_) != $did{$_} } keys %did;
     }), 'what was counted is what the clients did' or diag explain $after;
+    # What connections and caches count comes within a second.
+    ok Tenure::Instance::wait_until(sub {
+        $after = Tenure::Metrics::of_socket($socket);
+        return $after->{tenure_database_round_trips_total} - $before->{tenure_database_round_trips_total} >= 3 * $clients * $each;
+    }), 'round trips';
     for my $id ('putNamespacedResource', 'getNamespacedResource') {
         my @of = (dialect => 'tenancy', route => $id);
         is Tenure::Metrics::sum($after, 'tenure_request_duration_seconds_count', @of), Tenure::Metrics::sum($after, 'tenure_requests_total', @of),
@@ -94,7 +99,6 @@ sub check_server {
     }
     is Tenure::Metrics::sum($after, 'tenure_outcomes_total', dialect => 'tenancy', outcome => 'created')
         - Tenure::Metrics::sum($before, 'tenure_outcomes_total', dialect => 'tenancy', outcome => 'created'), $clients * $each, 'by outcome';
-    cmp_ok $after->{tenure_database_round_trips_total} - $before->{tenure_database_round_trips_total}, '>=', 3 * $clients * $each, 'round trips';
     cmp_ok $after->{'tenure_statement_cache_lookups_total{result="hit"}'}, '>', $after->{'tenure_statement_cache_lookups_total{result="miss"}'},
         'most statements were prepared before';
     ok Tenure::Instance::wait_until(sub {
@@ -211,6 +215,28 @@ SQL
         ok !defined readline $silent[-1], 'and are closed in the end';
         my @gone = map { my $s = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $socket); print {$s} "GET /metrics HTTP/1.0\r\n\r\n"; close $s } 1 .. 20;
         ok $now->(), 'some that do not wait for the answer';
+        my $eager = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => $socket);
+        print {$eager} "GET /metrics HTTP/1.0\r\n\r\n" . 'x' x 20000;
+        $eager->flush;
+        my ($text, $n) = ('');
+        1 while ($n = sysread $eager, $text, 65536, length $text);
+        like $text, qr/^tenure_watches \d+$/m, 'one that sends more than a request gets the answer';
+        is $n, 0, 'and then its end, no error' or diag $!;
+    };
+
+    subtest 'the socket goes' => sub {
+        push @{ $instance->{allow} }, qr/no metrics: /;
+        unlink $socket or die "$socket: $!";
+        ok Tenure::Instance::wait_until(sub { (Tenure::Metrics::ask($socket, "GET /metrics HTTP/1.0\r\n\r\n"))[0] }), 'another one comes';
+        unlink $socket or die "$socket: $!";
+        my $other = IO::Socket::UNIX->new(Local => $socket, Listen => 8) // die "$socket: $!";
+        ok Tenure::Instance::wait_until(sub { $instance->log_text('host') =~ /no metrics: \Q$socket\E: another process is serving this socket \(setting metrics_socket; each registry on a host needs one/ }),
+            'another process has taken its name';
+        $other->blocking(0);
+        ok Tenure::Instance::wait_until(sub { $other->accept }), 'and is asked whether it lives' for 1 .. 2;
+        close $other;
+        ok Tenure::Instance::wait_until(sub { (Tenure::Metrics::ask($socket, "GET /metrics HTTP/1.0\r\n\r\n"))[0] }), 'when that has ended, it comes back';
+        is scalar(() = $instance->log_text('host') =~ /no metrics: /g), 1, 'the log says it once';
     };
 
     subtest 'the file of the counters goes' => sub {
@@ -224,6 +250,13 @@ SQL
             my $n = count($now->(), 'getTenant 2xx');
             return $n > 0 && $n < $clients * $each;
         }), 'counting begins anew, in a file that all have';
+        # Also by those that answer no requests: a master, and the mover.
+        my ($victim) = grep { Tenure::Daemon::has_epoll($_) && Tenure::Daemon::name_of($_) eq 'tenured' } Tenure::Instance::children_of($instance->master_pid('service'));
+        kill KILL => $victim;
+        ok Tenure::Instance::wait_until(sub { $now->()->{tenure_workers_failed_total} == 1 }), 'a master counts there';
+        $admin->make_tenant('last');
+        $admin->post('/v2.0/t3/action/move?dest=last', prefer => 'respond-async')->is_status(202, 'a move');
+        ok Tenure::Instance::wait_until(sub { $now->()->{'tenure_background_moves_total{result="done"}'} == 1 }), 'and the mover';
     };
 };
 

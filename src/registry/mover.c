@@ -294,7 +294,7 @@ static void pause_ms(long ms)
 	nanosleep(&time, NULL); // a signal ends the pause early, and the caller then checks *stop
 }
 
-void mover_run(const struct config *config, const struct shared *host, volatile sig_atomic_t *stop)
+void mover_run(const struct config *config, struct shared *host, volatile sig_atomic_t *stop)
 {
 	struct mover mover;
 
@@ -303,6 +303,8 @@ void mover_run(const struct config *config, const struct shared *host, volatile 
 		return;
 	}
 	while (!*stop) {
+		if (host != NULL)
+			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
 		enum step did = step(&mover);
 		if (did != STEP_WORKED && !*stop)

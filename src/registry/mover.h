@@ -15,7 +15,7 @@ struct shared; // base/shared.h
 
 // Carries out waiting work until *stop is set. A transaction that is running then is finished, or rolled back and left
 // waiting.
-void mover_run(const struct config *config, const struct shared *host, volatile sig_atomic_t *stop);
+void mover_run(const struct config *config, struct shared *host, volatile sig_atomic_t *stop);
 // Carries out one waiting move, and deletes one piece of one namespace. False: nothing waits, or the database does not answer.
 bool mover_once(const struct config *config, const struct shared *host);
 

@@ -111,7 +111,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		code = host_main(&(struct host_options){ .path = NULL }, &master->setup->config, master->host);
 		break;
 	case CHILD_SENDER:
-		code = sender_main(master->setup, master->slow[1]);
+		code = sender_main(master->setup, master->slow[1], master->host);
 		break;
 	case CHILD_WATCH:
 		code = watch_main(master->setup, master->orders[1], master->host, life);
@@ -380,6 +380,8 @@ static void supervise(struct master *master)
 {
 	while (!master->stopping || any_running(master)) {
 		take_signal(master, wait_for_signal(master));
+		if (master->host != NULL)
+			(void)shared_refresh(master->host, clock_tick_us());
 		control_apply(master->host);
 		reap(master);
 		if (master->stopping)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "server/setup/settings.h"
 #include "server/setup/signals.h"
@@ -34,6 +35,7 @@ struct rest {
 
 struct sender {
 	const struct setup *setup;
+	struct shared *host; // NULL: none
 	int from, signal_fd, epoll_fd;
 	struct rest *first;
 	uint64_t waiting; // bytes of all rests
@@ -212,6 +214,9 @@ static void loop(struct sender *sender)
 
 	while (goes_on(sender)) {
 		int n = epoll_wait(sender->epoll_fd, events, EVENTS, sender->first != NULL || sender->stopping ? LOOK_MS : -1);
+		if (sender->host != NULL)
+			(void)shared_refresh(sender->host, clock_tick_us());
+		control_apply(sender->host); // before anything is logged
 		for (int i = 0; i < n; i++)
 			take_event(sender, &events[i]);
 		end_stuck(sender);
@@ -225,9 +230,9 @@ static bool listen_to(const struct sender *sender, int fd, void *what)
 	return fd >= 0 && epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-int sender_main(const struct setup *setup, int from)
+int sender_main(const struct setup *setup, int from, struct shared *host)
 {
-	struct sender sender = { .setup = setup, .from = from };
+	struct sender sender = { .setup = setup, .from = from, .host = host };
 	struct rlimit limit;
 	sigset_t signals;
 	int code = EX_OSERR;

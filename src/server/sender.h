@@ -10,10 +10,13 @@
 
 #include "server/setup/setup.h"
 
+struct shared;
+
 enum { SENDER_STUCK_S = 30 };
 
 // Receives connections from the descriptor (handover_take) until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Then
-// it sends the rests that it has, for at most SENDER_STUCK_S. Returns the exit code.
-int sender_main(const struct setup *setup, int from);
+// it sends the rests that it has, for at most SENDER_STUCK_S. host: the memory that all processes of the host share, which has the
+// level of log lines; NULL: none. Returns the exit code.
+int sender_main(const struct setup *setup, int from, struct shared *host);
 
 #endif

@@ -29,6 +29,7 @@
 
 enum {
 	LOOK_MS = 1000,        // between two looks at the lock, at hanging children and at the shared memory
+	METRICS_AGAIN_US = 5000000, // between two attempts to open the socket of /metrics
 	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
 };
 
@@ -40,6 +41,8 @@ struct host {
 	struct shared *shared;
 	struct host_lock lock;
 	struct metrics_socket *metrics; // while it holds the lock; NULL: none
+	int64_t metrics_due_us;         // clock_tick_us() before which the socket is not opened
+	bool metrics_told;              // why it can't be opened is in the log
 	int signal_fd;
 	pid_t pid;
 	struct children children; // they run while it holds the lock
@@ -160,6 +163,26 @@ static void say_who_works(struct host *host, pid_t holder)
 		log_info("another process does this host's background work; this one waits until it ends");
 }
 
+// Opens the socket of /metrics unless it is open and can be reached: its file may have been removed, or the path be another process's
+// when it was tried last.
+static void open_metrics(struct host *host)
+{
+	int64_t now_us = clock_tick_us();
+
+	if ((host->metrics != NULL && metrics_socket_is_reached(host->metrics)) || now_us < host->metrics_due_us)
+		return;
+	metrics_socket_close(&host->metrics);
+	host->metrics = metrics_socket_open(host->config, host->shared, &host->metrics_told);
+	host->metrics_due_us = now_us + METRICS_AGAIN_US;
+}
+
+static void close_metrics(struct host *host)
+{
+	metrics_socket_close(&host->metrics);
+	host->metrics_due_us = 0;
+	host->metrics_told = false;
+}
+
 static void try_lock(struct host *host)
 {
 	pid_t holder;
@@ -168,7 +191,7 @@ static void try_lock(struct host *host)
 	case HOST_LOCK_HELD:
 		host->works = true;
 		host->told = false;
-		host->metrics = metrics_socket_open(host->config, host->shared);
+		open_metrics(host);
 		log_info("does this host's background work");
 		break;
 	case HOST_LOCK_ELSEWHERE:
@@ -190,7 +213,7 @@ static void check_lock(struct host *host)
 		return;
 	log_warning("%s was removed or replaced", host->lock.path);
 	host_lock_release(&host->lock);
-	metrics_socket_close(&host->metrics);
+	close_metrics(host);
 	host->works = false;
 	try_lock(host);
 	if (!host->works)
@@ -224,9 +247,9 @@ static void reload(struct host *host)
 	host->config = fresh;
 	setup_open_error_log(fresh, host->options->program);
 	end_children(host); // others with the new configuration take their places
-	metrics_socket_close(&host->metrics);
+	close_metrics(host);
 	if (host->works)
-		host->metrics = metrics_socket_open(fresh, host->shared);
+		open_metrics(host);
 	log_info("reloaded");
 	notify_supervisor("READY=1");
 }
@@ -271,6 +294,8 @@ static void look(struct host *host)
 		check_lock(host);
 	else if (!children_any_running(&host->children))
 		try_lock(host);
+	if (host->works)
+		open_metrics(host);
 	if (host->works && host->kill_us == 0)
 		start_due(host);
 }

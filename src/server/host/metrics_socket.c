@@ -36,7 +36,7 @@ struct metrics_socket {
 	struct client clients[METRICS_SOCKET_CLIENTS];
 };
 
-struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared)
+struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *told)
 {
 	const struct host_settings *settings = host_settings(config);
 	const struct server_endpoint_settings how = {
@@ -48,15 +48,24 @@ struct metrics_socket *metrics_socket_open(const struct config *config, const st
 		return NULL;
 	struct metrics_socket *sock = calloc(1, sizeof(*sock));
 	if (sock == NULL || !listen_open(&sock->listener, &how, &error)) {
-		log_error("no metrics: %s", error != NULL ? error : "no memory");
+		if (!*told)
+			log_error("no metrics: %s (setting metrics_socket; each registry on a host needs one of its own)",
+				error != NULL ? error : "no memory");
+		*told = true;
 		free(error);
 		free(sock);
 		return NULL;
 	}
+	*told = false;
 	sock->shared = shared;
 	for (size_t i = 0; i < METRICS_SOCKET_CLIENTS; i++)
 		sock->clients[i].fd = -1;
 	return sock;
+}
+
+bool metrics_socket_is_reached(const struct metrics_socket *sock)
+{
+	return listen_is_reached(&sock->listener);
 }
 
 static void end_client(struct client *client)
@@ -151,6 +160,11 @@ static bool take(const struct metrics_socket *sock, struct client *client)
 	return client->answer != NULL;
 }
 
+static bool is_answered(const struct client *client)
+{
+	return client->answer != NULL && client->at == client->size;
+}
+
 // Writes what the connection takes. False: the client is to be closed.
 static bool give(struct client *client)
 {
@@ -159,11 +173,18 @@ static bool give(struct client *client)
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	client->at += (size_t)n;
-	if (client->at < client->size)
-		return true;
-	// What the client may still send must not reset the connection before it has read.
-	(void)shutdown(client->fd, SHUT_WR);
-	return false;
+	if (is_answered(client))
+		(void)shutdown(client->fd, SHUT_WR);
+	return true;
+}
+
+// Reads what still comes, until the client closes: bytes that nobody has read at close(2) would reset the connection, and take from the
+// client what it has not read yet. False: the client is to be closed.
+static bool drain(struct client *client)
+{
+	ssize_t n = recv(client->fd, client->head, HEAD_ROOM, 0);
+
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 // ---- connections
@@ -207,7 +228,8 @@ size_t metrics_socket_prepare(const struct metrics_socket *sock, struct pollfd *
 	for (size_t i = 0; i < METRICS_SOCKET_CLIENTS; i++) {
 		const struct client *client = &sock->clients[i];
 		if (client->fd >= 0)
-			polls[n++] = (struct pollfd){ .fd = client->fd, .events = client->answer != NULL ? POLLOUT : POLLIN };
+			polls[n++] = (struct pollfd){ .fd = client->fd,
+				.events = client->answer != NULL && !is_answered(client) ? POLLOUT : POLLIN };
 	}
 	return n;
 }
@@ -230,7 +252,7 @@ void metrics_socket_work(struct metrics_socket *sock, const struct pollfd *polls
 		if (client->fd < 0)
 			continue;
 		if (is_ready(polls, n, client->fd))
-			goes_on = client->answer != NULL ? give(client) : take(sock, client);
+			goes_on = is_answered(client) ? drain(client) : client->answer != NULL ? give(client) : take(sock, client);
 		if (!goes_on || now_us - client->since_us > METRICS_SOCKET_S * INT64_C(1000000))
 			end_client(client);
 	}

@@ -2,7 +2,7 @@
 // The unix socket on which the host service answers GET /metrics in plain HTTP/1.0 (base/metrics_text.h): for curl --unix-socket and
 // for collectors on the same machine. The socket's permissions say who may read.
 //
-// A client that sends or takes nothing is closed after METRICS_SOCKET_S; one that sends more than a few KiB at once. When all
+// A client is closed METRICS_SOCKET_S after it came; one that sends a longer request than a few KiB at once. When all
 // places are taken, the oldest client is closed. Nothing here blocks.
 #ifndef TENURE_SERVER_HOST_METRICS_SOCKET_H
 #define TENURE_SERVER_HOST_METRICS_SOCKET_H
@@ -17,9 +17,11 @@ struct shared;
 
 enum { METRICS_SOCKET_CLIENTS = 16, METRICS_SOCKET_POLLS = METRICS_SOCKET_CLIENTS + 1, METRICS_SOCKET_S = 5 };
 
-// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged. shared: NULL if
-// nothing is counted; it must outlive the socket.
-struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared);
+// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged unless *told says that it
+// was; *told becomes whether it was. shared: NULL if nothing is counted; it must outlive the socket.
+struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *told);
+// Does the path lead to this socket still? Its file may have been removed.
+bool metrics_socket_is_reached(const struct metrics_socket *socket);
 // Closes all connections and removes the socket's file, if it is still this one's.
 void metrics_socket_close(struct metrics_socket **socket);
 

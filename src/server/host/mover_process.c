@@ -20,7 +20,7 @@ static void on_stop(int signal)
 	stop = 1;
 }
 
-int mover_process_main(const struct config *config, const struct shared *host)
+int mover_process_main(const struct config *config, struct shared *host)
 {
 	signals_stop_by(on_stop);
 	mover_run(config, host, &stop);

@@ -13,7 +13,7 @@ struct shared; // base/shared.h: host is the memory that all processes of the ho
 
 // Main function of the host service's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the exit
 // code.
-int mover_process_main(const struct config *config, const struct shared *host);
+int mover_process_main(const struct config *config, struct shared *host);
 
 // What a worker without a master knows of its mover; it has at most one at a time.
 struct mover_kick {

@@ -82,7 +82,7 @@ static unsigned look(struct reaper *reaper)
 	return AWAY_S;
 }
 
-void reaper_run(const struct config *config, const struct shared *host)
+void reaper_run(const struct config *config, struct shared *host)
 {
 	struct reaper reaper;
 
@@ -92,6 +92,8 @@ void reaper_run(const struct config *config, const struct shared *host)
 		return;
 	}
 	for (;;) {
+		if (host != NULL)
+			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
 		const struct timespec pause = { .tv_sec = look(&reaper) };
 		(void)nanosleep(&pause, NULL);

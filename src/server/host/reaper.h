@@ -8,6 +8,6 @@ struct shared; // base/shared.h: host is the memory that all processes of the ho
 
 // Works until a signal ends the process: a purge consists of small transactions, so nothing is lost but the present one. While the
 // database is away it waits. reap_interval must not be 0. Returns only if there is no memory.
-void reaper_run(const struct config *config, const struct shared *host);
+void reaper_run(const struct config *config, struct shared *host);
 
 #endif

@@ -150,14 +150,19 @@ bool listen_open(struct listener *listener, const struct server_endpoint_setting
 	return true;
 }
 
-void listen_unlink(struct listener *listener)
+bool listen_is_reached(const struct listener *listener)
 {
 	struct stat st;
 
+	return listener->path == NULL ||
+		(lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode);
+}
+
+void listen_unlink(struct listener *listener)
+{
 	if (listener->path == NULL)
 		return;
-	if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode &&
-	    unlink(listener->path) != 0)
+	if (listen_is_reached(listener) && unlink(listener->path) != 0)
 		log_info("%s stays: %s; the next start recognises it", listener->path, strerror(errno));
 	free(listener->path);
 	listener->path = NULL;

@@ -27,6 +27,8 @@ bool listen_inherited(int *fd, char **error);
 // connection can be made. A socket left by a killed process is replaced. A socket that a process still serves, or a file that is
 // no socket, is an error. False with *error from malloc.
 bool listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error);
+// Does its path still lead to this socket? Always true of an inherited one.
+bool listen_is_reached(const struct listener *listener);
 // Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);
 void listen_close(struct listener *listener);

@@ -67,7 +67,7 @@ const struct server_settings *server_settings(const struct config *config)
 
 static const struct setting host_rows[] = {
 	HOST("metrics_socket", TEXT, metrics_socket, TENURE_RUNSTATEDIR "/tenure/metrics.sock", 0, SETTING_SOCKET_MAX, NULL,
-		"Path of the unix socket on which the host service answers GET /metrics. Empty: none."),
+		"Path of the unix socket on which the host service answers GET /metrics. Empty: none. Two registries on one host need one each."),
 	HOST("metrics_socket_mode", OCTAL, metrics_socket_mode, "0660", 0, 0777, NULL,
 		"Permissions of that socket."),
 	HOST("reap_interval", SECONDS, reap_interval, "1d", 0, 366 * SETTING_DAY, NULL,
