@@ -122,6 +122,16 @@ static void json_lines(void)
 	ok(str_ends(s, STR(",\"endpoint\":\"service\",\"outcome\":\"ok\",\"tries\":2,\"tenant\":\"a\\\\x5cb\\\\x22\\\\xff\"}")),
 		"what is not UTF-8 is escaped as in the other format");
 	ok(str_find(s, '\n', 0) == s.n, "one line");
+
+	call.who.tenant = STR("\x1b[1m \xc2\x9b" "31m \x7f \xc3\xa9");
+	line.n = 0;
+	access_line_json(&line, &call, OUTCOME_OK, 2, 1234);
+	ok(str_ends(buf_str(&line), STR(",\"tenant\":\"\\u001b[1m \\u009b31m \\u007f \xc3\xa9\"}")),
+		"nor does a terminal obey what it shows");
+	call.who.tenant = STR("a\0b\x01");
+	line.n = 0;
+	access_line_json(&line, &call, OUTCOME_OK, 2, 1234);
+	ok(str_ends(buf_str(&line), STR(",\"tenant\":\"a\\u0000b\\u0001\"}")), "a NUL ends nothing");
 }
 
 int main(void)

@@ -110,6 +110,30 @@ void access_line(struct buf *line, const struct call *call, enum outcome outcome
 
 // ---- JSON
 
+// DEL, and the first byte of U+0080 to U+00BF: JSON has them as they are, but terminals obey DEL and U+0080 to U+009F.
+enum { DEL = 0x7f, C1_LEAD = 0xc2, C1_END = 0xa0 };
+
+// Adds a string of JSON without control characters, which stand as \u0000. value: UTF-8.
+static void add_json(struct buf *line, struct str value)
+{
+	if (memchr(value.p, DEL, value.n) == NULL && memchr(value.p, C1_LEAD, value.n) == NULL) {
+		json_add_string(line, value);
+		return;
+	}
+	struct buf text = buf_new(line->pool, value.n + 64);
+	json_add_string(&text, value);
+	for (size_t i = 0; i < text.n; i++) {
+		uint8_t c = (uint8_t)text.p[i], next = i + 1 < text.n ? (uint8_t)text.p[i + 1] : 0;
+
+		if (c == DEL)
+			BUF_LIT(line, "\\u007f");
+		else if (c == C1_LEAD && next < C1_END)
+			buf_addf(line, "\\u%04x", (unsigned)(uint8_t)text.p[++i]);
+		else
+			buf_addc(line, (char)c);
+	}
+}
+
 static void add_text(struct buf *line, const char *name, struct str value, size_t most)
 {
 	value = str_part(value, 0, most);
@@ -117,7 +141,7 @@ static void add_text(struct buf *line, const char *name, struct str value, size_
 	if (value.n == 0) {
 		BUF_LIT(line, "null");
 	} else if (str_utf8_ok(value, NULL)) {
-		json_add_string(line, value);
+		add_json(line, value);
 	} else {
 		struct buf escaped = buf_new(line->pool, value.n + 64);
 		log_escape(&escaped, value);
