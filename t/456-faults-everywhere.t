@@ -1,8 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Every database command, allocation and system call of a request fails in turn (Tenure::Faults). A sample, drawn by TENURE_SEED;
+# Every database command, allocation and system call of a request fails in turn (Tenure::Faults). A sample of requests and of what fails in
+# them, drawn by TENURE_SEED;
 # scripts/check --long faults takes all. TENURE_FAULTS: how many faults, or "all" (TENURE_FAULTS_SHARD, "2/3": of the second third of
-# the requests); TENURE_FAULTS_KINDS: of which kinds; TENURE_FAULTS_COUNTS: a file for the figures.
+# the requests); TENURE_FAULTS_REQUESTS: of how many requests; TENURE_FAULTS_KINDS: of which kinds; TENURE_FAULTS_COUNTS: a file for the figures.
 use strict;
 use warnings;
 
@@ -99,10 +100,14 @@ sub prepare {
 
 $faults->ask({ method => 'PUT', path => "/v2.0/$_", body => { tenant => {} } }) for 'elsewhere', 'nobody';
 
+my ($k, $shards) = split m{/}, $ENV{TENURE_FAULTS_SHARD} // '1/1';
+my @order = sort { rand() <=> 0.5 } 0 .. $#steps;
+my @drawn = @steps[$most eq 'all' ? grep { $_ % $shards == $k - 1 } 0 .. $#steps : sort { $a <=> $b } @order[0 .. ($ENV{TENURE_FAULTS_REQUESTS} // 10) - 1]];
+
 # Each once without a fault: its statements are prepared then, and its effect is known.
 my %growth;
 subtest 'without faults' => sub {
-    for my $step (@steps) {
+    for my $step (@drawn) {
         my $i = prepare($step);
         my $before = $faults->state;
         my $answer = $faults->ask(request_of($step, $i));
@@ -111,7 +116,6 @@ subtest 'without faults' => sub {
     }
 };
 
-my @names = map { $_->[0] } @steps;
 my (%calls, %count, @found);
 
 sub calls_of {
@@ -134,8 +138,7 @@ sub try_one {
 
 my $resident;
 if ($most eq 'all') {
-    my ($k, $shards) = split m{/}, $ENV{TENURE_FAULTS_SHARD} // '1/1';
-    for my $step (@steps[grep { $_ % $shards == $k - 1 } 0 .. $#steps]) {
+    for my $step (@drawn) {
         for my $kind (@kinds) {
             for my $cold (0, 1) {
                 for my $call (1 .. calls_of($step, $kind, $cold)) {
@@ -148,9 +151,10 @@ if ($most eq 'all') {
 }
 else {
     for my $n (1 .. $most) {
-        my $step = $step{ $names[rand @names] };
-        # Statements are the most of what can fail.
-        my $kind = rand() < 0.4 ? $kinds[0] : $kinds[rand @kinds];
+        my $step = $drawn[rand @drawn];
+        # Commands and allocations are the most of what can fail.
+        my @most = grep { $_ eq 'database' || $_ eq 'memory' } @kinds;
+        my $kind = @most && rand() < 0.6 ? $most[rand @most] : $kinds[rand @kinds];
         my $cold  = rand() < 0.3 ? 1 : 0;
         my $calls = calls_of($step, $kind, $cold) or next;
         my @errors = @{ $Tenure::Faults::errors{$kind} };

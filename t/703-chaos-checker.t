@@ -20,7 +20,7 @@ use Tenure::Run qw(read_file);
 my %uid = (x => 'uid-x', y => 'uid-y');
 my %etag_of = map { $_ => "etag-$_" } qw(x x+a x+b x+a+b y);
 
-sub shown { my ($text) = @_; return { map { /\A(\w+)=(\S+)#(\d+)\z/ or die $_; $1 => [$uid{ substr $2, 0, 1 }, $2, $3] } split ' ', $text } }
+sub shown { my ($text) = @_; return { map { m{\A([\w/]+)=(\S+)#(\d+)\z} or die $_; $1 => [$uid{ substr $2, 0, 1 }, $2, $3] } split ' ', $text } }
 
 sub op {
     my ($number, $begin, $end, $text) = @_;
@@ -28,7 +28,7 @@ sub op {
     my ($asked, $told) = split /: /, $text;
     my @words = split ' ', $asked;
     $op{do} = shift @words;
-    @op{qw(tenant name)} = split m{/}, shift @words;
+    @op{qw(tenant name)} = split m{/}, shift @words // '';
     delete $op{name} if !defined $op{name};
     while (defined(my $word = shift @words)) {
         if    ($word eq 'to') { $op{to} = shift @words }
@@ -73,6 +73,7 @@ my %good = (
     'an uncertain write that never happened' => [@made, [2, undef, 'append a/n1 a'], [3, 4, 'get a/n1: 200 =x#1'], [5, 6, 'append a/n1 b if x: 200 =x+b#2'], [7, 8, 'get a/n1: 200 =x+b#2']],
     'an uncertain write that another one followed' => [@made, [2, undef, 'append a/n1 a'], [3, 4, 'append a/n1 b: 200 =x+a+b#3']],
     'a move' => [@made, [2, 9, 'move a/n1 to b: 303 @b'], [3, 4, 'get a/n1: 200 =x#1'], [5, 6, 'get b/n1: 200 =x#2'], [7, 8, 'get a/n1: 301 @b'], [10, 11, 'get b/n1: 200 =x#2']],
+    'a list of all tenants' => [@made, [2, 9, 'move a/n1 to b: 303 @b'], [3, 4, 'survey: 200 {a/n1=x#1}'], [5, 6, 'survey: 200 {b/n1=x#1}'], [10, 11, 'survey: 200 {b/n1=x#1}']],
     'a move of nothing that runs beside one of something' => [@made, [2, 9, 'move b to c: 303 @c'], [3, 8, 'move a to b: 303 @b'], [10, 11, 'get a/n1: 301 @c'], [12, 13, 'list b: 200 {}']],
     'a move of all' => [@made, [2, 3, 'put a/n2 y: 201 =y#1'], [4, 9, 'move a to b: 303 @b'], [5, 6, 'list a: 200 {n1=x#1 n2=y#1}'], [10, 11, 'list b: 200 {n1=x#2 n2=y#2}'], [12, 13, 'list a: 200 {}']],
     'a move with a tag that holds' => [@made, [2, 3, 'look a to b: 200 {n1=x#1} a:1 b:0'], [4, 5, 'move a to b if o1: 303 @b']],
@@ -95,6 +96,9 @@ my %bad = (
     'a move of all that is seen half by single reads' => [@made, [2, 3, 'put a/n2 y: 201 =y#1'], [4, 20, 'move a to b: 303 @b'], [5, 6, 'get b/n1: 200 =x#2'], [7, 8, 'get a/n2: 200 =y#1']],
     'a resource in two tenants' => [@made, [2, 3, 'move a/n1 to b: 303 @b'], [4, 5, 'get b/n1: 200 =x#2'], [6, 7, 'get a/n1: 200 =x#1']],
     'a resource in two tenants after an uncertain move' => [@made, [2, undef, 'move a/n1 to b'], [4, 5, 'list b: 200 {n1=x#2}'], [6, 7, 'list a: 200 {n1=x#1}']],
+    'a resource in two tenants, in one list' => [@made, [2, 9, 'move a/n1 to b: 303 @b'], [3, 4, 'survey: 200 {a/n1=x#1 b/n1=x#1}']],
+    'a resource in none, in one list' => [@made, [2, 9, 'move a/n1 to b: 303 @b'], [3, 4, 'survey: 200 {}']],
+    'a list of all tenants that is stale' => [@made, [2, 3, 'move a/n1 to b: 303 @b'], [4, 5, 'survey: 200 {a/n1=x#1}']],
     'a resource in none' => [@made, [2, 3, 'move a/n1 to b: 303 @b'], [4, 5, 'list a: 200 {}'], [6, 7, 'list b: 200 {}']],
     'a deletion that does not last' => [@made, [2, 3, 'delete a/n1: 204'], [4, 5, 'get a/n1: 410'], [6, 7, 'get a/n1: 200 =x#1']],
     'a deletion under a guard that another had passed' => [@made, [2, 9, 'delete a/n1 if x: 204'], [2, 9, 'append a/n1 a if x: 200 =x+a#2']],

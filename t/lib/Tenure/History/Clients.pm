@@ -152,6 +152,16 @@ sub _list_of {
     return;
 }
 
+# Of all tenants, those of this group.
+sub _survey_of {
+    my ($me, $op, $answer) = @_;
+    return if $op->{status} != 200;
+    my %is_mine = map { $_ => 1 } $me->{load}->_tenants($me->{group});
+    $op->{all} = { map { $is_mine{ $_->{metadata}{tenant} } ? ("$_->{metadata}{tenant}/$_->{metadata}{name}" => [$_->{metadata}{uid}, join '+', $_->{base}, @{ $_->{log} }]) : () }
+        @{ $answer->json->{items} } };
+    return;
+}
+
 sub _look_of {
     my ($op, $answer) = @_;
     if ($op->{status} != 200) {
@@ -183,6 +193,10 @@ sub _turn {
     my @if   = defined $etag ? (if_match => $etag) : ();
     my $draw = rand;
     my $answer;
+    if ($draw < 0.03) {
+        $load->ask($me, { do => 'survey' }, sub { _survey_of($me, @_) }, 'GET', "/api/v1/tenants/all/$type");
+        return;
+    }
     if    ($draw < 0.25) { $answer = $load->ask($me, { do => 'get', %at }, $read, 'GET', $path) }
     elsif ($draw < 0.33) { $load->ask($me, { do => 'list', tenant => $tenant }, \&_list_of, 'GET', "/v2.0/$tenant/$type"); return }
     elsif ($draw < 0.47) {
@@ -228,7 +242,7 @@ sub history {
         push @history, @{ Tenure::History::load("$self->{dir}/client.$number") };
     }
     # A read that was told nothing tells nothing.
-    return [sort { $a->{begin} <=> $b->{begin} } grep { defined $_->{end} || $_->{do} !~ /\A(?:get|list|look)\z/ } @history];
+    return [sort { $a->{begin} <=> $b->{begin} } grep { defined $_->{end} || $_->{do} !~ /\A(?:get|list|survey|look|read)\z/ } @history];
 }
 
 sub model {

@@ -2,13 +2,13 @@
 # The model of a registry for Tenure::History: tenants, names, and a resource of one type at each address, as doc/api.md tells it.
 #
 # An operation is a hash with
-#   do       get list put append delete recover look move
+#   do       get list survey (a list over all tenants) put append delete recover look move
 #   tenant, name   the address; without a name, list, look and move mean all of the tenant
 #   to       the destination of look and move
 #   value    a word that no other operation has: what put writes, and append adds to it
 #   if       '*none' (If-None-Match: *), an etag (If-Match), or for move the number of the client's look; undef: unguarded
 #   status   what was told; with it uid, content, revision, etag; home (where a 301 or a 303 leads); all (of a list: name =>
-#            [uid, content, revision]; of a look: the same without content); counts, blocked (of a look)
+#            [uid, content, revision]; of a survey: tenant/name => [uid, content]; of a look: name => uid); counts, blocked (of a look)
 #
 # The content of a resource is the value of the last put and those of all appends since then, joined by '+'. So it names each write
 # that it stands on, and a write that was done twice shows.
@@ -36,7 +36,7 @@ sub learn {
     my @wrong;
     for my $op (@$history) {
         my @seen = [@$op{qw(uid content etag)}];
-        push @seen, map { [@{ $_ }[0, 1], undef] } values %{ $op->{all} } if $op->{do} eq 'list' && $op->{all};
+        push @seen, map { [@{ $_ }[0, 1], undef] } values %{ $op->{all} } if $op->{do} =~ /\A(?:list|survey)\z/ && $op->{all};
         for my $seen (@seen) {
             my ($uid, $content, $etag) = @$seen;
             next if !defined $content;
@@ -169,6 +169,21 @@ sub _do_list {
         return undef if !_tells(\%seen, ($self->_there($state, $op->{tenant}, $name))[1 .. 3]);
     }
     return $state;
+}
+
+sub _do_survey {
+    my ($self, $state, $op, $told) = @_;
+    return undef if !$told || $op->{status} != 200;
+    my $n = 0;
+    for my $tenant (@{ $self->{tenants} }) {
+        for my $name ($self->_live_names($state, $tenant)) {
+            my %seen;
+            @seen{qw(uid content)} = @{ $op->{all}{"$tenant/$name"} // return undef };
+            return undef if !_tells(\%seen, ($self->_there($state, $tenant, $name))[1 .. 3]);
+            $n++;
+        }
+    }
+    return $n == keys %{ $op->{all} } ? $state : undef;
 }
 
 sub _do_put {
@@ -315,12 +330,12 @@ sub parts {
 sub is_idle {
     my (undef, $op) = @_;
     return 0 if !defined $op->{end};
-    return $op->{do} eq 'get' || $op->{do} eq 'list' || $op->{status} == 301 || $op->{status} >= 400;
+    return $op->{do} =~ /\A(?:get|list|survey)\z/ || $op->{status} == 301 || $op->{status} >= 400;
 }
 
 sub show {
     my (undef, $op) = @_;
-    my $text = "$op->{do} $op->{tenant}" . (defined $op->{name} ? "/$op->{name}" : '');
+    my $text = "$op->{do} " . ($op->{tenant} // 'all') . (defined $op->{name} ? "/$op->{name}" : '');
     $text .= " to $op->{to}"     if defined $op->{to};
     $text .= " $op->{value}"     if defined $op->{value};
     $text .= ' if ' . substr $op->{if}, 0, 14 if defined $op->{if};
