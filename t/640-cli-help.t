@@ -128,6 +128,23 @@ for my $case (
     is $status, 64, "usage: $name" or diag $text;
     isnt $text, '', 'with a word about it';
 }
+for my $case (
+    [[qw(tenat list)],           qr/^tenure:   did you mean "tenant"\?$/m,                       'a noun, where no tenant is named'],
+    [[qw(mve x)],                qr/there is no command "mve"; did you mean "move"\?/,           'a noun without a verb'],
+    [[qw(tenant lst)],           qr/tenant has no verb "lst"; did you mean "list"\?/,            'a verb'],
+    [[qw(configmaps shw x)],     qr/configmaps has no verb "shw"; did you mean "show"\?/,        'a verb of resources'],
+    [[qw(node trait lst)],       qr/node has no verb "trait"/,                                   'a second word'],
+  ) {
+    my ($words, $why, $name) = @$case;
+    my ($status, $said) = out(@$words);
+    is $status, 64, "mistyped: $name";
+    like $said, $why, '... is told what is near';
+}
+{
+    my ($status, $said) = run('sh', '-c', 'echo \'{"data": {"a": "b"}}\' | exec "$1" configmaps set - -t acme --no-etag', 'sh', $tenure);
+    is $status, 66, 'a document where names are read';
+    like $said, qr/--file - reads that/, '... is told how to be read, and becomes no name';
+}
 like +(out('tenant', 'list', '--formt', 'json'))[1], qr/--formt is no option here \(did you mean --format\?\)/, 'what is near';
 like +(out('node', 'list', '--maintenence', 'true'))[1], qr/did you mean --maintenance\?/, '... among options of bare metal, too';
 for my $case (

@@ -38,7 +38,7 @@ sub program {
 
 sub dump_program { return "#!/bin/sh\nexec /usr/bin/$_[0] --no-defaults -u root -S '" . $instance->env('TENURE_DB_SOCKET') . qq(' "\$\@"\n) }
 
-symlink "$build/tenure", "$home/bin/tenure" or die "symlink: $!";
+symlink "$build/$_", "$home/bin/$_" or die "symlink: $!" for qw(tenure tenured tenured-host);
 program('tenure-manage', qq(#!/bin/sh\nexec '$build/tenure-manage' -c "\${TENURE_CONFIG_HERE:-$config}" "\$\@"\n));
 program('mariadb', dump_program('mariadb'));
 
@@ -326,12 +326,12 @@ subtest 'commands within sentences' => sub {
 };
 
 subtest "the manuals' examples" => sub {
-    for my $page (qw(tenure-manage.8 tenured.8 tenured-host.8)) {
+    for my $page (qw(tenure.1 tenure-manage.8 tenured.8 tenured-host.8)) {
         my ($text) = read_file("$top/doc/man/$page") =~ /^\.Sh EXAMPLES\n(.*?)^\.Sh /ms;
         for my $block (($text // '') =~ /^\.Bd -literal[^\n]*\n(.*?)^\.Ed$/msg) {
             next if $block !~ /\Atenure/;
             my $commands = in_place($block =~ s/\\e$/\\/gmr);
-            my ($code, $out) = shell("tenured() { '$build/tenured' \"\$\@\"; }; systemctl() { :; }\n$commands");
+            my ($code, $out) = shell("systemctl() { :; }\n$commands");
             is $code, 0, "$page: " . ($block =~ /\A(.*)/)[0] or diag $out;
         }
     }

@@ -81,6 +81,8 @@ subtest 'its own socket' => sub {
     ok $daemon->answers, 'and does no harm';
 
     is $daemon->stop, 0, 'SIGTERM ends it';
+    ($code, $text) = $daemon->run(@serve, '-p', "$daemon->{dir}/nowhere/pid");
+    is $code, 73, 'a pid file that cannot be written ends it';
     ok !-e $socket, 'the socket is gone';
     ok !-e "$daemon->{dir}/pid", 'and the pid file';
     $daemon->write_config;

@@ -71,7 +71,8 @@ static bool is_nearer(struct nearest *nearest, struct str word)
 
 static struct nearest nearest_begin(struct str typed, size_t prefix)
 {
-	return (struct nearest){ .typed = typed, .prefix = prefix, .differs = typed.n / 4 };
+	// One letter in four, and one of three: "lst" is near to "list".
+	return (struct nearest){ .typed = typed, .prefix = prefix, .differs = (typed.n - prefix == 3) ? 1 : typed.n / 4 };
 }
 
 const struct option_row *options_nearest(const struct option_row *rows, size_t n, struct str typed)

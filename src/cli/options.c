@@ -145,6 +145,21 @@ static void fail_unknown(struct cli *cli, const char *noun)
 		cli_fail(EX_USAGE, "there is no command \"%s\"; see \"tenure help\"", noun);
 }
 
+// A noun that is near to another may be what was mistyped, as the verb may be: any word is the name of a type that a tenant may have.
+static void fail_verb(struct cli *cli, const char *noun, const char *verb)
+{
+	bool known = cli_noun_known(cli->commands, noun);
+	const char *noun_near = known || is_type_of_tenants(noun) ? NULL : cli_noun_near(cli->pool, cli->commands, noun);
+	const char *verb_near = cli_verb_near(cli->commands, known ? noun : "resource", verb);
+
+	if (noun_near != NULL)
+		cli_fail(0, "there is no command \"%s\"; did you mean \"%s\"?", noun, noun_near);
+	else if (verb_near != NULL)
+		cli_fail(0, "%s has no verb \"%s\"; did you mean \"%s\"?", noun, verb, verb_near);
+	else
+		cli_fail(0, "%s has no verb \"%s\"", noun, verb);
+}
+
 int options_parse(struct cli *cli, int argc, char **argv)
 {
 	if (!split(cli, argc, argv))
@@ -157,7 +172,7 @@ int options_parse(struct cli *cli, int argc, char **argv)
 	const char *noun = cli->arguments[0];
 	if (!take_command(cli)) {
 		if (!help && cli->n_arguments > 1)
-			cli_fail(0, "%s has no verb \"%s\"", noun, cli->arguments[1]);
+			fail_verb(cli, noun, cli->arguments[1]);
 		if (cli_noun_known(cli->commands, noun) || cli->n_arguments > 1)
 			cli_help_noun(cli->commands, cli_noun_known(cli->commands, noun) ? noun : "resource", help ? stdout :
 				stderr);

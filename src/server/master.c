@@ -425,9 +425,9 @@ static int begin(struct master *master)
 	int code = become_user(master, &error);
 
 	master->host = host_shared_open(master->setup->config);
-	if (code == EX_OK && (!handover_pair(master->orders) || !handover_pair(master->slow) ||
-		(pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
-			      !make_children(master)))
+	if (code == EX_OK && pid_file != NULL && !notify_write_pid(pid_file, &error))
+		code = EX_CANTCREAT;
+	if (code == EX_OK && (!handover_pair(master->orders) || !handover_pair(master->slow) || !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)
 		log_error("%s", error != NULL ? error : "no memory");

@@ -28,7 +28,7 @@ struct loader {
 
 // Where a setting was read, for errors and relative paths.
 struct source {
-	const char *name; // the file's path; "environment"
+	const char *name; // the file's path; "environment"; NULL: the text of the error names it
 	unsigned line;    // 0: not read from a line
 	unsigned depth;   // of nested includes
 };
@@ -47,13 +47,15 @@ static bool fail(struct loader *loader, const struct source *source, const char 
 	char text[2048];
 	va_list args;
 
-	buf_addf(&buf, "%s:", source->name);
-	if (source->line > 0)
-		buf_addf(&buf, "%u:", source->line);
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	buf_addf(&buf, " %s", text);
+	if (source->line > 0)
+		buf_addf(&buf, "%s:%u: %s", source->name, source->line, text);
+	else if (source->name != NULL)
+		buf_addf(&buf, "%s: %s", source->name, text);
+	else
+		buf_add(&buf, str_c(text));
 	loader->error = buf_str(&buf);
 	return false;
 }
@@ -92,8 +94,12 @@ static bool read_file(struct loader *loader, const struct source *source, const 
 	struct buf buf = buf_new(loader->scratch, 0);
 	char part[4096];
 	size_t n = 0;
+	// The text names the file, so of tenure.conf itself its name stands once.
+	const struct source nameless = { .name = NULL };
 	FILE *file = fopen(path, "re");
 
+	if (strcmp(source->name, path) == 0)
+		source = &nameless;
 	if (file == NULL)
 		return fail(loader, source, "can't open \"%s\": %s", shown(loader, str_c(path)), strerror(errno));
 	while (buf.n <= FILE_LARGEST && (n = fread(part, 1, sizeof(part), file)) > 0)

@@ -73,7 +73,7 @@ int command_changes_list(struct cli *cli)
 	int code = EX_OK;
 
 	if (cli->tenant == NULL)
-		return cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		return cli_fail_no_tenant();
 	if (!take_number("--limit", cli->options[OPT_LIMIT], 1, &reading.left))
 		return EX_USAGE;
 	for (size_t i = 0; i < cli->n_given; i++) {

@@ -64,19 +64,31 @@ static const char *group_of(const char *plural)
 	return NULL;
 }
 
-// Prints the offered type that is nearly called so, if the service knows no such type. Returns code.
-static int suggest_type(int code, const char *type)
+// Prints which command or offered type is nearly called as this type, if the type is none of those. Any word may be a type of a
+// tenant's own, so only a command that has failed can tell that this one was mistyped.
+static void suggest_name(struct cli *cli, const char *type)
 {
 	const char *words[COUNT_OF(offered_types)];
 	size_t n = 0;
 
 	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		if (strcmp(t->plural, type) == 0)
+			return;
 		if (t->offered)
 			words[n++] = t->plural;
 	}
 	const char *near = options_nearest_word(words, n, str_c(type));
-	if (code == EXIT_NOT_FOUND && near != NULL && strcmp(near, type) != 0)
+	if (near == NULL)
+		near = cli_noun_near(cli->pool, cli->commands, type);
+	if (near != NULL)
 		cli_fail(0, "  did you mean \"%s\"?", near);
+}
+
+static int fail_no_tenant(struct cli *cli, const char *type)
+{
+	int code = cli_fail_no_tenant();
+
+	suggest_name(cli, type);
 	return code;
 }
 
@@ -94,7 +106,7 @@ bool resource_target(struct cli *cli, const char *space, const char *type, const
 {
 	*target = (struct target){ .label = str_printf(cli->pool, "%s/%s", type, name).p };
 	if (cli->tenant == NULL) {
-		cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		fail_no_tenant(cli, type);
 		return false;
 	}
 	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type),
@@ -113,7 +125,7 @@ int command_resource_list(struct cli *cli)
 	size_t skip = flat ? 1 : 0;
 
 	if (cli->tenant == NULL)
-		return cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		return fail_no_tenant(cli, type);
 	struct table *table = table_new(cli, cli->options[OPT_COLUMNS] != NULL ? columns : columns + skip,
 		cli->options[OPT_COLUMNS] != NULL ? COUNT_OF(columns) : COUNT_OF(columns) - skip,
 		(deleted ? SHOWN_DELETED : SHOWN) - skip);
@@ -129,7 +141,9 @@ int command_resource_list(struct cli *cli)
 	tenure_list_free(&list);
 	if (code == EX_OK)
 		table_print(table);
-	return suggest_type(code, type);
+	if (code == EXIT_NOT_FOUND)
+		suggest_name(cli, type);
+	return code;
 }
 
 static int show_one(struct cli *cli, const char *name, void *table)
@@ -142,7 +156,11 @@ static int show_one(struct cli *cli, const char *name, void *table)
 
 int command_resource_show(struct cli *cli)
 {
-	return suggest_type(cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one), cli->arguments[0]);
+	int code = cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
+
+	if (code == EXIT_NOT_FOUND)
+		suggest_name(cli, cli->arguments[0]);
+	return code;
 }
 
 // arg: the struct change.

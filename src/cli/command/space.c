@@ -54,7 +54,7 @@ static bool make_path(struct cli *cli, const char *root, const char *segment, co
 static int space_path(struct cli *cli, const char *tenant, const char *rest, struct str *path)
 {
 	if (tenant == NULL)
-		return cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		return cli_fail_no_tenant();
 	return make_path(cli, "/spaces", tenant, rest, path) ? EX_OK : EX_USAGE;
 }
 
@@ -314,7 +314,7 @@ int command_space_show(struct cli *cli)
 	if (cli->n_arguments > 0)
 		return cli_show_each(cli, 0, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, show_space);
 	if (cli->tenant == NULL)
-		return cli_fail(EX_USAGE, "whose? A tenant, --tenant or TENURE_TENANT");
+		return cli_fail_no_tenant();
 	if (!table_wanted(cli, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, &table))
 		return EX_USAGE;
 	int code = show_space(cli, cli->tenant, table);

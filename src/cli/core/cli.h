@@ -92,6 +92,9 @@ struct cli {
 
 // Prints "tenure: text" to stderr, with control characters made visible. Returns code.
 int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// The error of a command that needs to know the tenant and was not told. Returns EX_USAGE.
+int cli_fail_no_tenant(void);
 // The same for a warning: the command goes on.
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Prints why a call failed, with label, and returns the exit code for that.
@@ -105,6 +108,8 @@ const struct command *command_find(const struct command *commands, const char *c
 bool cli_noun_known(const struct command *commands, const char *noun);
 // The noun of a command whose plural was typed, or that is nearly spelt so; NULL: none is.
 const char *cli_noun_near(struct pool *pool, const struct command *commands, const char *typed);
+// The verb of that noun that is nearly spelt so; NULL: none is.
+const char *cli_verb_near(const struct command *commands, const char *noun, const char *typed);
 // Could the word be the plural of a type?
 bool cli_is_type(const char *word);
 
@@ -349,8 +354,8 @@ void cli_dry_run(struct cli *cli);
 
 // ---- input.c
 
-// The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, and
-// an error was printed.
+// The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, or the
+// lines are a document, where the command takes one by --file; an error was printed.
 const char **cli_input_names(struct cli *cli, size_t first, size_t end);
 // The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given.
 // Exit code.

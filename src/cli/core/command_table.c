@@ -4,7 +4,7 @@
 
 #include "cli/core/cli.h"
 
-enum { NOUNS_MAX = 64 };
+enum { NOUNS_MAX = 64, VERBS_MAX = 64 };
 
 bool cli_noun_known(const struct command *commands, const char *noun)
 {
@@ -30,6 +30,20 @@ const char *cli_noun_near(struct pool *pool, const struct command *commands, con
 			return c->noun;
 	}
 	return options_nearest_word(words, n, plural);
+}
+
+const char *cli_verb_near(const struct command *commands, const char *noun, const char *typed)
+{
+	const char *words[VERBS_MAX];
+	size_t n = 0;
+
+	for (const struct command *c = commands; c->noun != NULL; c++) {
+		if (c->verb == NULL || strcmp(c->noun, noun) != 0)
+			continue;
+		assert(n < VERBS_MAX);
+		words[n++] = c->verb;
+	}
+	return options_nearest_word(words, n, str_c(typed));
 }
 
 // How many of the words are this verb; 0: they are not.

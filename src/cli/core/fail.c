@@ -27,6 +27,11 @@ int cli_fail(int code, const char *format, ...)
 	return code;
 }
 
+int cli_fail_no_tenant(void)
+{
+	return cli_fail(EX_USAGE, "which tenant? Give --tenant, or set TENURE_TENANT");
+}
+
 void cli_warn(const char *format, ...)
 {
 	va_list args;

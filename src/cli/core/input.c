@@ -6,6 +6,7 @@
 
 enum { DEPTH = 200 };
 
+// false: it printed an error.
 static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *room)
 {
 	struct str text, line;
@@ -22,8 +23,15 @@ static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *r
 			*names = larger;
 			*room *= 2;
 		}
-		if (memchr(line.p, '\0', line.n) != NULL)
+		if (memchr(line.p, '\0', line.n) != NULL) {
+			cli_fail(EX_DATAERR, "a name on standard input holds a NUL");
 			return false;
+		}
+		// A document that is piped to a command that takes "-" for names would be made the name of a resource.
+		if (line.p[0] == '{' && (cli->command->options & HAS(OPT_FILE)) != 0) {
+			cli_fail(EX_DATAERR, "\"-\" takes names from standard input, one a line, and there is a document; --file - reads that");
+			return false;
+		}
 		(*names)[(*n)++] = str_cstr(cli->pool, line);
 	}
 	return true;
@@ -42,7 +50,6 @@ const char **cli_input_names(struct cli *cli, size_t first, size_t end)
 			}
 			names[n++] = cli->arguments[i];
 		} else if (!add_lines(cli, &names, &n, &room)) {
-			cli_fail(EX_DATAERR, "a name on standard input holds a NUL");
 			return NULL;
 		}
 	}
