@@ -99,8 +99,8 @@ subtest 'systemd' => sub {
     like $unit, qr/^Type=notify$/m, 'and waits until it serves';
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
-    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 LogsDirectoryMode=0750 ProtectProc=invisible
-        ProcSubset=pid NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
+    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
+        ProcSubset=pid LogsDirectoryMode=0750 RuntimeDirectoryMode=0750 NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     SKIP: {
         my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
         skip 'no systemd-analyze', 1 unless $analyze;
