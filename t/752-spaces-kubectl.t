@@ -8,11 +8,14 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
 use Tenure::Kubectl;
+use Tenure::Pages;
+use Tenure::Run qw(run);
 
 my $minor = Tenure::Kubectl::minor() // plan skip_all => 'kubectl is not installed, or does not run';
 my $instance = Tenure::Instance->start(combined => 1, tls => 1);
@@ -346,6 +349,28 @@ subtest 'watching' => sub {
     is $kubectl->end($deleting)->{code}, 0, 'delete waits for finalizers';
     like $kubectl->end($waiting)->{out}, qr/\A(?:configmap\/held condition met\n)?\z/, 'wait --for=delete';
     fails($alice, 'get configmap held', qr/not found/);
+};
+
+# The commands of doc/kubectl.md as they stand, in one shell, but for the tenants' names and the definitions' group, which the subtests above have.
+subtest 'doc/kubectl.md' => sub {
+    my $home = File::Temp->newdir('tenure-kubectl-XXXXXX', TMPDIR => 1);
+    my ($commands, $shown) = ('', '');
+    my $here = sub { return $_[0] =~ s/\bacme\b/hooli/gr =~ s/\bglobex\b/initrode/gr =~ s/example\.com/page.example.com/gr };
+    for my $block (Tenure::Pages::blocks(Tenure::Instance::source_dir(), 'kubectl.md')) {
+        $shown .= $block->{text} if $block->{mark} eq 'output';
+        $commands .= $here->($block->{text}) if $block->{mark} eq 'sh';
+    }
+    # The server is this instance, which was started with the same options.
+    $commands =~ s{^scripts/quickstart --tls --combined-port \d+ --auth noauth --no-demo\n\. var/quickstart/env$}{. '@{[ $instance->dir ]}/env'}m or die 'no server';
+    $commands =~ s{\$PWD/var/quickstart/kubeconfig}{$home/kubeconfig}g;
+    $commands =~ s{^(.*\S) +# Forbidden.*}{! $1}mg;
+    $commands =~ s{^(.*\S) +# from kubectl 1\.(\d+) on.*}{$minor < $2 ? "# $1" : $1}meg;
+    my ($code, $out) = run('env', '-i', "HOME=$home", 'PATH=' . Tenure::Kubectl::folder() . ":$ENV{PATH}", 'bash', '-ec', 'cd "$1"; eval "$2"', 'bash', "$home", $commands);
+    is $code, 0, 'all succeed' or diag $out;
+    # One line on the page's several; "…" stands for what differs.
+    my $pattern = join '.*', map { quotemeta } split /…/, $here->($shown =~ s/\n(?=[^"])/ /gr =~ s/\n//gr =~ s/ \z//r);
+    like $out, qr/$pattern/, 'why a type applies, as the page shows it';
+    like $out, qr/^hooli +gadgets\.page\.example\.com +system +0$/m, 'what a policy would change';
 };
 
 done_testing;

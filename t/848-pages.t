@@ -289,6 +289,77 @@ subtest 'the access log' => sub {
     is_deeply \%seen, { json => 1, combined => 1 }, 'both formats';
 };
 
+# ---- calls that no other test makes with a credential: the reference of the API (scripts/api-reference) has their answers as examples
+
+subtest 'calls of objects by full address, and of the description' => sub {
+    my $crd = sub {
+        my ($kind, $scope) = @_;
+        my $plural = lc "${kind}s";
+        return { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => $scope,
+            names => { plural => $plural, singular => lc $kind, kind => $kind }, versions => [ { name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
+            subresources => { status => {} }, schema => { openAPIV3Schema => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true } } } ] } };
+    };
+    $admin->make_tenant('hooli');
+    my $definitions = 'customresourcedefinitions';
+    for my $tenant ('', 'tenants/hooli/') {
+        $admin->post("/apis/apiextensions.k8s.io/v1/$tenant$definitions", json => $crd->(@$_))->is_status(201) for [ 'Gizmo', 'Namespaced' ], [ 'Rack', 'Cluster' ];
+    }
+    my $volume = { accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/data' } };
+    my $pod    = { containers => [ { name => 'main', image => 'nginx' } ] };
+    for my $case (
+        [ '/api/v1/tenants/hooli/persistentvolumes', 'disk', $volume, { phase => 'Bound' } ],
+        [ '/api/v1/persistentvolumes',                 'disk', $volume, { phase => 'Bound' } ],
+        [ '/api/v1/tenants/hooli/namespaces/default/pods', 'web', $pod, { phase => 'Running' } ],
+        [ '/api/v1/namespaces/default/pods',                 'web', $pod, { phase => 'Running' } ],
+        [ '/apis/example.com/v1/tenants/hooli/namespaces/default/gizmos', 'red', { size => 1 }, { ready => JSON::PP::true } ],
+        [ '/apis/example.com/v1/namespaces/default/gizmos', 'red', { size => 1 }, { ready => JSON::PP::true } ],
+        [ '/apis/example.com/v1/tenants/hooli/racks', 'r1', { size => 1 }, { ready => JSON::PP::true } ],
+        [ '/apis/example.com/v1/racks',                 'r1', { size => 1 }, { ready => JSON::PP::true } ],
+      ) {
+        my ($list, $name, $spec, $status) = @$case;
+        my $take = sub { my ($answer, $code, $what) = @_; $answer->is_status($code, $what); return $answer->json };
+        my $object = $take->($admin->post($list, json => { metadata => { name => $name }, spec => $spec }), 201, "$list: made");
+        $object->{metadata}{labels} = { rack => '7' };
+        $object = $take->($admin->put("$list/$name", json => $object), 200, '... replaced');
+        $object = $take->($admin->put("$list/$name/status", json => { %$object, status => $status }), 200, '... with its status');
+        is_deeply $object->{status}, $status, '... which is there';
+        $admin->patch("$list/$name", { metadata => { labels => { rack => '8' } } })->is_status(200, '... patched');
+        $admin->patch("$list/$name/status", { status => $status })->is_status(200, '... and its status');
+        $admin->delete("$list/$name")->is_status(200, '... deleted');
+        $admin->delete($list)->is_status(200, '... all of them');
+    }
+    $admin->get('/application.wadl')->is_status(200, 'the description');
+};
+
+subtest 'calls of bare metal that are refused to everybody' => sub {
+    my %version = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
+    my $node    = '/baremetal/v1/nodes/rack1-u7';
+    my $volume  = "$node/volume";
+    my $uuid    = 'bbbbbbbb-0000-4000-8000-000000000001';
+    $admin->delete("/baremetal/v1/$_", %version)->is_status(400, "all $_ at once")
+        for qw(nodes ports portgroups chassis allocations deploy_templates volume/targets volume/connectors);
+    for my $at ("$node/vendor_passthru", '/baremetal/v1/drivers/fake-hardware/vendor_passthru') {
+        for my $method (qw(GET POST PUT PATCH DELETE)) {
+            $admin->request($method, "$at$_", %version, $method =~ /^P/ ? (json => {}) : ())->is_status(400, "$method $at$_") for '?method=ping', '/ping';
+        }
+        $admin->get("$at/methods", %version)->is_status(400, "$at/methods");
+    }
+    for my $kind (qw(targets connectors)) {
+        $admin->post("$volume/$kind", %version, json => {})->is_status(403, "making one of $kind below a node");
+        $admin->get("$volume/$kind/$uuid", %version)->is_status(403, '... asking for it');
+        $admin->patch("$volume/$kind/$uuid", [], %version)->is_status(403, '... changing it');
+        $admin->delete("$volume/$kind/$uuid", %version)->is_status(403, '... deleting it');
+    }
+    $admin->get("$node/management/indicators/system/led", %version)->is_status(200, 'an indicator');
+    $admin->put("$node/management/indicators/system/led", %version, json => { state => 'ON' })->is_status(204, '... is switched on');
+    $admin->get("$node/management/indicators/led\@system", %version)->is_status(200, '... by its whole name');
+    $admin->put("$node/management/indicators/led\@system", %version, json => { state => 'OFF' })->is_status(204, '... switched off');
+    $admin->put("$node/management/inject_nmi", %version, json => {})->is_status(400, 'an interrupt');
+    $admin->get('/baremetal/v1/drivers/fake-hardware/raid/logical_disk_properties', %version)->is_status(400, 'properties of RAID');
+    $admin->post("/baremetal/v1/heartbeat/rack1-u7", %version, json => { callback_url => 'http://192.0.2.1:9999', agent_version => '9.0.0' })->is_status(400, "an agent's sign of life");
+    $admin->get('/baremetal/v1/lookup?addresses=52:54:00:12:34:56', %version)->is_status(404, "an agent's question for its node");
+};
+
 # ---- commands within sentences, and in the manuals' examples
 
 # "tenure NOUN VERB --option" and the like, of a text: (program, words before the first that is no word of a command, options).

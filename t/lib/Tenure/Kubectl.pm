@@ -16,7 +16,7 @@ use POSIX       ();
 use Time::HiRes ();
 
 my ($program) = grep { defined && -x } $ENV{KUBECTL}, map { "$_/kubectl" } split /:/, $ENV{PATH};
-my $minor;
+my ($minor, @folders);
 
 # kubectl's minor version; undef if there is none that runs.
 sub minor {
@@ -26,6 +26,14 @@ sub minor {
     my $version = eval { JSON::PP::decode_json(scalar `$program version --client -o json 2>/dev/null`)->{clientVersion} };
     ($minor) = ($version->{minor} // '') =~ /\A([0-9]+)/;
     return $minor;
+}
+
+# A folder that has it under the name kubectl.
+sub folder {
+    my $folder = File::Temp->newdir('tenure-kubectl-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    symlink $program, "$folder/kubectl" or die "symlink: $!\n";
+    push @folders, $folder;
+    return "$folder";
 }
 
 sub new {
