@@ -116,7 +116,6 @@ struct db_call;
 // A write of one resource. apply computes the new content from the current resource, which is NULL if it does not exist yet. It
 // returns OUTCOME_OK, or the outcome that the write ends with. It runs while the resource's row is locked, so it must not wait
 // for anything.
-struct db_call;
 struct edit {
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
 	void *arg;
