@@ -317,6 +317,15 @@ subtest 'export' => sub {
     like $exported, qr/^consumer\t\Q$c{c9}\E\tp3\tu3\t1\tMIGRATION$/m, 'a consumer has its owners, type and generation';
     like $exported, qr/^inventory\t\Q$p{p7}\E\tCUSTOM_NEW\t9\t0\t1\t2147483647\t1\t2.5$/m, 'an inventory its numbers';
 
+    ($code, $text) = export_to($source, '--dry-run', '--list');
+    is $code, 0, 'what would be written';
+    like $text, qr/^provider \Q$p{p5}\E: .*there.*here/m, '... says in what a provider differs';
+    like $text, qr/^provider \Q$p{p5}\E: written: pf$/m, '... and that it is written';
+    like $text, qr/^provider \Q$p{p6}\E: written: new$/m, 'a new one';
+    unlike $text, qr/^provider \Q$p{p6}\E: (?!written)/m, '... which differs in nothing';
+    like $text, qr/^consumer \Q$c{c1}\E: taken away$/m, 'one that is gone';
+    like $text, qr/^consumer \Q$c{c9}\E: written: 1 allocation$/m, 'a new consumer';
+
     my %kept = map { split /\t/ } split /\n/, sql_in('placement', "SELECT uuid, id FROM resource_providers");
     ($code, $text) = export_to($source);
     ok $code == 0 && $text =~ /written: \d providers and 2 consumers; as they were: 1 providers, 0 consumers/, 'into that which was imported' or diag $text;

@@ -85,7 +85,8 @@ const struct manage_command manage_commands[] = {
 	  "FILE is as for import. The database must be empty, or be as it was when it was imported; otherwise nothing is written, and\n"
 	  "the exit code is 65. All is one transaction, which is compared with the registry before it is committed.",
 	  { { "--to", 0, "FILE", "required: where Placement's database is" },
-	    { "--dry-run", 0, NULL, "print what would be written, and roll it back" } }, false },
+	    { "--dry-run", 0, NULL, "print what would be written, and roll it back" },
+	    { "--list", 0, NULL, "print each provider and consumer that is taken away or written" } }, false },
 	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
 	  "/registry/[GROUP/]PLURAL/TENANT/NAMESPACE/NAME; those of the system space have no TENANT. The keys of one tenant and\n"
 	  "type are sorted.",

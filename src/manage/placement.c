@@ -8,7 +8,7 @@
 #include "manage/placement/source.h"
 #include "registry/registry.h"
 
-static int run(struct manage *manage, const char *option, int (*transfer)(struct transfer *transfer))
+static int run(struct manage *manage, const char *option, bool list, int (*transfer)(struct transfer *transfer))
 {
 	const char *path = manage_option(manage, option);
 	struct registry_store *store = registry_store_new(manage->config, manage->db);
@@ -16,7 +16,8 @@ static int run(struct manage *manage, const char *option, int (*transfer)(struct
 	struct uuid id = uuid_new();
 	struct registry registry;
 	struct db_settings settings;
-	struct transfer all = { .registry = &registry, .pool = manage->pool, .dry_run = manage_option(manage, "--dry-run") != NULL };
+	struct transfer all = { .registry = &registry, .pool = manage->pool, .dry_run = manage_option(manage, "--dry-run") != NULL,
+		.list = list };
 
 	if (store == NULL || pool == NULL)
 		return manage_fail(EX_OSERR, "no memory");
@@ -43,12 +44,12 @@ int command_import_placement(struct manage *manage)
 {
 	if (manage_option(manage, "--from") == NULL)
 		return manage_fail(EX_USAGE, "import placement needs --from FILE, with the connection to Placement's database");
-	return run(manage, "--from", import_run);
+	return run(manage, "--from", false, import_run);
 }
 
 int command_export_placement(struct manage *manage)
 {
 	if (manage_option(manage, "--to") == NULL)
 		return manage_fail(EX_USAGE, "export placement needs --to FILE, with the connection to Placement's database");
-	return run(manage, "--to", export_run);
+	return run(manage, "--to", manage_option(manage, "--list") != NULL, export_run);
 }

@@ -57,7 +57,11 @@ static bool compare_providers(struct source_pass *pass, const struct provider_re
 		if (!same && export->tells)
 			transfer_problem(transfer, "provider %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].uid)),
 				STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("not here")));
-		if (!same && export->changes && !take_provider_away(transfer, row_ids[i], here == NULL))
+		if (same || !export->changes)
+			continue;
+		transfer_list(transfer, "provider %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].uid)),
+			STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away")));
+		if (!take_provider_away(transfer, row_ids[i], here == NULL))
 			return false;
 	}
 	return true;
@@ -92,6 +96,8 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 				STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("not here")));
 		if (same || !export->changes)
 			continue;
+		transfer_list(transfer, "consumer %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].consumer.uid)),
+			STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away")));
 		struct db_call calls[] = {
 			sql_placement_allocations_delete_call(pool, &(struct sql_placement_allocations_delete){ row_ids[i] }),
 			sql_placement_consumer_delete_call(pool, &(struct sql_placement_consumer_delete){ row_ids[i] }),

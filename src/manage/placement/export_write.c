@@ -134,6 +134,8 @@ static bool write_rows(struct export *export, const struct provider_record *list
 	size_t n_inserts = 0, n_updates = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		if (places[i].id < 0 || !places[i].in_tree)
+			transfer_list(transfer, "provider %.*s: written: %.*s", STR_ARG(uuid_str(pool, list[i].uid)), STR_ARG(list[i].name));
 		if (places[i].id < 0)
 			inserts[n_inserts++] = (struct sql_placement_provider_insert){
 				uuid_str(pool, list[i].uid), list[i].name, list[i].generation
@@ -367,6 +369,8 @@ bool export_write_consumers(struct export *export, const struct consumer_record 
 	for (size_t i = 0; i < n; i++) {
 		if (name_set_has(&ids.consumers.found, uuid_str(pool, list[i].consumer.uid)))
 			continue;
+		transfer_list(transfer, "consumer %.*s: written: %zu allocation%s", STR_ARG(uuid_str(pool, list[i].consumer.uid)),
+			list[i].n_allocations, list[i].n_allocations == 1 ? "" : "s");
 		consumers[n_consumers++] = row_of_consumer(transfer, &list[i].consumer, &ids);
 		add_allocations(export, &list[i], &ids, allocations, &n_allocations);
 	}

@@ -41,7 +41,8 @@ static void add_visible(struct buf *line, struct str text)
 	}
 }
 
-static void print_line(struct transfer *transfer, const char *kind, const char *format, va_list args)
+// prefix: what the line begins with.
+static void print_line(struct transfer *transfer, FILE *out, const char *prefix, const char *format, va_list args)
 {
 	struct pool *pool = transfer->registry->pool;
 	struct pool_mark mark = pool_mark(pool);
@@ -49,7 +50,7 @@ static void print_line(struct transfer *transfer, const char *kind, const char *
 
 	clear_bar(transfer);
 	add_visible(&line, str_vprintf(pool, format, args));
-	fprintf(stderr, "tenure-manage: %s%.*s\n", kind, (int)line.n, line.p);
+	fprintf(out, "%s%.*s\n", prefix, (int)line.n, line.p);
 	pool_rewind(pool, mark);
 }
 
@@ -58,7 +59,7 @@ void transfer_problem(struct transfer *transfer, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(transfer, "", format, args);
+	print_line(transfer, stderr, "tenure-manage: ", format, args);
 	va_end(args);
 	transfer->problems++;
 }
@@ -68,7 +69,18 @@ void transfer_note(struct transfer *transfer, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(transfer, "note: ", format, args);
+	print_line(transfer, stderr, "tenure-manage: note: ", format, args);
+	va_end(args);
+}
+
+void transfer_list(struct transfer *transfer, const char *format, ...)
+{
+	va_list args;
+
+	if (!transfer->list)
+		return;
+	va_start(args, format);
+	print_line(transfer, stdout, "", format, args);
 	va_end(args);
 }
 
@@ -79,7 +91,7 @@ bool transfer_fail(struct transfer *transfer, int code, const char *format, ...)
 	if (transfer->code != EX_OK)
 		return false;
 	va_start(args, format);
-	print_line(transfer, "", format, args);
+	print_line(transfer, stderr, "tenure-manage: ", format, args);
 	va_end(args);
 	transfer->code = code;
 	return false;

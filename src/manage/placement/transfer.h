@@ -45,6 +45,7 @@ struct transfer {
 	bool has_types;            // Placement's database has consumer types (from 6.0 on)
 	struct pool *pool;         // memory that lasts
 	bool dry_run;
+	bool list;                 // an export prints each record that it takes away or writes
 	bool dumb;                 // stderr is no terminal: progress in lines
 
 	uint64_t problems; // found so far
@@ -62,6 +63,8 @@ struct transfer {
 void transfer_problem(struct transfer *transfer, const char *format, ...) PRINTF_LIKE(2, 3);
 // Reports something that is no obstacle.
 void transfer_note(struct transfer *transfer, const char *format, ...) PRINTF_LIKE(2, 3);
+// Prints a line on stdout, likewise without control characters, if transfer->list.
+void transfer_list(struct transfer *transfer, const char *format, ...) PRINTF_LIKE(2, 3);
 // Ends the transfer with that exit code, unless it has ended already, and prints the text. Returns false.
 bool transfer_fail(struct transfer *transfer, int code, const char *format, ...) PRINTF_LIKE(3, 4);
 // Ends the transfer, unless it has ended already, because a transaction of Placement's database failed with result, which is
