@@ -14,7 +14,7 @@ use Time::HiRes ();
 use Tenure::ChaosPlacement;
 use Tenure::Instance;
 
-# TENURE_LONG=1: 200 claimers over 50 hosts.
+# TENURE_LONG=1: 200 claimers over 50 hosts. TENURE_CLAIMS_COUNTS: a file for figures, a line "name=number" each.
 my ($claimers, $hosts, $rounds, $kills) = $ENV{TENURE_LONG} ? (200, 50, 30, 8) : (8, 6, 2, 4);
 my $instance = Tenure::Instance->start(placement => 1, workers => $ENV{TENURE_LONG} ? 12 : 6,
     allow => [qr/ended by signal 9/, qr/connection lost/, qr/ended with code/]);
@@ -43,6 +43,11 @@ diag "  $_" for @findings[0 .. ($#findings < 19 ? $#findings : 19)];
 note "acknowledged $chaos->{acknowledged}, refused $chaos->{refused}, unknown $chaos->{unknown}, consumers $chaos->{consumers}; died: "
     . join ', ', map { "$_ $died{$_}" } sort keys %died;
 cmp_ok $chaos->{refused}, '>', 0, 'some claims met others';
+if ($ENV{TENURE_CLAIMS_COUNTS}) {
+    open my $out, '>>', $ENV{TENURE_CLAIMS_COUNTS} or die "$ENV{TENURE_CLAIMS_COUNTS}: $!\n";
+    print {$out} "claimers=$claimers\nhosts=$hosts\n", (map { "$_=$chaos->{$_}\n" } qw(acknowledged refused unknown consumers)),
+        (map { "killed $_=$died{$_}\n" } sort keys %died), 'findings=' . scalar(@findings) . "\n";
+}
 
 subtest 'the checker is not blind' => sub {
     my %harm = (
