@@ -87,6 +87,7 @@ my @wrong = (
     [ 'another default in a table', 'doc/operations.md', sub { s/^(\| nesting of a document \| `max_depth` \|) 64/$1 32/m }, qr/the default of max_depth is 64, the table says 32/ ],
     [ 'another default in the sample', 'doc/tenure.conf.sample', sub { s/^#retries = 10$/#retries = 3/m }, qr/sample: \[database\] retries: the default is "10", the sample says "3"/ ],
     [ 'a section not told', 'doc/man/tenure.conf.5', sub { s/^\.Li \[jwt\] ,\n//m }, qr/DESCRIPTION does not name the section \[jwt\]/ ],
+    [ 'a module that Apache lacks', 'doc/install.md', sub { s/^a2enmod fcgid headers macro$/a2enmod fcgid macro/m }, qr/install\.md: tenure-fcgid needs the modules fcgid headers macro/ ],
     [ 'an option that is none', 'doc/man/tenured-host.8', sub { s/^\.It Fl t , Fl -test$/.It Fl t , Fl -try/m }, qr/tenured-host\.8: --try: there is no such option/ ],
     [ 'a section not there', 'doc/man/tenure-manage.8', sub { s/^\.Sh FILES$/.Sh FOLDERS/m }, qr/tenure-manage\.8: the section FILES is missing/ ],
     [ 'a variable not told', 'doc/man/tenure.1', sub { s/^\.It Ev VISUAL , EDITOR$/.It Ev EDITOR/m }, qr/tenure\.1: ENVIRONMENT lacks VISUAL/ ],
