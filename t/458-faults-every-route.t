@@ -55,7 +55,7 @@ for my $n (grep { $_ % $shards == $k - 1 } 0 .. $#routes) {
         $hit{$n} = 1 if $faults->last->{failed};
     }
 }
-$count{'routes with a fault'} = keys %hit;
+$count{'with a fault'} = keys %hit;
 is scalar @found, 0, 'answers are whole, nothing is half done, and the worker goes on';
 diag join "\n", @found[0 .. ($#found < 29 ? $#found : 29)] if @found;
 diag join ', ', map { "$_ $count{$_}" } sort keys %count;

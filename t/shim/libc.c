@@ -186,7 +186,9 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const si
 
 int epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 {
-	OR_FAIL(WAIT)
+	// The kernel needs no memory for this one, unlike poll().
+	if (fails(WAIT, __func__) && orders->error == EINTR)
+		return -1;
 	return REAL(epoll_wait, int, int, struct epoll_event *, int, int)(fd, events, n, timeout);
 }
 
