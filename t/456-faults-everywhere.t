@@ -167,7 +167,11 @@ is scalar @found, 0, 'answers are whole, nothing is half done, and the worker go
 diag join "\n", @found[0 .. ($#found < 29 ? $#found : 29)] if @found;
 diag join ', ', map { "$_ $count{$_}" } sort keys %count;
 note "VmRSS $resident kB, " . $faults->resident . ' kB at the end';
-cmp_ok $faults->resident, '<', $resident + 4096, 'the worker has not grown';
+SKIP: {
+    # The address sanitizer keeps what was freed.
+    skip 'with sanitizers memory is not counted', 1 if !$faults->has_shim;
+    cmp_ok $faults->resident, '<', $resident + 4096, 'the worker has not grown';
+}
 
 subtest 'nothing is left behind' => sub {
     my ($locked) = eval { $instance->sql('SET innodb_lock_wait_timeout = 0; BEGIN; SELECT COUNT(*) FROM tenants FOR UPDATE; SELECT COUNT(*) FROM resources FOR UPDATE; ROLLBACK'); 1 };
