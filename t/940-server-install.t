@@ -53,6 +53,27 @@ subtest 'a first time' => sub {
     ok !-e "$root$conf/wadl/tenancy.wadl", 'but nothing that is not for editing';
 };
 
+# Every path of an installation that a document or a manual page names is one that `make install` brings, or one that the page's own
+# commands make.
+subtest 'what the documents name' => sub {
+    my %folder = ('/usr/share/tenure' => $data, '/usr/share/doc/tenure' => folder('docdir'), '/usr/sbin' => $sbin, '/usr/lib/systemd/system' => $lib,
+        '/usr/lib/nagios/plugins' => folder('nagiosdir'), '/usr/lib/sysusers.d' => folder('sysusersdir'), '/usr/lib/tmpfiles.d' => folder('tmpfilesdir'),
+        '/etc/tenure' => $conf, '/etc/logrotate.d' => folder('sysconfdir') . '/logrotate.d');
+    my $made = qr{\A/etc/tenure/(?:(?:database|keystone)-password|remote-user.*|certificate-map|placement-.*|tenure\.conf\.dpkg-dist)\z|/check_http\z};
+    my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path("$FindBin::Bin/..");
+    my ($named, %missing) = (0);
+    for my $page ("$top/README", glob "$top/doc/*.md $top/doc/man/*.[158]") {
+        for my $path ($daemon->read_file($page) =~ m{(?<![\w/.])(/(?:usr|etc)/[\w./@-]*[\w-])}g) {
+            my ($under) = sort { length $b <=> length $a } grep { $path =~ m{\A\Q$_\E(?:/|\z)} } keys %folder;
+            next if !defined $under || $path =~ $made || $folder{$under} eq '';
+            $named++;
+            $missing{"$path in $page"} = 1 if !-e $root . $folder{$under} . substr $path, length $under;
+        }
+    }
+    cmp_ok $named, '>', 40, 'are many paths';
+    is join("\n", sort keys %missing), '', 'all are there';
+};
+
 subtest 'its configuration' => sub {
     my $text = $daemon->read_file("$root$conf/tenure.conf");
     unlike $text, qr/\@\w+\@/, 'has nothing left to fill in';
