@@ -28,7 +28,7 @@ static enum db_verdict run(void *arg)
 
 static enum outcome run_task(struct task *task)
 {
-	if (db_txn_run(task->db, DB_AUTOCOMMIT, NULL, run, task) != DB_OK)
+	if (db_txn_run(task->db, DB_WRITE, NULL, run, task) != DB_OK)
 		return OUTCOME_UNAVAILABLE;
 	return task->call.result == DB_OK || task->call.result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_INTERNAL;
 }

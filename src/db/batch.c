@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "db/settings.h"
 #include "db/db_internal.h"
+#include "sql/cluster.h"
 
 enum {
 	READ_TRIES = 3, // how often a read outside of a transaction is run again
@@ -79,8 +80,10 @@ static enum db_result read_one(struct batch *batch, size_t i)
 // Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
 static void read_sent(struct batch *batch)
 {
-	if (batch->n_read < batch->n_sent)
+	if (batch->n_read < batch->n_sent) {
 		batch->db->round_trips++;
+		(void)db_writer_await(batch->db);
+	}
 	for (; batch->n_read < batch->n_sent; batch->n_read++) {
 		struct db_call *call = batch->calls[batch->n_read];
 
@@ -166,6 +169,14 @@ static enum db_result first_failure(const struct batch *batch)
 	return DB_OK;
 }
 
+// What the calls answered does not count, since their transaction was not begun as it had to be.
+static enum db_result lose_all(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		batch->calls[i]->result = DB_LOST;
+	return DB_LOST;
+}
+
 static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 {
 	send_all(batch);
@@ -174,7 +185,11 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 		if (batch->calls[i]->result != DB_OK) {
 			// The statements behind it may have run outside the transaction: this session can't be used any more.
 			db_conn_drop(batch->db);
-			return DB_LOST;
+			return lose_all(batch);
+		}
+		if (batch->calls[i]->query == &sql_writer_fence_query && batch->calls[i]->rows.affected == 0) {
+			(void)db_writer_lost(batch->db);
+			return lose_all(batch);
 		}
 	}
 	db_txn_begun(batch->db);
@@ -199,12 +214,31 @@ static enum db_result fail_all(struct db_call *calls, size_t n, enum db_result r
 
 static enum db_result run(struct batch *batch, size_t n_prelude)
 {
-	if (batch->n != 1)
+	if (batch->n != 1 || batch->db->clustered)
 		return run_pipelined(batch, n_prelude);
 	batch->calls[0]->result = run_one(batch);
 	if (n_prelude == 0 || batch->calls[0]->result == DB_OK)
 		db_txn_begun(batch->db);
 	return first_failure(batch);
+}
+
+// For the fence of the transaction that is about to begin. DB_LOST: that failed, and the connection was closed.
+static enum db_result take_slot(struct db *db)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		abort();
+	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
+	db->state = TXN_OUTSIDE;
+	enum db_result result = db_batch_run(db, pool, calls, COUNT_OF(calls));
+	db->state = TXN_WAITING;
+	if (result == DB_OK)
+		db->slot = sql_writer_slot_taken_row(&calls[1].rows, 0)->id;
+	else
+		db_conn_drop(db);
+	pool_free(&pool);
+	return result == DB_OK ? DB_OK : DB_LOST;
 }
 
 static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
@@ -214,6 +248,8 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	enum db_result result = db->state == TXN_OPEN ? DB_OK : db_conn_ensure(db);
 
 	assert(n <= DB_MAX_BATCH);
+	if (result == DB_OK && db->fenced && db->slot == 0 && db->state == TXN_WAITING && db->mode == DB_WRITE)
+		result = take_slot(db);
 	if (result != DB_OK)
 		return fail_all(calls, n, result);
 	size_t n_prelude = db_txn_prelude(db, prelude);
@@ -288,11 +324,61 @@ static enum db_result run_or_repeat(struct db *db, struct pool *pool, struct db_
 	return result;
 }
 
+// Calls outside of db_txn_run(), on a cluster.
+struct alone {
+	struct db *db;
+	struct pool *pool;
+	struct db_call *calls;
+	size_t n;
+	enum db_result result;
+};
+
+static enum db_verdict run_alone(void *arg)
+{
+	struct alone *alone = arg;
+
+	alone->result = db_txn_note(alone->db, db_batch_run(alone->db, alone->pool, alone->calls, alone->n));
+	return DB_COMMIT;
+}
+
+static bool writes(const struct db_query *query)
+{
+	static const char *const words[] = { "INSERT ", "UPDATE ", "DELETE ", "REPLACE " };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		if (strncmp(query->sql, words[i], strlen(words[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+// On a cluster a statement outside of db_txn_run() is run by it: writes need the fence, and reads that turn out not to be the writer's
+// are repeated. Not those whose rows went to the caller already: these fail.
+static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	struct alone alone = { db, pool, calls, n, DB_OK };
+	enum db_mode mode = DB_AUTOCOMMIT;
+	bool taken = false;
+
+	for (size_t i = 0; i < n; i++) {
+		mode = writes(calls[i].query) ? DB_WRITE : mode;
+		taken = taken || calls[i].take != NULL;
+	}
+	if (taken && mode == DB_AUTOCOMMIT) {
+		enum db_result result = db_batch_run(db, pool, calls, n);
+		return result == DB_OK && db_writer_confirm(db) != DB_OK ? fail_all(calls, n, DB_LOST) : result;
+	}
+	enum db_result result = db_txn_run(db, mode, NULL, run_alone, &alone);
+	return result == DB_OK ? alone.result : fail_all(calls, n, result);
+}
+
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	enum db_result result = db_txn_check(db);
 
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
+	if (result == DB_OK && db->clustered && db->state == TXN_OUTSIDE && n > 0)
+		return run_apart(db, pool, calls, n);
 	if (result == DB_OK)
 		return db_txn_note(db, run_or_repeat(db, pool, calls, n));
 	return fail_all(calls, n, result);
@@ -306,6 +392,10 @@ static enum db_result run_single(struct db *db, struct pool *pool, struct db_cal
 	assert(call->take == NULL || pool != NULL);
 	if (result != DB_OK)
 		return result;
+	if (db->clustered && db->state == TXN_OUTSIDE) {
+		(void)run_apart(db, pool, call, 1);
+		return call->result;
+	}
 	(void)run_or_repeat(db, pool, call, 1);
 	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs again
 	// instead.

@@ -72,6 +72,23 @@ static void set_bulk(MYSQL_STMT *stmt, struct bulk *bulk, unsigned rows)
 	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, pointer);
 }
 
+// On a cluster the server may hang: the answer is waited for as that of a batch is.
+static enum db_result execute_awaiting(struct db *db, const struct db_stmt *stmt, uint64_t *affected)
+{
+	const my_bool skip = 1, read = 0;
+
+	(void)mysql_options(db->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skip);
+	bool sent = mysql_stmt_execute(stmt->stmt) == 0;
+	(void)mysql_options(db->mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &read);
+	if (sent && !db_writer_await(db))
+		return DB_LOST;
+	if (!sent || !db_connector_read_response(db->mysql, stmt->stmt))
+		return db_error_note(db, mysql_stmt_errno(stmt->stmt), mysql_stmt_error(stmt->stmt), stmt->query);
+	if (affected != NULL)
+		*affected += mysql_stmt_affected_rows(stmt->stmt);
+	return DB_OK;
+}
+
 static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, uint64_t *affected)
 {
 	MYSQL_STMT *stmt = bulk->stmt->stmt;
@@ -83,7 +100,9 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	(void)db_bind_values(bulk->stmt, bulk->in); // for the types of the parameters, which are sent once per packet
 	set_bulk(stmt, bulk, (unsigned)rows);
 	db->round_trips++;
-	if (mysql_stmt_execute(stmt) != 0)
+	if (db->clustered)
+		result = execute_awaiting(db, bulk->stmt, affected);
+	else if (mysql_stmt_execute(stmt) != 0)
 		result = db_error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
 	else if (affected != NULL)
 		*affected += mysql_stmt_affected_rows(stmt);

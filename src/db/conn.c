@@ -14,7 +14,7 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000 };
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, HANG_S = 2 };
 
 // ---- hosts
 
@@ -60,15 +60,48 @@ static void read_hosts(struct db *db)
 {
 	struct str rest = str_c(db->settings->host), item;
 
-	while (db->n_hosts < DB_MAX_HOSTS && str_split(&rest, ',', &item)) {
+	for (size_t i = 0; db->n_hosts < DB_MAX_HOSTS && str_split(&rest, ',', &item); i++) {
+		db->hosts[db->n_hosts].index = i;
 		if (!parse_host(str_trim(item), db->settings->port, &db->hosts[db->n_hosts]))
 			log_error("database host \"%.*s\" is not host[:port]", STR_ARG(item));
 		else
 			db->n_hosts++;
 	}
 	if (db->n_hosts == 0)
-		db->hosts[db->n_hosts++] = (struct db_host){ NULL, db->settings->port };
-	shuffle_hosts(db);
+		db->hosts[db->n_hosts++] = (struct db_host){ .port = db->settings->port };
+}
+
+// Leaves the host with that place in settings->host alone.
+static void keep_host(struct db *db, size_t index)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < db->n_hosts; i++) {
+		if (db->hosts[i].index == index)
+			db->hosts[kept++] = db->hosts[i];
+		else
+			free(db->hosts[i].name);
+	}
+	db->n_hosts = kept;
+}
+
+size_t db_hosts(const struct db_settings *settings)
+{
+	struct str rest = str_c(settings->host), item;
+	size_t n = 0;
+
+	while (n < DB_MAX_HOSTS && str_split(&rest, ',', &item))
+		n++;
+	return n > 0 ? n : 1;
+}
+
+struct str db_host(const struct db_settings *settings, size_t index)
+{
+	struct str rest = str_c(settings->host), item = STR("");
+
+	for (size_t i = 0; i <= index && str_split(&rest, ',', &item); i++)
+		;
+	return str_trim(item);
 }
 
 // ---- connecting
@@ -98,10 +131,18 @@ static void set_tls(MYSQL *mysql, const struct db_settings *settings, bool tcp)
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, settings->tls_key);
 }
 
+// Where there are other hosts, one that hangs must not hold up a request for long.
+static unsigned connect_timeout(const struct db *db)
+{
+	unsigned seconds = db->settings->connect_timeout;
+
+	return db->clustered && seconds > HANG_S ? HANG_S : seconds;
+}
+
 // tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = db->settings->connect_timeout, read = db->admin ? 0 : db->settings->read_timeout, off = 0;
+	unsigned connect = connect_timeout(db), read = db->admin && !db->node ? 0 : db->settings->read_timeout, off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
@@ -200,8 +241,16 @@ static enum db_result connect_once(struct db *db)
 
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		size_t at = (first + i) % db->n_hosts;
+		int64_t begun_us = clock_tick_us();
+		if (db->hosts[at].hung_until_us > begun_us)
+			continue;
 		enum db_result result = connect_host(db, &db->hosts[at]);
 
+		if (result == DB_LOST && db->clustered && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000))
+			db_writer_hangs(db, at);
+		db->host = at;
+		if (result == DB_OK && db->clustered)
+			result = db_writer_find(db);
 		if (result == DB_OK) {
 			db->host = at;
 			return DB_OK;
@@ -275,14 +324,18 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
 	assert(db->mysql != NULL);
 	db->round_trips++;
-	if (mysql_send_query(db->mysql, sql, (unsigned long)n) != 0 || !db_conn_skip_answer(db))
+	bool sent = mysql_send_query(db->mysql, sql, (unsigned long)n) == 0;
+
+	if (sent && !db_writer_await(db))
+		return DB_LOST;
+	if (!sent || !db_conn_skip_answer(db))
 		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 	return DB_OK;
 }
 
 // ---- the handle
 
-struct db *db_open(const struct db_settings *settings, bool admin)
+static struct db *open_handle(const struct db_settings *settings, bool admin)
 {
 	struct db *db = calloc(1, sizeof(*db));
 
@@ -298,10 +351,30 @@ struct db *db_open(const struct db_settings *settings, bool admin)
 	return db;
 }
 
+struct db *db_open(const struct db_settings *settings, bool admin)
+{
+	struct db *db = open_handle(settings, admin);
+
+	db->clustered = db->n_hosts > 1;
+	if (!admin)
+		shuffle_hosts(db);
+	return db;
+}
+
+struct db *db_open_node(const struct db_settings *settings, size_t index, bool admin)
+{
+	struct db *db = open_handle(settings, admin);
+
+	db->node = true;
+	keep_host(db, index);
+	return db;
+}
+
 struct db *db_open_foreign(const struct db_settings *settings)
 {
-	struct db *db = db_open(settings, false);
+	struct db *db = open_handle(settings, false);
 
+	shuffle_hosts(db);
 	db->foreign = true;
 	return db;
 }

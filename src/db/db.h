@@ -60,13 +60,22 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 
 // ---- connection
 
-// A handle; connects on first use and again when a connection was lost, never inside a transaction. Which hosts:
-// settings->host, tried in an order shuffled per process. Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
+// A handle; connects on first use and again when a connection was lost, never inside a transaction. To the server of settings->host; or,
+// if that names several, to the one that is the writer: it follows the writer when that changes, and what is run outside of
+// db_txn_run() is then run by it, so that writes are fenced and reads are of the writer's state (doc/cluster.md). Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
 // utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it. admin: as settings->admin_user.
 struct db *db_open(const struct db_settings *settings, bool admin);
 // The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
 // and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
 struct db *db_open_foreign(const struct db_settings *settings);
+// The number of servers in settings->host, and the text of one of them, which lives as long as settings.
+size_t db_hosts(const struct db_settings *settings);
+struct str db_host(const struct db_settings *settings, size_t index);
+// To that one of them, whether it is the writer or not, without the fence: for those who look at the nodes and appoint a writer.
+struct db *db_open_node(const struct db_settings *settings, size_t index, bool admin);
+// On a cluster a read counts as the writer's if its answer came within so many milliseconds after the server was surely the writer. A
+// switch waits longer than that between the last epoch of one writer and the first of the next.
+enum { DB_LEASE_MS = 250 };
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
@@ -197,5 +206,6 @@ void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused
 
 // Faults for tests: if the environment has TENURE_FAULT="name:count[:conn|process],…" when the handle is opened, it cuts the
 // connection, or kills the process, when it passes the point `name` for the count-th time. Points are "statement" (before each
-// statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read).
+// statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read). "no-fence" leaves out the fence of a
+// cluster: what would happen then is what tests of the fence have to find.
 #endif

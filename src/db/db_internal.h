@@ -12,11 +12,13 @@ enum { DB_MAX_HOSTS = 16, DB_ERROR_BYTES = 640 };
 struct db_host {
 	char *name; // NULL: the unix socket
 	unsigned port;
+	size_t index;          // its place in settings->host
+	int64_t hung_until_us; // clock_tick_us() until which it is not tried, since it did not answer in time; 0: it is tried
 };
 
 // ---- fault.c
 
-enum fault_point { FAULT_STATEMENT, FAULT_BEFORE_COMMIT, FAULT_AFTER_COMMIT, FAULT__COUNT };
+enum fault_point { FAULT_STATEMENT, FAULT_BEFORE_COMMIT, FAULT_AFTER_COMMIT, FAULT_NO_FENCE, FAULT__COUNT };
 enum fault_kind { FAULT_NONE, FAULT_CONN, FAULT_PROCESS };
 
 struct fault {
@@ -105,6 +107,13 @@ struct db {
 	struct db_host hosts[DB_MAX_HOSTS];
 	size_t n_hosts;
 	size_t host;     // the one tried first
+	// Several hosts, one of which is the writer (writer.c).
+	bool node;             // db_open_node()
+	bool clustered;        // it looks for the writer when it connects
+	bool fenced;           // connected to the writer: its transactions begin with the fence
+	uint64_t epoch, slot;  // of the fence; slot 0: none was taken yet
+	uint64_t fence[2];     // parameters of the fence on their way
+	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
 	const struct db_log *log; // NULL: none was set
 	bool away;       // no server answered the last attempt, so the next attempt does not wait for one
 
@@ -151,6 +160,24 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
 // Reads the answer of a statement that was sent by mysql_send_query(), and drops its rows. False: mysql_errno() says why.
 bool db_conn_skip_answer(struct db *db);
 
+// ---- writer.c
+
+// Finds out whether the server just connected to is the writer. DB_LOST: it is not, and the connection was closed; DB_ERROR.
+enum db_result db_writer_find(struct db *db);
+// The statement that begins a write transaction of a fenced connection. If it matches no row, the transaction must not commit:
+// db_writer_lost(). The call is valid until the next one is made.
+struct db_call db_writer_fence(struct db *db);
+// Leaves a server that is not the writer any more. DB_LOST.
+enum db_result db_writer_lost(struct db *db);
+// Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back: DB_OK if what was read
+// is the writer's state. DB_LOST: it may be older, and the connection was closed.
+enum db_result db_writer_confirm(struct db *db);
+// Waits for the first byte of an answer; call it only when no other answer is outstanding. False: the server hangs and another one is the
+// writer; the connection was closed.
+bool db_writer_await(struct db *db);
+// That host does not answer: others are tried in the next seconds.
+void db_writer_hangs(struct db *db, size_t host);
+
 // ---- connector.c
 
 // Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
@@ -167,7 +194,7 @@ enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *ca
 
 enum { TXN_MAX_PRELUDE = 2 };
 // What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
-size_t db_txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
+size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
 // The prelude was carried out.
 void db_txn_begun(struct db *db);
 // DB_OK, or the failure that ended the transaction: then no further statement may be sent in it.
@@ -181,6 +208,10 @@ enum db_result db_txn_note(struct db *db, enum db_result result);
 enum db_result db_error_class(unsigned number);
 // The server does not know the prepared statement (any more), and has not executed it.
 bool db_error_is_stale(unsigned number);
+// There is no such table, or no database is there or selected.
+bool db_error_lacks_table(unsigned number);
+// An answer to COMMIT: the transaction was rolled back everywhere. After another error on a cluster it may have been committed.
+bool db_error_is_rollback(unsigned number);
 // Keeps the text for db_error(), logs it once (values never), drops a lost connection. query NULL: none.
 enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
 

@@ -149,6 +149,16 @@ bool db_error_is_stale(unsigned number)
 	return number == 1243 || number == 1615;
 }
 
+bool db_error_lacks_table(unsigned number)
+{
+	return number == 1046 || number == 1049 || number == 1109 || number == 1146;
+}
+
+bool db_error_is_rollback(unsigned number)
+{
+	return number == 1213;
+}
+
 static bool needs_other_host(unsigned number)
 {
 	for (size_t i = 0; i < COUNT_OF(other_host); i++) {

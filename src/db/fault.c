@@ -13,6 +13,7 @@ static const char *const names[FAULT__COUNT] = {
 	[FAULT_STATEMENT] = "statement",
 	[FAULT_BEFORE_COMMIT] = "before-commit",
 	[FAULT_AFTER_COMMIT] = "after-commit",
+	[FAULT_NO_FENCE] = "no-fence",
 };
 
 static bool parse_kind(struct str text, enum fault_kind *kind)

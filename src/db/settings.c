@@ -24,7 +24,7 @@ static const char *check_tls(const void *values, struct pool *pool)
 
 static const struct setting db_rows[] = {
 	DATABASE("host", TEXT, host, "localhost", 0, SETTING_TEXT_MAX, NULL,
-		"Database servers, host[:port], comma-separated. Each process tries them in a random order. localhost or "
+		"Database servers, host[:port], comma-separated. Of several nodes of a cluster the writer is used. localhost or "
 		"empty: the unix socket."),
 	DATABASE("socket", TEXT, socket, "", 0, SETTING_SOCKET_MAX, NULL,
 		"Path of the server's unix socket. Empty: the client library's default."),

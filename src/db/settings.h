@@ -7,7 +7,7 @@ struct config;
 struct config_table;
 
 struct db_settings {
-	const char *host;         // host[:port], comma-separated, tried by each process in a random order; "" and localhost: the unix socket
+	const char *host;         // host[:port], comma-separated: nodes of a cluster, of which the writer is used; "" and localhost: the unix socket
 	const char *socket;       // path; "": the client library's default
 	unsigned port;            // of hosts that name none
 	const char *name;         // of the database

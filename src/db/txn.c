@@ -31,17 +31,20 @@ static bool begins_snapshot(const struct db *db)
 	return db->state == TXN_WAITING && db->mode == DB_SNAPSHOT;
 }
 
-size_t db_txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
+size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 {
+	size_t n = 0;
+
 	if (begins_snapshot(db)) {
 		prelude[0].query = &sql_session_repeatable_read_query;
 		prelude[1].query = &sql_session_begin_snapshot_query;
 		return 2;
 	}
-	if (db->autocommit == !db_txn_writes(db) || (db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
-		return 0;
-	prelude[0].query = db_txn_writes(db) ? &sql_session_autocommit_off_query : &sql_session_autocommit_on_query;
-	return 1;
+	if (db->autocommit != !db_txn_writes(db) && !(db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
+		prelude[n++].query = db_txn_writes(db) ? &sql_session_autocommit_off_query : &sql_session_autocommit_on_query;
+	if (db->fenced && db->state == TXN_WAITING && db->mode == DB_WRITE && db->faults[FAULT_NO_FENCE].kind == FAULT_NONE)
+		prelude[n++] = db_writer_fence(db);
+	return n;
 }
 
 void db_txn_begun(struct db *db)
@@ -93,6 +96,8 @@ static enum db_result send_commit(struct db *db)
 	int rc = mysql_send_query(db->mysql, "COMMIT", (unsigned long)strlen("COMMIT"));
 
 	fault_pass(db, FAULT_AFTER_COMMIT);
+	if (rc == 0 && !db_writer_await(db))
+		return DB_LOST;
 	bool committed = rc == 0 && mysql_read_query_result(db->mysql) == 0;
 	db_trace_note(db, NULL, 1, "COMMIT", begun_us);
 	if (committed)
@@ -108,14 +113,16 @@ static enum db_result look(struct db *db, const struct uuid *request_id, bool *h
 	if (pool == NULL)
 		abort();
 	const struct str id = uuid_bytes(request_id);
-	struct db_call call = db_call_of(pool, db->log->find, &id);
+	enum { SYNC, FIND, NO_SYNC };
+	struct db_call calls[] = {
+		[SYNC] = sql_session_sync_call(pool),
+		[FIND] = db_call_of(pool, db->log->find, &id),
+		[NO_SYNC] = sql_session_no_sync_call(pool),
+	};
 
-	(void)sql_session_sync_run(db, NULL, NULL);
-	enum db_result result = db_batch_run(db, pool, &call, 1);
-
-	*happened = result == DB_OK && call.rows.n > 0;
-	if (result == DB_OK)
-		(void)sql_session_no_sync_run(db, NULL, NULL);
+	(void)db_batch_run(db, pool, calls, COUNT_OF(calls));
+	enum db_result result = calls[FIND].result;
+	*happened = result == DB_OK && calls[FIND].rows.n > 0;
 	pool_free(&pool);
 	return result;
 }
@@ -148,10 +155,17 @@ static enum db_result commit(struct db *db, const struct uuid *request_id)
 {
 	if (db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
 		return DB_OK;
+	int64_t sent_us = db->fenced ? clock_tick_us() : 0;
 	enum db_result result = send_commit(db);
 
+	if (result == DB_OK && db->fenced && db->mode == DB_WRITE)
+		db->confirmed_us = sent_us; // the cluster has certified it
 	if (result == DB_OK)
 		return DB_OK;
+	if (db->fenced && db->mode == DB_WRITE && !db_error_is_rollback(db->error_number)) {
+		db_conn_drop(db);
+		result = DB_LOST;
+	}
 	if (result == DB_LOST)
 		return db->mode == DB_WRITE ? learn_outcome(db, request_id) : DB_OK; // a reader needs no COMMIT
 	roll_back(db);
@@ -168,7 +182,7 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 		roll_back(db);
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
-	return result;
+	return result == DB_OK ? db_writer_confirm(db) : result;
 }
 
 // ---- again and again

@@ -493,7 +493,7 @@ static void test_hosts(void)
 
 	settings.host = "127.0.0.1:1, [::1]:1,localhost";
 	for (int i = 0; i < 8; i++) {
-		struct db *db = open_db(&settings, false);
+		struct db *db = open_db(&settings, true); // as tenure-manage, which takes a database without a schema
 
 		if (!ok(db_connect(db) == DB_OK, "the host of three that answers is found, round %d", i))
 			diag("%s", db_error(db));
@@ -510,6 +510,63 @@ static void test_hosts(void)
 	db = open_db(&settings, false);
 	is_int(db_connect(db), DB_ERROR, "a schema that is not there is no lost connection");
 	db_close(&db);
+}
+
+static enum db_verdict add_once(void *arg)
+{
+	(void)db_run(arg, pool, test_query(&q_add), DB_IN(db_u(1)), NULL);
+	return DB_COMMIT;
+}
+
+static void script(const char *text)
+{
+	if (db_run_script(watcher, str_c(text)) != DB_OK)
+		diag("%s: %s", text, db_error(watcher));
+}
+
+static void appoint(const char *node, unsigned epoch)
+{
+	script(str_printf(pool, "UPDATE writer SET node = %s, epoch = %u;\nUPDATE writer_slots SET epoch = %u;", node, epoch, epoch).p);
+}
+
+// Two hosts, one of which is there: it is written to only while the row of the writer names it, and under the epoch of the row.
+static void test_fence(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	const char *me = "CONCAT(@@hostname, ':', @@port)";
+
+	script("CREATE TABLE writer (id TINYINT PRIMARY KEY, node VARCHAR(255), epoch BIGINT UNSIGNED, held TINYINT);\n"
+	       "CREATE TABLE writer_slots (id SMALLINT UNSIGNED PRIMARY KEY, epoch BIGINT UNSIGNED, n BIGINT UNSIGNED, connection BIGINT UNSIGNED);\n"
+	       "INSERT INTO writer VALUES (1, '', 0, 0);\nINSERT INTO writer_slots VALUES (1, 0, 0, 0), (2, 0, 0, 0);");
+	settings.host = "127.0.0.1:1,localhost";
+	settings.connect_timeout = 1;
+	appoint(me, 1);
+	struct db *db = open_db(&settings, false);
+	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
+
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
+	uint64_t trips = db_round_trips(db);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "and again");
+	is_int((long long)(db_round_trips(db) - trips), 2, "the fence costs no round trip");
+	is_int(db_run(db, pool, test_query(&q_add), DB_IN(db_u(1)), NULL), DB_OK, "a single statement, too");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 3, "all are done");
+	appoint("'other'", 2);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_LOST, "once another is the writer, a transaction is refused");
+	is_int(db_run(db, pool, test_query(&q_add), DB_IN(db_u(1)), NULL), DB_LOST, "and a single statement");
+	ok(strstr(db_error(db), "is not the writer, other is") != NULL, "which is said: %s", db_error(db));
+	appoint(me, 3);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
+	appoint(me, 4);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "a later epoch is found at once");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 5, "what was refused was not done");
+	(void)usleep((DB_LEASE_MS + 50) * 1000);
+	appoint("'other'", 5);
+	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), NULL), DB_LOST, "a read that may not be of the writer's state is refused");
+	script("UPDATE writer SET node = '', held = 1;");
+	is_int(db_connect(db), DB_LOST, "while an operator holds all writes, there is no connection");
+	ok(strstr(db_error(db), "an operator has stopped all writes") != NULL, "which is said");
+	db_close(&db);
+	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
 }
 
 static void test_fork(struct db *db)
@@ -581,6 +638,7 @@ int main(void)
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);
 	test_hosts();
+	test_fence();
 	test_fork(db);
 	test_server_killed();
 	db_close(&db);

@@ -1,0 +1,79 @@
+-- Which node of a cluster is the writer, and the fence that keeps all others from writing (doc/cluster.md).
+
+-- What a server is called: a node of a Galera cluster by its name there, another server by where it listens.
+-- @fragment cluster_me
+IF(@@wsrep_on, @@wsrep_node_name, CONCAT(@@hostname, ':', @@port))
+
+-- ---- for connections (src/db/writer.c)
+
+-- What this server is, by itself and by the row of the writer. galera: it is a node of a cluster.
+-- @fragment writer_role
+SELECT {cluster_me} AS me, w.node, w.epoch, CAST(@@wsrep_on AS SIGNED) AS galera, CAST(@@read_only AS SIGNED) AS read_only, w.held
+FROM writer w
+WHERE w.id = 1
+-- @statement writer_role
+-- @out me text, node text, epoch uint, galera int, read_only int, held uint
+{writer_role};
+
+-- The same, after all that was committed in the cluster when it was asked.
+-- @statement writer_role_now
+-- @out me text, node text, epoch uint, galera int, read_only int, held uint
+SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
+
+-- The first statement of each transaction that writes. No row: another node is the writer by now, or none is.
+-- @statement writer_fence
+-- @in slot uint, epoch uint
+UPDATE writer_slots SET n = n + 1 WHERE id = :slot AND epoch = :epoch;
+
+-- Takes a slot that no living connection has, so that no two wait for each other. Correct writes do not depend on it.
+-- @statement writer_slot_take
+-- @scans a few hundred rows, once for each connection
+-- @sorts the same
+UPDATE writer_slots SET connection = CONNECTION_ID()
+WHERE connection NOT IN (SELECT p.ID FROM information_schema.PROCESSLIST p)
+ORDER BY id LIMIT 1;
+
+-- @statement writer_slot_taken
+-- @out id uint
+-- @scans a few hundred rows, once for each connection
+SELECT CAST(COALESCE(MIN(id), 1 + CONNECTION_ID() MOD 256) AS UNSIGNED) AS id FROM writer_slots WHERE connection = CONNECTION_ID();
+
+-- ---- for switches (src/registry/upkeep/cluster.c)
+
+-- SHOW, because a node that is not ready answers nothing else.
+-- @statement cluster_status
+-- @out name text, value text null
+SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state', 'wsrep_local_state_comment',
+  'wsrep_cluster_size', 'wsrep_local_recv_queue', 'wsrep_last_committed');
+
+-- @statement cluster_variables
+-- @out name text, value text null
+SHOW VARIABLES WHERE Variable_name IN ('hostname', 'port', 'wsrep_on', 'wsrep_node_name', 'read_only', 'auto_increment_increment',
+  'auto_increment_offset', 'innodb_autoinc_lock_mode', 'wsrep_certify_nonpk', 'wsrep_provider_options', 'binlog_format', 'wsrep_desync',
+  'wsrep_OSU_method', 'innodb_flush_log_at_trx_commit');
+
+-- @statement cluster_writer
+-- @out node text, epoch uint, next text, held uint, since time null, reason text
+SELECT node, epoch, next, held, since, reason FROM writer WHERE id = 1;
+
+-- Nobody is the writer from here on, for the next epoch.
+-- @statement cluster_resign
+-- @in epoch uint, next text, held uint, reason text
+UPDATE writer SET node = '', epoch = epoch + 1, next = :next, held = :held, since = UTC_TIMESTAMP(6), reason = :reason
+WHERE id = 1 AND epoch = :epoch;
+
+-- @statement cluster_appoint
+-- @in epoch uint, node text, reason text
+UPDATE writer SET node = :node, epoch = epoch + 1, next = '', held = 0, since = UTC_TIMESTAMP(6), reason = :reason
+WHERE id = 1 AND epoch = :epoch AND node = '';
+
+-- Every slot, so that a transaction of any writer and a switch exclude each other.
+-- @statement cluster_fence
+-- @in epoch uint
+-- @scans a few hundred rows
+UPDATE writer_slots SET epoch = :epoch;
+
+-- @statement cluster_record
+-- @in epoch uint, node text, reason text
+INSERT INTO writer_switches (epoch, node, reason, last_change)
+SELECT :epoch, :node, :reason, COALESCE((SELECT MAX(c.id) FROM changes c), 0);

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where [database] host names several servers: which of them is the writer, and the fence that keeps a connection from writing once
+// another one is. doc/cluster.md says why it is exact.
+#include "base/base.h"
+
+#include <errmsg.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "db/settings.h"
+#include "db/db_internal.h"
+#include "sql/cluster.h"
+#include "sql/session.h"
+
+enum {
+	SILENCE_MS = 1000, // a server that says nothing for so long may hang: the others are asked who is the writer
+	ROLE_S = 3,        // the longest wait for what a server is
+	HUNG_S = 5,        // a server that hangs is not tried again for so long
+};
+
+// ---- what a server is
+
+// Of the row of table `writer`, and of the server that was asked.
+struct role {
+	char me[256], node[256]; // what the server is called, and what the writer is called; node "": there is none
+	uint64_t epoch;
+	bool galera, read_only, held;
+	bool known; // false: the schema has no such table yet, or there is no schema
+};
+
+static uint64_t number_of(const char *text)
+{
+	uint64_t number;
+
+	return text != NULL && str_to_u64(str_c(text), &number) ? number : 0;
+}
+
+// Waits for an answer for a few seconds at most: until now it is not known that this server is the writer.
+static bool answers(struct db *db)
+{
+	struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
+
+	if (db->fenced)
+		return db_writer_await(db);
+	if (poll(&fd, 1, ROLE_S * 1000) != 0)
+		return true;
+	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer", NULL);
+	return false;
+}
+
+static void take_role(MYSQL_RES *result, struct role *role)
+{
+	MYSQL_ROW row = mysql_fetch_row(result);
+
+	if (row == NULL || mysql_num_fields(result) != sql_writer_role_query.n_out)
+		return;
+	(void)snprintf(role->me, sizeof(role->me), "%s", row[0]);
+	(void)snprintf(role->node, sizeof(role->node), "%s", row[1]);
+	role->epoch = number_of(row[2]);
+	role->galera = number_of(row[3]) != 0;
+	role->read_only = number_of(row[4]) != 0;
+	role->held = number_of(row[5]) != 0;
+	role->known = true;
+}
+
+// Asks the connected server. query: one of those that answer struct role. As text, not as a prepared statement: it is asked while
+// statements are being made ready.
+static enum db_result ask_role(struct db *db, const struct db_query *query, struct role *role)
+{
+	const char *on = sql_session_autocommit_on_query.sql;
+
+	*role = (struct role){ .known = false };
+	// With autocommit off it would leave a transaction open.
+	if (!db->autocommit && db_conn_query(db, on, strlen(on)) != DB_OK)
+		return DB_LOST;
+	db->autocommit = true;
+	db->round_trips++;
+	bool sent = mysql_send_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0;
+
+	if (sent && !answers(db))
+		return DB_LOST;
+	MYSQL_RES *result = sent && mysql_read_query_result(db->mysql) == 0 ? mysql_store_result(db->mysql) : NULL;
+	if (result != NULL) {
+		take_role(result, role);
+		mysql_free_result(result);
+		return role->known ? DB_OK : DB_ERROR;
+	}
+	if (db_error_lacks_table(mysql_errno(db->mysql)))
+		return DB_OK;
+	return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), query);
+}
+
+// Keeps why this server is not used, and leaves it.
+static enum db_result PRINTF_LIKE(2, 3) leave(struct db *db, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(db->error, sizeof(db->error), format, arguments);
+	va_end(arguments);
+	db->error_number = 0;
+	log_debug("database: %s", db->error);
+	db_conn_drop(db);
+	return DB_LOST;
+}
+
+static enum db_result judge(struct db *db, const struct role *role)
+{
+	if (role->read_only)
+		return leave(db, "%s takes no changes: it is read-only", role->me);
+	if (strcmp(role->me, role->node) == 0) {
+		db->fenced = true;
+		db->epoch = role->epoch;
+		return DB_OK;
+	}
+	if (role->node[0] == '\0' && !role->galera && !role->held)
+		return DB_OK; // servers that are no cluster of Galera, and among which no writer was ever appointed
+	if (role->node[0] != '\0')
+		return leave(db, "%s is not the writer, %s is", role->me, role->node);
+	if (role->held)
+		return leave(db, "an operator has stopped all writes, until `tenure-manage cluster switch NODE` (asked %s)", role->me);
+	return leave(db, "no node is the writer at the moment: tenured-host appoints one, or `tenure-manage cluster switch NODE` (asked %s)",
+		role->me);
+}
+
+enum db_result db_writer_find(struct db *db)
+{
+	struct role role;
+	int64_t asked_us = clock_tick_us();
+
+	db->fenced = false;
+	db->slot = 0;
+	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
+	if (result == DB_OK && role.known)
+		result = judge(db, &role);
+	else if (result == DB_OK && !db->admin)
+		result = leave(db, "the schema is older than this program: run `tenure-manage db upgrade`");
+	if (result == DB_OK)
+		db->confirmed_us = asked_us;
+	return result;
+}
+
+// ---- the fence
+
+struct db_call db_writer_fence(struct db *db)
+{
+	static_assert(sizeof(struct sql_writer_fence) == sizeof(db->fence), "slot and epoch");
+	db->fence[0] = db->slot;
+	db->fence[1] = db->epoch;
+	return (struct db_call){ .query = &sql_writer_fence_query, .in = db->fence };
+}
+
+enum db_result db_writer_lost(struct db *db)
+{
+	log_info("database: the node is no longer the writer");
+	db->host = (db->host + 1) % db->n_hosts;
+	return leave(db, "the node is no longer the writer");
+}
+
+// ---- reads
+
+enum db_result db_writer_confirm(struct db *db)
+{
+	struct role role;
+	int64_t asked_us = clock_tick_us();
+
+	if (!db->fenced || db->mysql == NULL || asked_us - db->confirmed_us <= DB_LEASE_MS * INT64_C(1000))
+		return DB_OK;
+	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
+	if (result == DB_OK && role.known && strcmp(role.me, role.node) == 0 && role.epoch == db->epoch) {
+		db->confirmed_us = asked_us;
+		return DB_OK;
+	}
+	return db->mysql != NULL ? db_writer_lost(db) : DB_LOST;
+}
+
+// ---- servers that hang
+
+// Does another server know of a later epoch than this connection's? Then nothing more can be written by this one.
+static bool is_superseded(struct db *db)
+{
+	struct db_settings settings = *db->settings;
+	bool is = false;
+
+	settings.connect_timeout = 1;
+	settings.read_timeout = 1;
+	for (size_t i = 0; i < db->n_hosts && !is; i++) {
+		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
+		struct role role;
+
+		is = i != db->host && db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known &&
+			role.epoch > db->epoch;
+		db_close(&other);
+	}
+	return is;
+}
+
+bool db_writer_await(struct db *db)
+{
+	if (!db->fenced || db->mysql == NULL)
+		return true;
+	for (unsigned s = 0;; s++) {
+		struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
+		int n = poll(&fd, 1, SILENCE_MS);
+
+		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && s >= db->settings->read_timeout))
+			return true; // reading tells what is wrong, if anything is
+		if (n == 0 && is_superseded(db))
+			break;
+	}
+	db_writer_hangs(db, db->host);
+	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer, and another is the writer by now", NULL);
+	return false;
+}
+
+void db_writer_hangs(struct db *db, size_t host)
+{
+	db->hosts[host].hung_until_us = clock_tick_us() + HUNG_S * INT64_C(1000000);
+}
