@@ -70,6 +70,13 @@ const struct manage_command manage_commands[] = {
 	  "keep it until it is set again, or the file in runtime_dir is lost, as by a reboot.", { { .name = NULL } }, false },
 	{ "reap", NULL, "", 0, NEEDS_WRITER, command_reap, "purge what is past its retention time; for cron", "",
 	  { { "--dry-run", 0, NULL, "only print the counts" } }, false },
+	{ "cluster", "status", "", 0, NEEDS_CONFIG, command_cluster_status, "print how the nodes of the database are, and which one is the writer",
+	  "Exit code 0: the writer can be used; 1: there is none, or it can't be used; 2: no node answers.", { { .name = NULL } }, true },
+	{ "cluster", "switch", "NODE", 1, NEEDS_CONFIG, command_cluster_switch, "make another node of the database the writer",
+	  "NODE is the node's name, or how [database] host names it. Transactions of the writer are waited for up to a second; what\n"
+	  "takes longer is rolled back. Half a second passes in which nothing is written.", { { .name = NULL } }, false },
+	{ "cluster", "fence", "", 0, NEEDS_CONFIG, command_cluster_fence, "stop all writes to the database",
+	  "Until `tenure-manage cluster switch NODE`; tenured-host appoints no writer meanwhile.", { { .name = NULL } }, false },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "check that the stored data are consistent",
 	  "Exit code 0: consistent (now, with --fix); 1: not consistent; 2: the checks could not run.",
 	  { { "--fix", 0, NULL, "repair what can be repaired from other stored data" } }, true },

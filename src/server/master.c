@@ -119,6 +119,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	case CHILD_MOVER:
 	case CHILD_REAPER:
 	case CHILD_OBSERVER:
+	case CHILD_WRITER_WATCH:
 		assert(!"a child of the host service");
 		break;
 	}

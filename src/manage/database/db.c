@@ -10,6 +10,7 @@
 #include "manage/database/schema.h"
 #include "registry/core/context.h"
 #include "registry/registry.h"
+#include "registry/upkeep/cluster.h"
 #include "registry/type/builtin_types.h"
 #include "sql/schema.h"
 
@@ -146,12 +147,44 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
+// On a cluster of Galera whose writer was never appointed, appoints the first node that can be it.
+static int appoint_writer(struct manage *manage)
+{
+	struct cluster_memory memory = { 0 };
+	struct str reason, why = STR("");
+	size_t via, target;
+
+	if (db_hosts(db_settings(manage->config)) < 2)
+		return EX_OK;
+	struct cluster *cluster = cluster_open(db_settings(manage->config), true);
+	if (cluster == NULL)
+		return manage_fail(EX_OSERR, "no memory");
+	cluster_look(cluster);
+	const struct cluster_writer *writer = cluster_writer(cluster);
+	bool never = writer != NULL && writer->epoch == 0;
+	int code = EX_OK;
+
+	// A point of time so late that no patience is needed: there was no writer whose reads could go on.
+	(void)(never && cluster_must_switch(cluster, &memory, 1, &via, &target, &reason));
+	if (never && cluster_must_switch(cluster, &memory, INT64_MAX, &via, &target, &reason)) {
+		enum cluster_outcome outcome = cluster_switch(cluster, via, cluster->nodes[target].name, STR("the registry was made"), &why);
+		if (outcome == CLUSTER_DONE)
+			printf("writer: %.*s\n", STR_ARG(cluster->nodes[target].name));
+		else if (outcome == CLUSTER_FAILED)
+			code = manage_fail(EX_TEMPFAIL, "no writer was appointed: %.*s; run `tenure-manage cluster switch NODE`", STR_ARG(why));
+	}
+	cluster_close(&cluster);
+	return code;
+}
+
 // Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types
 // and the system space. The schema files of an older release lack columns for them; then it adds nothing.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
-	return code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION ? manage_fill_registry(manage) : code;
+	if (code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION)
+		code = manage_fill_registry(manage);
+	return code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION ? appoint_writer(manage) : code;
 }
 
 static int init_schema(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)

@@ -14,11 +14,14 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/shared.h"
+#include "db/db.h"
+#include "db/settings.h"
 #include "server/host/host.h"
 #include "server/host/metrics_socket.h"
 #include "server/host/mover_process.h"
 #include "server/host/observer.h"
 #include "server/host/reaper.h"
+#include "server/host/writer_watch.h"
 #include "server/setup/child.h"
 #include "server/setup/host.h"
 #include "server/setup/notify.h"
@@ -33,7 +36,7 @@ enum {
 	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
 };
 
-static const enum child_kind kinds[] = { CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER };
+static const enum child_kind kinds[] = { CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER, CHILD_WRITER_WATCH };
 
 struct host {
 	const struct host_options *options;
@@ -71,10 +74,12 @@ _Noreturn static void run_child(struct host *host, enum child_kind kind)
 		begin_child(host, "tenured-mover");
 		_exit(mover_process_main(host->config, host->shared));
 	}
-	begin_child(host, kind == CHILD_REAPER ? "tenured-reaper" : "tenured-observe"); // at most 15 bytes
+	begin_child(host, kind == CHILD_REAPER ? "tenured-reaper" : kind == CHILD_OBSERVER ? "tenured-observe" : "tenured-writer"); // at most 15 bytes
 	signals_stop_by(SIG_DFL);
 	if (kind == CHILD_REAPER)
 		reaper_run(host->config, host->shared);
+	else if (kind == CHILD_WRITER_WATCH)
+		writer_watch_run(host->config, host->shared);
 	else
 		observer_run(host->config, host->shared);
 	_exit(EX_OSERR);
@@ -83,6 +88,8 @@ _Noreturn static void run_child(struct host *host, enum child_kind kind)
 // Is this child needed by the configuration?
 static bool is_wanted(const struct host *host, const struct child *child)
 {
+	if (child->kind == CHILD_WRITER_WATCH)
+		return db_hosts(db_settings(host->config)) > 1;
 	return child->kind != CHILD_REAPER || host_settings(host->config)->reap_interval > 0;
 }
 

@@ -48,6 +48,7 @@ const char *child_name(const struct child *child)
 		[CHILD_MOVER] = "mover",
 		[CHILD_REAPER] = "reaper",
 		[CHILD_OBSERVER] = "observer",
+		[CHILD_WRITER_WATCH] = "writer watch",
 	};
 
 	assert((size_t)child->kind < COUNT_OF(names));

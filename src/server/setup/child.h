@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 // CHILD_MOVER and those behind it are children of the host service; the others are the master's.
-enum child_kind { CHILD_WORKER, CHILD_HOST, CHILD_SENDER, CHILD_WATCH, CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER };
+enum child_kind { CHILD_WORKER, CHILD_HOST, CHILD_SENDER, CHILD_WATCH, CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER, CHILD_WRITER_WATCH };
 
 enum {
 	CHILD_DELAY_READY_MS = 10, // after a child that was ready ended

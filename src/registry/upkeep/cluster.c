@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <time.h>
+
+#include "registry/upkeep/cluster.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "db/settings.h"
+#include "sql/cluster.h"
+
+enum {
+	CONNECT_S = 2, READ_S = 2, // for a look
+	SWITCH_S = 20,             // for a statement of a switch: the cluster may be about to drop a node
+	LOCK_WAIT_S = 1,           // for the writer's own transactions to end; all writes wait meanwhile
+	VACANT_MS = DB_LEASE_MS + 150, // between two writers
+	AGAIN_S = 3,               // a node that hangs is asked again after so long
+	NEXT_S = 3,                // a switch that was begun may take so long to be finished by who began it
+	WEAK_S = 2,                // a writer that is a donor for so long is replaced
+	UNSEEN_S = 8, STEADY_S = 30, // a writer that this host alone may not see is replaced after so long, and not more often
+};
+
+// ---- looking
+
+struct cluster *cluster_open(const struct db_settings *settings, bool admin)
+{
+	struct cluster *cluster = calloc(1, sizeof(*cluster));
+	struct db_settings *own = malloc(sizeof(*own));
+	struct pool *pool = pool_new();
+
+	if (cluster == NULL || own == NULL || pool == NULL) {
+		free(cluster);
+		free(own);
+		pool_free(&pool);
+		return NULL;
+	}
+	*own = *settings;
+	own->connect_timeout = own->connect_timeout < CONNECT_S ? own->connect_timeout : CONNECT_S;
+	own->read_timeout = READ_S;
+	own->lock_wait = LOCK_WAIT_S;
+	*cluster = (struct cluster){ .pool = pool, .settings = own, .admin = admin };
+	cluster->n = db_hosts(settings) < CLUSTER_NODES ? db_hosts(settings) : CLUSTER_NODES;
+	for (size_t i = 0; i < cluster->n; i++) {
+		cluster->nodes[i].host = db_host(settings, i);
+		cluster->nodes[i].db = db_open_node(own, i, admin);
+	}
+	return cluster;
+}
+
+void cluster_close(struct cluster **cluster)
+{
+	if (*cluster == NULL)
+		return;
+	for (size_t i = 0; i < (*cluster)->n; i++)
+		db_close(&(*cluster)->nodes[i].db);
+	pool_free(&(*cluster)->pool);
+	free((*cluster)->settings);
+	free(*cluster);
+	*cluster = NULL;
+}
+
+// The value of that name among rows of SHOW; "" if it is not there.
+static struct str value_of(const struct db_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_cluster_status_row *row = sql_cluster_status_row(rows, i);
+		if (str_eq_nocase(row->name, str_c(name)))
+			return row->value.p != NULL ? row->value : STR("");
+	}
+	return STR("");
+}
+
+static uint64_t number_of(const struct db_rows *rows, const char *name)
+{
+	uint64_t number;
+
+	return str_to_u64(value_of(rows, name), &number) ? number : 0;
+}
+
+static bool has(struct str text, const char *part)
+{
+	return memmem(text.p, text.n, part, strlen(part)) != NULL;
+}
+
+// What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW VARIABLES.
+static struct str complaint(struct pool *pool, const struct db_rows *variables)
+{
+	struct str provider = value_of(variables, "wsrep_provider_options");
+
+	if (has(provider, "pc.ignore_quorum = true") || has(provider, "pc.ignore_sb = true"))
+		return STR("wsrep_provider_options has pc.ignore_quorum or pc.ignore_sb: after a partition there would be two clusters; set both to false");
+	if (!str_eq(value_of(variables, "wsrep_certify_nonpk"), STR("ON")))
+		return STR("wsrep_certify_nonPK is OFF: set it to ON");
+	if (!str_eq(value_of(variables, "binlog_format"), STR("ROW")))
+		return STR("binlog_format is not ROW: Galera needs it");
+	if (!str_eq(value_of(variables, "innodb_autoinc_lock_mode"), STR("2")))
+		return STR("innodb_autoinc_lock_mode is not 2: Galera needs it");
+	if (number_of(variables, "auto_increment_offset") > number_of(variables, "auto_increment_increment"))
+		return STR("auto_increment_offset is larger than auto_increment_increment: MariaDB then ignores it, and two nodes may give the same "
+			"numbers; leave both to wsrep_auto_increment_control");
+	if (str_eq(value_of(variables, "wsrep_desync"), STR("ON")))
+		return STR("wsrep_desync is ON: the node falls behind without limit");
+	if (str_eq(value_of(variables, "innodb_flush_log_at_trx_commit"), STR("0")))
+		return STR("innodb_flush_log_at_trx_commit is 0: if all nodes fail at once, acknowledged changes are lost; set it to 1");
+	UNUSED(pool);
+	return STR("");
+}
+
+static void take_state(struct cluster_node *node, struct pool *pool, const struct db_rows *status, const struct db_rows *variables)
+{
+	struct str me = value_of(variables, "wsrep_node_name");
+
+	node->answers = true;
+	node->galera = str_eq(value_of(variables, "wsrep_on"), STR("ON"));
+	node->read_only = !str_eq(value_of(variables, "read_only"), STR("OFF"));
+	if (!node->galera) {
+		struct str host = value_of(variables, "hostname"), port = value_of(variables, "port");
+
+		node->name = str_printf(pool, "%.*s:%.*s", STR_ARG(host), STR_ARG(port));
+		node->primary = node->synced = true;
+		return;
+	}
+	node->name = me;
+	node->state = value_of(status, "wsrep_local_state_comment");
+	node->size = number_of(status, "wsrep_cluster_size");
+	node->primary = str_eq(value_of(status, "wsrep_cluster_status"), STR("Primary")) &&
+		str_eq(value_of(status, "wsrep_ready"), STR("ON"));
+	node->synced = number_of(status, "wsrep_local_state") == 4;
+	node->settings = complaint(pool, variables);
+}
+
+static void look_at(struct cluster *cluster, struct cluster_node *node)
+{
+	struct pool *pool = cluster->pool;
+	struct db_call calls[] = { sql_cluster_status_call(pool), sql_cluster_variables_call(pool) };
+	struct db_rows rows;
+	int64_t begun_us = clock_tick_us();
+
+	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us };
+	if (node->ask_again_us > begun_us) {
+		node->error = STR("it did not answer in time");
+		return;
+	}
+	if (db_run_batch(node->db, pool, calls, COUNT_OF(calls)) != DB_OK) {
+		node->error = str_dup(pool, str_c(db_error(node->db)));
+		if (clock_tick_us() - begun_us >= CONNECT_S * INT64_C(900000))
+			node->ask_again_us = clock_tick_us() + AGAIN_S * INT64_C(1000000);
+		return;
+	}
+	take_state(node, pool, &calls[0].rows, &calls[1].rows);
+	if (!node->primary || sql_cluster_writer_run(node->db, pool, &rows) != DB_OK || rows.n != 1)
+		return;
+	const struct sql_cluster_writer_row *row = sql_cluster_writer_row(&rows, 0);
+	node->has_writer = true;
+	node->writer = (struct cluster_writer){ .node = row->node, .next = row->next, .reason = row->reason, .epoch = row->epoch,
+		.held = row->held != 0, .since_us = row->since };
+}
+
+void cluster_look(struct cluster *cluster)
+{
+	pool_clear(cluster->pool);
+	for (size_t i = 0; i < cluster->n; i++)
+		look_at(cluster, &cluster->nodes[i]);
+}
+
+bool cluster_is_usable(const struct cluster_node *node)
+{
+	return node->answers && node->primary && node->synced && !node->read_only && node->has_writer;
+}
+
+const struct cluster_writer *cluster_writer(const struct cluster *cluster)
+{
+	const struct cluster_writer *newest = NULL;
+
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (node->has_writer && (newest == NULL || node->writer.epoch > newest->epoch))
+			newest = &node->writer;
+	}
+	return newest;
+}
+
+size_t cluster_find(const struct cluster *cluster, struct str name)
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (name.n > 0 && ((node->answers && str_eq(node->name, name)) || str_eq(node->host, name)))
+			return i;
+	}
+	return cluster->n;
+}
+
+// ---- switching
+
+// One transaction of a switch: from epoch to epoch + 1.
+struct step {
+	struct db *db;
+	struct pool *pool;
+	struct db_call change; // of the row of the writer
+	uint64_t epoch;
+	struct str node, reason;
+	bool overtaken;
+};
+
+static enum db_verdict run_step(void *arg)
+{
+	struct step *step = arg;
+	const struct sql_cluster_fence fence = { .epoch = step->epoch + 1 };
+	const struct sql_cluster_record record = { .epoch = step->epoch + 1, .node = step->node, .reason = step->reason };
+	struct db_call rest[] = { sql_cluster_fence_call(step->pool, &fence), sql_cluster_record_call(step->pool, &record) };
+
+	step->overtaken = false;
+	enum db_result result = db_run_call(step->db, step->pool, &step->change);
+	step->overtaken = result == DB_OK && step->change.rows.affected == 0;
+	if (result != DB_OK || step->overtaken)
+		return DB_ROLLBACK;
+	return db_run_batch(step->db, step->pool, rest, COUNT_OF(rest)) == DB_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum cluster_outcome end_step(struct step *step, struct str *why)
+{
+	enum db_result result = db_txn_run(step->db, DB_WRITE, NULL, run_step, step);
+
+	if (result == DB_OK && !step->overtaken)
+		return CLUSTER_DONE;
+	*why = result == DB_OK ? STR("somebody else has switched meanwhile") : str_dup(step->pool, str_c(db_error(step->db)));
+	return result == DB_OK ? CLUSTER_OVERTAKEN : CLUSTER_FAILED;
+}
+
+static enum cluster_outcome resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
+	struct str *why)
+{
+	const struct sql_cluster_resign in = { .epoch = epoch, .next = next, .held = held, .reason = reason };
+	struct step step = { .db = db, .pool = cluster->pool, .epoch = epoch, .node = STR(""), .reason = reason };
+
+	step.change = sql_cluster_resign_call(cluster->pool, &in);
+	return end_step(&step, why);
+}
+
+static enum cluster_outcome appoint(struct cluster *cluster, struct db *db, uint64_t epoch, struct str node, struct str reason, struct str *why)
+{
+	const struct sql_cluster_appoint in = { .epoch = epoch, .node = node, .reason = reason };
+	struct step step = { .db = db, .pool = cluster->pool, .epoch = epoch, .node = node, .reason = reason };
+
+	step.change = sql_cluster_appoint_call(cluster->pool, &in);
+	return end_step(&step, why);
+}
+
+// A connection with time to wait.
+static struct db *open_patient(const struct cluster *cluster, struct db_settings *settings, size_t via)
+{
+	*settings = *cluster->settings;
+	settings->read_timeout = SWITCH_S;
+	return db_open_node(settings, via, cluster->admin);
+}
+
+enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why)
+{
+	const struct timespec vacancy = { .tv_nsec = VACANT_MS * 1000000L };
+	const struct cluster_writer *writer = &cluster->nodes[via].writer;
+	struct db_settings settings;
+	enum cluster_outcome outcome = CLUSTER_DONE;
+	uint64_t epoch = writer->epoch;
+
+	assert(via < cluster->n && cluster->nodes[via].has_writer);
+	struct db *db = open_patient(cluster, &settings, via);
+	if (writer->node.n > 0) {
+		outcome = resign(cluster, db, epoch++, node, false, reason, why);
+		(void)nanosleep(&vacancy, NULL);
+	}
+	if (outcome == CLUSTER_DONE)
+		outcome = appoint(cluster, db, epoch, node, reason, why);
+	db_close(&db);
+	return outcome;
+}
+
+enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct str reason, struct str *why)
+{
+	struct db_settings settings;
+
+	assert(via < cluster->n && cluster->nodes[via].has_writer);
+	struct db *db = open_patient(cluster, &settings, via);
+	enum cluster_outcome outcome = resign(cluster, db, cluster->nodes[via].writer.epoch, STR(""), true, reason, why);
+	db_close(&db);
+	return outcome;
+}
+
+// ---- deciding
+
+// The first node in the order of the setting that can be the writer; n: none. It has the newest row, too.
+static size_t candidate(const struct cluster *cluster, uint64_t epoch)
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (cluster_is_usable(node) && node->galera && node->writer.epoch == epoch)
+			return i;
+	}
+	return cluster->n;
+}
+
+// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
+static bool knows_all_members(const struct cluster *cluster, size_t candidate)
+{
+	uint64_t members = 0;
+
+	for (size_t i = 0; i < cluster->n; i++)
+		members += cluster->nodes[i].answers && cluster->nodes[i].galera && cluster->nodes[i].primary;
+	return members == cluster->nodes[candidate].size;
+}
+
+static bool lasts(int64_t *since_us, int64_t now_us, int64_t ms)
+{
+	if (*since_us == 0)
+		*since_us = now_us;
+	return now_us - *since_us >= ms * 1000;
+}
+
+bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *memory, int64_t now_us, size_t *via, size_t *target,
+	struct str *reason)
+{
+	const struct cluster_writer *writer = cluster_writer(cluster);
+	size_t best = writer != NULL ? candidate(cluster, writer->epoch) : cluster->n;
+
+	if (best == cluster->n || writer->held)
+		return false;
+	if (memory->epoch != writer->epoch)
+		*memory = (struct cluster_memory){ .epoch = writer->epoch, .switched_us = memory->epoch != 0 ? now_us : 0 };
+	*via = *target = best;
+	if (writer->node.n == 0) {
+		size_t next = cluster_find(cluster, writer->next);
+		*target = next < cluster->n && cluster_is_usable(&cluster->nodes[next]) ? next : best;
+		*reason = STR("there was no writer");
+		return lasts(&memory->vacant_us, now_us, writer->next.n > 0 ? NEXT_S * 1000 : VACANT_MS);
+	}
+	size_t at = cluster_find(cluster, writer->node);
+	const struct cluster_node *node = at < cluster->n ? &cluster->nodes[at] : NULL;
+	if (node != NULL && cluster_is_usable(node)) {
+		memory->gone_us = memory->weak_us = 0;
+		return false;
+	}
+	if (node != NULL && node->answers && node->primary && node->has_writer) {
+		*via = at;
+		*reason = node->read_only ? STR("the writer is read-only") : STR("the writer is not synced");
+		return lasts(&memory->weak_us, now_us, WEAK_S * 1000);
+	}
+	*reason = STR("the writer is gone");
+	if (knows_all_members(cluster, best))
+		return true;
+	return lasts(&memory->gone_us, now_us, UNSEEN_S * 1000) &&
+		(memory->switched_us == 0 || now_us - memory->switched_us >= STEADY_S * INT64_C(1000000));
+}

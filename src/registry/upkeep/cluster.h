@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of a database cluster: how they are, which of them is the writer, and when another one has to be. doc/cluster.md says what is
+// promised, and why.
+#ifndef TENURE_REGISTRY_UPKEEP_CLUSTER_H
+#define TENURE_REGISTRY_UPKEEP_CLUSTER_H
+
+#include "base/str.h"
+
+struct db;
+struct db_settings;
+struct pool;
+
+enum { CLUSTER_NODES = 16 };
+
+// The row of table `writer`, as a node has it.
+struct cluster_writer {
+	struct str node;   // "": there is none
+	struct str next;   // the node that a switch in progress makes the writer; "": none
+	struct str reason;
+	uint64_t epoch;
+	bool held;         // an operator has stopped all writes
+	int64_t since_us;  // by the clock of the node that wrote the row
+};
+
+// One of the servers that [database] host names. Texts live until the next cluster_look().
+struct cluster_node {
+	struct str host;     // as the setting names it
+	struct db *db;
+	bool answers;        // the members below are known
+	struct str name;     // of the node in its cluster; of another server, where it listens
+	struct str state;    // "Synced", "Donor/Desynced", …; "" where it is no node of Galera
+	bool galera;
+	bool primary;        // it is in the primary component, and takes statements
+	bool synced;
+	bool read_only;
+	uint64_t size;       // nodes in its component
+	bool has_writer;     // writer is known: the node answers queries, and has the table
+	struct cluster_writer writer;
+	struct str settings; // what is wrong with the node's settings, a text for operators; "": nothing
+	struct str error;    // why it does not answer
+	int64_t ask_again_us; // clock_tick_us() before which it is not asked, since it did not answer in time
+};
+
+struct cluster {
+	size_t n;
+	struct cluster_node nodes[CLUSTER_NODES];
+	struct pool *pool;
+	struct db_settings *settings; // with short timeouts
+	bool admin;
+};
+
+// admin: as admin_user. NULL: no memory.
+struct cluster *cluster_open(const struct db_settings *settings, bool admin);
+void cluster_close(struct cluster **cluster);
+// Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
+void cluster_look(struct cluster *cluster);
+// May workers write to that node, as far as it says itself?
+bool cluster_is_usable(const struct cluster_node *node);
+// The newest row of the writer that a usable node has; NULL: none.
+const struct cluster_writer *cluster_writer(const struct cluster *cluster);
+// The index of the node of that name, or that is named so in [database] host; cluster->n: none.
+size_t cluster_find(const struct cluster *cluster, struct str name);
+
+enum cluster_outcome {
+	CLUSTER_DONE,
+	CLUSTER_OVERTAKEN, // somebody else has switched meanwhile
+	CLUSTER_FAILED,    // *why says why; the state may be any
+};
+// Makes the node of that name the writer; by way of the node via, which must be usable. First nobody is the writer, for longer than
+// any read of the earlier writer's may last. The caller has checked that the node is usable, and waits no longer than seconds if
+// the cluster does not go on.
+enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why);
+// Stops all writes, until somebody calls cluster_switch().
+enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct str reason, struct str *why);
+
+// What was seen in earlier looks; begin with zeros.
+struct cluster_memory {
+	uint64_t epoch;
+	int64_t gone_us, weak_us, vacant_us; // clock_tick_us() since when the writer is gone, is not usable, or there is none; 0: it is not so
+	int64_t switched_us;                 // of the last switch that was seen
+};
+// Does another node have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that reason. Never
+// without a primary component.
+bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *memory, int64_t now_us, size_t *via, size_t *target,
+	struct str *reason);
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/control.h"
+#include "base/log.h"
+#include "db/settings.h"
+#include "registry/upkeep/cluster.h"
+#include "server/host/writer_watch.h"
+
+enum { LOOK_MS = 250 };
+
+static void replace_writer(struct cluster *cluster, size_t via, size_t target, struct str reason)
+{
+	struct str why = STR(""), name = cluster->nodes[target].name, before = cluster->nodes[via].writer.node;
+
+	log_warning("%.*s: making %.*s the writer (before: %.*s)", STR_ARG(reason), STR_ARG(name), STR_ARG(before.n > 0 ? before : STR("none")));
+	switch (cluster_switch(cluster, via, name, reason, &why)) {
+	case CLUSTER_DONE:
+		log_warning("%.*s is the writer", STR_ARG(name));
+		break;
+	case CLUSTER_OVERTAKEN:
+		log_info("%.*s", STR_ARG(why));
+		break;
+	case CLUSTER_FAILED:
+		log_warning("%.*s could not be made the writer: %.*s", STR_ARG(name), STR_ARG(why));
+		break;
+	}
+}
+
+// Once: what is wrong with the settings of nodes.
+static void warn_of_settings(const struct cluster *cluster, bool warned[CLUSTER_NODES])
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (node->settings.n > 0 && !warned[i])
+			log_warning("node %.*s: %.*s", STR_ARG(node->name), STR_ARG(node->settings));
+		warned[i] = node->settings.n > 0;
+	}
+}
+
+void writer_watch_run(const struct config *config, const struct shared *host)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	struct cluster *cluster = cluster_open(db_settings(config), false);
+	struct cluster_memory memory = { 0 };
+	bool warned[CLUSTER_NODES] = { false };
+
+	if (cluster == NULL) {
+		log_error("no memory to watch the cluster's writer");
+		return;
+	}
+	for (;;) {
+		size_t via, target;
+		struct str reason;
+
+		control_apply(host);
+		cluster_look(cluster);
+		warn_of_settings(cluster, warned);
+		if (cluster_must_switch(cluster, &memory, clock_tick_us(), &via, &target, &reason))
+			replace_writer(cluster, via, target, reason);
+		(void)nanosleep(&pause, NULL);
+	}
+}
