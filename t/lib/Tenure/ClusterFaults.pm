@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+# A service on a cluster (Tenure::Galera), clients that write down what they were told (Tenure::History::Clients), and what befalls the
+# writer: switch, kill, freeze, isolate, stop. How long nobody could write is measured for each; which transactions were ordered behind
+# a switch is read from a node's binary log, which has the order of the cluster and the node that each transaction came from.
+package Tenure::ClusterFaults;
+
+use strict;
+use warnings;
+
+use POSIX ();
+use Time::HiRes ();
+
+use Tenure::Galera;
+use Tenure::History::Clients;
+use Tenure::Instance;
+use Tenure::Run qw(run read_file write_file);
+
+my $running;
+my $owner = $$;
+
+# Clients must not outlive a test that dies.
+END {
+    if ($$ == $owner && $running) {
+        my $status = $?;
+        kill 'KILL', grep { defined } $running->{probe_pid}, @{ $running->{load}{pids} // [] } if !$running->{ended};
+        $? = $status;
+    }
+}
+
+# Options: clients; unfenced (true: the control run, in which transactions do not begin with the fence).
+sub start {
+    my ($class, %option) = @_;
+    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON");
+    my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5 },
+        faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
+        allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/]);
+    return $running = bless { cluster => $cluster, instance => $instance, times => {}, %option }, $class;
+}
+
+sub cluster  { return $_[0]{cluster} }
+sub instance { return $_[0]{instance} }
+
+sub load {
+    my ($self) = @_;
+    $self->{load} = Tenure::History::Clients->new(instance => $self->{instance}, clients => $self->{clients}, timeout => 30);
+    $self->{instance}->admin->make_tenant('probe');
+    $self->{load}->start;
+    # A client of its own, whose answers tell how long there was no service.
+    $self->{probe_pid} = fork // die "fork: $!\n";
+    return if $self->{probe_pid};
+    my $admin = $self->{instance}->admin(timeout => 30);
+    open my $out, '>', $self->_probe_file or POSIX::_exit(1);
+    $out->autoflush(1);
+    until (-e $self->_probe_file . '.stop') {
+        my $begun  = Time::HiRes::time();
+        my $status = $admin->put('/v2.0/probe/persistentvolumes/p', json => { at => $begun })->status;
+        printf {$out} "%.3f %.3f %d\n", $begun, Time::HiRes::time(), $status;
+        Time::HiRes::sleep(0.02);
+    }
+    POSIX::_exit(0);
+}
+
+sub _probe_file { return $_[0]{instance}->dir . '/probe' }
+
+# The number of the writer as any node has it that is in the primary component; undef: none.
+sub writer {
+    my ($self) = @_;
+    for my $node (1 .. $self->{cluster}->n) {
+        next if !defined $self->{cluster}->pid($node) || $self->{frozen}{$node};
+        next if $self->{cluster}->state($node) !~ /^Primary Synced ON/;
+        my $name = $self->{cluster}->value($node, 'SELECT node FROM writer WHERE id = 1', 'tenure') // next;
+        return $1 if $name =~ /^n(\d)$/;
+    }
+    return undef;
+}
+
+sub _must_have_writer {
+    my ($self, $not) = @_;
+    my $is;
+    Tenure::Instance::wait_until(sub { $is = $self->writer; return defined $is && (!defined $not || $is != $not) }, 60)
+        or die "there is no writer" . (defined $not ? " but n$not" : '') . "\n";
+    return $is;
+}
+
+# Waits until a write that began after that time was done.
+sub _wait_served {
+    my ($self, $since) = @_;
+    Tenure::Instance::wait_until(sub {
+        return scalar grep { /^(\S+) \S+ 20[01]$/ && $1 >= $since } split /\n/, read_file($self->_probe_file);
+    }, 60) or die "no write was done for a minute\n";
+    return;
+}
+
+my %fault = (
+    switch => sub {
+        my ($self, $writer) = @_;
+        my $next = 1 + $writer % $self->{cluster}->n;
+        my ($code, $text) = $self->{instance}->manage('cluster', 'switch', "n$next");
+        die "switch: $text\n" if $code != 0;
+        return undef;
+    },
+    kill => sub {
+        my ($self, $writer) = @_;
+        $self->{cluster}->kill_node($writer);
+        return sub { $self->{cluster}->start_node($writer) };
+    },
+    freeze => sub {
+        my ($self, $writer) = @_;
+        $self->{frozen}{$writer} = 1;
+        $self->{cluster}->freeze($writer);
+        return sub {
+            $self->{cluster}->thaw($writer);
+            delete $self->{frozen}{$writer};
+            $self->{cluster}->wait_synced($writer, $self->{cluster}->n);
+        };
+    },
+    isolate => sub {
+        my ($self, $writer) = @_;
+        $self->{cluster}->isolate($writer);
+        return sub {
+            $self->{cluster}->unisolate($writer);
+            $self->{cluster}->wait_synced($writer, $self->{cluster}->n);
+        };
+    },
+    stop => sub {
+        my ($self, $writer) = @_;
+        $self->{cluster}->stop_node($writer);
+        return sub { $self->{cluster}->wait_stopped($writer); $self->{cluster}->start_node($writer) };
+    },
+);
+
+sub names { return sort keys %fault }
+
+# One fault: it happens to the writer; another node becomes the writer; then the first one returns.
+sub inject {
+    my ($self, $name) = @_;
+    my $writer = $self->_must_have_writer;
+    my $begun  = Time::HiRes::time();
+    $self->_wait_served($begun);
+    $begun = Time::HiRes::time();
+    my $mend = $fault{$name}->($self, $writer);
+    $self->_must_have_writer($writer);
+    $self->_wait_served(Time::HiRes::time());
+    push @{ $self->{times}{$name} }, $self->_outage($begun);
+    if (defined $mend) {
+        $mend->();
+        $self->{cluster}->wait_synced($writer, $self->{cluster}->n);
+    }
+    return;
+}
+
+# The longest time since then between the answers of two writes that were done.
+sub _outage {
+    my ($self, $since) = @_;
+    my ($last, $longest) = ($since, 0);
+    for my $line (split /\n/, read_file($self->_probe_file)) {
+        my ($begun, $ended, $status) = split / /, $line;
+        next if !defined $status || $ended < $since || $status !~ /^20[01]$/;
+        $longest = $ended - $last if $ended - $last > $longest;
+        $last = $ended;
+    }
+    return $longest;
+}
+
+sub end {
+    my ($self) = @_;
+    write_file($self->_probe_file . '.stop', '');
+    waitpid $self->{probe_pid}, 0;
+    $self->{load}->stop;
+    $self->{ended} = 1;
+    return;
+}
+
+sub findings { return $_[0]{load}->findings }
+sub told     { return $_[0]{load}->told }
+
+# "switch: 10 times, 0.4 to 0.9 s, median 0.5; …"
+sub times {
+    my ($self) = @_;
+    return join '; ', map {
+        my @sorted = sort { $a <=> $b } @{ $self->{times}{$_} };
+        sprintf '%s: %d times, %.2f to %.2f s, median %.2f, p90 %.2f', $_, scalar @sorted, $sorted[0], $sorted[-1], $sorted[@sorted / 2], $sorted[int(0.9 * @sorted)];
+    } sort keys %{ $self->{times} };
+}
+
+# The transactions of the service, in the order of the cluster, as a node's binary logs have them: [node that it came from, 'writer' and
+# the node named in the row, or 'changes' and the ids of changes].
+sub _history {
+    my ($self) = @_;
+    return @{ $self->{history} } if $self->{history};
+    my $node = $self->_longest_log;
+    my @files = sort glob "$self->{cluster}{dir}/n$node/data/binlog.0*";
+    my ($code, $text) = run('mariadb-binlog', '--no-defaults', '--base64-output=decode-rows', '-v', @files);
+    die "mariadb-binlog: " . substr($text, 0, 500) . "\n" if $code != 0;
+    my (@history, $server, $row);
+    for my $line (split /\n/, $text) {
+        if ($line =~ /^#\d+ +[\d:]+ server id (\d+) .*\bGTID /) {
+            push @history, { from => $1, writer => undef, changes => [] };
+        } elsif ($line =~ /^### (INSERT INTO|UPDATE|DELETE FROM) `tenure`\.`(\w+)`/) {
+            $row = "$1 $2";
+            $history[-1]{writes}++ if $2 !~ /^writer/;
+        } elsif ($line =~ /^### SET/) {
+            $row .= ' set' if defined $row;
+        } elsif (defined $row && $line =~ /^###   \@(\d+)=(.*?)(?: \/\*.*)?$/) {
+            my ($column, $value) = ($1, $2);
+            $history[-1]{writer} = $value =~ s/'//gr if $row eq 'UPDATE writer set' && $column == 2;
+            push @{ $history[-1]{changes} }, $value if $row eq 'INSERT INTO changes set' && $column == 1;
+        }
+    }
+    $self->{history} = \@history;
+    return @history;
+}
+
+# A node that never left the cluster has all transactions in its logs; one that did got the rest later, in the same order.
+sub _longest_log {
+    my ($self) = @_;
+    my %size;
+    $size{$_} = -s "$self->{cluster}{dir}/n$_/data/binlog.000001" // 0 for 1 .. $self->{cluster}->n;
+    my ($most) = sort { $size{$b} <=> $size{$a} } keys %size;
+    return $self->{watcher} // $most;
+}
+
+# Transactions of a node that was not the writer where they stand.
+sub late {
+    my ($self) = @_;
+    my ($writer, @late) = ('');
+    for my $transaction ($self->_history) {
+        if (defined $transaction->{writer}) { $writer = $transaction->{writer} }
+        elsif ($transaction->{writes} && $writer ne "n$transaction->{from}" && $self->{seen_writer}) {
+            push @late, "n$transaction->{from} wrote while " . ($writer || 'nobody') . ' was the writer';
+        }
+        $self->{seen_writer} = 1 if $writer ne '';
+    }
+    $self->{seen_writer} = 0;
+    return @late;
+}
+
+# How many transactions of the service there were.
+sub transactions { my ($self) = @_; return scalar grep { $_->{writes} && @{ $_->{changes} } } $self->_history }
+
+# Changes of a writer with a number that is not higher than all of the writer before.
+sub numbers {
+    my ($self) = @_;
+    my ($highest, $of_earlier, @wrong) = (0, 0);
+    for my $transaction ($self->_history) {
+        $of_earlier = $highest if defined $transaction->{writer};
+        for my $id (@{ $transaction->{changes} }) {
+            push @wrong, "change $id of n$transaction->{from} is not above $of_earlier" if $id <= $of_earlier;
+            $highest = $id if $id > $highest;
+        }
+    }
+    return @wrong;
+}
+
+# Appends the figures of this run to a file.
+sub record {
+    my ($self, $path) = @_;
+    open my $out, '>>', $path or die "$path: $!\n";
+    for my $name (sort keys %{ $self->{times} }) {
+        printf {$out} "time %s %.3f\n", $name, $_ for @{ $self->{times}{$name} };
+    }
+    my $told = $self->told;
+    print {$out} "operations $told->{operations}\nuncertain $told->{uncertain}\nfindings " . scalar($self->findings) . "\nlate " . scalar(my @late = $self->late)
+        . "\nnumbers " . scalar(my @numbers = $self->numbers) . "\n";
+    close $out;
+    return;
+}
+
+1;

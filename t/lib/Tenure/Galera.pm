@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+# Starts a Galera cluster of some MariaDB nodes for one test file, on loopback, in a folder of its own, and breaks it in the ways in
+# which clusters break.
+#
+#   my $cluster  = Tenure::Galera->start;
+#   my $instance = Tenure::Instance->start(settings => { $cluster->settings }, …);
+#   $cluster->kill_node(1); … $cluster->start_node(1);
+#
+# Nodes are numbered from 1 and named n1, n2, …. All begin with copies of the same data. A node that joins gets what it missed from
+# another node's cache (IST); a transfer of the whole data, which nothing here needs, fails.
+package Tenure::Galera;
+
+use strict;
+use warnings;
+
+use File::Path ();
+use File::Temp ();
+use IO::Socket::INET;
+use POSIX ();
+use Test::More ();
+use Time::HiRes ();
+
+use Tenure::Instance;
+use Tenure::Run qw(run read_file write_file);
+
+# Timeouts of the group: a member that says nothing is suspected after a second, and dropped after three at most.
+my $timeouts = 'evs.suspect_timeout=PT1S;evs.inactive_timeout=PT3S;evs.inactive_check_period=PT0.25S;evs.keepalive_period=PT0.3S';
+my $password = 'secret';
+my @running;
+my $owner = $$;
+
+# What mariadbd runs on both sides of a state transfer. The joiner says where it waits, a file; the donor writes the position there
+# from which the joiner goes on by IST.
+my $transfer = <<'SH';
+#!/bin/sh
+while [ $# -gt 0 ]; do
+	case $1 in
+	--role | --address | --gtid) eval "${1#--}=\$2"; shift ;;
+	--bypass) bypass=yes ;;
+	esac
+	shift
+done
+if [ "$role" = joiner ]; then
+	rm -f "$PWD/position"
+	echo "ready 127.0.0.1:1$PWD/position"
+	while [ ! -s "$PWD/position" ]; do sleep 0.02; kill -0 $PPID 2>/dev/null || exit 1; done
+	cat "$PWD/position"
+	exit 0
+fi
+[ "${bypass:-no}" = yes ] || exit 22
+file=/${address#*/}
+echo "$gtid" >"$file.new"
+mv "$file.new" "$file"
+echo "done $gtid"
+SH
+
+sub provider {
+    for my $file (glob '/usr/lib/galera*/libgalera_smm.so /usr/lib64/galera*/libgalera_smm.so /usr/lib/libgalera_smm.so') {
+        return $file if -e $file;
+    }
+    return undef;
+}
+
+# Skips the test file if a program that it needs is missing.
+sub need {
+    my $missing = !Tenure::Instance::on_path('mariadbd') ? 'mariadbd is not installed'
+        : !defined provider()                          ? 'Galera is not installed (Debian package galera-4)'
+        :                                                undef;
+    Test::More::plan(skip_all => $missing) if defined $missing;
+    return;
+}
+
+# n ports below those that the kernel gives to outgoing connections: a node must get its own again when it returns.
+sub _ports {
+    my ($n) = @_;
+    my ($low) = read_file('/proc/sys/net/ipv4/ip_local_port_range') =~ /(\d+)/;
+    for (1 .. 50) {
+        my $base = 10000 + int rand($low - 10100);
+        my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $base + $_, Listen => 1, Proto => 'tcp') } 0 .. $n - 1;
+        return map { $base + $_ } 0 .. $n - 1 if $n == grep { defined } @sockets;
+    }
+    die "no free ports\n";
+}
+
+# Options: nodes (3), provider (further options of Galera), options (lines for [mariadbd]).
+sub start {
+    my ($class, %option) = @_;
+    need();
+    $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
+    my $dir = File::Temp->newdir('tenure-galera-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    my $self = bless { dir => "$dir", holder => $dir, n => $option{nodes} // 3, option => \%option }, $class;
+    my @ports = _ports(3 * $self->{n});
+    for my $node (1 .. $self->{n}) {
+        @{ $self->{nodes}[$node] }{qw(port group ist)} = splice @ports, 0, 3;
+    }
+    push @running, $self;
+    mkdir "$dir/bin";
+    write_file("$dir/bin/wsrep_sst_copy", $transfer);
+    chmod 0755, "$dir/bin/wsrep_sst_copy";
+    for my $node (1 .. $self->{n}) {
+        File::Path::make_path($self->_folder($node) . '/tmp');
+        $self->_write_config($node);
+    }
+    $self->_copy_data;
+    $self->_launch(1, '--wsrep-new-cluster');
+    $self->wait_synced(1);
+    $self->_launch($_) for 2 .. $self->{n};
+    $self->wait_synced($_) for 2 .. $self->{n};
+    return $self;
+}
+
+# Data that has been a cluster's: a node without a position in a cluster's history could not get what it missed by IST. They are made once
+# and kept beside the template of Tenure::Instance.
+sub _data {
+    my ($self) = @_;
+    my $kept = Tenure::Instance::_template() . '-galera';
+    return $kept if -d $kept;
+    my $first = "$self->{dir}/first";
+    my ($code, $text) = run('mariadb-install-db', '--no-defaults', $> == 0 ? '--user=root' : (), "--datadir=$self->{dir}/n1/data",
+        '--skip-test-db', '--auth-root-authentication-method=normal', '--innodb-log-file-size=32M', '--skip-log-bin');
+    die $text if $code != 0;
+    $self->_launch(1, '--wsrep-new-cluster');
+    $self->wait_synced(1);
+    my ($user, $operator) = (q(tenure@'%'), q(operator@'%'));
+    $self->sql(1, "CREATE USER $user IDENTIFIED BY '$password', $operator IDENTIFIED BY '$password'; "
+        . "GRANT SELECT, INSERT, UPDATE, DELETE ON tenure.* TO $user; GRANT ALL ON *.* TO $operator WITH GRANT OPTION");
+    $self->stop_node(1);
+    $self->wait_stopped(1);
+    unlink "$self->{dir}/n1/data/galera.cache";
+    rename "$self->{dir}/n1/data", $first or die "$first: $!\n";
+    # Another test may have been faster.
+    return $kept if system('cp', '-a', $first, "$kept.$$") == 0 && system('mv', '-T', "$kept.$$", $kept) == 0;
+    File::Path::remove_tree("$kept.$$");
+    return $first;
+}
+
+# The same data for all, and the same position in the cluster's history.
+sub _copy_data {
+    my ($self) = @_;
+    my $data = $self->_data;
+    for my $node (1 .. $self->{n}) {
+        my $folder = $self->_folder($node);
+        system('cp', '-a', $data, "$folder/data") == 0 or die "cp failed\n";
+        my $state = read_file("$folder/data/grastate.dat");
+        $state =~ s/(safe_to_bootstrap: )\d/$1 . ($node == 1 ? 1 : 0)/e;
+        write_file("$folder/data/grastate.dat", $state);
+    }
+    return;
+}
+
+sub _folder { return "$_[0]{dir}/n$_[1]" }
+
+sub _write_config {
+    my ($self, $node) = @_;
+    my ($folder, $at) = ($self->_folder($node), $self->{nodes}[$node]);
+    my $group = join ',', map { "127.0.0.1:$_->{group}" } @{ $self->{nodes} }[1 .. $self->{n}];
+    my $provider = "gmcast.listen_addr=tcp://127.0.0.1:$at->{group};ist.recv_addr=127.0.0.1:$at->{ist};gcache.size=64M;$timeouts"
+        . (defined $self->{option}{provider} ? ";$self->{option}{provider}" : '');
+    my $root = $> == 0 ? "user=root\n" : '';
+    write_file("$folder/my.cnf", <<"CNF");
+[mariadbd]
+${root}datadir=$folder/data
+tmpdir=$folder/tmp
+socket=$folder/sock
+pid-file=$folder/pid
+log-error=$folder/error.log
+bind-address=127.0.0.1
+port=$at->{port}
+server_id=$node
+skip-name-resolve
+skip-log-bin
+binlog_format=ROW
+innodb_autoinc_lock_mode=2
+innodb_buffer_pool_size=64M
+innodb_log_file_size=32M
+innodb_flush_log_at_trx_commit=1
+key_buffer_size=1M
+aria_pagecache_buffer_size=1M
+wsrep_on=ON
+wsrep_provider=${\provider()}
+wsrep_cluster_name=test$self->{nodes}[1]{group}
+wsrep_cluster_address=gcomm://$group
+wsrep_node_name=n$node
+wsrep_node_address=127.0.0.1:$at->{group}
+wsrep_sst_method=copy
+wsrep_slave_threads=2
+${\($self->{option}{options} // '')}
+wsrep_provider_options=$provider
+CNF
+    return;
+}
+
+sub _launch {
+    my ($self, $node, @options) = @_;
+    my $folder = $self->_folder($node);
+    unlink "$folder/sock", "$folder/pid";
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        POSIX::setsid();
+        chdir $folder;
+        $ENV{PATH} = "$self->{dir}/bin:$ENV{PATH}";
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>>', "$folder/out";
+        open STDERR, '>&', \*STDOUT;
+        exec 'mariadbd', "--defaults-file=$folder/my.cnf", @options or POSIX::_exit(127);
+    }
+    $self->{nodes}[$node]{pid} = $pid;
+    return;
+}
+
+# ---- how a node is
+
+sub n    { return $_[0]{n} }
+sub dir  { return $_[0]{dir} }
+sub pid  { return $_[0]{nodes}[ $_[1] ]{pid} }
+sub port { return $_[0]{nodes}[ $_[1] ]{port} }
+
+# For Tenure::Instance->start: the settings that lead to the cluster, as the application and as the operator.
+sub settings {
+    my ($self, @nodes) = @_;
+    @nodes = 1 .. $self->{n} if !@nodes;
+    return (
+        'database.host' => join(',', map { "127.0.0.1:$self->{nodes}[$_]{port}" } @nodes),
+        'database.user' => 'tenure', 'database.password' => $password,
+        'database.admin_user' => 'operator', 'database.admin_password' => $password,
+    );
+}
+
+# Rows of a query on that node, each an array; undef if it can't be asked. As root.
+sub ask {
+    my ($self, $node, $statement, $database) = @_;
+    my ($code, $text) = run('timeout', '10', 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root', '-S',
+        $self->_folder($node) . '/sock', '-N', '-B', '-e', $statement, $database // ());
+    return undef if $code != 0;
+    return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ];
+}
+
+sub sql {
+    my ($self, $node, $statement, $database) = @_;
+    return $self->ask($node, $statement, $database) // die "SQL failed on n$node: $statement\n";
+}
+
+sub value { my ($self, @args) = @_; my $rows = $self->ask(@args); return $rows && @$rows ? $rows->[0][0] : undef }
+
+# "Primary Synced ON 3", or ''.
+sub state {
+    my ($self, $node) = @_;
+    my $rows = $self->ask($node, "SHOW STATUS WHERE Variable_name IN
+        ('wsrep_cluster_status', 'wsrep_local_state_comment', 'wsrep_ready', 'wsrep_cluster_size')") or return '';
+    my %is = map { @$_ } @$rows;
+    return join ' ', map { $is{$_} // '' } qw(wsrep_cluster_status wsrep_local_state_comment wsrep_ready wsrep_cluster_size);
+}
+
+sub wait_synced {
+    my ($self, $node, $size) = @_;
+    my $pid = $self->pid($node);
+    my $there = Tenure::Instance::wait_until(sub {
+        die "node n$node ended:\n" . $self->_tail($node) if waitpid($pid, POSIX::WNOHANG()) == $pid;
+        return $self->state($node) =~ /^Primary Synced ON (\d+)/ && $1 >= ($size // 1);
+    }, 90);
+    die "node n$node is not synced: " . $self->state($node) . "\n" . $self->_tail($node) if !$there;
+    return;
+}
+
+sub _tail {
+    my ($self, $node) = @_;
+    my @lines = split /\n/, read_file($self->_folder($node) . '/error.log');
+    return join '', map { "$_\n" } grep { defined } @lines[-15 .. -1];
+}
+
+# ---- what breaks
+
+sub kill_node {
+    my ($self, $node) = @_;
+    my $pid = delete $self->{nodes}[$node]{pid} // return;
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    return;
+}
+
+sub freeze { kill 'STOP', $_[0]->pid($_[1]); return }
+sub thaw   { kill 'CONT', $_[0]->pid($_[1]); return }
+
+# An orderly stop.
+sub stop_node {
+    my ($self, $node) = @_;
+    my $pid = $self->pid($node) // return;
+    kill 'TERM', $pid;
+    return;
+}
+
+sub wait_stopped {
+    my ($self, $node) = @_;
+    my $pid = delete $self->{nodes}[$node]{pid} // return;
+    my $gone = Tenure::Instance::wait_until(sub { return waitpid($pid, POSIX::WNOHANG()) == $pid }, 60);
+    return if $gone;
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    return;
+}
+
+# Cuts a node off from its group; its clients still reach it.
+sub isolate   { $_[0]->ask($_[1], "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'"); return }
+sub unisolate { $_[0]->ask($_[1], "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"); return }
+
+# Starts a node again that has ended, from the position that its tables have; waits until it serves, unless told not to.
+sub start_node {
+    my ($self, $node, %option) = @_;
+    my $folder = $self->_folder($node);
+    unlink "$folder/recover.log";
+    run('mariadbd', "--defaults-file=$folder/my.cnf", '--wsrep-recover', "--log-error=$folder/recover.log", "--pid-file=$folder/recover.pid",
+        "--socket=$folder/recover.sock");
+    my ($position) = read_file("$folder/recover.log") =~ /.*Recovered position: *(\S+)/s;
+    $self->_launch($node, defined $position ? "--wsrep-start-position=$position" : ());
+    $self->wait_synced($node, $option{size}) if !$option{no_wait};
+    return;
+}
+
+sub stop {
+    my ($self) = @_;
+    return if $self->{stopped}++;
+    for my $node (reverse 1 .. $self->{n}) {
+        my $pid = $self->pid($node) // next;
+        kill 'KILL', $pid;
+        kill 'CONT', $pid;
+        waitpid $pid, 0;
+    }
+    return;
+}
+
+END {
+    if ($$ == $owner) {
+        my $status = $?;
+        for my $cluster (@running) {
+            $cluster->stop;
+            $cluster->{holder}->unlink_on_destroy(0), Test::More::diag("kept: $cluster->{dir}") if $ENV{TENURE_KEEP};
+        }
+        $? = $status;
+    }
+}
+
+1;
