@@ -36,11 +36,8 @@ sub program {
     return;
 }
 
-sub dump_program { return "#!/bin/sh\nexec /usr/bin/$_[0] --no-defaults -u root -S '" . $instance->env('TENURE_DB_SOCKET') . qq(' "\$\@"\n) }
-
 symlink "$build/$_", "$home/bin/$_" or die "symlink: $!" for qw(tenure tenured tenured-host);
 program('tenure-manage', qq(#!/bin/sh\nexec '$build/tenure-manage' -c "\${TENURE_CONFIG_HERE:-$config}" "\$\@"\n));
-program('mariadb', dump_program('mariadb'));
 
 # A second configuration, for what would be in the running service's way: the same database, other sockets.
 my $elsewhere = "$home/etc/tenure.conf";
@@ -176,6 +173,8 @@ symlink $instance->dir . '/log/service-access.log', "$home/work/service-access.l
 write_file("$home/work/os-traits.new", read_file("$top/sql/schema/os-traits.txt") . "HW_OF_A_LATER_RELEASE\n");
 
 subtest 'running Tenure' => sub {
+    # What the page shows of `status` is there once the host service has looked at the database.
+    ok Tenure::Instance::wait_until(sub { ($instance->manage('status'))[1] =~ /^last purge  /m }), 'the host service has looked at the database';
     plays('operations.md');
     $admin->get('/placement/traits/HW_OF_A_LATER_RELEASE', headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(204, 'a new standard trait');
     my ($sample) = map { $_->{text} } grep { $_->{mark} eq 'output' && $_->{text} =~ /\Ahost service/ } Tenure::Pages::blocks($top, 'operations.md');
@@ -227,7 +226,6 @@ subtest 'SQL' => sub {
 };
 
 subtest 'crontabs' => sub {
-    ok Tenure::Instance::wait_until(sub { -S $instance->dir . '/shared/metrics.sock' }), 'the host service is there';
     for my $block (all_of('cron')) {
         for my $line (split /\n/, $block->{text}) {
             like $line, qr/\A(?:[\d*\/,-]+ ){5} *(?:root|tenure) +\S/, "$block->{page}, $block->{heading}: when, who, what";
