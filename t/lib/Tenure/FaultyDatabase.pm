@@ -40,7 +40,9 @@ sub new {
         POSIX::setpgid(0, 0);
         $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
         $SIG{CHLD} = $SIG{PIPE} = 'IGNORE';
-        while (1) {
+        # A test that was killed leaves no proxy behind.
+        while (getppid == $self->{owner}) {
+            IO::Select->new($listener)->can_read(5) or next;
             my $client = $listener->accept or next;
             my $child = fork;
             next if !defined $child || $child;
@@ -48,6 +50,7 @@ sub new {
             if (my $to = IO::Socket::UNIX->new(Peer => $server)) { eval { $self->_relay($client, $to) } }
             POSIX::_exit(0);
         }
+        POSIX::_exit(0);
     }
     POSIX::setpgid($pid, $pid);
     $self->{pid} = $pid;
