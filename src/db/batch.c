@@ -372,6 +372,18 @@ static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call
 	return result == DB_OK ? alone.result : fail_all(calls, n, result);
 }
 
+// On a cluster: do these calls write, within db_txn_run() of mode DB_AUTOCOMMIT?
+static bool writes_within_reads(const struct db *db, const struct db_call *calls, size_t n)
+{
+	bool any = false;
+
+	if (!db->clustered || db->state == TXN_OUTSIDE || db->mode != DB_AUTOCOMMIT)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		any = any || writes(calls[i].query);
+	return any;
+}
+
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	enum db_result result = db_txn_check(db);
@@ -379,6 +391,8 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
 	if (result == DB_OK && db->clustered && db->state == TXN_OUTSIDE && n > 0)
 		return run_apart(db, pool, calls, n);
+	if (result == DB_OK && writes_within_reads(db, calls, n))
+		return db_txn_note(db, db_txn_apart(db, pool, calls, n));
 	if (result == DB_OK)
 		return db_txn_note(db, run_or_repeat(db, pool, calls, n));
 	return fail_all(calls, n, result);
@@ -395,6 +409,10 @@ static enum db_result run_single(struct db *db, struct pool *pool, struct db_cal
 	if (db->clustered && db->state == TXN_OUTSIDE) {
 		(void)run_apart(db, pool, call, 1);
 		return call->result;
+	}
+	if (writes_within_reads(db, call, 1)) {
+		(void)db_txn_apart(db, pool, call, 1);
+		return db_txn_note(db, call->result);
 	}
 	(void)run_or_repeat(db, pool, call, 1);
 	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs again

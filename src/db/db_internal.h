@@ -195,6 +195,8 @@ enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *ca
 enum { TXN_MAX_PRELUDE = 2 };
 // What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
 size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
+// On a cluster, within db_txn_run() of mode DB_AUTOCOMMIT: a write transaction of their own for calls that write, with the fence.
+enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 // The prelude was carried out.
 void db_txn_begun(struct db *db);
 // DB_OK, or the failure that ended the transaction: then no further statement may be sent in it.

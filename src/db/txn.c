@@ -172,6 +172,26 @@ static enum db_result commit(struct db *db, const struct uuid *request_id)
 	return result == DB_RETRY || result == DB_FULL ? result : DB_ERROR;
 }
 
+enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	enum txn_state state = db->state;
+
+	assert(state != TXN_OUTSIDE && db->mode == DB_AUTOCOMMIT);
+	db->state = TXN_WAITING;
+	db->mode = DB_WRITE;
+	enum db_result result = db_batch_run(db, pool, calls, n);
+	if (result == DB_OK)
+		result = commit(db, NULL);
+	else
+		roll_back(db);
+	db->uncertain = false; // what is written outside of transactions may be written again
+	db->state = state;
+	db->mode = DB_AUTOCOMMIT;
+	for (size_t i = 0; i < n && result != DB_OK; i++)
+		calls[i].result = result;
+	return result;
+}
+
 static enum db_result finish(struct db *db, enum db_verdict verdict, const struct uuid *request_id)
 {
 	enum db_result result = db->failure;

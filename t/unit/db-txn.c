@@ -518,6 +518,13 @@ static enum db_verdict add_once(void *arg)
 	return DB_COMMIT;
 }
 
+static enum db_verdict add_and_read(void *arg)
+{
+	(void)db_run(arg, pool, test_query(&q_add), DB_IN(db_u(1)), NULL);
+	(void)number(arg, test_query(&q_sum), DB_IN(db_u(1)));
+	return DB_COMMIT;
+}
+
 static void script(const char *text)
 {
 	if (db_run_script(watcher, str_c(text)) != DB_OK)
@@ -549,18 +556,23 @@ static void test_fence(void)
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "and again");
 	is_int((long long)(db_round_trips(db) - trips), 2, "the fence costs no round trip");
 	is_int(db_run(db, pool, test_query(&q_add), DB_IN(db_u(1)), NULL), DB_OK, "a single statement, too");
-	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 3, "all are done");
+	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, add_and_read, db), DB_OK, "and a statement among reads without a transaction");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 4, "all are done");
 	appoint("'other'", 2);
+	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, add_and_read, db), DB_LOST, "once another is the writer, that is refused");
+	appoint(me, 2);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
+	appoint("'other'", 3);
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_LOST, "once another is the writer, a transaction is refused");
 	is_int(db_run(db, pool, test_query(&q_add), DB_IN(db_u(1)), NULL), DB_LOST, "and a single statement");
 	ok(strstr(db_error(db), "is not the writer, other is") != NULL, "which is said: %s", db_error(db));
-	appoint(me, 3);
-	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
 	appoint(me, 4);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
+	appoint(me, 5);
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "a later epoch is found at once");
-	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 5, "what was refused was not done");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 7, "what was refused was not done");
 	(void)usleep((DB_LEASE_MS + 50) * 1000);
-	appoint("'other'", 5);
+	appoint("'other'", 6);
 	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), NULL), DB_LOST, "a read that may not be of the writer's state is refused");
 	script("UPDATE writer SET node = '', held = 1;");
 	is_int(db_connect(db), DB_LOST, "while an operator holds all writes, there is no connection");
