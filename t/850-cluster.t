@@ -62,6 +62,11 @@ subtest 'all writes stopped, and going on' => sub {
 
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor;
+unlike $doctor, qr/warning: node/, '... and doctor has nothing against the nodes';
+$cluster->sql(3, 'SET GLOBAL auto_increment_offset = 7, wsrep_auto_increment_control = OFF');
+$cluster->sql(3, 'SET GLOBAL auto_increment_increment = 1, auto_increment_offset = 7');
+($sound, $doctor) = $instance->manage('doctor');
+like $doctor, qr/warning: node 127\.0\.0\.1:\d+: auto_increment_offset is larger than auto_increment_increment/, 'a wrong setting is named';
 $run->record($ENV{TENURE_CLUSTER_COUNTS}) if defined $ENV{TENURE_CLUSTER_COUNTS};
 
 done_testing;

@@ -5,6 +5,7 @@
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "registry/registry.h"
+#include "registry/upkeep/cluster.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
 #include "server/setup/host.h"
@@ -69,6 +70,32 @@ static void warn_of_host_service(struct manage *manage)
 						 "this user may not look whether a host service runs on this host");
 }
 
+// Where the database is a cluster: nodes that are away or out of step, settings that endanger it, and a missing writer.
+static void warn_of_cluster(const struct manage *manage)
+{
+	const struct db_settings *settings = db_settings(manage->config);
+	struct cluster *cluster = db_hosts(settings) > 1 ? cluster_open(settings, true) : NULL;
+
+	if (cluster == NULL)
+		return;
+	cluster_look(cluster);
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		struct str what = !node->answers ? STR("does not answer") : !node->primary ? STR("is not in the primary component") :
+			!node->synced ? STR("is not synced: it is not used") : node->settings;
+		if (what.n > 0)
+			fprintf(stderr, "tenure-manage: warning: node %.*s: %.*s\n", STR_ARG(node->host), STR_ARG(what));
+		for (size_t k = 0; k < i; k++) {
+			if (node->answers && cluster->nodes[k].answers && str_eq(node->name, cluster->nodes[k].name))
+				fprintf(stderr, "tenure-manage: warning: two nodes are called %.*s: give each another wsrep_node_name, since the "
+					"writer is known by it\n", STR_ARG(node->name));
+		}
+	}
+	if (cluster_writer(cluster) != NULL && cluster_writer(cluster)->node.n == 0)
+		fprintf(stderr, "tenure-manage: warning: no node of the cluster is the writer: `tenure-manage cluster switch NODE`\n");
+	cluster_close(&cluster);
+}
+
 int command_doctor(struct manage *manage)
 {
 	static const struct table_column columns[] = {
@@ -86,6 +113,7 @@ int command_doctor(struct manage *manage)
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
 	warn_of_host_service(manage);
+	warn_of_cluster(manage);
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);
 	registry_store_free(&store);

@@ -12,7 +12,7 @@
 #include "sql/cluster.h"
 
 enum {
-	CONNECT_S = 2, READ_S = 2, // for a look
+	CONNECT_S = 1, READ_S = 1, // for a look: a node that stops in order may still accept connections
 	SWITCH_S = 20,             // for a statement of a switch: the cluster may be about to drop a node
 	LOCK_WAIT_S = 1,           // for the writer's own transactions to end; all writes wait meanwhile
 	VACANT_MS = DB_LEASE_MS + 150, // between two writers
