@@ -109,6 +109,8 @@ sub state {
         if ($name =~ s/.*\.//) { $sums{$name} = $number }
         else                   { $rows{$name} = $number }
     }
+    # The mover works on moves that wait, at times of its own.
+    $sums{moves} = $rows{moves};
     return { rows => \%rows, sums => \%sums };
 }
 
