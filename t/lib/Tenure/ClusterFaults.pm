@@ -78,7 +78,8 @@ sub _must_have_writer {
     my ($self, $not) = @_;
     my $is;
     Tenure::Instance::wait_until(sub { $is = $self->writer; return defined $is && (!defined $not || $is != $not) }, 60)
-        or die "there is no writer" . (defined $not ? " but n$not" : '') . "\n";
+        or die "there is no writer" . (defined $not ? " but n$not" : '') . '; nodes: '
+        . join(', ', map { "n$_ " . ($self->{frozen}{$_} ? 'frozen' : $self->{cluster}->state($_)) } 1 .. $self->{cluster}->n) . "\n";
     return $is;
 }
 
