@@ -62,16 +62,19 @@ sub load {
 
 sub _probe_file { return $_[0]{instance}->dir . '/probe' }
 
-# The number of the writer as any node has it that is in the primary component; undef: none.
+# The number of the writer by the newest row that a node in the primary component has (one that was frozen may not know yet that it was
+# dropped); undef: none.
 sub writer {
     my ($self) = @_;
+    my ($newest, $is) = (-1);
     for my $node (1 .. $self->{cluster}->n) {
         next if !defined $self->{cluster}->pid($node) || $self->{frozen}{$node};
         next if $self->{cluster}->state($node) !~ /^Primary Synced ON/;
-        my $name = $self->{cluster}->value($node, 'SELECT node FROM writer WHERE id = 1', 'tenure') // next;
-        return $1 if $name =~ /^n(\d)$/;
+        my $rows = $self->{cluster}->ask($node, 'SELECT epoch, node FROM writer WHERE id = 1', 'tenure') // next;
+        my ($epoch, $name) = @{ $rows->[0] // next };
+        ($newest, $is) = ($epoch, $name =~ /^n(\d)$/ ? $1 : undef) if $epoch > $newest;
     }
-    return undef;
+    return $is;
 }
 
 sub _must_have_writer {
@@ -145,7 +148,7 @@ sub inject {
     push @{ $self->{times}{$name} }, $self->_outage($begun);
     if (defined $mend) {
         $mend->();
-        $self->{cluster}->wait_synced($writer, $self->{cluster}->n);
+        $self->{cluster}->wait_together;
     }
     return;
 }

@@ -263,6 +263,21 @@ sub wait_synced {
     return;
 }
 
+# Waits until all nodes are synced in the same component: one that was frozen takes itself for a member of the old one at first.
+sub wait_together {
+    my ($self) = @_;
+    Tenure::Instance::wait_until(sub {
+        my %ids;
+        for my $node (1 .. $self->{n}) {
+            return 0 if $self->state($node) !~ /^Primary Synced ON $self->{n}$/;
+            my $rows = $self->ask($node, "SHOW STATUS LIKE 'wsrep_cluster_conf_id'") // return 0;
+            $ids{ $rows->[0][1] } = 1;
+        }
+        return keys %ids == 1;
+    }, 90) or die 'the nodes are not together: ' . join(', ', map { $self->state($_) } 1 .. $self->{n}) . "\n";
+    return;
+}
+
 sub _tail {
     my ($self, $node) = @_;
     my @lines = split /\n/, read_file($self->_folder($node) . '/error.log');
