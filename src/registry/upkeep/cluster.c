@@ -85,7 +85,7 @@ static bool has(struct str text, const char *part)
 }
 
 // What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW VARIABLES.
-static struct str complaint(struct pool *pool, const struct db_rows *variables)
+static struct str complaint(const struct db_rows *variables)
 {
 	struct str provider = value_of(variables, "wsrep_provider_options");
 
@@ -104,7 +104,6 @@ static struct str complaint(struct pool *pool, const struct db_rows *variables)
 		return STR("wsrep_desync is ON: the node falls behind without limit");
 	if (str_eq(value_of(variables, "innodb_flush_log_at_trx_commit"), STR("0")))
 		return STR("innodb_flush_log_at_trx_commit is 0: if all nodes fail at once, acknowledged changes are lost; set it to 1");
-	UNUSED(pool);
 	return STR("");
 }
 
@@ -128,7 +127,7 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 	node->primary = str_eq(value_of(status, "wsrep_cluster_status"), STR("Primary")) &&
 		str_eq(value_of(status, "wsrep_ready"), STR("ON"));
 	node->synced = number_of(status, "wsrep_local_state") == 4;
-	node->settings = complaint(pool, variables);
+	node->settings = complaint(variables);
 }
 
 static void look_at(struct cluster *cluster, struct cluster_node *node)
