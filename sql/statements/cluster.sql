@@ -42,12 +42,12 @@ SELECT CAST(COALESCE(MIN(id), 1 + CONNECTION_ID() MOD 256) AS UNSIGNED) AS id FR
 
 -- SHOW, because a node that is not ready answers nothing else.
 -- @statement cluster_status
--- @out name text, value text null
+-- @out variable_name text, value text null
 SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state', 'wsrep_local_state_comment',
   'wsrep_cluster_size', 'wsrep_local_recv_queue', 'wsrep_last_committed');
 
 -- @statement cluster_variables
--- @out name text, value text null
+-- @out variable_name text, value text null
 SHOW VARIABLES WHERE Variable_name IN ('hostname', 'port', 'wsrep_on', 'wsrep_node_name', 'read_only', 'auto_increment_increment',
   'auto_increment_offset', 'innodb_autoinc_lock_mode', 'wsrep_certify_nonpk', 'wsrep_provider_options', 'binlog_format', 'wsrep_desync',
   'wsrep_OSU_method', 'innodb_flush_log_at_trx_commit');

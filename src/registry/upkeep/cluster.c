@@ -66,7 +66,7 @@ static struct str value_of(const struct db_rows *rows, const char *name)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_cluster_status_row *row = sql_cluster_status_row(rows, i);
-		if (str_eq_nocase(row->name, str_c(name)))
+		if (str_eq_nocase(row->variable_name, str_c(name)))
 			return row->value.p != NULL ? row->value : STR("");
 	}
 	return STR("");
