@@ -345,6 +345,26 @@ subtest 'upkeep and configuration' => sub {
 };
 
 # Each exit code that the manual lists in general, brought about; and no other code is listed.
+subtest 'cluster commands where there is no cluster' => sub {
+    my $row = sql('SELECT node, epoch, held FROM writer');
+    my ($code, $out, $err) = manage('cluster', 'status');
+    is $code, 0, 'one server can be written to';
+    like $out, qr/one server, which takes all changes/, '... and status says so';
+    for my $command (['fence'], ['switch', 'localhost']) {
+        ($code, $out, $err) = manage('cluster', @$command);
+        is $code, 69, "cluster @$command is refused";
+        like $err, qr/host names one server/, '... since it would stop nobody';
+    }
+    {
+        my $two = $ENV{TENURE_DATABASE_HOST} // 'localhost';
+        local $ENV{TENURE_DATABASE_HOST} = "$two,$two";
+        ($code, $out, $err) = manage('cluster', 'fence');
+        is $code, 69, 'nor can servers without Galera be fenced';
+        like $err, qr/no node of a Galera cluster/, '... which is said';
+    }
+    is sql('SELECT node, epoch, held FROM writer'), $row, 'the row of the writer is as it was';
+};
+
 subtest 'exit codes of the manual' => sub {
     my ($listed) = do { local (@ARGV, $/) = "$top/doc/man/tenure-manage.8"; <> } =~ /^\.Sh EXIT STATUS\n(.*?)^\.Sh /ms;
     my %listed = map { $_ => 1 } $listed =~ /^\.It (\d+)$/mg;
@@ -365,6 +385,7 @@ subtest 'exit codes of the manual' => sub {
                                               local $ENV{TENURE_DATABASE_ADMIN_PASSWORD} = 'wrong'; (manage('tier', 'list'))[0] }],
         [2,  'a check that finds a wrong setting', sub { (run_apart($manage[0], '-c', "$dir/wrong.conf", 'doctor'))[0] }],
         [2,  'an upgrade that does',    sub { (run_apart($manage[0], '-c', "$dir/wrong.conf", 'db', 'upgrade'))[0] }],
+        [69, 'there is no cluster',     sub { (manage('cluster', 'fence'))[0] }],
         [70, 'a statement is refused',  sub { sql('RENAME TABLE tiers TO away'); my ($code) = manage('tier', 'list');
                                               sql('RENAME TABLE away TO tiers'); $code }],
         [75, 'the database is away',    sub { local $ENV{TENURE_DATABASE_SOCKET} = "$dir/none.sock"; (manage('tier', 'list'))[0] }],

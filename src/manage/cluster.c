@@ -53,7 +53,10 @@ int command_cluster_status(struct manage *manage)
 	int code = EXIT_FAILED;
 
 	print_nodes(cluster);
-	if (writer == NULL) {
+	if (cluster->n == 1 && cluster->nodes[0].answers) {
+		printf("\n[database] host names one server, which takes all changes.\n");
+		code = EXIT_CLEAN;
+	} else if (writer == NULL) {
 		manage_fail(0, "no node answers that is in the primary component and has the schema");
 	} else {
 		size_t at = cluster_find(cluster, writer->node);
@@ -67,6 +70,17 @@ int command_cluster_status(struct manage *manage)
 	}
 	cluster_close(&cluster);
 	return code;
+}
+
+// Only nodes of Galera are fenced (doc/cluster.md): elsewhere a row of the writer would stop nobody.
+static int refuse_without_galera(const struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		if (cluster->nodes[i].galera && cluster->n > 1)
+			return EX_OK;
+	}
+	return manage_fail(EX_UNAVAILABLE, cluster->n == 1 ? "[database] host names one server, which takes all changes: there is nothing to switch or to stop" :
+		"no node of a Galera cluster answers; without Galera, Tenure does not know a writer");
 }
 
 static int tell(enum cluster_outcome outcome, struct str why)
@@ -105,9 +119,11 @@ int command_cluster_switch(struct manage *manage)
 		return manage_fail(EX_OSERR, "no memory");
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t target = cluster_find(cluster, name);
-	int code;
+	int code = refuse_without_galera(cluster);
 
-	if (target == cluster->n)
+	if (code != EX_OK)
+		; // said already
+	else if (target == cluster->n)
 		code = manage_fail(EX_DATAERR, "no node that answers is called \"%.*s\"; `tenure-manage cluster status` lists them", STR_ARG(name));
 	else if (!cluster_is_usable(&cluster->nodes[target]))
 		code = manage_fail(EX_TEMPFAIL, "%.*s can't be the writer now; `tenure-manage cluster status` says why", STR_ARG(name));
@@ -124,6 +140,11 @@ int command_cluster_fence(struct manage *manage)
 	struct cluster *cluster = look(manage);
 	if (cluster == NULL)
 		return manage_fail(EX_OSERR, "no memory");
+	int code = refuse_without_galera(cluster);
+	if (code != EX_OK) {
+		cluster_close(&cluster);
+		return code;
+	}
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	enum cluster_outcome outcome = CLUSTER_FAILED;
 	struct str why = STR("no node can be asked");
@@ -137,7 +158,7 @@ int command_cluster_fence(struct manage *manage)
 	}
 	if (outcome == CLUSTER_DONE)
 		printf("nothing is written any more\n");
-	int code = tell(outcome, why);
+	code = tell(outcome, why);
 	cluster_close(&cluster);
 	return code;
 }
