@@ -173,8 +173,13 @@ symlink $instance->dir . '/log/service-access.log', "$home/work/service-access.l
 write_file("$home/work/os-traits.new", read_file("$top/sql/schema/os-traits.txt") . "HW_OF_A_LATER_RELEASE\n");
 
 subtest 'running Tenure' => sub {
-    # What the page shows of `status` is there once the host service has looked at the database.
-    ok Tenure::Instance::wait_until(sub { ($instance->manage('status'))[1] =~ /^last purge  /m }), 'the host service has looked at the database';
+    # What the page shows of `status` is there once the host service has looked at the database, and a worker, which adds its counts
+    # with a request once a second, has read a resource.
+    ok Tenure::Instance::wait_until(sub {
+        $admin->get('/v2.0/bob/namespaces/default/configmaps/bob-wiki');
+        my $told = ($instance->manage('status'))[1];
+        return $told =~ /^resource cache  /m && $told =~ /^last purge  /m;
+    }), 'the host service has looked at the database, and a worker has counted';
     plays('operations.md');
     $admin->get('/placement/traits/HW_OF_A_LATER_RELEASE', headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(204, 'a new standard trait');
     my ($sample) = map { $_->{text} } grep { $_->{mark} eq 'output' && $_->{text} =~ /\Ahost service/ } Tenure::Pages::blocks($top, 'operations.md');
