@@ -195,6 +195,7 @@ enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *ca
 static enum db_result finish(struct db *db, enum db_verdict verdict, const struct uuid *request_id)
 {
 	enum db_result result = db->failure;
+	bool commits = result == DB_OK && verdict == DB_COMMIT && db->mode == DB_WRITE;
 
 	if (result == DB_OK && verdict == DB_COMMIT)
 		result = commit(db, request_id);
@@ -202,7 +203,8 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 		roll_back(db);
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
-	return result == DB_OK ? db_writer_confirm(db) : result;
+	// What was committed is done, whoever is the writer by now: the function must not run again.
+	return result == DB_OK && !commits ? db_writer_confirm(db) : result;
 }
 
 // ---- again and again

@@ -536,15 +536,22 @@ static void appoint(const char *node, unsigned epoch)
 	script(str_printf(pool, "UPDATE writer SET node = %s, epoch = %u;\nUPDATE writer_slots SET epoch = %u;", node, epoch, epoch).p);
 }
 
+#define SERVER_NAME "CONCAT(@@hostname, ':', @@port)"
+
+static void make_writer_tables(void)
+{
+	script("CREATE TABLE writer (id TINYINT PRIMARY KEY, node VARCHAR(255), epoch BIGINT UNSIGNED, held TINYINT);\n"
+	       "CREATE TABLE writer_slots (id SMALLINT UNSIGNED PRIMARY KEY, epoch BIGINT UNSIGNED, n BIGINT UNSIGNED, connection BIGINT UNSIGNED);\n"
+	       "INSERT INTO writer VALUES (1, '', 0, 0);\nINSERT INTO writer_slots VALUES (1, 0, 0, 0), (2, 0, 0, 0);");
+}
+
 // Two hosts, one of which is there: it is written to only while the row of the writer names it, and under the epoch of the row.
 static void test_fence(void)
 {
 	struct db_settings settings = *db_settings(server.config);
-	const char *me = "CONCAT(@@hostname, ':', @@port)";
+	const char *me = SERVER_NAME;
 
-	script("CREATE TABLE writer (id TINYINT PRIMARY KEY, node VARCHAR(255), epoch BIGINT UNSIGNED, held TINYINT);\n"
-	       "CREATE TABLE writer_slots (id SMALLINT UNSIGNED PRIMARY KEY, epoch BIGINT UNSIGNED, n BIGINT UNSIGNED, connection BIGINT UNSIGNED);\n"
-	       "INSERT INTO writer VALUES (1, '', 0, 0);\nINSERT INTO writer_slots VALUES (1, 0, 0, 0), (2, 0, 0, 0);");
+	make_writer_tables();
 	settings.host = "127.0.0.1:1,localhost";
 	settings.connect_timeout = 1;
 	appoint(me, 1);
@@ -577,6 +584,54 @@ static void test_fence(void)
 	script("UPDATE writer SET node = '', held = 1;");
 	is_int(db_connect(db), DB_LOST, "while an operator holds all writes, there is no connection");
 	ok(strstr(db_error(db), "an operator has stopped all writes") != NULL, "which is said");
+	db_close(&db);
+	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
+}
+
+// A process that holds up every COMMIT for twice as long as a node counts as confirmed. It has begun when this returns.
+static pid_t hold_up_commits(void)
+{
+	int begun[2];
+	char byte;
+
+	if (pipe(begun) != 0)
+		abort();
+	pid_t pid = fork();
+	if (pid == 0) {
+		db_forget_after_fork(&watcher);
+		watcher = open_db(db_settings(server.config), false);
+		script("BACKUP STAGE START;\nBACKUP STAGE BLOCK_COMMIT;");
+		if (write(begun[1], "x", 1) != 1)
+			_exit(1);
+		script("DO SLEEP(0.5);\nBACKUP STAGE END;");
+		_exit(0);
+	}
+	close(begun[1]);
+	is_int(read(begun[0], &byte, 1), 1, "COMMIT is held up");
+	close(begun[0]);
+	return pid;
+}
+
+// The row of the writer names another one when COMMIT is answered, late; the slots did not when the transaction began.
+static void test_commit_counts(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	int status;
+
+	static_assert(DB_LEASE_MS < 500, "COMMIT is held up for longer");
+	make_writer_tables();
+	settings.host = "127.0.0.1:1,localhost";
+	settings.connect_timeout = 1;
+	appoint(SERVER_NAME, 1);
+	struct db *db = open_db(&settings, false);
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
+	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
+	script("UPDATE writer SET node = 'other', epoch = 2;");
+	pid_t pid = hold_up_commits();
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "what was committed is done, though another is the writer by now");
+	(void)waitpid(pid, &status, 0);
+	is_int(status, 0, "the other process is done");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 1, "and done once");
 	db_close(&db);
 	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
 }
@@ -651,6 +706,7 @@ int main(void)
 	test_process_killed("statement:1:process", false);
 	test_hosts();
 	test_fence();
+	test_commit_counts();
 	test_fork(db);
 	test_server_killed();
 	db_close(&db);
