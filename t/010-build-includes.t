@@ -52,7 +52,6 @@ for my $case (
     ['manage/a.c',   '"api/call.h"',      'manage knows no dialect'],
     ['http/a.c',     '<openssl/evp.h>',   'OpenSSL is base/digest.c alone'],
     ['base/str.c',   '<openssl/evp.h>',   'no other file of base'],
-    ['api/x/a.c',    '<json-c/json.h>',   'json-c is repr alone'],
     ['http/a.c',     '<libxml/parser.h>', 'libxml2 is repr and wadl alone'],
     ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
     ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of one request: bytes of memory and CPU time.
 //
-// Every pool counts its blocks here for its thread (base/pool.h), and repr/ counts the trees of json-c. If a request takes more
-// than it was granted, longjmp leaves the function that budget_guard() called, from within the allocation. So between
-// budget_guard() and an allocation, code may own only pool memory and what a pool's cleanup releases. Code that owns something
-// else for a moment (a tree that no pool has yet, a statement whose answer is on the wire) calls budget_hold() before and
-// budget_release() after: in between, allocations succeed beyond the limit, and loops ask budget_is_over().
+// Every pool counts its blocks here for its thread (base/pool.h). If a request takes more than it was granted, longjmp leaves the
+// function that budget_guard() called, from within the allocation. So between budget_guard() and an allocation, code may own only
+// pool memory and what a pool's cleanup releases. Code that owns something else for a moment (a statement whose answer is on the
+// wire) calls budget_hold() before and budget_release() after: in between, allocations succeed beyond the limit, and loops ask
+// budget_is_over().
 // doc/architecture.md ("What a request may take") says why.
 //
 // Each thread has its own limits and counts. A thread without a limit, as in libtenure and the tools, is never interrupted.
@@ -59,7 +59,7 @@ bool budget_is_over(void);
 void budget_pause(void);
 void budget_resume(void);
 
-// Count n bytes as allocated or as freed. Called by code that gets memory from the system: by pools, and by repr/ for json-c.
+// Count n bytes as allocated or as freed. Called by code that gets memory from the system: by pools, and for what a library allocates.
 void budget_take(size_t n);
 void budget_give(size_t n);
 

@@ -270,7 +270,7 @@ static void merge(struct tree_work *work)
 
 static void copy(struct tree_work *work)
 {
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < 40; i++)
 		(void)doc_copy(work->pool, work->target);
 }
 
@@ -306,15 +306,15 @@ static void trees(struct pool *pool)
 	struct pool *own = pool_new();
 	const struct doc *objects = parsed(own, many(own, "{\"a\":{},\"b\":[1]}", 4000));
 	struct tree_work works[] = {
-		{ .fn = parse, .text = many(own, "{}", 20000) },
-		{ .fn = parse, .text = many(own, "[[]]", 20000) },
-		{ .fn = parse, .text = many(own, "{\"a\":\"\\u0041 a string\"}", 20000) },
-		{ .fn = parse, .text = many(own, "1.25", 60000) },
+		{ .fn = parse, .text = many(own, "{}", 150000) },
+		{ .fn = parse, .text = many(own, "[[]]", 100000) },
+		{ .fn = parse, .text = many(own, "{\"a\":\"\\u0041 a string\"}", 50000) },
+		{ .fn = parse, .text = many(own, "1.25", 120000) },
 		{ .fn = copy, .target = objects },
 		{ .fn = merge, .target = parsed(own, STR("{}")), .patch = parsed(own, str_printf(own, "{\"x\":%.*s}",
-		STR_ARG(many(own, "{\"a\":{}}", 30000)))) },
+		STR_ARG(many(own, "{\"a\":{}}", 50000)))) },
 		{ .fn = patch, .target = objects, .patch = parsed(own, many(own,
-		"{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 3)) },
+		"{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 4)) },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(works); i++) {
@@ -346,8 +346,15 @@ static void read_all(void *arg)
 	(void)doc_parse_json(reading->pool, reading->text, (struct doc_limits){ .depth = 10 }, &doc, &reading->error);
 }
 
-// Reading stops soon after the limit, whatever the sizes of what is read: bytes are counted in steps, and a text whose units
-// end with a step must not be read on. At its end is a mistake that a reader reports who comes that far.
+static void read_held(void *arg)
+{
+	budget_hold();
+	read_all(arg);
+	budget_release();
+}
+
+// Reading stops at the limit, whatever the sizes of what is read; while the budget is held, soon after it. At the text's end is a mistake
+// that a reader reports who comes that far.
 static void stops(struct pool *pool)
 {
 	enum { MEMBERS = 24 };
@@ -359,14 +366,20 @@ static void stops(struct pool *pool)
 		for (int i = 0; i < members; i++)
 			buf_addf(&unit, "%s\"m%d\":1", i > 0 ? "," : "", i);
 		const char *object = str_printf(own, "{%.*s}", STR_ARG(buf_str(&unit))).p;
-		struct str text = many(own, object, (size_t)(MEMORY / (members + 1) / 20));
+		struct str text = many(own, object, (size_t)(MEMORY / (members + 1) / 10));
 		struct reading reading = { .pool = pool, .text = str_printf(own, "[%.*s,!]", STR_ARG(text)) };
 
 		budget_grant(MEMORY, 0);
 		enum budget_end end = budget_guard(read_all, &reading);
+		ok(end == BUDGET_MEMORY && reading.error.p == NULL && pool_peak(pool) <= MEMORY + MEMORY / 8,
+			"objects of %d members: reading ends at the limit", members);
+		pool_clear(pool);
+		budget_grant(MEMORY, 0);
+		end = budget_guard(read_held, &reading);
 		budget_end();
-		ok(end == BUDGET_MEMORY && str_eq(reading.error, STR("the document takes more memory than a request is granted")),
-			"objects of %d members: reading stops at the limit", members);
+		ok(end == BUDGET_MEMORY && str_eq(reading.error, STR("the document takes more memory than a request is granted")) &&
+				pool_peak(pool) <= MEMORY + MEMORY / 4,
+			"… and soon after it while the budget is held");
 		pool_clear(pool);
 		pool_free(&own);
 	}

@@ -127,20 +127,82 @@ static void test_equal(struct pool *pool)
 	}
 }
 
-// valgrind and the leak sanitizer say whether all of it went.
+// The address sanitizer says whether a copy uses memory of the original's pool.
 static void test_lifetimes(struct pool *pool)
 {
 	struct pool *other = pool_new();
 	struct doc *root = doc_new_object(pool);
-	struct pool_mark mark = pool_mark(pool);
+	struct buf text = buf_new(other, 64);
 
-	doc_new_string(pool, STR("never attached"));
-	doc_set(root, STR("a"), doc_new_string(pool, STR("attached")));
-	doc_set(root, STR("b"), doc_new_string(other, STR("of another pool")));
-	pool_rewind(pool, mark);
+	BUF_LIT(&text, "{\"a\":[\"x\\ny\",1.50,12,{\"b\":null}]}");
+	struct doc *parsed = parsed_str(other, buf_str(&text));
+	memset(text.p, 'z', text.n);
+	is_str(written(pool, parsed), "{\"a\":[\"x\\ny\",1.50,12,{\"b\":null}]}", "a tree does not need the text that it was parsed from");
+	doc_set(root, STR("c"), doc_copy(pool, parsed));
+	doc_set(root, STR("d"), doc_copy(pool, root));
 	pool_free(&other);
-	is_str(written(pool, root), "{\"a\":\"attached\",\"b\":\"of another pool\"}",
-		"what is attached lives as long as its root");
+	is_str(written(pool, root), "{\"c\":{\"a\":[\"x\\ny\",1.50,12,{\"b\":null}]},\"d\":{\"c\":{\"a\":[\"x\\ny\",1.50,12,{\"b\":null}]}}}",
+		"a copy does not need the original's pool");
+}
+
+// Objects with few members, as many as are searched one by one, and more: those have an index.
+static void test_sizes(struct pool *pool)
+{
+	static const size_t sizes[] = { 0, 1, 4, 5, 63, 64, 65, 128, 129, 1000, 20000 };
+	const struct doc *value;
+	uint64_t n;
+
+	for (size_t k = 0; k < COUNT_OF(sizes); k++) {
+		struct doc *object = doc_new_object(pool);
+		size_t wrong = 0;
+		for (size_t i = 0; i < sizes[k]; i++)
+			doc_set(object, str_printf(pool, "%zu", i), doc_new_u64(pool, i));
+		struct doc *copy = doc_copy(pool, object), *again = parsed_str(pool, written(pool, object));
+		ok(doc_equal(object, copy) && doc_equal(again, copy), "%zu members: copied, written and read", sizes[k]);
+		for (size_t i = 0; i < sizes[k]; i += 2)
+			doc_remove(object, str_printf(pool, "%zu", i));
+		for (size_t i = 0; i < sizes[k]; i += 4)
+			doc_set(object, str_printf(pool, "%zu", i), doc_new_u64(pool, i + 1));
+		for (size_t i = 0; i < sizes[k] + 4; i++) {
+			bool there = i < sizes[k] && (i % 2 == 1 || i % 4 == 0);
+			bool found = doc_get(object, str_printf(pool, "%zu", i), &value);
+			wrong += found != there || (found && (!doc_u64(value, &n) || n != i + (i % 4 == 0 ? 1 : 0))) ? 1 : 0;
+			found = doc_get(copy, str_printf(pool, "%zu", i), &value);
+			wrong += found != (i < sizes[k]) || (found && (!doc_u64(value, &n) || n != i)) ? 1 : 0;
+		}
+		is_int((long long)wrong, 0, "half of them removed, a quarter put there again: all are found, and the copy is as it was");
+		size_t seen = 0;
+		for (struct doc_iter it = doc_iter(object); doc_next(&it);)
+			seen++;
+		is_int((long long)seen, (long long)doc_length(object), "and passed once each");
+		ok(doc_equal(doc_copy(pool, object), object), "a copy with gaps equals");
+	}
+}
+
+static void test_removal_on_the_way(struct pool *pool)
+{
+	struct doc *object = parsed(pool, "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5}");
+
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		if (!str_eq(it.name, STR("c")))
+			doc_remove(object, it.name);
+	}
+	is_str(written(pool, object), "{\"c\":3}", "members may be removed while they are passed");
+}
+
+static void test_doubled(struct pool *pool)
+{
+	for (size_t n = 2; n <= 200; n += 33) {
+		struct buf text = buf_new(pool, 0);
+		struct doc *doc;
+		struct str error;
+		for (size_t i = 0; i < n; i++)
+			buf_addf(&text, "%s\"%zu\":0", i == 0 ? "{" : ",", i);
+		BUF_LIT(&text, ",\"\\u0031\":0}");
+		ok(!doc_parse_json(pool, buf_str(&text), (struct doc_limits){ 2, 0 }, &doc, &error), "the second member twice among %zu", n);
+		struct str right = str_printf(pool, "line 1, column %zu: the member \"1\" is there twice", text.n - 10);
+		ok(str_eq(error, right), "%.*s", STR_ARG(error));
+	}
 }
 
 // Each byte that is escaped, and each that is not, at each place of texts that are looked at by the word.
@@ -221,6 +283,9 @@ int main(void)
 	test_copy(pool);
 	test_equal(pool);
 	test_lifetimes(pool);
+	test_sizes(pool);
+	test_removal_on_the_way(pool);
+	test_doubled(pool);
 	pool_free(&pool);
 	return done_testing();
 }

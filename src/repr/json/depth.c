@@ -74,7 +74,7 @@ static void add_members(struct pool *pool, const struct doc *object, size_t left
 {
 	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
 		if ((depth_of(it.value) > left) == deep)
-			doc_set(result, it.name, deep ? arranged(pool, it.value, left) : doc_of(json_tree_of(it.value)));
+			doc_set(result, it.name, deep ? arranged(pool, it.value, left) : json_own(it.value));
 	}
 }
 
@@ -84,7 +84,7 @@ static struct doc *arranged(struct pool *pool, const struct doc *doc, size_t lef
 	struct doc *result;
 
 	if (left == 0 || (doc_kind(doc) != DOC_OBJECT && doc_kind(doc) != DOC_ARRAY))
-		return doc_of(json_tree_of(doc));
+		return json_own(doc);
 	if (doc_kind(doc) == DOC_ARRAY) {
 		result = doc_new_array(pool);
 		for (size_t i = 0; i < doc_length(doc); i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents in memory: a tree of JSON values. Only the .c files of this folder use json-c. The memory of a tree belongs to the
-// pool that was given when its root was made.
+// Documents in memory: a tree of JSON values. A value is memory of the pool that was given when it was made, and is freed with it. So a
+// value that is given to an object or array must be of the same pool, or of one that lives longer: a copy (doc_copy) where it is not.
 #ifndef TENURE_REPR_JSON_DOC_H
 #define TENURE_REPR_JSON_DOC_H
 
@@ -49,7 +49,8 @@ struct doc *doc_own_member(struct doc *object, struct str name);
 struct doc_iter {
 	struct str name;
 	const struct doc *value;
-	void *at; // private
+	const struct doc *object; // private, as is `next`: the place to look at next
+	size_t next;
 };
 struct doc_iter doc_iter(const struct doc *object);
 bool doc_next(struct doc_iter *it);
@@ -65,7 +66,7 @@ int doc_order_numbers(const struct doc *a, const struct doc *b);
 // Does the DOC_NUMBER have no fraction, however it is written ("1.0", "1e3")?
 bool doc_is_whole(const struct doc *number);
 
-// ---- building: a value given to doc_set or doc_push belongs to its parent from then on
+// ---- building: an object or array shares a value that is given to doc_set or doc_push with whoever else has it
 
 struct doc *doc_new_object(struct pool *pool);
 struct doc *doc_new_array(struct pool *pool);
@@ -73,6 +74,7 @@ struct doc *doc_new_string(struct pool *pool, struct str s);
 struct doc *doc_new_i64(struct pool *pool, int64_t value);
 struct doc *doc_new_u64(struct pool *pool, uint64_t value);
 struct doc *doc_new_bool(struct pool *pool, bool value);
+// A copy that may be changed without changing the original, and that needs nothing of the original's pool.
 struct doc *doc_copy(struct pool *pool, const struct doc *doc);
 // Adds or replaces; name must hold no NUL. value NULL is JSON null.
 void doc_set(struct doc *object, struct str name, struct doc *value);

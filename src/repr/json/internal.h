@@ -1,77 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the files of repr/, and included by nobody else: a struct doc is a json-c object under another name.
+// Shared by the files of repr/, and included by nobody else: how a tree stands in memory.
 //
-// Ownership: json-c counts references. A value that is made for a pool is held by that pool (a cleanup drops the reference),
-// and by its parent once it is attached. So nothing leaks, attached or not, and a tree may span pools. Parsing, writing and
-// comparing recurse once per level, so no caller's limit may exceed REPR_DEPTH_MAX.
+// Ownership: all memory of a tree is memory of pools, and nothing is freed before its pool is. A container grows in the pool that it was
+// made in. A value that is given to a container must live at least as long as the container does. Scalars and names of members never
+// change once they are made, so several trees may share them. Parsing, writing and comparing recurse once per level, so no caller's
+// limit may exceed REPR_DEPTH_MAX.
 #ifndef TENURE_REPR_JSON_INTERNAL_H
 #define TENURE_REPR_JSON_INTERNAL_H
-
-#include <json-c/json.h>
 
 #include "repr/json/doc.h"
 
 // Parsing, writing and comparing recurse once per level, so no limit is taken beyond this one.
 enum { REPR_DEPTH_MAX = 1000 };
 
-static inline struct json_object *json_tree_of(const struct doc *doc)
+// A member of an object. key holds the length of the name and bytes of it (json_member_key), so that few names have to be compared
+// byte by byte.
+struct doc_member {
+	uint64_t key;
+	const char *name; // ended by NUL; NULL: the member was removed
+	struct doc *value;
+};
+
+struct doc {
+	uint8_t kind;     // enum doc_kind; never DOC_NULL, which is a NULL pointer
+	bool is_integer;  // a DOC_NUMBER without fraction and exponent, except "-0"
+	bool is_negative; // an integer below 0: its bits are those of an int64_t
+	uint32_t n;       // bytes of a string or of a number's text; elements; members
+	uint32_t used;    // of a container: places taken, those of removed members too
+	uint32_t room;    // … and places allocated
+	union {
+		bool truth;       // of a DOC_BOOL
+		struct {          // of a DOC_STRING and a DOC_NUMBER
+			const char *text; // a string is ended by NUL; a number's text is NULL if the number was not parsed from one
+			union {
+				uint64_t integer;
+				double real; // of a number that is no integer
+			};
+		};
+		struct {          // of a container
+			struct pool *pool;
+			union {
+				struct doc **elements;
+				struct doc_member *members; // behind them, if there is room for more than JSON_FEW, an index (tree.c)
+			};
+		};
+	};
+};
+
+// The caller owns the tree and may change it: functions that look at trees return const pointers only.
+static inline struct doc *json_own(const struct doc *doc)
 {
-	return (struct json_object *)doc;
+	return (struct doc *)doc;
 }
 
-static inline struct doc *doc_of(struct json_object *tree)
-{
-	return (struct doc *)tree;
-}
+// ---- tree.c
 
-// ---- doc.c
-
-// Returns tree; if it is NULL, json-c had no memory: logs that and aborts, as pools do.
-struct json_object *json_tree_made(struct json_object *tree);
-// Gives the caller's reference to the pool, with the bytes charged since the last json_tree_keep(). It may leave the caller by
-// longjmp as pool_alloc() does; the pool has the tree even then.
-struct doc *json_tree_keep(struct pool *pool, struct json_object *tree);
-struct json_object *json_tree_string(struct str s);
-// Returns a deep copy with a reference for the caller. Call it between budget_hold() and budget_release(): once the budget is
-// exceeded, the rest of the copy is null.
-struct json_object *json_tree_copy(struct json_object *tree);
-
-// The memory that json-c takes, as measured for json-c 0.16 to 0.18 on 64 bits: of a value with its place in an array; of a
-// member beside its value; of an object without its table; and of a place in the table. A new object's table has TREE_TABLE
-// places and doubles when it is full.
-enum { TREE_VALUE = 80, TREE_MEMBER = 32, TREE_OBJECT = 160, TREE_TABLE = 16, TREE_TABLE_PLACE = 40 };
-// The memory of an empty object.
-enum { TREE_EMPTY_OBJECT = TREE_OBJECT + TREE_TABLE * TREE_TABLE_PLACE };
-// Charges n bytes to the budget before they are allocated for a tree that is being built. A caller that holds a tree of its own
-// calls it between budget_hold() and budget_release(). False: the budget is exceeded, and the caller must drop the tree; so is
-// every later charge until then. Since most documents are small, bytes are counted in steps: tree_uncounted collects them, and
-// json_tree_count() charges them.
-enum { TREE_STEP = 4096 };
-extern _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
-bool json_tree_count(void);
-static inline bool json_tree_charge(size_t n)
-{
-	tree_uncounted += n;
-	return tree_uncounted < TREE_STEP || json_tree_count();
-}
-// Returns to the budget what was charged since json_tree_charged() returned since: the tree that was built is dropped.
-size_t json_tree_charged(void);
-void json_tree_uncharge(size_t since);
-// Charges one more member of an object, without its value.
-bool json_tree_charge_member(struct json_object *object, size_t name_bytes);
-// Charges an object that is complete. *objects counts the objects of a document: after the first few, the table of a small
-// object, which has 16 places, is replaced by one that fits. Else a text full of small objects would take 250 times its size.
-void json_tree_charge_object(struct json_object *object, size_t *objects);
-// Adds a member; takes over the caller's reference to value. Returns whether the name is new in the object. name must hold no
-// NUL.
-bool json_tree_add(struct json_object *object, struct str name, struct json_object *value);
+// Makes a string of text, which is ended by NUL and lives as long as the pool; it is not copied.
+struct doc *json_string_of(struct pool *pool, struct str text);
+// Adds a member whose name is ended by NUL, holds no other NUL and lives as long as the object; it is not copied. Returns false, and adds
+// nothing, if the object has a member of that name.
+bool json_add_member(struct doc *object, struct str name, struct doc *value);
+// The member of that name; NULL: there is none.
+struct doc_member *json_find_member(const struct doc *object, struct str name);
+// Inserts an element before the one at index, which is at most the array's length; replaces one; removes one.
+void json_insert_element(struct doc *array, size_t index, struct doc *value);
+void json_replace_element(struct doc *array, size_t index, struct doc *value);
+void json_remove_element(struct doc *array, size_t index);
+// The value of a DOC_NUMBER as a double, rounded if it has to be.
+double json_double(const struct doc *number);
 
 // ---- number.c
 
 // The number of bytes at the beginning of text that can be part of a number.
 size_t json_number_run(struct str text);
-// Parses a number; the caller gets a reference. NULL: *why says what is wrong.
-struct json_object *json_number_parse(struct pool *pool, struct str text, const char **why);
+// Parses a number, whose text must live as long as the pool; it is not copied. NULL: *why says what is wrong.
+struct doc *json_number_parse(struct pool *pool, struct str text, const char **why);
 
 // Do two numbers' texts mean the same number, exactly?
 bool json_number_same(struct str a, struct str b);

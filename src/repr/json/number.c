@@ -58,40 +58,41 @@ static const char *grammar_fault(struct str text, bool *integer)
 	return at == text.n ? NULL : "that is no JSON number";
 }
 
-static struct json_object *parse_integer(struct str text)
+// Sets the value of an integer. False: it is out of range.
+static bool set_integer(struct doc *number, struct str text)
 {
-	bool negative = text.p[0] == '-';
 	uint64_t value;
 
-	if (!str_to_u64(str_part(text, negative ? 1 : 0, text.n), &value))
-		return NULL;
-	if (!negative)
-		return json_tree_made(json_object_new_uint64(value));
-	if (value > (uint64_t)INT64_MAX + 1)
-		return NULL;
-	return json_tree_made(json_object_new_int64(value == 0 ? 0 : -(int64_t)(value - 1) - 1));
+	number->is_integer = true;
+	number->is_negative = text.p[0] == '-';
+	if (!str_to_u64(str_part(text, number->is_negative ? 1 : 0, text.n), &value))
+		return false;
+	if (number->is_negative && value > (uint64_t)INT64_MAX + 1)
+		return false;
+	number->integer = number->is_negative ? -value : value;
+	return true;
 }
 
-struct json_object *json_number_parse(struct pool *pool, struct str text, const char **why)
+struct doc *json_number_parse(struct pool *pool, struct str text, const char **why)
 {
 	bool integer;
 
 	*why = grammar_fault(text, &integer);
 	if (*why != NULL)
 		return NULL;
+	struct doc *number = pool_alloc(pool, sizeof(*number));
+	*number = (struct doc){ .kind = DOC_NUMBER, .n = (uint32_t)text.n, .text = text.p };
 	if (integer && !str_eq_c(text, "-0")) {
-		struct json_object *value = parse_integer(text);
-		if (value == NULL)
-			*why = "an integer lies between -9223372036854775808 and 18446744073709551615; larger ones go as strings";
-		return value;
-	}
-	const char *copy = str_cstr(pool, text);
-	double value = strtod(copy, NULL);
-	if (isinf(value)) {
-		*why = "the number is too large for a double; write it as a string";
+		if (set_integer(number, text))
+			return number;
+		*why = "an integer lies between -9223372036854775808 and 18446744073709551615; larger ones go as strings";
 		return NULL;
 	}
-	return json_tree_made(json_object_new_double_s(value, copy));
+	number->real = strtod(str_cstr(pool, text), NULL);
+	if (!isinf(number->real))
+		return number;
+	*why = "the number is too large for a double; write it as a string";
+	return NULL;
 }
 
 // ---- comparing: a number is 0.DIGITS * 10^power, its digits without zeros at either end

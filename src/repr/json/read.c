@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses strict JSON text into a tree. json-c's own parser is not used: it accepts duplicate names, NaN, control characters and
-// overlong UTF-8, cuts names at \u0000 and saturates integers.
+// Parses strict JSON text into a tree. The text is copied into the tree's pool once: strings, names and numbers are parts of that copy, in
+// which each string's closing quote becomes a NUL. Only a string with escapes is written anew.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -11,15 +11,16 @@
 
 struct json_reader {
 	struct pool *pool;
-	struct str text;
+	struct str given; // the caller's text, for the places in error texts
+	struct str text;  // its copy
+	char *copy;       // text.p, to be written to
 	size_t at;
 	struct doc_limits limits;
-	size_t depth, nodes, objects;
-	struct buf scratch; // the last string that had escapes
+	size_t depth, nodes;
 	struct str *error;
 };
 
-static bool read_value(struct json_reader *reader, struct json_object **value);
+static bool read_value(struct json_reader *reader, struct doc **value);
 
 // The line and column of an offset: lines end at LF, columns count characters.
 static struct str position(struct json_reader *reader, size_t at)
@@ -27,12 +28,12 @@ static struct str position(struct json_reader *reader, size_t at)
 	size_t line = 1, start = 0;
 
 	for (size_t i = 0; i < at; i++) {
-		if (reader->text.p[i] == '\n') {
+		if (reader->given.p[i] == '\n') {
 			line++;
 			start = i + 1;
 		}
 	}
-	size_t column = str_utf8_length(str_part(reader->text, start, at)) + 1;
+	size_t column = str_utf8_length(str_part(reader->given, start, at)) + 1;
 	return str_printf(reader->pool, "line %zu, column %zu", line, column);
 }
 
@@ -69,7 +70,7 @@ static bool fail_expected(struct json_reader *reader, const char *expected)
 	return fail(reader, reader->at, "expected %s, found %s", expected, found(reader, text));
 }
 
-// The budget is exceeded. Nobody reads an error text, because the request is left once the tree is dropped.
+// The budget was exceeded while it is held (base/budget.h). Nobody reads an error text, because the request is left at the release.
 static bool fail_costly(struct json_reader *reader)
 {
 	*reader->error = STR("the document takes more memory than a request is granted");
@@ -123,26 +124,34 @@ static bool find_quote(struct json_reader *reader, bool *escapes)
 	return fail(reader, reader->at, "the text ends within a string");
 }
 
-// Reads the string after its opening quote. *s is valid until the next string is read.
+// Resolves the escapes of a string that begins at start. The result is shorter.
+static bool unescape(struct json_reader *reader, size_t start, struct str *s)
+{
+	struct buf plain = buf_new(reader->pool, s->n + 1);
+	size_t bad;
+	const char *why;
+
+	if (!json_unescape(*s, &plain, &bad, &why))
+		return fail(reader, start + bad, "%s", why);
+	buf_addc(&plain, '\0');
+	*s = str_n(plain.p, plain.n - 1);
+	return true;
+}
+
+// Reads the string after its opening quote. *s is ended by NUL and lives as long as the pool.
 static bool read_string(struct json_reader *reader, struct str *s)
 {
-	size_t start = reader->at, bad;
-	const char *why;
+	size_t start = reader->at;
 	bool escapes;
 
 	if (!find_quote(reader, &escapes))
 		return false;
-	*s = str_part(reader->text, start, reader->at++);
-	if (!escapes)
-		return true;
-	reader->scratch.n = 0;
-	if (!json_unescape(*s, &reader->scratch, &bad, &why))
-		return fail(reader, start + bad, "%s", why);
-	*s = buf_str(&reader->scratch);
-	return true;
+	*s = str_part(reader->text, start, reader->at);
+	reader->copy[reader->at++] = '\0';
+	return !escapes || unescape(reader, start, s);
 }
 
-static bool read_number(struct json_reader *reader, struct json_object **value)
+static bool read_number(struct json_reader *reader, struct doc **value)
 {
 	struct str rest = str_part(reader->text, reader->at, reader->text.n);
 	struct str text = str_part(rest, 0, json_number_run(rest));
@@ -155,24 +164,22 @@ static bool read_number(struct json_reader *reader, struct json_object **value)
 	return true;
 }
 
-static bool read_word(struct json_reader *reader, struct json_object **value)
+static bool read_word(struct json_reader *reader, struct doc **value)
 {
 	struct str rest = str_part(reader->text, reader->at, reader->text.n);
-	size_t n;
 
 	if (str_starts(rest, STR("true"))) {
-		*value = json_tree_made(json_object_new_boolean(true));
-		n = 4;
+		*value = doc_new_bool(reader->pool, true);
+		reader->at += 4;
 	} else if (str_starts(rest, STR("false"))) {
-		*value = json_tree_made(json_object_new_boolean(false));
-		n = 5;
+		*value = doc_new_bool(reader->pool, false);
+		reader->at += 5;
 	} else if (str_starts(rest, STR("null"))) {
 		*value = NULL;
-		n = 4;
+		reader->at += 4;
 	} else {
 		return fail_expected(reader, "a JSON value");
 	}
-	reader->at += n;
 	return true;
 }
 
@@ -185,24 +192,23 @@ static bool enter(struct json_reader *reader)
 	return true;
 }
 
-static bool read_elements(struct json_reader *reader, struct json_object *array)
+static bool read_elements(struct json_reader *reader, struct doc *array)
 {
-	struct json_object *element;
+	struct doc *element;
 
 	if (take(reader, ']'))
 		return true;
 	do {
 		if (!read_value(reader, &element))
 			return false;
-		if (json_object_array_add(array, element) != 0)
-			json_tree_made(NULL);
+		doc_push(array, element);
 	} while (take(reader, ','));
 	return take(reader, ']') || fail_expected(reader, "',' or ']' after an element");
 }
 
-static bool read_member(struct json_reader *reader, struct json_object *object)
+static bool read_member(struct json_reader *reader, struct doc *object)
 {
-	struct json_object *value;
+	struct doc *value;
 	struct str name;
 
 	if (!take(reader, '"'))
@@ -212,22 +218,17 @@ static bool read_member(struct json_reader *reader, struct json_object *object)
 		return false;
 	if (str_find(name, '\0', 0) < name.n)
 		return fail(reader, start, "a member's name can't hold \\u0000");
-	if (name.p == reader->scratch.p)
-		name = str_dup(reader->pool, name); // read_value() may overwrite scratch
 	if (!take(reader, ':'))
 		return fail_expected(reader, "':' after a member's name");
-	if (!json_tree_charge_member(object, name.n))
-		return fail_costly(reader);
 	if (!read_value(reader, &value))
 		return false;
-	if (json_tree_add(object, name, value))
+	if (json_add_member(object, name, value))
 		return true;
-	json_object_put(value);
 	name = json_clipped(reader->pool, name);
 	return fail(reader, start, "the member \"%.*s\" is there twice", STR_ARG(name));
 }
 
-static bool read_members(struct json_reader *reader, struct json_object *object)
+static bool read_members(struct json_reader *reader, struct doc *object)
 {
 	if (take(reader, '}'))
 		return true;
@@ -238,30 +239,24 @@ static bool read_members(struct json_reader *reader, struct json_object *object)
 	return take(reader, '}') || fail_expected(reader, "',' or '}' after a member");
 }
 
-// Reads an array or object. If that fails, what was read of it is dropped.
-static bool read_container(struct json_reader *reader, bool array, struct json_object **value)
+static bool read_container(struct json_reader *reader, bool array, struct doc **value)
 {
-	if (!enter(reader) || (array && !json_tree_charge(TREE_VALUE) && !fail_costly(reader)))
+	if (!enter(reader))
 		return false;
-	*value = json_tree_made(array ? json_object_new_array_ext(1) : json_object_new_object());
-	if (array ? read_elements(reader, *value) : read_members(reader, *value)) {
-		reader->depth--;
-		if (!array)
-			json_tree_charge_object(*value, &reader->objects);
-		return true;
-	}
-	json_object_put(*value);
-	*value = NULL;
-	return false;
+	*value = array ? doc_new_array(reader->pool) : doc_new_object(reader->pool);
+	if (!(array ? read_elements(reader, *value) : read_members(reader, *value)))
+		return false;
+	reader->depth--;
+	return true;
 }
 
-static bool read_value(struct json_reader *reader, struct json_object **value)
+static bool read_value(struct json_reader *reader, struct doc **value)
 {
 	char c = peek(reader);
 	struct str s;
 
 	*value = NULL;
-	if (!json_tree_charge(TREE_VALUE))
+	if (budget_is_over())
 		return fail_costly(reader);
 	if (reader->limits.nodes != 0 && reader->nodes++ == reader->limits.nodes)
 		return fail(reader, reader->at, "the document has more than %zu values", reader->limits.nodes);
@@ -274,46 +269,40 @@ static bool read_value(struct json_reader *reader, struct json_object **value)
 	reader->at++;
 	if (!read_string(reader, &s))
 		return false;
-	if (!json_tree_charge(s.n))
-		return fail_costly(reader);
-	*value = json_tree_string(s);
+	*value = json_string_of(reader->pool, s);
 	return true;
 }
 
-static bool read_text(struct json_reader *reader, struct json_object **value)
+static bool read_text(struct json_reader *reader, struct doc **value)
 {
 	size_t bad;
 
-	if (str_starts(reader->text, STR("\xef\xbb\xbf")))
+	if (str_starts(reader->given, STR("\xef\xbb\xbf")))
 		return fail(reader, 0, "a byte order mark stands before the text; leave it out");
-	if (!str_utf8_ok(reader->text, &bad))
+	if (!str_utf8_ok(reader->given, &bad))
 		return fail(reader, bad, "the text is not well-formed UTF-8 here");
+	if (reader->given.n >= UINT32_MAX)
+		return fail(reader, 0, "the text is longer than 4 GiB");
+	reader->copy = pool_alloc(reader->pool, reader->given.n);
+	if (reader->given.n > 0)
+		memcpy(reader->copy, reader->given.p, reader->given.n);
+	reader->text = str_n(reader->copy, reader->given.n);
 	if (!read_value(reader, value))
 		return false;
 	peek(reader);
-	if (reader->at == reader->text.n)
-		return true;
-	json_object_put(*value);
-	return fail_expected(reader, "nothing more after the value");
+	return reader->at == reader->text.n || fail_expected(reader, "nothing more after the value");
 }
 
 bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits, struct doc **doc, struct str *error)
 {
-	struct json_reader reader = {
-		.pool = pool, .text = text, .limits = limits, .scratch = buf_new(pool, 0), .error = error,
-	};
-	struct json_object *value;
-	size_t before = json_tree_charged();
+	struct json_reader reader = { .pool = pool, .given = text, .limits = limits, .error = error };
+	struct doc *value;
 
 	*doc = NULL;
 	if (reader.limits.depth > REPR_DEPTH_MAX)
 		reader.limits.depth = REPR_DEPTH_MAX;
-	budget_hold(); // no pool has the tree yet
-	bool read = read_text(&reader, &value);
-	if (read)
-		*doc = json_tree_keep(pool, value);
-	else
-		json_tree_uncharge(before);
-	budget_release();
-	return read;
+	if (!read_text(&reader, &value))
+		return false;
+	*doc = value;
+	return true;
 }

@@ -7,10 +7,10 @@
 static void write_array(const struct doc *array, struct buf *out)
 {
 	buf_addc(out, '[');
-	for (size_t i = 0; i < doc_length(array); i++) {
+	for (size_t i = 0; i < array->n; i++) {
 		if (i > 0)
 			buf_addc(out, ',');
-		doc_write_json(doc_at(array, i), out);
+		doc_write_json(array->elements[i], out);
 	}
 	buf_addc(out, ']');
 }
@@ -31,31 +31,29 @@ static void write_object(const struct doc *object, struct buf *out)
 	buf_addc(out, '}');
 }
 
-static void write_number(struct json_object *number, struct buf *out)
+static void write_number(const struct doc *number, struct buf *out)
 {
-	if (json_object_get_type(number) == json_type_double)
-		buf_add(out, str_c(json_object_get_userdata(number)));
-	else if (json_object_get_int64(number) < 0)
-		buf_add_i64(out, json_object_get_int64(number));
+	if (number->text != NULL)
+		buf_add(out, str_n(number->text, number->n));
+	else if (number->is_negative)
+		buf_add_i64(out, (int64_t)number->integer);
 	else
-		buf_add_u64(out, json_object_get_uint64(number));
+		buf_add_u64(out, number->integer);
 }
 
 size_t doc_json_bound(const struct doc *doc)
 {
-	enum { ESCAPED = 6, NUMBER = 24 }; // bytes at most: of a character, "\u0001"; of an integer or a word
+	enum { ESCAPED = 6, WORD = 24 }; // bytes at most: of a character, "\u0001"; of an integer or a word
 	size_t bound = 2;
 
 	switch (doc_kind(doc)) {
 	case DOC_NULL:
-	case DOC_BOOL: return NUMBER;
-	case DOC_NUMBER:
-		return json_object_get_type(json_tree_of(doc)) == json_type_double ? strlen(json_object_get_userdata(json_tree_of(doc))) :
-			NUMBER;
-	case DOC_STRING: return 2 + ESCAPED * doc_string(doc).n;
+	case DOC_BOOL: return WORD;
+	case DOC_NUMBER: return doc->text != NULL ? doc->n : WORD;
+	case DOC_STRING: return 2 + ESCAPED * (size_t)doc->n;
 	case DOC_ARRAY:
-		for (size_t i = 0; i < doc_length(doc); i++)
-			bound += 1 + doc_json_bound(doc_at(doc, i));
+		for (size_t i = 0; i < doc->n; i++)
+			bound += 1 + doc_json_bound(doc->elements[i]);
 		return bound;
 	case DOC_OBJECT:
 		for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
@@ -69,9 +67,9 @@ void doc_write_json(const struct doc *doc, struct buf *out)
 {
 	switch (doc_kind(doc)) {
 	case DOC_NULL: BUF_LIT(out, "null"); break;
-	case DOC_BOOL: buf_add(out, doc_bool(doc) ? STR("true") : STR("false")); break;
-	case DOC_NUMBER: write_number(json_tree_of(doc), out); break;
-	case DOC_STRING: json_add_string(out, doc_string(doc)); break;
+	case DOC_BOOL: buf_add(out, doc->truth ? STR("true") : STR("false")); break;
+	case DOC_NUMBER: write_number(doc, out); break;
+	case DOC_STRING: json_add_string(out, str_n(doc->text, doc->n)); break;
 	case DOC_ARRAY: write_array(doc, out); break;
 	case DOC_OBJECT: write_object(doc, out); break;
 	}

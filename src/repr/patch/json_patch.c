@@ -14,8 +14,8 @@ enum { COST_PER_NODE = 256, COPY_COST = 16, MOVED_PER_COST = 4 };
 struct patching {
 	struct pool *pool;
 	struct doc_limits limits;
-	struct json_object *root; // this code holds a reference
-	size_t nodes;             // values in it
+	struct doc *root;
+	size_t nodes; // values in it
 	uint64_t cost;
 	struct str *error;
 };
@@ -72,7 +72,7 @@ static bool step(const struct doc *at, struct str token, const struct doc **next
 // Finds the value that the first n tokens lead to.
 static bool find(const struct patching *patching, const struct pointer *pointer, size_t n, const struct doc **found)
 {
-	*found = doc_of(patching->root);
+	*found = patching->root;
 	for (size_t i = 0; i < n; i++) {
 		if (!step(*found, pointer->tokens[i], found))
 			return false;
@@ -86,60 +86,33 @@ static bool fail_missing(struct patching *patching, size_t index, const char *na
 		STR_ARG(json_clipped(patching->pool, text)));
 }
 
-// ---- changing. A function that takes a value takes over the caller's reference, also if it fails.
+// ---- changing
 
-static bool drop_value(struct json_object *value)
-{
-	json_object_put(value);
-	return false;
-}
-
-// json-c 0.16 cannot insert: this appends a place and moves it to index.
-static void insert_element(struct json_object *array, size_t index, struct json_object *value)
-{
-	size_t n = json_object_array_length(array);
-
-	if (json_object_array_add(array, NULL) != 0)
-		json_tree_made(NULL);
-	void **elements = json_object_get_array(array)->array;
-	memmove(&elements[index + 1], &elements[index], (n - index) * sizeof(*elements));
-	elements[index] = value;
-}
-
-static bool add_element(struct patching *patching, const struct patch_operation *operation, struct json_object *array,
-	struct json_object *value)
+static bool add_element(struct patching *patching, const struct patch_operation *operation, struct doc *array, struct doc *value)
 {
 	struct str token = operation->path.tokens[operation->path.n - 1];
-	size_t n = json_object_array_length(array), index = n;
+	size_t n = doc_length(array), index = n;
 
-	if (!str_eq(token, STR("-")) && !pointer_index(token, &index)) {
-		patch_fail(patching->pool, patching->error, operation->index,
+	if (!str_eq(token, STR("-")) && !pointer_index(token, &index))
+		return patch_fail(patching->pool, patching->error, operation->index,
 			"\"%.*s\" is no index of an array: a number without leading zeros, or \"-\" for behind its end",
 			STR_ARG(json_clipped(patching->pool, token)));
-		return drop_value(value);
-	}
-	if (index > n) {
-		patch_fail(patching->pool, patching->error, operation->index,
+	if (index > n)
+		return patch_fail(patching->pool, patching->error, operation->index,
 			"the array has %zu elements, and %zu is behind them", n, index);
-		return drop_value(value);
-	}
 	if (!spend(patching, operation->index, (n - index) / MOVED_PER_COST))
-		return drop_value(value);
-	insert_element(array, index, value);
+		return false;
+	json_insert_element(array, index, value);
 	return true;
 }
 
-static bool add_member(struct patching *patching, const struct patch_operation *operation, struct json_object *object,
-	struct json_object *value)
+static bool add_member(struct patching *patching, const struct patch_operation *operation, struct doc *object, struct doc *value)
 {
 	struct str name = operation->path.tokens[operation->path.n - 1];
 
-	if (str_find(name, '\0', 0) < name.n) {
-		patch_fail(patching->pool, patching->error, operation->index, "a member's name must hold no NUL");
-		return drop_value(value);
-	}
-	doc_set(doc_of(object), name, doc_of(value));
-	json_object_put(value);
+	if (str_find(name, '\0', 0) < name.n)
+		return patch_fail(patching->pool, patching->error, operation->index, "a member's name must hold no NUL");
+	doc_set(object, name, value);
 	return true;
 }
 
@@ -156,13 +129,11 @@ static bool fits(struct patching *patching, const struct patch_operation *operat
 	return true;
 }
 
-static bool add(struct patching *patching, const struct patch_operation *operation, struct json_object *value,
-	struct measure size)
+static bool add(struct patching *patching, const struct patch_operation *operation, struct doc *value, struct measure size)
 {
 	const struct doc *parent, *before;
 
 	if (operation->path.n == 0) {
-		json_object_put(patching->root);
 		patching->root = value;
 		patching->nodes = 0;
 		return fits(patching, operation, size);
@@ -171,19 +142,18 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 	if (there && doc_get(parent, operation->path.tokens[operation->path.n - 1], &before))
 		patching->nodes -= measured(before).nodes; // it will be replaced
 	if (!fits(patching, operation, size))
-		return drop_value(value);
+		return false;
 	if (there && doc_kind(parent) == DOC_ARRAY)
-		return add_element(patching, operation, json_tree_of(parent), value);
+		return add_element(patching, operation, json_own(parent), value);
 	if (there && doc_kind(parent) == DOC_OBJECT)
-		return add_member(patching, operation, json_tree_of(parent), value);
-	patch_fail(patching->pool, patching->error, operation->index,
+		return add_member(patching, operation, json_own(parent), value);
+	return patch_fail(patching->pool, patching->error, operation->index,
 		"there is no object or array around its path, \"%.*s\"",
 		STR_ARG(json_clipped(patching->pool, operation->path_text)));
-	return drop_value(value);
 }
 
-// Removes the value at the pointer. *taken (may be NULL) gets it, with a reference for the caller.
-static bool take(struct patching *patching, size_t index, const struct pointer *pointer, struct json_object **taken)
+// Removes the value at the pointer.
+static bool take(struct patching *patching, size_t index, const struct pointer *pointer)
 {
 	struct str token = pointer->tokens[pointer->n - 1];
 	const struct doc *parent, *value;
@@ -195,12 +165,10 @@ static bool take(struct patching *patching, size_t index, const struct pointer *
 	if (is_array && !spend(patching, index, (doc_length(parent) - at) / MOVED_PER_COST))
 		return false;
 	patching->nodes -= measured(value).nodes;
-	if (taken != NULL)
-		*taken = json_object_get(json_tree_of(value));
 	if (is_array)
-		json_object_array_del_idx(json_tree_of(parent), at, 1);
+		json_remove_element(json_own(parent), at);
 	else
-		doc_remove((struct doc *)parent, token);
+		doc_remove(json_own(parent), token);
 	return true;
 }
 
@@ -212,7 +180,7 @@ static bool apply_add(struct patching *patching, const struct patch_operation *o
 
 	if (!spend(patching, operation->index, operation->kind == PATCH_COPY ? size.nodes * COPY_COST : 0))
 		return false;
-	return add(patching, operation, json_tree_copy(json_tree_of(value)), size);
+	return add(patching, operation, doc_copy(patching->pool, value), size);
 }
 
 static bool apply_remove(struct patching *patching, const struct patch_operation *operation)
@@ -224,7 +192,7 @@ static bool apply_remove(struct patching *patching, const struct patch_operation
 			"the whole document can be replaced, not removed");
 	if (!find(patching, &operation->path, operation->path.n, &value))
 		return fail_missing(patching, operation->index, "path", operation->path_text);
-	return take(patching, operation->index, &operation->path, NULL);
+	return take(patching, operation->index, &operation->path);
 }
 
 static bool apply_replace(struct patching *patching, const struct patch_operation *operation)
@@ -244,14 +212,13 @@ static bool apply_replace(struct patching *patching, const struct patch_operatio
 	if (!fits(patching, operation, size))
 		return false;
 	pointer_index(operation->path.tokens[operation->path.n - 1], &at);
-	json_object_array_put_idx(json_tree_of(parent), at, json_tree_copy(json_tree_of(operation->value)));
+	json_replace_element(json_own(parent), at, doc_copy(patching->pool, operation->value));
 	return true;
 }
 
 static bool apply_move(struct patching *patching, const struct patch_operation *operation)
 {
 	const struct doc *value;
-	struct json_object *taken = NULL;
 
 	if (!find(patching, &operation->from, operation->from.n, &value))
 		return fail_missing(patching, operation->index, "from", operation->from_text);
@@ -259,9 +226,9 @@ static bool apply_move(struct patching *patching, const struct patch_operation *
 		return true; // a move to itself; a move into itself was refused before
 	struct measure size = measured(value);
 	if (!spend(patching, operation->index, size.nodes * COPY_COST) ||
-		!take(patching, operation->index, &operation->from, &taken))
+		!take(patching, operation->index, &operation->from))
 		return false;
-	return add(patching, operation, taken, size);
+	return add(patching, operation, json_own(value), size);
 }
 
 static bool apply_test(struct patching *patching, const struct patch_operation *operation)
@@ -294,23 +261,11 @@ static bool apply(struct patching *patching, const struct patch_operation *opera
 	return false;
 }
 
-static bool patch_copy(struct patching *patching, const struct doc *target, const struct doc *patch)
-{
-	struct patch_operation operation;
-
-	patching->root = json_tree_copy(json_tree_of(target));
-	patching->nodes = measured(target).nodes;
-	for (size_t i = 0; i < doc_length(patch) && !budget_is_over(); i++) {
-		if (!patch_read(patching->pool, patch, i, &operation, patching->error) || !apply(patching, &operation))
-			return false;
-	}
-	return true;
-}
-
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error)
 {
 	struct patching patching = { .pool = pool, .limits = limits, .error = error };
+	struct patch_operation operation;
 
 	*result = NULL;
 	*error = STR("");
@@ -318,12 +273,12 @@ bool doc_json_patch(struct pool *pool, const struct doc *target, const struct do
 		patching.limits.depth = REPR_DEPTH_MAX;
 	if (!doc_json_patch_check(pool, patch, error))
 		return false;
-	budget_hold(); // no pool has the tree yet
-	bool patched = patch_copy(&patching, target, patch);
-	if (patched)
-		*result = json_tree_keep(pool, patching.root);
-	else
-		json_object_put(patching.root);
-	budget_release();
-	return patched;
+	patching.root = doc_copy(pool, target);
+	patching.nodes = measured(target).nodes;
+	for (size_t i = 0; i < doc_length(patch) && !budget_is_over(); i++) {
+		if (!patch_read(pool, patch, i, &operation, error) || !apply(&patching, &operation))
+			return false;
+	}
+	*result = patching.root;
+	return true;
 }

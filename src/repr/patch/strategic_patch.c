@@ -95,7 +95,7 @@ static struct doc *clean(struct merging *merging, const struct doc *value)
 	struct doc *copy;
 
 	if (is_clean(merging, value))
-		return doc_of(json_tree_of(value));
+		return json_own(value);
 	if (doc_kind(value) == DOC_OBJECT) {
 		copy = doc_new_object(merging->pool);
 		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
@@ -105,7 +105,7 @@ static struct doc *clean(struct merging *merging, const struct doc *value)
 		return copy;
 	}
 	if (doc_kind(value) != DOC_ARRAY)
-		return doc_of(json_tree_of(value));
+		return json_own(value);
 	copy = doc_new_array(merging->pool);
 	for (size_t i = 0; i < doc_length(value); i++) {
 		if (treatment_of(merging, doc_at(value, i)) == MERGE)
@@ -288,7 +288,7 @@ static struct doc *in_order(struct merging *merging, const struct item_list *lis
 	while (i < n_others || j < n_placed) {
 		bool other = j == n_placed || (i < n_others && placed[j]->old != SIZE_MAX && others[i]->old != SIZE_MAX &&
 			others[i]->old < placed[j]->old);
-		doc_push(result, doc_of(json_tree_of(other ? others[i++]->value : placed[j++]->value)));
+		doc_push(result, json_own(other ? others[i++]->value : placed[j++]->value));
 	}
 	return result;
 }
@@ -299,7 +299,7 @@ static struct doc *as_they_are(struct merging *merging, const struct item_list *
 
 	for (size_t i = 0; i < list->n; i++) {
 		if (!list->items[i].gone)
-			doc_push(result, doc_of(json_tree_of(list->items[i].value)));
+			doc_push(result, json_own(list->items[i].value));
 	}
 	return result;
 }
@@ -366,7 +366,7 @@ static struct doc *merge_member(struct merging *merging, const struct merge_rule
 	if (doc_kind(value) == DOC_OBJECT && doc_kind(target) == DOC_OBJECT)
 		return merge_object(merging, rule != NULL && rule->key == NULL ? rule->inside : NULL, target, value);
 	if (value == NULL)
-		return doc_of(json_tree_of(target)); // directives do not apply to a value that is no list
+		return json_own(target); // directives do not apply to a value that is no list
 	return clean(merging, value);
 }
 
@@ -388,7 +388,7 @@ static void set_member(struct merging *merging, const struct merge_rule *rules, 
 	if (said || list.order != NULL || list.deleted != NULL)
 		doc_set(result, name, merge_member(merging, find_rule(rules, name), target, &list, value));
 	else if (there)
-		doc_set(result, name, doc_of(json_tree_of(target)));
+		doc_set(result, name, json_own(target));
 }
 
 // "$retainKeys": an object whose members are the names that stay; NULL: all stay.

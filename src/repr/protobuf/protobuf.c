@@ -186,10 +186,10 @@ static bool is_zero(const struct protobuf_item *item)
 // The array or object that collects a field's values.
 static struct doc *gathered(struct reading *reading, const struct protobuf_field *field, struct doc *object)
 {
-	struct json_object *there = NULL;
+	struct doc *there = doc_own_member(object, str_c(field->name));
 
-	if (json_object_object_get_ex(json_tree_of(object), field->name, &there))
-		return doc_of(there);
+	if (there != NULL)
+		return there;
 	struct doc *made = field->form == PROTOBUF_LIST ? doc_new_array(reading->pool) : doc_new_object(reading->pool);
 	doc_set(object, str_c(field->name), made);
 	return made;

@@ -103,7 +103,7 @@ bool doc_double(const struct doc *doc, double *value)
 {
 	if (doc == NULL || doc_kind(doc) != DOC_NUMBER)
 		return false;
-	*value = json_object_get_double(json_tree_of(doc));
+	*value = json_double(doc);
 	return true;
 }
 

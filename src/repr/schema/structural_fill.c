@@ -6,12 +6,6 @@
 #include "repr/json/internal.h"
 #include "repr/schema/structural_internal.h"
 
-// The caller owns the whole tree and may change it; doc_iter() and doc_at() return const pointers only.
-static struct doc *own(const struct doc *doc)
-{
-	return doc_of(json_tree_of(doc));
-}
-
 // ---- pruning
 
 struct pruning {
@@ -41,7 +35,7 @@ static void prune_object(struct pruning *pruning, const struct structural *schem
 		if (embedded && structural_is_meta_name(it.name))
 			continue;
 		if (member != NULL) {
-			prune_value(pruning, member, &here, own(it.value), false);
+			prune_value(pruning, member, &here, json_own(it.value), false);
 		} else if (!known) {
 			pruning->n++;
 			if (pruning->unknown != NULL)
@@ -63,7 +57,7 @@ static void prune_value(struct pruning *pruning, const struct structural *schema
 		return;
 	for (size_t i = 0; schema->items != NULL && i < doc_length(value); i++) {
 		const struct field_path here = field_index(at, i);
-		prune_value(pruning, schema->items, &here, own(doc_at(value, i)), false);
+		prune_value(pruning, schema->items, &here, json_own(doc_at(value, i)), false);
 	}
 }
 
@@ -81,7 +75,7 @@ void structural_unknown(const struct structural *schema, const struct doc *objec
 	const struct field_path root = field_name(NULL, STR(""));
 	struct pruning pruning = { .unknown = faults };
 
-	prune_value(&pruning, schema, &root, own(object), true);
+	prune_value(&pruning, schema, &root, json_own(object), true);
 }
 
 // ---- defaults
@@ -107,8 +101,8 @@ static bool takes_null(const struct structural *schema)
 	return (schema->flags & NULLABLE) != 0 || (schema->type == ANY_TYPE && (schema->flags & INT_OR_STRING) == 0);
 }
 
-// A copy of the default with a reference for the caller; NULL: there is no room for it.
-static struct json_object *take_default(struct filling *filling, const struct structural *schema)
+// A copy of the default; NULL: there is no room for it.
+static struct doc *take_default(struct pool *pool, struct filling *filling, const struct structural *schema)
 {
 	size_t n = count_values(schema->fallback);
 
@@ -117,7 +111,7 @@ static struct json_object *take_default(struct filling *filling, const struct st
 		return NULL;
 	}
 	filling->left -= n;
-	return json_tree_copy(json_tree_of(schema->fallback));
+	return doc_copy(pool, schema->fallback);
 }
 
 static void fill_value(struct filling *filling, const struct structural *schema, struct doc *value);
@@ -132,9 +126,7 @@ static void fill_missing(struct filling *filling, const struct structural *schem
 		if (there && (value != NULL || takes_null(property->schema)))
 			continue;
 		if (property->schema->fallback != NULL) {
-			struct json_object *copy = take_default(filling, property->schema);
-			doc_set(object, property->name, doc_of(copy));
-			json_object_put(copy);
+			doc_set(object, property->name, take_default(object->pool, filling, property->schema));
 		} else if (there) {
 			doc_remove(object, property->name);
 		}
@@ -148,7 +140,7 @@ static void fill_object(struct filling *filling, const struct structural *schema
 		bool known;
 		const struct structural *member = member_schema(schema, it.name, &known);
 		if (member != NULL)
-			fill_value(filling, member, own(it.value));
+			fill_value(filling, member, json_own(it.value));
 	}
 }
 
@@ -156,8 +148,8 @@ static void fill_list(struct filling *filling, const struct structural *items, s
 {
 	for (size_t i = 0; i < doc_length(list) && !filling->full; i++) {
 		if (doc_at(list, i) == NULL && items->fallback != NULL && !takes_null(items))
-			json_object_array_put_idx(json_tree_of(list), i, take_default(filling, items));
-		fill_value(filling, items, own(doc_at(list, i)));
+			json_replace_element(list, i, take_default(list->pool, filling, items));
+		fill_value(filling, items, json_own(doc_at(list, i)));
 	}
 }
 
@@ -177,8 +169,6 @@ bool structural_default(const struct structural *schema, struct doc *object, siz
 		size_t n = count_values(object);
 		filling.left = n < max_nodes ? max_nodes - n : 0;
 	}
-	budget_hold(); // no pool has the copy of a default before it is attached
 	fill_value(&filling, schema, object);
-	budget_release();
 	return !filling.full;
 }

@@ -343,7 +343,7 @@ static bool fits(const struct doc *number, int64_t least, int64_t most)
 
 	if (doc_i64(number, &i))
 		return i >= least && i <= most;
-	d = json_object_get_double(json_tree_of(number));
+	d = json_double(number);
 	return doc_is_whole(number) && d >= (double)least && d <= (double)most && (most < INT64_MAX || d < (double)most);
 }
 
@@ -359,7 +359,7 @@ static bool is_int64(const struct doc *number)
 
 static bool is_float(const struct doc *number)
 {
-	double d = json_object_get_double(json_tree_of(number));
+	double d = json_double(number);
 
 	return d >= -3.4028234663852886e38 && d <= 3.4028234663852886e38;
 }

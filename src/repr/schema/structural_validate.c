@@ -161,7 +161,7 @@ static bool is_multiple(const struct doc *value, const struct doc *factor)
 	if (doc_i64(value, &a) && doc_i64(factor, &b))
 		return b != 0 && (b == -1 || a % b == 0);
 	// Doubles are not exact: 0.3 must count as a multiple of 0.1.
-	quotient = json_object_get_double(json_tree_of(value)) / json_object_get_double(json_tree_of(factor));
+	quotient = json_double(value) / json_double(factor);
 	return fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient));
 }
 
@@ -263,7 +263,7 @@ static void add_key(struct buf *out, const struct doc *value)
 		break;
 	}
 	case DOC_NUMBER:
-		d = json_object_get_double(json_tree_of(value));
+		d = json_double(value);
 		if (doc_is_whole(value) && fabs(d) < 9007199254740992.0)
 			buf_add_i64(out, (int64_t)d);
 		else

@@ -72,7 +72,7 @@ static bool check_object(struct check *check, const struct shape *shape, struct 
 			return refuse_unknown(check, shape->members, &place);
 		if ((member->flags & SHAPE_NOT_READ) != 0)
 			doc_remove(object, str_c(member->name)); // the iterator has passed it
-		else if (!check_value(check, member, doc_of(json_tree_of(it.value)), &place))
+		else if (!check_value(check, member, json_own(it.value), &place))
 			return false;
 	}
 	return check_required(check, shape->members, object, at);
@@ -82,7 +82,7 @@ static bool check_list(struct check *check, const struct shape *shape, const str
 {
 	for (size_t i = 0; i < doc_length(list); i++) {
 		struct place place = { .parent = at, .index = i };
-		if (!check_value(check, shape->item, doc_of(json_tree_of(doc_at(list, i))), &place))
+		if (!check_value(check, shape->item, json_own(doc_at(list, i)), &place))
 			return false;
 	}
 	return true;
@@ -132,7 +132,7 @@ static bool take_root(struct check *check, const char *root, struct doc **value)
 		return false;
 	}
 	if (doc_get(*value, name, &body))
-		*value = doc_of(json_tree_of(body));
+		*value = json_own(body);
 	return true;
 }
 

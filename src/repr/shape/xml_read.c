@@ -200,7 +200,7 @@ static bool read_inline(struct xml_cursor *xml, const struct shape *member, size
 		doc_set(object, name, made);
 		present = made;
 	}
-	struct doc *container = doc_of(json_tree_of(present));
+	struct doc *container = json_own(present);
 	return map ? read_entry(xml, container, &place) : read_item(xml, member->item, depth + 1, container, &place);
 }
 

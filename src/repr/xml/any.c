@@ -49,7 +49,7 @@ bool xml_parse_number(struct xml_cursor *xml, struct str text, struct doc **valu
 {
 	const char *why;
 
-	*value = json_tree_keep(xml->pool, json_number_parse(xml->pool, collapsed(text), &why));
+	*value = json_number_parse(xml->pool, str_dup(xml->pool, collapsed(text)), &why);
 	return *value != NULL || xml_fail(xml, "%s", why);
 }
 
