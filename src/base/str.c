@@ -252,6 +252,15 @@ bool str_utf8_ok(struct str s, size_t *bad)
 	size_t i = 0;
 
 	while (i < s.n) {
+		uint64_t word;
+		// Eight bytes of ASCII at a time.
+		if (s.n - i >= sizeof(word)) {
+			memcpy(&word, s.p + i, sizeof(word));
+			if ((word & UINT64_C(0x8080808080808080)) == 0) {
+				i += sizeof(word);
+				continue;
+			}
+		}
 		size_t length = utf8_sequence((const unsigned char *)s.p + i, s.n - i);
 		if (length == 0) {
 			if (bad != NULL)

@@ -39,11 +39,14 @@ void response_unspill(struct response *response)
 // Replaces line ends: in a value they would begin a header field, or a body, chosen by a client.
 static struct str one_line(struct pool *pool, struct str value)
 {
+	static const char replaced[] = { '\r', '\n', '\0' };
 	char *out = pool_alloc(pool, value.n);
 
-	for (size_t i = 0; i < value.n; i++) {
-		char c = value.p[i];
-		out[i] = c == '\r' || c == '\n' || c == '\0' ? ' ' : c;
+	if (value.n > 0)
+		memcpy(out, value.p, value.n);
+	for (size_t i = 0; i < sizeof(replaced); i++) {
+		for (size_t at = str_find(value, replaced[i], 0); at < value.n; at = str_find(value, replaced[i], at + 1))
+			out[at] = ' ';
 	}
 	return str_n(out, value.n);
 }

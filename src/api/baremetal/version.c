@@ -15,7 +15,11 @@ enum { VERSION_SHOWN = 32 }; // bytes of a client's version that an error repeat
 
 static struct str version_text(struct call *call, unsigned minor)
 {
-	return str_printf(call->pool, "1.%u", minor);
+	struct buf text = buf_new(call->pool, 8);
+
+	BUF_LIT(&text, "1.");
+	buf_add_u64(&text, minor);
+	return buf_str(&text);
 }
 
 static void set_range(struct call *call)
@@ -104,8 +108,11 @@ enum outcome baremetal_enter(struct call *call, enum outcome found)
 
 void baremetal_leave(struct call *call)
 {
-	response_set(&call->response, "Openstack-Request-Id",
-		str_printf(call->pool, "req-%.*s", STR_ARG(uuid_str(call->pool, call->request_id))));
+	struct buf id = buf_new(call->pool, 48);
+
+	BUF_LIT(&id, "req-");
+	uuid_add(&id, call->request_id);
+	response_set(&call->response, "Openstack-Request-Id", buf_str(&id));
 	if (call->version == 0)
 		return;
 	set_range(call);

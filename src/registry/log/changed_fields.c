@@ -70,29 +70,32 @@ static void compare_member(struct changed_fields *fields, struct str parent, str
 		compare(fields, a, b, buf_str(&pointer), levels - 1);
 }
 
-// Adds the members of a that are not the same in b.
-static void compare_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent,
+// Adds the members of a that are not the same in b. Returns how many of them b has.
+static size_t compare_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent,
 	unsigned levels)
 {
 	const struct doc *other;
 	struct doc_iter beside = doc_iter(b);
+	size_t common = 0;
 
 	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
 		bool there = doc_get_beside(&beside, b, it.name, &other);
+		common += there ? 1 : 0;
 		if (!there)
 			add_below(fields, parent, it.name);
 		else if (!doc_equal(it.value, other))
 			compare_member(fields, parent, it.name, it.value, other, levels);
 	}
+	return common;
 }
 
-// Adds the members of b that a does not have.
-static void add_new_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent)
+// Adds the members of b that a does not have. common: how many both have.
+static void add_new_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, size_t common, struct str parent)
 {
 	const struct doc *other;
 	struct doc_iter beside = doc_iter(a);
 
-	for (struct doc_iter it = doc_iter(b); doc_next(&it);) {
+	for (struct doc_iter it = doc_iter(b); common < doc_length(b) && doc_next(&it);) {
 		if (!doc_get_beside(&beside, a, it.name, &other))
 			add_below(fields, parent, it.name);
 	}
@@ -102,8 +105,7 @@ static void add_new_members(struct changed_fields *fields, const struct doc *a, 
 // own.
 static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
 {
-	compare_members(fields, a, b, parent, levels);
-	add_new_members(fields, a, b, parent);
+	add_new_members(fields, a, b, compare_members(fields, a, b, parent, levels), parent);
 }
 
 static struct str json_of(struct changed_fields *fields)
@@ -128,10 +130,10 @@ struct seen {
 
 static void compare_documents(struct changed_fields *fields, const struct seen *a, const struct seen *b, unsigned levels)
 {
-	compare_members(fields, a->body, b->body, STR(""), levels);
+	size_t common = compare_members(fields, a->body, b->body, STR(""), levels);
 	if (a->metadata != NULL && !doc_equal(a->metadata, b->metadata))
 		compare_member(fields, STR(""), STR("metadata"), a->metadata, b->metadata, levels);
-	add_new_members(fields, a->body, b->body, STR(""));
+	add_new_members(fields, a->body, b->body, common, STR(""));
 }
 
 static struct str differing(struct pool *pool, const struct seen *a, const struct seen *b)

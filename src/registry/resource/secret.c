@@ -88,17 +88,27 @@ static bool hides_in(const struct type_rules *rules, struct str top, const struc
 // Is there a secret in this member of the body, at any depth; if masks_only, one that is a mask?
 static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
 {
-	if (hides_in(rules, top, value))
-		return holds_url_password(doc_string(value), masks_only);
-	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
-		if ((!masks_only || is_mask(it.value)) && is_secret(rules, top, it.name, it.value))
-			return true;
-		if (holds_secret(rules, top, it.value, masks_only))
-			return true;
-	}
-	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++) {
-		if (holds_secret(rules, top, doc_at(value, i), masks_only))
-			return true;
+	switch (doc_kind(value)) {
+	case DOC_NULL:
+	case DOC_BOOL:
+	case DOC_NUMBER:
+		return false;
+	case DOC_STRING:
+		return hides_in(rules, top, value) && holds_url_password(doc_string(value), masks_only);
+	case DOC_ARRAY:
+		for (size_t i = 0; i < doc_length(value); i++) {
+			if (holds_secret(rules, top, doc_at(value, i), masks_only))
+				return true;
+		}
+		return false;
+	case DOC_OBJECT:
+		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+			if ((!masks_only || is_mask(it.value)) && is_secret(rules, top, it.name, it.value))
+				return true;
+			if (holds_secret(rules, top, it.value, masks_only))
+				return true;
+		}
+		return false;
 	}
 	return false;
 }
@@ -131,31 +141,11 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 	}
 }
 
-// Adds a member of the body with its secrets masked, and a comma before it if it is not the first.
-static void add_shown(struct pool *pool, const struct type_rules *rules, struct str name, const struct doc *value,
-	struct buf *text)
+void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct str name, const struct doc *value, struct buf *out)
 {
 	bool hides = rules != NULL && rules->is_secret != NULL && holds_secret(rules, name, value, false);
 
-	if (text->n > 1)
-		buf_addc(text, ',');
-	json_add_string(text, name);
-	buf_addc(text, ':');
-	doc_write_json(hides ? masked(pool, rules, name, value) : value, text);
-}
-
-struct str resource_shown_members(struct pool *pool, const struct resource *resource, const char *const *names, size_t n)
-{
-	const struct doc *body = resource_body_tree(pool, resource), *value;
-	struct buf text = buf_new(pool, 256);
-
-	buf_addc(&text, '{');
-	for (size_t i = 0; i < n; i++) {
-		if (doc_get(body, str_c(names[i]), &value))
-			add_shown(pool, resource->type->rules, str_c(names[i]), value, &text);
-	}
-	buf_addc(&text, '}');
-	return buf_str(&text);
+	doc_write_json(hides ? masked(pool, rules, name, value) : value, out);
 }
 
 struct str resource_shown(struct pool *pool, const struct resource *resource)
@@ -168,8 +158,13 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 		return resource->body;
 	struct buf text = buf_new(pool, resource->body.n + 2);
 	buf_addc(&text, '{');
-	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);)
-		add_shown(pool, rules, it.name, it.value, &text);
+	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);) {
+		if (text.n > 1)
+			buf_addc(&text, ',');
+		json_add_string(&text, it.name);
+		buf_addc(&text, ':');
+		secret_add_shown(pool, rules, it.name, it.value, &text);
+	}
 	buf_addc(&text, '}');
 	return str_eq(buf_str(&text), resource->body) ? resource->body : buf_str(&text);
 }

@@ -9,8 +9,8 @@
 #define SECRET_MASK "******"
 // The body as clients may see it, as compact JSON. It is resource->body itself if there are no secrets.
 struct str resource_shown(struct pool *pool, const struct resource *resource);
-// The same of n members of the body alone, in the order of names, as far as there are such.
-struct str resource_shown_members(struct pool *pool, const struct resource *resource, const char *const *names, size_t n);
+// Appends the JSON value of one member of a body with its secrets masked. rules: of the resource's type, or NULL.
+void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct str name, const struct doc *value, struct buf *out);
 // Replaces each mask in draft->body by the stored secret. OUTCOME_OK; OUTCOME_BAD_DOCUMENT: no secret is stored in that place.
 enum outcome secret_restore(struct draft *draft);
 

@@ -319,16 +319,15 @@ static void tag_change(struct registry *registry, const struct resource *before,
 {
 	const struct type_rules *rules = resource->type->rules;
 	bool leaves_out = rules != NULL && rules->untagged != NULL, same_body = str_eq(before->body, resource->body);
-	struct str covered = same_body ? STR_NONE : etag_covered(registry->pool, resource);
 
 	if (leaves_out && str_eq(before->tenant, resource->tenant) && str_eq(before->meta, resource->meta) &&
-		(same_body || str_eq(covered, etag_covered(registry->pool, before))))
+		(same_body || etag_covers_same(registry->pool, before, resource)))
 		return;
 	resource->edits++;
 	if (same_body)
 		etag_of_resource(registry, resource);
 	else
-		etag_of_covered(registry, resource, covered);
+		etag_of_covered(registry, resource, etag_covered(registry->pool, resource));
 }
 
 static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,

@@ -69,6 +69,41 @@ static const char *const *untagged_of(const struct resource *resource)
 	return rules != NULL ? rules->untagged : NULL;
 }
 
+// The next member that the etag covers.
+static bool next_covered(const char *const *untagged, struct doc_iter *it)
+{
+	bool more = doc_next(it);
+
+	while (more && untagged != NULL && is_among(untagged, it->name))
+		more = doc_next(it);
+	return more;
+}
+
+// Do two values have the same text? Equal objects may have their members in another order.
+static bool same_text(struct pool *pool, const struct doc *a, const struct doc *b)
+{
+	if (a == b)
+		return true;
+	if (!doc_equal(a, b))
+		return false;
+	struct buf in_a = buf_new(pool, 64), in_b = buf_new(pool, 64);
+	doc_write_json(a, &in_a);
+	doc_write_json(b, &in_b);
+	return str_eq(buf_str(&in_a), buf_str(&in_b));
+}
+
+bool etag_covers_same(struct pool *pool, const struct resource *a, const struct resource *b)
+{
+	const char *const *untagged = untagged_of(a);
+	struct doc_iter in_a = doc_iter(resource_body_tree(pool, a)), in_b = doc_iter(resource_body_tree(pool, b));
+
+	while (next_covered(untagged, &in_a)) {
+		if (!next_covered(untagged, &in_b) || !str_eq(in_a.name, in_b.name) || !same_text(pool, in_a.value, in_b.value))
+			return false;
+	}
+	return !next_covered(untagged, &in_b);
+}
+
 struct str etag_covered(struct pool *pool, const struct resource *resource)
 {
 	const char *const *untagged = untagged_of(resource);

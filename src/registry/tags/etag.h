@@ -20,6 +20,8 @@ void etag_show(struct registry *registry, struct resource *resource);
 void etag_of_resource(struct registry *registry, struct resource *resource);
 // The part of resource->body that the etag covers. The body must be compact, as doc_write_json() has just written it.
 struct str etag_covered(struct pool *pool, const struct resource *resource);
+// Is the text that the etag covers the same in the bodies of two resources of one type?
+bool etag_covers_same(struct pool *pool, const struct resource *a, const struct resource *b);
 // etag_of_resource() without parsing the body, whose covered part the caller has.
 void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered);
 // Sets tenant->etag. It covers revision, tier, etag_required, metadata and the Tenant object, but not the count of resources.

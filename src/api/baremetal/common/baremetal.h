@@ -101,17 +101,18 @@ struct selection baremetal_select_touched(struct call *call, const struct kind *
 // requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
-// The members of an object's body with its secrets masked. A cached resource has that text; else the body is parsed, so that no
-// text is cut up that somebody has broken in the database.
-struct json_members baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource);
-// Appends the JSON value of that member as the requested version shows it: null if there is none, or if the version has no name
-// for the state.
-void baremetal_add_stored(const struct call *call, const char *name, struct json_members *body, struct buf *out);
+// An object's body, of which members are to be shown. A cached resource has it as text with its secrets masked; else its tree is used.
+struct body_shown {
+	const struct type_rules *rules;
+	struct json_members text; // text.p NULL: use the tree
+	const struct doc *tree;
+};
+struct body_shown baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource);
+// Appends the JSON value of that member as the requested version shows it, its secrets masked: null if there is none, or if the version
+// has no name for the state.
+void baremetal_add_stored(const struct call *call, const char *name, struct body_shown *body, struct buf *out);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
-// The same, if few members are selected: no others are made.
-void baremetal_add_touched(struct call *call, const struct selection *selection, const struct resource *resource,
-	struct buf *out);
 // Answers with the whole object and its ETag header.
 void baremetal_write_object(struct call *call, const struct kind *kind, const struct resource *resource);
 // Answers with a document as JSON.

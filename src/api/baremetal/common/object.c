@@ -192,15 +192,28 @@ static struct str shown_value(const struct call *call, const char *name, struct 
 	return value;
 }
 
-void baremetal_add_stored(const struct call *call, const char *name, struct json_members *body, struct buf *out)
+void baremetal_add_stored(const struct call *call, const char *name, struct body_shown *body, struct buf *out)
 {
-	struct str value;
+	const struct doc *value;
+	struct str text;
 
-	buf_add(out, json_members_find(body, str_c(name), &value) ? shown_value(call, name, value) : STR("null"));
+	if (body->text.text.p != NULL) {
+		buf_add(out, json_members_find(&body->text, str_c(name), &text) ? shown_value(call, name, text) : STR("null"));
+		return;
+	}
+	size_t start = out->n;
+	(void)doc_get(body->tree, str_c(name), &value);
+	secret_add_shown(call->pool, body->rules, str_c(name), value, out);
+	text = str_n(out->p + start, out->n - start);
+	struct str shown = shown_value(call, name, text);
+	if (shown.p != text.p) {
+		out->n = start;
+		buf_add(out, shown);
+	}
 }
 
 static void add_value(struct call *call, const struct selection *selection, const struct kind_member *member,
-	const struct resource *resource, struct json_members *body, struct buf *out)
+	const struct resource *resource, struct body_shown *body, struct buf *out)
 {
 	switch (member->source) {
 	case FROM_BODY:
@@ -236,19 +249,19 @@ static void add_value(struct call *call, const struct selection *selection, cons
 	}
 }
 
-struct json_members baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource)
+struct body_shown baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource)
 {
-	if (kind->rules->is_secret != NULL)
-		return json_members(resource_shown(call->pool, resource));
-	struct buf text = buf_new(call->pool, resource->body.n);
-	doc_write_json(resource_body_doc(call->pool, resource), &text);
-	return json_members(buf_str(&text));
+	struct body_shown body = { .rules = kind->rules, .text = json_members(resource->shown) };
+
+	if (resource->shown.p == NULL)
+		body.tree = resource_body_tree(call->pool, resource);
+	return body;
 }
 
-static void add_selected(struct call *call, const struct selection *selection, const struct resource *resource,
-	struct json_members body, struct buf *out)
+void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
 {
 	const struct kind *kind = selection->kind;
+	struct body_shown body = baremetal_body(call, kind, resource);
 	size_t start = out->n + 1;
 
 	buf_addc(out, '{');
@@ -263,28 +276,6 @@ static void add_selected(struct call *call, const struct selection *selection, c
 		add_value(call, selection, &kind->members[i], resource, &body, out);
 	}
 	buf_addc(out, '}');
-}
-
-void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
-{
-	add_selected(call, selection, resource, baremetal_body(call, selection->kind, resource), out);
-}
-
-void baremetal_add_touched(struct call *call, const struct selection *selection, const struct resource *resource,
-	struct buf *out)
-{
-	const struct kind_member *members = selection->kind->members;
-	size_t n = 0;
-
-	for (size_t i = 0; members[i].name != NULL; i++)
-		n += selection->has[i] ? 1 : 0;
-	const char **names = POOL_ARRAY(call->pool, const char *, n);
-	n = 0;
-	for (size_t i = 0; members[i].name != NULL; i++) {
-		if (selection->has[i] && members[i].source == FROM_BODY)
-			names[n++] = members[i].name;
-	}
-	add_selected(call, selection, resource, json_members(resource_shown_members(call->pool, resource, names, n)), out);
 }
 
 // ---- answers

@@ -240,7 +240,7 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 	struct selection selection = baremetal_select_touched(call, patching->kind, patching->touched);
 	struct str error;
 
-	baremetal_add_touched(call, &selection, current, &text);
+	baremetal_add_object(call, &selection, current, &text);
 	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)),
 		patching->patch, result, &error))
 		return OUTCOME_OK;

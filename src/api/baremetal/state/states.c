@@ -26,7 +26,7 @@ enum outcome get_states(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct json_members body = baremetal_body(call, &node_kind, &node);
+	struct body_shown body = baremetal_body(call, &node_kind, &node);
 	struct buf out = buf_new(call->pool, 512);
 	for (size_t i = 0; i < COUNT_OF(states); i++) {
 		if (call->version < states[i].since)
