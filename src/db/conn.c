@@ -14,12 +14,11 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, HANG_S = 2 };
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, HANG_S = 2, STALL_S = 3 };
 
 // ---- hosts
 
-// "host", "host:port", "[v6]", "[v6]:port"; "" and localhost mean the unix socket.
-static bool parse_host(struct str text, unsigned default_port, struct db_host *host)
+bool db_conn_parse_host(struct str text, unsigned default_port, struct db_host *host)
 {
 	struct str name = text, port = STR_NONE;
 	uint64_t number = default_port;
@@ -27,8 +26,10 @@ static bool parse_host(struct str text, unsigned default_port, struct db_host *h
 	if (str_starts(text, STR("["))) {
 		size_t end = str_find(text, ']', 0);
 
+		if (end == text.n || (end + 1 < text.n && text.p[end + 1] != ':'))
+			return false;
 		name = str_part(text, 1, end);
-		if (end + 1 < text.n && text.p[end + 1] == ':')
+		if (end + 1 < text.n)
 			port = str_part(text, end + 2, text.n);
 	} else if (str_find(text, ':', 0) < text.n) {
 		name = str_part(text, 0, str_find(text, ':', 0));
@@ -60,9 +61,14 @@ static void read_hosts(struct db *db)
 {
 	struct str rest = str_c(db->settings->host), item;
 
-	for (size_t i = 0; db->n_hosts < DB_MAX_HOSTS && str_split(&rest, ',', &item); i++) {
+	// Of [database] host, these mistakes have been refused with the configuration.
+	for (size_t i = 0; str_split(&rest, ',', &item); i++) {
+		if (db->n_hosts == DB_MAX_HOSTS) {
+			log_error("database hosts behind the first %d are not used", DB_MAX_HOSTS);
+			break;
+		}
 		db->hosts[db->n_hosts].index = i;
-		if (!parse_host(str_trim(item), db->settings->port, &db->hosts[db->n_hosts]))
+		if (!db_conn_parse_host(str_trim(item), db->settings->port, &db->hosts[db->n_hosts]))
 			log_error("database host \"%.*s\" is not host[:port]", STR_ARG(item));
 		else
 			db->n_hosts++;
@@ -139,10 +145,19 @@ static unsigned connect_timeout(const struct db *db)
 	return db->clustered && seconds > HANG_S ? HANG_S : seconds;
 }
 
-// tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
+// The longest silence within what the client library does by itself; 0: no limit. tenure-manage (admin) has none, since altering and
+// copying tables takes long. On a cluster, where a server that hangs must be left soon, db_writer_await() waits for the first byte
+// of an answer, for read_timeout; what the library waits for is the rest of it, and a statement that is being prepared.
+static unsigned read_timeout(const struct db *db)
+{
+	unsigned seconds = db->admin && !db->node ? 0 : db->settings->read_timeout;
+
+	return db->clustered && seconds > STALL_S ? STALL_S : seconds;
+}
+
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = connect_timeout(db), read = db->admin && !db->node ? 0 : db->settings->read_timeout, off = 0;
+	unsigned connect = connect_timeout(db), read = read_timeout(db), off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);

@@ -4,19 +4,63 @@
 #include "base/config/config.h"
 #include "base/config/setting.h"
 #include "base/pool.h"
+#include "db/db_internal.h"
 #include "db/settings.h"
 
 // tls = verify needs tls_ca. Without it Connector/C 3.4 and later accept a self-signed certificate, from a server on
 // loopback and from a server that knows the hash of the password.
-static const char *check_tls(const void *values, struct pool *pool)
+static const char *check_tls(const struct db_settings *settings)
 {
-	const struct db_settings *settings = values;
-
-	UNUSED(pool);
 	if (strcmp(settings->tls, "verify") != 0 || settings->tls_ca[0] != '\0')
 		return NULL;
 	return "[database] tls: got \"verify\" and no tls_ca; expected tls_ca as well: the PEM file of the authority that signed "
 		"the server's certificate, or of the public ones, /etc/ssl/certs/ca-certificates.crt on Debian";
+}
+
+static bool are_same(const struct db_host *a, const struct db_host *b)
+{
+	if (a->name == NULL || b->name == NULL)
+		return a->name == b->name;
+	return a->port == b->port && strcasecmp(a->name, b->name) == 0;
+}
+
+// What is wrong with the item of `host` that comes behind n others; NULL: nothing, and it is hosts[n].
+static const char *check_host(struct str item, struct db_host *hosts, size_t n, unsigned port, struct pool *pool)
+{
+	struct str text = str_trim(item);
+	struct str what = STR("");
+
+	if (n == DB_MAX_HOSTS)
+		what = str_printf(pool, "more than %d servers; expected at most %d, since they are the nodes of one cluster", DB_MAX_HOSTS, DB_MAX_HOSTS);
+	else if (!db_conn_parse_host(text, port, &hosts[n]))
+		what = str_printf(pool, "\"%.*s\"; expected HOST or HOST:PORT, with an IPv6 address in [ and ]", STR_ARG(text));
+	for (size_t i = 0; i < n && what.n == 0; i++) {
+		if (are_same(&hosts[i], &hosts[n]))
+			what = str_printf(pool, "\"%.*s\" twice; expected each server once", STR_ARG(text));
+	}
+	return what.n > 0 ? str_cstr(pool, str_printf(pool, "[database] host: got %.*s", STR_ARG(what))) : NULL;
+}
+
+static const char *check_hosts(const struct db_settings *settings, struct pool *pool)
+{
+	struct db_host hosts[DB_MAX_HOSTS + 1] = { { 0 } };
+	struct str rest = str_c(settings->host), item;
+	bool several = str_find(rest, ',', 0) < rest.n;
+	const char *wrong = NULL;
+
+	for (size_t n = 0; wrong == NULL && str_split(&rest, ',', &item); n++)
+		wrong = several && str_trim(item).n == 0 ? "[database] host: got an empty name between commas; expected HOST or HOST:PORT" :
+			check_host(item, hosts, n, settings->port, pool);
+	for (size_t i = 0; i < COUNT_OF(hosts); i++)
+		free(hosts[i].name);
+	return wrong;
+}
+
+static const char *check(const void *values, struct pool *pool)
+{
+	const char *wrong = check_tls(values);
+
+	return wrong != NULL ? wrong : check_hosts(values, pool);
 }
 
 #define DATABASE(key, type, member, ...) SETTING_ROW("database", key, type, db_settings, member, __VA_ARGS__)
@@ -24,7 +68,7 @@ static const char *check_tls(const void *values, struct pool *pool)
 
 static const struct setting db_rows[] = {
 	DATABASE("host", TEXT, host, "localhost", 0, SETTING_TEXT_MAX, NULL,
-		"Database servers, host[:port], comma-separated. Of several nodes of a cluster the writer is used. localhost or "
+		"Database servers, host[:port], comma-separated, at most 16. Of several nodes of a cluster the writer is used. localhost or "
 		"empty: the unix socket."),
 	DATABASE("socket", TEXT, socket, "", 0, SETTING_SOCKET_MAX, NULL,
 		"Path of the server's unix socket. Empty: the client library's default."),
@@ -64,7 +108,7 @@ static const struct setting db_rows[] = {
 };
 
 const struct config_table db_settings_table = {
-	.settings = db_rows, .n = COUNT_OF(db_rows), .size = sizeof(struct db_settings), .check = check_tls,
+	.settings = db_rows, .n = COUNT_OF(db_rows), .size = sizeof(struct db_settings), .check = check,
 };
 
 const struct db_settings *db_settings(const struct config *config)

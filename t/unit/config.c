@@ -196,6 +196,27 @@ static void environment(void)
 	unsetenv("TENURE_DATABASE_NAME");
 }
 
+static void bad_hosts(void)
+{
+	struct buf many = buf_new(pool, 256);
+
+	BUF_LIT(&many, "[database]\nhost = a");
+	for (int i = 1; i < 16; i++)
+		buf_addf(&many, ", a:%d", i);
+	struct config *c = good(file_of("hosts.conf", buf_str(&many)));
+	config_free(&c);
+	BUF_LIT(&many, ", b");
+	refused(buf_str(&many), "bad.conf: [database] host: got more than 16 servers; expected at most 16, since they are the nodes of one cluster", "17 hosts");
+	refused(STR("[database]\nhost = a, b:65536\n"),
+	        "bad.conf: [database] host: got \"b:65536\"; expected HOST or HOST:PORT, with an IPv6 address in [ and ]", "a port");
+	refused(STR("[database]\nhost = a, [::1\n"),
+	        "bad.conf: [database] host: got \"[::1\"; expected HOST or HOST:PORT, with an IPv6 address in [ and ]", "half an address");
+	refused(STR("[database]\nhost = a, b,\n"), "bad.conf: [database] host: got an empty name between commas; expected HOST or HOST:PORT",
+	        "an end of a list");
+	refused(STR("[database]\nhost = a, b, A:3306\n"), "bad.conf: [database] host: got \"A:3306\" twice; expected each server once",
+	        "a host that comes again");
+}
+
 static void bad_structure(void)
 {
 	refused(STR("[database]\nnmae = x\n"),
@@ -344,6 +365,7 @@ int main(void)
 	values();
 	includes();
 	environment();
+	bad_hosts();
 	bad_structure();
 	bad_values();
 	secrets();
