@@ -125,7 +125,7 @@ int command_cluster_switch(struct manage *manage)
 		; // said already
 	else if (target == cluster->n)
 		code = manage_fail(EX_DATAERR, "no node that answers is called \"%.*s\"; `tenure-manage cluster status` lists them", STR_ARG(name));
-	else if (!cluster_is_usable(&cluster->nodes[target]))
+	else if (!cluster_is_usable(&cluster->nodes[target]) || cluster->nodes[target].writer.epoch != writer->epoch)
 		code = manage_fail(EX_TEMPFAIL, "%.*s can't be the writer now; `tenure-manage cluster status` says why", STR_ARG(name));
 	else if (str_eq(writer->node, cluster->nodes[target].name))
 		code = printf("%.*s is the writer already\n", STR_ARG(writer->node)) < 0 ? EX_IOERR : EX_OK;

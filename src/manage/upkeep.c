@@ -85,11 +85,6 @@ static void warn_of_cluster(const struct manage *manage)
 			!node->synced ? STR("is not synced: it is not used") : node->settings;
 		if (what.n > 0)
 			fprintf(stderr, "tenure-manage: warning: node %.*s: %.*s\n", STR_ARG(node->host), STR_ARG(what));
-		for (size_t k = 0; k < i; k++) {
-			if (node->answers && cluster->nodes[k].answers && str_eq(node->name, cluster->nodes[k].name))
-				fprintf(stderr, "tenure-manage: warning: two nodes are called %.*s: give each another wsrep_node_name, since the "
-					"writer is known by it\n", STR_ARG(node->name));
-		}
 	}
 	if (cluster_writer(cluster) != NULL && cluster_writer(cluster)->node.n == 0)
 		fprintf(stderr, "tenure-manage: warning: no node of the cluster is the writer: `tenure-manage cluster switch NODE`\n");

@@ -157,11 +157,26 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 		.held = row->held != 0, .since_us = row->since };
 }
 
+// How many of the nodes that answered have that name.
+static size_t namesakes(const struct cluster *cluster, struct str name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cluster->n; i++)
+		n += cluster->nodes[i].answers && str_eq(cluster->nodes[i].name, name);
+	return n;
+}
+
 void cluster_look(struct cluster *cluster)
 {
 	pool_clear(cluster->pool);
 	for (size_t i = 0; i < cluster->n; i++)
 		look_at(cluster, &cluster->nodes[i]);
+	for (size_t i = 0; i < cluster->n; i++) {
+		struct cluster_node *node = &cluster->nodes[i];
+		if (node->answers && node->galera && namesakes(cluster, node->name) > 1)
+			node->settings = STR("another node has the same wsrep_node_name, or [database] host names this one twice: it can't be the writer");
+	}
 }
 
 bool cluster_is_usable(const struct cluster_node *node)
@@ -264,6 +279,10 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	uint64_t epoch = writer->epoch;
 
 	assert(via < cluster->n && cluster->nodes[via].has_writer);
+	if (namesakes(cluster, node) > 1) { // two nodes would both take themselves for the writer
+		*why = str_printf(cluster->pool, "two nodes are called \"%.*s\"", STR_ARG(node));
+		return CLUSTER_FAILED;
+	}
 	struct db *db = open_patient(cluster, &settings, via);
 	if (writer->node.n > 0) {
 		outcome = resign(cluster, db, epoch++, node, false, reason, why);
@@ -288,24 +307,36 @@ enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct s
 
 // ---- deciding
 
-// The first node in the order of the setting that can be the writer; n: none. It has the newest row, too.
+// Can that node be made the writer? Not one whose row of the writer is not the newest: it may have been frozen, and not know yet that it was
+// dropped.
+static bool can_be_writer(const struct cluster_node *node, uint64_t epoch)
+{
+	return cluster_is_usable(node) && node->galera && node->writer.epoch == epoch;
+}
+
+// The first such node in the order of the setting; n: none.
 static size_t candidate(const struct cluster *cluster, uint64_t epoch)
 {
-	for (size_t i = 0; i < cluster->n; i++) {
-		const struct cluster_node *node = &cluster->nodes[i];
-		if (cluster_is_usable(node) && node->galera && node->writer.epoch == epoch)
-			return i;
-	}
-	return cluster->n;
+	size_t i = 0;
+
+	while (i < cluster->n && !can_be_writer(&cluster->nodes[i], epoch))
+		i++;
+	return i;
 }
 
 // Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
+static bool is_member(const struct cluster_node *node)
+{
+	return node->answers && node->galera && node->primary;
+}
+
 static bool knows_all_members(const struct cluster *cluster, size_t candidate)
 {
 	uint64_t members = 0;
 
+	// Two entries of the setting may lead to one node.
 	for (size_t i = 0; i < cluster->n; i++)
-		members += cluster->nodes[i].answers && cluster->nodes[i].galera && cluster->nodes[i].primary;
+		members += is_member(&cluster->nodes[i]) && cluster_find(cluster, cluster->nodes[i].name) == i;
 	return members == cluster->nodes[candidate].size;
 }
 
@@ -329,7 +360,7 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 	*via = *target = best;
 	if (writer->node.n == 0) {
 		size_t next = cluster_find(cluster, writer->next);
-		*target = next < cluster->n && cluster_is_usable(&cluster->nodes[next]) ? next : best;
+		*target = next < cluster->n && can_be_writer(&cluster->nodes[next], writer->epoch) ? next : best;
 		*reason = STR("there was no writer");
 		return lasts(&memory->vacant_us, now_us, writer->next.n > 0 ? NEXT_S * 1000 : VACANT_MS);
 	}
