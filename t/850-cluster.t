@@ -45,9 +45,94 @@ diag scalar(@late) . ' late transactions of ' . $run->transactions;
 is_deeply [ $run->numbers ], [], 'numbers of changes rise from writer to writer';
 diag $run->times;
 
+my @switches = $run->switches;
+is_deeply [ map { $_->[0] } @switches ], [ 1 .. @switches ], 'each epoch was begun once';
+is_deeply [ map { $_->[1] eq '' ? 'nobody' : 'somebody' } @switches ], [ ('somebody', 'nobody') x (@switches / 2), 'somebody' ], '... and between two writers there was none';
+is scalar(grep { $_->[1] ne '' && $_->[2] =~ /^the writer|^there was no/ } @switches), $run->appointed,
+    'several hosts raced to appoint a writer: each switch was the work of one';
+
+my $admin = $instance->admin;
+$admin->make_tenant('held');
+my $put_is_done = sub { return $admin->put('/v2.0/held/persistentvolumes/a', json => { v => 1 })->status =~ /^20[01]$/ };
+# The role of that node as an operator sees it, and its state.
+my $shown = sub {
+    my ($node) = @_;
+    return ($instance->manage('cluster', 'status'))[1] =~ /^\S+:${\ $cluster->port($node)} +\S+ +(writer|ready|not used|away) +(.*?) *$/m ? "$1, $2" : '';
+};
+my $is_shown = sub {
+    my ($node, $as, $name) = @_;
+    my $last;
+    my $is = Tenure::Instance::wait_until(sub { ($last = $shown->($node)) =~ $as }) or diag $last;
+    return ok $is, $name;
+};
+# Another node becomes the writer, and changes are taken.
+my $is_left = sub {
+    my ($node, $name) = @_;
+    ok Tenure::Instance::wait_until(sub { my $is = $run->writer; return defined $is && $is != $node && $put_is_done->() }), $name;
+    return;
+};
+my $is_refused = sub {
+    my ($node, $name) = @_;
+    my ($switched, $said) = $instance->manage('cluster', 'switch', '127.0.0.1:' . $cluster->port($node));
+    like $switched, qr/^(?:65|75)$/, $name or diag $said;
+    return;
+};
+my $nodes_are_judged = sub {
+    subtest 'read-only' => sub {
+        my $node = $run->writer;
+        $cluster->sql($node, 'SET GLOBAL read_only = ON');
+        $is_left->($node, 'a writer that is read-only is left');
+        $is_shown->($node, qr/^not used, Synced +read-only/, '... and shown as such');
+        $is_refused->($node, '... and not made the writer');
+        $cluster->sql($node, 'SET GLOBAL read_only = OFF');
+        $is_shown->($node, qr/^ready/, 'it may be the writer again');
+    };
+    subtest 'desynced' => sub {
+        my $node = $run->writer;
+        $cluster->sql($node, 'SET GLOBAL wsrep_desync = ON');
+        $is_left->($node, 'a writer that is desynced is left');
+        $is_shown->($node, qr{^not used, Donor/Desynced}, '... and shown as such');
+        $is_refused->($node, '... and not made the writer');
+        $cluster->sql($node, 'SET GLOBAL wsrep_desync = OFF');
+        $is_shown->($node, qr/^ready/, 'it may be the writer again');
+    };
+    subtest 'donor and joiner' => sub {
+        my $donor = $run->writer;
+        my $joiner = 1 + $donor % 3;
+        $cluster->kill_node($joiner);
+        ok Tenure::Instance::wait_until($put_is_done, 60), 'a change that the joiner has missed';
+        $cluster->hold_donors;
+        $cluster->start_node($joiner, donor => $donor, no_wait => 1);
+        $is_shown->($donor, qr/Donor/, 'the writer is the donor') or return $cluster->release_donors;
+        $is_left->($donor, '... and is left');
+        $is_shown->($joiner, qr/^(?:away|not used)/, 'the joiner is not used');
+        $is_refused->($_, "n$_ is not made the writer") for $donor, $joiner;
+        $cluster->release_donors;
+        $cluster->wait_synced($joiner, 3);
+        $is_shown->($_, qr/^ready/, "n$_ may be the writer again") for $donor, $joiner;
+    };
+    subtest 'cut off, and without a majority' => sub {
+        my $writer = $run->writer;
+        my ($one, $other) = grep { $_ != $writer } 1 .. 3;
+        $cluster->isolate($one);
+        $is_shown->($one, qr/^not used, .*not in the primary component/, 'a node that is cut off is not used');
+        $is_refused->($one, '... and not made the writer');
+        ok Tenure::Instance::wait_until($put_is_done, 60), 'the others go on';
+        my @before = $run->switches;
+        $cluster->isolate($other);
+        ok Tenure::Instance::wait_until(sub { $cluster->state($writer) !~ /^Primary/ }, 60), 'one is alone, without a majority';
+        ok !$put_is_done->(), 'nothing is written';
+        $is_refused->($_, "n$_ is not made the writer") for 1 .. 3;
+        is +($instance->manage('cluster', 'status'))[0], 2, 'status says by its exit code that there is no cluster';
+        ok !$put_is_done->(), 'nothing is written afterwards';
+        $cluster->unisolate($_) for $one, $other;
+        $cluster->wait_together;
+        ok Tenure::Instance::wait_until($put_is_done, 60), 'it goes on when they are together';
+        is_deeply [ $run->switches ], \@before, 'nobody was made the writer meanwhile';
+    };
+};
+
 subtest 'all writes stopped, and going on' => sub {
-    my $admin = $instance->admin;
-    $admin->make_tenant('held');
     ($code, $text) = $instance->manage('cluster', 'fence');
     is $code, 0, 'fence' or diag $text;
     is $admin->put('/v2.0/held/persistentvolumes/a', json => { v => 1 })->status, 503, 'a write gets 503';
@@ -57,8 +142,9 @@ subtest 'all writes stopped, and going on' => sub {
     like $text, qr/no node that answers is called "nowhere"/, '... in words';
     ($code, $text) = $instance->manage('cluster', 'switch', 'n2');
     is $code, 0, 'switch' or diag $text;
-    ok Tenure::Instance::wait_until(sub { $admin->put('/v2.0/held/persistentvolumes/a', json => { v => 1 })->status =~ /^20[01]$/ }), 'it goes on';
+    ok Tenure::Instance::wait_until($put_is_done), 'it goes on';
 } unless $ENV{TENURE_CLUSTER_FAULTS};
+subtest 'nodes that are not used' => $nodes_are_judged unless $ENV{TENURE_CLUSTER_FAULTS};
 
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor;

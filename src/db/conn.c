@@ -14,7 +14,7 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, HANG_S = 2, STALL_S = 3 };
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_S = 2, STALL_S = 3 };
 
 // ---- hosts
 
@@ -257,11 +257,12 @@ static enum db_result connect_once(struct db *db)
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		size_t at = (first + i) % db->n_hosts;
 		int64_t begun_us = clock_tick_us();
-		if (db->hosts[at].hung_until_us > begun_us)
+		if (db->hosts[at].avoided_until_us > begun_us)
 			continue;
+		db->host = at;
 		enum db_result result = connect_host(db, &db->hosts[at]);
 
-		if (result == DB_LOST && db->clustered && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000))
+		if (result == DB_LOST && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000))
 			db_writer_hangs(db, at);
 		db->host = at;
 		if (result == DB_OK && db->clustered)
@@ -286,7 +287,8 @@ static void pause_us(int64_t us)
 
 enum db_result db_conn_ensure(struct db *db)
 {
-	int64_t pause = FIRST_PAUSE_US;
+	// A cluster has no writer for about half a second when it gets another one.
+	int64_t pause = FIRST_PAUSE_US, longest = db->clustered ? CLUSTER_PAUSE_US : LAST_PAUSE_US;
 	int64_t end = clock_tick_us() + (int64_t)db->settings->connect_timeout * 1000000;
 
 	if (db->mysql != NULL)
@@ -303,7 +305,7 @@ enum db_result db_conn_ensure(struct db *db)
 			return DB_LOST;
 		}
 		pause_us(pause);
-		pause = pause * 2 < LAST_PAUSE_US ? pause * 2 : LAST_PAUSE_US;
+		pause = pause * 2 < longest ? pause * 2 : longest;
 	}
 }
 

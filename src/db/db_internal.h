@@ -13,7 +13,7 @@ struct db_host {
 	char *name; // NULL: the unix socket
 	unsigned port;
 	size_t index;          // its place in settings->host
-	int64_t hung_until_us; // clock_tick_us() until which it is not tried, since it did not answer in time; 0: it is tried
+	int64_t avoided_until_us; // clock_tick_us() until which it is not tried; 0: it is tried
 };
 
 // ---- fault.c
@@ -178,8 +178,11 @@ enum db_result db_writer_confirm(struct db *db);
 // Waits for the first byte of an answer; call it only when no other answer is outstanding. False: the server hangs and another one is the
 // writer; the connection was closed.
 bool db_writer_await(struct db *db);
-// That host does not answer: others are tried in the next seconds.
+// That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
+// That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts
+// connections, and says nothing until it has ended.
+void db_writer_refuses(struct db *db, size_t host);
 
 // ---- connector.c
 

@@ -213,8 +213,10 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
 	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
 	if (result == DB_LOST) {
-		if (needs_other_host(number) && db->n_hosts > 0)
+		if (needs_other_host(number) && db->n_hosts > 0) {
+			db_writer_refuses(db, db->host);
 			db->host = (db->host + 1) % db->n_hosts;
+		}
 		db_conn_drop(db);
 	}
 	return result;

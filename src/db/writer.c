@@ -16,9 +16,11 @@
 #include "sql/session.h"
 
 enum {
-	SILENCE_MS = 1000, // a server that says nothing for so long may hang: the others are asked who is the writer
+	SILENCE_MS = 250,  // a server that says nothing for so long may hang or stop: the others are asked who is the writer
+	SILENCES_MS = 1000, // and asked again, after so long at most
 	ROLE_S = 3,        // the longest wait for what a server is
 	HUNG_S = 5,        // a server that hangs is not tried again for so long
+	REFUSED_S = 1,     // nor one that does not serve, for so long
 };
 
 // ---- what a server is
@@ -202,11 +204,12 @@ bool db_writer_await(struct db *db)
 {
 	if (!db->fenced || db->mysql == NULL)
 		return true;
-	for (unsigned s = 0;; s++) {
+	int64_t end_us = clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
+	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {
 		struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
-		int n = poll(&fd, 1, SILENCE_MS);
+		int n = poll(&fd, 1, wait_ms);
 
-		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && s >= db->settings->read_timeout))
+		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && clock_tick_us() >= end_us))
 			return true; // reading tells what is wrong, if anything is
 		if (n == 0 && is_superseded(db))
 			break;
@@ -218,5 +221,12 @@ bool db_writer_await(struct db *db)
 
 void db_writer_hangs(struct db *db, size_t host)
 {
-	db->hosts[host].hung_until_us = clock_tick_us() + HUNG_S * INT64_C(1000000);
+	if (db->clustered)
+		db->hosts[host].avoided_until_us = clock_tick_us() + HUNG_S * INT64_C(1000000);
+}
+
+void db_writer_refuses(struct db *db, size_t host)
+{
+	if (db->clustered)
+		db->hosts[host].avoided_until_us = clock_tick_us() + REFUSED_S * INT64_C(1000000);
 }

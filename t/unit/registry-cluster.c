@@ -119,7 +119,7 @@ static bool may_be_asked(const struct scene *scene, size_t via)
 {
 	enum view view = scene->views[via];
 
-	return view == GOOD || ((view == DONOR || view == READ_ONLY) && strcmp(names[via], scene->row.node) == 0);
+	return view == GOOD || (view == DONOR && strcmp(names[via], scene->row.node) == 0);
 }
 
 // What is wrong with the decisions for that scene within 40 seconds; NULL: nothing. since_us: the epoch's beginning was seen; 0: it is

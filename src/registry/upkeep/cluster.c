@@ -130,6 +130,12 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 	node->settings = complaint(variables);
 }
 
+// Leaves what does not depend on how the node is.
+static void forget(struct cluster_node *node, const char *error)
+{
+	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .error = str_c(error) };
+}
+
 static void look_at(struct cluster *cluster, struct cluster_node *node)
 {
 	struct pool *pool = cluster->pool;
@@ -137,17 +143,16 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	struct db_rows rows;
 	int64_t begun_us = clock_tick_us();
 
-	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us };
-	if (node->ask_again_us > begun_us) {
-		node->error = STR("it did not answer in time");
+	forget(node, "it did not answer in time");
+	if (node->ask_again_us > begun_us)
 		return;
-	}
 	if (db_run_batch(node->db, pool, calls, COUNT_OF(calls)) != DB_OK) {
 		node->error = str_dup(pool, str_c(db_error(node->db)));
 		if (clock_tick_us() - begun_us >= CONNECT_S * INT64_C(900000))
 			node->ask_again_us = clock_tick_us() + AGAIN_S * INT64_C(1000000);
 		return;
 	}
+	node->error = STR("");
 	take_state(node, pool, &calls[0].rows, &calls[1].rows);
 	if (!node->primary || sql_cluster_writer_run(node->db, pool, &rows) != DB_OK || rows.n != 1)
 		return;
@@ -155,6 +160,22 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	node->has_writer = true;
 	node->writer = (struct cluster_writer){ .node = row->node, .next = row->next, .reason = row->reason, .epoch = row->epoch,
 		.held = row->held != 0, .since_us = row->since };
+}
+
+// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
+static bool is_member(const struct cluster_node *node)
+{
+	return node->answers && node->galera && node->primary;
+}
+
+static bool knows_all_members(const struct cluster *cluster, size_t candidate)
+{
+	uint64_t members = 0;
+
+	// Two entries of the setting may lead to one node.
+	for (size_t i = 0; i < cluster->n; i++)
+		members += is_member(&cluster->nodes[i]) && cluster_find(cluster, cluster->nodes[i].name) == i;
+	return members == cluster->nodes[candidate].size;
 }
 
 // How many of the nodes that answered have that name.
@@ -167,16 +188,48 @@ static size_t namesakes(const struct cluster *cluster, struct str name)
 	return n;
 }
 
-void cluster_look(struct cluster *cluster)
+static void find_namesakes(struct cluster *cluster)
 {
-	pool_clear(cluster->pool);
-	for (size_t i = 0; i < cluster->n; i++)
-		look_at(cluster, &cluster->nodes[i]);
 	for (size_t i = 0; i < cluster->n; i++) {
 		struct cluster_node *node = &cluster->nodes[i];
 		if (node->answers && node->galera && namesakes(cluster, node->name) > 1)
 			node->settings = STR("another node has the same wsrep_node_name, or [database] host names this one twice: it can't be the writer");
 	}
+}
+
+void cluster_look(struct cluster *cluster)
+{
+	pool_clear(cluster->pool);
+	for (size_t i = 0; i < cluster->n; i++)
+		look_at(cluster, &cluster->nodes[i]);
+	find_namesakes(cluster);
+}
+
+// The entry of the node that was the writer when the nodes were looked at last; n: not known.
+static size_t last_writer(const struct cluster *cluster)
+{
+	const struct cluster_writer *writer = cluster_writer(cluster);
+
+	return writer != NULL ? cluster_find(cluster, writer->node) : cluster->n;
+}
+
+void cluster_glance(struct cluster *cluster)
+{
+	size_t last = last_writer(cluster), others = cluster->n;
+
+	pool_clear(cluster->pool);
+	if (last < cluster->n)
+		forget(&cluster->nodes[last], "it has left the cluster");
+	for (size_t i = 0; i < cluster->n; i++) {
+		if (i == last)
+			continue;
+		look_at(cluster, &cluster->nodes[i]);
+		if (cluster_is_usable(&cluster->nodes[i]))
+			others = i;
+	}
+	if (last < cluster->n && (others == cluster->n || !knows_all_members(cluster, others)))
+		look_at(cluster, &cluster->nodes[last]);
+	find_namesakes(cluster);
 }
 
 bool cluster_is_usable(const struct cluster_node *node)
@@ -324,22 +377,6 @@ static size_t candidate(const struct cluster *cluster, uint64_t epoch)
 	return i;
 }
 
-// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
-static bool is_member(const struct cluster_node *node)
-{
-	return node->answers && node->galera && node->primary;
-}
-
-static bool knows_all_members(const struct cluster *cluster, size_t candidate)
-{
-	uint64_t members = 0;
-
-	// Two entries of the setting may lead to one node.
-	for (size_t i = 0; i < cluster->n; i++)
-		members += is_member(&cluster->nodes[i]) && cluster_find(cluster, cluster->nodes[i].name) == i;
-	return members == cluster->nodes[candidate].size;
-}
-
 static bool lasts(int64_t *since_us, int64_t now_us, int64_t ms)
 {
 	if (*since_us == 0)
@@ -371,7 +408,7 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 		return false;
 	}
 	if (node != NULL && node->answers && node->primary && node->has_writer) {
-		*via = at;
+		*via = node->read_only ? best : at;
 		*reason = node->read_only ? STR("the writer is read-only") : STR("the writer is not synced");
 		return lasts(&memory->weak_us, now_us, WEAK_S * 1000);
 	}

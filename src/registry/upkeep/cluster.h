@@ -54,6 +54,9 @@ struct cluster *cluster_open(const struct db_settings *settings, bool admin);
 void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
 void cluster_look(struct cluster *cluster);
+// The same for somebody who looks again and again, and may have to switch: the node that was the writer at the last look is not asked if
+// all members of the others' component have answered without it. It is no member then; while it stops it may let those wait who ask it.
+void cluster_glance(struct cluster *cluster);
 // May workers write to that node, as far as it says itself?
 bool cluster_is_usable(const struct cluster_node *node);
 // The newest row of the writer that a usable node has; NULL: none.

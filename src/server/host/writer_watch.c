@@ -57,7 +57,7 @@ void writer_watch_run(const struct config *config, const struct shared *host)
 		struct str reason;
 
 		control_apply(host);
-		cluster_look(cluster);
+		cluster_glance(cluster);
 		warn_of_settings(cluster, warned);
 		if (cluster_must_switch(cluster, &memory, clock_tick_us(), &via, &target, &reason))
 			replace_writer(cluster, via, target, reason);

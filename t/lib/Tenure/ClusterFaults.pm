@@ -23,19 +23,49 @@ END {
     if ($$ == $owner && $running) {
         my $status = $?;
         kill 'KILL', grep { defined } $running->{probe_pid}, @{ $running->{load}{pids} // [] } if !$running->{ended};
+        kill 'TERM', @{ $running->{hosts} };
+        waitpid $_, 0 for @{ $running->{hosts} };
         $? = $status;
     }
 }
 
-# Options: clients; unfenced (true: the control run, in which transactions do not begin with the fence).
+# Options: clients; hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
+# run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
     my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON");
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5 },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
         allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/]);
-    return $running = bless { cluster => $cluster, instance => $instance, times => {}, %option }, $class;
+    $running = bless { cluster => $cluster, instance => $instance, times => {}, hosts => [], %option, logs => [$instance->dir . '/log/host.log'] }, $class;
+    $running->_add_host($_) for 2 .. $option{hosts} // 2;
+    return $running;
 }
+
+# A host service that has a folder of its own at run time takes itself for one on another host.
+sub _add_host {
+    my ($self, $number) = @_;
+    my $instance = $self->{instance};
+    my $folder   = $instance->dir . "/host$number";
+    mkdir $folder;
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        my %environment = ($instance->_environment, TENURE_TENURE_RUNTIME_DIR => $folder, TENURE_HOST_METRICS_SOCKET => "$folder/metrics.sock");
+        @ENV{ keys %environment } = values %environment;
+        open STDOUT, '>>', "$folder.log" or POSIX::_exit(1);
+        open STDERR, '>&', \*STDOUT;
+        exec Tenure::Instance::build_dir() . '/tenured-host', '-c', $instance->env('TENURE_CONFIG') or POSIX::_exit(127);
+    }
+    push @{ $self->{hosts} }, $pid;
+    push @{ $self->{logs} }, "$folder.log";
+    return;
+}
+
+# How often host services said that they had made a node the writer.
+sub appointed { my ($self) = @_; return scalar map { read_file($_) =~ /n\d is the writer$/mg } @{ $self->{logs} } }
+
+# What the table of switches has: [epoch, node, reason], in the order of epochs.
+sub switches { my ($self) = @_; return @{ $self->{cluster}->sql($self->writer, 'SELECT epoch, node, reason FROM writer_switches ORDER BY epoch', 'tenure') } }
 
 sub cluster  { return $_[0]{cluster} }
 sub instance { return $_[0]{instance} }

@@ -49,6 +49,7 @@ if [ "$role" = joiner ]; then
 	exit 0
 fi
 [ "${bypass:-no}" = yes ] || exit 22
+while [ -e "${0%/*}/../hold" ]; do sleep 0.02; kill -0 $PPID 2>/dev/null || exit 1; done
 file=/${address#*/}
 echo "$gtid" >"$file.new"
 mv "$file.new" "$file"
@@ -319,7 +320,12 @@ sub wait_stopped {
 sub isolate   { $_[0]->ask($_[1], "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'"); return }
 sub unisolate { $_[0]->ask($_[1], "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"); return }
 
-# Starts a node again that has ended, from the position that its tables have; waits until it serves, unless told not to.
+# From here on a donor remains one, and a joiner waits for it, until release_donors().
+sub hold_donors    { write_file("$_[0]{dir}/hold", ''); return }
+sub release_donors { unlink "$_[0]{dir}/hold"; return }
+
+# Starts a node again that has ended, from the position that its tables have; waits until it serves, unless told not to (no_wait). donor: the
+# node that it is to get from what it missed.
 sub start_node {
     my ($self, $node, %option) = @_;
     my $folder = $self->_folder($node);
@@ -327,7 +333,7 @@ sub start_node {
     run('mariadbd', "--defaults-file=$folder/my.cnf", '--wsrep-recover', "--log-error=$folder/recover.log", "--pid-file=$folder/recover.pid",
         "--socket=$folder/recover.sock");
     my ($position) = read_file("$folder/recover.log") =~ /.*Recovered position: *(\S+)/s;
-    $self->_launch($node, defined $position ? "--wsrep-start-position=$position" : ());
+    $self->_launch($node, defined $position ? "--wsrep-start-position=$position" : (), defined $option{donor} ? "--wsrep-sst-donor=n$option{donor}" : ());
     $self->wait_synced($node, $option{size}) if !$option{no_wait};
     return;
 }
