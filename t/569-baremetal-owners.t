@@ -93,10 +93,10 @@ subtest 'the access log' => sub {
     };
     my $one = $allocate->('69000000-0000-4000-8000-0000000000c1', $rp[1]);
     is $one->status, 204, 'allocated from one';
-    $logs->($one, 't2', 'allocations of one owner\'s');
+    $logs->($one, 'p', 'allocations: the consumer\'s project');
     my $both = $allocate->('69000000-0000-4000-8000-0000000000c2', @rp);
     is $both->status, 204, 'allocated from both';
-    $logs->($both, '-', 'allocations of several owners\'');
+    $logs->($both, 'p', 'whoever the providers belong to');
     $logs->($operator->get('/placement/resource_providers', %place), '-', 'a list of providers');
 };
 

@@ -106,8 +106,8 @@ FOR UPDATE {wait};
 
 -- @statement allocation_lock_consumers
 -- @in uids text
--- @out uid bytes, generation uint, type text null
-SELECT c.uid, c.generation,
+-- @out uid bytes, project text, generation uint, type text null
+SELECT c.uid, c.project, c.generation,
   (SELECT y.name FROM consumer_types y WHERE y.id = c.type_id) AS type
 FROM {uids}
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)

@@ -8,17 +8,32 @@
 #include "registry/core/failure.h"
 #include "registry/core/settings.h"
 
+bool registry_misses(const struct registry *registry, struct str tenant)
+{
+	return registry->concerned.missing.p != NULL && str_eq(registry->concerned.missing, tenant);
+}
+
 void registry_concerns(struct registry *registry, struct str tenant)
 {
+	if (registry_misses(registry, tenant)) // it has been created since
+		registry->concerned.missing = STR_NONE;
 	if (registry->concerned.tenant.p == NULL)
 		registry->concerned.tenant = tenant;
 	else if (!str_eq(registry->concerned.tenant, tenant))
 		registry->concerned.several = true;
 }
 
+void registry_concerns_no(struct registry *registry, struct str tenant)
+{
+	registry->concerned.missing = tenant;
+	if (registry->concerned.tenant.p != NULL && str_eq(registry->concerned.tenant, tenant))
+		registry->concerned.tenant = STR_NONE;
+}
+
 void registry_concerns_nobody(struct registry *registry)
 {
 	registry->concerned.tenant = STR_NONE;
+	registry->concerned.missing = STR_NONE;
 	registry->concerned.several = false;
 }
 

@@ -87,18 +87,23 @@ struct registry {
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
 	// Whose resources the request has touched so far, for the access log.
 	struct {
-		struct str tenant; // p NULL: no tenant's
-		bool several;      // more than one tenant's
+		struct str tenant;  // p NULL: no tenant's
+		bool several;       // more than one tenant's
+		struct str missing; // the tenant that was looked for last and does not exist; p NULL: none
 	} concerned;
 };
 
-// Notes that the request touches a resource of that tenant. The name must live as long as the request's pool.
+// Notes that the request touches that tenant, or a resource of it. The name must live as long as the request's pool.
 void registry_concerns(struct registry *registry, struct str tenant);
+// Notes that there is no tenant of that name: it is not concerned, whatever was noted before. The name must live as long.
+void registry_concerns_no(struct registry *registry, struct str tenant);
 // Forgets what registry_concerns() noted, since the request begins, or its transaction runs again. Call it before the pool with
 // the names is rewound, or right after.
 void registry_concerns_nobody(struct registry *registry);
 // Returns the name of the one tenant whose resources the request touched; p NULL if it touched none, or several tenants'.
 struct str registry_concerned(const struct registry *registry);
+// Has the request looked for a tenant of that name, and found that there is none?
+bool registry_misses(const struct registry *registry, struct str tenant);
 
 // Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);

@@ -52,6 +52,7 @@ enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, 
 
 enum outcome registry_fail_no_tenant(struct registry *registry, struct str name)
 {
+	registry_concerns_no(registry, name);
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tenant \"%.*s\"", STR_ARG(name));
 }
 

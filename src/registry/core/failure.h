@@ -18,7 +18,7 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 enum outcome registry_db_failed(enum db_result result);
 // registry_fail() with OUTCOME_GONE. The problem gets the member purge_at unless purge_us (microseconds since 1970) is 0.
 enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
-// OUTCOME_NOT_FOUND: there is no tenant of that name.
+// OUTCOME_NOT_FOUND: there is no tenant of that name. So the request does not concern it (registry_concerns_no).
 enum outcome registry_fail_no_tenant(struct registry *registry, struct str name);
 // For a deleted tenant: OUTCOME_GONE while it can be recovered, OUTCOME_NOT_FOUND from purge_us on.
 enum outcome registry_fail_tenant_deleted(struct registry *registry, struct str name, int64_t purge_us);

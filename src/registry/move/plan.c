@@ -19,8 +19,10 @@
 static enum outcome check_tenant(struct registry *registry, const struct tenant *tenant, struct str name,
 	const char *role)
 {
-	if (tenant->id == 0 || tenant_expired(registry, tenant))
+	if (tenant->id == 0 || tenant_expired(registry, tenant)) {
+		registry_concerns_no(registry, name);
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %s tenant \"%.*s\"", role, STR_ARG(name));
+	}
 	if (tenant->deleted_us != 0)
 		return registry_fail_deleted(registry, tenant->purge_us, "the %s tenant \"%.*s\" was deleted", role,
 			STR_ARG(name));

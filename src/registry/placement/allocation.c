@@ -9,6 +9,12 @@
 #include "registry/placement/provider_internal.h"
 #include "sql/allocations.h"
 
+void consumer_concerns(struct registry *registry, struct str project)
+{
+	if (!str_eq(project, STR(CONSUMER_INCOMPLETE)))
+		registry_concerns(registry, project);
+}
+
 // ---- allocations
 
 static struct allocated allocated_of(const struct sql_consumer *c, struct str class, uint64_t used, int64_t updated_us)
@@ -127,5 +133,9 @@ enum outcome usages_total(struct registry *registry, const struct usage_query *q
 	calls[1].take = give_usage;
 	calls[1].arg = &adding;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n > 0) // only the client knows of a project without consumers
+		consumer_concerns(registry, query->project);
+	return OUTCOME_OK;
 }

@@ -19,6 +19,10 @@ struct consumer {
 	int64_t created_us, updated_us;
 };
 
+// Notes in the registry that the request concerns the tenant with the name of this project, the consumer's as it is stored
+// (registry_concerns). CONSUMER_INCOMPLETE is nobody's. The text must live as long as the request's pool.
+void consumer_concerns(struct registry *registry, struct str project);
+
 // ---- writing
 
 // An amount of one class of one provider.
@@ -97,8 +101,8 @@ struct usage_query {
 	struct str type;  // p NULL: of any type; CONSUMER_TYPE_UNKNOWN: consumers without a type
 	bool by_type;     // for each type; else for all consumers together
 };
-// Adds up the allocations of the consumers that the query selects, and gives the sums ordered by type and class. OUTCOME_OK, or
-// that of a failed statement.
+// Adds up the allocations of the consumers that the query selects, and gives the sums ordered by type and class. If there are any, the
+// request concerns the project, whose name must live as long as the request's pool. OUTCOME_OK, or that of a failed statement.
 enum outcome usages_total(struct registry *registry, const struct usage_query *query, const struct usage_taker *taker);
 
 #endif

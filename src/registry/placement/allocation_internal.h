@@ -33,6 +33,7 @@ struct known {
 	bool there;
 	uint64_t generation;
 	struct str type; // p NULL: it has none
+	struct str project;
 };
 // A write of allocations: the sets to be written, and what they concern.
 struct allocation_write {

@@ -283,7 +283,8 @@ static void take_consumers(struct allocation_write *write, const struct db_rows 
 		const struct allocation_set *set = set_of(write, row->uid);
 
 		if (set != NULL)
-			write->known[set - write->sets] = (struct known){ true, row->generation, row->type };
+			write->known[set - write->sets] = (struct known){ true, row->generation, row->type, row->project };
+		consumer_concerns(write->registry, row->project);
 	}
 }
 
@@ -353,7 +354,8 @@ static enum outcome hold(struct allocation_write *write, const struct concern *c
 	enum outcome outcome = registry_take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	for (size_t k = 0; k < locks.n_tenants; k++)
+	// Allocations concern the projects of the consumers, a reshape the owners of the providers as well.
+	for (size_t k = 0; write->n_reshaped > 0 && k < locks.n_tenants; k++)
 		registry_concerns(registry, locks.names[k]);
 	take_consumers(write, &calls[2].rows);
 	take_inventories(write, &calls[3].rows);

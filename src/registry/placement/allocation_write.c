@@ -310,6 +310,10 @@ enum outcome allocation_write_store(const struct allocation_write *write, const 
 		if (calls[i].result == DB_DUPLICATE)
 			return allocation_write_again(write->registry);
 	}
+	for (size_t i = 0; i < write->n; i++) {
+		if (write->sets[i].n > 0)
+			consumer_concerns(write->registry, or_incomplete(write->sets[i].project));
+	}
 	return OUTCOME_NO_CONTENT;
 }
 

@@ -292,7 +292,11 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 {
 	enum outcome outcome = tenant_check_reserved(registry, name);
 
-	return outcome == OUTCOME_OK ? put(registry, name, content, guard, tenant) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = put(registry, name, content, guard, tenant);
+	if (outcome == OUTCOME_CREATED)
+		registry_concerns(registry, name);
+	return outcome;
 }
 
 enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made)

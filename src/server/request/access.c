@@ -63,15 +63,26 @@ static void add_sizes(struct buf *line, const struct call *call)
 		buf_add_u64(line, response_length(response));
 }
 
+// Is the tenant that the address names concerned? Not if the caller may not ask about it, since anybody can name any tenant; nor if
+// the request found that it does not exist.
+static bool concerns_address(const struct call *call)
+{
+	const struct principal *who = &call->who;
+
+	if (call->realm.tenant.n == 0 || (call->registry->store != NULL && registry_misses(call->registry, call->realm.tenant)))
+		return false;
+	return who->role == ROLE_OPERATOR || who->reads_all || str_eq(who->tenant, call->realm.tenant);
+}
+
 // The tenant for the line: the one in the address; else the owner of the resources that the call was about; else the caller's
 // own, unless the caller is an operator, whose own tenant is not concerned.
 static struct str tenant_of(const struct call *call)
 {
 	struct str tenant = STR_NONE;
 
-	if (call->match.method != NULL)
-		tenant = route_value(&call->match, "tenant");
-	if (tenant.n == 0 && call->registry->store != NULL)
+	if (concerns_address(call))
+		return call->realm.tenant;
+	if (call->registry->store != NULL)
 		tenant = registry_concerned(call->registry);
 	if (tenant.n > 0 || call->who.role == ROLE_OPERATOR)
 		return tenant;

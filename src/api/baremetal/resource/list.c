@@ -522,6 +522,9 @@ enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, 
 		outcome = apply_filters(&listing);
 	if (outcome == OUTCOME_OK && !listing.none)
 		outcome = resource_search(call->registry, &listing.search, &list, &n, &more);
+	// A tenant that was asked for by name has been found if it has one of these.
+	if (outcome == OUTCOME_OK && n > 0 && listing.search.tenant.p != NULL)
+		registry_concerns(call->registry, listing.search.tenant);
 	if (outcome == OUTCOME_OK)
 		write_list(&listing, list, n, more);
 	return outcome;

@@ -293,8 +293,10 @@ enum outcome get_allocations(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	buf_add(json, listing.answer.n > 0 ? STR("}}}") : STR("}"));
-	if (listing.answer.n > 0)
+	if (listing.answer.n > 0) {
+		consumer_concerns(call->registry, listing.consumer.project);
 		add_consumer(call, json, &listing.consumer);
+	}
 	return end_list(&listing);
 }
 

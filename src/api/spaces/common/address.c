@@ -170,6 +170,18 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
+// Notes whose space the request is about, for the access log. A path that names no space does not tell it. A Tenant object is about
+// the tenant of that name, as far as this caller may ask about it.
+static void note_tenant(struct call *call, const struct target *target, struct str plural)
+{
+	if (!str_eq(plural, STR("tenants")) || call_param(call, "group").p != NULL) {
+		if (!target->all)
+			registry_concerns(call->registry, target->tenant);
+	} else if (target->name.p != NULL && (call->who.role == ROLE_OPERATOR || str_eq(target->name, call->who.tenant))) {
+		registry_concerns(call->registry, target->name);
+	}
+}
+
 // Has the target this verb, and has it for this caller?
 static enum outcome check_verb(struct call *call, unsigned verb, const struct target *target)
 {
@@ -210,6 +222,7 @@ enum outcome spaces_read_target(struct call *call, unsigned verb, struct target 
 	enum outcome outcome = read_realm(call, target);
 	if (outcome == OUTCOME_OK) {
 		read_names(call, target, &plural);
+		note_tenant(call, target, plural);
 		outcome = find_type(call, target, plural);
 	}
 	if (outcome == OUTCOME_OK)
