@@ -174,6 +174,9 @@ subtest 'a hostile service' => sub {
     tool(serve(answer(200, '[' x 5000)))->ends(76, qw(configmaps show x));
     tool(serve(answer(202, '', 'Location: nowhere/')))->ends(76, qw(move --all t --to u --no-etag));
     tool(serve(answer(500, '<html>')))->ends(70, qw(configmaps show x));
+    # A page of the web server: another virtual host, or no worker behind it.
+    like tool(serve(answer(404, '<html>')))->ends(1, qw(configmaps show x))->{err}, qr/answered 404, and not by Tenure: is that its address/, 'who answered is doubted';
+    like tool(serve(answer(404, '')))->ends(1, qw(configmaps show x))->{err}, qr/answered 404 without a reason/, 'but not where nothing is told';
     tool(serve('nonsense'))->ends(69, qw(configmaps show x));
     tool('http://127.0.0.1:1')->ends(69, qw(configmaps show x));
     tool('http://127.0.0.1:1')->ends(69, qw(configmaps delete x --yes --no-etag));

@@ -118,6 +118,7 @@ subtest 'systemd' => sub {
     my $unit = $daemon->read_file("$root$lib/tenured\@.service");
     like $unit, qr/^ExecStart=\Q$sbin\E\/tenured -c \Q$conf\E\/tenure\.conf -e %i$/m, 'the unit names what was installed';
     like $unit, qr/^Type=notify$/m, 'and waits until it serves';
+    like $unit, qr/^ExecReload=\Q$sbin\E\/tenured -c \Q$conf\E\/tenure\.conf -e %i -t\nExecReload=.*kill -HUP /m, 'a reload checks the configuration first';
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
     like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
@@ -126,7 +127,7 @@ subtest 'systemd' => sub {
         my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
         skip 'no systemd-analyze', 1 unless $analyze;
         my $copy = "$daemon->{dir}/tenured\@x.service";
-        $daemon->write_file($copy, $unit =~ s{^ExecStart=\S+}{ExecStart=/bin/true}mr =~ s{^Documentation=.*\n}{}mr);
+        $daemon->write_file($copy, $unit =~ s{^(ExecStart|ExecReload)=/\S*tenured}{$1=/bin/true}gmr =~ s{^Documentation=.*\n}{}mr);
         my $said = join '', grep { /tenured\@x/ } split /^/, qx{'$analyze' verify '$copy' 2>&1};
         is $said, '', 'systemd finds nothing to complain of in the unit';
     }

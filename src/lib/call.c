@@ -149,8 +149,11 @@ static enum tenure_status refused(struct tenure_client *client, const struct wis
 	} else if (status == TENURE_MOVED) {
 		client->error.text = str_printf(pool, "it was moved to %.*s", STR_ARG(client->error.location));
 	} else {
-		client->error.text = str_printf(pool, "%s %.*s was answered %d without a reason", wish->method,
-			STR_ARG(wish->path), answer->status);
+		// Every dialect's errors are objects of JSON; a web server's own pages are not.
+		client->error.text = str_printf(pool, problem == NULL && answer->body.n > 0
+				? "%s %.*s was answered %d, and not by Tenure: is that its address, and does it run behind the web server?"
+				: "%s %.*s was answered %d without a reason",
+			wish->method, STR_ARG(wish->path), answer->status);
 	}
 	return status;
 }
