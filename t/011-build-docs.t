@@ -101,7 +101,7 @@ my @wrong = (
     [ 'a heading that no page has', 't/pages', sub { s/\| After a crash \|/| After a fall |/ }, qr/has no commands under "After a fall"/ ],
     [ 'commands that no way of the installation takes', 'scripts/long/install', sub { s/\|operations>Upgrades// }, qr/under "Upgrades": scripts\/long\/install has no way/ ],
     [ 'a line of the log that nobody writes', 'doc/operations.md', sub { s/workers serve/workers wait at/ }, qr/no program writes the line "info .* wait at / ],
-    [ 'a unit that is none', 'doc/operations.md', sub { s/(?=tenured@service\.socket`)/tenure-host.socket` `/ }, qr/there is no unit tenure-host\.socket/ ],
+    [ 'a unit that is none', 'doc/operations.md', sub { s/(?=tenured\@service\.socket`)/tenure-host.socket` `/ }, qr/there is no unit tenure-host\.socket/ ],
     [ 'a heading of another page that is none', 'doc/troubleshooting.md', sub { s/"Several hosts"/"Many hosts"/ }, qr/operations\.md has no heading "Many hosts"/ ],
     [ 'a page that the list of pages lacks', 'doc/README', sub { s/tuning\.md/tuned.md/ }, qr/doc\/README: tuning\.md is missing/ ],
     [ 'a blocker that is none', 'doc/api.md', sub { s/^\| `locked` \| `metadata/| `bolted` | `metadata/m }, qr/bolted: there is no such blocker/ ],
