@@ -65,6 +65,8 @@ static void push(struct sender *sender, struct rest *rest)
 	rest->gone = true; // everything is sent, or the peer is gone
 }
 
+// The worker that handed a connection over may have it open still, and then closing it here does not end epoll's events, whose data is
+// the rest.
 static void sweep(struct sender *sender)
 {
 	for (struct rest **at = &sender->first; *at != NULL;) {
@@ -75,6 +77,7 @@ static void sweep(struct sender *sender)
 		}
 		*at = rest->next;
 		sender->waiting -= bytes_of(rest);
+		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, rest->fd, NULL);
 		close(rest->fd);
 		close(rest->file);
 		free(rest);
@@ -110,6 +113,7 @@ static struct rest *find_loser(const struct sender *sender)
 	return loser;
 }
 
+// Events of those that are cut off may be in hand, so they are freed by the next sweep, and only count no more.
 static void make_room(struct sender *sender)
 {
 	struct rest *loser;
@@ -117,8 +121,9 @@ static void make_room(struct sender *sender)
 	while (sender->waiting > sender->setup->settings->unsent && (loser = find_loser(sender)) != NULL) {
 		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
 			(unsigned long long)sender->setup->settings->unsent);
+		sender->waiting -= bytes_of(loser);
+		loser->at = loser->size;
 		loser->gone = true;
-		sweep(sender);
 	}
 }
 

@@ -66,9 +66,11 @@ void watch_client_end_with_event(struct pool *pool, struct watch_client *client,
 	watch_client_end(client);
 }
 
-// Frees a client that is in no list, and closes its connection.
+// Frees a client that is in no list, and closes its connection. The worker that handed the connection over may have it open still, and
+// then closing it here does not end epoll's events, whose data is the client.
 static void free_client(struct watch_clients *clients, struct watch_client *client)
 {
+	(void)epoll_ctl(clients->epoll_fd, EPOLL_CTL_DEL, client->stream.fd, NULL);
 	limits_watch_end(clients->limits, &client->counted);
 	stream_close(&client->stream);
 	watcher_free(&client->watcher);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process for slow clients: rests of answers that are sent, or cut off, while the worker that handed them over has their connections
+// open still. What epoll watches is looked up in /proc: a connection that stays there has a rest that was freed.
+#include "base/base.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/sender.h"
+#include "server/setup/settings.h"
+#include "server/wire/handover.h"
+#include "tap.h"
+
+enum { SIZE = 4 << 20, OWN = 2 }; // OWN: what the sender watches besides connections: signals, and what is handed over
+
+static int line[2];
+
+// How many descriptors the epoll of that process watches; -1: it has none.
+static int count_watched(pid_t pid)
+{
+	char path[300], text[256];
+	int n = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/fdinfo", (long)pid);
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; folder != NULL && n < 0 && (entry = readdir(folder)) != NULL;) {
+		(void)snprintf(path, sizeof(path), "/proc/%ld/fdinfo/%s", (long)pid, entry->d_name);
+		FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+		while (file != NULL && fgets(text, sizeof(text), file) != NULL) {
+			if (strncmp(text, "tfd:", 4) == 0)
+				n = n < 0 ? 1 : n + 1;
+		}
+		if (file != NULL)
+			(void)fclose(file);
+	}
+	if (folder != NULL)
+		(void)closedir(folder);
+	return n;
+}
+
+static bool comes_to_watch(pid_t pid, int n)
+{
+	for (int tries = 0; tries < 3000; tries++) {
+		if (count_watched(pid) == n)
+			return true;
+		(void)usleep(10000);
+	}
+	return false;
+}
+
+// A connection of which the sender gets one end, which does not block, and a file of SIZE bytes; that end stays open here, too.
+static bool hand_over(int connection[2], uint64_t tenant)
+{
+	FILE *file = tmpfile();
+	bool done = file != NULL && ftruncate(fileno(file), SIZE) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 &&
+		    fcntl(connection[0], F_SETFL, O_NONBLOCK) == 0 &&
+		    handover_send_rest(line[0], connection[0], fileno(file), tenant);
+
+	if (file != NULL)
+		(void)fclose(file);
+	return done;
+}
+
+static size_t read_all(int fd, size_t most)
+{
+	static char bytes[65536];
+	size_t got = 0;
+
+	for (ssize_t n; got < most && (n = read(fd, bytes, sizeof(bytes))) > 0;)
+		got += (size_t)n;
+	return got;
+}
+
+int main(void)
+{
+	struct server_settings settings = { .unsent = 2 * SIZE + SIZE / 2 };
+	const struct setup setup = { .settings = &settings };
+	int first[2], second[2], third[2], status = -1;
+
+	(void)alarm(60); // nothing here takes so long
+	log_open("sender", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	if (!handover_pair(line))
+		bail_out("no pair");
+	fflush(stdout);
+	sigset_t blocked; // as the master has them when it forks
+	(void)sigfillset(&blocked);
+	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(sender_main(&setup, line[1], NULL));
+	}
+	(void)sigprocmask(SIG_UNBLOCK, &blocked, NULL);
+	ok(comes_to_watch(pid, OWN), "the process waits for rests");
+
+	ok(hand_over(first, 1), "a rest");
+	is_int((int64_t)read_all(first[1], SIZE), SIZE, "is sent whole");
+	ok(comes_to_watch(pid, OWN), "its connection is watched no more, although it is open here");
+
+	ok(hand_over(first, 1) && comes_to_watch(pid, OWN + 1), "a rest that nobody takes");
+	ok(hand_over(second, 2) && comes_to_watch(pid, OWN + 2), "and one of another tenant");
+	ok(hand_over(third, 2) && comes_to_watch(pid, OWN + 2), "with one more there is more than may wait: the oldest of that tenant is watched no more");
+	close(second[0]);
+	ok(read_all(second[1], SIZE) < SIZE, "its client sees that it was cut off");
+	is_int((int64_t)read_all(first[1], SIZE), SIZE, "the other tenant's is sent whole");
+	is_int((int64_t)read_all(third[1], SIZE), SIZE, "so is the last one");
+	ok(comes_to_watch(pid, OWN), "no connection is watched any more");
+
+	(void)kill(pid, SIGTERM);
+	is_int(waitpid(pid, &status, 0), pid, "it ends");
+	is_int(status, 0, "well");
+	return done_testing();
+}
