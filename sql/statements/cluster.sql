@@ -25,6 +25,19 @@ SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 -- @in slot uint, epoch uint
 UPDATE writer_slots SET n = n + 1 WHERE id = :slot AND epoch = :epoch;
 
+-- A large transaction: begins it, looks whether it may still be committed, and ends with the fence. Each fragment is ordered by itself, and
+-- its rows are locked on all nodes until COMMIT, so the slot must not be in one before the last.
+-- @statement writer_stream
+SET SESSION wsrep_trx_fragment_unit = 'rows', SESSION wsrep_trx_fragment_size = 5000;
+
+-- @statement writer_check
+-- @in epoch uint
+-- @out epoch uint
+SELECT epoch FROM writer WHERE id = 1 AND epoch = :epoch;
+
+-- @statement writer_whole
+SET SESSION wsrep_trx_fragment_size = 0;
+
 -- Takes a slot that no living connection has, so that no two wait for each other. Correct writes do not depend on it.
 -- @statement writer_slot_take
 -- @scans a few hundred rows, once for each connection

@@ -31,6 +31,15 @@ struct batch {
 	const struct db_query *stale; // the server does not know it any more; freed at the end, since other calls may use the same statement
 };
 
+static struct pool *new_pool(void)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		abort();
+	return pool;
+}
+
 static enum db_result note_stmt(struct batch *batch, size_t i)
 {
 	struct db *db = batch->db;
@@ -177,6 +186,12 @@ static enum db_result lose_all(struct batch *batch)
 	return DB_LOST;
 }
 
+// The fence, or the look that large transactions take: another node is the writer by now.
+static bool finds_nothing(const struct db_call *call)
+{
+	return (call->query == &sql_writer_fence_query && call->rows.affected == 0) || (call->query == &sql_writer_check_query && call->rows.n == 0);
+}
+
 static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 {
 	send_all(batch);
@@ -187,7 +202,7 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 			db_conn_drop(batch->db);
 			return lose_all(batch);
 		}
-		if (batch->calls[i]->query == &sql_writer_fence_query && batch->calls[i]->rows.affected == 0) {
+		if (finds_nothing(batch->calls[i])) {
 			(void)db_writer_lost(batch->db);
 			return lose_all(batch);
 		}
@@ -225,10 +240,8 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 // For the fence of the transaction that is about to begin. DB_LOST: that failed, and the connection was closed.
 static enum db_result take_slot(struct db *db)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = new_pool();
 
-	if (pool == NULL)
-		abort();
 	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
 	db->state = TXN_OUTSIDE;
 	enum db_result result = db_batch_run(db, pool, calls, COUNT_OF(calls));
@@ -245,6 +258,7 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 {
 	struct batch batch = { .db = db, .pool = pool };
 	struct db_call prelude[TXN_MAX_PRELUDE] = { 0 };
+	struct pool *own = NULL;
 	enum db_result result = db->state == TXN_OPEN ? DB_OK : db_conn_ensure(db);
 
 	assert(n <= DB_MAX_BATCH);
@@ -259,7 +273,10 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	result = prepare_all(&batch);
 	if (result != DB_OK)
 		return fail_all(calls, n, result);
+	if (batch.pool == NULL && db->large)
+		own = batch.pool = new_pool(); // rows of the prelude are wanted
 	result = run(&batch, n_prelude);
+	pool_free(&own);
 	if (batch.stale != NULL && db->mysql != NULL)
 		db_stmt_drop(db, batch.stale);
 	return result;

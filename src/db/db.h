@@ -181,6 +181,10 @@ bool db_txn_writes(const struct db *db);
 // Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing, and
 // the retry will see it.
 void db_txn_again(struct db *db);
+// Says that the running write transaction is going to write many thousands of rows; call it before it writes most of them. DB_OK: go on.
+// DB_RETRY: return, as when a statement answers so; the function then runs again, and its writes go to the other nodes of the cluster
+// in parts while it runs (doc/cluster.md, "Large transactions"). Without a cluster of Galera it does nothing.
+enum db_result db_txn_large(struct db *db);
 // The last db_txn_run returned DB_LOST although its transaction may have been committed: the connection was lost during COMMIT, and the
 // database could not be reached to find out.
 bool db_txn_uncertain(const struct db *db);

@@ -110,6 +110,8 @@ struct db {
 	// Several hosts, one of which is the writer (writer.c).
 	bool node;             // db_open_node()
 	bool clustered;        // it looks for the writer when it connects
+	bool galera;           // the server is a node of a cluster of Galera
+	bool large;            // db_txn_large() of the running transaction
 	bool fenced;           // connected to the writer: its transactions begin with the fence
 	uint64_t epoch, slot;  // of the fence; slot 0: none was taken yet
 	uint64_t fence[2];     // parameters of the fence on their way
@@ -170,6 +172,12 @@ enum db_result db_writer_find(struct db *db);
 // The statement that begins a write transaction of a fenced connection. If it matches no row, the transaction must not commit:
 // db_writer_lost(). The call is valid until the next one is made.
 struct db_call db_writer_fence(struct db *db);
+// Begins a large transaction, in place of the fence: what it writes goes to the other nodes in fragments. The fence is its last statement, and
+// db_writer_check() goes in front of its other ones: if that finds no row, the transaction is in vain, db_writer_lost().
+struct db_call db_writer_stream(void);
+struct db_call db_writer_check(const struct db *db);
+// Behind a large transaction: from here on nothing goes in fragments.
+void db_writer_whole(struct db *db);
 // Leaves a server that is not the writer any more. DB_LOST.
 enum db_result db_writer_lost(struct db *db);
 // Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back: DB_OK if what was read

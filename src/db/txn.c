@@ -42,8 +42,12 @@ size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 	}
 	if (db->autocommit != !db_txn_writes(db) && !(db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
 		prelude[n++].query = db_txn_writes(db) ? &sql_session_autocommit_off_query : &sql_session_autocommit_on_query;
-	if (db->fenced && db->state == TXN_WAITING && db->mode == DB_WRITE && db->faults[FAULT_NO_FENCE].kind == FAULT_NONE)
-		prelude[n++] = db_writer_fence(db);
+	if (db->fenced && db_txn_writes(db) && db->faults[FAULT_NO_FENCE].kind == FAULT_NONE) {
+		if (db->state == TXN_WAITING)
+			prelude[n++] = db->large ? db_writer_stream() : db_writer_fence(db);
+		else if (db->large)
+			prelude[n++] = db_writer_check(db);
+	}
 	return n;
 }
 
@@ -75,6 +79,15 @@ void db_txn_again(struct db *db)
 {
 	assert(db_txn_writes(db));
 	db_txn_note(db, DB_RETRY);
+}
+
+enum db_result db_txn_large(struct db *db)
+{
+	assert(db_txn_writes(db));
+	if (db->large || !db->fenced || !db->galera)
+		return DB_OK;
+	db->large = true;
+	return db_txn_note(db, DB_RETRY);
 }
 
 // ---- its end
@@ -151,10 +164,27 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	return DB_LOST;
 }
 
+// The fence as the last statement. DB_OK: COMMIT may follow. Else nothing happened, and nothing will.
+static enum db_result fence_at_end(struct db *db)
+{
+	struct db_call fence = db_writer_fence(db);
+	enum db_result result = db_batch_run(db, NULL, &fence, 1);
+
+	if (result == DB_OK && fence.rows.affected == 0)
+		return db_writer_lost(db);
+	if (result != DB_OK)
+		roll_back(db);
+	return result == DB_RETRY || result == DB_LOST || result == DB_FULL ? result : result == DB_OK ? DB_OK : DB_ERROR;
+}
+
 static enum db_result commit(struct db *db, const struct uuid *request_id)
 {
 	if (db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
 		return DB_OK;
+	bool fence = db->large && db->faults[FAULT_NO_FENCE].kind == FAULT_NONE;
+	enum db_result fenced = fence ? fence_at_end(db) : DB_OK;
+	if (fenced != DB_OK)
+		return fenced;
 	int64_t sent_us = db->fenced ? clock_tick_us() : 0;
 	enum db_result result = send_commit(db);
 
@@ -203,6 +233,8 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 		roll_back(db);
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
+	if (db->large)
+		db_writer_whole(db);
 	// What was committed is done, whoever is the writer by now: the function must not run again.
 	return result == DB_OK && !commits ? db_writer_confirm(db) : result;
 }
@@ -280,13 +312,18 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 	db->tries = 0;
 	db->uncertain = false;
 	db->error_number = 0;
+	db->large = false;
 	for (;;) {
+		bool large = db->large;
+
 		db->state = TXN_WAITING;
 		db->mode = mode;
 		db->failure = DB_OK;
 		db->tries++;
 		enum db_result result = attempt(db, &body, request_id);
 
+		if (large != db->large)
+			continue; // it was not known to be one when it began
 		if (result == DB_OK || result == DB_FULL || result == DB_ERROR)
 			return result;
 		if (!may_run_again(db, result, begun_us)) {

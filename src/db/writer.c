@@ -133,9 +133,10 @@ enum db_result db_writer_find(struct db *db)
 	struct role role;
 	int64_t asked_us = clock_tick_us();
 
-	db->fenced = false;
+	db->fenced = db->galera = false;
 	db->slot = 0;
 	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
+	db->galera = role.galera;
 	if (result == DB_OK && role.known)
 		result = judge(db, &role);
 	else if (result == DB_OK && !db->admin)
@@ -153,6 +154,25 @@ struct db_call db_writer_fence(struct db *db)
 	db->fence[0] = db->slot;
 	db->fence[1] = db->epoch;
 	return (struct db_call){ .query = &sql_writer_fence_query, .in = db->fence };
+}
+
+struct db_call db_writer_stream(void)
+{
+	return (struct db_call){ .query = &sql_writer_stream_query };
+}
+
+struct db_call db_writer_check(const struct db *db)
+{
+	static_assert(sizeof(struct sql_writer_check) == sizeof(db->epoch), "the epoch");
+	return (struct db_call){ .query = &sql_writer_check_query, .in = &db->epoch };
+}
+
+void db_writer_whole(struct db *db)
+{
+	const char *whole = sql_writer_whole_query.sql;
+
+	if (db->mysql != NULL && db_conn_query(db, whole, strlen(whole)) != DB_OK)
+		db_conn_drop(db);
 }
 
 enum db_result db_writer_lost(struct db *db)

@@ -161,6 +161,9 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 
 	if (plan->action->count == 0)
 		return OUTCOME_SEE_OTHER;
+	enum db_result large = plan->action->count > CHUNK ? db_txn_large(registry->db) : DB_OK;
+	if (large != DB_OK)
+		return registry_db_failed(large);
 	outcome = merge_spaces(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan, progress) :

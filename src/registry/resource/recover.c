@@ -230,6 +230,9 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 		sql_deletion_undone_call(pool, &undone),
 	};
 	size_t logged = deletion->n > CHUNK ? 1 : 0;
+	enum db_result large = logged > 0 ? db_txn_large(registry->db) : DB_OK;
+	if (large != DB_OK)
+		return registry_db_failed(large);
 	enum outcome outcome = logged > 0 ? log_in_chunks(registry, deletion) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK)

@@ -64,6 +64,44 @@ sub _add_host {
 # How often host services said that they had made a node the writer.
 sub appointed { my ($self) = @_; return scalar map { read_file($_) =~ /n\d is the writer$/mg } @{ $self->{logs} } }
 
+# ---- large moves
+
+# Makes that many resources in that tenant, on the writer.
+sub fill {
+    my ($self, $tenant, $n) = @_;
+    $self->{instance}->admin->make_tenant($tenant);
+    my ($cluster, $writer) = ($self->{cluster}, $self->writer);
+    my $id = $cluster->value($writer, "SELECT id FROM tenants WHERE name = '$tenant'", 'tenure');
+    for (my $from = 1; $from <= $n; $from += 20_000) {
+        my $to = $from + 19_999 < $n ? $from + 19_999 : $n;
+        $cluster->sql($writer, <<"SQL", 'tenure');
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, (SELECT id FROM types WHERE plural = 'persistentvolumes'), '', CONCAT('h', seq), 1, 0, 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
+  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_${from}_to_$to
+SQL
+    }
+    $cluster->sql($writer, "UPDATE tenant_counts SET resources = $n WHERE tenant_id = $id", 'tenure');
+    return;
+}
+
+# How many resources are in that tenant.
+sub filled {
+    my ($self, $tenant) = @_;
+    return $self->{cluster}->value($self->_must_have_writer, "SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = '$tenant' AND r.live = 1", 'tenure');
+}
+
+# A process that moves all of one tenant to another one; moved() waits for its end, and tells the status of its answer.
+sub start_move {
+    my ($self, $from, $to) = @_;
+    my $pid = fork // die "fork: $!\n";
+    return $pid if $pid;
+    $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP PIPE);
+    my $status = $self->{instance}->admin(timeout => 180)->post("/v2.0/$from/action/move?dest=$to")->status;
+    POSIX::_exit($status == 303 ? 0 : $status - 400);
+}
+
+sub moved { my ($self, $pid) = @_; waitpid $pid, 0; return $? == 0 ? 303 : 400 + ($? >> 8) }
+
 # What the table of switches has: [epoch, node, reason], in the order of epochs.
 sub switches { my ($self) = @_; return @{ $self->{cluster}->sql($self->writer, 'SELECT epoch, node, reason FROM writer_switches ORDER BY epoch', 'tenure') } }
 
