@@ -116,7 +116,7 @@ my ($answer, @trips) = $counter->trips($get, warm => 0);
 cmp_ok scalar @trips, '>', $warm, 'after a change of a type it asks more';
 is fewest('GET', 200, $get), $warm, 'once';
 
-# Types of a tenant that the worker has never been asked about: one round trip for what it has to know of them, one for the object.
+# Types of a tenant that the worker has never been asked about: one round trip for what it has to know of them and the object.
 for my $n (1 .. 4) {
     $instance->admin->make_tenant("u$n");
     my $at = "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets";
@@ -137,8 +137,35 @@ for my $n (1 .. 4) {
     push @first, \@asked;
 }
 my ($least) = sort { @$a <=> @$b } @first;
-is scalar @$least, 2, 'is two round trips' or diag join "\n", @$least;
-is scalar(() = ($least->[0] // '') =~ /execute/g), 1, 'the first of one statement, which finds tenant, definition and type'
+is scalar @$least, 1, 'is one round trip' or diag join "\n", @$least;
+is scalar(() = ($least->[0] // '') =~ /execute/g), 2, 'of two statements: one finds tenant, definition and type, one the object'
     or diag join "\n", @$least;
+
+# What is read along with the type is answered as it is otherwise: objects that are not there, were deleted, or moved.
+for my $n (1 .. 4) {
+    my $at = "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets";
+    made('admin', $at, { metadata => { name => 'gone' }, data => { n => 'x' } });
+    is ask('admin', 'DELETE', "$at/gone")->{status}, 200, 'an object is deleted';
+}
+$instance->admin->make_tenant('elsewhere');
+made('admin', '/apis/example.com/v1/tenants/u1/namespaces/default/gadgets', { metadata => { name => 'away' }, data => { n => 'x' } });
+is ask('admin', 'POST', '/v2.0/u1/namespaces/default/gadgets.example.com/away/action/move?dest=elsewhere')->{status}, 303, 'one moves';
+my $known = $counter->worker('admin', 'known');
+my $other = $counter->worker('admin', 'other');
+my $asks  = sub {
+    my ($worker, $path) = @_;
+    return Tenure::FastCGI->get($worker, method => 'GET', uri => $path, params => [HTTP_X_AUTH_TOKEN => $token{admin}]);
+};
+for my $n (1 .. 4) {
+    $asks->($known, "/apis/example.com/v1/tenants/u$n/namespaces/default/$_/none") for qw(widgets wheels gadgets);
+}
+my @asked = ((map { ["u$_/namespaces/default/widgets/gone", 'a deleted object'] } 1, 2), ['u1/namespaces/default/gadgets/away', 'a moved one'],
+    ['u2/namespaces/default/widgets/none', 'none'], ['u3/namespaces/none/widgets/o1', 'another namespace'], ['u4/widgets/o1', 'no namespace'],
+    ['nobody/namespaces/default/widgets/o1', 'no tenant'], ['u4/namespaces/default/wheels/o1', 'another type'], ['u3/namespaces/default/widgets/o1/status', 'a part']);
+for my $case (@asked) {
+    my ($path, $what) = @$case;
+    my ($here, $there) = map { my $answer = $asks->($_, "/apis/example.com/v1/tenants/$path"); $answer->{body} =~ s/"(?:uid|request_id)":"[^"]*"//gr =~ s/^/$answer->{status} /r } $known, $other;
+    is $there, $here, "$what: as a worker answers that knows the type";
+}
 
 done_testing;

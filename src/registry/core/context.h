@@ -84,6 +84,10 @@ struct registry {
 	int64_t stamp_us;
 	struct problem *problem; // describes the failure; set by the owner of the registry: a worker has it in the call
 	uint64_t raised[COHERENCE__N]; // the revisions after the running transaction's changes; 0: it has not raised that one
+	// What a request is about to read while it looks up what it needs to know of it: registry/resource/resource.h. `along` is sent in the
+	// round trip of the next look-up of a tenant's definition, if that takes one; it is NULL if there is nothing to send, or it was sent.
+	struct resource_expected *expected;
+	struct db_call *along;
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
 	// Whose resources the request has touched so far, for the access log.
 	struct {

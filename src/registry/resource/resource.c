@@ -156,23 +156,14 @@ static void resource_at_address(struct registry *registry, struct resource *reso
 	set_root_and_traits(resource, r->root, r->traits);
 }
 
-static enum outcome read_at_address(struct registry *registry, const struct address *address, struct resource *resource)
+// rows: the answer of resource_get for that address.
+static enum outcome take_at_address(struct registry *registry, const struct address *address, const struct db_rows *rows,
+	struct resource *resource)
 {
-	const struct sql_resource_get in = {
-		.type_id = address->type->id,
-		.namespace = address->space,
-		.name = address->name,
-		.tenant = address->tenant,
-	};
-	struct db_rows rows;
-	enum db_result result = sql_resource_get_run(registry->db, registry->pool, &in, &rows);
-
 	*resource = (struct resource){ .tenant = address->tenant };
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (rows.n == 0)
+	if (rows->n == 0)
 		return registry_fail_no_tenant(registry, address->tenant);
-	const struct sql_resource_get_row *row = sql_resource_get_row(&rows, 0);
+	const struct sql_resource_get_row *row = sql_resource_get_row(rows, 0);
 
 	if (!row->tenant_deleted_at_is_null) {
 		resource->purge_us = row->tenant_purge_at;
@@ -182,6 +173,60 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 		return resource_elsewhere(registry, address, resource);
 	resource_at_address(registry, resource, address, row);
 	return OUTCOME_OK;
+}
+
+static enum outcome read_at_address(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	const struct sql_resource_get in = {
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.tenant = address->tenant,
+	};
+	struct db_rows rows;
+	enum db_result result = sql_resource_get_run(registry->db, registry->pool, SQL_RESOURCE_GET_TYPE_ID, &in, &rows);
+
+	*resource = (struct resource){ .tenant = address->tenant };
+	return result == DB_OK ? take_at_address(registry, address, &rows, resource) : registry_db_failed(result);
+}
+
+// ---- read in the round trip in which the type is looked up
+
+struct resource_expected {
+	struct str tenant, group, plural, space, name;
+	struct db_call call;
+};
+
+void resource_expect(struct registry *registry, struct str tenant, struct str group, struct str plural, struct str space, struct str name)
+{
+	struct resource_expected *expected = POOL_NEW(registry->pool, struct resource_expected);
+	const struct sql_resource_get in = {
+		.group_name = group,
+		.plural = plural,
+		.namespaced = space.n > 0,
+		.namespace = space,
+		.name = name,
+		.tenant = tenant,
+	};
+
+	*expected = (struct resource_expected){ tenant, group, plural, space, name,
+		sql_resource_get_call(registry->pool, SQL_RESOURCE_GET_TYPE_NAMES, &in) };
+	registry->expected = expected;
+	registry->along = &expected->call;
+}
+
+// Was the resource at the address read along with its type? *rows: what the database answered. Each is used once.
+static bool take_expected(struct registry *registry, const struct address *address, const struct db_rows **rows)
+{
+	const struct resource_expected *expected = registry->expected;
+
+	if (expected == NULL || registry->along != NULL)
+		return false;
+	registry->expected = NULL;
+	*rows = &expected->call.rows;
+	return str_eq(expected->tenant, address->tenant) && str_eq(expected->group, address->type->group) &&
+		str_eq(expected->plural, address->type->plural) && (expected->space.n > 0) == address->type->namespaced &&
+		str_eq(expected->space, address->space) && str_eq(expected->name, address->name);
 }
 
 // Asks the database about a resource that was cached. *same: it has not changed since, and its tenant is not deleted.
@@ -221,10 +266,17 @@ void resource_keep_answer(struct registry *registry, struct resource *resource, 
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
 {
 	enum outcome outcome = OUTCOME_OK;
+	const struct db_rows *rows;
 	bool same = false;
 
 	if (db_txn_writes(registry->db))
 		return read_at_address(registry, address, resource);
+	if (take_expected(registry, address, &rows)) {
+		outcome = take_at_address(registry, address, rows, resource);
+		if (outcome == OUTCOME_OK)
+			resource_remember(registry, resource);
+		return outcome;
+	}
 	if (resource_cache_find_at(registry->store->resource_cache, registry->pool, address, clock_tick_us(), resource))
 		outcome = confirm(registry, resource, &same);
 	resource->type = address->type;

@@ -298,35 +298,41 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 	return OUTCOME_NOT_FOUND;
 }
 
-// The identities in the rows of definition_first.
-static void note_identities(struct registry *registry, const struct db_rows *rows)
+// An identity in the row of definition_first, which that type has in namespaces or outside of them.
+static void note_identity(struct registry *registry, const struct type *like, bool namespaced, const struct sql_definition_identity *found)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_definition_first_row *row = sql_definition_first_row(rows, i);
-		const struct sql_type type = { .id = row->identity_id, .group_name = row->group_name, .version = row->version,
-			.kind = row->kind, .plural = row->plural, .singular = row->singular, .namespaced = row->namespaced,
-			.builtin = row->builtin };
-		if (!row->identity_id_is_null)
-			types_found(registry, &type);
-	}
+	const struct sql_type type = { .id = found->id, .group_name = like->group, .version = found->version, .kind = found->kind,
+		.plural = like->plural, .singular = found->singular, .namespaced = namespaced, .builtin = found->builtin };
+
+	if (!found->id_is_null)
+		types_found(registry, &type);
 }
 
-// Reads a view with one definition, whose type is `like`, of a tenant that is not cached: one statement.
+// Reads a view with one definition, whose type is `like`, of a tenant that is not cached: one statement, and with it the one that the
+// request would send next.
 static enum outcome read_first(struct registry *registry, struct str tenant, const struct type *like, struct str only,
 	struct view **view)
 {
 	const struct sql_definition_first in = { .tenant = tenant, .type_id = type_definitions(registry)->id, .name = only,
 		.group_name = like->group, .plural = like->plural };
 	struct view *none = NULL;
-	struct db_rows rows;
-	enum db_result result = sql_definition_first_run(registry->db, registry->pool, &in, &rows);
+	struct db_call calls[2] = { sql_definition_first_call(registry->pool, &in) };
+	const struct db_rows *rows = &calls[0].rows;
+	size_t n = 1;
 
+	if (registry->along != NULL)
+		calls[n++] = *registry->along;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0)
+	if (registry->along != NULL)
+		*registry->along = calls[1];
+	registry->along = NULL;
+	if (rows->n == 0)
 		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
-	note_identities(registry, &rows);
-	const struct sql_definition_first_row *row = sql_definition_first_row(&rows, 0);
+	const struct sql_definition_first_row *row = sql_definition_first_row(rows, 0);
+	note_identity(registry, like, true, &row->namespaced);
+	note_identity(registry, like, false, &row->whole);
 	if (row->owner.id_is_null)
 		return note_absent(registry, tenant, &none, row->owner.revision);
 	const struct sql_definition_list_row text = { .name = row->name, .uid = row->definition_uid, .meta = row->meta, .body = row->body };

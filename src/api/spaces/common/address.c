@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/resource.h"
 
 struct str spaces_caller_tenant(const struct call *call)
 {
@@ -134,10 +135,14 @@ unsigned part_verbs(const struct definition *definition, const struct definition
 	return 0;
 }
 
-static enum outcome find_type(struct call *call, struct target *target, struct str plural)
+static enum outcome find_type(struct call *call, unsigned verb, struct target *target, struct str plural)
 {
 	struct str group = call_param(call, "group"), version = call_param(call, "version");
 	struct definition_reason reason = { 0 };
+
+	// Types without a group are built in, and never looked up in the database.
+	if (verb == VERB_GET && group.n > 0 && target->name.p != NULL && !target->all)
+		resource_expect(call->registry, target->tenant, group, plural, target->space, target->name);
 	enum outcome outcome = definition_find(call->registry, target->tenant, group.p != NULL ? group : STR(""), plural,
 		&target->definition, &reason);
 
@@ -223,7 +228,7 @@ enum outcome spaces_read_target(struct call *call, unsigned verb, struct target 
 	if (outcome == OUTCOME_OK) {
 		read_names(call, target, &plural);
 		note_tenant(call, target, plural);
-		outcome = find_type(call, target, plural);
+		outcome = find_type(call, verb, target, plural);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = check_scope(call, target);
