@@ -262,7 +262,7 @@ subtest 'which program may serve which schema' => sub {
     my $answer = $old->ask('GET', '/v2.0/acme');
     is $answer->{status}, 503, 'a schema that was not upgraded yet: 503';
     like $answer->{body}, qr/tenure-manage db upgrade/, 'with the reason';
-    ok wait_until(sub { $old->log_text =~ /schema is of version 13, this program needs version 16: run `tenure-manage db upgrade`/ }), 'the log says it, too';
+    ok wait_until(sub { $old->log_text =~ /schema is of version 13, this program needs version 17: run `tenure-manage db upgrade`/ }), 'the log says it, too';
     is +($old->manage('db', 'upgrade'))[0], 0, 'upgraded';
     is $old->ask('GET', '/v2.0/acme')->{status}, 200, 'the worker that refused serves at once';
     is $old->sql('SELECT MAX(version) FROM schema_version'), 13, 'programs of version 13 see the version that they know';

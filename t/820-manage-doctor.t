@@ -11,6 +11,7 @@ use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run;
 my $instance = Tenure::Instance->start;
 my $admin    = $instance->admin;
 $admin->make_tenant($_) for 't1', 't2';
@@ -138,6 +139,80 @@ subtest 'under load' => sub {
     waitpid $_, 0 for @pids;
     is_deeply \@codes, [(0) x 8], 'it sees no inconsistency that is none';
     is(scalar doctor(), 0, 'nor afterwards');
+};
+
+# Starts a doctor and returns its pid; what it prints goes to that file.
+sub doctor_begins {
+    my ($out, @args) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    open STDOUT, '>', $out or POSIX::_exit(126);
+    open STDERR, '>&', \*STDOUT or POSIX::_exit(126);
+    exec Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'doctor', @args or POSIX::_exit(127);
+}
+
+# A session that keeps all others from a table, until it is closed.
+sub locked_table {
+    my ($table) = @_;
+    my $session = $instance->sql_session;
+    print {$session} "LOCK TABLES $table WRITE; DO GET_LOCK('of-$table', 0);\n";
+    Tenure::Instance::wait_until(sub { defined $instance->sql_value("SELECT IS_USED_LOCK('of-$table')") }) or die "no lock of $table\n";
+    return $session;
+}
+
+sub waits_for { my ($table) = @_; return Tenure::Instance::wait_until(sub {
+    $instance->sql_value("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE '%$table%'") > 0 }) }
+
+sub position { return $instance->sql_value(q(SELECT value FROM settings WHERE name = 'doctor_position')) }
+
+# The forwards come first and take several slices; a doctor waits for the table behind them while it is signalled. What it has found
+# then is removed, so only a doctor that goes on behind the forwards can tell of it.
+for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
+    my ($what, $signal) = @$way;
+    subtest "stopped by $what and resumed" => sub {
+        $instance->sql(q(INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
+            SELECT 1, 2, '', CONCAT('ghost-', seq), 1000000 + seq, UTC_TIMESTAMP(6) FROM seq_1_to_12000));
+        my $out = $instance->dir . '/doctor.out';
+        my $keys = locked_table('resource_aliases');
+        my $pid = doctor_begins($out);
+        ok waits_for('resource_aliases'), 'it is past the forwards';
+        my $traits;
+        if ($signal eq 'KILL') {
+            # It stores its position once a second.
+            sleep 1;
+            $traits = locked_table('resource_traits');
+            close $keys;
+            ok waits_for('resource_traits'), 'it is past the keys';
+            like position(), qr/ /, 'its position is stored';
+        }
+        kill $signal, $pid;
+        close $keys if $signal eq 'TERM';
+        waitpid $pid, 0;
+        is $signal eq 'TERM' ? $? >> 8 : $? & 127, $signal eq 'TERM' ? 2 : 9, 'it ended' or diag $?;
+        close $traits if $traits;
+        if ($signal eq 'TERM') {
+            my $told = Tenure::Run::read_file($out);
+            like $told, qr/each forward leads to a resource +12000 +0 +forward of ghost/, 'it tells what it has found so far';
+            like $told, qr/stopped; `tenure-manage doctor --resume` goes on/, 'and how to go on';
+        }
+        $instance->sql(q(DELETE FROM forwards WHERE name LIKE 'ghost-%'));
+        my ($found, $report) = doctor('--resume');
+        is $found, 1, 'another goes on';
+        like $report, qr/each forward leads to a resource +12000 +0/, 'and has what the first one found';
+        is position(), undef, 'at its end the position is forgotten';
+        my ($now, $text) = doctor('--resume');
+        is $now, 0, 'the next one looks at all again' or diag $text;
+        like $text, qr/it began anew/, 'and says so';
+    };
+}
+
+subtest 'positions that are none' => sub {
+    for my $bad ('', 'x', '31', '31 ff 0', '2 0 0', '31 0 0 77=1/1', '31 0 0 1=', '31 0 ffffffffffffffffff', "31 0 0 1=1/1\0") {
+        $instance->sql('REPLACE INTO settings (name, value) VALUES ("doctor_position", UNHEX("' . unpack('H*', $bad) . '"))');
+        my ($now, $text) = doctor('--resume');
+        ok $now == 0 || $text =~ /leads|reserved/, "\"$bad\"" or diag $text;
+    }
+    is(scalar doctor(), 0, 'all is sound');
 };
 
 done_testing;

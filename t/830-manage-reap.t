@@ -11,6 +11,7 @@ use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run;
 my $instance = Tenure::Instance->start(auth => 'token');
 my $admin    = $instance->admin;
 
@@ -158,6 +159,79 @@ subtest 'status and check' => sub {
     is $code, 0, 'token list';
     my $operator = $instance->operator_token =~ s/.*\.//r;
     unlike $text, qr/\Q$operator\E/, 'shows no secret';
+};
+
+# Starts a reap and returns its pid; what it prints goes to that file.
+sub reap_begins {
+    my ($out) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    open STDOUT, '>', $out or POSIX::_exit(126);
+    open STDERR, '>&', \*STDOUT or POSIX::_exit(126);
+    exec Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'reap' or POSIX::_exit(127);
+}
+
+sub rows_of { my ($table, $where) = @_; return $instance->sql_value("SELECT COUNT(*) FROM $table WHERE $where") }
+
+# A session holds a row that the third page takes. The pages before it are committed, and their locks gone.
+for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
+    my ($what, $signal) = @$way;
+    subtest "stopped by $what within the change log" => sub {
+        my $first = 1 + $instance->sql_value('SELECT MAX(id) FROM changes');
+        $instance->sql("INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT $first + seq, UNHEX(MD5(seq)), UTC_TIMESTAMP(6), 'old', 'updated', 1,
+            UNHEX(MD5('old')), 1 FROM seq_0_to_4999; UPDATE changes SET at = UTC_TIMESTAMP(6) - INTERVAL 400 DAY;
+            INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision) VALUES (UNHEX(MD5('new')), UTC_TIMESTAMP(6), 'new', 'updated', 1, UNHEX(MD5('new')), 1)");
+        my $all  = rows_of('changes', q(actor <> 'new'));
+        my $held = $instance->sql_value('SELECT id FROM changes ORDER BY id LIMIT 1 OFFSET 2500');
+        my $hold = $instance->sql_locks("SELECT id FROM changes WHERE id = $held FOR UPDATE");
+        my $pid  = reap_begins($instance->dir . '/reap.out');
+        ok Tenure::Instance::wait_until(sub { rows_of('changes', q(actor <> 'new')) == $all - 2000 }), 'the pages before the held row are gone for all to see';
+        $admin->make_tenant('writer') if $signal eq 'TERM';
+        $admin->put('/v2.0/writer/persistentvolumes/p', json => { by => $signal })->is_status($signal eq 'TERM' ? 201 : 200, 'a writer waits for none of it');
+        kill $signal, $pid;
+        close $hold if $signal eq 'TERM';
+        waitpid $pid, 0;
+        close $hold if $signal eq 'KILL';
+        if ($signal eq 'TERM') {
+            is $? >> 8, 75, 'exit code 75';
+            my $told = Tenure::Run::read_file($instance->dir . '/reap.out');
+            like $told, qr/^purged .* 3000 changes/m, 'it says how far it came';
+            like $told, qr/stopped; the next run purges the rest/, 'and what follows';
+        }
+        my $left = $signal eq 'TERM' ? $all - 3000 : $all - 2000;
+        ok Tenure::Instance::wait_until(sub { rows_of('changes', q(actor <> 'new')) >= $left }), 'nothing is half done';
+        is reap()->{changes}, $left, 'the next run purges the rest';
+        is rows_of('changes', q(actor = 'old')), 0, 'all that is old';
+        is rows_of('changes', q(actor = 'new')) > 0, 1, 'and nothing that is not';
+        is((($instance->manage('doctor'))[0]), 0, 'all is sound');
+        $instance->sql(q(DELETE FROM changes WHERE actor = 'new'));
+    };
+}
+
+subtest 'killed while a purged tenant is emptied' => sub {
+    $admin->make_tenant('large');
+    $admin->make('/v2.0/large/persistentvolumes/p');
+    $instance->sql(q(INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, changed)
+        SELECT UNHEX(MD5(CONCAT('l', s.seq))), tenant_id, type_id, namespace, CONCAT('p', s.seq), live, bytes, 1, 1, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, 1
+        FROM resources JOIN seq_1_to_2499 s WHERE name = 'p' AND tenant_id = (SELECT id FROM tenants WHERE name = 'large' AND live = 1)));
+    my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'large'));
+    $admin->delete('/v2.0/large')->is_status(204);
+    $instance->sql("INSERT INTO forwards SELECT $id, 2, '', CONCAT('f', seq), 1, UTC_TIMESTAMP(6) FROM seq_1_to_1500");
+    ago('purge_at', 'tenants', "id = $id");
+    my $held = $instance->sql_value("SELECT id FROM resources WHERE tenant_id = $id ORDER BY type_id DESC, name DESC LIMIT 1");
+    my $hold = $instance->sql_locks("SELECT id FROM resources WHERE id = $held FOR UPDATE");
+    my $pid  = reap_begins($instance->dir . '/reap.out');
+    ok Tenure::Instance::wait_until(sub { rows_of('resources', "tenant_id = $id") <= 1501 }), 'a page is gone';
+    is rows_of('tenants', "id = $id AND live IS NULL AND purge_at IS NOT NULL"), 1, 'the name is free, the tenant not yet empty';
+    kill 'KILL', $pid;
+    waitpid $pid, 0;
+    close $hold;
+    my $counts = reap();
+    is $counts->{tenants}, 0, 'the next run does not purge the tenant again';
+    is $counts->{resources} > 0, 1, 'but what it still had';
+    is $counts->{forwards}, 1500, 'with its forwards';
+    is rows_of($_, "tenant_id = $id"), 0, "no $_ are left" for 'resources', 'forwards';
+    is rows_of('tenants', "id = $id AND live IS NULL AND purge_at IS NULL"), 1, 'and that is noted: no run looks at it again';
 };
 
 done_testing;

@@ -1,27 +1,45 @@
 -- `tenure-manage reap`: purges what is past its retention. Each transaction takes at most some thousand rows, so it holds its
--- locks only for a short time.
+-- locks only for a short time. What it looks at grows with what it purges, never with the whole. It can be stopped between two
+-- transactions: what is left is found again by the next run.
 
--- ---- tenants
+-- ---- tenants: first a purged tenant's name becomes free, then what it had is deleted in pages. It keeps its purge_at until it has
+-- nothing more.
 
 -- @statement reap_expired_tenants
--- @in now time
+-- @in now time, limit uint
 -- @out t tenant
 -- @sorts as many as it purges
-SELECT {tenant} FROM {tenant_tables} WHERE t.live = 1 AND t.purge_at <= :now ORDER BY t.id;
+SELECT {tenant} FROM {tenant_tables} WHERE t.live = 1 AND t.purge_at <= :now ORDER BY t.purge_at LIMIT :limit;
+
+-- @statement reap_count_tenants
+-- @in now time
+-- @out n uint
+SELECT COUNT(*) AS n FROM tenants t FORCE INDEX (purge_at) WHERE t.live = 1 AND t.purge_at <= :now;
 
 -- @statement reap_lock_tenant
 -- @in id uint
 -- @out purge_at time null
 SELECT purge_at FROM tenants WHERE id = :id AND live = 1 FOR UPDATE;
 
--- Purged tenants that still have resources. This looks into an index once for each purged tenant; EXISTS would be turned into
--- a join that begins with all resources.
--- @statement reap_emptied_tenants
+-- @statement reap_purged_tenants
+-- @in now time, limit uint
 -- @out id uint
--- @scans once in a run
-SELECT t.id
-FROM tenants t
-WHERE t.live IS NULL AND (SELECT r.id FROM resources r WHERE r.tenant_id = t.id LIMIT 1) > 0;
+SELECT t.id FROM tenants t FORCE INDEX (purge_at) WHERE t.live IS NULL AND t.purge_at <= :now ORDER BY t.purge_at LIMIT :limit;
+
+-- @choice reap_of_tenant
+-- @case forwards
+forwards
+-- @case tokens
+tokens
+
+-- @statement reap_rows_of_tenant
+-- @in tenant_id uint, limit uint
+DELETE FROM {reap_of_tenant} WHERE tenant_id = :tenant_id LIMIT :limit;
+
+-- The tenant has nothing more.
+-- @statement reap_tenant_emptied
+-- @in id uint
+UPDATE tenants SET purge_at = NULL WHERE id = :id AND live IS NULL;
 
 -- ---- resources: a page is locked, then all that belongs to its resources is deleted
 
@@ -63,11 +81,19 @@ DELETE x FROM {ids} STRAIGHT_JOIN {reap_side} x ON x.resource_id = j.id;
 -- @in ids text
 DELETE r FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id;
 
--- Deletes consumers whose last allocation was deleted.
+-- The consumers that have allocations of these resources.
+-- @statement reap_consumers_of
+-- @in ids text
+-- @out id uint
+-- @sorts each consumer is named once
+SELECT DISTINCT a.consumer_id AS id FROM {ids} STRAIGHT_JOIN allocations a ON a.resource_id = j.id;
+
+-- Deletes those of these consumers whose last allocation was deleted.
 -- @statement reap_consumers
--- @scans only where allocations were purged, which is rare
+-- @in ids text
 DELETE c
-FROM consumers c
+FROM {ids}
+STRAIGHT_JOIN consumers c ON c.id = j.id
 LEFT JOIN allocations a ON a.consumer_id = c.id
 WHERE a.consumer_id IS NULL;
 
@@ -75,61 +101,62 @@ WHERE a.consumer_id IS NULL;
 -- @statement reap_count_resources
 -- @in now time
 -- @out n uint
--- @scans only a dry run asks
-SELECT COUNT(*) AS n
-FROM resources r
-WHERE r.purge_at <= :now OR r.tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now);
+SELECT (SELECT COUNT(*) FROM resources r WHERE r.purge_at <= :now)
+  + (SELECT COUNT(*)
+    FROM tenants t FORCE INDEX (purge_at)
+    STRAIGHT_JOIN resources r FORCE INDEX (owner) ON r.tenant_id = t.id
+    WHERE t.purge_at <= :now AND (r.purge_at IS NULL OR r.purge_at > :now)) AS n;
 
--- ---- rows whose deletion leaves no change row
+-- ---- rows whose deletion leaves no change row: a page is read without locks, then those of it that are due are deleted by their keys
 
--- @choice reap_rows
--- @case forwards
-forwards WHERE tenant_id IN (SELECT id FROM tenants WHERE live IS NULL)
--- @case moves
-moves WHERE state <> 'queued' AND finished_at < :until
--- @case changes
-changes WHERE id < :first_kept
--- @case tokens
-tokens WHERE LEAST(COALESCE(expires_at, '9999-01-01'), COALESCE(revoked_at, '9999-01-01')) < :until
--- @case tokens_of_purged
-tokens WHERE tenant_id IN (SELECT id FROM tenants WHERE live IS NULL)
+-- Moves that are over, in the order in which they were asked for. A move ends after it was asked for: behind the first one that was
+-- asked for at :until or later, none is due.
+-- @statement reap_page_of_moves
+-- @in after uint, until time, limit uint
+-- @out id uint, is_due uint, is_younger uint
+SELECT id, COALESCE(state <> 'queued' AND finished_at < :until, FALSE) AS is_due, created_at >= :until AS is_younger
+FROM moves
+WHERE id > :after
+ORDER BY id
+LIMIT :limit;
 
--- What a run would delete: what {reap_rows} has by then, once each, and the forwards to the resources that it would purge.
+-- @statement reap_moves
+-- @in ids text
+DELETE m FROM {ids} STRAIGHT_JOIN moves m ON m.id = j.id;
+
+-- The log is shortened from its beginning, never in the middle, whatever the times of its rows: a reader of what follows an id
+-- compares it with the oldest id to learn whether all of that is still there.
+-- @statement reap_page_of_changes
+-- @in after uint, until time, limit uint
+-- @out id uint, is_due uint
+SELECT c.id, c.at < :until AS is_due FROM changes c FORCE INDEX (PRIMARY) WHERE c.id > :after ORDER BY c.id LIMIT :limit;
+
+-- @statement reap_changes
+-- @in after uint, upto uint
+DELETE FROM changes WHERE id > :after AND id <= :upto;
+
+-- Tokens that ended before :until, each by its index.
+-- @statement reap_tokens
+-- @in until time, limit uint
+DELETE FROM tokens WHERE expires_at < :until OR revoked_at < :until LIMIT :limit;
+
+-- What a dry run counts: rows of tenants and resources that a run would purge first.
 -- @choice reap_due
 -- @case forwards
-forwards
-WHERE tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now)
-  OR resource_id IN (SELECT id FROM resources
-    WHERE purge_at <= :now OR tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now))
--- @case moves
-moves WHERE state <> 'queued' AND finished_at < :until
--- @case changes
-changes WHERE id < :first_kept
+forwards f
+WHERE f.resource_id IN (SELECT r.id FROM resources r WHERE r.purge_at <= :now)
+  OR f.resource_id IN (SELECT r.id FROM tenants t JOIN resources r ON r.tenant_id = t.id WHERE t.purge_at <= :now)
+  OR f.tenant_id IN (SELECT t.id FROM tenants t WHERE t.purge_at <= :now)
 -- @case tokens
-tokens
-WHERE LEAST(COALESCE(expires_at, '9999-01-01'), COALESCE(revoked_at, '9999-01-01')) < :until
-  OR tenant_id IN (SELECT id FROM tenants WHERE live IS NULL OR purge_at <= :now)
+tokens k
+WHERE k.expires_at < :until OR k.revoked_at < :until
+  OR k.tenant_id IN (SELECT t.id FROM tenants t WHERE t.purge_at <= :now)
 
 -- @statement reap_count_rows
--- @in now time, until time, first_kept uint
+-- @in now time, until time
 -- @out n uint
 -- @scans only a dry run asks
 SELECT COUNT(*) AS n FROM {reap_due};
-
--- @statement reap_delete_rows
--- @in until time, first_kept uint, limit uint
--- @scans these tables are small beside the resources, and a run goes through them a few times
-DELETE FROM {reap_rows} LIMIT :limit;
-
--- The id of the first change row that stays; if none stays, the end of the log. The log is shortened from its beginning, never
--- in the middle, whatever the times of its rows: a reader of what follows an id compares it with the oldest id to learn
--- whether all of that is still there.
--- @statement reap_first_kept
--- @in until time
--- @out id uint
--- @scans the rows that go, and one more
-SELECT CAST(COALESCE((SELECT c.id FROM changes c FORCE INDEX (PRIMARY) WHERE c.at >= :until ORDER BY c.id LIMIT 1),
-  (SELECT MAX(c.id) + 1 FROM changes c), 0) AS UNSIGNED) AS id;
 
 -- ---- rows that nothing refers to any more; they are not counted
 

@@ -78,8 +78,10 @@ const struct manage_command manage_commands[] = {
 	{ "cluster", "fence", "", 0, NEEDS_CONFIG, command_cluster_fence, "stop all writes to the database",
 	  "Until `tenure-manage cluster switch NODE`; tenured-host appoints no writer meanwhile.", { { .name = NULL } }, false },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "check that the stored data are consistent",
-	  "Exit code 0: consistent (now, with --fix); 1: not consistent; 2: the checks could not run.",
-	  { { "--fix", 0, NULL, "repair what can be repaired from other stored data" } }, true },
+	  "Exit code 0: consistent (now, with --fix); 1: not consistent; 2: the checks could not run, or were stopped.\n"
+	  "SIGTERM and SIGINT stop them behind the slice of rows that they are at; they can be killed, too.",
+	  { { "--fix", 0, NULL, "repair what can be repaired from other stored data" },
+	    { "--resume", 0, NULL, "go on where the last doctor was stopped" } }, true },
 	{ "import", "placement", "", 0, NEEDS_WRITER, command_import_placement,
 	  "take over the database of OpenStack's Placement service",
 	  "FILE is placement.conf, or a file with its section [placement_database] and the option connection. Placement must not be\n"

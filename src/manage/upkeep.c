@@ -2,6 +2,9 @@
 // tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
+#include <signal.h>
+
+#include "base/clock.h"
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "registry/registry.h"
@@ -11,6 +14,27 @@
 #include "server/setup/host.h"
 #include "sql/moves.h"
 
+// Set by a signal: the work ends behind the slice that it is at.
+static volatile sig_atomic_t must_stop;
+
+static void note_signal(int number)
+{
+	UNUSED(number);
+	must_stop = 1;
+}
+
+// From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly. Statements in progress are not interrupted: none takes long.
+static void stop_by_signals(void)
+{
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+
+	must_stop = 0;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
 int command_reap(struct manage *manage)
 {
 	bool dry_run = manage_option(manage, "--dry-run") != NULL;
@@ -18,22 +42,40 @@ int command_reap(struct manage *manage)
 	struct registry_store *store = NULL;
 	struct registry registry;
 	enum outcome outcome = manage_begin(manage, &store, &registry);
+	stop_by_signals();
 	if (outcome == OUTCOME_OK)
-		outcome = reap(&registry, dry_run, &counts);
+		outcome = reap(&registry, dry_run, &must_stop, &counts);
 	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens\n",
 		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
 		(unsigned long long)counts.tokens);
 	if (!outcome_commits(outcome))
 		manage_tell_outcome(manage, outcome);
+	else if (counts.stopped)
+		fprintf(stderr, "tenure-manage: stopped; the next run purges the rest\n");
 	registry_store_free(&store);
-	return manage_exit_code(outcome);
+	return outcome_commits(outcome) && counts.stopped ? EX_TEMPFAIL : manage_exit_code(outcome);
 }
 
 struct findings {
 	struct table table;
 	uint64_t left; // found and not repaired
+	int64_t began_us, told_us; // the run's begin, and when its progress was shown last
 };
+
+enum { TELL_US = 10000000 }; // progress is shown once in so many microseconds
+
+static void tell_progress(void *arg, const char *table, uint64_t at, uint64_t last)
+{
+	struct findings *findings = arg;
+	int64_t now_us = clock_tick_us();
+
+	if (now_us - findings->told_us < TELL_US)
+		return;
+	findings->told_us = now_us;
+	fprintf(stderr, "tenure-manage: %s: up to id %llu of %llu, after %lld s\n", table, (unsigned long long)at, (unsigned long long)last,
+		(long long)((now_us - findings->began_us) / 1000000));
+}
 
 static void note_finding(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example)
 {
@@ -96,13 +138,19 @@ int command_doctor(struct manage *manage)
 	static const struct table_column columns[] = {
 		{ "CHECK", false }, { "FOUND", true }, { "FIXED", true }, { "EXAMPLE", false },
 	};
-	struct findings findings = { .left = 0 };
+	int64_t now_us = clock_tick_us();
+	struct findings findings = { .began_us = now_us, .told_us = now_us };
+	struct doctor_run run = { .fix = manage_option(manage, "--fix") != NULL, .resume = manage_option(manage, "--resume") != NULL,
+		.stop = &must_stop, .report = note_finding, .progress = tell_progress, .arg = &findings };
 	struct registry_store *store = NULL;
 	struct registry registry;
 	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
 	enum outcome outcome = manage_begin(manage, &store, &registry);
+	stop_by_signals();
 	if (outcome == OUTCOME_OK)
-		outcome = doctor(&registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
+		outcome = doctor(&registry, &run);
+	if (run.resume && !run.resumed && outcome == OUTCOME_OK)
+		fprintf(stderr, "tenure-manage: no doctor was stopped that this one could go on for: it began anew\n");
 	if (findings.table.n_rows != 0)
 		table_print(&findings.table, false, stdout);
 	settings_warn(manage->config);
@@ -111,6 +159,8 @@ int command_doctor(struct manage *manage)
 	warn_of_cluster(manage);
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);
+	else if (run.stopped)
+		fprintf(stderr, "tenure-manage: stopped; `tenure-manage doctor --resume` goes on from here\n");
 	registry_store_free(&store);
-	return outcome != OUTCOME_OK ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
+	return outcome != OUTCOME_OK || run.stopped ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
 }

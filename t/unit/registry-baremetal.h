@@ -95,7 +95,7 @@ TAP_UNUSED_OK static void is_sound_here(const char *what)
 	(void)type_of(&here, "nodes");
 	(void)type_of(&here, "ports");
 	if (outcome == OUTCOME_OK)
-		outcome = doctor(here.registry, false, note_damage, &found);
+		outcome = doctor(here.registry, &(struct doctor_run){ .report = note_damage, .arg = &found });
 	ok(outcome == OUTCOME_OK && found == 0, "%s: the store is sound", what);
 }
 

@@ -340,7 +340,7 @@ TAP_UNUSED_OK static void is_sound(const char *what)
 	client_open(&client);
 	enum outcome outcome = registry_begin(client.registry, client.pool, &id, STR("doctor"), &client.problem);
 	if (outcome == OUTCOME_OK)
-		outcome = doctor(client.registry, false, note_damage, &found);
+		outcome = doctor(client.registry, &(struct doctor_run){ .report = note_damage, .arg = &found });
 	ok(outcome == OUTCOME_OK && found == 0, "%s: the store is sound", what);
 	client_close(&client);
 }

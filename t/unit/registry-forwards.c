@@ -234,7 +234,7 @@ static void is_sound_but_etags(const char *what)
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("doctor"), &here.problem);
-	is_outcome(doctor(here.registry, false, note_but_etags, &found), OUTCOME_OK, what);
+	is_outcome(doctor(here.registry, &(struct doctor_run){ .report = note_but_etags, .arg = &found }), OUTCOME_OK, what);
 	is_int((long long)found, 0, "%s: the store is sound", what);
 }
 

@@ -19,7 +19,7 @@ static struct reap_counts do_reap(bool dry_run, const char *what)
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
-	is_outcome(reap(here.registry, dry_run, &counts), OUTCOME_OK, what);
+	is_outcome(reap(here.registry, dry_run, NULL, &counts), OUTCOME_OK, what);
 	return counts;
 }
 
@@ -126,7 +126,7 @@ static struct finding examine(const char *check, bool fix)
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("doctor"), &here.problem);
-	is_outcome(doctor(here.registry, fix, note, &finding), OUTCOME_OK, check);
+	is_outcome(doctor(here.registry, &(struct doctor_run){ .fix = fix, .report = note, .arg = &finding }), OUTCOME_OK, check);
 	return finding;
 }
 

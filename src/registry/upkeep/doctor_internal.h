@@ -5,16 +5,18 @@
 
 #include "registry/core/context.h"
 
+enum { DOCTOR_EXAMPLE_MAX = 320 };
+
 // A run of one check, and what it has found so far.
 struct examination {
 	struct registry *registry;
 	bool fix;
+	uint64_t after, upto; // the slice: ids above after and up to upto, of the table that the check goes through
 	uint64_t found, fixed;
-	const char *example; // a name of the first broken row; NULL: none so far. It is in the pool or in keep
-	char keep[80];
+	char example[DOCTOR_EXAMPLE_MAX]; // the name of the first broken row; "": none so far
 };
 
-// Checks that read all resources, or all tenants, a page at a time. Each adds to found, fixed and example, and repairs only if
+// Checks that read the documents of the slice, a page at a time. Each adds to found, fixed and example, and repairs only if
 // examination->fix. Each rewinds registry->pool. They return OUTCOME_OK, _UNAVAILABLE or _INTERNAL.
 
 // In each document, members that statements query come before members that are nested too deep for the database.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doctor's checks that must read documents or compute hashes, which no statement can do. They read a table in order of id,
+// The doctor's checks that must read documents or compute hashes, which no statement can do. They read a slice in order of id,
 // a page at a time, so memory is bounded and no statement runs for long.
 #include "base/base.h"
 
@@ -18,11 +18,9 @@ enum { ROWS_AT_ONCE = 500 };
 static void note_found(struct examination *examination, const char *kind, const struct uuid *uid)
 {
 	examination->found++;
-	if (examination->example != NULL)
-		return;
-	snprintf(examination->keep, sizeof(examination->keep), "%s %.*s", kind,
-		STR_ARG(uuid_str(examination->registry->pool, *uid)));
-	examination->example = examination->keep;
+	if (examination->example[0] == '\0')
+		snprintf(examination->example, sizeof(examination->example), "%s %.*s", kind,
+			STR_ARG(uuid_str(examination->registry->pool, *uid)));
 }
 
 // Counts the rows that a repairing statement has affected.
@@ -39,7 +37,7 @@ static enum outcome walk_resources(struct examination *examination, enum sql_doc
 {
 	struct registry *registry = examination->registry;
 	struct pool_mark mark = pool_mark(registry->pool);
-	struct sql_doctor_page in = { .after = 0, .limit = ROWS_AT_ONCE };
+	struct sql_doctor_page in = { .after = examination->after, .upto = examination->upto, .limit = ROWS_AT_ONCE };
 	enum outcome outcome = OUTCOME_OK;
 	struct db_rows rows;
 
@@ -338,7 +336,7 @@ static enum outcome walk_tenants(struct examination *examination,
 {
 	struct registry *registry = examination->registry;
 	struct pool_mark mark = pool_mark(registry->pool);
-	struct sql_doctor_tenants in = { .after = 0, .limit = ROWS_AT_ONCE };
+	struct sql_doctor_tenants in = { .after = examination->after, .upto = examination->upto, .limit = ROWS_AT_ONCE };
 	enum outcome outcome = OUTCOME_OK;
 	struct db_rows rows;
 

@@ -14,36 +14,32 @@
 #include "sql/reaping.h"
 #include "sql/schema.h"
 
-enum { ROWS_AT_ONCE = 1000 };
-
-// Kinds of rows whose deletion leaves no change row.
-static const struct rows {
-	enum sql_reap_rows which;
-	enum sql_reap_due due; // what a dry run counts in their place; SQL_REAP_DUE__N: that of an earlier kind includes them
-	size_t counter;        // offset in struct reap_counts
-	bool change_log;       // kept for change_retention (0: for ever); other rows for retention
-} all_rows[] = {
-	{ SQL_REAP_ROWS_FORWARDS, SQL_REAP_DUE_FORWARDS, offsetof(struct reap_counts, forwards), false },
-	{ SQL_REAP_ROWS_MOVES, SQL_REAP_DUE_MOVES, offsetof(struct reap_counts, moves), false },
-	{ SQL_REAP_ROWS_CHANGES, SQL_REAP_DUE_CHANGES, offsetof(struct reap_counts, changes), true },
-	{ SQL_REAP_ROWS_TOKENS, SQL_REAP_DUE_TOKENS, offsetof(struct reap_counts, tokens), false },
-	{ SQL_REAP_ROWS_TOKENS_OF_PURGED, SQL_REAP_DUE__N, offsetof(struct reap_counts, tokens), false },
-};
+enum { ROWS_AT_ONCE = 1000, TENANTS_AT_ONCE = 100 };
 
 // State shared with the functions that run as transactions.
 struct reaping {
 	struct registry *registry;
+	const volatile sig_atomic_t *stop;
 	struct reap_counts *counts;
-	const struct tenant *tenant;               // for bury_one()
+	const struct tenant *tenant;          // for bury_one()
 	// for purge_page(): resources of that tenant, or all past their own purge time
 	enum sql_reap_resources_of which;
-	uint64_t tenant_id;
-	const struct sql_reap_delete_rows *delete; // for delete_rows()
-	enum sql_reap_rows rows;
-	uint64_t n;                                // how many rows the last transaction purged
-	uint64_t n_forwards;                       // of purge_page(): the forwards among what belonged to these rows
+	uint64_t tenant_id;                   // also for delete_of_tenant()
+	enum sql_reap_of_tenant table;        // for delete_of_tenant()
+	struct str ids;                       // for delete_moves()
+	uint64_t after, upto;                 // for delete_changes()
+	uint64_t n;                           // how many rows the last transaction purged
+	uint64_t n_forwards;                  // of purge_page(): the forwards among what belonged to these rows
 	enum outcome outcome;
 };
+
+// Is this run to end now?
+static bool must_end(struct reaping *reaping)
+{
+	if (reaping->stop != NULL && *reaping->stop)
+		reaping->counts->stopped = true;
+	return reaping->counts->stopped;
+}
 
 static enum db_verdict verdict(struct reaping *reaping, enum outcome outcome)
 {
@@ -83,37 +79,68 @@ static enum db_verdict bury_one(void *arg)
 	return verdict(reaping, tenant_purge(registry, reaping->tenant));
 }
 
-static enum outcome reap_tenants(struct reaping *reaping, bool dry_run)
+// Makes the names of expired tenants free.
+static enum outcome bury_tenants(struct reaping *reaping)
 {
 	struct registry *registry = reaping->registry;
-	const struct sql_reap_expired_tenants in = { .now = registry->now_us };
-	struct db_rows rows;
-	enum db_result result = sql_reap_expired_tenants_run(registry->db, registry->pool, &in, &rows);
-	enum outcome outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	const struct sql_reap_expired_tenants in = { .now = registry->now_us, .limit = TENANTS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = OUTCOME_OK;
+	uint64_t buried;
 
-	if (outcome == OUTCOME_OK && dry_run)
-		reaping->counts->tenants = rows.n;
-	for (size_t i = 0; outcome == OUTCOME_OK && !dry_run && i < rows.n; i++) {
-		const struct tenant tenant = tenant_of_columns(&sql_reap_expired_tenants_row(&rows, i)->t);
-		reaping->tenant = &tenant;
-		outcome = transact(reaping, bury_one);
-		reaping->counts->tenants += outcome == OUTCOME_OK ? reaping->n : 0;
-	}
+	do {
+		struct db_rows rows;
+		enum db_result result = sql_reap_expired_tenants_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		buried = 0;
+		for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n && !must_end(reaping); i++) {
+			const struct tenant tenant = tenant_of_columns(&sql_reap_expired_tenants_row(&rows, i)->t);
+			reaping->tenant = &tenant;
+			outcome = transact(reaping, bury_one);
+			buried += outcome == OUTCOME_OK ? reaping->n : 0;
+		}
+		reaping->counts->tenants += buried;
+		pool_rewind(registry->pool, mark);
+	} while (outcome == OUTCOME_OK && buried > 0 && !must_end(reaping));
 	return outcome;
 }
 
 // ---- resources
 
-static struct str ids_as_json(struct pool *pool, const struct db_rows *page)
-{
-	struct buf list = buf_new(pool, 16 + page->n * 8);
+// A list of ids as a JSON array, for statements that go through it.
+struct ids {
+	struct buf text;
+};
 
-	for (size_t i = 0; i < page->n; i++) {
-		buf_addc(&list, i == 0 ? '[' : ',');
-		buf_add_u64(&list, sql_reap_lock_page_row(page, i)->id);
-	}
-	buf_addc(&list, ']');
-	return buf_str(&list);
+static struct ids ids_begin(struct pool *pool, size_t n)
+{
+	struct ids ids = { buf_new(pool, 16 + n * 8) };
+
+	buf_addc(&ids.text, '[');
+	return ids;
+}
+
+static void ids_add(struct ids *ids, uint64_t id)
+{
+	if (ids->text.n > 1)
+		buf_addc(&ids->text, ',');
+	buf_add_u64(&ids->text, id);
+}
+
+static struct str ids_end(struct ids *ids)
+{
+	buf_addc(&ids->text, ']');
+	return buf_str(&ids->text);
+}
+
+static struct str ids_of_page(struct pool *pool, const struct db_rows *page)
+{
+	struct ids ids = ids_begin(pool, page->n);
+
+	for (size_t i = 0; i < page->n; i++)
+		ids_add(&ids, sql_reap_lock_page_row(page, i)->id);
+	return ids_end(&ids);
 }
 
 // Purges the resources of a locked page, with all that belongs to them in other tables.
@@ -122,17 +149,25 @@ static enum outcome purge_resources(struct registry *registry, struct str ids, u
 {
 	struct pool *pool = registry->pool;
 	const struct sql_reap_side_rows side = { .ids = ids };
-	struct db_call calls[1 + SQL_REAP_SIDE__N + 1] = {
-		changes_of_purge(registry, ids),
-		[1 + SQL_REAP_SIDE__N] = sql_reap_page_call(pool, &(struct sql_reap_page){ .ids = ids }),
+	enum { CHANGES, CONSUMERS, SIDES, PAGE = SIDES + SQL_REAP_SIDE__N, N_CALLS };
+	struct db_call calls[N_CALLS] = {
+		[CHANGES] = changes_of_purge(registry, ids),
+		[CONSUMERS] = sql_reap_consumers_of_call(pool, &(struct sql_reap_consumers_of){ .ids = ids }),
+		[PAGE] = sql_reap_page_call(pool, &(struct sql_reap_page){ .ids = ids }),
 	};
 
 	for (enum sql_reap_side i = 0; i < SQL_REAP_SIDE__N; i++)
-		calls[1 + i] = sql_reap_side_rows_call(pool, i, &side);
+		calls[SIDES + i] = sql_reap_side_rows_call(pool, i, &side);
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
-	if (result == DB_OK && calls[1 + SQL_REAP_SIDE_ALLOCATIONS].rows.affected > 0)
-		result = sql_reap_consumers_run(registry->db, pool, NULL);
-	*forwards = calls[1 + SQL_REAP_SIDE_FORWARDS].rows.affected;
+	const struct db_rows *consumers = &calls[CONSUMERS].rows;
+	if (result == DB_OK && consumers->n > 0) {
+		struct ids list = ids_begin(pool, consumers->n);
+		for (size_t i = 0; i < consumers->n; i++)
+			ids_add(&list, sql_reap_consumers_of_row(consumers, i)->id);
+		const struct sql_reap_consumers in = { .ids = ids_end(&list) };
+		result = sql_reap_consumers_run(registry->db, pool, &in, NULL);
+	}
+	*forwards = calls[SIDES + SQL_REAP_SIDE_FORWARDS].rows.affected;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -154,7 +189,7 @@ static enum db_verdict purge_page(void *arg)
 	reaping->n_forwards = 0;
 	if (page.n == 0)
 		return verdict(reaping, OUTCOME_OK);
-	return verdict(reaping, purge_resources(registry, ids_as_json(registry->pool, &page), &reaping->n_forwards));
+	return verdict(reaping, purge_resources(registry, ids_of_page(registry->pool, &page), &reaping->n_forwards));
 }
 
 // tenant_id: of the purged tenant whose resources are purged; unused for resources that are past their own purge time.
@@ -170,7 +205,7 @@ static enum outcome purge_pages(struct reaping *reaping, enum sql_reap_resources
 			return outcome;
 		reaping->counts->resources += reaping->n;
 		reaping->counts->forwards += reaping->n_forwards;
-	} while (reaping->n == ROWS_AT_ONCE);
+	} while (reaping->n == ROWS_AT_ONCE && !must_end(reaping));
 	return OUTCOME_OK;
 }
 
@@ -186,49 +221,204 @@ static enum outcome count_resources(struct registry *registry, uint64_t *counter
 	return OUTCOME_OK;
 }
 
-static enum outcome reap_resources(struct reaping *reaping, bool dry_run)
-{
-	struct registry *registry = reaping->registry;
-	struct db_rows tenants;
+// ---- what purged tenants had
 
-	if (dry_run)
-		return count_resources(registry, &reaping->counts->resources);
-	enum outcome outcome = purge_pages(reaping, SQL_REAP_RESOURCES_OF_EXPIRED, 0);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	enum db_result result = sql_reap_emptied_tenants_run(registry->db, registry->pool, &tenants);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < tenants.n; i++)
-		outcome = purge_pages(reaping, SQL_REAP_RESOURCES_OF_TENANT, sql_reap_emptied_tenants_row(&tenants, i)->id);
+static enum db_verdict delete_of_tenant(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_rows_of_tenant in = { .tenant_id = reaping->tenant_id, .limit = ROWS_AT_ONCE };
+	struct db_rows rows;
+	enum db_result result = sql_reap_rows_of_tenant_run(registry->db, registry->pool, reaping->table, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+static enum outcome delete_all_of_tenant(struct reaping *reaping, enum sql_reap_of_tenant table, uint64_t *counter)
+{
+	enum outcome outcome;
+
+	reaping->table = table;
+	do {
+		outcome = transact(reaping, delete_of_tenant);
+		*counter += outcome == OUTCOME_OK ? reaping->n : 0;
+	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE && !must_end(reaping));
 	return outcome;
 }
 
-// ---- other rows
-
-static enum outcome find_first_kept(struct registry *registry, int64_t until, uint64_t *id)
+static enum db_verdict note_emptied(void *arg)
 {
-	const struct sql_reap_first_kept in = { .until = until };
-	struct db_rows rows;
-	enum db_result result = sql_reap_first_kept_run(registry->db, registry->pool, &in, &rows);
+	struct reaping *reaping = arg;
+	const struct sql_reap_tenant_emptied in = { .id = reaping->tenant_id };
+	enum db_result result = sql_reap_tenant_emptied_run(reaping->registry->db, reaping->registry->pool, &in, NULL);
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*id = sql_reap_first_kept_row(&rows, 0)->id;
-	return OUTCOME_OK;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
 }
 
-// Counts what would go in a run now: also the rows that belong to tenants and resources which that run would purge first.
-static enum outcome count_rows(struct registry *registry, const struct rows *rows, const struct sql_reap_delete_rows *delete,
-	uint64_t *counter)
+// Deletes what a purged tenant has, and notes when it has nothing more.
+static enum outcome empty_tenant(struct reaping *reaping, uint64_t tenant_id)
 {
-	const struct sql_reap_count_rows in = { .now = registry->now_us, .until = delete->until,
-		.first_kept = delete->first_kept };
-	struct db_rows counted;
+	enum outcome outcome = purge_pages(reaping, SQL_REAP_RESOURCES_OF_TENANT, tenant_id);
 
-	if (rows->due == SQL_REAP_DUE__N)
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = delete_all_of_tenant(reaping, SQL_REAP_OF_TENANT_FORWARDS, &reaping->counts->forwards);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = delete_all_of_tenant(reaping, SQL_REAP_OF_TENANT_TOKENS, &reaping->counts->tokens);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = transact(reaping, note_emptied);
+	return outcome;
+}
+
+static enum outcome empty_tenants(struct reaping *reaping)
+{
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_purged_tenants in = { .now = registry->now_us, .limit = TENANTS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	struct db_rows rows;
+	enum outcome outcome = OUTCOME_OK;
+
+	do {
+		enum db_result result = sql_reap_purged_tenants_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n && !must_end(reaping); i++)
+			outcome = empty_tenant(reaping, sql_reap_purged_tenants_row(&rows, i)->id);
+		pool_rewind(registry->pool, mark);
+	} while (outcome == OUTCOME_OK && rows.n == TENANTS_AT_ONCE && !must_end(reaping));
+	return outcome;
+}
+
+// ---- moves
+
+static int64_t kept_since(const struct registry *registry, uint64_t seconds)
+{
+	return registry->now_us - (int64_t)(seconds * 1000000);
+}
+
+static enum db_verdict delete_moves(void *arg)
+{
+	struct reaping *reaping = arg;
+	const struct sql_reap_moves in = { .ids = reaping->ids };
+	struct db_rows rows;
+	enum db_result result = sql_reap_moves_run(reaping->registry->db, reaping->registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+// dry_run: only counts.
+static enum outcome reap_moves(struct reaping *reaping, bool dry_run)
+{
+	struct registry *registry = reaping->registry;
+	struct sql_reap_page_of_moves in = { .until = kept_since(registry, registry->settings->retention), .limit = ROWS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = OUTCOME_OK;
+	bool more = true;
+
+	while (outcome == OUTCOME_OK && more && !must_end(reaping)) {
+		struct db_rows rows;
+		size_t n_due = 0;
+		enum db_result result = sql_reap_page_of_moves_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		struct ids ids = ids_begin(registry->pool, rows.n);
+		more = rows.n == ROWS_AT_ONCE;
+		for (size_t i = 0; i < rows.n; i++) {
+			const struct sql_reap_page_of_moves_row *row = sql_reap_page_of_moves_row(&rows, i);
+			in.after = row->id;
+			more = more && row->is_younger == 0;
+			if (row->is_due == 0)
+				continue;
+			ids_add(&ids, row->id);
+			n_due++;
+		}
+		reaping->ids = ids_end(&ids);
+		reaping->n = n_due;
+		if (n_due > 0 && !dry_run)
+			outcome = transact(reaping, delete_moves);
+		reaping->counts->moves += outcome == OUTCOME_OK ? reaping->n : 0;
+		pool_rewind(registry->pool, mark);
+	}
+	return outcome;
+}
+
+// ---- the change log
+
+static enum db_verdict delete_changes(void *arg)
+{
+	struct reaping *reaping = arg;
+	const struct sql_reap_changes in = { .after = reaping->after, .upto = reaping->upto };
+	struct db_rows rows;
+	enum db_result result = sql_reap_changes_run(reaping->registry->db, reaping->registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+// dry_run: only counts.
+static enum outcome reap_changes(struct reaping *reaping, bool dry_run)
+{
+	struct registry *registry = reaping->registry;
+	struct sql_reap_page_of_changes in = { .until = kept_since(registry, registry->settings->change_retention), .limit = ROWS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = OUTCOME_OK;
+	size_t n_due = ROWS_AT_ONCE;
+
+	if (registry->settings->change_retention == 0)
 		return OUTCOME_OK;
-	enum db_result result = sql_reap_count_rows_run(registry->db, registry->pool, rows->due, &in, &counted);
+	while (outcome == OUTCOME_OK && n_due == ROWS_AT_ONCE && !must_end(reaping)) {
+		struct db_rows rows;
+		enum db_result result = sql_reap_page_of_changes_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		reaping->after = in.after;
+		for (n_due = 0; n_due < rows.n && sql_reap_page_of_changes_row(&rows, n_due)->is_due != 0; n_due++)
+			in.after = sql_reap_page_of_changes_row(&rows, n_due)->id;
+		reaping->upto = in.after;
+		reaping->n = n_due;
+		pool_rewind(registry->pool, mark);
+		if (n_due > 0 && !dry_run)
+			outcome = transact(reaping, delete_changes);
+		reaping->counts->changes += outcome == OUTCOME_OK ? reaping->n : 0;
+	}
+	return outcome;
+}
+
+// ---- tokens
+
+static enum db_verdict delete_tokens(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_tokens in = { .until = kept_since(registry, registry->settings->retention), .limit = ROWS_AT_ONCE };
+	struct db_rows rows;
+	enum db_result result = sql_reap_tokens_run(registry->db, registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+static enum outcome reap_tokens(struct reaping *reaping)
+{
+	enum outcome outcome;
+
+	do {
+		outcome = transact(reaping, delete_tokens);
+		reaping->counts->tokens += outcome == OUTCOME_OK ? reaping->n : 0;
+	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE && !must_end(reaping));
+	return outcome;
+}
+
+// ---- a dry run
+
+// Counts what would go in a run now: also the rows that belong to tenants and resources which that run would purge first.
+static enum outcome count_rows(const struct reaping *reaping, enum sql_reap_due which, uint64_t *counter)
+{
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_count_rows in = { .now = registry->now_us, .until = kept_since(registry, registry->settings->retention) };
+	struct db_rows counted;
+	enum db_result result = sql_reap_count_rows_run(registry->db, registry->pool, which, &in, &counted);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -236,48 +426,37 @@ static enum outcome count_rows(struct registry *registry, const struct rows *row
 	return OUTCOME_OK;
 }
 
-static enum db_verdict delete_rows(void *arg)
+static enum outcome count_tenants(const struct reaping *reaping)
 {
-	struct reaping *reaping = arg;
 	struct registry *registry = reaping->registry;
+	const struct sql_reap_count_tenants in = { .now = registry->now_us };
 	struct db_rows rows;
-	enum db_result result =
-		sql_reap_delete_rows_run(registry->db, registry->pool, reaping->rows, reaping->delete, &rows);
+	enum db_result result = sql_reap_count_tenants_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
-		return verdict(reaping, registry_db_failed(result));
-	reaping->n = rows.affected;
-	return verdict(reaping, OUTCOME_OK);
+		return registry_db_failed(result);
+	reaping->counts->tenants = sql_reap_count_tenants_row(&rows, 0)->n;
+	return OUTCOME_OK;
 }
 
-static enum outcome reap_rows(struct reaping *reaping, bool dry_run, const struct rows *rows)
+static enum outcome count_all(struct reaping *reaping)
 {
-	struct registry *registry = reaping->registry;
-	uint64_t *counter = (uint64_t *)(void *)((char *)reaping->counts + rows->counter);
-	uint64_t seconds = rows->change_log ? registry->settings->change_retention : registry->settings->retention;
-	struct sql_reap_delete_rows delete = {
-		.until = registry->now_us - (int64_t)(seconds * 1000000),
-		.limit = ROWS_AT_ONCE,
-	};
-	enum outcome outcome = OUTCOME_OK;
+	enum outcome outcome = count_tenants(reaping);
 
-	if (rows->change_log && seconds == 0)
-		return OUTCOME_OK;
-	if (rows->change_log)
-		outcome = find_first_kept(registry, delete.until, &delete.first_kept);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (dry_run)
-		return count_rows(registry, rows, &delete, counter);
-	reaping->rows = rows->which;
-	reaping->delete = &delete;
-	do {
-		reaping->n = 0;
-		outcome = transact(reaping, delete_rows);
-		*counter += outcome == OUTCOME_OK ? reaping->n : 0;
-	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE);
+	if (outcome == OUTCOME_OK)
+		outcome = count_resources(reaping->registry, &reaping->counts->resources);
+	if (outcome == OUTCOME_OK)
+		outcome = count_rows(reaping, SQL_REAP_DUE_FORWARDS, &reaping->counts->forwards);
+	if (outcome == OUTCOME_OK)
+		outcome = reap_moves(reaping, true);
+	if (outcome == OUTCOME_OK)
+		outcome = reap_changes(reaping, true);
+	if (outcome == OUTCOME_OK)
+		outcome = count_rows(reaping, SQL_REAP_DUE_TOKENS, &reaping->counts->tokens);
 	return outcome;
 }
+
+// ---- the rest
 
 // Deletes rows that nothing refers to any more: progress of moves, hidden traits and hidden classes. The counts don't include them.
 static enum outcome drop_leftovers(struct registry *registry)
@@ -317,17 +496,31 @@ enum outcome reap_last(struct registry *registry, int64_t *at_us)
 	return OUTCOME_OK;
 }
 
-enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *counts)
+static enum outcome purge_all(struct reaping *reaping)
 {
-	struct reaping reaping = { .registry = registry, .counts = counts };
+	enum outcome outcome = bury_tenants(reaping);
 
-	*counts = (struct reap_counts){ 0 };
-	enum outcome outcome = reap_tenants(&reaping, dry_run);
-	if (outcome == OUTCOME_OK)
-		outcome = reap_resources(&reaping, dry_run);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(all_rows); i++)
-		outcome = reap_rows(&reaping, dry_run, &all_rows[i]);
-	if (outcome == OUTCOME_OK && !dry_run)
-		outcome = drop_leftovers(registry);
-	return outcome != OUTCOME_OK || dry_run ? outcome : record(registry);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = purge_pages(reaping, SQL_REAP_RESOURCES_OF_EXPIRED, 0);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = empty_tenants(reaping);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_moves(reaping, false);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_changes(reaping, false);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_tokens(reaping);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = drop_leftovers(reaping->registry);
+	if (outcome == OUTCOME_OK && !reaping->counts->stopped)
+		outcome = record(reaping->registry);
+	return outcome;
+}
+
+enum outcome reap(struct registry *registry, bool dry_run, const volatile sig_atomic_t *stop, struct reap_counts *counts)
+{
+	struct reaping reaping = { .registry = registry, .stop = stop, .counts = counts };
+
+	*counts = (struct reap_counts){ .stopped = false };
+	return dry_run ? count_all(&reaping) : purge_all(&reaping);
 }
