@@ -86,12 +86,27 @@ sub start {
     local $ENV{TENURE_MARIADB_FLUSH} = $option{flush} // 1;
     require Tenure::Instance;
     my @port = Tenure::Instance::free_ports(4);
+    $self->_upgrade if -e "$self->{dir}/seeded";
     $self->_quickstart('--no-demo', '--auth', 'noauth', '--workers', $option{workers} // 1, '--reserve', 0, '--background', '--port', $port[0], '--admin-port',
         $port[1], '--combined-port', $port[2], '--placement-port', $port[3]);
     my $env = read_file("$self->{dir}/env");
     $self->{env} = { $env =~ /^(TENURE_\w+)='([^']*)'$/mg };
     # The log of this size is what an operator's server has; quickstart's is for small ones.
     $self->sql("SET GLOBAL innodb_log_file_size = 1073741824");
+    return;
+}
+
+# A registry that was kept may be of an earlier schema, which quickstart would not upgrade.
+sub _upgrade {
+    my ($self) = @_;
+    my @server = ("$self->{source}/scripts/private-mariadb");
+    my ($code, $text) = run(@server, 'start', $self->db_dir);
+    $code == 0 or die $text;
+    my $began = time;
+    ($code, $text) = $self->manage('db', 'upgrade');
+    printf "db upgrade of %d resources in %.1f s\n", $self->{resources}, time - $began if $text =~ /\.sql/;
+    run(@server, 'stop', $self->db_dir);
+    $code == 0 or die "db upgrade: $text";
     return;
 }
 
