@@ -87,6 +87,25 @@ sub _ports {
 # Options: nodes (3), provider (further options of Galera), options (lines for [mariadbd]).
 sub start {
     my ($class, %option) = @_;
+    my $self = $class->prepare(%option);
+    $self->launch(1, '--wsrep-new-cluster');
+    $self->launch($_) for 2 .. $self->{n};
+    $self->wait_synced($_) for 2 .. $self->{n};
+    return $self;
+}
+
+# Starts a node for the first time. With --wsrep-new-cluster: as the first of them, and waits for it.
+sub launch {
+    my ($self, $node, @options) = @_;
+    $self->_launch($node, @options);
+    $self->wait_synced($node) if @options;
+    return;
+}
+
+# The folders alone, no node is started. include: sub (node) that returns a file for its configuration, in place of what would be said of addresses and
+# of Galera.
+sub prepare {
+    my ($class, %option) = @_;
     need();
     $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
     my $dir = File::Temp->newdir('tenure-galera-XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -104,10 +123,6 @@ sub start {
         $self->_write_config($node);
     }
     $self->_copy_data;
-    $self->_launch(1, '--wsrep-new-cluster');
-    $self->wait_synced(1);
-    $self->_launch($_) for 2 .. $self->{n};
-    $self->wait_synced($_) for 2 .. $self->{n};
     return $self;
 }
 
@@ -159,35 +174,37 @@ sub _write_config {
     my $provider = "gmcast.listen_addr=tcp://127.0.0.1:$at->{group};ist.recv_addr=127.0.0.1:$at->{ist};gcache.size=64M;$timeouts"
         . (defined $self->{option}{provider} ? ";$self->{option}{provider}" : '');
     my $root = $> == 0 ? "user=root\n" : '';
-    write_file("$folder/my.cnf", <<"CNF");
-[mariadbd]
-${root}datadir=$folder/data
-tmpdir=$folder/tmp
-socket=$folder/sock
-pid-file=$folder/pid
-log-error=$folder/error.log
+    my $addresses = <<"CNF";
 bind-address=127.0.0.1
 port=$at->{port}
-server_id=$node
-skip-name-resolve
-skip-log-bin
 binlog_format=ROW
 innodb_autoinc_lock_mode=2
-innodb_buffer_pool_size=64M
-innodb_log_file_size=32M
 innodb_flush_log_at_trx_commit=1
-key_buffer_size=1M
-aria_pagecache_buffer_size=1M
 wsrep_on=ON
 wsrep_provider=${\provider()}
 wsrep_cluster_name=test$self->{nodes}[1]{group}
 wsrep_cluster_address=gcomm://$group
 wsrep_node_name=n$node
 wsrep_node_address=127.0.0.1:$at->{group}
+wsrep_provider_options=$provider
+CNF
+    my $include = $self->{option}{include};
+    write_file("$folder/my.cnf", ($include ? '!include ' . $include->($node) . "\n" : '') . "[mariadbd]\n" . ($include ? '' : $addresses) . <<"CNF");
+${root}datadir=$folder/data
+tmpdir=$folder/tmp
+socket=$folder/sock
+pid-file=$folder/pid
+log-error=$folder/error.log
+server_id=$node
+skip-name-resolve
+skip-log-bin
+innodb_buffer_pool_size=64M
+innodb_log_file_size=32M
+key_buffer_size=1M
+aria_pagecache_buffer_size=1M
 wsrep_sst_method=copy
 wsrep_slave_threads=2
 ${\($self->{option}{options} // '')}
-wsrep_provider_options=$provider
 CNF
     return;
 }
