@@ -190,11 +190,13 @@ static const char *user_password(const struct db *db)
 // others that wait for the row, so with many writers of one resource some never succeed.
 static enum db_result set_session(struct db *db)
 {
-	char sql[640];
+	char sql[1024];
 	int n = snprintf(sql, sizeof(sql),
 		"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u"
+		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u,"
+		" SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1,"
+		" SESSION sql_auto_is_null = 0, SESSION unique_checks = 1, SESSION check_constraint_checks = 1"
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->settings->lock_wait);
 

@@ -1,0 +1,71 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What doc/operations.md says of the database server: its defaults do not matter, and how many connections there are.
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Encode ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Parallel;
+
+my $instance = Tenure::Instance->start(workers => 2, allow => [qr/connection lost/]);
+my $admin    = $instance->admin;
+$admin->make_tenant('acme');
+my $maps = '/v2.0/acme/namespaces/default/configmaps';
+
+my $ours = q(FROM information_schema.processlist WHERE user NOT IN ('root', 'system user') OR (user = 'root' AND db IS NOT NULL AND id <> CONNECTION_ID()));
+
+subtest 'connections' => sub {
+    for my $round (1 .. 3) {
+        Tenure::Parallel::run(8, sub { my ($n) = @_; ($n % 2 ? $admin : $instance->service('ann:acme:admin'))->get($maps)->status }) for 1 .. 3;
+    }
+    # Two endpoints with two workers and a watch process each, and a host service.
+    my $n = $instance->sql_value("SELECT COUNT(*) $ours");
+    cmp_ok $n, '>=', 4, 'each worker has one';
+    cmp_ok $n, '<=', 2 * (2 + 1) + 4, 'all have no more than the page says';
+};
+
+# Every default that a session could inherit, in the worst way; the sessions that there are end, so that new ones begin with these.
+my %strange = (sql_mode => q('ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,NO_UNSIGNED_SUBTRACTION'), tx_isolation => q('SERIALIZABLE'),
+    character_set_server => q('latin1'), collation_server => q('latin1_swedish_ci'), time_zone => q('+05:45'), autocommit => 0, innodb_strict_mode => 0,
+    sql_safe_updates => 1, sql_select_limit => 3, max_join_size => 50, sql_auto_is_null => 1, unique_checks => 0, check_constraint_checks => 0, group_concat_max_len => 4, div_precision_increment => 0);
+
+subtest "the server's defaults" => sub {
+    $admin->make("$maps/before", { data => { text => 'Grüße' } });
+    my $before = $admin->get("$maps/before");
+    $instance->sql("SET GLOBAL $_ = $strange{$_}") for sort keys %strange;
+    $instance->sql("KILL $_->[0]") for $instance->sql("SELECT id $ours LIMIT 1000");
+    ok Tenure::Instance::wait_until(sub { $admin->get("$maps/before")->status == 200 }), 'new sessions';
+    is $admin->get("$maps/before")->etag, $before->etag, 'what was there is answered as before';
+    # Two ids that a collation of words takes for one.
+    my @ids = map { my $id = Encode::encode('UTF-8', $_); $id =~ s/([^\w])/sprintf '%%%02X', ord $1/ger } 'straße', 'strasse', 'Strasse', 'a b', 'a b ';
+    $admin->put("$maps/$_", json => { data => { id => $_, text => q(it's "so" \\n || 'x') } })->is_status(201, "made: $_") for @ids;
+    for my $id (@ids) {
+        is $admin->get("$maps/$id")->json->{data}{id}, $id, '... and is itself';
+        $admin->patch("$maps/$id", { data => { n => 1 } }, if_match => $admin->get("$maps/$id")->etag)->is_status(200, '... and changes');
+    }
+    is scalar @{ $admin->get("$maps?limit=1000")->json->{items} // [] } || scalar(() = $admin->get("$maps?limit=1000")->text =~ /"name":/g), 6, 'all are listed';
+    my $made = $admin->get("$maps/before")->json->{metadata}{creationTimestamp};
+    like $admin->put("$maps/later", json => {})->json->{metadata}{creationTimestamp}, qr/^\Q@{[substr $made, 0, 10]}\E/, 'times are those of UTC';
+    $admin->delete("$maps/$_")->is_status(204, 'deleted') for @ids;
+    $admin->post("$maps/$ids[0]/action/recover")->is_status(204, 'recovered');
+    is +($instance->manage('reap'))[0], 0, 'reap works';
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'and doctor finds nothing' or diag $text;
+    local $ENV{TENURE_DATABASE_NAME} = 'elsewhere';
+    $instance->sql('CREATE DATABASE elsewhere');
+    ($code, $text) = $instance->manage('db', 'init');
+    is $code, 0, 'tables can be made' or diag $text;
+    is_deeply [map { $_->[0] } $instance->sql(q(SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND character_set_name NOT IN ('ascii', 'binary')))],
+        ['utf8mb4'], 'with their own character set';
+    is $instance->sql_value(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND table_name = 'resources' AND column_name = 'name')),
+        $instance->sql_value(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'resources' AND column_name = 'name')), '... and collation';
+};
+
+done_testing;
