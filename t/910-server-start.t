@@ -126,6 +126,9 @@ subtest 'a socket on descriptor 0' => sub {
     ok Tenure::Daemon::wait_until(sub { !$daemon->children }), 'by one process';
     my $kept = Tenure::FastCGI->connect($socket);
     is $kept->request(keep => 1)->{status}, 200, 'which keeps connections';
+    $daemon->signal('HUP');
+    is $kept->request(keep => 1)->{status}, 200, 'also after SIGHUP';
+    unlike $daemon->log_text, qr/reloaded/, '... which loads no configuration';
     is $daemon->stop, 0, 'until SIGTERM';
     ok $kept->is_closed, 'and then not';
     ok -S $socket, 'whose name is not its to remove';

@@ -70,6 +70,28 @@ sub _readme {
     return @blocks;
 }
 
+# The sentences of a page's prose and the rows of its tables, in their order, without the fenced blocks: { heading (the nearest above), text }.
+# A row is one sentence; the head of a table is none. README has none here.
+sub sentences {
+    my ($top, $page) = @_;
+    my ($heading, $paragraph, @found) = ('', '');
+    my $end = sub {
+        my $text = $paragraph =~ s/\s+/ /gr =~ s/\A | \z//gr;
+        push @found, map { { heading => $heading, text => $_ } } grep { $_ ne '' } split /(?<=[.?!]) (?=[A-Z`"\[(])|(?<=[.?!][)"]) (?=[A-Z`"\[(])/, $text;
+        $paragraph = '';
+    };
+    for my $line (split /\n/, _read("$top/doc/$page") =~ s/^ *```.*?^ *```$//msgr) {
+        if ($line =~ /^#+ (.*)/) { $end->(); $heading = $1 }
+        elsif ($line =~ /^\s*\|[ |:-]+$/) { pop @found }    # the line below a table's head
+        elsif ($line =~ /^\s*\|/) { $end->(); push @found, { heading => $heading, text => $line =~ s/\A\s+//r } }
+        elsif ($line =~ /^\s*$/) { $end->() }
+        elsif ($line =~ /^\s*(?:[*-]|\d+\.) (.*)/) { $end->(); $paragraph = $1 }
+        else { $paragraph .= " $line" }
+    }
+    $end->();
+    return @found;
+}
+
 # The rows of t/pages: { page, heading ('*': every heading that no other row names), by (files), why, line }.
 sub rows {
     my ($top) = @_;
