@@ -20,6 +20,11 @@ WHERE w.id = 1
 -- @out me text, node text, epoch uint, galera int, read_only int, held uint
 SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 
+-- Of a server whose schema has no row of the writer yet.
+-- @statement writer_read_only
+-- @out read_only int
+SELECT CAST(@@read_only AS SIGNED) AS read_only;
+
 -- The first statement of each transaction that writes. No row: another node is the writer by now, or none is.
 -- @statement writer_fence
 -- @in slot uint, epoch uint
@@ -57,13 +62,15 @@ SELECT CAST(COALESCE(MIN(id), 1 + CONNECTION_ID() MOD 256) AS UNSIGNED) AS id FR
 -- @statement cluster_status
 -- @out variable_name text, value text null
 SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state', 'wsrep_local_state_comment',
-  'wsrep_cluster_size', 'wsrep_local_recv_queue', 'wsrep_last_committed');
+  'wsrep_cluster_size', 'wsrep_local_recv_queue', 'wsrep_last_committed', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_master_clients');
 
 -- @statement cluster_variables
 -- @out variable_name text, value text null
 SHOW VARIABLES WHERE Variable_name IN ('hostname', 'port', 'wsrep_on', 'wsrep_node_name', 'read_only', 'auto_increment_increment',
   'auto_increment_offset', 'innodb_autoinc_lock_mode', 'wsrep_certify_nonpk', 'wsrep_provider_options', 'binlog_format', 'wsrep_desync',
-  'wsrep_OSU_method', 'innodb_flush_log_at_trx_commit');
+  'wsrep_OSU_method', 'innodb_flush_log_at_trx_commit', 'server_id', 'log_bin', 'log_slave_updates', 'sync_binlog', 'gtid_strict_mode',
+  'rpl_semi_sync_master_enabled', 'rpl_semi_sync_master_timeout', 'rpl_semi_sync_master_wait_point', 'rpl_semi_sync_slave_enabled',
+  'report_host');
 
 -- @statement cluster_writer
 -- @out node text, epoch uint, next text, held uint, since time null, reason text
@@ -79,6 +86,12 @@ WHERE id = 1 AND epoch = :epoch;
 -- @in epoch uint, node text, reason text
 UPDATE writer SET node = :node, epoch = epoch + 1, next = '', held = 0, since = UTC_TIMESTAMP(6), reason = :reason
 WHERE id = 1 AND epoch = :epoch AND node = '';
+
+-- Without Galera, whatever node the row names: nothing of its transactions can come any more. raised: the new epoch.
+-- @statement cluster_promote
+-- @in raised uint, node text, reason text, epoch uint
+UPDATE writer SET node = :node, epoch = :raised, next = '', held = 0, since = UTC_TIMESTAMP(6), reason = :reason
+WHERE id = 1 AND epoch = :epoch;
 
 -- Every slot, so that a transaction of any writer and a switch exclude each other.
 -- @statement cluster_fence

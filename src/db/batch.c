@@ -237,18 +237,27 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 	return first_failure(batch);
 }
 
-// For the fence of the transaction that is about to begin. DB_LOST: that failed, and the connection was closed.
+// For the fence of the transactions to come; and commits one that is the fence alone, if the connection has to. DB_LOST: that failed, and the
+// connection was closed.
 static enum db_result take_slot(struct db *db)
 {
+	bool proves = db->unproven;
 	struct pool *pool = new_pool();
+	enum txn_state state = db->state;
 
 	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
 	db->state = TXN_OUTSIDE;
+	db->unproven = false;
 	enum db_result result = db_batch_run(db, pool, calls, COUNT_OF(calls));
-	db->state = TXN_WAITING;
-	if (result == DB_OK)
+	if (result == DB_OK) {
 		db->slot = sql_writer_slot_taken_row(&calls[1].rows, 0)->id;
-	else
+		struct db_call fence = db_writer_fence(db);
+		result = proves ? db_batch_run(db, pool, &fence, 1) : DB_OK;
+		if (result == DB_OK && proves && fence.rows.affected == 0)
+			result = db_writer_lost(db);
+	}
+	db->state = state;
+	if (result != DB_OK)
 		db_conn_drop(db);
 	pool_free(&pool);
 	return result == DB_OK ? DB_OK : DB_LOST;
@@ -262,7 +271,8 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	enum db_result result = db->state == TXN_OPEN ? DB_OK : db_conn_ensure(db);
 
 	assert(n <= DB_MAX_BATCH);
-	if (result == DB_OK && db->fenced && db->slot == 0 && db->state == TXN_WAITING && db->mode == DB_WRITE)
+	bool begins = db->fenced && db->slot == 0 && db->state == TXN_WAITING && db->mode == DB_WRITE;
+	if (result == DB_OK && (begins || db->unproven))
 		result = take_slot(db);
 	if (result != DB_OK)
 		return fail_all(calls, n, result);

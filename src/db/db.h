@@ -149,6 +149,12 @@ struct str db_script_text(struct pool *pool, const char *script, const char *con
 // Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
 // DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.
 enum db_result db_run_script(struct db *db, struct str sql);
+// Runs a text of one SHOW statement whose columns differ from release to release. cells: its first row, in pool; n 0: there is none.
+struct db_cells {
+	size_t n;
+	const struct str *names, *values; // of each column; a NULL has p NULL
+};
+enum db_result db_run_show(struct db *db, struct pool *pool, struct str sql, struct db_cells *cells);
 // Takes the next statement off *rest, without its semicolon and without comments before it. False: there is none.
 bool db_script_next(struct str *rest, struct str *statement);
 // Runs one statement of such a text that changes a table. While it waits for the table, everybody who comes after it waits behind

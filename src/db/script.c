@@ -177,3 +177,36 @@ enum db_result db_run_script(struct db *db, struct str sql)
 	}
 	return result;
 }
+
+static void take_cells(MYSQL_RES *result, struct pool *pool, struct db_cells *cells)
+{
+	MYSQL_ROW row = mysql_fetch_row(result);
+	const MYSQL_FIELD *fields = mysql_fetch_fields(result);
+	const unsigned long *lengths = mysql_fetch_lengths(result);
+	size_t n = row != NULL ? mysql_num_fields(result) : 0;
+	struct str *names = pool_alloc(pool, (n + 1) * sizeof(*names)), *values = pool_alloc(pool, (n + 1) * sizeof(*values));
+
+	for (size_t i = 0; i < n; i++) {
+		names[i] = str_dup(pool, (struct str){ fields[i].name, fields[i].name_length });
+		values[i] = row[i] != NULL ? str_dup(pool, (struct str){ row[i], lengths[i] }) : STR_NONE;
+	}
+	*cells = (struct db_cells){ .n = n, .names = names, .values = values };
+}
+
+enum db_result db_run_show(struct db *db, struct pool *pool, struct str sql, struct db_cells *cells)
+{
+	enum db_result result = db_batch_run(db, NULL, NULL, 0);
+	struct str statement;
+
+	*cells = (struct db_cells){ .n = 0 };
+	assert(db->state == TXN_OUTSIDE);
+	if (result != DB_OK || !db_script_next(&sql, &statement))
+		return result;
+	db->round_trips++;
+	MYSQL_RES *answer = mysql_real_query(db->mysql, statement.p, (unsigned long)statement.n) == 0 ? mysql_store_result(db->mysql) : NULL;
+	if (answer == NULL)
+		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+	take_cells(answer, pool, cells);
+	mysql_free_result(answer);
+	return DB_OK;
+}

@@ -95,6 +95,21 @@ static enum db_result ask_role(struct db *db, const struct db_query *query, stru
 	return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), query);
 }
 
+// Of a server that has no row of the writer: the schema must not be made on a replica.
+static bool is_read_only(struct db *db)
+{
+	const struct db_query *query = &sql_writer_read_only_query;
+
+	db->round_trips++;
+	MYSQL_RES *result = mysql_real_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0 ? mysql_store_result(db->mysql) : NULL;
+	MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+	bool is = row != NULL && number_of(row[0]) != 0;
+
+	if (result != NULL)
+		mysql_free_result(result);
+	return is;
+}
+
 // Keeps why this server is not used, and leaves it.
 static enum db_result PRINTF_LIKE(2, 3) leave(struct db *db, const char *format, ...)
 {
@@ -109,6 +124,53 @@ static enum db_result PRINTF_LIKE(2, 3) leave(struct db *db, const char *format,
 	return DB_LOST;
 }
 
+// What the other servers are, as far as they answer within a second.
+struct others {
+	uint64_t epoch; // the highest
+	bool writable;  // one of them takes changes
+};
+
+static struct others ask_others(struct db *db)
+{
+	struct db_settings settings = *db->settings;
+	struct others others = { .epoch = 0 };
+
+	settings.connect_timeout = 1;
+	settings.read_timeout = 1;
+	for (size_t i = 0; i < db->n_hosts; i++) {
+		if (i == db->host || db->hosts[i].hung_until_us > clock_tick_us())
+			continue;
+		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
+		int64_t begun_us = clock_tick_us();
+		struct role role;
+
+		if (db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known) {
+			others.epoch = role.epoch > others.epoch ? role.epoch : others.epoch;
+			others.writable = others.writable || !role.read_only;
+		} else if (clock_tick_us() - begun_us >= INT64_C(900000)) {
+			db_writer_hangs(db, i);
+		}
+		db_close(&other);
+	}
+	return others;
+}
+
+// A server without Galera says that it is the writer, of that epoch; but nobody tells it when another one was made the primary while it was
+// away. So all are asked; and the connection begins with a transaction of the fence alone, which proves that it is one that others take for their
+// primary, where it waits for a replica's receipt: all that is read here afterwards has a replica, too (doc/cluster.md, "Primary and replica").
+static enum db_result check_epoch(struct db *db, const struct role *role)
+{
+	uint64_t epoch = ask_others(db).epoch;
+
+	db->newest_epoch = epoch > db->newest_epoch ? epoch : db->newest_epoch;
+	if (role->epoch < db->newest_epoch)
+		return leave(db, "%s was the writer once, of epoch %llu; there is a later one, of epoch %llu", role->me,
+			(unsigned long long)role->epoch, (unsigned long long)db->newest_epoch);
+	db->newest_epoch = role->epoch;
+	db->unproven = true;
+	return DB_OK;
+}
+
 static enum db_result judge(struct db *db, const struct role *role)
 {
 	if (role->read_only)
@@ -116,16 +178,19 @@ static enum db_result judge(struct db *db, const struct role *role)
 	if (strcmp(role->me, role->node) == 0) {
 		db->fenced = true;
 		db->epoch = role->epoch;
-		return DB_OK;
+		return role->galera ? DB_OK : check_epoch(db, role);
 	}
-	if (role->node[0] == '\0' && !role->galera && !role->held)
-		return DB_OK; // servers that are no cluster of Galera, and among which no writer was ever appointed
+	if (role->epoch == 0 && !role->galera) {
+		if (ask_others(db).writable)
+			return leave(db, "%s and another server take changes, and neither was named the writer: `tenure-manage cluster switch NODE`", role->me);
+		return DB_OK; // a primary that was never appointed: the only server that takes changes
+	}
 	if (role->node[0] != '\0')
 		return leave(db, "%s is not the writer, %s is", role->me, role->node);
 	if (role->held)
 		return leave(db, "an operator has stopped all writes, until `tenure-manage cluster switch NODE` (asked %s)", role->me);
-	return leave(db, "no node is the writer at the moment: tenured-host appoints one, or `tenure-manage cluster switch NODE` (asked %s)",
-		role->me);
+	return leave(db, "no node is the writer at the moment: %s`tenure-manage cluster switch NODE` (asked %s)",
+		role->galera ? "tenured-host appoints one, or " : "", role->me);
 }
 
 enum db_result db_writer_find(struct db *db)
@@ -133,7 +198,7 @@ enum db_result db_writer_find(struct db *db)
 	struct role role;
 	int64_t asked_us = clock_tick_us();
 
-	db->fenced = db->galera = false;
+	db->fenced = db->galera = db->unproven = false;
 	db->slot = 0;
 	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
 	db->galera = role.galera;
@@ -141,6 +206,8 @@ enum db_result db_writer_find(struct db *db)
 		result = judge(db, &role);
 	else if (result == DB_OK && !db->admin)
 		result = leave(db, "the schema is older than this program: run `tenure-manage db upgrade`");
+	else if (result == DB_OK && is_read_only(db))
+		result = leave(db, "it takes no changes: it is read-only");
 	if (result == DB_OK)
 		db->confirmed_us = asked_us;
 	return result;
@@ -201,25 +268,6 @@ enum db_result db_writer_confirm(struct db *db)
 
 // ---- servers that hang
 
-// Does another server know of a later epoch than this connection's? Then nothing more can be written by this one.
-static bool is_superseded(struct db *db)
-{
-	struct db_settings settings = *db->settings;
-	bool is = false;
-
-	settings.connect_timeout = 1;
-	settings.read_timeout = 1;
-	for (size_t i = 0; i < db->n_hosts && !is; i++) {
-		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
-		struct role role;
-
-		is = i != db->host && db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known &&
-			role.epoch > db->epoch;
-		db_close(&other);
-	}
-	return is;
-}
-
 bool db_writer_await(struct db *db)
 {
 	if (!db->fenced || db->mysql == NULL)
@@ -231,7 +279,7 @@ bool db_writer_await(struct db *db)
 
 		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && clock_tick_us() >= end_us))
 			return true; // reading tells what is wrong, if anything is
-		if (n == 0 && is_superseded(db))
+		if (n == 0 && ask_others(db).epoch > db->epoch) // nothing more can be written by this connection
 			break;
 	}
 	db_writer_hangs(db, db->host);
