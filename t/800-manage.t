@@ -356,11 +356,13 @@ subtest 'cluster commands where there is no cluster' => sub {
         like $err, qr/host names one server/, '... since it would stop nobody';
     }
     {
-        my $two = $ENV{TENURE_DATABASE_HOST} // 'localhost';
-        local $ENV{TENURE_DATABASE_HOST} = "$two,$two";
+        local $ENV{TENURE_DATABASE_HOST} = 'localhost,127.0.0.1:1';
         ($code, $out, $err) = manage('cluster', 'fence');
-        is $code, 69, 'nor can servers without Galera be fenced';
-        like $err, qr/no node of a Galera cluster/, '... which is said';
+        is $code, 69, 'nor can servers be fenced none of which was made the writer';
+        like $err, qr/no server was made the writer yet/, '... which is said';
+        ($code, $out, $err) = manage('cluster', 'switch', '--force', 'localhost');
+        is $code, 75, 'nor is one made the primary that has no binary log, while another does not answer';
+        like $err, qr/log_bin and log_slave_updates must be ON.*127\.0\.0\.1:1: it does not answer.*--force is for a primary that is gone/s, '... for all of these reasons';
     }
     is sql('SELECT node, epoch, held FROM writer'), $row, 'the row of the writer is as it was';
 };

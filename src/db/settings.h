@@ -15,6 +15,8 @@ struct db_settings {
 	const char *password;
 	const char *admin_user;   // for tenure-manage; "": the same as user
 	const char *admin_password;
+	const char *replication_user; // with which a replica connects to its primary; "": `tenure-manage cluster switch` makes no server a replica
+	const char *replication_password;
 	const char *tls;          // off | on (encrypt) | verify (encrypt, check chain and name)
 	const char *tls_ca;       // PEM files; "": none
 	const char *tls_cert;

@@ -138,7 +138,7 @@ static struct others ask_others(struct db *db)
 	settings.connect_timeout = 1;
 	settings.read_timeout = 1;
 	for (size_t i = 0; i < db->n_hosts; i++) {
-		if (i == db->host || db->hosts[i].hung_until_us > clock_tick_us())
+		if (i == db->host || db->hosts[i].avoided_until_us > clock_tick_us())
 			continue;
 		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
 		int64_t begun_us = clock_tick_us();

@@ -7,6 +7,7 @@
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "registry/upkeep/cluster.h"
+#include "registry/upkeep/promotion.h"
 
 static struct cluster *look(const struct manage *manage)
 {
@@ -25,23 +26,76 @@ static const char *role_of(const struct cluster *cluster, const struct cluster_n
 		return "away";
 	if (writer != NULL && str_eq(writer->node, node->name))
 		return "writer";
-	return cluster_is_usable(node) ? "ready" : "not used";
+	if (!node->galera && node->replication.is_replica && node->read_only)
+		return "replica";
+	return cluster_is_usable(node) && (node->galera || writer == NULL || writer->epoch == 0) ? "ready" : "not used";
 }
 
-static void print_nodes(const struct cluster *cluster)
+static bool is_writer(const struct cluster *cluster, const struct cluster_node *node)
 {
-	printf("%-24s %-16s %-9s %-16s %s\n", "HOST", "NODE", "ROLE", "STATE", "REMARK");
+	const struct cluster_writer *writer = cluster_writer(cluster);
+
+	return writer != NULL && node->answers && writer->node.n > 0 && str_eq(writer->node, node->name);
+}
+
+// A server without Galera that takes changes, though another one, or none, is the writer.
+static bool is_rival(const struct cluster *cluster, const struct cluster_node *node)
+{
+	const struct cluster_writer *writer = cluster_writer(cluster);
+
+	return node->answers && !node->galera && !node->read_only && cluster->n > 1 && writer != NULL && writer->epoch > 0 && !is_writer(cluster, node);
+}
+
+static struct str state_of(const struct manage *manage, const struct cluster *cluster, const struct cluster_node *node)
+{
+	const struct cluster_replication *own = &node->replication;
+
+	if (!node->answers)
+		return STR("-");
+	if (node->galera)
+		return node->state;
+	if (is_writer(cluster, node))
+		return own->waits ? str_printf(manage->pool, "semi-sync, %llu replica%s", (unsigned long long)own->waiting_for, own->waiting_for == 1 ? "" : "s") :
+			STR("not semi-sync");
+	if (!own->known || !own->is_replica)
+		return STR("no replica");
+	if (!own->receives || !own->applies)
+		return own->applies ? STR("receives nothing") : STR("applies nothing");
+	return str_printf(manage->pool, "replica, %.*s s behind", STR_ARG(own->behind.n > 0 ? own->behind : STR("?")));
+}
+
+static struct str remark_of(const struct cluster *cluster, const struct cluster_node *node)
+{
+	if (!node->answers)
+		return node->error;
+	if (is_rival(cluster, node))
+		return STR("it takes changes, and is not the writer: SET GLOBAL read_only = ON there");
+	if (!node->galera && !node->replication.known)
+		return node->error;
+	if (node->read_only && (node->galera || is_writer(cluster, node) || (node->replication.error.n == 0 && node->settings.n == 0)))
+		return STR("read-only");
+	if (!node->galera && node->replication.error.n > 0)
+		return node->replication.error;
+	return !node->primary ? STR("not in the primary component") :
+		!node->has_writer ? STR("no table writer: run `tenure-manage db init`, or db upgrade") : node->settings;
+}
+
+// Returns how many servers take changes and may not.
+static size_t print_nodes(const struct manage *manage, const struct cluster *cluster)
+{
+	size_t rivals = 0;
+
+	printf("%-24s %-16s %-9s %-22s %s\n", "HOST", "NODE", "ROLE", "STATE", "REMARK");
 	for (size_t i = 0; i < cluster->n; i++) {
 		const struct cluster_node *node = &cluster->nodes[i];
-		struct str state = !node->answers ? STR("-") : node->state.n > 0 ? node->state : STR("no Galera");
-		struct str name = node->answers ? node->name : STR("-");
-		struct str remark = !node->answers ? node->error : node->read_only ? STR("read-only") :
-			!node->primary ? STR("not in the primary component") :
-			!node->has_writer ? STR("no table writer: run `tenure-manage db init`, or db upgrade") : node->settings;
+		struct str state = cluster->n == 1 && !node->galera ? STR("-") : state_of(manage, cluster, node), name = node->answers ? node->name : STR("-");
+		struct str remark = cluster->n == 1 && node->answers && !node->galera ? STR("") : remark_of(cluster, node);
 
-		printf("%-24.*s %-16.*s %-9s %-16.*s %.*s\n", STR_ARG(node->host), STR_ARG(name), role_of(cluster, node), STR_ARG(state),
+		printf("%-24.*s %-16.*s %-9s %-22.*s %.*s\n", STR_ARG(node->host), STR_ARG(name), role_of(cluster, node), STR_ARG(state),
 			STR_ARG(remark));
+		rivals += is_rival(cluster, node);
 	}
+	return rivals;
 }
 
 int command_cluster_status(struct manage *manage)
@@ -52,7 +106,7 @@ int command_cluster_status(struct manage *manage)
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = EXIT_FAILED;
 
-	print_nodes(cluster);
+	size_t rivals = print_nodes(manage, cluster);
 	if (cluster->n == 1 && cluster->nodes[0].answers) {
 		printf("\n[database] host names one server, which takes all changes.\n");
 		code = EXIT_CLEAN;
@@ -64,7 +118,7 @@ int command_cluster_status(struct manage *manage)
 
 		printf("\nwriter  %.*s\nepoch   %llu\nreason  %.*s\n", STR_ARG(writer->node.n > 0 ? writer->node : STR("none")),
 			(unsigned long long)writer->epoch, STR_ARG(writer->reason));
-		code = serves ? EXIT_CLEAN : EXIT_FOUND;
+		code = serves && rivals == 0 ? EXIT_CLEAN : EXIT_FOUND;
 		if (writer->held)
 			printf("\nAll writes are stopped. `tenure-manage cluster switch NODE` lets them go on.\n");
 	}
@@ -72,15 +126,20 @@ int command_cluster_status(struct manage *manage)
 	return code;
 }
 
-// Only nodes of Galera are fenced (doc/cluster.md): elsewhere a row of the writer would stop nobody.
-static int refuse_without_galera(const struct cluster *cluster)
+static bool has_galera(const struct cluster *cluster)
 {
 	for (size_t i = 0; i < cluster->n; i++) {
-		if (cluster->nodes[i].galera && cluster->n > 1)
-			return EX_OK;
+		if (cluster->nodes[i].galera)
+			return true;
 	}
-	return manage_fail(EX_UNAVAILABLE, cluster->n == 1 ? "[database] host names one server, which takes all changes: there is nothing to switch or to stop" :
-		"no node of a Galera cluster answers; without Galera, Tenure does not know a writer");
+	return false;
+}
+
+static int refuse_single_server(const struct cluster *cluster)
+{
+	if (cluster->n > 1)
+		return EX_OK;
+	return manage_fail(EX_UNAVAILABLE, "[database] host names one server, which takes all changes: there is nothing to switch or to stop");
 }
 
 static int tell(enum cluster_outcome outcome, struct str why)
@@ -111,20 +170,46 @@ static int switch_to(struct cluster *cluster, size_t target)
 	return tell(outcome, why);
 }
 
+// Without Galera: a promotion, which an operator alone decides.
+static int promote(struct cluster *cluster, size_t target, bool force)
+{
+	struct str name = cluster->nodes[target].name, reasons = promotion_refusal(cluster, target, force), why = STR(""), notes = STR(""), line;
+
+	if (reasons.n > 0)
+		(void)manage_fail(0, "%.*s can't be made the primary:", STR_ARG(name));
+	while (reasons.n > 0 && str_split(&reasons, '\n', &line)) {
+		if (line.n > 0)
+			fprintf(stderr, "  %.*s\n", STR_ARG(line));
+		if (reasons.n == 0)
+			return EX_TEMPFAIL;
+	}
+	enum cluster_outcome outcome = promotion_run(cluster, target, force, force ? STR("tenure-manage cluster switch --force") :
+		STR("tenure-manage cluster switch"), &why, &notes);
+	if (outcome == CLUSTER_DONE)
+		printf("%.*s is the writer\n", STR_ARG(name));
+	fprintf(outcome == CLUSTER_DONE ? stdout : stderr, "%.*s", STR_ARG(notes));
+	return tell(outcome, why);
+}
+
 int command_cluster_switch(struct manage *manage)
 {
+	bool force = manage_option(manage, "--force") != NULL;
 	struct str name = str_c(manage->arguments[0]);
 	struct cluster *cluster = look(manage);
 	if (cluster == NULL)
 		return manage_fail(EX_OSERR, "no memory");
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t target = cluster_find(cluster, name);
-	int code = refuse_without_galera(cluster);
+	int code = refuse_single_server(cluster);
 
 	if (code != EX_OK)
 		; // said already
-	else if (target == cluster->n)
+	else if (target == cluster->n || !cluster->nodes[target].answers)
 		code = manage_fail(EX_DATAERR, "no node that answers is called \"%.*s\"; `tenure-manage cluster status` lists them", STR_ARG(name));
+	else if (!has_galera(cluster))
+		code = promote(cluster, target, force);
+	else if (force)
+		code = manage_fail(EX_USAGE, "--force is for a primary with replicas; this is a cluster of Galera, which decides itself who is gone");
 	else if (!cluster_is_usable(&cluster->nodes[target]) || cluster->nodes[target].writer.epoch != writer->epoch)
 		code = manage_fail(EX_TEMPFAIL, "%.*s can't be the writer now; `tenure-manage cluster status` says why", STR_ARG(name));
 	else if (str_eq(writer->node, cluster->nodes[target].name))
@@ -140,12 +225,14 @@ int command_cluster_fence(struct manage *manage)
 	struct cluster *cluster = look(manage);
 	if (cluster == NULL)
 		return manage_fail(EX_OSERR, "no memory");
-	int code = refuse_without_galera(cluster);
+	const struct cluster_writer *writer = cluster_writer(cluster);
+	int code = refuse_single_server(cluster);
+	if (code == EX_OK && !has_galera(cluster) && (writer == NULL || writer->epoch == 0))
+		code = manage_fail(EX_UNAVAILABLE, "no server was made the writer yet, so none can be stopped: `tenure-manage cluster switch NODE`");
 	if (code != EX_OK) {
 		cluster_close(&cluster);
 		return code;
 	}
-	const struct cluster_writer *writer = cluster_writer(cluster);
 	enum cluster_outcome outcome = CLUSTER_FAILED;
 	struct str why = STR("no node can be asked");
 	size_t at = writer != NULL ? cluster_find(cluster, writer->node) : cluster->n;

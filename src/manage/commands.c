@@ -74,7 +74,9 @@ const struct manage_command manage_commands[] = {
 	  "Exit code 0: the writer can be used; 1: there is none, or it can't be used; 2: no node answers.", { { .name = NULL } }, true },
 	{ "cluster", "switch", "NODE", 1, NEEDS_CONFIG, command_cluster_switch, "make another node of the database the writer",
 	  "NODE is the node's name, or how [database] host names it. Transactions of the writer are waited for up to a second; what\n"
-	  "takes longer is rolled back. Half a second passes in which nothing is written.", { { .name = NULL } }, false },
+	  "takes longer is rolled back. Half a second passes in which nothing is written. Without Galera: NODE becomes the primary and\n"
+	  "all others its replicas; if it can't, all reasons are printed.",
+	  { { "--force", 0, NULL, "the primary is gone, and what no replica received from it may be lost" } }, false },
 	{ "cluster", "fence", "", 0, NEEDS_CONFIG, command_cluster_fence, "stop all writes to the database",
 	  "Until `tenure-manage cluster switch NODE`; tenured-host appoints no writer meanwhile.", { { .name = NULL } }, false },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "check that the stored data are consistent",

@@ -221,7 +221,7 @@ static void bad_structure(void)
 {
 	refused(STR("[database]\nnmae = x\n"),
 	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, socket, port, name, user, "
-	        "password, admin_user, admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
+	        "password, admin_user, admin_password, replication_user, replication_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
 	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),
 	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [host], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");

@@ -147,7 +147,24 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-// On a cluster of Galera whose writer was never appointed, appoints the first node that can be it.
+// The only server that takes changes, where none is a node of Galera.
+static bool find_primary(const struct cluster *cluster, size_t *at)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cluster->n; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		if (node->answers && node->galera)
+			return false;
+		if (!cluster_is_usable(node))
+			continue;
+		*at = i;
+		n++;
+	}
+	return n == 1;
+}
+
+// On several servers whose writer was never appointed, appoints it: the first node of Galera that can be it, or the primary.
 static int appoint_writer(struct manage *manage)
 {
 	struct cluster_memory memory = { 0 };
@@ -166,7 +183,10 @@ static int appoint_writer(struct manage *manage)
 
 	// A point of time so late that no patience is needed: there was no writer whose reads could go on.
 	(void)(never && cluster_must_switch(cluster, &memory, 1, &via, &target, &reason));
-	if (never && cluster_must_switch(cluster, &memory, INT64_MAX, &via, &target, &reason)) {
+	bool found = never && find_primary(cluster, &via);
+	if (found)
+		target = via;
+	if (found || (never && cluster_must_switch(cluster, &memory, INT64_MAX, &via, &target, &reason))) {
 		enum cluster_outcome outcome = cluster_switch(cluster, via, cluster->nodes[target].name, STR("the registry was made"), &why);
 		if (outcome == CLUSTER_DONE)
 			printf("writer: %.*s\n", STR_ARG(cluster->nodes[target].name));

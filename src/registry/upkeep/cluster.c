@@ -10,6 +10,7 @@
 #include "db/db.h"
 #include "db/settings.h"
 #include "sql/cluster.h"
+#include "sql/replication.h"
 
 enum {
 	CONNECT_S = 1, READ_S = 1, // for a look: a node that stops in order may still accept connections
@@ -107,6 +108,56 @@ static struct str complaint(const struct db_rows *variables)
 	return STR("");
 }
 
+static bool is_on(const struct db_rows *variables, const char *name)
+{
+	return str_eq(value_of(variables, name), STR("ON"));
+}
+
+// What must hold for a server without Galera, so that what it acknowledged is not lost with it.
+static struct str complaint_of_server(struct pool *pool, const struct cluster_node *node, const struct db_rows *status,
+	const struct db_rows *variables)
+{
+	const struct cluster_replication *own = &node->replication;
+	enum { HOUR_MS = 3600000 };
+
+	if (!own->logs)
+		return STR("log_bin or log_slave_updates is off: it can't be the primary of replicas");
+	if (number_of(variables, "sync_binlog") != 1)
+		return STR("sync_binlog is not 1: after a crash it may lack what its replicas have");
+	if (str_eq(value_of(variables, "innodb_flush_log_at_trx_commit"), STR("0")))
+		return STR("innodb_flush_log_at_trx_commit is 0: acknowledged changes may be lost by a crash; set it to 1");
+	if (node->read_only)
+		return own->receipts ? STR("") : STR("rpl_semi_sync_slave_enabled is OFF: no primary waits for it");
+	if (!own->waits)
+		return STR("rpl_semi_sync_master_enabled is OFF: what it acknowledged last may be lost with it");
+	if (!str_eq(value_of(variables, "rpl_semi_sync_master_wait_point"), STR("AFTER_SYNC")))
+		return STR("rpl_semi_sync_master_wait_point is not AFTER_SYNC: readers see changes that no replica has yet");
+	if (!str_eq(value_of(status, "Rpl_semi_sync_master_status"), STR("ON")))
+		return STR("semi-synchronous replication has timed out: no replica has what it acknowledges now");
+	if (own->waits_ms < HOUR_MS)
+		return str_printf(pool, "rpl_semi_sync_master_timeout is %llu ms: when no replica has answered for so long, it acknowledges what it alone has",
+			(unsigned long long)own->waits_ms);
+	return own->waiting_for == 0 ? STR("no replica is connected: all writes wait") : STR("");
+}
+
+static void take_server(struct pool *pool, struct cluster_node *node, const struct db_rows *status, const struct db_rows *variables)
+{
+	struct cluster_replication *own = &node->replication;
+	struct str host = value_of(variables, "hostname");
+
+	own->server_id = number_of(variables, "server_id");
+	own->logs = is_on(variables, "log_bin") && is_on(variables, "log_slave_updates");
+	own->waits = is_on(variables, "rpl_semi_sync_master_enabled");
+	own->receipts = is_on(variables, "rpl_semi_sync_slave_enabled");
+	own->waits_ms = number_of(variables, "rpl_semi_sync_master_timeout");
+	own->waiting_for = number_of(status, "Rpl_semi_sync_master_clients");
+	own->report_host = value_of(variables, "report_host");
+	own->port = value_of(variables, "port");
+	node->name = str_printf(pool, "%.*s:%.*s", STR_ARG(host), STR_ARG(own->port));
+	node->primary = node->synced = true;
+	node->settings = complaint_of_server(pool, node, status, variables);
+}
+
 static void take_state(struct cluster_node *node, struct pool *pool, const struct db_rows *status, const struct db_rows *variables)
 {
 	struct str me = value_of(variables, "wsrep_node_name");
@@ -115,10 +166,7 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 	node->galera = str_eq(value_of(variables, "wsrep_on"), STR("ON"));
 	node->read_only = !str_eq(value_of(variables, "read_only"), STR("OFF"));
 	if (!node->galera) {
-		struct str host = value_of(variables, "hostname"), port = value_of(variables, "port");
-
-		node->name = str_printf(pool, "%.*s:%.*s", STR_ARG(host), STR_ARG(port));
-		node->primary = node->synced = true;
+		take_server(pool, node, status, variables);
 		return;
 	}
 	node->name = me;
@@ -134,6 +182,55 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 static void forget(struct cluster_node *node, const char *error)
 {
 	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .error = str_c(error) };
+}
+
+// A cell of a row of SHOW; "" if it is NULL or not there.
+static struct str cell_of(const struct db_cells *cells, const char *name)
+{
+	for (size_t i = 0; i < cells->n; i++) {
+		if (str_eq_nocase(cells->names[i], str_c(name)))
+			return cells->values[i].p != NULL ? cells->values[i] : STR("");
+	}
+	return STR("");
+}
+
+static void take_replication(struct pool *pool, struct cluster_replication *own, const struct db_cells *cells)
+{
+	struct str host = cell_of(cells, "Master_Host"), port = cell_of(cells, "Master_Port"), gtid = cell_of(cells, "Using_Gtid");
+	struct str receiving = cell_of(cells, "Last_IO_Error"), applying = cell_of(cells, "Last_SQL_Error");
+
+	own->known = true;
+	own->is_replica = host.n > 0;
+	own->receives = str_eq(cell_of(cells, "Slave_IO_Running"), STR("Yes"));
+	own->applies = str_eq(cell_of(cells, "Slave_SQL_Running"), STR("Yes"));
+	own->uses_gtid = gtid.n > 0 && !str_eq(gtid, STR("No"));
+	own->tls = str_eq(cell_of(cells, "Master_SSL_Allowed"), STR("Yes"));
+	own->verifies = str_eq(cell_of(cells, "Master_SSL_Verify_Server_Cert"), STR("Yes"));
+	own->ca = cell_of(cells, "Master_SSL_CA_File");
+	own->cert = cell_of(cells, "Master_SSL_Cert");
+	own->key = cell_of(cells, "Master_SSL_Key");
+	own->primary = str_printf(pool, "%.*s:%.*s", STR_ARG(host), STR_ARG(port));
+	own->behind = cell_of(cells, "Seconds_Behind_Master");
+	own->received = cell_of(cells, "Gtid_IO_Pos");
+	own->state = cell_of(cells, "Slave_IO_State");
+	own->error = applying.n > 0 ? applying : receiving;
+	if (!str_to_u64(cell_of(cells, "Master_Server_Id"), &own->primary_id))
+		own->primary_id = 0;
+}
+
+bool cluster_ask_replication(struct cluster *cluster, struct cluster_node *node)
+{
+	const struct str connection = STR("");
+	const struct sql_replication_status in = { .connection = { &connection, 1 } };
+	struct db_cells cells;
+
+	node->replication.known = false;
+	if (db_run_show(node->db, cluster->pool, sql_replication_status_text(cluster->pool, &in), &cells) != DB_OK) {
+		node->error = str_dup(cluster->pool, str_c(db_error(node->db)));
+		return false;
+	}
+	take_replication(cluster->pool, &node->replication, &cells);
+	return true;
 }
 
 static void look_at(struct cluster *cluster, struct cluster_node *node)
@@ -154,6 +251,8 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	}
 	node->error = STR("");
 	take_state(node, pool, &calls[0].rows, &calls[1].rows);
+	if (!node->galera && cluster->admin)
+		(void)cluster_ask_replication(cluster, node);
 	if (!node->primary || sql_cluster_writer_run(node->db, pool, &rows) != DB_OK || rows.n != 1)
 		return;
 	const struct sql_cluster_writer_row *row = sql_cluster_writer_row(&rows, 0);
@@ -261,12 +360,12 @@ size_t cluster_find(const struct cluster *cluster, struct str name)
 
 // ---- switching
 
-// One transaction of a switch: from epoch to epoch + 1.
+// One transaction of a switch: from epoch to raised.
 struct step {
 	struct db *db;
 	struct pool *pool;
 	struct db_call change; // of the row of the writer
-	uint64_t epoch;
+	uint64_t raised;
 	struct str node, reason;
 	bool overtaken;
 };
@@ -274,8 +373,8 @@ struct step {
 static enum db_verdict run_step(void *arg)
 {
 	struct step *step = arg;
-	const struct sql_cluster_fence fence = { .epoch = step->epoch + 1 };
-	const struct sql_cluster_record record = { .epoch = step->epoch + 1, .node = step->node, .reason = step->reason };
+	const struct sql_cluster_fence fence = { .epoch = step->raised };
+	const struct sql_cluster_record record = { .epoch = step->raised, .node = step->node, .reason = step->reason };
 	struct db_call rest[] = { sql_cluster_fence_call(step->pool, &fence), sql_cluster_record_call(step->pool, &record) };
 
 	step->overtaken = false;
@@ -296,11 +395,11 @@ static enum cluster_outcome end_step(struct step *step, struct str *why)
 	return result == DB_OK ? CLUSTER_OVERTAKEN : CLUSTER_FAILED;
 }
 
-static enum cluster_outcome resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
+enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
 	struct str *why)
 {
 	const struct sql_cluster_resign in = { .epoch = epoch, .next = next, .held = held, .reason = reason };
-	struct step step = { .db = db, .pool = cluster->pool, .epoch = epoch, .node = STR(""), .reason = reason };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = epoch + 1, .node = STR(""), .reason = reason };
 
 	step.change = sql_cluster_resign_call(cluster->pool, &in);
 	return end_step(&step, why);
@@ -309,18 +408,27 @@ static enum cluster_outcome resign(struct cluster *cluster, struct db *db, uint6
 static enum cluster_outcome appoint(struct cluster *cluster, struct db *db, uint64_t epoch, struct str node, struct str reason, struct str *why)
 {
 	const struct sql_cluster_appoint in = { .epoch = epoch, .node = node, .reason = reason };
-	struct step step = { .db = db, .pool = cluster->pool, .epoch = epoch, .node = node, .reason = reason };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = epoch + 1, .node = node, .reason = reason };
 
 	step.change = sql_cluster_appoint_call(cluster->pool, &in);
 	return end_step(&step, why);
 }
 
-// A connection with time to wait.
-static struct db *open_patient(const struct cluster *cluster, struct db_settings *settings, size_t via)
+struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node)
 {
 	*settings = *cluster->settings;
 	settings->read_timeout = SWITCH_S;
-	return db_open_node(settings, via, cluster->admin);
+	return db_open_node(settings, node, cluster->admin);
+}
+
+enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uint64_t epoch, uint64_t raised, struct str node, struct str reason,
+	struct str *why)
+{
+	const struct sql_cluster_promote in = { .raised = raised, .node = node, .reason = reason, .epoch = epoch };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = raised, .node = node, .reason = reason };
+
+	step.change = sql_cluster_promote_call(cluster->pool, &in);
+	return end_step(&step, why);
 }
 
 enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why)
@@ -336,9 +444,9 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 		*why = str_printf(cluster->pool, "two nodes are called \"%.*s\"", STR_ARG(node));
 		return CLUSTER_FAILED;
 	}
-	struct db *db = open_patient(cluster, &settings, via);
+	struct db *db = cluster_open_patient(cluster, &settings, via);
 	if (writer->node.n > 0) {
-		outcome = resign(cluster, db, epoch++, node, false, reason, why);
+		outcome = cluster_resign(cluster, db, epoch++, node, false, reason, why);
 		(void)nanosleep(&vacancy, NULL);
 	}
 	if (outcome == CLUSTER_DONE)
@@ -352,8 +460,8 @@ enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct s
 	struct db_settings settings;
 
 	assert(via < cluster->n && cluster->nodes[via].has_writer);
-	struct db *db = open_patient(cluster, &settings, via);
-	enum cluster_outcome outcome = resign(cluster, db, cluster->nodes[via].writer.epoch, STR(""), true, reason, why);
+	struct db *db = cluster_open_patient(cluster, &settings, via);
+	enum cluster_outcome outcome = cluster_resign(cluster, db, cluster->nodes[via].writer.epoch, STR(""), true, reason, why);
 	db_close(&db);
 	return outcome;
 }

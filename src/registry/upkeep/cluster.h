@@ -22,6 +22,28 @@ struct cluster_writer {
 	int64_t since_us;  // by the clock of the node that wrote the row
 };
 
+// Of a server without Galera: how it replicates. The members behind known are so only where the look was the admin user's, who may ask.
+struct cluster_replication {
+	uint64_t server_id;
+	bool logs;               // it writes a binary log, of what it receives as well: so it can be a primary
+	bool waits;              // semi-synchronous: it acknowledges a transaction after a replica has received it
+	bool receipts;           // semi-synchronous: it tells its primary what it received
+	uint64_t waits_ms;       // and no longer than that
+	uint64_t waiting_for;    // replicas that tell it
+	struct str report_host, port;
+	bool known;
+	bool is_replica;         // it has a primary, as far as it is configured
+	bool receives, applies;  // its two threads run
+	bool uses_gtid, tls, verifies;
+	uint64_t primary_id;     // its primary's server_id; 0: it was not connected yet
+	struct str primary;      // host:port
+	struct str behind;       // seconds; "": not known
+	struct str received;     // GTIDs
+	struct str error;        // of its threads
+	struct str state;        // of the thread that receives
+	struct str ca, cert, key; // its files for TLS to its primary; "": none
+};
+
 // One of the servers that [database] host names. Texts live until the next cluster_look().
 struct cluster_node {
 	struct str host;     // as the setting names it
@@ -36,6 +58,7 @@ struct cluster_node {
 	uint64_t size;       // nodes in its component
 	bool has_writer;     // writer is known: the node answers queries, and has the table
 	struct cluster_writer writer;
+	struct cluster_replication replication; // zeros for a node of Galera
 	struct str settings; // what is wrong with the node's settings, a text for operators; "": nothing
 	struct str error;    // why it does not answer
 	int64_t ask_again_us; // clock_tick_us() before which it is not asked, since it did not answer in time
@@ -76,13 +99,24 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 // Stops all writes, until somebody calls cluster_switch().
 enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct str reason, struct str *why);
 
+// The two halves of a switch, for promotion.c; each is a transaction on that server, on condition that the row's epoch is epoch. resign:
+// nobody is the writer from then on, for epoch + 1. promote: the node of that name is, for the epoch raised.
+enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
+	struct str *why);
+enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uint64_t epoch, uint64_t raised, struct str node, struct str reason,
+	struct str *why);
+// A connection to that node which waits for answers for some 20 seconds. settings: room for its settings, which must outlive it.
+struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node);
+// Asks a server without Galera how it replicates, again. DB_OK, or node->error says why not.
+bool cluster_ask_replication(struct cluster *cluster, struct cluster_node *node);
+
 // What was seen in earlier looks; begin with zeros.
 struct cluster_memory {
 	uint64_t epoch;
 	int64_t gone_us, weak_us, vacant_us; // clock_tick_us() since when the writer is gone, is not usable, or there is none; 0: it is not so
 	int64_t switched_us;                 // of the last switch that was seen
 };
-// Does another node have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that reason. Never
+// Does another node of Galera have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that reason. Never
 // without a primary component.
 bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *memory, int64_t now_us, size_t *via, size_t *target,
 	struct str *reason);

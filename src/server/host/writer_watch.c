@@ -41,12 +41,27 @@ static void warn_of_settings(const struct cluster *cluster, bool warned[CLUSTER_
 	}
 }
 
+// Without Galera, when it begins: that a server takes changes which is not the writer. Workers do not use it, but somebody else may.
+static void warn_of_rivals(const struct cluster *cluster, bool warned[CLUSTER_NODES])
+{
+	const struct cluster_writer *writer = cluster_writer(cluster);
+
+	for (size_t i = 0; i < cluster->n && writer != NULL && writer->epoch > 0; i++) {
+		const struct cluster_node *node = &cluster->nodes[i];
+		bool rival = node->answers && !node->galera && !node->read_only && !str_eq(node->name, writer->node) && writer->node.n > 0;
+		if (rival && !warned[i])
+			log_warning("node %.*s takes changes, and %.*s is the writer: SET GLOBAL read_only = ON there", STR_ARG(node->name),
+				STR_ARG(writer->node));
+		warned[i] = rival;
+	}
+}
+
 void writer_watch_run(const struct config *config, const struct shared *host)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	struct cluster *cluster = cluster_open(db_settings(config), false);
 	struct cluster_memory memory = { 0 };
-	bool warned[CLUSTER_NODES] = { false };
+	bool warned[CLUSTER_NODES] = { false }, warned_rivals[CLUSTER_NODES] = { false };
 
 	if (cluster == NULL) {
 		log_error("no memory to watch the cluster's writer");
@@ -59,6 +74,7 @@ void writer_watch_run(const struct config *config, const struct shared *host)
 		control_apply(host);
 		cluster_glance(cluster);
 		warn_of_settings(cluster, warned);
+		warn_of_rivals(cluster, warned_rivals);
 		if (cluster_must_switch(cluster, &memory, clock_tick_us(), &via, &target, &reason))
 			replace_writer(cluster, via, target, reason);
 		(void)nanosleep(&pause, NULL);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers without Galera, one of which is the primary of the others: makes one of them the primary. An operator decides it, never a program.
+// doc/cluster.md, "Primary and replica", says what is promised.
+#ifndef TENURE_REGISTRY_UPKEEP_PROMOTION_H
+#define TENURE_REGISTRY_UPKEEP_PROMOTION_H
+
+#include "registry/upkeep/cluster.h"
+
+// Why cluster->nodes[target] can't be the primary now: a reason in each line; "": it can. The cluster was looked at just now, as the admin
+// user. force: the primary does not answer, and an operator knows what that may lose.
+struct str promotion_refusal(struct cluster *cluster, size_t target, bool force);
+
+// Makes it the primary, and all others that answer its replicas. Call it only if promotion_refusal() has no reason. The present primary, if
+// it answers, takes no changes any more, and the target has applied all of its changes before it takes any. If it is the primary already,
+// others become its replicas that are none. *why: why it failed; the present primary goes on then, if it could be told so, and the
+// command may be run again. *notes: what an operator has to know of the others, a line each.
+enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool force, struct str reason, struct str *why, struct str *notes);
+
+// Does a contain all of b? Both are lists of GTIDs as MariaDB has them: "0-1-17,3-2-5", the last of each domain.
+bool promotion_covers(struct str a, struct str b);
+
+#endif

@@ -1,0 +1,117 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A primary and its semi-synchronous replica under the service, without Galera. The operator switches between them, and promotes the
+# replica when the primary was killed, while clients collide on a few names: what they were told has a serial order, so nothing that was
+# acknowledged is lost. Then the earlier primary returns and takes changes: nobody writes to it.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+use Time::HiRes ();
+
+use Tenure::History::Clients;
+use Tenure::Instance;
+use Tenure::Replicas;
+
+my $servers  = Tenure::Replicas->start;
+my $instance = Tenure::Instance->start(workers => 3, settings => { $servers->settings, 'database.read_timeout' => 20 },
+    allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/takes changes/, qr/semi|replica/]);
+my $admin = $instance->admin(timeout => 60);
+my $path  = '/v2.0/acme/persistentvolumes';
+my ($code, $text);
+
+sub switch { ($code, $text) = $instance->manage('cluster', 'switch', @_); return $code }
+sub status { ($code, $text) = $instance->manage('cluster', 'status'); return $code }
+
+sub served {
+    return Tenure::Instance::wait_until(sub { $admin->put("$path/probe", json => { at => Time::HiRes::time() })->status =~ /^20[01]$/ }, 60);
+}
+
+is status(), 0, 'db init has appointed the primary' or diag $text;
+like $text, qr/^127\.0\.0\.1:\d+ +\S+ +writer +semi-sync, 1 replica +\S*rpl_semi|^127\.0\.0\.1:\d+ +\S+ +writer +semi-sync, 1 replica *$/m, '... which is shown with its replica';
+like $text, qr/^127\.0\.0\.1:\d+ +\S+ +replica +replica, \d+ s behind +read-only$/m, '... and so is the replica';
+$admin->make_tenant('acme');
+
+subtest 'what is refused, with all reasons' => sub {
+    my $primary = $servers->value(1, 'SELECT @@gtid_binlog_pos');
+    $servers->sql(2, "SET sql_log_bin = 0; STOP SLAVE SQL_THREAD; REVOKE RELOAD ON *.* FROM operator\@'%'");
+    is switch($servers->host(2)), 75, 'a replica that applies nothing can\'t be promoted';
+    like $text, qr/it does not apply what it received: its SQL thread is stopped/, '... for that reason';
+    like $text, qr/lacks privileges: GRANT RELOAD ON/, '... and for each other one';
+    is switch($servers->host(2), '--force'), 75, 'nor with --force';
+    like $text, qr/--force is for a primary that is gone/, '... which is for something else';
+    $servers->sql(2, "SET sql_log_bin = 0; GRANT RELOAD ON *.* TO operator\@'%'; STOP SLAVE; CHANGE MASTER TO MASTER_USE_GTID = no; START SLAVE SQL_THREAD");
+    is switch($servers->host(2)), 75, 'nor one without GTIDs';
+    like $text, qr/replicates without GTIDs/, '... in words';
+    like $text, qr/it receives nothing from its primary/, '... and since it is stopped';
+    is switch('nowhere'), 65, 'nor a server that is not there';
+    is $servers->value(1, 'SELECT epoch FROM writer', 'tenure'), 1, 'nothing was switched';
+    $servers->sql(2, 'STOP SLAVE; CHANGE MASTER TO MASTER_USE_GTID = slave_pos; START SLAVE');
+    is $servers->value(2, 'SELECT @@read_only'), 1, 'the replica takes no changes';
+};
+
+my $load = Tenure::History::Clients->new(instance => $instance, clients => 6, timeout => 60);
+$load->start;
+ok served(), 'clients are served';
+
+for my $to (2, 1) {
+    my $begun = Time::HiRes::time();
+    is switch($servers->host($to)), 0, "switch to server $to" or diag $text;
+    like $text, qr/is its replica$/m, '... whose replica the other one is now';
+    ok served(), '... and the service goes on';
+    diag sprintf 'switched and served after %.2f s', Time::HiRes::time() - $begun;
+    is $servers->value(3 - $to, 'SELECT @@read_only'), 1, 'the earlier primary takes no changes';
+    is status(), 0, 'status finds nothing' or diag $text;
+}
+
+my $highest = $servers->value(1, 'SELECT MAX(id) FROM changes', 'tenure');
+$servers->kill_server(1);
+is status(), 1, 'status says that the primary is gone, by its exit code' or diag $text;
+is switch($servers->host(2)), 75, 'a replica is not promoted without a word of the operator\'s';
+like $text, qr/say --force\. Changes that it acknowledged and no replica received are lost then/, '... who is told what that may lose';
+my $begun = Time::HiRes::time();
+is switch('--force', $servers->host(2)), 0, '--force is that word' or diag $text;
+like $text, qr/has no semi-synchronous replica/, '... and he is told that there is no replica left';
+ok served(), 'the service goes on';
+diag sprintf 'promoted and served after %.2f s', Time::HiRes::time() - $begun;
+cmp_ok $servers->value(2, 'SELECT MAX(id) FROM changes', 'tenure'), '>', $highest + 900_000, 'numbers of changes go on far above those that were given';
+
+subtest 'the earlier primary returns, and takes changes' => sub {
+    $servers->start_server(1, options => ['--read-only=OFF']);
+    my $position = $servers->value(1, 'SELECT @@gtid_binlog_pos');
+    my $me = $servers->value(1, 'SELECT CONCAT(@@hostname, ":", @@port) = node FROM writer', 'tenure');
+    is $me, 1, 'it takes itself for the writer';
+    my $before = join ' ', Tenure::Instance::children_of($instance->master_pid('admin'));
+    kill 'HUP', $instance->master_pid('admin');
+    ok Tenure::Instance::wait_until(sub { join(' ', Tenure::Instance::children_of($instance->master_pid('admin'))) ne $before }), 'there are new workers';
+    my $failed = grep { $admin->put("$path/back$_", json => { n => $_ })->status !~ /^20[01]$/ } 1 .. 20;
+    is $failed, 0, 'writes are done';
+    is $servers->value(1, 'SELECT @@gtid_binlog_pos'), $position, '... and none by the earlier primary';
+    is $servers->value(2, q(SELECT COUNT(*) FROM resources WHERE name LIKE 'back%'), 'tenure'), 20, '... but all by the new one';
+    is status(), 1, 'status says so by its exit code';
+    like $text, qr/it takes changes, and is not the writer: SET GLOBAL read_only = ON/, '... and in words';
+};
+
+$load->stop;
+my @findings = $load->findings;
+my $told = $load->told;
+is scalar @findings, 0, "a serial order explains $told->{operations} operations, $told->{uncertain} of them uncertain";
+diag $_ for @findings[0 .. ($#findings < 4 ? $#findings : 4)];
+cmp_ok $told->{operations}, '>', 50, 'there was a load';
+
+$servers->sql(1, 'SET GLOBAL read_only = ON');
+is switch($servers->host(2)), 0, 'switch to the present writer makes a server that is back its replica' or diag $text;
+like $text, qr/is its replica$/m, '... and says so';
+is $servers->value(2, 'SELECT @@rpl_semi_sync_master_enabled'), 1, '... whose receipts the primary waits for again';
+is((status()), 0, 'all is well') or diag $text;
+is((($instance->manage('cluster', 'fence'))[0]), 0, 'all writes are stopped');
+isnt $admin->put("$path/held", json => {})->status, 201, '... as clients see';
+is switch($servers->host(2)), 0, '... until the operator says otherwise' or diag $text;
+ok served(), 'and go on';
+my ($sound, $doctor) = $instance->manage('doctor');
+is $sound, 0, 'the database is sound' or diag $doctor;
+
+done_testing;
