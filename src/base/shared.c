@@ -43,6 +43,7 @@ static const struct {
 	[SHARED_JWT] = { "jwt", 524800 },
 	[SHARED_METRICS] = { "metrics", 147456 },
 	[SHARED_CONTROL] = { "control", 64 },
+	[SHARED_CLUSTER] = { "cluster", 64 },
 };
 
 struct header {

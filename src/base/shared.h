@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 6,
+	SHARED_VERSION = 7,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -51,6 +51,7 @@ enum shared_area {
 	SHARED_JWT,      // public keys of issuers of JSON Web Tokens (auth/jwt/jwt_source.c)
 	SHARED_METRICS,  // counters for monitoring (base/metrics.h)
 	SHARED_CONTROL,  // what an operator changes at runtime (base/control.h)
+	SHARED_CLUSTER,  // the newest epoch of the database's writer (db/writer.c)
 	SHARED__N
 };
 

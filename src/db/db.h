@@ -80,6 +80,10 @@ void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
 
+// From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL: none.
+struct shared;
+void db_join(struct db *db, const struct shared *host);
+
 // A log in which each write transaction that changes something leaves a row with its request's id.
 struct db_log {
 	const char *insert;          // how each statement that inserts into it begins. A server that crashed may give an id of the log

@@ -115,7 +115,8 @@ struct db {
 	bool fenced;           // connected to the writer: its transactions begin with the fence
 	uint64_t epoch, slot;  // of the fence; slot 0: none was taken yet
 	bool unproven;         // a server without Galera: the connection has yet to commit a transaction of the fence alone
-	uint64_t newest_epoch; // that a server without Galera has named, on any connection of this handle
+	const struct shared *shared; // of the host's processes; NULL: none
+	uint64_t newest_epoch; // that a server without Galera has named to this handle
 	uint64_t fence[2];     // parameters of the fence on their way
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
 	const struct db_log *log; // NULL: none was set

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/shared.h"
 #include "db/settings.h"
 #include "db/db_internal.h"
 #include "sql/cluster.h"
@@ -20,6 +22,7 @@ enum {
 	SILENCES_MS = 1000, // and asked again, after so long at most
 	ROLE_S = 3,        // the longest wait for what a server is
 	HUNG_S = 5,        // a server that hangs is not tried again for so long
+	CHECK_S = 3,       // the longest wait for each other server, where a server without Galera says that it is the writer
 	REFUSED_S = 1,     // nor one that does not serve, for so long
 };
 
@@ -124,49 +127,78 @@ static enum db_result PRINTF_LIKE(2, 3) leave(struct db *db, const char *format,
 	return DB_LOST;
 }
 
-// What the other servers are, as far as they answer within a second.
+// What the other servers are, as far as they answer in time.
 struct others {
 	uint64_t epoch; // the highest
 	bool writable;  // one of them takes changes
+	bool all;       // all have answered
 };
 
-static struct others ask_others(struct db *db)
+// seconds: for each of them.
+static struct others ask_others(struct db *db, unsigned seconds)
 {
 	struct db_settings settings = *db->settings;
-	struct others others = { .epoch = 0 };
+	struct others others = { .all = true };
 
-	settings.connect_timeout = 1;
-	settings.read_timeout = 1;
+	settings.connect_timeout = seconds;
+	settings.read_timeout = seconds;
 	for (size_t i = 0; i < db->n_hosts; i++) {
-		if (i == db->host || db->hosts[i].avoided_until_us > clock_tick_us())
+		if (i == db->host)
 			continue;
 		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
-		int64_t begun_us = clock_tick_us();
 		struct role role;
 
 		if (db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known) {
 			others.epoch = role.epoch > others.epoch ? role.epoch : others.epoch;
 			others.writable = others.writable || !role.read_only;
-		} else if (clock_tick_us() - begun_us >= INT64_C(900000)) {
-			db_writer_hangs(db, i);
+		} else {
+			others.all = false;
 		}
 		db_close(&other);
 	}
 	return others;
 }
 
+// The newest epoch that a server without Galera has named to a process of this host.
+struct cluster_memory {
+	_Atomic uint64_t newest_epoch;
+};
+
+static uint64_t remembered_epoch(const struct db *db)
+{
+	uint64_t shared = db->shared == NULL ? 0 :
+		atomic_load(&((struct cluster_memory *)shared_area(db->shared, SHARED_CLUSTER, sizeof(struct cluster_memory)))->newest_epoch);
+
+	return shared > db->newest_epoch ? shared : db->newest_epoch;
+}
+
+static void remember_epoch(struct db *db, uint64_t epoch)
+{
+	db->newest_epoch = epoch;
+	if (db->shared != NULL)
+		atomic_store(&((struct cluster_memory *)shared_area(db->shared, SHARED_CLUSTER, sizeof(struct cluster_memory)))->newest_epoch, epoch);
+}
+
+void db_join(struct db *db, const struct shared *host)
+{
+	db->shared = host;
+}
+
 // A server without Galera says that it is the writer, of that epoch; but nobody tells it when another one was made the primary while it was
-// away. So all are asked; and the connection begins with a transaction of the fence alone, which proves that it is one that others take for their
-// primary, where it waits for a replica's receipt: all that is read here afterwards has a replica, too (doc/cluster.md, "Primary and replica").
+// away. So all are asked; where one does not answer, what this host's processes have seen counts as well (but not otherwise: a dump that was
+// restored has an earlier epoch). And the connection begins with a transaction of the fence alone, which proves that the server is one that
+// others take for their primary, where it waits for a replica's receipt: all that is read here afterwards has a replica, too
+// (doc/cluster.md, "Primary and replica").
 static enum db_result check_epoch(struct db *db, const struct role *role)
 {
-	uint64_t epoch = ask_others(db).epoch;
+	const struct others others = ask_others(db, CHECK_S);
+	uint64_t remembered = others.all ? 0 : remembered_epoch(db);
+	uint64_t newest = others.epoch > remembered ? others.epoch : remembered;
 
-	db->newest_epoch = epoch > db->newest_epoch ? epoch : db->newest_epoch;
-	if (role->epoch < db->newest_epoch)
+	remember_epoch(db, newest > role->epoch ? newest : role->epoch);
+	if (role->epoch < newest)
 		return leave(db, "%s was the writer once, of epoch %llu; there is a later one, of epoch %llu", role->me,
-			(unsigned long long)role->epoch, (unsigned long long)db->newest_epoch);
-	db->newest_epoch = role->epoch;
+			(unsigned long long)role->epoch, (unsigned long long)newest);
 	db->unproven = true;
 	return DB_OK;
 }
@@ -181,7 +213,7 @@ static enum db_result judge(struct db *db, const struct role *role)
 		return role->galera ? DB_OK : check_epoch(db, role);
 	}
 	if (role->epoch == 0 && !role->galera) {
-		if (ask_others(db).writable)
+		if (ask_others(db, CHECK_S).writable)
 			return leave(db, "%s and another server take changes, and neither was named the writer: `tenure-manage cluster switch NODE`", role->me);
 		return DB_OK; // a primary that was never appointed: the only server that takes changes
 	}
@@ -279,7 +311,7 @@ bool db_writer_await(struct db *db)
 
 		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && clock_tick_us() >= end_us))
 			return true; // reading tells what is wrong, if anything is
-		if (n == 0 && ask_others(db).epoch > db->epoch) // nothing more can be written by this connection
+		if (n == 0 && ask_others(db, 1).epoch > db->epoch) // nothing more can be written by this connection
 			break;
 	}
 	db_writer_hangs(db, db->host);

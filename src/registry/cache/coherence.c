@@ -50,6 +50,7 @@ void coherence_free(struct coherence **coherence)
 
 void coherence_join(struct registry_store *store, const struct shared *host)
 {
+	db_join(store->db, host);
 	store->coherence->host = host;
 }
 
