@@ -249,12 +249,23 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	return db->foreign ? set_foreign_session(db) : set_session(db);
 }
 
+// Is the server just connected to the writer? If not, why is copied to refused.
+static enum db_result find_writer(struct db *db, char refused[DB_ERROR_BYTES])
+{
+	enum db_result result = db_writer_find(db);
+
+	if (result == DB_LOST)
+		memcpy(refused, db->error, sizeof(db->error));
+	return result;
+}
+
 // Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether
 // it happened.
 static enum db_result connect_once(struct db *db)
 {
 	enum db_result worst = DB_LOST;
 	size_t first = db->host;
+	char refused[DB_ERROR_BYTES] = ""; // why a server that answers is not used, which says more than that another one does not answer
 
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		size_t at = (first + i) % db->n_hosts;
@@ -268,7 +279,7 @@ static enum db_result connect_once(struct db *db)
 			db_writer_hangs(db, at);
 		db->host = at;
 		if (result == DB_OK && db->clustered)
-			result = db_writer_find(db);
+			result = find_writer(db, refused);
 		if (result == DB_OK) {
 			db->host = at;
 			return DB_OK;
@@ -276,6 +287,10 @@ static enum db_result connect_once(struct db *db)
 		db_conn_drop(db);
 		if (result != DB_LOST)
 			worst = DB_ERROR;
+	}
+	if (refused[0] != '\0' && worst == DB_LOST) {
+		memcpy(db->error, refused, sizeof(refused));
+		db->error_number = 0;
 	}
 	return worst;
 }
