@@ -46,6 +46,9 @@ static void is_etag(const struct resource *given, const char *format_behind_uid,
 
 	etag_of_resource(&registry, &resource);
 	ok(str_eq(bytes_of(resource.stored_etag), want), "%s", what);
+	memset(resource.stored_etag, 0, sizeof(resource.stored_etag));
+	etag_of_covered(&registry, &resource, etag_covered(registry.pool, &resource));
+	ok(str_eq(bytes_of(resource.stored_etag), want), "… and by the body's text");
 }
 
 static void test_resources(void)
@@ -68,6 +71,14 @@ static void test_resources(void)
 	resource.body = STR("{\"a\":1,\"b\":2,\"c\":{\"b\":3,\"x\":\"\\n\"},\"d\":4,\"e\":null}");
 	is_etag(&resource, ",\"edits\":17,\"metadata\":{\"m\":1},\"content\":{\"a\":1,\"c\":{\"b\":3,\"x\":\"\\n\"},\"e\":null}}",
 		"without the members that its type leaves out, at the top alone");
+	static const struct { const char *body, *covered; } cases[] = {
+		{ "{}", "{}" }, { "{\"b\":1}", "{}" }, { "{\"b\":1,\"d\":2}", "{}" }, { "{\"b\":{\"d\":[1,2]},\"a\":\",\"}", "{\"a\":\",\"}" },
+		{ "{\"a\":1,\"b\":2}", "{\"a\":1}" }, { "{\"d\":1,\"a\":[],\"b\":2,\"c\":3,\"e\":4}", "{\"a\":[],\"c\":3,\"e\":4}" }, { "{\"a\":1,\"c\":2}", "{\"a\":1,\"c\":2}" },
+	};
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		resource.body = str_c(cases[i].body);
+		is_etag(&resource, str_printf(registry.pool, ",\"edits\":17,\"metadata\":{\"m\":1},\"content\":%s}", cases[i].covered).p, cases[i].body);
+	}
 	resource.body = STR("{\"b\":2}");
 	is_etag(&resource, ",\"edits\":17,\"metadata\":{\"m\":1},\"content\":{}}", "without all of them");
 }

@@ -105,11 +105,15 @@ static enum outcome check_driver(struct draft *draft)
 
 static enum outcome check_interface(struct draft *draft, const char *interface, bool new_driver)
 {
+	static const char suffix[] = "_interface";
 	struct pool *pool = draft->registry->pool;
 	struct baremetal_driver driver;
 	char member[MEMBER_MAX];
 
-	snprintf(member, sizeof(member), "%s_interface", interface);
+	size_t n = strlen(interface);
+	assert(n + sizeof(suffix) <= sizeof(member));
+	memcpy(member, interface, n);
+	memcpy(member + n, suffix, sizeof(suffix));
 	struct str wanted = baremetal_text(draft->body, member);
 	if (wanted.p != NULL && !new_driver && !baremetal_changes(draft, baremetal_node_members, member))
 		return OUTCOME_OK;

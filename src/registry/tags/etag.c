@@ -17,17 +17,22 @@ static bool is_among(const char *const *names, struct str name)
 	return *names != NULL;
 }
 
-// The same of a body that is compact JSON already.
+// The same of a body that is compact JSON already. Behind the last member that is left out, all of the text stays.
 static struct str tagged_part(struct pool *pool, const char *const *untagged, struct str body)
 {
 	struct json_members members = json_members(body);
 	struct buf text = buf_new(pool, body.n + 2);
 	struct str name, value;
+	size_t left = 0;
 
+	while (untagged[left] != NULL)
+		left++;
 	buf_addc(&text, '{');
-	while (json_members_next(&members, &name, &value)) {
-		if (is_among(untagged, name))
+	while (left > 0 && json_members_next(&members, &name, &value)) {
+		if (is_among(untagged, name)) {
+			left--;
 			continue;
+		}
 		if (text.n > 1)
 			buf_addc(&text, ',');
 		buf_addc(&text, '"');
@@ -35,7 +40,8 @@ static struct str tagged_part(struct pool *pool, const char *const *untagged, st
 		BUF_LIT(&text, "\":");
 		buf_add(&text, value);
 	}
-	buf_addc(&text, '}');
+	struct str rest = json_members_rest(&members);
+	buf_add(&text, text.n == 1 && str_starts(rest, STR(",")) ? str_part(rest, 1, rest.n) : rest);
 	return buf_str(&text);
 }
 

@@ -105,6 +105,8 @@ struct json_members {
 struct json_members json_members(struct str object);
 // The next member: its name as it stands in the text, escapes included, and the JSON text of its value. False: there are no more.
 bool json_members_next(struct json_members *members, struct str *name, struct str *value);
+// The text behind the member that was found last: a comma and further members, or nothing but the closing brace.
+struct str json_members_rest(const struct json_members *members);
 // Finds the member with that name, which contains nothing that JSON escapes; *value is its JSON text, a part of the object's.
 // The search begins behind the member that was found last, and then at the first one. So to look for members in the order of
 // the text costs one pass. False: there is none, and *value is STR_NONE.

@@ -62,6 +62,13 @@ struct json_members json_members(struct str object)
 	return (struct json_members){ object, 0 };
 }
 
+struct str json_members_rest(const struct json_members *members)
+{
+	size_t first = members->text.n > 0 ? 1 : 0; // behind the opening brace
+
+	return str_part(members->text, members->at > first ? members->at : first, members->text.n);
+}
+
 bool json_members_find(struct json_members *members, struct str name, struct str *value)
 {
 	size_t start = members->at;
