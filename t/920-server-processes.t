@@ -188,7 +188,17 @@ subtest 'SIGHUP with a broken configuration' => sub {
     ok $daemon->answers, 'it serves on';
     $daemon->write_config(endpoint => { socket => "$socket.other" });
     $daemon->signal('HUP');
-    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /takes a restart/ }), 'another socket takes a restart';
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /socket \S+ stays in use; \S+ takes a restart/ }), 'another socket takes a restart';
+    mkdir "$daemon->{dir}/other" or die "mkdir: $!";
+    $daemon->write_config(tenure => { runtime_dir => "$daemon->{dir}/other" });
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /runtime_dir \S+ stays in use; \S+ takes a restart/ }), 'so does another folder for what is shared';
+    SKIP: {
+        skip 'another user needs root', 1 if $> != 0;
+        $daemon->write_config(tenure => { user => 'nobody' });
+        $daemon->signal('HUP');
+        ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /another user or group takes a restart/ }), 'and another user';
+    }
     $daemon->write_config;
 };
 

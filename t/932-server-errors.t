@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
@@ -153,5 +154,48 @@ sub next_is_well {
     cmp_ok $answer->status, '<', 400, 'and it is over with the cure' or diag $answer->describe;
     return;
 }
+
+# A list above a MiB goes through a file. If none can be made, it takes the request's memory. The folder is there while the service starts.
+subtest 'no file for a long answer' => sub {
+    my $folder = File::Temp->newdir('tenure-long-XXXXXX', TMPDIR => 1);
+    my $long = Tenure::Instance->start(workers => 1, settings => { 'tenure.request_memory' => '16M' }, faults => { TMPDIR => "$folder" }, allow => [qr/no file for a long answer/]);
+    $long->admin->make_tenant('acme');
+    my $client = $long->service('ann:acme:admin');
+    my $list   = '/api/v1/namespaces/default/configmaps';
+    $client->make("$space/l$_", { data => { text => 'x' x 2_500_000 } }) for 1 .. 8;
+    $client->get($list)->is_status(200, 'a list of more than a request may hold in memory');
+    rename "$folder", "$folder.away" or die "rename: $!";
+    my $answer = $client->get($list);
+    $client->get("$list?limit=1")->is_status(200, 'a shorter one is answered without a file');
+    rename "$folder.away", "$folder" or die "rename: $!";
+    $answer->is_status(422, 'while its folder is away it is refused');
+    like $long->access_line('service', $answer), qr/ too-costly \d+ "/, 'as too costly';
+    ok Tenure::Instance::wait_until(sub { $long->log_text('service') =~ /no file for a long answer can be made in \Q$folder\E: No such file or directory/ }), 'the log says why';
+    $client->get($list)->is_status(200, 'and it is there again with the folder');
+    $long->stop;
+};
+
+# Lines of the log about rows that the schema brings, as doc/troubleshooting.md has them.
+subtest 'rows that belong to the schema' => sub {
+    my $lacking = Tenure::Instance->start(workers => 1, allow => [qr/the database has no/, qr/answered 500/]);
+    $lacking->admin->make_tenant('acme');
+    my $reload = sub { kill 'HUP', $lacking->master_pid('service') };
+    my $client = $lacking->service('ann:acme:admin');
+    $lacking->sql("CREATE TABLE kept AS SELECT * FROM settings WHERE name = 'state_key'");
+    $lacking->sql("DELETE FROM settings WHERE name = 'state_key'");
+    $reload->();
+    ok Tenure::Instance::wait_until(sub { $client->get($space)->status == 500 }), 'without a key nothing is served';
+    like $lacking->log_text('service'), qr/the database has no state_key in table settings: run `tenure-manage db init`/, 'the log says which';
+    $lacking->sql('INSERT INTO settings SELECT * FROM kept');
+    ok Tenure::Instance::wait_until(sub { $client->get($space)->status == 200 }), 'with it all is well';
+    my $secrets = '/api/v1/namespaces/default/secrets';
+    $client->get($secrets)->is_status(200, 'a built-in type');
+    $lacking->sql("UPDATE types SET plural = 'hidden' WHERE plural = 'secrets'");
+    $reload->();
+    ok Tenure::Instance::wait_until(sub { $client->get($secrets)->status == 404 }), 'is not served without its row';
+    ok Tenure::Instance::wait_until(sub { $lacking->log_text('service') =~ /the database has no built-in type secrets\., so it is not served/ }), 'the log says so';
+    $lacking->sql("UPDATE types SET plural = 'secrets' WHERE plural = 'hidden'");
+    $lacking->stop;
+};
 
 done_testing;
