@@ -420,6 +420,8 @@ void db_close(struct db **handle)
 	if (db == NULL)
 		return;
 	db_conn_drop(db);
+	db_close(&db->near);
+	free(db->near_settings);
 	free(db->cache.places);
 	for (size_t i = 0; i < db->n_hosts; i++)
 		free(db->hosts[i].name);
@@ -433,6 +435,7 @@ void db_forget_after_fork(struct db **handle)
 
 	if (db == NULL)
 		return;
+	db_forget_after_fork(&db->near);
 	if (db->mysql != NULL) {
 		// mysql_close() sends a last packet. An unconnected socket in place of the connection keeps it from the server.
 		int nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -457,7 +460,7 @@ const char *db_error(const struct db *db)
 
 uint64_t db_round_trips(const struct db *db)
 {
-	return db->round_trips;
+	return db->round_trips + (db->near != NULL ? db->near->round_trips : 0);
 }
 
 void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused)

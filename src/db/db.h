@@ -186,6 +186,12 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
+// The same for what only reads, and may do so at settings->read_from: there, after that server has all that was committed when this was called;
+// else, and if anything fails there, as db_txn_run() does. What fn writes nevertheless, and what it reads behind that, is the writer's.
+enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uuid *request_id,
+	enum db_verdict (*fn)(void *arg), void *arg);
+// Within it: the statements that follow are the writer's, or are not. Returns what was so before.
+bool db_leave_near(struct db *db, bool leave);
 // Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);
 // Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing, and
@@ -221,5 +227,5 @@ void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused
 // Faults for tests: if the environment has TENURE_FAULT="name:count[:conn|process],…" when the handle is opened, it cuts the
 // connection, or kills the process, when it passes the point `name` for the count-th time. Points are "statement" (before each
 // statement), "before-commit", and "after-commit" (COMMIT was sent, and its answer not read). "no-fence" leaves out the fence of a
-// cluster: what would happen then is what tests of the fence have to find.
+// cluster, "no-wait" the wait before reads at settings->read_from: what would happen then is what the tests of these have to find.
 #endif

@@ -18,7 +18,7 @@ struct db_host {
 
 // ---- fault.c
 
-enum fault_point { FAULT_STATEMENT, FAULT_BEFORE_COMMIT, FAULT_AFTER_COMMIT, FAULT_NO_FENCE, FAULT__COUNT };
+enum fault_point { FAULT_STATEMENT, FAULT_BEFORE_COMMIT, FAULT_AFTER_COMMIT, FAULT_NO_FENCE, FAULT_NO_WAIT, FAULT__COUNT };
 enum fault_kind { FAULT_NONE, FAULT_CONN, FAULT_PROCESS };
 
 struct fault {
@@ -119,6 +119,13 @@ struct db {
 	uint64_t newest_epoch; // that a server without Galera has named to this handle
 	uint64_t fence[2];     // parameters of the fence on their way
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
+	// The server settings->read_from (near.c).
+	struct db *near;       // NULL: none was needed yet
+	struct db_settings *near_settings;
+	uint64_t near_sessions; // near->sessions when near_galera was asked for
+	bool near_galera;
+	bool near_left;        // a transaction runs there, and the statements that come are the writer's
+	int64_t near_paused_until_us; // clock_tick_us() until which it is not used
 	const struct db_log *log; // NULL: none was set
 	bool away;       // no server answered the last attempt, so the next attempt does not wait for one
 

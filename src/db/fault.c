@@ -14,6 +14,7 @@ static const char *const names[FAULT__COUNT] = {
 	[FAULT_BEFORE_COMMIT] = "before-commit",
 	[FAULT_AFTER_COMMIT] = "after-commit",
 	[FAULT_NO_FENCE] = "no-fence",
+	[FAULT_NO_WAIT] = "no-wait",
 };
 
 static bool parse_kind(struct str text, enum fault_kind *kind)

@@ -56,11 +56,25 @@ static const char *check_hosts(const struct db_settings *settings, struct pool *
 	return wrong;
 }
 
+// read_from has to be an item of host.
+static const char *check_read_from(const struct db_settings *settings, struct pool *pool)
+{
+	struct str rest = str_c(settings->host), item;
+	bool found = settings->read_from[0] == '\0';
+
+	while (!found && str_split(&rest, ',', &item))
+		found = str_eq_c(str_trim(item), settings->read_from);
+	return found ? NULL : str_cstr(pool, str_printf(pool, "[database] read_from: got \"%s\"; expected one of the servers that host names, as it "
+		"stands there, or nothing", settings->read_from));
+}
+
 static const char *check(const void *values, struct pool *pool)
 {
 	const char *wrong = check_tls(values);
 
-	return wrong != NULL ? wrong : check_hosts(values, pool);
+	if (wrong == NULL)
+		wrong = check_hosts(values, pool);
+	return wrong != NULL ? wrong : check_read_from(values, pool);
 }
 
 #define DATABASE(key, type, member, ...) SETTING_ROW("database", key, type, db_settings, member, __VA_ARGS__)
@@ -70,6 +84,11 @@ static const struct setting db_rows[] = {
 	DATABASE("host", TEXT, host, "localhost", 0, SETTING_TEXT_MAX, NULL,
 		"Database servers, host[:port], comma-separated, at most 16. Of several nodes of a cluster the writer is used. localhost or "
 		"empty: the unix socket."),
+	DATABASE("read_from", TEXT, read_from, "", 0, SETTING_TEXT_MAX, NULL,
+		"One of the servers of host, as it stands there: what only reads is read there, once it has all that was committed before. Empty: "
+		"the writer reads."),
+	DATABASE("read_wait", SECONDS, read_wait, "1", 1, SETTING_HOUR, NULL,
+		"Longest time that a read waits for read_from to catch up; then the writer is asked."),
 	DATABASE("socket", TEXT, socket, "", 0, SETTING_SOCKET_MAX, NULL,
 		"Path of the server's unix socket. Empty: the client library's default."),
 	DATABASE("port", NUMBER, port, "3306", 1, 65535, NULL,

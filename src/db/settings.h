@@ -8,6 +8,8 @@ struct config_table;
 
 struct db_settings {
 	const char *host;         // host[:port], comma-separated: nodes of a cluster, of which the writer is used; "" and localhost: the unix socket
+	const char *read_from;    // one of them, for what only reads; "": the writer
+	unsigned read_wait;       // seconds: longest wait for read_from to catch up
 	const char *socket;       // path; "": the client library's default
 	unsigned port;            // of hosts that name none
 	const char *name;         // of the database

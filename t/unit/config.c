@@ -220,7 +220,7 @@ static void bad_hosts(void)
 static void bad_structure(void)
 {
 	refused(STR("[database]\nnmae = x\n"),
-	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, socket, port, name, user, "
+	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, read_from, read_wait, socket, port, name, user, "
 	        "password, admin_user, admin_password, replication_user, replication_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
 	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),

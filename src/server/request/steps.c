@@ -447,6 +447,12 @@ static enum step_result admit_watch(struct exchange *exchange)
 	return done(exchange, refuse(call, &refusal));
 }
 
+// The versions of the tenant spaces' lists need to know which transactions are in flight, and the writer alone knows that.
+static bool may_read_near(const struct route_method *method)
+{
+	return method->txn != TXN_WRITE && strcmp(method->dialect, "spaces") != 0;
+}
+
 enum step_result step_run(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
@@ -464,7 +470,8 @@ enum step_result step_run(struct exchange *exchange)
 	call->registry->privileged = call->who.role == ROLE_OPERATOR;
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
-	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, exchange);
+	enum db_result result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
+		attempt_run, exchange);
 	budget_end(); // the transaction has ended: no limit may prevent its answer
 	switch (result) {
 	case DB_OK:

@@ -29,14 +29,15 @@ END {
     }
 }
 
-# Options: clients; hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
+# Options: clients; read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
 # run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
     my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON");
-    my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5 },
+    my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
+            $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
-        allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/]);
+        allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/does not serve reads/]);
     $running = bless { cluster => $cluster, instance => $instance, times => {}, hosts => [], %option, logs => [$instance->dir . '/log/host.log'] }, $class;
     $running->_add_host($_) for 2 .. $option{hosts} // 2;
     return $running;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads by a server beside the writer, which settings->read_from names. Before each transaction it has to have all that was committed in the
+// cluster, so that what is read is never older than the transaction's beginning (doc/cluster.md, "Reads by another server").
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db_internal.h"
+#include "db/settings.h"
+#include "sql/near.h"
+
+enum { PAUSE_S = 5 }; // a server that failed, or lags behind, is not asked again for so long
+
+static bool find_host(const struct db_settings *settings, size_t *index)
+{
+	for (size_t i = 0; i < db_hosts(settings); i++) {
+		if (settings->read_from[0] != '\0' && str_eq_c(db_host(settings, i), settings->read_from)) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+// The handle of the server near, made at the first call. False: there is none, or it is the writer.
+static bool open_near(struct db *db)
+{
+	size_t index;
+
+	if (db->admin || db->settings->read_from[0] == '\0' || !find_host(db->settings, &index) || db_connect(db) != DB_OK)
+		return false;
+	if (db->hosts[db->host].index == index)
+		return false;
+	if (db->near != NULL)
+		return true;
+	db->near_settings = malloc(sizeof(*db->near_settings));
+	if (db->near_settings == NULL)
+		return false;
+	*db->near_settings = *db->settings;
+	db->near_settings->connect_timeout = 1;
+	db->near_settings->read_timeout = db->settings->read_wait + 1;
+	db->near_settings->retries = 0;
+	db->near = db_open_node(db->near_settings, index, false);
+	return true;
+}
+
+// A node of Galera waits itself for all that was committed in the cluster when it was asked.
+static bool synchronize(struct db *db, struct pool *pool)
+{
+	struct db_rows rows;
+
+	if (sql_near_sync_run(db->near, pool, &rows) != DB_OK || rows.n != 1)
+		return false;
+	db->near_sessions = db->near->sessions;
+	db->near_galera = sql_near_sync_row(&rows, 0)->galera != 0;
+	return true;
+}
+
+// A replica waits for the position that the primary has when it is asked. The epoch proves that it follows this primary: one that has changes
+// of its own may have passed the position without them.
+static bool follow(struct db *db, struct pool *pool)
+{
+	struct db_rows rows;
+
+	if (sql_near_position_run(db, pool, &rows) != DB_OK || rows.n != 1 || !db->fenced)
+		return false;
+	const struct sql_near_await in = { .position = sql_near_position_row(&rows, 0)->position, .seconds = db->settings->read_wait };
+	enum { AWAIT, EPOCH };
+	struct db_call calls[] = { [AWAIT] = sql_near_await_call(pool, &in), [EPOCH] = sql_near_epoch_call(pool) };
+	if (in.position.n == 0 || db_run_batch(db->near, pool, calls, COUNT_OF(calls)) != DB_OK || calls[EPOCH].rows.n != 1)
+		return false;
+	const struct sql_near_await_row *row = sql_near_await_row(&calls[AWAIT].rows, 0);
+	return !row->result_is_null && row->result >= 0 && sql_near_epoch_row(&calls[EPOCH].rows, 0)->epoch == db->epoch;
+}
+
+static bool catches_up(struct db *db)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		abort();
+	db->near->trace = db->trace;
+	bool known = db->near->mysql != NULL && db->near_sessions == db->near->sessions;
+	bool is_there = (known && !db->near_galera) || synchronize(db, pool);
+	if (is_there && !db->near_galera && db->faults[FAULT_NO_WAIT].kind == FAULT_NONE)
+		is_there = follow(db, pool);
+	pool_free(&pool);
+	return is_there;
+}
+
+static void pause_near(struct db *db)
+{
+	log_warning("database: %s does not serve reads, or lags behind; the writer does for %d s", db->settings->read_from, PAUSE_S);
+	db->near_paused_until_us = clock_tick_us() + PAUSE_S * INT64_C(1000000);
+}
+
+enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uuid *request_id, enum db_verdict (*fn)(void *arg), void *arg)
+{
+	bool may = db->clustered && mode != DB_WRITE && clock_tick_us() >= db->near_paused_until_us && open_near(db);
+
+	if (may && catches_up(db)) {
+		db->near_left = false;
+		if (db_txn_run(db->near, mode, NULL, fn, arg) == DB_OK)
+			return DB_OK;
+	}
+	if (may)
+		pause_near(db);
+	return db_txn_run(db, mode, request_id, fn, arg);
+}
+
+bool db_leave_near(struct db *db, bool leave)
+{
+	bool before = db->near_left;
+
+	db->near_left = leave;
+	return before;
+}
