@@ -1,14 +1,67 @@
--- The change log of one tenant.
+-- The change log, for people and scripts that read it: the changes of one tenant, or of all.
 
--- A page of the changes of a tenant and of the resources in it.
+-- The ids between which a call looks.
+-- @choice change_whose
+-- @case tenant
+c.tenant_id = :tenant_id AND c.id > :above AND c.id < :below
+-- @case all
+c.id > :above AND c.id < :below
+
+-- @choice change_order
+-- @case oldest
+c.id
+-- @case newest
+c.id DESC
+
+-- The changes that a call looks at, at most scan of them: an index gives their ids in order. Only these are read and compared with
+-- what is asked for, so a call costs no more, however rare that is.
+-- @fragment changes_looked_at
+(SELECT c.id FROM changes c WHERE {change_whose} ORDER BY {change_order} LIMIT :scan) s
+
+-- How many they are, the lowest id of them and the highest.
+-- @statement change_extent
+-- @in tenant_id uint, above uint, below uint, scan uint
+-- @out n uint, lowest uint, highest uint
+-- @scans the ids that the index gave: at most scan
+SELECT COUNT(*) AS n, CAST(COALESCE(MIN(s.id), 0) AS UNSIGNED) AS lowest, CAST(COALESCE(MAX(s.id), 0) AS UNSIGNED) AS highest
+FROM {changes_looked_at};
+
+-- Those of them that are asked for. text is looked for without regard to case, in what the answer shows.
 -- @statement change_list
--- @in tenant_id uint, after uint, limit uint
+-- @in tenant_id uint, above uint, below uint, scan uint, limit uint, actor text null, verb text null, plural text null, group text null,
+--      uid bytes null, namespace text null, name text null, since time, until time, text text null
 -- @out id uint, at time, actor text, request_id bytes, verb text, type_id uint null, namespace text null, name text null,
 --      uid bytes, revision uint, etag_before bytes null, etag_after bytes null, fields text null, tenant_id uint,
---      from_tenant_id uint null, moves uint
+--      from_tenant_id uint null, moves uint, tenant text, from_tenant text null
+-- @scans the ids that the index gave: at most scan
+-- @sorts the ids that the index gave: at most scan
 SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before,
-  c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves
-FROM changes c
-WHERE c.tenant_id = :tenant_id AND c.id > :after
-ORDER BY c.id
+  c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves, t.name AS tenant, f.name AS from_tenant
+FROM {changes_looked_at}
+STRAIGHT_JOIN changes c ON c.id = s.id
+STRAIGHT_JOIN tenants t ON t.id = c.tenant_id
+LEFT JOIN tenants f ON f.id = c.from_tenant_id
+LEFT JOIN types y ON y.id = c.type_id
+WHERE (:actor IS NULL OR c.actor = :actor)
+  AND (:verb IS NULL OR c.verb = :verb)
+  AND (:plural IS NULL OR y.plural = :plural)
+  AND (:group IS NULL OR y.group_name = :group)
+  AND (:uid IS NULL OR c.uid = :uid)
+  AND (:namespace IS NULL OR c.namespace = :namespace)
+  AND (:name IS NULL OR c.name = :name)
+  AND c.at >= :since AND c.at < :until
+  AND (:text IS NULL OR LOCATE(:text, CONCAT_WS(' ', c.actor, c.namespace, c.name, c.fields) COLLATE utf8mb4_general_nopad_ci) > 0)
+ORDER BY {change_order}
 LIMIT :limit;
+
+-- Ids between which all changes of a time are: those of the last change before since, and of the first one after until; 0, and the
+-- highest that there can be, where there is none. Ids rise with the times but for clocks that differ and for long transactions, so the
+-- caller widens the time.
+-- @statement change_bounds
+-- @in since time, until time
+-- @out above uint, below uint
+SELECT
+  CAST(COALESCE((SELECT c.id FROM changes c FORCE INDEX (at) WHERE c.at < :since ORDER BY c.at DESC, c.id DESC LIMIT 1), 0)
+    AS UNSIGNED) AS above,
+  CAST(COALESCE((SELECT c.id FROM changes c FORCE INDEX (at) WHERE c.at > :until ORDER BY c.at, c.id LIMIT 1), 9223372036854775807)
+    AS UNSIGNED) AS below;

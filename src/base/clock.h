@@ -15,6 +15,9 @@ int64_t clock_tick_us(void);
 int64_t clock_cpu_us(void);
 // RFC 3339 in UTC with second precision and Z: "2026-11-21T05:24:00Z".
 void clock_add_rfc3339(struct buf *buf, int64_t us);
+// Reads RFC 3339: "2026-11-21T05:24:00Z", with a fraction of up to 9 digits of which 6 count, and Z, "+01:00" or nothing, which is UTC, at
+// its end. False: it is no such time, or of a day that the month does not have.
+bool clock_parse_rfc3339(struct str text, int64_t *us);
 // RFC 9110 IMF-fixdate: "Sat, 21 Nov 2026 05:24:00 GMT".
 void clock_add_http_date(struct buf *buf, int64_t us);
 // Apache's log form: "21/Nov/2026:05:24:00 +0000".

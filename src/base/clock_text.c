@@ -117,3 +117,91 @@ void clock_add_clf(struct buf *buf, int64_t us)
 	add_time(buf, &t, ' ');
 	BUF_LIT(buf, "+0000");
 }
+
+// ---- reading
+
+// Reads as many digits from *text, which it shortens. False: there are not so many.
+static bool take_digits(struct str *text, size_t digits, int64_t *value)
+{
+	*value = 0;
+	if (text->n < digits)
+		return false;
+	for (size_t i = 0; i < digits; i++) {
+		if (text->p[i] < '0' || text->p[i] > '9')
+			return false;
+		*value = *value * 10 + (text->p[i] - '0');
+	}
+	*text = str_part(*text, digits, text->n);
+	return true;
+}
+
+static bool take_char(struct str *text, char c)
+{
+	if (text->n == 0 || text->p[0] != c)
+		return false;
+	*text = str_part(*text, 1, text->n);
+	return true;
+}
+
+static int64_t days_of_month(int64_t year, int64_t month)
+{
+	static const int64_t of[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return of[month - 1] + (month == 2 && leap ? 1 : 0);
+}
+
+// Days from 1970-01-01 to that day, by years that begin on 1 March.
+static int64_t days_since_1970(int64_t year, int64_t month, int64_t day)
+{
+	int64_t y = month <= 2 ? year - 1 : year, era = divide_down(y, 400), of_era = y - era * 400;
+	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+
+	return era * DAYS_OF_400_YEARS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - DAYS_BEFORE_1970;
+}
+
+// Takes the fraction of a second, if there is one.
+static bool take_fraction(struct str *text, int64_t *us)
+{
+	int64_t digit, unit = US / 10;
+
+	*us = 0;
+	if (!take_char(text, '.'))
+		return true;
+	for (int n = 0; n < 9; n++, unit /= 10) {
+		if (!take_digits(text, 1, &digit))
+			return n > 0;
+		*us += digit * unit;
+	}
+	return true;
+}
+
+static bool take_offset(struct str *text, int64_t *seconds)
+{
+	int64_t hours, minutes;
+	bool east = text->n > 0 && text->p[0] == '+';
+
+	*seconds = 0;
+	if (text->n == 0 || take_char(text, 'Z'))
+		return true;
+	if (!take_char(text, east ? '+' : '-') || !take_digits(text, 2, &hours) || !take_char(text, ':') || !take_digits(text, 2, &minutes))
+		return false;
+	*seconds = (hours * 3600 + minutes * 60) * (east ? 1 : -1);
+	return hours <= 14 && minutes <= 59;
+}
+
+bool clock_parse_rfc3339(struct str text, int64_t *us)
+{
+	int64_t year, month, day, hour, minute, second, fraction, offset;
+
+	if (!take_digits(&text, 4, &year) || !take_char(&text, '-') || !take_digits(&text, 2, &month) || !take_char(&text, '-') ||
+		!take_digits(&text, 2, &day) || !take_char(&text, 'T') || !take_digits(&text, 2, &hour) || !take_char(&text, ':') ||
+		!take_digits(&text, 2, &minute) || !take_char(&text, ':') || !take_digits(&text, 2, &second))
+		return false;
+	if (!take_fraction(&text, &fraction) || !take_offset(&text, &offset) || text.n > 0)
+		return false;
+	if (month < 1 || month > 12 || day < 1 || day > days_of_month(year, month) || hour > 23 || minute > 59 || second > 59)
+		return false;
+	*us = ((days_since_1970(year, month, day) * DAY + hour * 3600 + minute * 60 + second) - offset) * US + fraction;
+	return true;
+}

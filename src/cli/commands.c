@@ -273,8 +273,9 @@ const struct command cli_commands[] = {
 		"tenure move status c4ef6c00-dca3-4a5d-b45a-779e8bf53fab -t acme", NULL },
 
 	{ "changes", "list", "", 0, 0, HAS(OPT_TENANT) | HAS(OPT_LIMIT), command_changes_list,
-		"list the changes of a tenant and its resources", "The oldest first. A script goes on with --after the last id that it saw.",
-		"tenure changes list -t acme --after 4711 --columns at,actor,verb,resource", NULL },
+		"list the changes of a tenant and its resources, or of all tenants",
+		"The oldest first. A script goes on with --after the last id that it saw. --follow shows those to come.",
+		"tenure changes list -t acme --newest --limit 20 --type secrets", NULL },
 
 	{ "version", NULL, "", 0, 0, 0, command_version, "tell the version", "", "tenure version", NULL },
 	{ "help", NULL, "[NOUN [VERB]]", 0, 3, 0, command_help, "tell what there is, or what a command takes", "",

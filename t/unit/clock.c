@@ -50,6 +50,40 @@ static void test_calendar(struct pool *pool)
 	ok(same, "every day of 900 years is the C library's");
 }
 
+// Each time that is written is read as the same second; what is no time is refused.
+static void test_reading(struct pool *pool)
+{
+	static const struct { const char *text; int64_t us; } times[] = {
+		{ "1970-01-01T00:00:00Z", 0 }, { "1970-01-01T00:00:00", 0 }, { "1970-01-01T01:00:00+01:00", 0 },
+		{ "1969-12-31T16:30:00-07:30", 0 }, { "2000-02-29T00:00:00Z", INT64_C(951782400000000) },
+		{ "2026-11-21T05:24:00.5Z", INT64_C(1795238640500000) }, { "2026-11-21T05:24:00.123456789Z", INT64_C(1795238640123456) },
+		{ "1969-12-31T23:59:59.999999Z", -1 }, { "9999-12-31T23:59:59Z", INT64_C(253402300799000000) },
+		{ "0001-01-01T00:00:00Z", INT64_C(-62135596800000000) },
+	};
+	static const char *const none[] = {
+		"", "2026", "2026-11-21", "2026-11-21T05:24Z", "2026-11-21 05:24:00Z", "2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z",
+		"2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z",
+		"2026-01-01T00:60:00Z", "2026-01-01T00:00:60Z", "2026-01-01T00:00:00z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00+1:00",
+		"2026-01-01T00:00:00+15:00", "2026-01-01T00:00:00+01:60", "2026-01-01T00:00:00ZZ", "2026-01-01T00:00:00.1234567890Z", "+026-01-01T00:00:00Z",
+		"2026-01-01T00:00:00+0100",
+	};
+	bool same = true;
+	int64_t us;
+
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		ok(clock_parse_rfc3339(str_c(times[i].text), &us) && us == times[i].us, "%s is read", times[i].text);
+	for (size_t i = 0; i < COUNT_OF(none); i++)
+		ok(!clock_parse_rfc3339(str_c(none[i]), &us), "\"%s\" is no time", none[i]);
+	for (int64_t n = -141352; same && n < 187000; n += 13) {
+		struct buf buf = buf_new(pool, 32);
+		int64_t second = n * 86400 + n * n % 86400;
+		clock_add_rfc3339(&buf, second * 1000000);
+		same = clock_parse_rfc3339(buf_str(&buf), &us) && us == second * 1000000;
+		pool_clear(pool);
+	}
+	ok(same, "what is written is read as the same time");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -71,6 +105,7 @@ int main(void)
 	ok(buf.n > 0, "any 64-bit value has a text");
 
 	test_calendar(pool);
+	test_reading(pool);
 	int64_t before = clock_tick_us();
 	int64_t after = clock_tick_us();
 	ok(after >= before, "the monotonic clock does not go back");

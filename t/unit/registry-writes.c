@@ -319,17 +319,17 @@ struct listing {
 	const char *tenant;
 	uint64_t after, limit;
 	enum outcome outcome;
-	struct change *list;
-	size_t n;
-	bool more;
+	struct change_page page;
 };
 
 static enum db_verdict run_listing(void *arg)
 {
 	struct listing *listing = arg;
 
-	listing->outcome = change_list(here.registry, str_c(listing->tenant), listing->after, listing->limit, &listing->list, &listing->n,
-		&listing->more);
+	const struct change_query query = { .tenant = str_c(listing->tenant), .above = listing->after, .below = INT64_MAX,
+		.limit = listing->limit, .since_us = CHANGES_SINCE, .until_us = CHANGES_UNTIL };
+
+	listing->outcome = change_list(here.registry, &query, &listing->page);
 	return DB_COMMIT;
 }
 
@@ -342,10 +342,10 @@ static struct str changes_told(struct listing listing)
 	ok(db_txn_run(here.db, DB_WRITE, &id, run_listing, &listing) == DB_OK, "asked for");
 	if (listing.outcome != OUTCOME_OK)
 		return str_c(outcome_name(listing.outcome));
-	for (size_t i = 0; i < listing.n; i++)
-		buf_addf(&text, "%s%.*s %.*s %llu", i > 0 ? ", " : "", STR_ARG(listing.list[i].verb), STR_ARG(listing.list[i].name),
-			(unsigned long long)listing.list[i].revision);
-	if (listing.more)
+	for (size_t i = 0; i < listing.page.n; i++)
+		buf_addf(&text, "%s%.*s %.*s %llu", i > 0 ? ", " : "", STR_ARG(listing.page.list[i].verb), STR_ARG(listing.page.list[i].name),
+			(unsigned long long)listing.page.list[i].revision);
+	if (listing.page.more)
 		BUF_LIT(&text, " and more");
 	return buf_str(&text);
 }

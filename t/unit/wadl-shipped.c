@@ -32,6 +32,7 @@ static const struct call_row {
 	{ "putTenant", "PUT", TENANT, ROLE_OPERATOR, TXN_WRITE, false, "application/json" },
 	{ "patchTenant", "PATCH", TENANT, ROLE_OPERATOR, TXN_WRITE, false, "application/json" },
 	{ "listChanges", "GET", TENANT "/changes", ROLE_READER, TXN_WRITE, true, "application/json" },
+	{ "listAllChanges", "GET", "/{version}/all/changes", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "deleteTenant", "DELETE", TENANT, ROLE_OPERATOR, TXN_WRITE, false, NULL },
 	{ "recoverTenant", "POST", TENANT "/action/recover", ROLE_OPERATOR, TXN_WRITE, false, NULL },
 	{ "getMoveAll", "GET", TENANT "/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false, "application/xml" },

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed of changes: what happened to a tenant and its resources, in order.
+// The change log: what happened to a tenant and its resources, or to all, in order or the newest first.
 #include "base/base.h"
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/pool.h"
+#include "http/uri.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/change_list.h"
 
@@ -15,7 +17,8 @@ static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, 
 		doc_set_str(pool, doc, name, conditions_etag_text(pool, (const uint8_t *)bytes.p));
 }
 
-static struct doc *change_doc(struct call *call, const struct change *change)
+// of_all: the change is in a list of all tenants, for operators: it tells whose it is, and whose it was before a move.
+static struct doc *change_doc(struct call *call, const struct change *change, bool of_all)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
@@ -26,6 +29,10 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 	doc_set_str(pool, doc, "actor", change->actor);
 	doc_set_str(pool, doc, "request_id", uuid_str(pool, change->request_id));
 	doc_set_str(pool, doc, "verb", change->verb);
+	if (of_all)
+		doc_set_str(pool, doc, "tenant", change->tenant);
+	if (of_all && change->from_tenant.p != NULL)
+		doc_set_str(pool, doc, "from_tenant", change->from_tenant);
 	if (change->type != NULL)
 		doc_set_str(pool, doc, "resource", resource_path(pool, change->type, change->space, change->name));
 	doc_set_str(pool, doc, "uid", uuid_str(pool, change->uid));
@@ -37,30 +44,164 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 	return doc;
 }
 
-enum outcome list_changes(struct call *call)
-{
-	struct change *list;
-	size_t n;
-	bool more;
-	uint64_t after = 0, limit = 0;
-	struct str tenant = call_param(call, "tenant");
+// ---- what is asked for
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	if (!str_to_u64(call_param(call, "after"), &after))
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "after must be the id of a change, or 0");
-	enum outcome outcome = change_list(call->registry, tenant, after, limit, &list, &n, &more);
+// The longest text of a condition, in bytes: no member of a change that it is compared with is longer than a name.
+enum { TEXT_MAX = 4 * REGISTRY_MAX_ID };
+
+// Reads "configmaps", "widgets.example.com" or "nodes.core", as addresses and the log have it.
+static void read_type(struct str text, struct change_query *query)
+{
+	size_t dot = str_find(text, '.', 0);
+
+	query->plural = str_part(text, 0, dot);
+	if (dot < text.n)
+		query->group = str_eq(str_part(text, dot + 1, text.n), STR("core")) ? STR("") : str_part(text, dot + 1, text.n);
+}
+
+// Reads a uid, or what the log has as "resource": "persistentvolumes/disk1", "namespaces/default/configmaps/web".
+static bool read_resource(struct str text, struct change_query *query)
+{
+	struct str parts[4], rest = text;
+	size_t n = 0;
+
+	query->has_uid = uuid_parse(text, &query->uid);
+	if (query->has_uid)
+		return true;
+	while (n < COUNT_OF(parts) && str_split(&rest, '/', &parts[n]))
+		n++;
+	if (rest.n > 0 || (n != 2 && n != 4) || (n == 4 && !str_eq(parts[0], STR("namespaces"))))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].n == 0)
+			return false;
+	}
+	query->space = n == 4 ? parts[1] : STR("");
+	query->name = parts[n - 1];
+	read_type(parts[n - 2], query);
+	return true;
+}
+
+static enum outcome read_time(struct call *call, const char *name, int64_t *us)
+{
+	struct str text = call_param(call, name);
+
+	if (text.p == NULL || (clock_parse_rfc3339(text, us) && *us >= CHANGES_SINCE && *us <= CHANGES_UNTIL))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a time from 1970 on, such as 2026-11-21T05:24:00Z", name);
+}
+
+static enum outcome check_text(struct call *call, const char *name)
+{
+	struct str text = call_param(call, name);
+
+	if (text.p == NULL || (text.n > 0 && text.n <= TEXT_MAX && str_utf8_ok(text, NULL)))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a text of 1 to %d bytes", name, TEXT_MAX);
+}
+
+static enum outcome read_conditions(struct call *call, struct change_query *query)
+{
+	static const char *const texts[] = { "actor", "verb", "type", "resource", "text" };
+	struct str type = call_param(call, "type"), resource = call_param(call, "resource");
+	enum outcome outcome = read_time(call, "from", &query->since_us);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_time(call, "to", &query->until_us);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(texts); i++)
+		outcome = check_text(call, texts[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, change_doc(call, &list[i]));
-	doc_set(doc, STR("changes"), items);
-	if (more) {
-		struct str path = str_printf(call->pool, "%.*s/changes?after=%llu&limit=%llu", STR_ARG(tenant_path(call, tenant)),
-			(unsigned long long)list[n - 1].id, (unsigned long long)limit);
-		doc_set_str(call->pool, doc, "next", call_url(call, path));
+	query->actor = call_param(call, "actor");
+	query->verb = call_param(call, "verb");
+	query->text = call_param(call, "text");
+	if (type.p != NULL && resource.p != NULL)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "type and resource can't be given together: a resource names its type");
+	if (type.p != NULL)
+		read_type(type, query);
+	if (resource.p != NULL && !read_resource(resource, query))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it");
+	return OUTCOME_OK;
+}
+
+static enum outcome read_query(struct call *call, struct change_query *query)
+{
+	struct str after = call_param(call, "after"), before = call_param(call, "before");
+
+	*query = (struct change_query){ .below = INT64_MAX, .since_us = CHANGES_SINCE, .until_us = CHANGES_UNTIL };
+	query->newest_first = str_eq(call_param(call, "order"), STR("newest"));
+	if (!str_to_u64(call_param(call, "limit"), &query->limit) || query->limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	if (after.p != NULL && !str_to_u64(after, &query->above))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "after must be the id of a change, or 0");
+	if (before.p != NULL && !str_to_u64(before, &query->below))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be the id of a change");
+	return read_conditions(call, query);
+}
+
+// ---- the answer
+
+// The address of the next page: the same query from another change on.
+static struct str next_url(struct call *call, struct str path, const struct change_query *query, uint64_t next)
+{
+	static const char *const kept[] = { "order", "limit", "actor", "verb", "type", "resource", "from", "to", "text" };
+	struct buf url = buf_new(call->pool, 256);
+	uint64_t above = query->newest_first ? query->above : next, below = query->newest_first ? next : query->below;
+
+	buf_add(&url, path);
+	if (above > 0 || !query->newest_first)
+		buf_addf(&url, "?after=%llu", (unsigned long long)above);
+	if (below < INT64_MAX)
+		buf_addf(&url, "%cbefore=%llu", above > 0 || !query->newest_first ? '&' : '?', (unsigned long long)below);
+	for (size_t i = 0; i < COUNT_OF(kept); i++) {
+		struct str value = call_param(call, kept[i]);
+		if (value.p == NULL || (i == 0 && !query->newest_first))
+			continue;
+		buf_addf(&url, "&%s=", kept[i]);
+		uri_add_value(&url, value);
 	}
+	return call_url(call, buf_str(&url));
+}
+
+static enum outcome answer(struct call *call, struct str path, const struct change_query *query, const struct change_page *page)
+{
+	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
+
+	for (size_t i = 0; i < page->n; i++)
+		doc_push(items, change_doc(call, &page->list[i], query->tenant.p == NULL));
+	doc_set(doc, STR("changes"), items);
+	doc_set_u64(call->pool, doc, "upto", page->upto);
+	if (page->more)
+		doc_set_str(call->pool, doc, "next", next_url(call, path, query, page->next));
 	call_write(call, &change_list_document, doc);
 	return OUTCOME_OK;
+}
+
+enum outcome list_changes(struct call *call)
+{
+	struct change_query query;
+	struct change_page page;
+	struct str tenant = call_param(call, "tenant");
+	enum outcome outcome = read_query(call, &query);
+
+	query.tenant = tenant;
+	if (outcome == OUTCOME_OK)
+		outcome = change_list(call->registry, &query, &page);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(tenant_path(call, tenant))), &query, &page);
+}
+
+enum outcome list_all_changes(struct call *call)
+{
+	struct change_query query;
+	struct change_page page;
+	enum outcome outcome = read_query(call, &query);
+
+	if (outcome == OUTCOME_OK)
+		outcome = change_list_all(call->registry, &query, &page);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), &query, &page);
 }

@@ -160,6 +160,8 @@ static const struct shape change_members[] = {
 	ATTR("actor", SHAPE_STRING),
 	ATTR("request_id", SHAPE_STRING),
 	ATTR("verb", SHAPE_STRING),
+	ATTR("tenant", SHAPE_STRING),
+	ATTR("from_tenant", SHAPE_STRING),
 	ATTR("resource", SHAPE_STRING),
 	ATTR("uid", SHAPE_STRING),
 	ATTR("revision", SHAPE_NUMBER),
@@ -171,6 +173,7 @@ static const struct shape change_members[] = {
 static const struct shape change_item = { .name = "change", .kind = SHAPE_OBJECT, .members = change_members };
 static const struct shape change_list_members[] = {
 	{ .name = "changes", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &change_item },
+	ATTR("upto", SHAPE_NUMBER),
 	ATTR("next", SHAPE_STRING),
 	END,
 };

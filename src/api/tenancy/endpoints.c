@@ -19,6 +19,7 @@ static const struct endpoint endpoints[] = {
 	{ "deleteTenant", delete_tenant },
 	{ "recoverTenant", recover_tenant },
 	{ "listChanges", list_changes },
+	{ "listAllChanges", list_all_changes },
 
 	{ "listResources", list_resources },
 	{ "getResource", get_resource },

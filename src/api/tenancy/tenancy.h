@@ -87,7 +87,8 @@ enum outcome tenancy_read_trait_filter(struct call *call, const struct trait_fil
 // ---- handlers
 
 handler_fn get_versions, get_health, get_metrics, get_wadl;
-handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes;
+handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes,
+	list_all_changes;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
 handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_resource_trait;
 handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move;

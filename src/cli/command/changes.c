@@ -1,62 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure changes list: what was changed in a tenant, when and by whom.
+// tenure changes list: what was changed in a tenant, or in all, when and by whom.
 #include "base/base.h"
 
-#include "cli/core/cli.h"
+#include <unistd.h>
 
-enum { PAGE = 1000 };
+#include "base/pool.h"
+#include "cli/core/cli.h"
+#include "http/uri.h"
+
+enum { PAGE = 1000, FOLLOW_LAST = 10, FOLLOW_PAUSE_S = 1 };
 
 static const struct column columns[] = {
 	{ "id", "id" }, { "at", "at" }, { "actor", "actor" }, { "verb", "verb" }, { "resource", "resource" }, { "fields", "fields" },
 	{ "revision", "revision" }, { "uid", "uid" }, { "request", "request_id" }, { "etag-before", "etag_before" },
-	{ "etag-after", "etag_after" },
+	{ "etag-after", "etag_after" }, { "tenant", "tenant" }, { "from", "from_tenant" },
 };
-enum { SHOWN = 6 };
+static const struct column columns_of_all[] = {
+	{ "id", "id" }, { "at", "at" }, { "actor", "actor" }, { "verb", "verb" }, { "tenant", "tenant" }, { "resource", "resource" },
+	{ "fields", "fields" }, { "from", "from_tenant" }, { "revision", "revision" }, { "uid", "uid" }, { "request", "request_id" },
+	{ "etag-before", "etag_before" }, { "etag-after", "etag_after" },
+};
+enum { SHOWN = 6, SHOWN_OF_ALL = 8 };
 
 // The progress of reading the changes page by page.
 struct reading {
 	struct table *table;
-	uint64_t after; // id of the last change that was read
-	uint64_t left;  // how many may still be added
-	bool more;      // the service has more
+	const char *label;
+	bool of_all, newest, follows;
+	bool has_after;  // --after was given
+	uint64_t after;  // in order: the id behind which the next page begins
+	uint64_t before; // the newest first: the id before which it begins; 0: with the newest
+	uint64_t left;   // how many may still be added
+	uint64_t upto;   // the id up to which the service has looked
+	bool more;       // the service has more
 };
 
-static int add_page(struct reading *reading, const struct doc *answer)
-{
-	const struct doc *list = NULL, *id = NULL, *next = NULL;
-	uint64_t last = reading->after;
-
-	if (!doc_get(answer, STR("changes"), &list) || doc_kind(list) != DOC_ARRAY)
-		return cli_fail(EX_PROTOCOL, "the answer is no list of changes");
-	for (size_t i = 0; i < doc_length(list) && reading->left > 0; i++, reading->left--) {
-		const struct doc *change = doc_at(list, i);
-		table_add(reading->table, change);
-		if (!doc_get(change, STR("id"), &id) || !doc_u64(id, &last))
-			return cli_fail(EX_PROTOCOL, "a change has no id");
-	}
-	// A page that leads nowhere would make the list endless.
-	reading->more = doc_get(answer, STR("next"), &next) && last > reading->after;
-	reading->after = last;
-	return EX_OK;
-}
-
-static int read_page(struct cli *cli, struct reading *reading, const char *label)
-{
-	uint64_t limit = reading->left < PAGE ? reading->left : PAGE;
-	struct buf path = buf_new(cli->pool, 128);
-	struct answer answer;
-	struct doc *document;
-
-	BUF_LIT(&path, "/v2.0");
-	if (!client_path_add(&path, cli->tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
-	buf_addf(&path, "/changes?after=%llu&limit=%llu", (unsigned long long)reading->after, (unsigned long long)limit);
-	struct wish wish = { .method = "GET", .path = buf_str(&path) };
-	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
-	if (status == TENURE_OK)
-		status = client_parse(cli->client, cli->pool, answer.body, &document);
-	return status == TENURE_OK ? add_page(reading, document) : cli_fail_status(cli, status, label);
-}
+// ---- the options
 
 // Takes a number from an option. False: an error was printed.
 static bool take_number(const char *name, const char *text, uint64_t least, uint64_t *number)
@@ -67,26 +46,177 @@ static bool take_number(const char *name, const char *text, uint64_t least, uint
 	return false;
 }
 
-int command_changes_list(struct cli *cli)
+static int read_options(struct cli *cli, struct reading *reading)
 {
-	struct reading reading = { .left = UINT64_MAX, .more = true };
-	int code = EX_OK;
-
-	if (cli->tenant == NULL)
-		return cli_fail_no_tenant();
-	if (!take_number("--limit", cli->options[OPT_LIMIT], 1, &reading.left))
+	if (!take_number("--limit", cli->options[OPT_LIMIT], 1, &reading->left))
 		return EX_USAGE;
 	for (size_t i = 0; i < cli->n_given; i++) {
-		if (!take_number("--after", cli->given[i].value, 0, &reading.after))
+		const char *name = cli->given[i].field->name;
+		reading->newest = reading->newest || strcmp(name, "--newest") == 0;
+		reading->follows = reading->follows || strcmp(name, "--follow") == 0;
+		reading->of_all = reading->of_all || strcmp(name, "--all-tenants") == 0;
+		if (strcmp(name, "--after") != 0)
+			continue;
+		reading->has_after = true;
+		if (!take_number("--after", cli->given[i].value, 0, &reading->after))
 			return EX_USAGE;
 	}
-	reading.table = table_new(cli, columns, COUNT_OF(columns), SHOWN);
+	if (reading->newest && reading->follows)
+		return cli_fail(EX_USAGE, "--follow shows changes in order: leave out --newest");
+	if (reading->of_all && cli->options[OPT_TENANT] != NULL)
+		return cli_fail(EX_USAGE, "--all-tenants and --tenant can't be given together");
+	return reading->of_all || cli->tenant != NULL ? EX_OK : cli_fail_no_tenant();
+}
+
+// ---- a page
+
+static int make_path(struct cli *cli, const struct reading *reading, uint64_t limit, struct buf *path)
+{
+	*path = buf_new(cli->pool, 256);
+	BUF_LIT(path, "/v2.0");
+	if (reading->of_all)
+		BUF_LIT(path, "/all");
+	else if (!client_path_add(path, cli->tenant))
+		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
+	buf_addf(path, "/changes?after=%llu&limit=%llu", (unsigned long long)reading->after, (unsigned long long)limit);
+	if (reading->newest)
+		BUF_LIT(path, "&order=newest");
+	if (reading->before > 0)
+		buf_addf(path, "&before=%llu", (unsigned long long)reading->before);
+	for (size_t i = 0; i < cli->n_given; i++) {
+		if (cli->given[i].field->member == NULL)
+			continue;
+		buf_addf(path, "&%s=", cli->given[i].field->member);
+		uri_add_value(path, str_c(cli->given[i].value));
+	}
+	return EX_OK;
+}
+
+// The id from which the address of the next page goes on. False: it has none.
+static bool next_id(const struct reading *reading, struct str next, uint64_t *id)
+{
+	const char *name = reading->newest ? "before=" : "after=";
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i + length < next.n; i++) {
+		if ((next.p[i] == '?' || next.p[i] == '&') && memcmp(next.p + i + 1, name, length) == 0) {
+			struct str rest = str_part(next, i + 1 + length, next.n), number;
+			return str_split(&rest, '&', &number) && str_to_u64(number, id);
+		}
+	}
+	return false;
+}
+
+// Goes on where the page ends. A page that leads nowhere would make the list endless.
+static int go_on(struct reading *reading, const struct doc *answer)
+{
+	const struct doc *next, *upto;
+	uint64_t id;
+
+	if (!doc_get(answer, STR("upto"), &upto) || !doc_u64(upto, &reading->upto))
+		return cli_fail(EX_PROTOCOL, "the list of changes does not tell how far it goes");
+	reading->more = doc_get(answer, STR("next"), &next) && doc_kind(next) == DOC_STRING;
+	if (!reading->more)
+		return EX_OK;
+	if (!next_id(reading, doc_string(next), &id) ||
+		(reading->newest ? reading->before > 0 && id >= reading->before : id <= reading->after))
+		return cli_fail(EX_PROTOCOL, "the list of changes does not go on");
+	if (reading->newest)
+		reading->before = id;
+	else
+		reading->after = id;
+	return EX_OK;
+}
+
+static int read_answer(struct cli *cli, const struct reading *reading, struct doc **document)
+{
+	struct buf path;
+	struct answer answer;
+	int code = make_path(cli, reading, reading->left < PAGE ? reading->left : PAGE, &path);
+
+	if (code != EX_OK)
+		return code;
+	struct wish wish = { .method = "GET", .path = buf_str(&path) };
+	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
+	if (status == TENURE_OK)
+		status = client_parse(cli->client, cli->pool, answer.body, document);
+	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, reading->label);
+}
+
+// backwards: adds the changes of the page in the order that is not theirs.
+static int read_page(struct cli *cli, struct reading *reading, bool backwards)
+{
+	struct doc *document;
+	const struct doc *list;
+	int code = read_answer(cli, reading, &document);
+
+	if (code != EX_OK)
+		return code;
+	if (!doc_get(document, STR("changes"), &list) || doc_kind(list) != DOC_ARRAY)
+		return cli_fail(EX_PROTOCOL, "the answer is no list of changes");
+	size_t n = doc_length(list);
+	for (size_t i = 0; i < n && reading->left > 0; i++, reading->left--)
+		table_add(reading->table, doc_at(list, backwards ? n - 1 - i : i));
+	return go_on(reading, document);
+}
+
+// ---- the lists
+
+static int list_all(struct cli *cli, struct reading *reading)
+{
+	int code = EX_OK;
+
+	for (reading->more = true; code == EX_OK && reading->more && reading->left > 0;)
+		code = read_page(cli, reading, false);
+	if (code == EX_OK)
+		table_print(reading->table);
+	return code;
+}
+
+// Shows the last changes, in order, of those that one call finds. They don't count for --limit.
+static int show_last(struct cli *cli, struct reading *reading)
+{
+	struct reading last = *reading;
+
+	last.newest = true;
+	last.left = FOLLOW_LAST;
+	int code = read_page(cli, &last, true);
+	reading->after = last.upto;
+	if (code == EX_OK)
+		table_print_more(reading->table);
+	return code;
+}
+
+// Shows changes as they come. What each call took is freed after it, so this may go on for as long as one likes.
+static int follow(struct cli *cli, struct reading *reading)
+{
+	struct pool_mark mark = pool_mark(cli->pool);
+	int code = reading->has_after ? EX_OK : show_last(cli, reading);
+
+	while (code == EX_OK && reading->left > 0) {
+		pool_rewind(cli->pool, mark);
+		code = read_page(cli, reading, false);
+		if (code != EX_OK)
+			break;
+		table_print_more(reading->table);
+		reading->after = reading->upto;
+		if (!reading->more && reading->left > 0)
+			(void)sleep(FOLLOW_PAUSE_S);
+	}
+	return code;
+}
+
+int command_changes_list(struct cli *cli)
+{
+	struct reading reading = { .left = UINT64_MAX };
+	int code = read_options(cli, &reading);
+
+	if (code != EX_OK)
+		return code;
+	reading.table = reading.of_all ? table_new(cli, columns_of_all, COUNT_OF(columns_of_all), SHOWN_OF_ALL)
+	                               : table_new(cli, columns, COUNT_OF(columns), SHOWN);
 	if (reading.table == NULL)
 		return EX_USAGE;
-	const char *label = str_printf(cli->pool, "changes of %s", cli->tenant).p;
-	while (code == EX_OK && reading.more && reading.left > 0)
-		code = read_page(cli, &reading, label);
-	if (code == EX_OK)
-		table_print(reading.table);
-	return code;
+	reading.label = reading.of_all ? "changes of all tenants" : str_printf(cli->pool, "changes of %s", cli->tenant).p;
+	return reading.follows ? follow(cli, &reading) : list_all(cli, &reading);
 }

@@ -171,6 +171,9 @@ struct table *table_new(struct cli *cli, const struct column *known, size_t n_kn
 void table_add_type(struct table *table, const char *group, const char *plural);
 void table_add(struct table *table, const struct doc *document);
 void table_print(struct table *table);
+// Prints the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each line. The rows
+// are forgotten, so their memory may be freed.
+void table_print_more(struct table *table);
 // Makes a table if --columns was given; else *table is NULL. False: an error was printed.
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
 // Prints one document in the chosen format.

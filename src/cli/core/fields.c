@@ -117,6 +117,16 @@ static const struct field space_fields[] = {
 
 static const struct field changes_fields[] = {
 	{ "--after", NULL, FIELD_TEXT, USE_LIST, "ID", "those behind this change" },
+	{ "--newest", NULL, FIELD_TEXT, USE_LIST, "", "the newest first" },
+	{ "--follow", NULL, FIELD_TEXT, USE_LIST, "", "the last ten, then each as it comes, until interrupted" },
+	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "those of all tenants, for operators" },
+	{ "--actor", "actor", FIELD_TEXT, USE_LIST, "USER", "made by this user" },
+	{ "--verb", "verb", FIELD_TEXT, USE_LIST, "VERB", "created, updated, deleted, recovered, moved or purged" },
+	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "of resources of this type" },
+	{ "--resource", "resource", FIELD_TEXT, USE_LIST, "RESOURCE", "of this one: a uid, or a path as it is shown" },
+	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "from then on, such as 2026-11-21T05:24:00Z" },
+	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "before then" },
+	{ "--text", "text", FIELD_TEXT, USE_LIST, "TEXT", "with this text in user, namespace, name or fields" },
 	{ .name = NULL },
 };
 

@@ -22,6 +22,7 @@ struct table {
 	struct row *first, **last;
 	size_t n_rows;
 	bool chosen; // by --columns
+	bool begun;  // table_print_more() has printed the titles
 };
 
 static bool choose(struct table *table, struct str wanted, const struct column *known, size_t n_known)
@@ -189,6 +190,7 @@ static void print_text(const struct table *table)
 
 	for (size_t c = 0; c < n; c++)
 		widths[c] = cli_text_width(cells[i++] = title(table, c));
+	size_t from = table->begun ? n : 0;
 	for (const struct row *row = table->first; row != NULL; row = row->next) {
 		for (size_t c = 0; c < n; c++, i++) {
 			cells[i] = cli_text_tame(pool, cell(table, row, c));
@@ -196,7 +198,7 @@ static void print_text(const struct table *table)
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
-	for (size_t k = 0; k < i; k++)
+	for (size_t k = from; k < i; k++)
 		put_padded(cells[k], widths[k % n], k % n == n - 1);
 }
 
@@ -226,7 +228,7 @@ static void print_csv(const struct table *table)
 {
 	size_t n = table->n_columns;
 
-	for (size_t c = 0; c < n; c++)
+	for (size_t c = 0; c < n && !table->begun; c++)
 		put_csv(table->cli, str_c(table->columns[c].name), c == n - 1);
 	for (const struct row *row = table->first; row != NULL; row = row->next) {
 		for (size_t c = 0; c < n; c++)
@@ -271,6 +273,31 @@ void table_print(struct table *table)
 	for (const struct row *row = table->first; row != NULL; row = row->next)
 		doc_push(rows, json_row(table, row));
 	put_json(table->cli, rows);
+}
+
+static void print_json_lines(const struct table *table)
+{
+	struct cli *cli = table->cli;
+
+	for (const struct row *row = table->first; row != NULL; row = row->next) {
+		struct buf text = buf_new(cli->pool, 0);
+		doc_write_json(json_row(table, row), &text);
+		buf_addc(&text, '\n');
+		cli_text_print(stdout, cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
+	}
+}
+
+void table_print_more(struct table *table)
+{
+	if (table->n_rows > 0 && table->cli->format == FORMAT_JSON)
+		print_json_lines(table);
+	else if (table->n_rows > 0)
+		table_print(table);
+	table->begun = table->begun || table->n_rows > 0;
+	table->first = NULL;
+	table->last = &table->first;
+	table->n_rows = 0;
+	(void)fflush(stdout);
 }
 
 // ---- one document, one field on each line

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the change log of one tenant. Ids of changes are given before their transactions commit, so a reader could see 7 first
-// and 6 later. But a writer of a change row holds the lock of the tenant's row. Once this reader has locked it exclusively,
-// each id that was given in the tenant has a committed row or is void.
+// Reads the change log, of one tenant or of all. Ids of changes are given before their transactions commit, so a reader could see 7
+// first and 6 later. But a writer of a change row holds the lock of the tenant's row. Once the reader of one tenant has locked it
+// exclusively, each id that was given in the tenant has a committed row or is void. The reader of all goes by the horizon.
 #include "base/base.h"
 
 #include "registry/tenant/change_list.h"
 
+#include <time.h>
+
+#include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
+#include "registry/log/horizon.h"
 #include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
 #include "registry/type/type.h"
@@ -37,6 +41,8 @@ static struct change change_of_row(struct registry *registry, const struct sql_c
 		.name = row->name,
 		.revision = row->revision,
 		.fields = row->fields,
+		.tenant = row->tenant,
+		.from_tenant = row->from_tenant,
 	};
 
 	uuid_from_bytes(row->request_id, &change.request_id);
@@ -50,28 +56,135 @@ static struct change change_of_row(struct registry *registry, const struct sql_c
 	return change;
 }
 
-enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
-	struct change **list, size_t *n, bool *more)
-{
-	struct locked_tenant owner;
-	struct db_rows rows;
-	const struct sql_resource_lock_tenant lock = { .tenant = tenant };
-	struct db_call hold =
-		sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_EXCLUSIVE, lock_wait(registry), &lock);
-	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &hold, 1);
+// ---- which changes are looked at
 
-	if (outcome == OUTCOME_OK)
-		outcome = locked_tenant_of(registry, tenant, &hold, &owner);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	const struct sql_change_list in = { .tenant_id = owner.id, .after = after, .limit = limit + 1 };
-	enum db_result result = sql_change_list_run(registry->db, registry->pool, &in, &rows);
+// How far clocks of hosts, and the beginning and the end of a transaction, may be apart.
+#define SLACK_US (INT64_C(3600) * 1000000)
+
+static bool has_conditions(const struct change_query *query)
+{
+	return query->actor.p != NULL || query->verb.p != NULL || query->plural.p != NULL || query->has_uid || query->space.p != NULL ||
+		query->name.p != NULL || query->text.p != NULL || query->since_us > CHANGES_SINCE || query->until_us < CHANGES_UNTIL;
+}
+
+// Narrows the ids to those of the times, by the index of times: what is long ago is found at once.
+static enum outcome narrow(struct registry *registry, const struct change_query *query, uint64_t *above, uint64_t *below)
+{
+	const struct sql_change_bounds in = {
+		.since = query->since_us > SLACK_US ? query->since_us - SLACK_US : CHANGES_SINCE,
+		.until = query->until_us < CHANGES_UNTIL - SLACK_US ? query->until_us + SLACK_US : CHANGES_UNTIL,
+	};
+	struct db_rows rows;
+
+	if (query->since_us <= CHANGES_SINCE && query->until_us >= CHANGES_UNTIL)
+		return OUTCOME_OK;
+	enum db_result result = sql_change_bounds_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct change, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = change_of_row(registry, sql_change_list_row(&rows, i));
+	const struct sql_change_bounds_row *row = sql_change_bounds_row(&rows, 0);
+	if (row->above > *above)
+		*above = row->above;
+	if (row->below < *below)
+		*below = row->below;
 	return OUTCOME_OK;
+}
+
+// ---- reading them
+
+// Where the call ends: behind the last change of a full page, else behind the last one that was looked at. The changes may have been
+// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there.
+static void end_page(const struct change_query *query, uint64_t scan, const struct sql_change_extent_row *extent, uint64_t top,
+	struct change_page *page)
+{
+	bool up = !query->newest_first;
+	uint64_t last = up ? extent->highest : extent->lowest;
+
+	while (page->n > 0 && (extent->n == 0 || (up ? page->list[page->n - 1].id > last : page->list[page->n - 1].id < last)))
+		page->n--;
+	page->more = extent->n >= scan;
+	if (page->n > query->limit) {
+		page->n = (size_t)query->limit;
+		page->more = true;
+		last = page->list[page->n - 1].id;
+	}
+	page->next = last;
+	if (up)
+		page->upto = page->more ? last : extent->n > 0 ? extent->highest : query->above;
+	else
+		page->upto = extent->n > 0 ? extent->highest : top;
+}
+
+static enum outcome read_page(struct registry *registry, enum sql_change_whose whose, uint64_t tenant_id, const struct change_query *query,
+	struct change_page *page)
+{
+	enum sql_change_order order = query->newest_first ? SQL_CHANGE_ORDER_NEWEST : SQL_CHANGE_ORDER_OLDEST;
+	uint64_t scan = has_conditions(query) ? CHANGES_LOOKED_AT : query->limit + 1, above = query->above, below = query->below;
+	enum outcome outcome = narrow(registry, query, &above, &below);
+
+	*page = (struct change_page){ .n = 0 };
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_change_extent extent = { .tenant_id = tenant_id, .above = above, .below = below, .scan = scan };
+	const struct sql_change_list in = {
+		.tenant_id = tenant_id, .above = above, .below = below, .scan = scan, .limit = query->limit + 1,
+		.actor = query->actor, .verb = query->verb, .plural = query->plural, .group = query->group,
+		.uid = query->has_uid ? uuid_bytes(&query->uid) : STR_NONE, .namespace = query->space, .name = query->name,
+		.since = query->since_us, .until = query->until_us, .text = query->text,
+	};
+	struct db_call calls[] = {
+		sql_change_extent_call(registry->pool, whose, order, &extent),
+		sql_change_list_call(registry->pool, whose, order, &in),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	page->n = calls[1].rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct change, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = change_of_row(registry, sql_change_list_row(&calls[1].rows, i));
+	end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
+	return OUTCOME_OK;
+}
+
+enum outcome change_list(struct registry *registry, const struct change_query *query, struct change_page *page)
+{
+	struct locked_tenant owner;
+	const struct sql_resource_lock_tenant lock = { .tenant = query->tenant };
+	struct db_call hold =
+		sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_EXCLUSIVE, lock_wait(registry), &lock);
+
+	assert(query->tenant.p != NULL && query->limit > 0);
+	enum outcome outcome = registry_take_locks(registry, &query->tenant, 1, &hold, 1);
+	if (outcome == OUTCOME_OK)
+		outcome = locked_tenant_of(registry, query->tenant, &hold, &owner);
+	return outcome == OUTCOME_OK ? read_page(registry, SQL_CHANGE_WHOSE_TENANT, owner.id, query, page) : outcome;
+}
+
+// Moves the horizon up to what is committed, as far as that goes at once.
+static enum outcome move_horizon(struct registry *registry, uint64_t *horizon)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	int64_t until = clock_tick_us() + 200000;
+	uint64_t newest;
+
+	for (;;) {
+		enum outcome outcome = horizon_advance(registry, horizon, &newest);
+		if (outcome != OUTCOME_OK || *horizon >= newest || horizon_is_held(registry) || clock_tick_us() >= until)
+			return outcome;
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
+enum outcome change_list_all(struct registry *registry, const struct change_query *query, struct change_page *page)
+{
+	struct change_query known = *query;
+	uint64_t horizon = 0;
+
+	assert(query->tenant.p == NULL && query->limit > 0);
+	enum outcome outcome = move_horizon(registry, &horizon);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (known.below > horizon)
+		known.below = horizon + 1;
+	return read_page(registry, SQL_CHANGE_WHOSE_ALL, 0, &known, page);
 }
