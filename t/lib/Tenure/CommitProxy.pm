@@ -11,68 +11,12 @@ use strict;
 use warnings;
 
 use IO::Select;
-use IO::Socket::UNIX;
-use POSIX ();
 use Time::HiRes ();
 
+use parent 'Tenure::DatabaseProxy';
 use Tenure::Run qw(write_file);
 
 my $commit = "\x07\0\0\0\x03COMMIT";
-
-# server: the path of the database's socket, which need not be there yet. dir: where the proxy's files go.
-sub new {
-    my ($class, $server, $dir) = @_;
-    my $self = bless { server => $server, dir => $dir, path => "$dir/proxy.sock", owner => $$ }, $class;
-    my $listener = IO::Socket::UNIX->new(Local => $self->{path}, Listen => 64) or die "$self->{path}: $!\n";
-    chmod 0777, $self->{path};
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        POSIX::setpgid(0, 0);
-        $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
-        $SIG{CHLD} = $SIG{PIPE} = 'IGNORE';
-        $self->_accept($listener) while 1;
-    }
-    POSIX::setpgid($pid, $pid);
-    $self->{pid} = $pid;
-    return $self;
-}
-
-sub path { return $_[0]{path} }
-
-sub DESTROY {
-    my ($self) = @_;
-    return if $$ != $self->{owner};
-    local ($?, $!);
-    kill CONT => -$self->{pid};
-    kill KILL => -$self->{pid};
-    waitpid $self->{pid}, 0;
-    return;
-}
-
-sub _accept {
-    my ($self, $listener) = @_;
-    # A test that was killed leaves no proxy behind.
-    POSIX::_exit(0) if getppid != $self->{owner};
-    IO::Select->new($listener)->can_read(5) or return;
-    my $client = $listener->accept or return;
-    my $pid = fork;
-    return if !defined $pid || $pid;
-    $listener->close;
-    # Without a server the client sees that its connection is closed.
-    my $server = IO::Socket::UNIX->new(Peer => $self->{server}) or POSIX::_exit(0);
-    eval { $self->_relay($client, $server) };
-    POSIX::_exit(0);
-}
-
-sub _send {
-    my ($to, $bytes) = @_;
-    while (length $bytes) {
-        my $n = syswrite $to, $bytes;
-        die "closed\n" if !defined $n && !$!{EINTR};
-        substr $bytes, 0, $n // 0, '';
-    }
-    return;
-}
 
 # One connection, until a side closes it.
 sub _relay {
@@ -81,7 +25,7 @@ sub _relay {
     while (1) {
         for my $socket ($select->can_read) {
             sysread $socket, my $bytes, 1 << 16 or return;
-            if ($socket == $server) { _send($client, $bytes); next }
+            if ($socket == $server) { Tenure::DatabaseProxy::send_all($client, $bytes); next }
             my $what = $bytes eq $commit ? $self->_ordered : undef;
             return if defined $what && $what eq 'request';
             if (defined $what && $what =~ /\Alate (\S+)/) {
@@ -89,7 +33,7 @@ sub _relay {
                 $client->close;
                 Time::HiRes::sleep($1);
             }
-            _send($server, $bytes);
+            Tenure::DatabaseProxy::send_all($server, $bytes);
             next if !defined $what;
             # The server has done it when it answers, or has ended.
             IO::Select->new($server)->can_read(30);

@@ -15,10 +15,9 @@ use strict;
 use warnings;
 
 use IO::Select;
-use IO::Socket::UNIX;
-use POSIX ();
 use Socket qw(SOL_SOCKET SO_PEERCRED);
 
+use parent 'Tenure::DatabaseProxy';
 use Tenure::Run qw(read_file write_file);
 
 use constant { QUIT => 0x01, QUERY => 0x03, PREPARE => 0x16, EXECUTE => 0x17, CLOSE => 0x19, BULK => 0xfa };
@@ -29,44 +28,6 @@ my %text = (
     1290 => 'The MariaDB server is running with the --read-only option so it cannot execute this statement', 1317 => 'Query execution was interrupted',
 );
 my %state = (1213 => '40001', 1317 => '70100');
-
-sub new {
-    my ($class, $server, $dir) = @_;
-    my $self = bless { server => $server, dir => $dir, path => "$dir/faulty.sock", owner => $$ }, $class;
-    my $listener = IO::Socket::UNIX->new(Local => $self->{path}, Listen => 64) or die "$self->{path}: $!\n";
-    chmod 0777, $self->{path};
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        POSIX::setpgid(0, 0);
-        $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP);
-        $SIG{CHLD} = $SIG{PIPE} = 'IGNORE';
-        # A test that was killed leaves no proxy behind.
-        while (getppid == $self->{owner}) {
-            IO::Select->new($listener)->can_read(5) or next;
-            my $client = $listener->accept or next;
-            my $child = fork;
-            next if !defined $child || $child;
-            $listener->close;
-            if (my $to = IO::Socket::UNIX->new(Peer => $server)) { eval { $self->_relay($client, $to) } }
-            POSIX::_exit(0);
-        }
-        POSIX::_exit(0);
-    }
-    POSIX::setpgid($pid, $pid);
-    $self->{pid} = $pid;
-    return $self;
-}
-
-sub path { return $_[0]{path} }
-
-sub DESTROY {
-    my ($self) = @_;
-    return if $$ != $self->{owner};
-    local ($?, $!);
-    kill KILL => -$self->{pid};
-    waitpid $self->{pid}, 0;
-    return;
-}
 
 # ---- orders
 
@@ -116,16 +77,6 @@ sub cut {
 # ---- the protocol
 
 sub _packet { my ($number, $payload) = @_; return substr(pack('V', length $payload), 0, 3) . chr($number) . $payload }
-
-sub _send {
-    my ($to, $bytes) = @_;
-    while (length $bytes) {
-        my $n = syswrite $to, $bytes;
-        die "closed\n" if !defined $n && !$!{EINTR};
-        substr $bytes, 0, $n // 0, '';
-    }
-    return;
-}
 
 # Takes the first whole packet off a buffer: (number, payload, all its bytes).
 sub _take {
@@ -196,11 +147,11 @@ sub _relay {
         for my $socket ($select->can_read) {
             sysread $socket, my $bytes, 1 << 16 or return;
             if ($socket == $client) {
-                if ($in ne 'session') { _send($server, $bytes); next }
+                if ($in ne 'session') { Tenure::DatabaseProxy::send_all($server, $bytes); next }
                 $asked .= $bytes;
                 while (my (undef, $payload, $all) = _take(\$asked)) {
                     my $forwarded = $self->_command($process, $payload, $all, \@waiting) // return;
-                    _send($server, $forwarded);
+                    Tenure::DatabaseProxy::send_all($server, $forwarded);
                     # Lost after the server got it: it has ended when it answers.
                     if (@waiting && $waiting[-1]{is_lost}) { IO::Select->new($server)->can_read(20); return }
                 }
@@ -209,17 +160,17 @@ sub _relay {
             $told .= $bytes;
             while (my ($number, $payload, $all) = _take(\$told)) {
                 if ($in ne 'session') {
-                    _send($client, $in eq 'greeting' ? _packet($number, _plainer($payload)) : $all);
+                    Tenure::DatabaseProxy::send_all($client, $in eq 'greeting' ? _packet($number, _plainer($payload)) : $all);
                     $in = $in eq 'greeting' ? 'login' : ord $payload == 0 ? 'session' : $in;
                     next;
                 }
                 my $at = $waiting[0];
-                if (!$at) { _send($client, $all); next }
+                if (!$at) { Tenure::DatabaseProxy::send_all($client, $all); next }
                 my $is_over = _ends($at, $payload);
                 shift @waiting if $is_over;
                 next if $at->{error} && !$is_over;
                 $all = _packet(1, pack 'Cva*', 0xff, $at->{error}, '#' . ($state{ $at->{error} } // 'HY000') . ($text{ $at->{error} } // 'a fault')) if $at->{error};
-                _send($client, $all);
+                Tenure::DatabaseProxy::send_all($client, $all);
             }
         }
     }
