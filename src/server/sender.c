@@ -4,6 +4,7 @@
 #include "server/sender.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -38,7 +39,7 @@ struct sender {
 	struct shared *host; // NULL: none
 	int from, signal_fd, epoll_fd;
 	struct rest *first;
-	uint64_t waiting; // bytes of all rests
+	uint64_t waiting; // bytes of all rests that are not gone
 	bool stopping;
 	int64_t stop_us;  // when stopping: clock_tick_us() at which the process ends
 };
@@ -46,6 +47,14 @@ struct sender {
 static uint64_t bytes_of(const struct rest *rest)
 {
 	return (uint64_t)(rest->size - rest->at);
+}
+
+// Marks the rest for the next sweep. Events of it may still be in the batch that epoll returned, so it isn't freed at once.
+static void give_up(struct sender *sender, struct rest *rest)
+{
+	if (!rest->gone)
+		sender->waiting -= bytes_of(rest);
+	rest->gone = true;
 }
 
 // Writes what the connection accepts now. Never blocks.
@@ -62,7 +71,7 @@ static void push(struct sender *sender, struct rest *rest)
 		rest->at = at;
 		rest->moved_us = clock_tick_us();
 	}
-	rest->gone = true; // everything is sent, or the peer is gone
+	give_up(sender, rest); // everything is sent, or the peer is gone
 }
 
 // The worker that handed a connection over may have it open still, and then closing it here does not end epoll's events, whose data is
@@ -76,7 +85,6 @@ static void sweep(struct sender *sender)
 			continue;
 		}
 		*at = rest->next;
-		sender->waiting -= bytes_of(rest);
 		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, rest->fd, NULL);
 		close(rest->fd);
 		close(rest->file);
@@ -121,22 +129,22 @@ static void make_room(struct sender *sender)
 	while (sender->waiting > sender->setup->settings->unsent && (loser = find_loser(sender)) != NULL) {
 		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
 			(unsigned long long)sender->setup->settings->unsent);
-		sender->waiting -= bytes_of(loser);
-		loser->at = loser->size;
-		loser->gone = true;
+		give_up(sender, loser);
 	}
 }
 
 // ---- taking over
 
-// Takes over a connection with its file. False: both stay the caller's.
+// Takes over a connection with its file. False: both stay the caller's. Workers use connections that block; sendfile() would then wait
+// until one client has taken all that it was given, and so would all others.
 static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 {
 	struct rest *rest = calloc(1, sizeof(*rest));
 	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = rest };
 	struct stat st;
 
-	if (rest == NULL || fstat(file, &st) < 0 || epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+	if (rest == NULL || fstat(file, &st) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+		epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		free(rest);
 		return false;
 	}
@@ -203,8 +211,10 @@ static void end_stuck(struct sender *sender)
 {
 	int64_t now_us = clock_tick_us();
 
-	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next)
-		rest->gone |= now_us - rest->moved_us > SENDER_STUCK_S * INT64_C(1000000);
+	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
+		if (now_us - rest->moved_us > SENDER_STUCK_S * INT64_C(1000000))
+			give_up(sender, rest);
+	}
 	sweep(sender);
 }
 
@@ -259,7 +269,7 @@ int sender_main(const struct setup *setup, int from, struct shared *host)
 		log_error("can't send what is left of answers: %s", strerror(errno));
 	}
 	for (struct rest *rest = sender.first; rest != NULL; rest = rest->next)
-		rest->gone = true;
+		give_up(&sender, rest);
 	sweep(&sender);
 	close(sender.epoll_fd);
 	close(sender.signal_fd);

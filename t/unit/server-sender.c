@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -54,12 +53,12 @@ static bool comes_to_watch(pid_t pid, int n)
 	return false;
 }
 
-// A connection of which the sender gets one end, which does not block, and a file of SIZE bytes; that end stays open here, too.
+// A connection of which the sender gets one end, which blocks as those of workers do, and a file of SIZE bytes; that end stays open here,
+// too.
 static bool hand_over(int connection[2], uint64_t tenant)
 {
 	FILE *file = tmpfile();
 	bool done = file != NULL && ftruncate(fileno(file), SIZE) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 &&
-		    fcntl(connection[0], F_SETFL, O_NONBLOCK) == 0 &&
 		    handover_send_rest(line[0], connection[0], fileno(file), tenant);
 
 	if (file != NULL)
