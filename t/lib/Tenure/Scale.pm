@@ -245,6 +245,7 @@ sub _fill {
     $say->('counts');
     $self->sql($known . 'INSERT INTO tenant_counts (tenant_id, resources) SELECT t.id, (SELECT COUNT(*) FROM resources r FORCE INDEX (owner) WHERE r.tenant_id = t.id AND r.live = 1)
         FROM tenants t WHERE t.id = 1 OR t.id > @t0 ON DUPLICATE KEY UPDATE resources = VALUES(resources);
+        UPDATE changes SET at = @now - INTERVAL 500 DAY WHERE id <= @c0;
         UPDATE log_horizon SET published = (SELECT MAX(id) FROM changes);
         UPDATE settings SET value = CAST(UNIX_TIMESTAMP() * 1000000 AS UNSIGNED) WHERE name = "reaped_at";');
     $self->sql('ANALYZE TABLE ' . join ', ', @tables, qw(forwards tenant_counts resource_traits providers provider_aggregates));
