@@ -103,6 +103,8 @@ sub _upgrade {
     my ($code, $text) = run(@server, 'start', $self->db_dir);
     $code == 0 or die $text;
     my $began = time;
+    # Its configuration names the sources of the run that wrote it.
+    local $ENV{TENURE_TENURE_SQL_DIR} = "$self->{source}/sql/schema";
     ($code, $text) = $self->manage('db', 'upgrade');
     printf "db upgrade of %d resources in %.1f s\n", $self->{resources}, time - $began if $text =~ /\.sql/;
     run(@server, 'stop', $self->db_dir);
