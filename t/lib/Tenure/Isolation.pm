@@ -259,6 +259,8 @@ sub _query {
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
         fault => 'x', fields => 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
+        actor => ['acme-user', 'nope-user'], resource => [$is{uid}, $none{uid}], text => ['acme-words', 'nope-words'], verb => 'created', order => 'newest', before => 4_000_000_000,
+        from => '2000-01-01T00%3A00%3A00Z', to => '2900-01-01T00%3A00%3A00Z',
         group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
         # The marker of another tenant's page; the test itself has that case.
         continue => 'none',
