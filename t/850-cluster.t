@@ -25,14 +25,16 @@ is $code, 0, 'db init has appointed a writer' or diag $text;
 like $text, qr/^127\.0\.0\.1:\d+ +n1 +writer +Synced +$/m, '... which is shown';
 is((() = $text =~ /^127\S+ +n[23] +ready +Synced +$/mg), 2, '... beside those that could be it');
 
+if (my $n = $ENV{TENURE_CLUSTER_LARGE}) {
+    $run->fill('many', $n);
+    $instance->admin->make_tenant('others');
+}
 $run->load;
 for my $round (1 .. $rounds) {
     $run->inject($_) for grep { $_ ne 'none' } @faults;
 }
 # One large move, and another amid which the writer is killed.
 if (my $n = $ENV{TENURE_CLUSTER_LARGE}) {
-    $run->fill('many', $n);
-    $instance->admin->make_tenant('others');
     diag sprintf '%d resources moved in %.1f s', $n, $run->move_all('many', 'others', $n);
     my $writer = $run->writer;
     diag sprintf '... and in %.1f s, with another writer', $run->move_all('others', 'many', $n, sub { $cluster->kill_node($writer) });

@@ -89,13 +89,13 @@ static enum db_result read_one(struct batch *batch, size_t i)
 // Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
 static void read_sent(struct batch *batch)
 {
-	if (batch->n_read < batch->n_sent) {
-		batch->db->round_trips++;
-		(void)db_writer_await(batch->db);
-	}
-	for (; batch->n_read < batch->n_sent; batch->n_read++) {
+	batch->db->round_trips += batch->n_read < batch->n_sent;
+	for (bool first = true; batch->n_read < batch->n_sent; batch->n_read++, first = false) {
 		struct db_call *call = batch->calls[batch->n_read];
 
+		// The server may hang behind any of the answers.
+		if (batch->db->fenced && batch->db->mysql != NULL && (first || !db_connector_has_more(batch->db->mysql)))
+			(void)db_writer_await(batch->db);
 		if (batch->db->mysql == NULL)
 			call->result = DB_LOST;
 		else if (batch->sent[batch->n_read])

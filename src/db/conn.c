@@ -14,7 +14,7 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_S = 2, STALL_S = 3 };
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_S = 2 };
 
 // ---- hosts
 
@@ -145,19 +145,10 @@ static unsigned connect_timeout(const struct db *db)
 	return db->clustered && seconds > HANG_S ? HANG_S : seconds;
 }
 
-// The longest silence within what the client library does by itself; 0: no limit. tenure-manage (admin) has none, since altering and
-// copying tables takes long. On a cluster, where a server that hangs must be left soon, db_writer_await() waits for the first byte
-// of an answer, for read_timeout; what the library waits for is the rest of it, and a statement that is being prepared.
-static unsigned read_timeout(const struct db *db)
-{
-	unsigned seconds = db->admin && !db->node ? 0 : db->settings->read_timeout;
-
-	return db->clustered && seconds > STALL_S ? STALL_S : seconds;
-}
-
+// tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = connect_timeout(db), read = read_timeout(db), off = 0;
+	unsigned connect = connect_timeout(db), read = db->admin && !db->node ? 0 : db->settings->read_timeout, off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);

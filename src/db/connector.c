@@ -7,6 +7,15 @@
 
 #include "db/db_internal.h"
 
+#include <ma_pvio.h>
+
+bool db_connector_has_more(const MYSQL *mysql)
+{
+	const MARIADB_PVIO *pvio = mysql->net.pvio;
+
+	return pvio == NULL || pvio->ctls != NULL || (pvio->cache != NULL && pvio->cache_pos < pvio->cache + pvio->cache_size);
+}
+
 bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt)
 {
 	assert(mysql != NULL && stmt != NULL);

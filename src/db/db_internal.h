@@ -193,7 +193,7 @@ enum db_result db_writer_lost(struct db *db);
 // Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back: DB_OK if what was read
 // is the writer's state. DB_LOST: it may be older, and the connection was closed.
 enum db_result db_writer_confirm(struct db *db);
-// Waits for the first byte of an answer; call it only when no other answer is outstanding. False: the server hangs and another one is the
+// Waits for the first byte of an answer; call it only when the library has read nothing of it (db_connector_has_more()). False: the server hangs and another one is the
 // writer; the connection was closed.
 bool db_writer_await(struct db *db);
 // That host does not answer: on a cluster, others are tried in the next seconds.
@@ -207,6 +207,9 @@ void db_writer_refuses(struct db *db, size_t host);
 // Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
 // db_read_timeout at most. False: mysql_stmt_errno() or mysql_errno() says why.
 bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
+// Has the library taken more from the socket than it has handed out, so that waiting for the socket would be wrong? With TLS, where that can't be
+// told: true.
+bool db_connector_has_more(const MYSQL *mysql);
 
 // ---- batch.c
 

@@ -73,6 +73,7 @@ sub fill {
     $self->{instance}->admin->make_tenant($tenant);
     my ($cluster, $writer) = ($self->{cluster}, $self->writer);
     my $id = $cluster->value($writer, "SELECT id FROM tenants WHERE name = '$tenant'", 'tenure');
+    local $cluster->{patience} = 120;
     for (my $from = 1; $from <= $n; $from += 5_000) {
         my $to = $from + 4_999 < $n ? $from + 4_999 : $n;
         $cluster->sql($writer, <<"SQL", 'tenure');

@@ -248,7 +248,8 @@ sub settings {
 # Rows of a query on that node, each an array; undef if it can't be asked. As root.
 sub ask {
     my ($self, $node, $statement, $database) = @_;
-    my ($code, $text) = run('timeout', '10', 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root', '-S',
+    # patience: the seconds that a statement may take.
+    my ($code, $text) = run('timeout', $self->{patience} // 10, 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root', '-S',
         $self->_folder($node) . '/sock', '-N', '-B', '-e', $statement, $database // ());
     return undef if $code != 0;
     return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ];
