@@ -132,9 +132,9 @@ subtest 'the feed' => sub {
     }
     is_deeply \@paged, \@rows, 'by pages it is the same';
     is_deeply $carol->get("$feed?after=$rows[3]{id}")->json->{changes}, [@rows[4, 5]], 'after: what is new';
-    is_deeply $carol->get("$feed?after=$rows[5]{id}")->json, { changes => [] }, 'nothing is';
+    is_deeply $carol->get("$feed?after=$rows[5]{id}")->json, { changes => [], upto => $rows[5]{id} }, 'nothing is';
     my $xml = $carol->get($feed, accept => 'application/xml');
-    like $xml->text, qr{<changes>\s*<change id="\d+" at="[^"]+" actor="admin" .*<field>/data/n</field>.*</changes>}s, 'in XML';
+    like $xml->text, qr{<changes upto="$rows[5]{id}">\s*<change id="\d+" at="[^"]+" actor="admin" .*<field>/data/n</field>.*</changes>}s, 'in XML';
     like $admin->get('/v1.0/f/changes?limit=1')->json->{next}, qr{/v1\.0/f/changes\?after=\d+&limit=1\z}, 'v1.0 stays in v1.0';
 
     $instance->service('dave:f:reader')->get($feed)->is_status(200, 'readers may');
@@ -142,7 +142,7 @@ subtest 'the feed' => sub {
     $carol->get("$feed?after=-1")->is_problem(400, 'bad_parameter', 'after is a number');
     $carol->get("$feed?limit=0")->is_problem(400, 'bad_parameter', 'so is limit');
     $carol->get("$feed?limit=1001")->is_problem(400, 'bad_parameter', 'up to a thousand');
-    $carol->get("$feed?before=1")->is_problem(400, 'bad_parameter', 'nothing else');
+    $carol->get("$feed?beyond=1")->is_problem(400, 'bad_parameter', 'nothing else');
     my $count = $instance->change_count;
     $carol->get($feed);
     is $instance->change_count, $count, 'reading leaves nothing behind';
