@@ -12,12 +12,13 @@ WHERE h.id = 1;
 -- did before it was purged belongs to nobody. tenant_live NULL: the tenant was purged.
 -- @fragment stream_columns
 c.id, c.verb, t.name AS tenant, t.live AS tenant_live, f.name AS from_tenant, c.resource_id, c.type_id, c.namespace, c.name,
-c.uid, c.revision, c.at, c.tenant_id
+c.uid, c.revision, c.at, c.tenant_id, c.resource_id IS NULL AND c.etag_before <=> c.etag_after AS beside
 -- @fragment stream_tenants
 LEFT JOIN tenants t ON t.id = c.tenant_id
 LEFT JOIN tenants f ON f.id = c.from_tenant_id AND f.live = 1
 -- @group streamed id uint, verb text, tenant text null, tenant_live uint null, from_tenant text null, resource_id uint null,
---      type_id uint null, namespace text null, name text null, uid bytes, revision uint, at time, tenant_id uint
+--      type_id uint null, namespace text null, name text null, uid bytes, revision uint, at time, tenant_id uint,
+--      beside uint
 
 -- @statement stream_page
 -- @in after uint, up_to uint, limit uint

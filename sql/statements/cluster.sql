@@ -25,10 +25,22 @@ SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 -- @out read_only int
 SELECT CAST(@@read_only AS SIGNED) AS read_only;
 
--- The first statement of each transaction that writes. No row: another node is the writer by now, or none is.
+-- The first statement of each transaction that writes. No row: another node is the writer by now, or none is. What it writes is the
+-- connection's own, even where two share a slot, so that the next statement knows it again.
 -- @statement writer_fence
 -- @in slot uint, epoch uint
-UPDATE writer_slots SET n = n + 1 WHERE id = :slot AND epoch = :epoch;
+UPDATE writer_slots SET n = (@fence := n + 1), connection = CONNECTION_ID() WHERE id = :slot AND epoch = :epoch;
+
+-- Does the transaction that began with the fence go on? No row: the server has ended it, and what the fence wrote is gone.
+-- @statement writer_goes_on
+-- @in slot uint, epoch uint
+-- @out epoch uint
+SELECT epoch FROM writer_slots WHERE id = :slot AND epoch = :epoch AND n = @fence AND connection = CONNECTION_ID();
+
+-- The same for a large transaction, which has not written the fence yet. Exact only if no statement came since the end.
+-- @statement writer_is_open
+-- @out is_open uint
+SELECT CAST(@@in_transaction AS UNSIGNED) AS is_open;
 
 -- A large transaction: begins it, looks whether it may still be committed, and ends with the fence. Each fragment is ordered by itself, and
 -- its rows are locked on all nodes until COMMIT, so the slot must not be in one before the last.
@@ -62,7 +74,7 @@ SELECT CAST(COALESCE(MIN(id), 1 + CONNECTION_ID() MOD 256) AS UNSIGNED) AS id FR
 -- @statement cluster_status
 -- @out variable_name text, value text null
 SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsrep_local_state', 'wsrep_local_state_comment',
-  'wsrep_cluster_size', 'wsrep_local_recv_queue', 'wsrep_last_committed', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_master_clients');
+  'wsrep_cluster_size', 'wsrep_cluster_conf_id', 'wsrep_local_recv_queue', 'wsrep_last_committed', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_master_clients');
 
 -- @statement cluster_variables
 -- @out variable_name text, value text null

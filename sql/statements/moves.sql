@@ -1,8 +1,10 @@
 -- Moves: what a move takes, what is in its way, and the statements that carry it out.
 
--- Which resources r a move takes: all of a tenant's, a single one, a namespace with its content, or a tree (which always
--- belongs to one tenant). The ranges are of ids: (after, upto].
--- @group move_range tenant_id uint, resource_id uint, space text, root bytes, after uint, upto uint
+-- Which resources r a move takes: all of a tenant's, a single one, a namespace with its content, a tree (which always
+-- belongs to one tenant), or those of a tenant whose last change is one of (changed_after, changed_upto]. The ranges are of ids:
+-- (after, upto].
+-- @group move_range tenant_id uint, resource_id uint, space text, root bytes, after uint, upto uint, changed_after uint,
+--      changed_upto uint
 -- @fragment move_all
 r.tenant_id = :set.tenant_id AND r.live = 1
 -- @fragment move_one
@@ -11,6 +13,9 @@ r.id = :set.resource_id AND r.live = 1
 r.tenant_id = :set.tenant_id AND r.live = 1 AND (r.id = :set.resource_id OR r.namespace = :set.space)
 -- @fragment move_tree
 r.root = :set.root AND r.live = 1
+-- @fragment move_changed
+r.tenant_id = :set.tenant_id AND r.live = 1 AND r.changed > :set.changed_after AND r.changed <= :set.changed_upto
+AND r.id > :set.after AND r.id <= :set.upto
 
 -- @choice move_set
 -- @case all
@@ -21,6 +26,8 @@ r.root = :set.root AND r.live = 1
 {move_space}
 -- @case tree
 {move_tree}
+-- @case changed
+{move_changed}
 -- @case all_range
 {move_all} AND r.id > :set.after AND r.id <= :set.upto
 -- @case space_range
@@ -54,6 +61,8 @@ resources r WHERE {move_one}
 resources r WHERE {move_space}
 -- @case tree
 resources r WHERE {move_tree}
+-- @case changed
+resources r WHERE {move_changed}
 
 -- types: one bit for the id of each type; bit 63 stands for all ids from 63 on.
 -- @statement move_sum
@@ -75,6 +84,8 @@ resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_one}
 resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_space}
 -- @case tree
 resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_tree}
+-- @case changed
+resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_changed}
 
 -- @statement move_last_change
 -- @in set move_range
@@ -209,6 +220,41 @@ ORDER BY r.name;
 SELECT doomed_at FROM resources
 WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = '' AND name = :name AND live IS NOT NULL;
 
+-- The resources of the set whose namespace neither the destination has nor the set.
+-- @statement move_homeless
+-- @in dest_id uint, namespaces uint, set move_range, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts as many as are in the way
+SELECT r.type_id, r.namespace, r.name
+FROM resources r
+WHERE {move_set} AND r.namespace <> '' AND NOT EXISTS (SELECT 1
+  FROM resources n
+  WHERE n.type_id = :namespaces AND n.namespace = '' AND n.name = r.namespace AND n.live IS NOT NULL
+    AND ((n.tenant_id = :dest_id AND n.doomed_at IS NULL) OR (n.tenant_id = :set.tenant_id AND n.live = 1
+      AND n.changed > :set.changed_after AND n.changed <= :set.changed_upto)))
+ORDER BY r.namespace, r.type_id, r.name
+LIMIT :limit;
+
+-- A resource x of the set, of kind changed, as one of its own tables says.
+-- @fragment move_of_changed
+x.live = 1 AND x.changed > :set.changed_after AND x.changed <= :set.changed_upto
+
+-- What would be torn apart: resources s of the source that the set (of kind changed) does not have, in one of its namespaces, or in a
+-- tree with one of its resources. Each is looked up by its namespace and its tree.
+-- @statement move_torn
+-- @in namespaces uint, set move_range, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts as many as are in the way
+SELECT s.type_id, s.namespace, s.name
+FROM resources s
+WHERE s.tenant_id = :set.tenant_id AND s.live = 1 AND (s.changed <= :set.changed_after OR s.changed > :set.changed_upto)
+  AND ((s.namespace <> '' AND EXISTS (SELECT 1
+    FROM resources x
+    WHERE x.tenant_id = :set.tenant_id AND x.type_id = :namespaces AND x.namespace = '' AND x.name = s.namespace AND {move_of_changed}))
+  OR (s.root IS NOT NULL AND EXISTS (SELECT 1 FROM resources x WHERE x.root = s.root AND {move_of_changed})))
+ORDER BY s.namespace, s.type_id, s.name
+LIMIT :limit;
+
 -- The providers of the set that consumers of the project use. It begins with the consumers: most tenants are no project and
 -- have none.
 -- @statement move_in_use
@@ -238,13 +284,16 @@ FROM forwards f
 JOIN resources r ON r.type_id = f.type_id AND r.namespace = f.namespace AND r.name = f.name
 WHERE f.tenant_id = :dest_id AND {move_set};
 
+-- @fragment forward_anew
+ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at), request_id = VALUES(request_id),
+  expires_at = NULL
 -- @statement move_forward
--- @in now time, set move_range
-INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
-SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, :now
+-- @in request_id bytes, now time, set move_range
+INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at, request_id)
+SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, :now, :request_id
 FROM resources r
 WHERE {move_set}
-ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at);
+{forward_anew};
 
 -- Runs after their change rows, in the same batch.
 -- @statement move_resources
@@ -260,12 +309,12 @@ JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.names
 AND d.live IS NOT NULL
 
 -- @statement move_forward_merged
--- @in now time, dest_id uint, namespaces uint, set move_range
-INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
-SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, :now
+-- @in request_id bytes, now time, dest_id uint, namespaces uint, set move_range
+INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at, request_id)
+SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, :now, :request_id
 FROM resources r {move_merges_into}
 WHERE r.type_id = :namespaces AND {move_set}
-ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at);
+{forward_anew};
 
 -- @statement move_delete_merged
 -- @in request_id bytes, now time, purge_at time, dest_id uint, namespaces uint, set move_range
@@ -304,18 +353,38 @@ LOCK IN SHARE MODE
 -- @out found uint
 SELECT 1 AS found FROM moves WHERE uid = :uid {move_read};
 
--- @statement move_status
--- @in uid bytes, source text
--- @out state text, source text, dest text, resources uint, moved uint null, outcome text, detail text, created_at time,
---      finished_at time null, type_id uint null, namespace text null, name text null
-SELECT m.state, s.name AS source, d.name AS dest, m.resources, p.moved, m.outcome, m.detail, m.created_at, m.finished_at,
-  r.type_id, r.namespace, r.name
-FROM moves m
-JOIN tenants s ON s.id = m.source_id
-JOIN tenants d ON d.id = m.dest_id
+-- @group move_columns id uint, uid bytes, state text, source text, dest text, resources uint, moved uint null, outcome text,
+--      detail text, actor text, created_at time, finished_at time null, type_id uint null, namespace text null, name text null
+-- @fragment move_columns
+m.id, m.uid, m.state, s.name AS source, d.name AS dest, m.resources, p.moved, m.outcome, m.detail, m.actor, m.created_at,
+m.finished_at, r.type_id, r.namespace, r.name
+-- @fragment move_joins
+STRAIGHT_JOIN tenants s ON s.id = m.source_id
+STRAIGHT_JOIN tenants d ON d.id = m.dest_id
 LEFT JOIN move_progress p ON p.move_id = m.id
 LEFT JOIN resources r ON r.id = m.resource_id
+
+-- @statement move_status
+-- @in uid bytes, source text
+-- @out m move_columns
+SELECT {move_columns}
+FROM moves m
+{move_joins}
 WHERE m.uid = :uid AND s.name = :source AND s.live = 1;
+
+-- The moves from and to a tenant, the latest first, each side by its index.
+-- @statement move_list
+-- @in tenant_id uint, below uint, limit uint
+-- @out m move_columns
+-- @sorts two pages
+SELECT {move_columns}
+FROM ((SELECT x.id FROM moves x FORCE INDEX (source) WHERE x.source_id = :tenant_id AND x.id < :below ORDER BY x.id DESC LIMIT :limit)
+  UNION
+  (SELECT y.id FROM moves y FORCE INDEX (dest) WHERE y.dest_id = :tenant_id AND y.id < :below ORDER BY y.id DESC LIMIT :limit)) i
+STRAIGHT_JOIN moves m ON m.id = i.id
+{move_joins}
+ORDER BY m.id DESC
+LIMIT :limit;
 
 -- ---- moves in the background
 

@@ -31,6 +31,8 @@ SELECT t.id FROM tenants t FORCE INDEX (purge_at) WHERE t.live IS NULL AND t.pur
 forwards
 -- @case tokens
 tokens
+-- @case former
+former_tenants
 
 -- @statement reap_rows_of_tenant
 -- @in tenant_id uint, limit uint
@@ -72,6 +74,8 @@ inventories
 provider_aggregates
 -- @case namespace_deletions
 namespace_deletions
+-- @case former
+former_resources
 
 -- @statement reap_side_rows
 -- @in ids text
@@ -135,10 +139,77 @@ SELECT c.id, c.at < :until AS is_due FROM changes c FORCE INDEX (PRIMARY) WHERE 
 -- @in after uint, upto uint
 DELETE FROM changes WHERE id > :after AND id <= :upto;
 
+-- What updates replaced goes with its change, or earlier: a shorter time may be configured for it.
+-- @choice reap_former
+-- @case resources
+former_resources
+-- @case tenants
+former_tenants
+
+-- @statement reap_former_content
+-- @in after uint, upto uint
+DELETE FROM {reap_former} WHERE change_id > :after AND change_id <= :upto;
+
+-- The oldest content that is kept, up to a limit, and which of it is due. A change that is no longer in the log was due before.
+-- @statement reap_page_of_former
+-- @in after uint, until time, limit uint
+-- @out id uint, is_due uint
+SELECT f.change_id AS id, COALESCE(c.at < :until, TRUE) AS is_due
+FROM {reap_former} f FORCE INDEX (PRIMARY)
+LEFT JOIN changes c ON c.id = f.change_id
+WHERE f.change_id > :after
+ORDER BY f.change_id
+LIMIT :limit;
+
+-- Forwards that lead nowhere any more because somebody set when they end.
+-- @statement reap_forwards
+-- @in now time, limit uint
+DELETE FROM forwards WHERE expires_at <= :now LIMIT :limit;
+
 -- Tokens that ended before :until, each by its index.
 -- @statement reap_tokens
 -- @in until time, limit uint
 DELETE FROM tokens WHERE expires_at < :until OR revoked_at < :until LIMIT :limit;
+
+-- Sessions of the console that have ended. They are not counted.
+-- @statement reap_sessions
+-- @in now time, limit uint
+DELETE FROM sessions WHERE ends_at < :now LIMIT :limit;
+
+-- ---- closed periods of usage: first from their list, so that no answer has them any more, then what they say of tenants
+
+-- The newest closed period stays: counting goes on behind it.
+-- @statement reap_count_closings
+-- @in until time
+-- @out n uint
+SELECT COUNT(*) AS n FROM usage_closings x WHERE x.until < :until AND x.until < (SELECT MAX(y.until) FROM usage_closings y);
+
+-- @statement reap_closings
+-- @in until time, newest time, limit uint
+DELETE FROM usage_closings WHERE until < :until AND until < :newest ORDER BY until LIMIT :limit;
+
+-- When the first period begins that is kept, and the last one ends.
+-- @statement reap_usage_kept
+-- @out since time null, newest time null
+SELECT (SELECT x.since FROM usage_closings x ORDER BY x.until LIMIT 1) AS since, (SELECT MAX(x.until) FROM usage_closings x) AS newest;
+
+-- Rows of periods that ended before, at :until at the latest, in the order of their ends. A row is due if a newer one of them says what the
+-- tenant had then, or if it had nothing.
+-- @statement reap_page_of_periods
+-- @in at time, tenant_id uint, type_id uint, until time, limit uint
+-- @out until time, tenant_id uint, type_id uint, is_due uint
+SELECT u.until, u.tenant_id, u.type_id, (u.resources = 0 AND u.bytes = 0) OR EXISTS (SELECT 1
+  FROM usage_periods x
+  WHERE x.tenant_id = u.tenant_id AND x.type_id = u.type_id AND x.until > u.until AND x.until <= :until) AS is_due
+FROM usage_periods u FORCE INDEX (until)
+WHERE u.until >= :at AND u.until <= :until
+  AND (u.until > :at OR u.tenant_id > :tenant_id OR (u.tenant_id = :tenant_id AND u.type_id > :type_id))
+ORDER BY u.until, u.tenant_id, u.type_id
+LIMIT :limit;
+
+-- @statement reap_period
+-- @in until time, tenant_id uint, type_id uint
+DELETE FROM usage_periods WHERE tenant_id = :tenant_id AND type_id = :type_id AND until = :until;
 
 -- What a dry run counts: rows of tenants and resources that a run would purge first.
 -- @choice reap_due
@@ -147,6 +218,7 @@ forwards f
 WHERE f.resource_id IN (SELECT r.id FROM resources r WHERE r.purge_at <= :now)
   OR f.resource_id IN (SELECT r.id FROM tenants t JOIN resources r ON r.tenant_id = t.id WHERE t.purge_at <= :now)
   OR f.tenant_id IN (SELECT t.id FROM tenants t WHERE t.purge_at <= :now)
+  OR f.expires_at <= :now
 -- @case tokens
 tokens k
 WHERE k.expires_at < :until OR k.revoked_at < :until

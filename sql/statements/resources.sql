@@ -40,13 +40,14 @@ SELECT r.changed, t.deleted_at AS tenant_deleted_at FROM resources r, tenants t 
 -- What is at an address without a live resource: a forward, or the resource that was deleted there last. One statement, so
 -- that a move that commits meanwhile is seen wholly or not at all.
 -- @statement resource_elsewhere
--- @in tenant text, type_id uint, namespace text, name text
+-- @in tenant text, type_id uint, namespace text, name text, now time
 -- @out forwarded uint, tenant text, tenant_deleted_at time null, tenant_purge_at time null, r resource
 SELECT 1 AS forwarded, t.name AS tenant, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, {resource}
 FROM forwards f
 JOIN resources r ON r.id = f.resource_id
 JOIN tenants t ON t.id = r.tenant_id AND t.live = 1
 WHERE f.tenant_id = {id_of_tenant} AND f.type_id = :type_id AND f.namespace = :namespace AND f.name = :name
+  AND (f.expires_at IS NULL OR f.expires_at > :now)
 UNION ALL
 (SELECT 0, t.name, t.deleted_at, t.purge_at, {resource}
 FROM resources r

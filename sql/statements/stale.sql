@@ -1,12 +1,12 @@
 -- Explains preconditions that failed: who changed the resource or tenant last, and which fields changed since the caller read
 -- it.
 
--- A resource, or a tenant itself.
+-- A resource, or a tenant itself. A change beside the tenant's document, such as a token, leaves the etag as it was.
 -- @choice stale_thing
 -- @case resource
 resource_id = :resource_id
 -- @case tenant
-resource_id IS NULL AND tenant_id = :tenant_id
+resource_id IS NULL AND tenant_id = :tenant_id AND NOT (etag_before <=> etag_after)
 
 -- Which changes count. Moves count, too, if the document shows the owner.
 -- @choice stale_verbs

@@ -1,5 +1,13 @@
 -- The change log, for people and scripts that read it: the changes of one tenant, or of all.
 
+-- A change c as people and receivers are told of it, with the names of its tenants t and f.
+-- @group told_change id uint, at time, actor text, request_id bytes, verb text, type_id uint null, namespace text null,
+--      name text null, uid bytes, revision uint, etag_before bytes null, etag_after bytes null, fields text null, tenant_id uint,
+--      from_tenant_id uint null, moves uint, tenant text, from_tenant text null
+-- @fragment told_change
+c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, c.etag_after,
+c.fields, c.tenant_id, c.from_tenant_id, c.moves, t.name AS tenant, f.name AS from_tenant
+
 -- The ids between which a call looks.
 -- @choice change_whose
 -- @case tenant
@@ -30,13 +38,10 @@ FROM {changes_looked_at};
 -- @statement change_list
 -- @in tenant_id uint, above uint, below uint, scan uint, limit uint, actor text null, verb text null, plural text null, group text null,
 --      uid bytes null, namespace text null, name text null, since time, until time, text text null
--- @out id uint, at time, actor text, request_id bytes, verb text, type_id uint null, namespace text null, name text null,
---      uid bytes, revision uint, etag_before bytes null, etag_after bytes null, fields text null, tenant_id uint,
---      from_tenant_id uint null, moves uint, tenant text, from_tenant text null
+-- @out c told_change
 -- @scans the ids that the index gave: at most scan
 -- @sorts the ids that the index gave: at most scan
-SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before,
-  c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves, t.name AS tenant, f.name AS from_tenant
+SELECT {told_change}
 FROM {changes_looked_at}
 STRAIGHT_JOIN changes c ON c.id = s.id
 STRAIGHT_JOIN tenants t ON t.id = c.tenant_id

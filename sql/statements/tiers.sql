@@ -9,6 +9,12 @@ SELECT i.name, i.max_resources,
 FROM tiers i
 ORDER BY i.id;
 
+-- For operators, by their names.
+-- @statement tier_page
+-- @in marker text, limit uint
+-- @out name text, max_resources uint null, description text
+SELECT name, max_resources, description FROM tiers WHERE name > :marker ORDER BY name LIMIT :limit;
+
 -- @statement tier_get
 -- @in name text
 -- @out id uint, max_resources uint null

@@ -56,3 +56,42 @@ FROM tokens t
 LEFT JOIN tenants n ON n.id = t.tenant_id
 WHERE {token_owner}
 ORDER BY t.created_at, t.id;
+
+-- ---- tokens of one tenant, by API. Who makes or revokes one has locked the row of the tenant.
+
+-- Whose they are: a tenant's, or the operators'.
+-- @choice token_holder
+-- @case tenant
+t.tenant_id = :tenant_id
+-- @case operators
+t.tenant_id IS NULL
+-- @group token_shown id text, user text, role text, created_at time, expires_at time null, revoked_at time null, description text
+-- @fragment token_shown
+t.id, t.user, t.role, t.created_at, t.expires_at, t.revoked_at, t.description
+
+-- A page of them in the order of their ids, behind the last id of the page before.
+-- @statement token_page
+-- @in tenant_id uint, after text, limit uint
+-- @out t token_shown
+SELECT {token_shown}
+FROM tokens t FORCE INDEX (tenant)
+WHERE {token_holder} AND t.id > :after
+ORDER BY t.id
+LIMIT :limit;
+
+-- @statement token_get
+-- @in tenant_id uint, id text
+-- @out t token_shown
+SELECT {token_shown}
+FROM tokens t
+WHERE t.id = :id AND {token_holder};
+
+-- How many there are, counted up to a limit.
+-- @statement token_count
+-- @in tenant_id uint, limit uint
+-- @out n uint
+SELECT COUNT(*) AS n FROM (SELECT 1 FROM tokens t FORCE INDEX (tenant) WHERE {token_holder} LIMIT :limit) x;
+
+-- @statement token_revoke_of
+-- @in tenant_id uint, id text, now time
+UPDATE tokens t SET t.revoked_at = :now WHERE t.id = :id AND {token_holder} AND t.revoked_at IS NULL;

@@ -4,6 +4,7 @@
 #define TENURE_API_CALL_H
 
 #include "auth/core/principal.h"
+#include "auth/session.h"
 #include "base/problem.h"
 #include "http/request.h"
 #include "http/response.h"
@@ -30,6 +31,7 @@ struct call {
 	struct realm realm;      // what the address is about, derived from its parameter "tenant"
 	unsigned version;        // minor number of the requested microversion; 0: none is known
 	struct principal who;
+	struct session session;   // by which the caller was authenticated; id.p NULL: by none, its credential came with the request
 	enum repr_format produce; // format of the answer
 	const char *produce_type; // its negotiated media type, "application/json"
 	const char *consume_type; // media type of the request body as matched in the WADL; NULL if there is no body

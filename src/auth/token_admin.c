@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator's functions for tokens: make, revoke, list.
+// Functions for tokens: make, revoke, list; the operator's for all of them, and those for one tenant's.
 #include "base/base.h"
 
 #include "auth/core/auth.h"
@@ -203,4 +203,136 @@ enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant
 	for (size_t i = 0; i < *n; i++)
 		(*list)[i] = info_of(sql_token_list_row(&task.call.rows, i));
 	return OUTCOME_OK;
+}
+
+// ---- tokens of one tenant, within a transaction of the caller
+
+static enum outcome failed(enum db_result result)
+{
+	return result == DB_LOST || result == DB_RETRY || result == DB_FULL ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
+}
+
+static enum sql_token_holder kind_of(const struct token_holder *holder)
+{
+	return holder->tenant_id != 0 ? SQL_TOKEN_HOLDER_TENANT : SQL_TOKEN_HOLDER_OPERATORS;
+}
+
+static struct token_info shown_info(const struct token_holder *holder, const struct sql_token_shown *columns)
+{
+	struct token_info info = {
+		.id = columns->id,
+		.user = columns->user,
+		.tenant = holder->tenant,
+		.created_us = columns->created_at,
+		.expires_us = columns->expires_at_is_null ? 0 : columns->expires_at,
+		.revoked_us = columns->revoked_at_is_null ? 0 : columns->revoked_at,
+		.description = columns->description,
+	};
+
+	if (!role_parse(columns->role, &info.role))
+		info.role = ROLE_NONE;
+	return info;
+}
+
+enum outcome auth_token_page(struct db *db, struct pool *pool, const struct token_holder *holder, struct str after,
+	uint64_t limit, struct token_info **list, size_t *n, bool *more)
+{
+	const struct sql_token_page in = { .tenant_id = holder->tenant_id, .after = after, .limit = limit + 1 };
+	struct db_rows rows;
+	enum db_result result = sql_token_page_run(db, pool, kind_of(holder), &in, &rows);
+
+	assert(limit > 0 && after.p != NULL);
+	if (result != DB_OK)
+		return failed(result);
+	*more = rows.n > limit;
+	*n = *more ? (size_t)limit : rows.n;
+	*list = POOL_ARRAY(pool, struct token_info, *n);
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = shown_info(holder, &sql_token_page_row(&rows, i)->t);
+	return OUTCOME_OK;
+}
+
+enum outcome auth_token_get(struct db *db, struct pool *pool, const struct token_holder *holder, struct str id,
+	struct token_info *info)
+{
+	const struct sql_token_get in = { .tenant_id = holder->tenant_id, .id = id };
+	struct db_rows rows;
+	enum db_result result = sql_token_get_run(db, pool, kind_of(holder), &in, &rows);
+
+	if (result != DB_OK)
+		return failed(result);
+	if (rows.n == 0)
+		return OUTCOME_NOT_FOUND;
+	*info = shown_info(holder, &sql_token_get_row(&rows, 0)->t);
+	return OUTCOME_OK;
+}
+
+// Two tokens that are made at once are counted one after the other, since the caller has locked the tenant's row.
+static enum outcome check_count(struct db *db, struct pool *pool, const struct token_holder *holder, uint64_t most,
+	struct str *detail)
+{
+	const struct sql_token_count in = { .tenant_id = holder->tenant_id, .limit = most };
+	struct db_rows rows;
+
+	if (most == 0) {
+		*detail = STR("tokens are made by `tenure-manage token create` alone: the setting tenant_tokens is 0");
+		return OUTCOME_FORBIDDEN;
+	}
+	if (holder->tenant_id == 0)
+		return OUTCOME_OK;
+	enum db_result result = sql_token_count_run(db, pool, kind_of(holder), &in, &rows);
+	if (result != DB_OK)
+		return failed(result);
+	if (sql_token_count_row(&rows, 0)->n < most)
+		return OUTCOME_OK;
+	*detail = str_printf(pool, "a tenant may have %llu tokens, and those that have ended count until they are purged",
+		(unsigned long long)most);
+	return OUTCOME_OVER_QUOTA;
+}
+
+enum outcome auth_token_add(struct db *db, struct pool *pool, const struct token_holder *holder, uint64_t most,
+	struct token_info *info, struct str *token, struct str *detail)
+{
+	uint8_t hash[DIGEST_SHA256];
+
+	assert((info->role == ROLE_OPERATOR) == (holder->tenant_id == 0));
+	info->tenant = holder->tenant;
+	*token = STR_NONE;
+	*detail = str_c(what_is_wrong(info));
+	if (detail->n > 0)
+		return OUTCOME_BAD_DOCUMENT;
+	enum outcome outcome = check_count(db, pool, holder, most, detail);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	make_token(pool, token, &info->id, hash);
+	struct db_call call = insert_call(pool, info, info->id, str_n((const char *)hash, sizeof(hash)));
+	enum db_result result = db_run_call(db, pool, &call);
+	if (result == DB_OK && call.rows.affected == 1)
+		return OUTCOME_CREATED;
+	// A random id that was there already: the whole request may be sent again. One of 2^48 is as good as never.
+	*token = STR_NONE;
+	return result == DB_DUPLICATE ? OUTCOME_UNAVAILABLE : failed(result);
+}
+
+enum outcome auth_token_end(struct db *db, struct pool *pool, const struct token_holder *holder, struct str id,
+	int64_t now_us, bool *revoked)
+{
+	const struct sql_token_revoke_of in = { .tenant_id = holder->tenant_id, .id = id, .now = now_us };
+	struct token_info info;
+	struct db_rows rows;
+	enum outcome outcome = auth_token_get(db, pool, holder, id, &info);
+
+	*revoked = false;
+	if (outcome != OUTCOME_OK || info.revoked_us != 0)
+		return outcome;
+	enum db_result result = sql_token_revoke_of_run(db, pool, kind_of(holder), &in, &rows);
+	if (result != DB_OK)
+		return failed(result);
+	*revoked = rows.affected > 0; // tenure-manage may have revoked it meanwhile: it locks no tenant
+	return OUTCOME_OK;
+}
+
+const char *auth_token_state(const struct token_info *info, int64_t now_us)
+{
+	return info->revoked_us != 0 ? "revoked" : info->expires_us != 0 && info->expires_us <= now_us ? "expired" : "valid";
 }

@@ -62,6 +62,9 @@ enum metrics_gauge {
 	METRICS_HORIZON_LAG,          // committed changes above the horizon of the change log; 10,000 may mean more
 	METRICS_HORIZON_HELD_SINCE_US, // since 1970; 0: it is not held up
 	METRICS_REAPED_AT_US,         // since 1970; 0: nobody has purged yet
+	METRICS_MAINTENANCE_SINCE_US, // since 1970; 0: changes are allowed
+	METRICS_USAGE_CLOSED_US,      // the end of the last closed period of usage, or when counting began, since 1970; 0: it did not
+	METRICS_USAGE_DUE_SINCE_US,   // since when another period is over and not closed, since 1970; 0: none is
 	METRICS__GAUGES,
 };
 

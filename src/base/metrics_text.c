@@ -253,6 +253,11 @@ static void add_gauges(struct buf *out, const struct metrics_summary *sum)
 	add_time(out, "tenure_horizon_held_since_timestamp_seconds", "Since when a transaction keeps watches from newer changes.",
 		gauges[METRICS_HORIZON_HELD_SINCE_US]);
 	add_time(out, "tenure_last_reap_timestamp_seconds", "When what is past its retention was last purged.", gauges[METRICS_REAPED_AT_US]);
+	add_time(out, "tenure_maintenance_since_timestamp_seconds", "Since when the operator lets nobody change anything (tenure-manage maintenance).",
+		gauges[METRICS_MAINTENANCE_SINCE_US]);
+	add_time(out, "tenure_usage_closed_timestamp_seconds", "Up to when usage is closed.", gauges[METRICS_USAGE_CLOSED_US]);
+	add_time(out, "tenure_usage_due_since_timestamp_seconds", "Since when a period of usage is over and not closed.",
+		gauges[METRICS_USAGE_DUE_SINCE_US]);
 }
 
 void metrics_text(struct buf *out, const struct shared *shared, const char *version)

@@ -170,11 +170,15 @@ static bool offer_values(const struct command *command, const char *option, cons
 		return true;
 	}
 	for (const struct field *f = NULL; command != NULL && (f = field_next(command, f)) != NULL;) {
-		if (strcmp(f->name, option) == 0 && f->kind == FIELD_BOOL && field_takes(command, f).n > 0) {
-			offer("true", typed);
-			offer("false", typed);
-			return true;
+		struct str values = field_takes(command, f), value;
+		if (strcmp(f->name, option) != 0 || str_find(values, '|', 0) == values.n)
+			continue;
+		while (str_split(&values, '|', &value)) {
+			// What is written in capitals stands for a value.
+			if (value.n > 0 && value.p[0] >= 'a' && str_starts(value, str_c(typed)))
+				printf("%.*s\n", STR_ARG(value));
 		}
+		return true;
 	}
 	return false;
 }

@@ -28,6 +28,8 @@ static int run(struct cli *cli, int argc, char **argv)
 	int code = needs_service(cli->command) ? settings_load(cli) : EX_OK;
 	if (code == EX_OK)
 		code = cli->command->run(cli);
+	else if (cli->url == NULL && strcmp(cli->command->noun, "resource") == 0 && cli->n_arguments > 0)
+		resource_suggest(cli, cli->arguments[0]);
 	tenure_client_free(&cli->client);
 	return code;
 }

@@ -158,13 +158,15 @@ static enum db_result run_one(struct batch *batch)
 
 static enum db_result prepare_all(struct batch *batch)
 {
+	uint64_t prepared = batch->db->prepared;
+
 	for (size_t i = 0; i < batch->n; i++) {
 		enum db_result result = db_stmt_get(batch->db, batch->calls[i]->query, &batch->stmts[i]);
 
 		if (result != DB_OK)
 			return result;
 	}
-	return DB_OK;
+	return batch->db->prepared > prepared ? db_txn_goes_on(batch->db) : DB_OK;
 }
 
 static enum db_result first_failure(const struct batch *batch)
@@ -192,11 +194,22 @@ static bool finds_nothing(const struct db_call *call)
 	return (call->query == &sql_writer_fence_query && call->rows.affected == 0) || (call->query == &sql_writer_check_query && call->rows.n == 0);
 }
 
+static enum db_result end_all(struct batch *batch, enum db_result result)
+{
+	db_txn_begun(batch->db); // so that it is rolled back
+	for (size_t i = 0; i < batch->n; i++)
+		batch->calls[i]->result = result;
+	return result;
+}
+
 static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 {
 	send_all(batch);
 	read_sent(batch);
 	for (size_t i = 0; i < n_prelude; i++) {
+		// Its lock was waited for in vain: the statements behind it are in the transaction, which is rolled back.
+		if (db_maintenance_is_gate(batch->calls[i]) && batch->calls[i]->result == DB_RETRY)
+			return end_all(batch, DB_RETRY);
 		if (batch->calls[i]->result != DB_OK) {
 			// The statements behind it may have run outside the transaction: this session can't be used any more.
 			db_conn_drop(batch->db);
@@ -206,6 +219,8 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 			(void)db_writer_lost(batch->db);
 			return lose_all(batch);
 		}
+		if (db_maintenance_is_gate(batch->calls[i]) && db_maintenance_refuses(batch->db, batch->calls[i]))
+			return end_all(batch, DB_FULL);
 	}
 	db_txn_begun(batch->db);
 	return first_failure(batch);
@@ -249,6 +264,11 @@ static enum db_result take_slot(struct db *db)
 	db->state = TXN_OUTSIDE;
 	db->unproven = false;
 	enum db_result result = db_batch_run(db, pool, calls, COUNT_OF(calls));
+	if (result == DB_OK && db->galera) {
+		// It can't look behind its own PREPARE (db_txn_goes_on()).
+		struct db_stmt *look;
+		result = db_stmt_get(db, &sql_writer_goes_on_query, &look);
+	}
 	if (result == DB_OK) {
 		db->slot = sql_writer_slot_taken_row(&calls[1].rows, 0)->id;
 		struct db_call fence = db_writer_fence(db);
@@ -283,7 +303,7 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	result = prepare_all(&batch);
 	if (result != DB_OK)
 		return fail_all(calls, n, result);
-	if (batch.pool == NULL && db->large)
+	if (batch.pool == NULL && n_prelude > 0 && (db->large || db->heeds))
 		own = batch.pool = new_pool(); // rows of the prelude are wanted
 	result = run(&batch, n_prelude);
 	pool_free(&own);
@@ -395,7 +415,9 @@ static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call
 		enum db_result result = db_batch_run(db, pool, calls, n);
 		return result == DB_OK && db_writer_confirm(db) != DB_OK ? fail_all(calls, n, DB_LOST) : result;
 	}
+	db->apart = true;
 	enum db_result result = db_txn_run(db, mode, NULL, run_alone, &alone);
+	db->apart = false;
 	return result == DB_OK ? alone.result : fail_all(calls, n, result);
 }
 

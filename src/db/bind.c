@@ -149,6 +149,7 @@ bool db_bind_columns(struct db_stmt *stmt)
 		bind->is_null = &bind->is_null_value;
 		bind->error = &bind->error_value;
 	}
+	db_connector_forget_names(stmt->stmt);
 	stmt->bound = mysql_stmt_bind_result(stmt->stmt, stmt->out) == 0;
 	return stmt->bound;
 }

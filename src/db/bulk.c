@@ -153,6 +153,13 @@ static bool has_bulk(MYSQL *mysql)
 	return mariadb_get_infov(mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &more) == 0 && (more & bulk) != 0;
 }
 
+// A node of Galera may end the transaction amid a statement that runs for many rows (db_txn_goes_on()). Few rows are done without one, as is
+// what a large transaction writes, where only the end of the statement can be looked at.
+static bool wants_one_by_one(const struct db *db, size_t n)
+{
+	return db->fenced && db->galera && (n <= DB_MAX_BATCH || db->large);
+}
+
 // For other servers: the statement once for each row, as many as fit into a batch in one round trip.
 static enum db_result run_one_by_one(struct db *db, struct pool *pool, const struct db_query *query, const char *in, size_t n,
 	uint64_t *affected)
@@ -181,12 +188,18 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 	uint64_t *affected)
 {
 	struct bulk bulk = { .in = in, .stride = query->in_size };
+
+	if (wants_one_by_one(db, n))
+		return run_one_by_one(db, pool, query, in, n, affected);
 	enum db_result result = get_ready(db, pool);
 
 	if (result == DB_OK && db->foreign && !has_bulk(db->mysql))
 		return run_one_by_one(db, pool, query, in, n, affected);
+	uint64_t prepared = db->prepared;
 	if (result == DB_OK)
 		result = db_stmt_get(db, query, &bulk.stmt);
+	if (result == DB_OK && db->prepared > prepared)
+		result = db_txn_goes_on(db);
 	if (result != DB_OK)
 		return result;
 	bulk.indicators = calloc(bulk.stmt->n_in, 1);
@@ -194,7 +207,8 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 		abort();
 	result = run_chunks(db, &bulk, n, affected);
 	free(bulk.indicators);
-	return result;
+	enum db_result whole = result == DB_OK || result == DB_DUPLICATE ? db_txn_goes_on(db) : DB_OK;
+	return whole == DB_OK ? result : whole;
 }
 
 enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,

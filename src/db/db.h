@@ -94,7 +94,8 @@ struct db_log {
 // From here on db_txn_run() looks into that log for what became of a COMMIT whose answer was lost. log must outlive db.
 void db_set_log(struct db *db, const struct db_log *log);
 
-// Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only); else NULL.
+// Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only), or wants it so
+// (maintenance.h); else NULL. It lives until the next db_txn_run().
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);

@@ -136,6 +136,10 @@ struct db {
 	enum db_mode mode;
 	enum db_result failure; // of the statement that ended the transaction before its function returned; DB_OK: none
 	unsigned tries;
+	bool heeds;      // write transactions heed maintenance (maintenance.h)
+	bool apart;      // the running transaction is of statements outside of db_txn_run(), or of those within one of mode DB_AUTOCOMMIT
+	unsigned refused_s; // the last transaction was refused because of maintenance: when to try again; else 0
+	char refusal[DB_ERROR_BYTES]; // what to tell clients then
 	bool uncertain; // the connection was lost during COMMIT and it is unknown whether it happened: the transaction must not be retried
 
 	uint64_t round_trips;
@@ -143,6 +147,11 @@ struct db {
 	uint64_t schema_errors; // statements that named what the schema does not have
 	struct db_trace *trace; // NULL: none is wanted
 	uint64_t prepared, reused; // statements that db_stmt_get() prepared, or found in the cache
+	struct {
+		unsigned number;
+		uint64_t sessions;
+		int64_t told_us; // clock_tick_us()
+	} lost;          // the last failure of the connection that was logged as a warning
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
 	bool faulty; // a fault is set
@@ -186,6 +195,10 @@ struct db_call db_writer_fence(struct db *db);
 // db_writer_check() goes in front of its other ones: if that finds no row, the transaction is in vain, db_writer_lost().
 struct db_call db_writer_stream(void);
 struct db_call db_writer_check(const struct db *db);
+// Finds a row if what the fence of this transaction wrote is there still. The call is valid until the next one is made.
+struct db_call db_writer_look(struct db *db);
+// Of a large transaction, which has not written the fence yet: is one open? Only if no statement came since it may have ended.
+enum db_result db_writer_is_open(struct db *db, bool *is_open);
 // Behind a large transaction: from here on nothing goes in fragments.
 void db_writer_whole(struct db *db);
 // Leaves a server that is not the writer any more. DB_LOST.
@@ -202,6 +215,14 @@ void db_writer_hangs(struct db *db, size_t host);
 // connections, and says nothing until it has ended.
 void db_writer_refuses(struct db *db, size_t host);
 
+// ---- maintenance.c
+
+// The statement in front of a write transaction that heeds maintenance, whether a call is one, and whether its answer refuses the
+// transaction: then db_reason() and db_maintenance_s() say so.
+struct db_call db_maintenance_gate(void);
+bool db_maintenance_is_gate(const struct db_call *call);
+bool db_maintenance_refuses(struct db *db, const struct db_call *gate);
+
 // ---- connector.c
 
 // Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
@@ -210,6 +231,9 @@ bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
 // Has the library taken more from the socket than it has handed out, so that waiting for the socket would be wrong? With TLS, where that can't be
 // told: true.
 bool db_connector_has_more(const MYSQL *mysql);
+// Forgets the names of the statement's columns and of their tables, which nothing here asks for: the library copies what it has of them at
+// each execution, as long as the server does not send them anew.
+void db_connector_forget_names(MYSQL_STMT *stmt);
 
 // ---- batch.c
 
@@ -219,11 +243,14 @@ enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *ca
 
 // ---- txn.c
 
-enum { TXN_MAX_PRELUDE = 2 };
+enum { TXN_MAX_PRELUDE = 3 };
 // What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
 size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
 // On a cluster, within db_txn_run() of mode DB_AUTOCOMMIT: a write transaction of their own for calls that write, with the fence.
 enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
+// Call it behind what may end a write transaction without a word: a PREPARE amid it, or a statement that ran for many rows. DB_OK: it goes on, or
+// there is none. DB_RETRY: what follows would be committed without the fence, and without what was written before. Only Galera does so.
+enum db_result db_txn_goes_on(struct db *db);
 // The prelude was carried out.
 void db_txn_begun(struct db *db);
 // DB_OK, or the failure that ended the transaction: then no further statement may be sent in it.

@@ -5,8 +5,11 @@
 #include <errmsg.h>
 #include <mysqld_error.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "db/db_internal.h"
+
+enum { LOST_AGAIN_S = 60 };
 
 struct error_row {
 	unsigned number;
@@ -40,6 +43,7 @@ static const struct error_row rows[] = {
 	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
+	{ 1317, DB_RETRY, false, NULL }, // an administrator has ended the statement (KILL QUERY)
 	{ 1412, DB_RETRY, false, NULL }, // the table was altered after the transaction's snapshot: an upgrade of the schema
 	{ 1467, DB_RETRY, false, NULL },
 		// no auto-increment value: reported for a deadlock or timeout at the table's AUTO-INC lock
@@ -139,6 +143,8 @@ const char *db_reason(const struct db *db)
 {
 	const struct error_row *row = find(db->error_number);
 
+	if (db->refused_s > 0)
+		return db->refusal;
 	if (row != NULL)
 		return row->reason;
 	return db->error_number != 0 && says_no_room(db->error) ? no_room : NULL;
@@ -177,7 +183,21 @@ static bool is_of_schema(unsigned number)
 	return false;
 }
 
-static void tell(unsigned number, enum db_result result, const char *message, const struct db_query *query)
+// While the database is away each attempt fails alike: that is logged once a minute, and again when it was there meanwhile.
+static bool is_told(struct db *db, unsigned number)
+{
+	int64_t now_us = clock_tick_us();
+	bool same = db->lost.number == number && db->lost.sessions == db->sessions;
+
+	if (same && now_us - db->lost.told_us < LOST_AGAIN_S * INT64_C(1000000))
+		return true;
+	db->lost.number = number;
+	db->lost.sessions = db->sessions;
+	db->lost.told_us = now_us;
+	return false;
+}
+
+static void tell(struct db *db, unsigned number, enum db_result result, const char *message, const struct db_query *query)
 {
 	const struct error_row *row = find(number);
 	const char *text = row != NULL && row->quotes ? "(its text repeats values)" : message;
@@ -188,6 +208,8 @@ static void tell(unsigned number, enum db_result result, const char *message, co
 		log_debug("database: duplicate%s%s", in, sql);
 	else if (result == DB_RETRY)
 		log_info("database: %u %s%s%s", number, text, in, sql);
+	else if (result == DB_LOST && is_told(db, number))
+		log_debug("database: connection lost: %u %s%s%s", number, text, in, sql);
 	else if (result == DB_LOST)
 		log_warning("database: connection lost: %u %s%s%s", number, text, in, sql);
 	else
@@ -211,7 +233,7 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 	db->schema_errors += is_of_schema(number);
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
-	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
+	tell(db, number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
 	if (result == DB_LOST) {
 		if (needs_other_host(number) && db->n_hosts > 0) {
 			db_writer_refuses(db, db->host);

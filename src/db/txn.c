@@ -42,6 +42,8 @@ size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 	}
 	if (db->autocommit != !db_txn_writes(db) && !(db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
 		prelude[n++].query = db_txn_writes(db) ? &sql_session_autocommit_off_query : &sql_session_autocommit_on_query;
+	if (db->heeds && !db->apart && db_txn_writes(db) && db->state == TXN_WAITING)
+		prelude[n++] = db_maintenance_gate();
 	if (db->fenced && db_txn_writes(db) && db->faults[FAULT_NO_FENCE].kind == FAULT_NONE) {
 		if (db->state == TXN_WAITING)
 			prelude[n++] = db->large ? db_writer_stream() : db_writer_fence(db);
@@ -90,6 +92,38 @@ enum db_result db_txn_large(struct db *db)
 	return db_txn_note(db, DB_RETRY);
 }
 
+// A large transaction ends with the fence, so there the server is asked before any other statement, which would begin the next transaction.
+static enum db_result look_at_transaction(struct db *db, bool *goes_on)
+{
+	if (db->large)
+		return db_writer_is_open(db, goes_on);
+	struct pool *pool = pool_new();
+	struct db_call look = db_writer_look(db);
+
+	if (pool == NULL)
+		abort();
+	enum db_result result = db_batch_run(db, pool, &look, 1);
+	*goes_on = result == DB_OK && look.rows.n == 1;
+	pool_free(&pool);
+	return result;
+}
+
+// A node of Galera may roll a transaction back while it prepares a statement, or runs one for many rows, and answer as if nothing had happened
+// (MariaDB 10.11.19). With autocommit off the next statement then begins another transaction.
+enum db_result db_txn_goes_on(struct db *db)
+{
+	bool goes_on = false;
+
+	if (db->state != TXN_OPEN || db->mode != DB_WRITE || !db->fenced || !db->galera || db->faults[FAULT_NO_FENCE].kind != FAULT_NONE)
+		return DB_OK;
+	enum db_result result = look_at_transaction(db, &goes_on);
+	if (result != DB_OK || goes_on)
+		return result;
+	(void)snprintf(db->error, sizeof(db->error), "the server ended the transaction without saying so");
+	log_info("database: %s: it is done again", db->error);
+	return DB_RETRY;
+}
+
 // ---- its end
 
 static void roll_back(struct db *db)
@@ -134,7 +168,8 @@ static enum db_result look(struct db *db, const struct uuid *request_id, bool *h
 	};
 
 	(void)db_batch_run(db, pool, calls, COUNT_OF(calls));
-	enum db_result result = calls[FIND].result;
+	// That nothing was found counts only behind all that other nodes have committed.
+	enum db_result result = calls[SYNC].result == DB_OK ? calls[FIND].result : calls[SYNC].result;
 	*happened = result == DB_OK && calls[FIND].rows.n > 0;
 	pool_free(&pool);
 	return result;
@@ -209,11 +244,13 @@ enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *ca
 	assert(state != TXN_OUTSIDE && db->mode == DB_AUTOCOMMIT);
 	db->state = TXN_WAITING;
 	db->mode = DB_WRITE;
+	db->apart = true;
 	enum db_result result = db_batch_run(db, pool, calls, n);
 	if (result == DB_OK)
 		result = commit(db, NULL);
 	else
 		roll_back(db);
+	db->apart = false;
 	db->uncertain = false; // what is written outside of transactions may be written again
 	db->state = state;
 	db->mode = DB_AUTOCOMMIT;
@@ -312,6 +349,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 	db->tries = 0;
 	db->uncertain = false;
 	db->error_number = 0;
+	db->refused_s = 0;
 	db->large = false;
 	for (;;) {
 		bool large = db->large;

@@ -71,8 +71,19 @@ static void take_role(MYSQL_RES *result, struct role *role)
 	role->known = true;
 }
 
-// Asks the connected server. query: one of those that answer struct role. As text, not as a prepared statement: it is asked while
-// statements are being made ready.
+// The answer to a query without parameters; NULL: mysql_errno() says why, or the connection was closed. As text, not as a prepared statement: it is
+// asked while statements are being made ready.
+static MYSQL_RES *ask(struct db *db, const struct db_query *query)
+{
+	db->round_trips++;
+	bool sent = mysql_send_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0;
+
+	if (!sent || !answers(db) || mysql_read_query_result(db->mysql) != 0)
+		return NULL;
+	return mysql_store_result(db->mysql);
+}
+
+// Asks the connected server. query: one of those that answer struct role.
 static enum db_result ask_role(struct db *db, const struct db_query *query, struct role *role)
 {
 	const char *on = sql_session_autocommit_on_query.sql;
@@ -82,12 +93,9 @@ static enum db_result ask_role(struct db *db, const struct db_query *query, stru
 	if (!db->autocommit && db_conn_query(db, on, strlen(on)) != DB_OK)
 		return DB_LOST;
 	db->autocommit = true;
-	db->round_trips++;
-	bool sent = mysql_send_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0;
-
-	if (sent && !answers(db))
+	MYSQL_RES *result = ask(db, query);
+	if (db->mysql == NULL)
 		return DB_LOST;
-	MYSQL_RES *result = sent && mysql_read_query_result(db->mysql) == 0 ? mysql_store_result(db->mysql) : NULL;
 	if (result != NULL) {
 		take_role(result, role);
 		mysql_free_result(result);
@@ -264,6 +272,30 @@ struct db_call db_writer_check(const struct db *db)
 {
 	static_assert(sizeof(struct sql_writer_check) == sizeof(db->epoch), "the epoch");
 	return (struct db_call){ .query = &sql_writer_check_query, .in = &db->epoch };
+}
+
+enum db_result db_writer_is_open(struct db *db, bool *is_open)
+{
+	const struct db_query *query = &sql_writer_is_open_query;
+
+	MYSQL_RES *result = ask(db, query);
+	MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+	bool has_row = row != NULL;
+
+	*is_open = has_row && number_of(row[0]) != 0;
+	if (result != NULL)
+		mysql_free_result(result);
+	if (db->mysql == NULL)
+		return DB_LOST;
+	return has_row ? DB_OK : db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), query);
+}
+
+struct db_call db_writer_look(struct db *db)
+{
+	static_assert(sizeof(struct sql_writer_goes_on) == sizeof(db->fence), "slot and epoch");
+	db->fence[0] = db->slot;
+	db->fence[1] = db->epoch;
+	return (struct db_call){ .query = &sql_writer_goes_on_query, .in = db->fence };
 }
 
 void db_writer_whole(struct db *db)

@@ -83,18 +83,25 @@ static struct str remark_of(const struct cluster *cluster, const struct cluster_
 // Returns how many servers take changes and may not.
 static size_t print_nodes(const struct manage *manage, const struct cluster *cluster)
 {
+	static const struct table_column columns[] = { { "HOST", false }, { "NODE", false }, { "ROLE", false }, { "STATE", false }, { "REMARK", false } };
+	struct table table;
 	size_t rivals = 0;
 
-	printf("%-24s %-16s %-9s %-22s %s\n", "HOST", "NODE", "ROLE", "STATE", "REMARK");
+	table_init(&table, manage->pool, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < cluster->n; i++) {
 		const struct cluster_node *node = &cluster->nodes[i];
-		struct str state = cluster->n == 1 && !node->galera ? STR("-") : state_of(manage, cluster, node), name = node->answers ? node->name : STR("-");
-		struct str remark = cluster->n == 1 && node->answers && !node->galera ? STR("") : remark_of(cluster, node);
-
-		printf("%-24.*s %-16.*s %-9s %-22.*s %.*s\n", STR_ARG(node->host), STR_ARG(name), role_of(cluster, node), STR_ARG(state),
-			STR_ARG(remark));
+		bool alone = cluster->n == 1 && node->answers && !node->galera;
+		const struct str cells[] = {
+			node->host.n > 0 ? node->host : STR("localhost"),
+			node->answers ? node->name : STR("-"),
+			str_c(role_of(cluster, node)),
+			alone ? STR("-") : state_of(manage, cluster, node),
+			alone ? STR("") : remark_of(cluster, node),
+		};
+		table_add(&table, cells);
 		rivals += is_rival(cluster, node);
 	}
+	table_print(&table, false, stdout);
 	return rivals;
 }
 

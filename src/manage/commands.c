@@ -70,6 +70,24 @@ const struct manage_command manage_commands[] = {
 	  "keep it until it is set again, or the file in runtime_dir is lost, as by a reboot.", { { .name = NULL } }, false },
 	{ "reap", NULL, "", 0, NEEDS_WRITER, command_reap, "purge what is past its retention time; for cron", "",
 	  { { "--dry-run", 0, NULL, "only print the counts" } }, false },
+	{ "maintenance", "on", "", 0, NEEDS_DATABASE, command_maintenance_on, "stop all changes, while reads go on",
+	  "Changes are answered 503 with the reason and Retry-After, on all hosts from one moment on, and through restarts; movers and\n"
+	  "purges wait. When the command ends, nothing is being changed any more. What tenure-manage itself does goes on.",
+	  { { "--reason", 0, "TEXT", "what to tell clients" },
+	    { "--retry-after", 0, "DURATION", "when they are to try again (default 60)" } }, false },
+	{ "maintenance", "off", "", 0, NEEDS_DATABASE, command_maintenance_off, "allow changes again", "", { { .name = NULL } }, false },
+	{ "maintenance", "status", "", 0, NEEDS_DATABASE, command_maintenance_status, "print whether changes are stopped, since when and why", "",
+	  { { .name = NULL } }, false },
+	{ "dump", NULL, "FILE", 1, NEEDS_DATABASE, command_dump, "write a tenant into a file",
+	  "FILE is made when the dump is whole, and only its owner may read it; \"-\" is standard output. The service goes on meanwhile: the\n"
+	  "file is the state of one moment. It holds the data of Secrets. doc/dump.md tells what is in it and what is not.",
+	  { { "--tenant", 0, "TENANT", "required: the tenant" } }, false },
+	{ "restore", NULL, "FILE", 1, NEEDS_WRITER, command_restore, "make the tenant of a dump again",
+	  "In one transaction, here or in another installation, with all uids. If a name, uid or lookup key is taken, all that are\n"
+	  "taken are printed, nothing is restored, and the exit code is 65, as for a file that is not as it was dumped. FILE \"-\" is\n"
+	  "standard input.",
+	  { { "--as", 0, "NAME", "another name for the tenant" },
+	    { "--dry-run", 0, NULL, "check everything, restore nothing" } }, false },
 	{ "cluster", "status", "", 0, NEEDS_CONFIG, command_cluster_status, "print how the nodes of the database are, and which one is the writer",
 	  "Exit code 0: the writer can be used; 1: there is none, or it can't be used; 2: no node answers.", { { .name = NULL } }, true },
 	{ "cluster", "switch", "NODE", 1, NEEDS_CONFIG, command_cluster_switch, "make another node of the database the writer",
@@ -84,6 +102,9 @@ const struct manage_command manage_commands[] = {
 	  "SIGTERM and SIGINT stop them behind the slice of rows that they are at; they can be killed, too.",
 	  { { "--fix", 0, NULL, "repair what can be repaired from other stored data" },
 	    { "--resume", 0, NULL, "go on where the last doctor was stopped" } }, true },
+	{ "usage", "verify", "", 0, NEEDS_DATABASE, command_usage_verify, "count closed periods again from the change log, and compare",
+	  "Prints each stored figure that is not the one that was counted; nothing is changed. Exit code 0: all are equal; 1: some are\n"
+	  "not; 2: it could not run, or was stopped. doc/usage.md tells what to do then.", { { .name = NULL } }, true },
 	{ "import", "placement", "", 0, NEEDS_WRITER, command_import_placement,
 	  "take over the database of OpenStack's Placement service",
 	  "FILE is placement.conf, or a file with its section [placement_database] and the option connection. Placement must not be\n"

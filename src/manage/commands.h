@@ -20,15 +20,23 @@ int command_import_placement(struct manage *manage);
 int command_export_placement(struct manage *manage);
 int command_log_level(struct manage *manage);
 int command_status(struct manage *manage);
+int command_maintenance_on(struct manage *manage);
+int command_maintenance_off(struct manage *manage);
+int command_maintenance_status(struct manage *manage);
+int command_dump(struct manage *manage);
+int command_restore(struct manage *manage);
 int command_cluster_status(struct manage *manage);
 int command_cluster_switch(struct manage *manage);
 int command_cluster_fence(struct manage *manage);
+int command_usage_verify(struct manage *manage);
 int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
 int command_config_show(struct manage *manage);
 
 // Prints warnings about settings that are valid but unsafe; for config check and doctor.
 void settings_warn(const struct config *config);
+// Prints a warning if changes are stopped for maintenance; for doctor.
+void manage_warn_of_maintenance(struct manage *manage);
 // Prints errors of endpoints with wrong authenticators, with which tenured would not start; for doctor. config check finds
 // these by itself.
 void settings_check_auth(const struct config *config);

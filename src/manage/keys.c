@@ -3,7 +3,9 @@
 // tenant and a type, the index `address` of resources has the same order, and tenant and type are the parts before.
 #include "base/base.h"
 
+#include "base/pool.h"
 #include "manage/commands.h"
+#include "manage/core/table.h"
 #include "sql/keys.h"
 
 enum { ROWS_AT_ONCE = 1000 };
@@ -13,24 +15,24 @@ static void put(struct str s)
 	(void)fwrite(s.p, 1, s.n, stdout);
 }
 
-static void put_part(struct str s)
+static void put_part(struct pool *pool, struct str s)
 {
 	(void)putchar('/');
-	put(s);
+	put(table_printable(pool, s));
 }
 
 // Keys of the system space have no tenant; keys of the core group have no group.
-static void print_key(struct str tenant, const struct sql_key_resources_row *row)
+static void print_key(struct pool *pool, struct str tenant, const struct sql_key_resources_row *row)
 {
 	put(STR("/registry"));
 	if (row->group_name.n > 0)
-		put_part(row->group_name);
-	put_part(row->plural);
+		put_part(pool, row->group_name);
+	put_part(pool, row->plural);
 	if (!str_eq(tenant, STR("system")))
-		put_part(tenant);
+		put_part(pool, tenant);
 	if (row->namespace.n > 0)
-		put_part(row->namespace);
-	put_part(row->name);
+		put_part(pool, row->namespace);
+	put_part(pool, row->name);
 	(void)putchar('\n');
 }
 
@@ -47,7 +49,7 @@ static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id
 		if (result != DB_OK)
 			return manage_db_fail(manage, result, "can't read the resources");
 		for (size_t i = 0; i < rows.n; i++)
-			print_key(tenant, sql_key_resources_row(&rows, i));
+			print_key(pools[page], tenant, sql_key_resources_row(&rows, i));
 		if (rows.n > 0) {
 			const struct sql_key_resources_row *last = sql_key_resources_row(&rows, rows.n - 1);
 			in.type_id = last->type_id;
@@ -65,7 +67,7 @@ static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
 	int code = EX_TEMPFAIL;
 
 	put(STR("/registry/tenants"));
-	put_part(tenant);
+	put_part(manage->pool, tenant);
 	(void)putchar('\n');
 	if (pools[0] != NULL && pools[1] != NULL)
 		code = print_pages(manage, pools, id, tenant);

@@ -30,15 +30,24 @@ static const struct option_row everywhere[ROW__COUNT] = {
 	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
 };
 
-static void print_usage(FILE *out)
+// A line for each command; noun NULL: all of them, else those of that noun.
+static void print_commands(FILE *out, const char *noun)
 {
-	fprintf(out, "usage: tenure-manage [-c FILE] COMMAND [OPTIONS]\n\n");
 	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++) {
 		char name[64];
+
+		if (noun != NULL && strcmp(noun, c->noun) != 0)
+			continue;
 		snprintf(name, sizeof(name), "%s%s%s%s%s", c->noun, c->verb != NULL ? " " : "", verb_of(c),
 			c->arguments[0] != '\0' ? " " : "", c->arguments);
 		fprintf(out, "  %-18s %s\n", name, c->help);
 	}
+}
+
+static void print_usage(FILE *out)
+{
+	fprintf(out, "usage: tenure-manage [-c FILE] COMMAND [OPTIONS]\n       tenure-manage help [COMMAND]\n\n");
+	print_commands(out, NULL);
 	fputc('\n', out);
 	options_print(out, everywhere, ROW__COUNT);
 	fprintf(out, "\nExit codes are those of sysexits(3) where a command names no others.\n");
@@ -124,6 +133,34 @@ static bool is_noun(const char *word)
 	return false;
 }
 
+static void print_noun_help(const char *noun)
+{
+	printf("usage: tenure-manage [-c FILE] %s VERB [OPTIONS]\n\n", noun);
+	print_commands(stdout, noun);
+	printf("\n`tenure-manage help %s VERB` prints what a command takes.\n", noun);
+}
+
+// words: behind `help`. A command has its help, a noun that of its commands; without words all are listed. Returns the exit code.
+static int print_help(const char *const *words, size_t n)
+{
+	const struct manage_command *command = find_command(words, n);
+	size_t taken = command == NULL || command->verb != NULL ? 2 : 1;
+
+	if (n > taken)
+		return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", words[taken]);
+	if (n == 0)
+		print_usage(stdout);
+	else if (command != NULL)
+		print_command_help(command);
+	else if (!is_noun(words[0]))
+		return refuse_command(NULL, words[0]);
+	else if (n > 1)
+		return refuse_command(words[0], words[1]);
+	else
+		print_noun_help(words[0]);
+	return EX_OK;
+}
+
 // Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those of
 // all commands. Returns 0 if parsing goes on; otherwise the program ends, and its exit code is the returned value minus 1.
 static int take_option(struct manage *manage, const struct options *options)
@@ -171,10 +208,10 @@ static int parse(struct manage *manage, int argc, char **argv)
 			return over;
 		if (kind != OPTION_WORD)
 			continue;
-		if (manage->command != NULL && n == of_command + manage->command->n_arguments)
+		if (n == COUNT_OF(words) || (manage->command != NULL && n == of_command + manage->command->n_arguments))
 			return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", options.value) + 1;
 		words[n++] = options.value;
-		if (manage->command != NULL)
+		if (manage->command != NULL || strcmp(words[0], "help") == 0)
 			continue;
 		manage->command = find_command(words, n);
 		of_command = n;
@@ -183,6 +220,8 @@ static int parse(struct manage *manage, int argc, char **argv)
 	} while (kind == OPTION_GIVEN || kind == OPTION_WORD);
 	if (kind == OPTION_WRONG)
 		return manage_fail(EX_USAGE, "%s; see --help", options.text) + 1;
+	if (n > 0 && strcmp(words[0], "help") == 0)
+		return print_help(words + 1, n - 1) + 1;
 	if (manage->command == NULL && n > 0)
 		return refuse_command(words[0], NULL) + 1;
 	if (manage->command == NULL) {

@@ -110,6 +110,9 @@ static struct doc *seen_doc(struct pool *pool, const struct status *status)
 	doc_set_u64(pool, doc, "horizon_lag", (uint64_t)gauges[METRICS_HORIZON_LAG]);
 	set_age(pool, doc, "horizon_held_seconds", age_s(status, gauges[METRICS_HORIZON_HELD_SINCE_US]));
 	set_age(pool, doc, "reaped_seconds_ago", age_s(status, gauges[METRICS_REAPED_AT_US]));
+	set_age(pool, doc, "maintenance_seconds", age_s(status, gauges[METRICS_MAINTENANCE_SINCE_US]));
+	set_age(pool, doc, "usage_closed_seconds_ago", age_s(status, gauges[METRICS_USAGE_CLOSED_US]));
+	set_age(pool, doc, "usage_due_seconds", age_s(status, gauges[METRICS_USAGE_DUE_SINCE_US]));
 	return doc;
 }
 
@@ -225,6 +228,24 @@ static void print_seen(const struct status *status)
 		puts(" ago");
 	} else {
 		puts("never");
+	}
+	printf("usage           ");
+	if (gauges[METRICS_USAGE_CLOSED_US] > 0) {
+		printf("closed up to ");
+		print_age(age_s(status, gauges[METRICS_USAGE_CLOSED_US]));
+		printf(" ago");
+	} else {
+		printf("no period is closed yet");
+	}
+	if (gauges[METRICS_USAGE_DUE_SINCE_US] > 0) {
+		printf("; the next one has been over for ");
+		print_age(age_s(status, gauges[METRICS_USAGE_DUE_SINCE_US]));
+	}
+	putchar('\n');
+	if (gauges[METRICS_MAINTENANCE_SINCE_US] > 0) {
+		printf("MAINTENANCE     no changes for ");
+		print_age(age_s(status, gauges[METRICS_MAINTENANCE_SINCE_US]));
+		puts("; see tenure-manage maintenance status");
 	}
 }
 

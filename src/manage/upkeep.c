@@ -2,9 +2,8 @@
 // tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
-#include <signal.h>
-
 #include "base/clock.h"
+#include "db/maintenance.h"
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "registry/registry.h"
@@ -14,41 +13,27 @@
 #include "server/setup/host.h"
 #include "sql/moves.h"
 
-// Set by a signal: the work ends behind the slice that it is at.
-static volatile sig_atomic_t must_stop;
-
-static void note_signal(int number)
-{
-	UNUSED(number);
-	must_stop = 1;
-}
-
-// From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly. Statements in progress are not interrupted: none takes long.
-static void stop_by_signals(void)
-{
-	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
-
-	must_stop = 0;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
-}
-
 int command_reap(struct manage *manage)
 {
 	bool dry_run = manage_option(manage, "--dry-run") != NULL;
 	struct reap_counts counts = { 0 };
 	struct registry_store *store = NULL;
 	struct registry registry;
+	struct db_maintenance maintenance;
+	enum db_result looked = db_maintenance_read(manage->db, manage->pool, &maintenance);
+	if (looked != DB_OK)
+		return manage_db_fail(manage, looked, "can't read the settings");
+	if (maintenance.on && !dry_run)
+		return manage_fail(EX_TEMPFAIL, "changes are stopped for maintenance: `tenure-manage maintenance off` allows them again");
+	db_heed_maintenance(manage->db, true);
 	enum outcome outcome = manage_begin(manage, &store, &registry);
-	stop_by_signals();
+	const volatile sig_atomic_t *stop = manage_stop_by_signals();
 	if (outcome == OUTCOME_OK)
-		outcome = reap(&registry, dry_run, &must_stop, &counts);
-	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens\n",
+		outcome = reap(&registry, dry_run, stop, &counts);
+	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens\n",
 		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
-		(unsigned long long)counts.tokens);
+		(unsigned long long)counts.periods, (unsigned long long)counts.tokens);
 	if (!outcome_commits(outcome))
 		manage_tell_outcome(manage, outcome);
 	else if (counts.stopped)
@@ -141,12 +126,12 @@ int command_doctor(struct manage *manage)
 	int64_t now_us = clock_tick_us();
 	struct findings findings = { .began_us = now_us, .told_us = now_us };
 	struct doctor_run run = { .fix = manage_option(manage, "--fix") != NULL, .resume = manage_option(manage, "--resume") != NULL,
-		.stop = &must_stop, .report = note_finding, .progress = tell_progress, .arg = &findings };
+		.report = note_finding, .progress = tell_progress, .arg = &findings };
 	struct registry_store *store = NULL;
 	struct registry registry;
 	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
 	enum outcome outcome = manage_begin(manage, &store, &registry);
-	stop_by_signals();
+	run.stop = manage_stop_by_signals();
 	if (outcome == OUTCOME_OK)
 		outcome = doctor(&registry, &run);
 	if (run.resume && !run.resumed && outcome == OUTCOME_OK)
@@ -156,6 +141,7 @@ int command_doctor(struct manage *manage)
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
 	warn_of_host_service(manage);
+	manage_warn_of_maintenance(manage);
 	warn_of_cluster(manage);
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);

@@ -5,6 +5,7 @@
 // namespace_deletions, and is emptied piece by piece, each in a transaction of its own (resource/space_pieces.c).
 #include "base/base.h"
 
+#include "db/maintenance.h"
 #include "db/settings.h"
 #include "registry/mover.h"
 
@@ -54,6 +55,7 @@ static bool mover_open(struct mover *mover, const struct config *config, const s
 	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
 		mover->store = registry_store_new(config, mover->db);
 	if (mover->store != NULL) {
+		db_heed_maintenance(mover->db, true);
 		coherence_join(mover->store, host);
 		mover->host = host;
 		registry_attach(mover->registry, mover->store);

@@ -39,17 +39,17 @@ struct master {
 	const struct master_options *options;
 	struct setup *setup;
 	struct listener *listener;
-	struct shared *host;    // memory shared by all processes of the host
+	struct shared *host; // memory shared by all processes of the host
 	pid_t pid;
 	sigset_t signals;
-	int orders[2];           // socket pair from workers to the watch process (handover.h)
-	int slow[2];             // socket pair from workers to the sender
+	int orders[2];            // socket pair from workers to the watch process (handover.h)
+	int slow[2];              // socket pair from workers to the sender
 	struct children children; // the workers, the host service, the sender, and the watch process if a dialect has watches
-	int64_t look_us;        // clock_tick_us() of the next check whether a child hangs
-	pid_t *retired;         // children of earlier configurations that are about to end
+	int64_t look_us;          // clock_tick_us() of the next check whether a child hangs
+	pid_t *retired;           // children of earlier configurations that are about to end
 	size_t n_retired;
 	bool stopping;
-	int64_t kill_us;        // when stopping: clock_tick_us() at which children are killed; 0: they have been
+	int64_t kill_us; // when stopping: clock_tick_us() at which children are killed; 0: they have been
 };
 
 // ---- children
@@ -78,7 +78,7 @@ static void tie_to_master(const struct master *master)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != master->pid)
 		(void)raise(SIGTERM); // the master ended before prctl(); the signal is blocked, so it waits until the child reads
-		                      // signals
+				      // signals
 }
 
 // The main function of a child. It closes the ends of sockets that its kind does not use, so that a socket's end is seen when its
@@ -100,12 +100,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	}
 	switch (kind) {
 	case CHILD_WORKER:
-		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
-			.orders = has_watches(master->setup) ? master->orders[0] : -1,
-			.slow = master->slow[0],
-			.life = life,
-			.processes = count_workers(master->setup),
-			.host = master->host });
+		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){ .orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .life = life, .processes = count_workers(master->setup), .host = master->host });
 		break;
 	case CHILD_HOST:
 		code = host_main(&(struct host_options){ .path = NULL }, &master->setup->config, master->host);
@@ -120,6 +115,8 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	case CHILD_REAPER:
 	case CHILD_OBSERVER:
 	case CHILD_WRITER_WATCH:
+	case CHILD_USAGE:
+	case CHILD_DELIVERER:
 		assert(!"a child of the host service");
 		break;
 	}
@@ -260,7 +257,7 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 	if (master->listener->path != NULL && strcmp(master->listener->path, fresh->endpoint_settings->socket) != 0)
 		log_warning("socket %s stays in use; %s takes a restart", master->listener->path, fresh->endpoint_settings->socket);
 	if (strcmp(master->setup->settings->user, fresh->settings->user) != 0 ||
-	    strcmp(master->setup->settings->group, fresh->settings->group) != 0)
+		strcmp(master->setup->settings->group, fresh->settings->group) != 0)
 		log_warning("another user or group takes a restart");
 	if (strcmp(master->setup->settings->runtime_dir, fresh->settings->runtime_dir) != 0)
 		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->settings->runtime_dir,

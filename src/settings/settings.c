@@ -9,6 +9,7 @@
 #include "db/settings.h"
 #include "registry/baremetal/settings.h"
 #include "registry/core/settings.h"
+#include "registry/webhook/settings.h"
 #include "server/setup/settings.h"
 #include "settings/settings.h"
 #include "wadl/settings.h"
@@ -25,6 +26,7 @@ static const struct config_table *const fixed[] = {
 	&auth_settings_table,
 	&wadl_settings_table,
 	&baremetal_settings_table,
+	&webhook_settings_table,
 	&placement_policy_settings_table,
 	&placement_settings_table,
 	&server_endpoint_settings_table,

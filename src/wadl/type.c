@@ -18,8 +18,8 @@ static const struct builtin {
 	{ "string", TYPE_TEXT, 0, 0, NULL },
 	{ "anyURI", TYPE_TEXT, 0, 0, "[^\\s<>\"{}|\\\\\\^`]*" },
 	{ "dateTime", TYPE_TEXT, 0, 0,
-	  "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?"
-	  "(Z|[+\\-](0[0-9]|1[0-4]):[0-5][0-9])?" },
+		"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?"
+		"(Z|[+\\-](0[0-9]|1[0-4]):[0-5][0-9])?" },
 	{ "boolean", TYPE_BOOLEAN, 0, 0, NULL },
 	{ "integer", TYPE_NUMBER, INT64_MIN, INT64_MAX, NULL },
 	{ "long", TYPE_NUMBER, INT64_MIN, INT64_MAX, NULL },
@@ -35,8 +35,7 @@ struct wadl_type *type_builtin(struct pool *pool, const char *name)
 		if (strcmp(b->name, name) != 0)
 			continue;
 		struct wadl_type *type = POOL_NEW(pool, struct wadl_type);
-		*type = (struct wadl_type){ .space = XSD, .name = b->name, .builtin = b->name, .base = b->base,
-			.min = b->min, .max = b->max };
+		*type = (struct wadl_type){ .space = XSD, .name = b->name, .builtin = b->name, .base = b->base, .min = b->min, .max = b->max };
 		if (b->pattern != NULL && !type_add_pattern(pool, type, b->pattern))
 			return NULL;
 		return type;
@@ -204,7 +203,7 @@ static bool length_allows(const struct wadl_type *type, struct str value)
 		return false;
 	size_t length = str_utf8_length(value);
 	return (!type->has_min_length || length >= type->min_length) &&
-		(!type->has_max_length || length <= type->max_length);
+	       (!type->has_max_length || length <= type->max_length);
 }
 
 static bool patterns_allow(const struct wadl_type *type, struct str value)
@@ -219,7 +218,7 @@ static bool patterns_allow(const struct wadl_type *type, struct str value)
 bool type_allows(const struct wadl_type *type, struct str value)
 {
 	return base_allows(type, value) && length_allows(type, value) &&
-		(type->n_values == 0 || is_one_of(type->values, type->n_values, value)) && patterns_allow(type, value);
+	       (type->n_values == 0 || is_one_of(type->values, type->n_values, value)) && patterns_allow(type, value);
 }
 
 // ---- rules as text
@@ -267,7 +266,8 @@ static void add_pattern_rule(struct buf *out, const struct wadl_type *type)
 		type_add_choice(out, pattern->literals, pattern->n_literals);
 	} else {
 		if (strcmp(type->name, type->builtin) == 0)
-			buf_addf(out, "must be of the form xsd:%s", type->name);
+			buf_addf(out, "must be of the form xsd:%s%s", type->name,
+				strcmp(type->name, "dateTime") == 0 ? ", such as 2026-11-21T05:24:00Z" : "");
 		else
 			buf_addf(out, "must be of the form %s", pattern->text);
 	}

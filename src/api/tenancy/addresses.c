@@ -42,14 +42,13 @@ static enum outcome read_type(struct call *call, struct str plural, struct addre
 	return OUTCOME_OK;
 }
 
-enum outcome address_read(struct call *call, struct address *address)
+// plural p NULL: a namespace. space p NULL: no namespace. name p NULL: of all names.
+static enum outcome make_address(struct call *call, struct str plural, struct str space, struct str name, struct address *address)
 {
-	struct str plural = call_param(call, "plural"), space = call_param(call, "namespace");
-
 	*address = (struct address){
 		.tenant = call_param(call, "tenant"),
 		.space = space.p != NULL ? space : STR(""),
-		.name = call_param(call, "name"),
+		.name = name,
 		.type = type_namespaces(call->registry),
 	};
 	enum outcome outcome = plural.p != NULL ? read_type(call, plural, address) : OUTCOME_OK;
@@ -63,6 +62,25 @@ enum outcome address_read(struct call *call, struct address *address)
 			"%.*s stand in a namespace: put \"namespaces/\" and its name, such as \"default\", in front",
 			STR_ARG(plural));
 	return OUTCOME_OK;
+}
+
+enum outcome address_read(struct call *call, struct address *address)
+{
+	return make_address(call, call_param(call, "plural"), call_param(call, "namespace"), call_param(call, "name"), address);
+}
+
+enum outcome address_read_path(struct call *call, struct str path, struct address *address)
+{
+	struct str parts[4], rest = path;
+	size_t n = 0;
+	bool good = true;
+
+	while (n < COUNT_OF(parts) && str_split(&rest, '/', &parts[n]))
+		good = parts[n++].n > 0 && good;
+	if (!good || rest.n > 0 || (n != 2 && n != 4) || (n == 4 && !str_eq(parts[0], STR("namespaces"))))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it");
+	return make_address(call, parts[n - 2], n == 4 ? parts[1] : STR_NONE, parts[n - 1], address);
 }
 
 static void add_part(struct buf *path, struct str part)

@@ -11,6 +11,18 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/change_list.h"
 
+struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, struct str actor, struct uuid request_id, struct str verb)
+{
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_u64(pool, doc, "id", id);
+	doc_set_str(pool, doc, "at", document_time_text(pool, at_us));
+	doc_set_str(pool, doc, "actor", actor);
+	doc_set_str(pool, doc, "request_id", uuid_str(pool, request_id));
+	doc_set_str(pool, doc, "verb", verb);
+	return doc;
+}
+
 static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, struct str bytes)
 {
 	if (bytes.n == 64)
@@ -21,14 +33,9 @@ static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, 
 static struct doc *change_doc(struct call *call, const struct change *change, bool of_all)
 {
 	struct pool *pool = call->pool;
-	struct doc *doc = doc_new_object(pool);
+	struct doc *doc = tenancy_change_doc(pool, change->id, change->at_us, change->actor, change->request_id, change->verb);
 	const struct stored_place place = { .table = "changes", .column = "fields", .id = change->id };
 
-	doc_set_u64(pool, doc, "id", change->id);
-	doc_set_str(pool, doc, "at", document_time_text(pool, change->at_us));
-	doc_set_str(pool, doc, "actor", change->actor);
-	doc_set_str(pool, doc, "request_id", uuid_str(pool, change->request_id));
-	doc_set_str(pool, doc, "verb", change->verb);
 	if (of_all)
 		doc_set_str(pool, doc, "tenant", change->tenant);
 	if (of_all && change->from_tenant.p != NULL)

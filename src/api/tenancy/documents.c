@@ -114,6 +114,7 @@ static const struct shape move_status_members[] = {
 	ATTR("source", SHAPE_STRING),
 	ATTR("dest", SHAPE_STRING),
 	ATTR("resource", SHAPE_STRING),
+	ATTR("actor", SHAPE_STRING),
 	ATTR("total", SHAPE_NUMBER),
 	ATTR("moved", SHAPE_NUMBER),
 	ATTR("reason", SHAPE_STRING),
@@ -124,6 +125,86 @@ static const struct shape move_status_members[] = {
 };
 const struct repr_document move_status_document = {
 	.root = "move", .body = { .name = "move", .kind = SHAPE_OBJECT, .members = move_status_members }
+};
+
+static const struct shape move_status_item = { .name = "move", .kind = SHAPE_OBJECT, .members = move_status_members };
+static const struct shape move_status_list_members[] = {
+	{ .name = "moves", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &move_status_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document move_status_list_document = {
+	.body = { .name = "moves", .kind = SHAPE_OBJECT, .members = move_status_list_members }
+};
+
+// ---- forwards. Of what a client sends, expires_at alone counts.
+
+static const struct shape forward_members[] = {
+	OWNED("resource", SHAPE_STRING),
+	OWNED("uid", SHAPE_STRING),
+	OWNED("dest", SHAPE_STRING),
+	OWNED("location", SHAPE_STRING),
+	OWNED("state", SHAPE_STRING),
+	OWNED("moved_at", SHAPE_STRING),
+	OWNED("request_id", SHAPE_STRING),
+	ATTR("expires_at", SHAPE_STRING),
+	END,
+};
+const struct repr_document forward_document = {
+	.root = "forward", .body = { .name = "forward", .kind = SHAPE_OBJECT, .members = forward_members }
+};
+
+static const struct shape forward_item = { .name = "forward", .kind = SHAPE_OBJECT, .members = forward_members };
+static const struct shape forward_list_members[] = {
+	{ .name = "forwards", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &forward_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document forward_list_document = {
+	.body = { .name = "forwards", .kind = SHAPE_OBJECT, .members = forward_list_members }
+};
+
+// ---- tiers. Without max_resources a tier has no quota.
+
+static const struct shape tier_members[] = {
+	ATTR("name", SHAPE_STRING), ATTR("max_resources", SHAPE_NUMBER), ATTR("description", SHAPE_STRING), END
+};
+static const struct shape tier_item = { .name = "tier", .kind = SHAPE_OBJECT, .members = tier_members };
+static const struct shape tier_list_members[] = {
+	{ .name = "tiers", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &tier_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document tier_list_document = {
+	.body = { .name = "tiers", .kind = SHAPE_OBJECT, .members = tier_list_members }
+};
+
+// ---- tokens. A client sends user, role, description and expires_at; the answer to that has the secret, once.
+
+static const struct shape token_members[] = {
+	OWNED("id", SHAPE_STRING),
+	ATTR("user", SHAPE_STRING),
+	ATTR("role", SHAPE_STRING),
+	ATTR("description", SHAPE_STRING),
+	OWNED("state", SHAPE_STRING),
+	OWNED("created_at", SHAPE_STRING),
+	ATTR("expires_at", SHAPE_STRING),
+	OWNED("revoked_at", SHAPE_STRING),
+	OWNED("secret", SHAPE_STRING),
+	END,
+};
+const struct repr_document token_document = {
+	.root = "token", .body = { .name = "token", .kind = SHAPE_OBJECT, .members = token_members }
+};
+
+static const struct shape token_item = { .name = "token", .kind = SHAPE_OBJECT, .members = token_members };
+static const struct shape token_list_members[] = {
+	{ .name = "tokens", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &token_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document token_list_document = {
+	.body = { .name = "tokens", .kind = SHAPE_OBJECT, .members = token_list_members }
 };
 
 // ---- traits of a resource
@@ -181,6 +262,129 @@ const struct repr_document change_list_document = {
 	.body = { .name = "changes", .kind = SHAPE_OBJECT, .members = change_list_members }
 };
 
+// before and after: content as clients write it; null where there was none.
+static const struct shape version_members_of_history[] = {
+	ATTR("id", SHAPE_NUMBER),
+	ATTR("at", SHAPE_STRING),
+	ATTR("actor", SHAPE_STRING),
+	ATTR("request_id", SHAPE_STRING),
+	ATTR("verb", SHAPE_STRING),
+	ATTR("revision", SHAPE_NUMBER),
+	{ .name = "fields", .kind = SHAPE_LIST, .item = &field_item },
+	{ .name = "before", .kind = SHAPE_ANY },
+	{ .name = "after", .kind = SHAPE_ANY },
+	END,
+};
+static const struct shape history_item = { .name = "change", .kind = SHAPE_OBJECT, .members = version_members_of_history };
+static const struct shape history_members[] = {
+	ATTR("resource", SHAPE_STRING),
+	ATTR("uid", SHAPE_STRING),
+	{ .name = "history", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &history_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document history_document = {
+	.body = { .name = "history", .kind = SHAPE_OBJECT, .members = history_members }
+};
+
+static const struct shape undone_members[] = {
+	ATTR("resource", SHAPE_STRING),
+	ATTR("uid", SHAPE_STRING),
+	ATTR("action", SHAPE_STRING),
+	{ .name = "now", .kind = SHAPE_ANY },
+	{ .name = "restored", .kind = SHAPE_ANY },
+	END,
+};
+static const struct shape undone_item = { .name = "item", .kind = SHAPE_OBJECT, .members = undone_members };
+static const struct shape undo_members[] = {
+	ATTR("request_id", SHAPE_STRING),
+	ATTR("at", SHAPE_STRING),
+	ATTR("actor", SHAPE_STRING),
+	ATTR("changes", SHAPE_NUMBER),
+	ATTR("from", SHAPE_STRING),
+	ATTR("to", SHAPE_STRING),
+	{ .name = "items", .kind = SHAPE_LIST, .item = &undone_item },
+	BLOCKERS,
+	END,
+};
+const struct repr_document undo_document = {
+	.body = { .name = "undo", .kind = SHAPE_OBJECT, .members = undo_members }
+};
+
+// ---- webhooks
+
+static const struct shape verb_item = { .name = "verb", .kind = SHAPE_STRING };
+static const struct shape type_item = { .name = "type", .kind = SHAPE_STRING };
+static const struct shape actor_item = { .name = "actor", .kind = SHAPE_STRING };
+static const struct shape webhook_members[] = {
+	ATTR("name", SHAPE_STRING),
+	ATTR("url", SHAPE_STRING),
+	ATTR("description", SHAPE_STRING),
+	ATTR("paused", SHAPE_BOOL),
+	{ .name = "verbs", .kind = SHAPE_LIST, .item = &verb_item },
+	{ .name = "types", .kind = SHAPE_LIST, .item = &type_item },
+	{ .name = "actors", .kind = SHAPE_LIST, .item = &actor_item },
+	OWNED("tenant", SHAPE_STRING),
+	OWNED("secret", SHAPE_STRING),
+	OWNED("old_secret_until", SHAPE_STRING),
+	OWNED("state", SHAPE_STRING),
+	OWNED("upto", SHAPE_NUMBER),
+	OWNED("delivered_at", SHAPE_STRING),
+	OWNED("failing_since", SHAPE_STRING),
+	OWNED("attempts", SHAPE_NUMBER),
+	OWNED("next_attempt_at", SHAPE_STRING),
+	OWNED("disabled_at", SHAPE_STRING),
+	OWNED("status", SHAPE_NUMBER),
+	OWNED("error", SHAPE_STRING),
+	OWNED("dead", SHAPE_NUMBER),
+	OWNED("created_at", SHAPE_STRING),
+	OWNED("updated_at", SHAPE_STRING),
+	OWNED("revision", SHAPE_NUMBER),
+	OWNED("etag", SHAPE_STRING),
+	END,
+};
+const struct repr_document webhook_document = {
+	.body = { .name = "webhook", .kind = SHAPE_OBJECT, .members = webhook_members }
+};
+static const struct shape webhook_item = { .name = "webhook", .kind = SHAPE_OBJECT, .members = webhook_members };
+static const struct shape webhook_list_members[] = {
+	{ .name = "webhooks", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &webhook_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document webhook_list_document = {
+	.body = { .name = "webhooks", .kind = SHAPE_OBJECT, .members = webhook_list_members }
+};
+
+static const struct shape delivery_members[] = {
+	ATTR("message", SHAPE_STRING),
+	ATTR("kind", SHAPE_STRING),
+	ATTR("state", SHAPE_STRING),
+	ATTR("after", SHAPE_NUMBER),
+	ATTR("upto", SHAPE_NUMBER),
+	ATTR("attempts", SHAPE_NUMBER),
+	ATTR("next_attempt_at", SHAPE_STRING),
+	ATTR("created_at", SHAPE_STRING),
+	ATTR("ended_at", SHAPE_STRING),
+	ATTR("status", SHAPE_NUMBER),
+	ATTR("error", SHAPE_STRING),
+	END,
+};
+static const struct shape delivery_item = { .name = "delivery", .kind = SHAPE_OBJECT, .members = delivery_members };
+static const struct shape delivery_list_members[] = {
+	{ .name = "deliveries", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &delivery_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document delivery_list_document = {
+	.body = { .name = "deliveries", .kind = SHAPE_OBJECT, .members = delivery_list_members }
+};
+
+static const struct shape webhook_done_members[] = { ATTR("message", SHAPE_STRING), ATTR("revived", SHAPE_NUMBER), END };
+const struct repr_document webhook_done_document = {
+	.body = { .name = "queued", .kind = SHAPE_OBJECT, .members = webhook_done_members }
+};
+
 // ---- problems (RFC 9457; its XML form is that of RFC 7807), versions, health
 
 static const struct shape link_members[] = {
@@ -219,6 +423,14 @@ static const struct shape versions_members[] = {
 };
 const struct repr_document versions_document = {
 	.body = { .name = "versions", .kind = SHAPE_OBJECT, .members = versions_members }
+};
+
+static const struct shape session_members[] = {
+	ATTR("user", SHAPE_STRING), ATTR("tenant", SHAPE_STRING), ATTR("role", SHAPE_STRING), ATTR("endpoint", SHAPE_STRING),
+	ATTR("created_at", SHAPE_STRING), ATTR("used_at", SHAPE_STRING), ATTR("idle_seconds", SHAPE_NUMBER), ATTR("ends_at", SHAPE_STRING), END
+};
+const struct repr_document session_document = {
+	.body = { .name = "session", .kind = SHAPE_OBJECT, .members = session_members }
 };
 
 static const struct shape health_members[] = { ATTR("status", SHAPE_STRING), ATTR("access_log", SHAPE_STRING), END };

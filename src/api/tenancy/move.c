@@ -196,9 +196,8 @@ static const char *state_name(enum move_state state)
 	return names[state];
 }
 
-static void write_status(struct call *call, const struct move_status *status)
+static struct doc *status_doc(struct pool *pool, const struct move_status *status)
 {
-	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
 
 	doc_set_str(pool, doc, "id", uuid_str(pool, status->uid));
@@ -207,6 +206,7 @@ static void write_status(struct call *call, const struct move_status *status)
 	doc_set_str(pool, doc, "dest", status->dest);
 	if (status->resource.n > 0)
 		doc_set_str(pool, doc, "resource", status->resource);
+	doc_set_str(pool, doc, "actor", status->actor);
 	doc_set_u64(pool, doc, "total", status->total);
 	doc_set_u64(pool, doc, "moved", status->moved);
 	if (status->state == MOVE_FAILED) {
@@ -216,7 +216,7 @@ static void write_status(struct call *call, const struct move_status *status)
 	doc_set_str(pool, doc, "created_at", document_time_text(pool, status->created_us));
 	if (status->finished_us != 0)
 		doc_set_str(pool, doc, "finished_at", document_time_text(pool, status->finished_us));
-	call_write(call, &move_status_document, doc);
+	return doc;
 }
 
 enum outcome get_move(struct call *call)
@@ -230,7 +230,7 @@ enum outcome get_move(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (status.state != MOVE_DONE) {
-		write_status(call, &status);
+		call_write(call, &move_status_document, status_doc(call->pool, &status));
 		return OUTCOME_OK;
 	}
 	struct str path = tenant_path(call, status.dest);
@@ -238,4 +238,37 @@ enum outcome get_move(struct call *call)
 		path = address_path(call, status.dest, status.type, status.dest_space, status.dest_name);
 	response_set(&call->response, "Location", call_url(call, path));
 	return OUTCOME_SEE_OTHER;
+}
+
+// ---- the moves of a tenant
+
+static struct str next_moves_url(struct call *call, uint64_t limit, uint64_t below)
+{
+	return call_url(call, str_printf(call->pool, "%.*s/moves?limit=%llu&before=%llu",
+		STR_ARG(tenant_path(call, call_param(call, "tenant"))), (unsigned long long)limit, (unsigned long long)below));
+}
+
+enum outcome list_moves(struct call *call)
+{
+	struct str before = call_param(call, "before");
+	uint64_t limit = 0, below = INT64_MAX;
+	struct move_status *list;
+	size_t n;
+	bool more;
+
+	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	if (before.p != NULL && !str_to_u64(before, &below))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be the number in the \"next\" link of the page before");
+	enum outcome outcome = move_list(call->registry, call_param(call, "tenant"), below, limit, &list, &n, &more);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
+	for (size_t i = 0; i < n; i++)
+		doc_push(items, status_doc(call->pool, &list[i]));
+	doc_set(doc, STR("moves"), items);
+	if (more)
+		doc_set_str(call->pool, doc, "next", next_moves_url(call, limit, list[n - 1].number));
+	call_write(call, &move_status_list_document, doc);
+	return OUTCOME_OK;
 }

@@ -10,6 +10,7 @@
 #include "http/media.h"
 #include "registry/resource/secret.h"
 #include "registry/type/rules.h"
+#include "registry/undo/former.h"
 
 // ---- tenants
 
@@ -123,6 +124,22 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	buf_addc(out, '}');
 	document_add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
 	buf_addc(out, '}');
+}
+
+struct doc *tenancy_content_doc(struct call *call, const struct resource *resource, const struct former_content *content)
+{
+	struct pool *pool = call->pool;
+	struct resource version = former_version(resource, content);
+	struct doc *doc = doc_new_object(pool), *metadata = resource_meta_doc(pool, &version);
+	struct doc_iter it = doc_iter(stored_document(pool, resource_place(resource, "body"), resource_shown(pool, &version)));
+
+	doc_remove(metadata, STR("traits"));
+	if (version.traits.n > 0)
+		doc_set(metadata, STR("traits"), resource_traits_doc(pool, &version));
+	doc_set(doc, STR("metadata"), metadata);
+	while (doc_next(&it))
+		doc_set(doc, it.name, doc_copy(pool, it.value));
+	return doc;
 }
 
 void tenancy_write_resource(struct call *call, const struct resource *resource)

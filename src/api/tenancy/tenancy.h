@@ -28,10 +28,23 @@ const struct repr_document *tenancy_move_document(const struct words *words, boo
 extern const struct repr_document resource_document;
 extern const struct repr_document resource_list_document;
 extern const struct repr_document change_list_document;
+extern const struct repr_document history_document;
+extern const struct repr_document undo_document;
 extern const struct repr_document problem_document;
 extern const struct repr_document versions_document;
 extern const struct repr_document health_document;
+extern const struct repr_document session_document;
 extern const struct repr_document move_status_document;
+extern const struct repr_document move_status_list_document;
+extern const struct repr_document forward_document;
+extern const struct repr_document forward_list_document;
+extern const struct repr_document webhook_document;
+extern const struct repr_document webhook_list_document;
+extern const struct repr_document delivery_list_document;
+extern const struct repr_document webhook_done_document;
+extern const struct repr_document tier_list_document;
+extern const struct repr_document token_document;
+extern const struct repr_document token_list_document;
 extern const struct repr_document traits_document;
 
 // ---- addresses.c
@@ -39,6 +52,9 @@ extern const struct repr_document traits_document;
 // Reads the address from the route's parameters. OUTCOME_OK, or _NOT_FOUND with call->problem set: there is no such type, or its
 // resources stand elsewhere (in namespaces, or outside of them).
 enum outcome address_read(struct call *call, struct address *address);
+// The same of a resource of the tenant that a text names as the change log does: "persistentvolumes/disk1",
+// "namespaces/default/configmaps/web". OUTCOME_BAD_PARAMETER: it has another form.
+enum outcome address_read_path(struct call *call, struct str path, struct address *address);
 // The path of a resource, "/v2.0/t/namespaces/default/configmaps/c1", with each part encoded.
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
 struct str tenant_path(struct call *call, struct str tenant);
@@ -58,6 +74,11 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 void tenancy_write_resource(struct call *call, const struct resource *resource);
 struct doc *tenancy_blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
+
+// The content of a version of a resource, as a client may write it: metadata without what the server sets, but with the traits, and the
+// type's own members. Secrets are masked. content: that of the version.
+struct former_content; // registry/undo/former.h
+struct doc *tenancy_content_doc(struct call *call, const struct resource *resource, const struct former_content *content);
 
 // ---- content.c: from a client's document to the stored text
 
@@ -84,13 +105,24 @@ struct trait_filter; // registry/trait/trait.h
 // Reads the parameters required and forbidden. *filter: NULL if neither was given. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome tenancy_read_trait_filter(struct call *call, const struct trait_filter **filter);
 
+// ---- changes.c
+
+// Begins the document of a change, in the change log and in a resource's history: which, when, by whom, in which request, what.
+struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, struct str actor, struct uuid request_id,
+	struct str verb);
+
 // ---- handlers
 
 handler_fn get_versions, get_health, get_metrics, get_wadl;
+handler_fn get_session, post_session, delete_session;
 handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes,
-	list_all_changes;
+	list_all_changes, get_resource_history, get_undo, post_undo, list_usage, list_all_usage;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
 handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_resource_trait;
-handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move;
+handler_fn list_webhooks, get_webhook, put_webhook, delete_webhook, list_deliveries, ping_webhook, revive_webhook, rotate_webhook;
+handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move, list_moves;
+handler_fn list_forwards, put_forward, delete_forward;
+handler_fn list_tiers;
+handler_fn list_tokens, get_token, post_token, delete_token;
 
 #endif

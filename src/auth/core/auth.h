@@ -89,4 +89,29 @@ enum outcome auth_token_revoke_all(struct db *db, struct pool *pool, struct str 
 // All tokens, or those of one tenant (tenant.p not NULL), by creation.
 enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
 
+// ---- tokens of one tenant, within a transaction of the caller. A statement that fails is OUTCOME_UNAVAILABLE or OUTCOME_INTERNAL.
+
+// Whose tokens are meant.
+struct token_holder {
+	uint64_t tenant_id; // of the tenant's row; 0: the operators' tokens
+	struct str tenant;  // its name; "" for the operators
+};
+// Reads the tokens whose ids are behind after ("": from the first), at most limit, in the order of their ids. *more: there
+// are more. OUTCOME_OK.
+enum outcome auth_token_page(struct db *db, struct pool *pool, const struct token_holder *holder, struct str after,
+	uint64_t limit, struct token_info **list, size_t *n, bool *more);
+// Reads the token of that id, ended or not. OUTCOME_OK, _NOT_FOUND.
+enum outcome auth_token_get(struct db *db, struct pool *pool, const struct token_holder *holder, struct str id,
+	struct token_info *info);
+// Makes a token for info->user with info->role, info->description and info->expires_us; info->created_us is the present time.
+// Sets info->id and *token, which can't be read again later. A tenant may have at most most tokens, ended ones included.
+// OUTCOME_CREATED; with *detail: _BAD_DOCUMENT (a value is wrong), _OVER_QUOTA, _FORBIDDEN (most is 0). The caller holds the lock of the tenant's row.
+enum outcome auth_token_add(struct db *db, struct pool *pool, const struct token_holder *holder, uint64_t most,
+	struct token_info *info, struct str *token, struct str *detail);
+// Revokes the token if it was not revoked before. *revoked: it was not. OUTCOME_OK, _NOT_FOUND.
+enum outcome auth_token_end(struct db *db, struct pool *pool, const struct token_holder *holder, struct str id,
+	int64_t now_us, bool *revoked);
+// When a token has ended: "revoked", "expired", or else "valid".
+const char *auth_token_state(const struct token_info *info, int64_t now_us);
+
 #endif

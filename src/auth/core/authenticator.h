@@ -36,7 +36,7 @@ struct authenticator {
 	bool (*has_form)(struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
 	// OUTCOME_OK,
-	// _UNAUTHENTICATED, _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of
+	// _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of
 	// its own, another service. If identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a
 	// watch then goes on until the next check.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);

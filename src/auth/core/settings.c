@@ -12,6 +12,14 @@ static const struct setting auth_rows[] = {
 		"The tenant of users whose credential names none. Empty: such users have no tenant."),
 	TENURE("token_cache", NUMBER, token_cache, "1000", 0, SETTING_HOUR * 1000, NULL,
 		"Milliseconds for which a validated token is cached. 0: the database is asked for every request."),
+	TENURE("tenant_tokens", NUMBER, tenant_tokens, "1000", 0, 1000000, NULL,
+		"Tokens that a tenant may have by the API, those that have ended and are not purged yet included. 0: the API makes none."),
+	TENURE("session_idle", SECONDS, session_idle, "1800", 1, SETTING_DAY, NULL,
+		"A session of the console ends when it was not used for this long."),
+	TENURE("session_max", SECONDS, session_max, "36000", 1, 7 * SETTING_DAY, NULL,
+		"A session of the console ends after this time in any case."),
+	TENURE("session_count", NUMBER, session_count, "8", 1, 1000, NULL,
+		"Sessions of the console that one user may have; beyond them, the one that was not used for the longest time ends."),
 };
 
 const struct config_table auth_settings_table = {

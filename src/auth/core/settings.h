@@ -11,6 +11,10 @@ struct endpoint_config;
 struct auth_settings {
 	const char *default_tenant; // tenant of users whose credential names none; "": they have no tenant
 	unsigned token_cache;       // milliseconds for which a validated token is cached; 0: no cache
+	unsigned tenant_tokens;     // tokens that a tenant may have; 0: none is made by API
+	unsigned session_idle;      // seconds for which a session of the console lasts without being used
+	unsigned session_max;       // seconds after which it ends in any case
+	unsigned session_count;     // sessions that one user may have
 };
 extern const struct config_table auth_settings_table;
 const struct auth_settings *auth_settings(const struct config *config);

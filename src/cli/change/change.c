@@ -92,8 +92,10 @@ void cli_remember_state(struct cli *cli, const struct target *target)
 	if (text == NULL)
 		return;
 	struct str document_text = str_n(text, n);
-	if (target->kind == TARGET_METAL)
+	if (target->kind == TARGET_METAL || target->kind == TARGET_WEBHOOK)
 		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
+	if (target->kind == TARGET_WEBHOOK) // the answer that shows a secret must not leave it in a file
+		document_text = doc_text(cli->pool, cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK));
 	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
 		cli_state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
 }

@@ -113,6 +113,8 @@ static const char *const resource_owned[] = { "name", "namespace", "tenant", "ui
 static const char *const tenant_owned[] = { "id", "state", "resources", "created_at", "updated_at", "purge_at", "etag",
 	NULL };
 
+static const char *const webhook_settable[] = { "url", "description", "paused", "verbs", "types", "actors" };
+
 static struct doc *without(struct pool *pool, const struct doc *object, const char *const *names)
 {
 	struct doc *copy = doc_copy(pool, object);
@@ -145,6 +147,15 @@ static struct doc *tenant_own(struct pool *pool, const struct doc *document, con
 	return result;
 }
 
+static struct doc *webhook_own(struct pool *pool, const struct doc *document)
+{
+	struct doc *own = doc_new_object(pool);
+
+	for (size_t i = 0; i < COUNT_OF(webhook_settable); i++)
+		keep_member(pool, own, document, str_c(webhook_settable[i]));
+	return own;
+}
+
 struct doc *cli_document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind)
 {
 	const struct doc *metadata = NULL;
@@ -155,6 +166,8 @@ struct doc *cli_document_own(struct pool *pool, const struct doc *document, cons
 		return client_metal_own(pool, document);
 	if (kind == TARGET_PROVIDER)
 		return provider_own(pool, document);
+	if (kind == TARGET_WEBHOOK)
+		return webhook_own(pool, document);
 	struct doc *own = doc_copy(pool, document);
 	keep_member(pool, own, other, STR("metadata"));
 	if (doc_get(own, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)

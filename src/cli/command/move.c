@@ -16,24 +16,14 @@ struct source {
 
 // ---- which move
 
-// "configmaps/web", "namespaces/prod", "namespaces/default/configmaps/web".
-static bool open_resource(struct cli *cli, const char *name, struct target *target)
+static bool open_resource(struct cli *cli, const char *text, struct target *target)
 {
-	struct str rest = str_c(name), part;
-	const char *parts[4];
-	size_t n = 0;
+	struct resource_name name;
 
-	while (str_split(&rest, '/', &part)) {
-		if (n == COUNT_OF(parts))
-			break;
-		parts[n++] = str_cstr(cli->pool, part);
-	}
-	if (rest.p == NULL && n == 2)
-		return resource_target(cli, NULL, parts[0], parts[1], target);
-	if (rest.p == NULL && n == 4 && strcmp(parts[0], "namespaces") == 0)
-		return resource_target(cli, parts[1], parts[2], parts[3], target);
-	cli_fail(EX_USAGE, "\"%s\" is not TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME%s", name,
-		n == 1 ? "; --all moves all of a tenant" : "");
+	if (resource_name_read(text, cli->pool, &name))
+		return resource_target(cli, name.space, name.type, name.name, target);
+	cli_fail(EX_USAGE, "\"%s\" is not TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME%s", text,
+		strchr(text, '/') == NULL ? "; --all moves all of a tenant" : "");
 	return false;
 }
 

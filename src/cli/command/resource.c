@@ -64,9 +64,7 @@ static const char *group_of(const char *plural)
 	return NULL;
 }
 
-// Prints which command or offered type is nearly called as this type, if the type is none of those. Any word may be a type of a
-// tenant's own, so only a command that has failed can tell that this one was mistyped.
-static void suggest_name(struct cli *cli, const char *type)
+void resource_suggest(struct cli *cli, const char *type)
 {
 	const char *words[COUNT_OF(offered_types)];
 	size_t n = 0;
@@ -88,11 +86,11 @@ static int fail_no_tenant(struct cli *cli, const char *type)
 {
 	int code = cli_fail_no_tenant();
 
-	suggest_name(cli, type);
+	resource_suggest(cli, type);
 	return code;
 }
 
-static const char *namespace_of(const struct cli *cli, const char *type)
+const char *resource_namespace(const struct cli *cli, const char *type)
 {
 	// Resources of other types are in a namespace if -n is given.
 	for (const struct offered_type *t = offered_types; t->plural != NULL && cli->options[OPT_NAMESPACE] == NULL; t++) {
@@ -102,6 +100,23 @@ static const char *namespace_of(const struct cli *cli, const char *type)
 	return cli->options[OPT_NAMESPACE];
 }
 
+bool resource_name_read(const char *text, struct pool *pool, struct resource_name *name)
+{
+	struct str rest = str_c(text), part;
+	const char *parts[4];
+	size_t n = 0;
+
+	while (n < COUNT_OF(parts) && str_split(&rest, '/', &part)) {
+		if (part.n == 0)
+			return false;
+		parts[n++] = str_cstr(pool, part);
+	}
+	if (rest.p != NULL || (n != 2 && (n != 4 || strcmp(parts[0], "namespaces") != 0)))
+		return false;
+	*name = (struct resource_name){ n == 4 ? parts[1] : NULL, parts[n - 2], parts[n - 1] };
+	return true;
+}
+
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target)
 {
 	*target = (struct target){ .label = str_printf(cli->pool, "%s/%s", type, name).p };
@@ -109,7 +124,7 @@ bool resource_target(struct cli *cli, const char *space, const char *type, const
 		fail_no_tenant(cli, type);
 		return false;
 	}
-	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type),
+	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : resource_namespace(cli, type),
 		type, name);
 	if (target->resource == NULL)
 		cli_fail(EX_USAGE, "%s can't be the address of a resource", target->label);
@@ -121,7 +136,7 @@ int command_resource_list(struct cli *cli)
 	bool deleted = cli->options[OPT_DELETED] != NULL;
 	const char *type = cli->arguments[0];
 	// Types without namespaces have no such column.
-	bool flat = cli->options[OPT_NAMESPACE] == NULL && namespace_of(cli, type) == NULL;
+	bool flat = cli->options[OPT_NAMESPACE] == NULL && resource_namespace(cli, type) == NULL;
 	size_t skip = flat ? 1 : 0;
 
 	if (cli->tenant == NULL)
@@ -142,7 +157,7 @@ int command_resource_list(struct cli *cli)
 	if (code == EX_OK)
 		table_print(table);
 	if (code == EXIT_NOT_FOUND)
-		suggest_name(cli, type);
+		resource_suggest(cli, type);
 	return code;
 }
 
@@ -159,7 +174,7 @@ int command_resource_show(struct cli *cli)
 	int code = cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
 
 	if (code == EXIT_NOT_FOUND)
-		suggest_name(cli, cli->arguments[0]);
+		resource_suggest(cli, cli->arguments[0]);
 	return code;
 }
 

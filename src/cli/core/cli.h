@@ -33,6 +33,7 @@ enum field_kind {
 	FIELD_BOOL,
 	FIELD_JSON,
 	FIELD_KEYS, // "KEY=VALUE", a member of an object; for unset only "KEY"
+	FIELD_TEXTS, // the same, of an object whose values are all texts
 	FIELD_ANY_OF,  // of a query: "A,B", at least one of them; a repeated option is another condition
 	FIELD_NONE_OF, // of a query: "A,B", none of them
 	FIELD_AMOUNTS, // "CLASS=N"; a repeated option is another condition
@@ -43,7 +44,7 @@ struct field {
 	const char *member; // of the document, or a parameter of the list's query
 	enum field_kind kind;
 	unsigned uses;
-	const char *value;  // its value in help texts; for unset only FIELD_KEYS takes one, without "=VALUE"
+	const char *value;  // its value in help texts; for unset only FIELD_KEYS and FIELD_TEXTS take one, without "=VALUE"
 	const char *help;
 };
 struct given {
@@ -201,6 +202,14 @@ int cli_show_each(struct cli *cli, size_t first, const struct column *known, siz
 // Adds the items of the list, at most limit unless that is 0. label names the list in error texts. Exit code.
 int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, uint64_t limit, const char *label);
 
+// ---- pages.c
+
+// The address of what the tenant has under that word: "/v2.0/acme/forwards". tenant NULL: an error, none was given. Exit code.
+int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struct buf *path);
+// Reads and prints the list of that word, which is also its member in the answer, page by page, up to --limit. Exit code.
+int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
+	size_t n_shown);
+
 // ---- merge.c
 
 struct difference {
@@ -218,7 +227,10 @@ struct merge {
 // Three-way merge: what each side made of base. An array counts as one value.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
-enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER };
+enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER, TARGET_WEBHOOK };
+// Prints to stdout what is different between two documents: a line for each member's value before (-) and after (+). One that is no
+// object counts as empty. Returns how many members differ. (difference.c)
+size_t cli_difference_print(struct cli *cli, const struct doc *before, const struct doc *after);
 // The members of a document that a client may set. Members that a PUT may leave out are taken from other.
 struct doc *cli_document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
 
@@ -270,6 +282,19 @@ int target_read(struct cli *cli, const struct target *target, const struct doc *
 int target_show(struct cli *cli, struct target *target, struct table *table,
 	void (*print)(struct cli *cli, const struct doc *document));
 
+// Prints which command or offered type is nearly called as this type, if the type is none of those. Any word may be a type of a
+// tenant's own, so only a command that has failed can tell that this one was mistyped.
+void resource_suggest(struct cli *cli, const char *type);
+// A resource as a command line names it: "configmaps/web", "namespaces/prod", or as the service shows it,
+// "namespaces/default/configmaps/web".
+struct resource_name {
+	const char *space; // NULL: the text names none
+	const char *type, *name;
+};
+// Splits such a text. False: it has another form.
+bool resource_name_read(const char *text, struct pool *pool, struct resource_name *name);
+// The namespace of a resource of that type where none is named: that of -n, or the type's default. NULL: none.
+const char *resource_namespace(const struct cli *cli, const char *type);
 // Makes a target of a resource. space NULL: the namespace of -n, or the type's default. False: an error was printed. The caller
 // frees target->resource.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
@@ -371,6 +396,23 @@ void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct
 // Parses "NAME=VALUE", a string, or "NAME:=JSON". False: an error was printed.
 bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
 
+// ---- rows.c: files of rows, each of which is a resource's document
+
+struct rows;
+enum row_step { ROW_READ, ROW_WRONG, ROW_END, ROW_BROKEN };
+struct file_row {
+	uint64_t number, line;  // counted from 1: among all rows, and where it begins; of a list of JSON both are the place in the list
+	struct doc *document;   // of ROW_READ
+	const char *wrong;      // of ROW_WRONG and ROW_BROKEN: what is wrong, and what would be right
+};
+// Opens a file, or "-", standard input: CSV, whose first line names the columns by paths; a JSON list; or a JSON document on each line.
+// Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by its first byte. The pool of cli keeps *rows. Exit code.
+int rows_open(struct cli *cli, const char *path, struct rows **rows);
+// Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read.
+enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *row);
+// Sets *rows to NULL.
+void rows_close(struct rows **rows);
+
 // ---- the commands
 
 int command_tenant_list(struct cli *cli);
@@ -389,6 +431,8 @@ struct offered_type {
 extern const struct offered_type offered_types[];
 // The plural of the type that has that short or singular name; word if there is none.
 const char *type_plural(const char *word);
+int command_import(struct cli *cli);
+int command_export(struct cli *cli);
 int command_resource_list(struct cli *cli);
 int command_resource_show(struct cli *cli);
 int command_resource_set(struct cli *cli);
@@ -437,7 +481,26 @@ int command_space_show(struct cli *cli);
 int command_policy_set(struct cli *cli);
 int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
+int command_move_list(struct cli *cli);
+int command_tier_list(struct cli *cli);
+int command_token_list(struct cli *cli);
+int command_token_create(struct cli *cli);
+int command_token_delete(struct cli *cli);
+int command_forward_list(struct cli *cli);
+int command_forward_expire(struct cli *cli);
+int command_forward_revoke(struct cli *cli);
 int command_changes_list(struct cli *cli);
+int command_changes_undo(struct cli *cli);
+int command_history(struct cli *cli);
+int command_usage(struct cli *cli);
+int command_webhook_list(struct cli *cli);
+int command_webhook_show(struct cli *cli);
+int command_webhook_set(struct cli *cli);
+int command_webhook_delete(struct cli *cli);
+int command_webhook_rotate(struct cli *cli);
+int command_webhook_ping(struct cli *cli);
+int command_webhook_deliveries(struct cli *cli);
+int command_webhook_revive(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
 int command_complete(struct cli *cli);

@@ -7,8 +7,8 @@
 #define USE_MAKE (USE_CREATE | USE_SET)
 #define USE_CHANGE (USE_MAKE | USE_UNSET)
 
-#define FIELD_EXTRA { "--extra", "extra", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "your own notes; again for more" }
-#define FIELD_UUID { "--uuid", "uuid", FIELD_TEXT, USE_CREATE, "UUID", "its UUID; without it the service makes one" }
+#define FIELD_EXTRA { "--extra", "extra", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "a note of your own; repeatable" }
+#define FIELD_UUID { "--uuid", "uuid", FIELD_TEXT, USE_CREATE, "UUID", "its UUID; by default the service generates one" }
 #define FIELD_INTERFACE(kind) { "--" kind "-interface", kind "_interface", FIELD_TEXT, USE_CHANGE, "NAME", \
 	"its " kind " interface; unset, the driver's default" }
 
@@ -16,34 +16,34 @@ static const struct field node_fields[] = {
 	FIELD_UUID,
 	{ "--name", "name", FIELD_TEXT, USE_CHANGE, "NAME", "its name" },
 	{ "--driver", "driver", FIELD_TEXT, USE_MAKE | USE_LIST, "NAME", "its driver: \"tenure driver list\"" },
-	{ "--driver-info", "driver_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "what its driver needs; again for more" },
-	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "what it is like; again for more" },
+	{ "--driver-info", "driver_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "a setting of its driver; repeatable" },
+	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "a property of its hardware; repeatable" },
 	FIELD_EXTRA,
-	{ "--instance-info", "instance_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "about its instance; again for more" },
-	{ "--instance-uuid", "instance_uuid", FIELD_TEXT, USE_CHANGE, "UUID", "what is deployed on it" },
-	{ "--instance", "instance_uuid", FIELD_TEXT, USE_SHOW, "UUID", "the one with this instance" },
+	{ "--instance-info", "instance_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "a fact about its instance; repeatable" },
+	{ "--instance-uuid", "instance_uuid", FIELD_TEXT, USE_CHANGE, "UUID", "the UUID of the instance deployed on it" },
+	{ "--instance", "instance_uuid", FIELD_TEXT, USE_SHOW, "UUID", "the node with this instance" },
 	{ "--chassis-uuid", "chassis_uuid", FIELD_TEXT, USE_CHANGE | USE_LIST, "UUID", "its chassis" },
 	{ "--resource-class", "resource_class", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its resource class" },
-	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "words about it" },
-	{ "--description-contains", "description_contains", FIELD_TEXT, USE_LIST, "TEXT", "with this in its description" },
-	{ "--owner", "owner", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "whose it is; another one moves it" },
-	{ "--lessee", "lessee", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "to whom it is lent" },
+	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "a description for people" },
+	{ "--description-contains", "description_contains", FIELD_TEXT, USE_LIST, "TEXT", "with this text in the description" },
+	{ "--owner", "owner", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "the tenant that owns it; another tenant moves it" },
+	{ "--lessee", "lessee", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "the tenant it is lent to" },
 	{ "--conductor-group", "conductor_group", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its conductor group" },
 	{ "--shard", "shard", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its shard" },
-	{ "--maintenance", "maintenance", FIELD_BOOL, USE_MAKE | USE_LIST, "true|false", "in maintenance" },
-	{ "--protected", "protected", FIELD_BOOL, USE_CHANGE, "true|false", "may not be deleted" },
-	{ "--protected-reason", "protected_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it may not be deleted" },
-	{ "--retired", "retired", FIELD_BOOL, USE_CHANGE | USE_LIST, "true|false", "to be used no more" },
-	{ "--retired-reason", "retired_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it is used no more" },
-	{ "--automated-clean", "automated_clean", FIELD_BOOL, USE_CHANGE, "true|false", "cleaned between instances" },
+	{ "--maintenance", "maintenance", FIELD_BOOL, USE_MAKE | USE_LIST, "true|false", "whether it is in maintenance" },
+	{ "--protected", "protected", FIELD_BOOL, USE_CHANGE, "true|false", "whether it is protected from deletion" },
+	{ "--protected-reason", "protected_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it is protected" },
+	{ "--retired", "retired", FIELD_BOOL, USE_CHANGE | USE_LIST, "true|false", "whether it is retired" },
+	{ "--retired-reason", "retired_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it is retired" },
+	{ "--automated-clean", "automated_clean", FIELD_BOOL, USE_CHANGE, "true|false", "whether it is cleaned between instances" },
 	{ "--network-data", "network_data", FIELD_JSON, USE_CHANGE, "JSON", "its static network data" },
 	FIELD_INTERFACE("bios"), FIELD_INTERFACE("boot"), FIELD_INTERFACE("console"), FIELD_INTERFACE("deploy"),
 	FIELD_INTERFACE("inspect"), FIELD_INTERFACE("management"), FIELD_INTERFACE("network"), FIELD_INTERFACE("power"),
 	FIELD_INTERFACE("raid"), FIELD_INTERFACE("rescue"), FIELD_INTERFACE("storage"), FIELD_INTERFACE("vendor"),
-	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "with an instance" },
+	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "whether it has an instance" },
 	{ "--provision-state", "provision_state", FIELD_TEXT, USE_LIST, "STATE", "in this provision state" },
 	{ "--fault", "fault", FIELD_TEXT, USE_LIST, "FAULT", "with this fault" },
-	{ "--conductor", "conductor", FIELD_TEXT, USE_LIST, "HOST", "of this conductor" },
+	{ "--conductor", "conductor", FIELD_TEXT, USE_LIST, "HOST", "managed by this conductor" },
 	{ .name = NULL },
 };
 
@@ -54,11 +54,11 @@ static const struct field port_fields[] = {
 	{ "--node", "node", FIELD_TEXT, USE_LIST, "NODE", "of this node, by UUID or name" },
 	{ "--port-group", "portgroup_uuid", FIELD_TEXT, USE_CHANGE, "UUID", "its port group" },
 	{ "--port-group", "portgroup", FIELD_TEXT, USE_LIST, "GROUP", "of this port group, by UUID or name" },
-	{ "--local-link-connection", "local_link_connection", FIELD_KEYS, USE_CHANGE, "KEY=VALUE",
-		"the switch behind it: switch_id, port_id, switch_info; again for more" },
-	{ "--physical-network", "physical_network", FIELD_TEXT, USE_CHANGE, "NAME", "the network it is in" },
-	{ "--pxe-enabled", "pxe_enabled", FIELD_BOOL, USE_CHANGE, "true|false", "the node may boot by it" },
-	{ "--is-smartnic", "is_smartnic", FIELD_BOOL, USE_CHANGE, "true|false", "it is a Smart NIC's" },
+	{ "--local-link-connection", "local_link_connection", FIELD_TEXTS, USE_CHANGE, "KEY=VALUE",
+		"the switch port: switch_id, port_id, switch_info; repeatable" },
+	{ "--physical-network", "physical_network", FIELD_TEXT, USE_CHANGE, "NAME", "the physical network it is connected to" },
+	{ "--pxe-enabled", "pxe_enabled", FIELD_BOOL, USE_CHANGE, "true|false", "whether the node may boot from it" },
+	{ "--is-smartnic", "is_smartnic", FIELD_BOOL, USE_CHANGE, "true|false", "whether it belongs to a Smart NIC" },
 	FIELD_EXTRA,
 	{ .name = NULL },
 };
@@ -69,80 +69,107 @@ static const struct field portgroup_fields[] = {
 	{ "--address", "address", FIELD_TEXT, USE_CHANGE | USE_LIST | USE_SHOW, "MAC", "its MAC address" },
 	{ "--node", "node_uuid", FIELD_TEXT, USE_MAKE, "UUID", "its node" },
 	{ "--node", "node", FIELD_TEXT, USE_LIST, "NODE", "of this node, by UUID or name" },
-	{ "--mode", "mode", FIELD_TEXT, USE_MAKE, "MODE", "how its ports work together; active-backup by default" },
-	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "about its mode; again for more" },
+	{ "--mode", "mode", FIELD_TEXT, USE_MAKE, "MODE", "the bonding mode; default active-backup" },
+	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "a property of the mode; repeatable" },
 	{ "--standalone-ports", "standalone_ports_supported", FIELD_BOOL, USE_CHANGE, "true|false",
-		"its ports work alone, too" },
+		"whether its ports also work alone" },
 	FIELD_EXTRA,
 	{ .name = NULL },
 };
 
 static const struct field chassis_fields[] = {
 	FIELD_UUID,
-	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "words about it" },
+	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "a description for people" },
 	FIELD_EXTRA,
 	{ .name = NULL },
 };
 
 static const struct field trait_fields[] = {
-	{ "--starts-with", "name", FIELD_TEXT, USE_LIST, "PREFIX", "those that begin with this" },
-	{ "--name-in", "name", FIELD_TEXT, USE_LIST, "NAME,…", "those of these that there are" },
-	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "those that some provider has, or none" },
-	{ "--deprecated", "deprecated", FIELD_BOOL, USE_SET, "true|false", "to be used no more" },
+	{ "--starts-with", "name", FIELD_TEXT, USE_LIST, "PREFIX", "whose names begin with this" },
+	{ "--name-in", "name", FIELD_TEXT, USE_LIST, "NAME,…", "only these, if they exist" },
+	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "whether a provider has it" },
+	{ "--deprecated", "deprecated", FIELD_BOOL, USE_SET, "true|false", "whether its use is discouraged" },
 	{ .name = NULL },
 };
 
 static const struct field provider_fields[] = {
 	{ "--name", "name", FIELD_TEXT, USE_LIST | USE_SET, "NAME", "its name" },
-	{ "--uuid", "uuid", FIELD_TEXT, USE_LIST | USE_CREATE, "UUID", "its UUID; of a new one, else the service makes it" },
-	{ "--parent", "parent_provider_uuid", FIELD_TEXT, USE_MAKE, "PROVIDER|none", "the one it stands below" },
-	{ "--in-tree", "in_tree", FIELD_TEXT, USE_LIST, "PROVIDER", "of the tree that this one is in" },
-	{ "--member-of", "member_of", FIELD_ANY_OF, USE_LIST, "UUID,…", "in one of these aggregates; again: and in" },
+	{ "--uuid", "uuid", FIELD_TEXT, USE_LIST | USE_CREATE, "UUID", "its UUID; by default the service generates one" },
+	{ "--parent", "parent_provider_uuid", FIELD_TEXT, USE_MAKE, "PROVIDER|none", "its parent" },
+	{ "--in-tree", "in_tree", FIELD_TEXT, USE_LIST, "PROVIDER", "in the tree of this provider" },
+	{ "--member-of", "member_of", FIELD_ANY_OF, USE_LIST, "UUID,…", "in one of these aggregates; repeated: of each list" },
 	{ "--not-member-of", "member_of", FIELD_NONE_OF, USE_LIST, "UUID,…", "in none of these aggregates" },
-	{ "--required", "required", FIELD_ANY_OF, USE_LIST, "TRAIT,…", "with one of these traits; again: and with" },
+	{ "--required", "required", FIELD_ANY_OF, USE_LIST, "TRAIT,…", "with one of these traits; repeated: of each list" },
 	{ "--forbidden", "required", FIELD_NONE_OF, USE_LIST, "TRAIT,…", "with none of these traits" },
-	{ "--resource", "resources", FIELD_AMOUNTS, USE_LIST, "CLASS=N", "with so much of it left; again: and of" },
+	{ "--resource", "resources", FIELD_AMOUNTS, USE_LIST, "CLASS=N", "with at least N free; repeatable" },
 	{ .name = NULL },
 };
 
 // Switches that the commands evaluate themselves.
 static const struct field type_fields[] = {
-	{ "--delete", NULL, FIELD_TEXT, USE_SET, "", "its deletion" },
+	{ "--delete", NULL, FIELD_TEXT, USE_SET, "", "show what its deletion would do" },
 	{ .name = NULL },
 };
 static const struct field space_fields[] = {
-	{ "--dry-run", NULL, FIELD_TEXT, USE_SET, "", "tell what would change, and change nothing" },
+	{ "--dry-run", NULL, FIELD_TEXT, USE_SET, "", "show what would change; change nothing" },
 	{ .name = NULL },
 };
 
 static const struct field changes_fields[] = {
-	{ "--after", NULL, FIELD_TEXT, USE_LIST, "ID", "those behind this change" },
-	{ "--newest", NULL, FIELD_TEXT, USE_LIST, "", "the newest first" },
-	{ "--follow", NULL, FIELD_TEXT, USE_LIST, "", "the last ten, then each as it comes, until interrupted" },
-	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "those of all tenants, for operators" },
+	{ "--after", NULL, FIELD_TEXT, USE_LIST, "ID", "begin behind this change" },
+	{ "--newest", NULL, FIELD_TEXT, USE_LIST, "", "list the newest first" },
+	{ "--follow", NULL, FIELD_TEXT, USE_LIST, "", "show the last ten, then each new one until interrupted" },
+	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "the changes of all tenants; for operators" },
 	{ "--actor", "actor", FIELD_TEXT, USE_LIST, "USER", "made by this user" },
 	{ "--verb", "verb", FIELD_TEXT, USE_LIST, "VERB", "created, updated, deleted, recovered, moved or purged" },
 	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "of resources of this type" },
-	{ "--resource", "resource", FIELD_TEXT, USE_LIST, "RESOURCE", "of this one: a uid, or a path as it is shown" },
-	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "from then on, such as 2026-11-21T05:24:00Z" },
-	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "before then" },
-	{ "--text", "text", FIELD_TEXT, USE_LIST, "TEXT", "with this text in user, namespace, name or fields" },
+	{ "--resource", "resource", FIELD_TEXT, USE_LIST, "RESOURCE", "of this resource: a uid, or a path as shown" },
+	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "at or after this time, such as 2026-11-21T05:24:00Z" },
+	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "before this time" },
+	{ "--text", "text", FIELD_TEXT, USE_LIST, "TEXT", "with this text in the user, namespace, name or fields" },
+	{ .name = NULL },
+};
+
+static const struct field usage_fields[] = {
+	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "print the usage of all tenants; for operators" },
+	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "begin at this time, such as 2026-11-01T00:00:00Z (default: 30 days before --to)" },
+	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "end at this time (default: now)" },
+	{ "--step", "step", FIELD_TEXT, USE_LIST, "period|hour|day|month", "print a row for each of these (default: period)" },
+	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "print only this type" },
+	{ .name = NULL },
+};
+
+static const struct field import_fields[] = {
+	{ "--type", NULL, FIELD_TEXT, USE_LIST, "TYPE", "the type of all rows; by default each row names its own" },
+	{ "--skip", NULL, FIELD_TEXT, USE_LIST, "N", "skip the first N rows" },
+	{ "--dry-run", NULL, FIELD_TEXT, USE_LIST, "", "compare the rows with what is there; change nothing" },
+	{ .name = NULL },
+};
+
+static const struct field token_fields[] = {
+	{ "--role", "role", FIELD_TEXT, USE_CREATE, "ROLE", "reader, member or admin; default member" },
+	{ "--expires", "expires_at", FIELD_TEXT, USE_CREATE, "TIME", "the time at which it ends, such as 2030-11-21T05:24:00Z" },
+	{ "--description", "description", FIELD_TEXT, USE_CREATE, "TEXT", "what it is for" },
 	{ .name = NULL },
 };
 
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
 	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
-	{ "changes", changes_fields },
+	{ "changes", changes_fields }, { "usage", usage_fields }, { "import", import_fields },
+	{ "token", token_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {
 	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },
 	{ "describe", USE_SET }, { "effect", USE_SET }, { "policy set", USE_SET },
 };
 
+// A noun that is a command by itself lists.
 static unsigned use_of(const struct command *command)
 {
-	for (size_t i = 0; i < COUNT_OF(verbs) && command->verb != NULL; i++) {
+	if (command->verb == NULL)
+		return USE_LIST;
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
 		if (strcmp(verbs[i].verb, command->verb) == 0)
 			return verbs[i].use;
 	}
@@ -168,13 +195,14 @@ struct str field_takes(const struct command *command, const struct field *field)
 
 	if (use_of(command) != USE_UNSET)
 		return value;
-	return field->kind == FIELD_KEYS ? str_part(value, 0, str_find(value, '=', 0)) : STR("");
+	return field->kind == FIELD_KEYS || field->kind == FIELD_TEXTS ? str_part(value, 0, str_find(value, '=', 0)) : STR("");
 }
 
 // ---- values
 
 // Parses the value that a field was given. A field of kind FIELD_KEYS is given as KEY=VALUE, where a VALUE that is JSON counts as
-// JSON: in cpus=4 it is a number. *key is the KEY; STR_NONE for fields of other kinds.
+// JSON: in cpus=4 it is a number. In port_id=1, of the kind FIELD_TEXTS, it is a text. *key is the KEY; STR_NONE for fields of other
+// kinds.
 static int read_value(struct cli *cli, const struct given *given, struct str *key, struct doc **value)
 {
 	struct str text = str_c(given->value), unused;
@@ -192,11 +220,12 @@ static int read_value(struct cli *cli, const struct given *given, struct str *ke
 	case FIELD_JSON:
 		return cli_input_parse(cli, text, given->field->name, value);
 	case FIELD_KEYS:
+	case FIELD_TEXTS:
 		*key = str_part(text, 0, equals);
 		if (equals == text.n || equals == 0)
 			return cli_fail(EX_USAGE, "%s takes KEY=VALUE, not \"%s\"", given->field->name, given->value);
 		text = str_part(text, equals + 1, text.n);
-		if (doc_parse_json(cli->pool, text, (struct doc_limits){ 200, 0 }, value, &unused))
+		if (given->field->kind == FIELD_KEYS && doc_parse_json(cli->pool, text, (struct doc_limits){ 200, 0 }, value, &unused))
 			return EX_OK;
 		break;
 	case FIELD_TEXT:

@@ -3,6 +3,7 @@
 #ifndef TENURE_MANAGE_CORE_MANAGE_H
 #define TENURE_MANAGE_CORE_MANAGE_H
 
+#include <signal.h>
 #include <sysexits.h>
 
 #include "base/config/config.h"
@@ -75,6 +76,9 @@ void manage_tell_outcome(const struct manage *manage, enum outcome outcome);
 // Adds the rows of built-in types that the database lacks, and the system space if there is none. The schema must be of this
 // program's version. EX_OK, or an exit code after a message.
 int manage_fill_registry(struct manage *manage);
+
+// From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly: they set what is returned. Statements in progress are not interrupted.
+const volatile sig_atomic_t *manage_stop_by_signals(void);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
 bool manage_duration_parse(struct str text, int64_t *us);

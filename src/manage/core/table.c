@@ -27,8 +27,7 @@ void table_add(struct table *table, const struct str *cells)
 	table->n_rows++;
 }
 
-// Makes a cell safe for a terminal: without control characters, so that no name can move the cursor or imitate a row.
-static struct str printable(struct pool *pool, struct str cell)
+struct str table_printable(struct pool *pool, struct str cell)
 {
 	if (cell.p == NULL)
 		return STR("-");
@@ -77,7 +76,7 @@ static void print_text(const struct table *table, FILE *out)
 		widths[c] = titles[c].n;
 	}
 	for (size_t i = 0; i < table->n_rows * n; i++) {
-		cells[i] = printable(table->pool, table->cells[i]);
+		cells[i] = table_printable(table->pool, table->cells[i]);
 		size_t width = width_of(cells[i]);
 		if (width > widths[i % n])
 			widths[i % n] = width;

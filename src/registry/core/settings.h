@@ -7,15 +7,18 @@ struct config;
 struct config_table;
 
 struct registry_settings {
-	const char *default_tier;  // of tenants that are created without one
-	uint64_t max_body;         // bytes of the largest request body, and of the largest document that is stored
-	uint64_t resource_cache;   // bytes of the cache of each worker; 0: no cache
-	uint64_t retention;        // seconds between deletion and purge
-	uint64_t change_retention; // seconds for which rows of the change log are kept; 0: for ever
-	unsigned move_list_max;    // a move action lists up to this many resources one by one
-	unsigned move_sync_max;    // larger moves are carried out in the background
-	unsigned delete_sync_max;  // larger namespaces are deleted in the background, in pieces of as many resources
-	const char *etag_required; // no | yes: changes of a tenant or resource that exists need If-Match
+	const char *default_tier;   // of tenants that are created without one
+	uint64_t max_body;          // bytes of the largest request body, and of the largest document that is stored
+	uint64_t resource_cache;    // bytes of the cache of each worker; 0: no cache
+	uint64_t retention;         // seconds between deletion and purge
+	uint64_t change_retention;  // seconds for which rows of the change log are kept; 0: for ever
+	uint64_t content_retention; // seconds for which the content that an update replaced is kept; 0: it is not kept
+	uint64_t usage_period;      // seconds: the length of a period for which usage is counted; divides a day
+	uint64_t usage_retention;   // seconds for which closed periods of usage are kept; 0: for ever
+	unsigned move_list_max;     // a move action lists up to this many resources one by one
+	unsigned move_sync_max;     // larger moves are carried out in the background
+	unsigned delete_sync_max;   // larger namespaces are deleted in the background, in pieces of as many resources
+	const char *etag_required;  // no | yes: changes of a tenant or resource that exists need If-Match
 };
 extern const struct config_table registry_settings_table;
 const struct registry_settings *registry_settings(const struct config *config);

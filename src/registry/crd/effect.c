@@ -135,7 +135,7 @@ static struct view *view_of(struct registry *registry, const struct sql_definiti
 	if (row->name.p == NULL)
 		return view;
 	view->list = POOL_NEW(registry->pool, struct stored_definition);
-	*view->list = (struct stored_definition){ .name = row->name, .meta = row->meta, .body = row->body };
+	*view->list = (struct stored_definition){ .view = view, .name = row->name, .meta = row->meta, .body = row->body };
 	uuid_from_bytes(row->uid, &view->list->uid);
 	view->n = 1;
 	return view;

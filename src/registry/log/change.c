@@ -5,10 +5,12 @@
 #include "registry/log/change.h"
 
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/log/changed_fields.h"
 #include "registry/log/selectable.h"
 #include "registry/type/type.h"
 #include "sql/changes.h"
+#include "sql/former.h"
 
 const struct db_log change_log = { .insert = CHANGE_INSERT, .find = &sql_change_find_query };
 
@@ -18,9 +20,21 @@ static struct str etag_value(struct pool *pool, const uint8_t *etag)
 	return etag != NULL ? str_dup(pool, str_n((const char *)etag, 64)) : STR_NONE;
 }
 
-// fields, selectable: for the verb "updated"; p NULL for other verbs.
+// What the resource counts for in its tenant's usage, in bytes: as resources.bytes. 0: it is not counted.
+static uint64_t counted_bytes(const struct resource *resource)
+{
+	return resource->live == RESOURCE_COUNTED ? resource->meta.n + resource->body.n : 0;
+}
+
+// What a change replaced and what it left. fields, selectable: for the verb "updated"; p NULL for other verbs.
+struct difference {
+	const uint8_t *etag_before, *etag_after;
+	uint64_t bytes_before, bytes_after;
+	struct str fields, selectable;
+};
+
 static struct db_call of_resource(struct registry *registry, const char *verb, const struct resource *resource,
-	const uint8_t *etag_before, const uint8_t *etag_after, struct str fields, struct str selectable)
+	const struct difference *difference)
 {
 	struct pool *pool = registry->pool;
 	struct str uid = str_dup(pool, uuid_bytes(&resource->uid));
@@ -36,11 +50,13 @@ static struct db_call of_resource(struct registry *registry, const char *verb, c
 		.namespace = resource->space.p != NULL ? resource->space : STR(""),
 		.name = resource->name,
 		.revision = resource->revision,
-		.etag_before = etag_value(pool, etag_before),
-		.etag_after = etag_value(pool, etag_after),
-		.fields = fields,
+		.etag_before = etag_value(pool, difference->etag_before),
+		.etag_after = etag_value(pool, difference->etag_after),
+		.fields = difference->fields,
 		.moves = resource->moves,
-		.selectable_before = selectable,
+		.selectable_before = difference->selectable,
+		.bytes_before = difference->bytes_before,
+		.bytes_after = difference->bytes_after,
 	};
 
 	return sql_change_insert_call(pool, resource->id != 0 ? SQL_CHANGE_OF_KNOWN : SQL_CHANGE_OF_INSERTED, &in);
@@ -49,7 +65,14 @@ static struct db_call of_resource(struct registry *registry, const char *verb, c
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after)
 {
-	return of_resource(registry, verb, resource, etag_before, etag_after, STR_NONE, STR_NONE);
+	const struct difference difference = {
+		.etag_before = etag_before,
+		.etag_after = etag_after,
+		.bytes_before = etag_before != NULL ? counted_bytes(resource) : 0,
+		.bytes_after = etag_after != NULL ? counted_bytes(resource) : 0,
+	};
+
+	return of_resource(registry, verb, resource, &difference);
 }
 
 // A column of an update that has nothing to record is ''. NULL would mean that nothing was computed: older versions left it
@@ -62,8 +85,16 @@ static struct str told(struct str text)
 struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields)
 {
-	return of_resource(registry, "updated", after, before->stored_etag, after->stored_etag, told(fields),
-		told(selectable_before_resource(registry->pool, before, after)));
+	const struct difference difference = {
+		.etag_before = before->stored_etag,
+		.etag_after = after->stored_etag,
+		.bytes_before = counted_bytes(before),
+		.bytes_after = counted_bytes(after),
+		.fields = told(fields),
+		.selectable = told(selectable_before_resource(registry->pool, before, after)),
+	};
+
+	return of_resource(registry, "updated", after, &difference);
 }
 
 struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after)
@@ -95,6 +126,8 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 		.etag_after = etag_value(pool, etag_after),
 		.fields = fields,
 		.selectable_before = selectable,
+		.bytes_before_is_null = true,
+		.bytes_after_is_null = true,
 	};
 
 	return sql_change_insert_call(pool, SQL_CHANGE_OF_KNOWN, &in);
@@ -111,6 +144,44 @@ struct db_call change_of_tenant_update(struct registry *registry, const struct t
 	return of_tenant(registry, "updated", after, before->etag, after->etag,
 		told(changed_fields_of_tenant(registry->pool, before, after)),
 		told(selectable_before_tenant(registry->pool, before, after)));
+}
+
+struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field)
+{
+	struct str fields = str_printf(registry->pool, "[\"%.*s\"]", STR_ARG(field));
+
+	return of_tenant(registry, "updated", tenant, tenant->etag, tenant->etag, fields, STR(""));
+}
+
+// ---- what an update replaces
+
+// The server copies the content from the row, which the transaction has locked: it isn't sent once more.
+size_t change_keep_resource(struct registry *registry, uint64_t resource_id, struct db_call *calls, size_t n)
+{
+	const struct sql_former_keep_resource in = { .resource_id = resource_id };
+
+	assert(n > 0 && resource_id != 0);
+	if (registry->settings->content_retention == 0)
+		return n;
+	calls[n] = sql_former_keep_resource_call(registry->pool, &in);
+	return n + 1;
+}
+
+size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n)
+{
+	const struct sql_former_keep_tenant in = { .tenant_id = tenant_id };
+
+	assert(n > 0 && tenant_id != 0);
+	if (registry->settings->content_retention == 0)
+		return n;
+	calls[n] = sql_former_keep_tenant_call(registry->pool, &in);
+	return n + 1;
+}
+
+struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
+	const char *field)
+{
+	return of_tenant(registry, "updated", after, before->etag, after->etag, str_printf(registry->pool, "[\"%s\"]", field), STR(""));
 }
 
 // ---- changes of all resources of a set

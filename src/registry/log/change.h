@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writer of the change log: one row for every change, committed together with the change. No other file inserts into table
-// `changes`.
+// `changes`, or into those that keep what an update replaced.
 #ifndef TENURE_REGISTRY_LOG_CHANGE_H
 #define TENURE_REGISTRY_LOG_CHANGE_H
 
@@ -17,8 +17,11 @@ extern const struct db_log change_log;
 
 // All etags here are the stored ones (64 bytes, NULL for none). Readers of the log derive from them what clients saw.
 
+// Each row also has the bytes of the resource's content before and after the change, as its tenant's usage counts them
+// (sql/schema/020-usage.sql): 0 for what does not exist, is deleted, or is not counted.
+
 // Each function returns one member of a batch: the INSERT of one change row. Its values live in registry->pool. verb is the
-// name of the change in the log ("created", "deleted", …). A resource with id 0 is the one that an earlier member of the same
+// name of the change in the log ("created", "deleted", …); an etag that is NULL says that there was, or is, no resource. A resource with id 0 is the one that an earlier member of the same
 // batch inserts.
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after);
@@ -33,6 +36,18 @@ struct db_call change_of_fields(struct registry *registry, const struct resource
 struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field);
 struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after);
+// The same if the change is in another table (webhooks): field is the JSON Pointer that stands for it.
+struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
+	const char *field);
+// A change of what the tenant has beside its document, such as a token: an "updated" with the same etag before and after it, by
+// which readers of the log recognize it. field: the JSON Pointer that stands for it.
+struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field);
+
+// Appends to the n calls of a batch the one that keeps the content which an update replaces, for the setting content_retention. Call it
+// right after the change row was appended, before the call that changes the row of the resource or tenant. Returns the number of calls:
+// n + 1, or n if content is not kept.
+size_t change_keep_resource(struct registry *registry, uint64_t resource_id, struct db_call *calls, size_t n);
+size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n);
 
 // ---- Changes of all resources of a set, one row each, in one statement. Run it before the statement that changes the resources:
 // it records their state from before.

@@ -180,6 +180,49 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	return OUTCOME_OK;
 }
 
+// A set of any resources: each needs its namespace in the destination, and takes along what belongs to it.
+static enum outcome check_parts(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	const uint64_t namespaces = type_namespaces(registry)->id;
+	const struct sql_move_homeless homeless = {
+		.dest_id = action->dest.id,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+		.limit = MOVE_MAX_BLOCKERS + 1,
+	};
+	const struct sql_move_torn torn = { .namespaces = namespaces, .set = plan->set.in, .limit = MOVE_MAX_BLOCKERS + 1 };
+	struct db_call calls[] = {
+		sql_move_homeless_call(registry->pool, plan->set.kind, &homeless),
+		sql_move_torn_call(registry->pool, &torn),
+	};
+
+	if (plan->set.kind != SQL_MOVE_SET_CHANGED)
+		return OUTCOME_OK;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < calls[0].rows.n; i++) {
+		const struct sql_move_homeless_row *row = sql_move_homeless_row(&calls[0].rows, i);
+		const struct move_blocker blocker = {
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
+			.reason = "namespace-missing",
+			.detail = STR("the destination has no such namespace, or it is being deleted: make it there"),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+	for (size_t i = 0; i < calls[1].rows.n; i++) {
+		const struct sql_move_torn_row *row = sql_move_torn_row(&calls[1].rows, i);
+		const struct move_blocker blocker = {
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
+			.reason = "not-empty",
+			.detail = STR("it was added since to what would move, and would stay behind: move or delete it first"),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+	return OUTCOME_OK;
+}
+
 // A resource of a tree moves only together with the root.
 static enum outcome check_attached(struct registry *registry, struct move_plan *plan)
 {
@@ -214,8 +257,10 @@ static enum outcome check_type(struct registry *registry, struct move_plan *plan
 {
 	const struct move_action *action = plan->action;
 	enum definition_fate fate;
-	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name,
-		plan->set.kind == SQL_MOVE_SET_ALL, type, &fate);
+	uint64_t definitions = type_definitions(registry)->id;
+	bool with_definitions = plan->set.kind == SQL_MOVE_SET_ALL ||
+		(plan->set.kind == SQL_MOVE_SET_CHANGED && definitions < 63 && (plan->found.types >> definitions & 1) != 0);
+	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name, with_definitions, type, &fate);
 
 	if (outcome != OUTCOME_OK || fate == DEFINITION_SAME)
 		return outcome;
@@ -322,7 +367,8 @@ static enum outcome find_in_use(struct registry *registry, struct move_plan *pla
 		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	struct db_call call = sql_move_in_use_call(registry->pool, plan->set.kind, &in);
-	bool concerns = plan->set.kind == SQL_MOVE_SET_ALL || action->resource.type->rules == &provider_rules;
+	bool concerns = plan->set.kind == SQL_MOVE_SET_ALL || plan->set.kind == SQL_MOVE_SET_CHANGED ||
+		action->resource.type->rules == &provider_rules;
 	enum outcome outcome = concerns ? move_run_call(registry, &call) : OUTCOME_OK;
 
 	for (size_t i = 0; concerns && outcome == OUTCOME_OK && i < call.rows.n; i++) {
@@ -356,6 +402,8 @@ enum outcome move_find_blockers(struct registry *registry, struct move_plan *pla
 		outcome = check_space(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_attached(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_parts(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_types(registry, plan);
 	if (outcome == OUTCOME_OK)

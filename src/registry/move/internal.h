@@ -89,6 +89,10 @@ bool move_merges_names(const struct move_plan *plan);
 // trip for each thousand resources that it cannot skip. OUTCOME_OK, or that of a failed statement.
 enum outcome move_merge_names(struct registry *registry, const struct move_plan *plan, size_t max, struct move_taken *taken);
 
+// Locks the rows of two tenants exclusively, in the order in which moves lock them; names without a tenant do not matter. OUTCOME_OK,
+// _UNAVAILABLE, _INTERNAL.
+enum outcome move_lock_tenants(struct registry *registry, struct str source, struct str dest);
+
 enum move_look {
 	MOVE_LOOK_PREVIEW, // without locks
 	MOVE_LOOK_LOCKED,  // locks both tenants' rows exclusively first

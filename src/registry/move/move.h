@@ -13,6 +13,11 @@ enum { MOVE_TAG_HEX = 40, MOVE_MAX_BLOCKERS = 1000 };
 struct move_order {
 	struct str source, dest;
 	const struct address *address; // NULL: all resources of source
+	// For undo, without address: only the resources whose last change is in the range, and whose row's id is.
+	struct {
+		uint64_t after, upto; // ids of changes, (after, upto]; upto 0: no such range is given
+		uint64_t first, last; // ids of resources
+	} changed;
 	bool background;               // the client asked for it; a large move is done in the background anyway
 	int words;                     // the vocabulary of its result: 1 accounts, 2 tenants
 };
@@ -53,7 +58,7 @@ struct move_action {
 	char tag[MOVE_TAG_HEX + 1];  // of the state of the resources that move
 	char etag[MOVE_TAG_HEX + 1]; // of all that the action shows; set in a preview, and if the move is conditional
 	// Reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached type-unavailable
-	// type-differs type-shared
+	// type-differs type-shared; not-empty if the order has a range of changes
 	struct move_blocker *blockers;
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
@@ -82,17 +87,23 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 
 enum move_state { MOVE_QUEUED, MOVE_RUNNING, MOVE_DONE, MOVE_FAILED };
 struct move_status {
+	uint64_t number; // rises with each move that is asked for
 	struct uuid uid;
 	enum move_state state;
 	struct str source, dest;
 	struct str resource;     // its present path; "" if all resources moved
 	struct str dest_space, dest_name; // with type: the resource's address in dest
 	const struct type *type; // NULL if all resources moved
+	struct str actor;        // who asked for it
 	uint64_t total, moved;
 	struct str outcome, detail; // of a failed move
 	int64_t created_us, finished_us;
 };
 // Reads the status of a move of that source tenant. OUTCOME_OK, _NOT_FOUND.
 enum outcome move_get(struct registry *registry, struct str source, struct uuid uid, struct move_status *status);
+// Reads the moves from and to a tenant whose numbers are below that one, the latest first, at most limit; moves that are over are kept
+// as long as the setting retention says. *more: there are more. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted).
+enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_status **list,
+	size_t *n, bool *more);
 
 #endif

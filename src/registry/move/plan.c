@@ -29,6 +29,15 @@ static enum outcome check_tenant(struct registry *registry, const struct tenant 
 	return OUTCOME_OK;
 }
 
+enum outcome move_lock_tenants(struct registry *registry, struct str source, struct str dest)
+{
+	const struct sql_move_lock_tenants lock = { .source = source, .dest = dest };
+	struct db_call call = sql_move_lock_tenants_call(registry->pool, lock_wait(registry), &lock);
+	const struct str tenants[] = { source, dest };
+
+	return registry_take_locks(registry, tenants, COUNT_OF(tenants), &call, 1);
+}
+
 static enum outcome read_tenants(struct registry *registry, const struct move_order *order, bool locked,
 	struct move_action *action)
 {
@@ -81,6 +90,14 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	struct move_action *action = plan->action;
 
 	plan->set = (struct move_set){ .kind = SQL_MOVE_SET_ALL, .in.tenant_id = action->source.id };
+	if (order->changed.upto > 0) {
+		assert(order->address == NULL && order->changed.first > 0);
+		plan->set.kind = SQL_MOVE_SET_CHANGED;
+		plan->set.in.changed_after = order->changed.after;
+		plan->set.in.changed_upto = order->changed.upto;
+		plan->set.in.after = order->changed.first - 1;
+		plan->set.in.upto = order->changed.last;
+	}
 	if (order->address == NULL)
 		return OUTCOME_OK;
 	enum outcome outcome = resource_get(registry, order->address, &action->resource);
@@ -120,7 +137,8 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 {
 	struct move_action *action = plan->action;
 	struct pool *pool = registry->pool;
-	static_assert((int)SQL_MOVE_SUMMED_TREE == (int)SQL_MOVE_SET_TREE && (int)SQL_MOVE_DATED_TREE == (int)SQL_MOVE_SET_TREE,
+	static_assert((int)SQL_MOVE_SUMMED_CHANGED == (int)SQL_MOVE_SET_CHANGED &&
+			(int)SQL_MOVE_DATED_CHANGED == (int)SQL_MOVE_SET_CHANGED,
 		"the kinds of sets stand in one order");
 	const struct sql_move_sum sum_in = { .set = plan->set.in };
 	const struct sql_move_last_change last_in = { .set = plan->set.in };

@@ -31,6 +31,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	uint64_t dest = plan->action->dest.id, namespaces = type_namespaces(registry)->id;
 	int64_t now = registry->stamp_us;
 	const struct sql_move_forward_merged forward = {
+		.request_id = uuid_bytes(&registry->request_id),
 		.now = now,
 		.dest_id = dest,
 		.namespaces = namespaces,
@@ -60,7 +61,11 @@ static size_t forward_calls(struct registry *registry, const struct move_plan *p
 	struct db_call *calls)
 {
 	const struct sql_move_retire_forwards retire = { .dest_id = plan->action->dest.id, .set = set->in };
-	const struct sql_move_forward forward = { .now = registry->stamp_us, .set = set->in };
+	const struct sql_move_forward forward = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.set = set->in,
+	};
 
 	calls[0] = sql_move_retire_forwards_call(registry->pool, set->kind, &retire);
 	calls[1] = sql_move_forward_call(registry->pool, set->kind, &forward);

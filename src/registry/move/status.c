@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a move: progress and outcome of one in the background.
+// The status of a move: progress and outcome of one in the background, and the list of a tenant's.
 #include "base/base.h"
 
+#include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/move/internal.h"
 #include "registry/resource/resource.h"
+#include "registry/tenant/tenant.h"
 #include "registry/type/stored_type.h"
 
 static enum move_state state_of(struct str state, bool has_progress)
@@ -14,6 +16,34 @@ static enum move_state state_of(struct str state, bool has_progress)
 	if (str_eq(state, STR("failed")))
 		return MOVE_FAILED;
 	return has_progress ? MOVE_RUNNING : MOVE_QUEUED;
+}
+
+static struct move_status status_of_columns(struct registry *registry, const struct sql_move_columns *columns)
+{
+	struct move_status status = {
+		.number = columns->id,
+		.state = state_of(columns->state, !columns->moved_is_null),
+		.source = columns->source,
+		.dest = columns->dest,
+		.actor = columns->actor,
+		.total = columns->resources,
+		.moved = columns->moved,
+		.outcome = columns->outcome,
+		.detail = columns->detail,
+		.created_us = columns->created_at,
+		.finished_us = columns->finished_at,
+		.type = columns->type_id_is_null ? NULL : type_of_resource(registry, 0, columns->type_id),
+	};
+
+	uuid_from_bytes(columns->uid, &status.uid);
+	if (status.state == MOVE_DONE)
+		status.moved = status.total;
+	if (status.type != NULL) {
+		status.dest_space = columns->namespace;
+		status.dest_name = columns->name;
+		status.resource = resource_path(registry->pool, status.type, columns->namespace, columns->name);
+	}
+	return status;
 }
 
 enum outcome move_get(struct registry *registry, struct str source, struct uuid uid, struct move_status *status)
@@ -26,27 +56,28 @@ enum outcome move_get(struct registry *registry, struct str source, struct uuid 
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no such move of tenant \"%.*s\"", STR_ARG(source));
-	const struct sql_move_status_row *row = sql_move_status_row(&rows, 0);
+	*status = status_of_columns(registry, &sql_move_status_row(&rows, 0)->m);
+	return OUTCOME_OK;
+}
 
-	*status = (struct move_status){
-		.uid = uid,
-		.state = state_of(row->state, !row->moved_is_null),
-		.source = row->source,
-		.dest = row->dest,
-		.total = row->resources,
-		.moved = row->moved,
-		.outcome = row->outcome,
-		.detail = row->detail,
-		.created_us = row->created_at,
-		.finished_us = row->finished_at,
-		.type = row->type_id_is_null ? NULL : type_of_resource(registry, 0, row->type_id),
-	};
-	if (status->state == MOVE_DONE)
-		status->moved = status->total;
-	if (status->type != NULL) {
-		status->dest_space = row->namespace;
-		status->dest_name = row->name;
-		status->resource = resource_path(registry->pool, status->type, row->namespace, row->name);
-	}
+enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_status **list,
+	size_t *n, bool *more)
+{
+	struct tenant owner;
+	struct db_rows rows;
+	enum outcome outcome = tenant_get(registry, tenant, &owner);
+
+	assert(limit > 0);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_move_list in = { .tenant_id = owner.id, .below = below, .limit = limit + 1 };
+	enum db_result result = sql_move_list_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*more = rows.n > limit;
+	*n = *more ? (size_t)limit : rows.n;
+	*list = POOL_ARRAY(registry->pool, struct move_status, *n);
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = status_of_columns(registry, &sql_move_list_row(&rows, i)->m);
 	return OUTCOME_OK;
 }

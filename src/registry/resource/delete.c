@@ -195,11 +195,10 @@ enum outcome resource_mark_for_deletion(struct registry *registry, struct resour
 		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
 		.updated_at = resource->updated_us,
 	};
-	struct db_call calls[] = {
-		change_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
-		sql_deletion_wait_call(registry->pool, &wait),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	struct db_call calls[3] = { change_in_field(registry, &before, resource, "/metadata/deletionTimestamp") };
+	size_t n = change_keep_resource(registry, resource->id, calls, 1);
+	calls[n++] = sql_deletion_wait_call(registry->pool, &wait);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	resource->changed = calls[0].rows.insert_id;

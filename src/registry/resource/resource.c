@@ -110,6 +110,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 		.type_id = address->type->id,
 		.namespace = address->space,
 		.name = address->name,
+		.now = registry->now_us,
 	};
 	struct db_rows rows;
 	enum db_result result = sql_resource_elsewhere_run(registry->db, registry->pool, &in, &rows);

@@ -148,6 +148,30 @@ void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct 
 	doc_write_json(hides ? masked(pool, rules, name, value) : value, out);
 }
 
+struct str secret_shown_text(struct pool *pool, const struct type_rules *rules, struct str body, const struct doc *tree)
+{
+	struct json_members members = json_members(body);
+	struct buf shown = buf_new(pool, 0);
+	struct str text;
+	size_t copied = 0;
+
+	if (rules->is_secret == NULL)
+		return body;
+	for (struct doc_iter it = doc_iter(tree); doc_next(&it);) {
+		// Names of members that hold secrets are the type's own, and need no escapes.
+		if (!holds_secret(rules, it.name, it.value, false) || !json_members_find(&members, it.name, &text))
+			continue;
+		size_t at = (size_t)(text.p - body.p);
+		buf_add(&shown, str_part(body, copied, at));
+		doc_write_json(masked(pool, rules, it.name, it.value), &shown);
+		copied = at + text.n;
+	}
+	if (copied == 0)
+		return body;
+	buf_add(&shown, str_part(body, copied, body.n));
+	return buf_str(&shown);
+}
+
 struct str resource_shown(struct pool *pool, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;

@@ -14,4 +14,8 @@ void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct 
 // Replaces each mask in draft->body by the stored secret. OUTCOME_OK; OUTCOME_BAD_DOCUMENT: no secret is stored in that place.
 enum outcome secret_restore(struct draft *draft);
 
+// The shown text of a body whose compact text was just written from the tree: the body itself if there is no secret in it, else a copy
+// with each member that has one written anew. What resource_shown() makes of the tree alone, in fewer steps.
+struct str secret_shown_text(struct pool *pool, const struct type_rules *rules, struct str body, const struct doc *tree);
+
 #endif

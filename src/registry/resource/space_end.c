@@ -147,11 +147,12 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 		.body = space->body,
 		.bytes = space->meta.n + space->body.n,
 	};
-	struct db_call calls[] = {
+	struct db_call calls[3] = {
 		change_in_field(registry, &before, space, begins ? "/metadata/deletionTimestamp" : "/status/conditions"),
-		sql_namespace_update_ending_call(registry->pool, &update),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	size_t n = change_keep_resource(registry, space->id, calls, 1);
+	calls[n++] = sql_namespace_update_ending_call(registry->pool, &update);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	space->changed = calls[0].rows.insert_id;

@@ -269,14 +269,14 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
 		.updated_at = resource->updated_us,
 	};
-	struct db_call calls[5] = {
-		change_in_field(registry, before, resource, "/metadata/traits"),
-		sql_trait_update_resource_call(pool, &update),
-	};
-	size_t n = 2;
+	struct db_call calls[6] = { change_in_field(registry, before, resource, "/metadata/traits") }, *attach = NULL;
+	size_t n = change_keep_resource(registry, resource->id, calls, 1);
 
-	if (difference->added.n > 0)
+	calls[n++] = sql_trait_update_resource_call(pool, &update);
+	if (difference->added.n > 0) {
+		attach = &calls[n];
 		calls[n++] = attach_call(registry, resource, difference->added);
+	}
 	if (difference->removed.n > 0)
 		calls[n++] = detach_call(registry, resource, difference->removed);
 	if (rules != NULL && rules->traits_changed != NULL)
@@ -285,9 +285,9 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	resource->changed = calls[0].rows.insert_id;
-	if (difference->added.n == 0 || calls[2].rows.affected == difference->added.n)
+	if (attach == NULL || attach->rows.affected == difference->added.n)
 		return OUTCOME_OK;
-	return attach_missing(registry, edit, difference->added, calls[2].rows.affected, resource);
+	return attach_missing(registry, edit, difference->added, attach->rows.affected, resource);
 }
 
 enum outcome resource_change_traits_locked(struct registry *registry, const struct trait_edit *edit, struct guard guard,

@@ -350,18 +350,16 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 		.root = root_value(registry, resource),
 		.generation = resource->generation,
 	};
-	struct db_call calls[2 + 2 * LOOKUP_KEYS_MAX] = {
-		change_of_fields(registry, before, resource, fields),
-		sql_resource_update_call(registry->pool, &in),
-	};
+	struct db_call calls[3 + 2 * LOOKUP_KEYS_MAX] = { change_of_fields(registry, before, resource, fields) };
 	const struct lookup_key *of[2 * LOOKUP_KEYS_MAX];
-	size_t n = 0;
+	size_t first_key = change_keep_resource(registry, resource->id, calls, 1), n = 0;
 
+	calls[first_key++] = sql_resource_update_call(registry->pool, &in);
 	if (resource->type->rules != NULL)
-		n = lookup_key_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 2 + n);
+		n = lookup_key_calls(registry, resource, &revision->before, &revision->after, &calls[first_key], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, first_key + n);
 	resource->changed = calls[0].rows.insert_id;
-	return result == DB_OK ? check_keys(registry, resource, &calls[2], of, n) : registry_db_failed(result);
+	return result == DB_OK ? check_keys(registry, resource, &calls[first_key], of, n) : registry_db_failed(result);
 }
 
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
@@ -385,6 +383,8 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	resource->body = revision.content.body;
 	resource->shown = STR_NONE;
 	resource->tree = revision.document;
+	if (resource->tree != NULL && resource->tree != before.tree)
+		resource->shown = secret_shown_text(registry->pool, resource->type->rules, resource->body, resource->tree);
 	resource->locked = revision.content.locked;
 	if (new_owner.p != NULL)
 		resource->tenant = new_owner;

@@ -14,6 +14,7 @@
 #include "registry/log/horizon.h"
 #include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/tenant/internal.h"
 #include "registry/type/type.h"
 #include "sql/resources.h"
 #include "sql/tenant_changes.h"
@@ -29,7 +30,7 @@ static struct str told_etag(struct registry *registry, const struct type *type, 
 	return str_n((const char *)etag, DIGEST_SHA512);
 }
 
-static struct change change_of_row(struct registry *registry, const struct sql_change_list_row *row)
+struct change change_of_columns(struct registry *registry, const struct sql_told_change *row)
 {
 	struct change change = {
 		.id = row->id,
@@ -141,7 +142,7 @@ static enum outcome read_page(struct registry *registry, enum sql_change_whose w
 	page->n = calls[1].rows.n;
 	page->list = POOL_ARRAY(registry->pool, struct change, page->n);
 	for (size_t i = 0; i < page->n; i++)
-		page->list[i] = change_of_row(registry, sql_change_list_row(&calls[1].rows, i));
+		page->list[i] = change_of_columns(registry, &sql_change_list_row(&calls[1].rows, i)->c);
 	end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
 	return OUTCOME_OK;
 }

@@ -15,6 +15,7 @@
 #include "registry/trait/catalogue.h"
 #include "repr/json/doc.h"
 #include "sql/tenants.h"
+#include "sql/webhooks.h"
 
 #define DELETION_MEMBER "deletionTimestamp"
 
@@ -115,6 +116,7 @@ enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant
 	struct db_call calls[] = {
 		sql_tenant_bury_call(pool, &(struct sql_tenant_bury){ .id = tenant->id }),
 		sql_tenant_delete_count_call(pool, &(struct sql_tenant_delete_count){ .tenant_id = tenant->id }),
+		sql_webhook_delete_call(pool, SQL_WEBHOOK_WHICH_OF_TENANT, &(struct sql_webhook_delete){ .id = tenant->id }),
 		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

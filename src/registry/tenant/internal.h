@@ -5,8 +5,10 @@
 
 #include "db/db.h"
 #include "registry/core/model.h"
+#include "registry/tenant/change_list.h"
 #include "registry/tenant/tenant.h"
 #include "sql/common.h"
+#include "sql/tenant_changes.h"
 
 // Makes a tenant of its row.
 struct tenant tenant_of_columns(const struct sql_tenant *columns);
@@ -18,13 +20,20 @@ enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant
 // Refuses a reserved name for a new tenant or the destination of a move. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome tenant_check_reserved(struct registry *registry, struct str name);
 
-// ---- for files of tenant/
-
 // Locks the tenant's row exclusively, reads it, and moves registry->stamp_us behind its last change. OUTCOME_OK, also for a
 // deleted tenant (tenant->deleted_us != 0); _NOT_FOUND; _UNAVAILABLE.
 enum outcome tenant_lock(struct registry *registry, struct str name, struct tenant *tenant);
 // For a tenant with deleted_us != 0: OUTCOME_GONE, or OUTCOME_NOT_FOUND from its purge time on.
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant);
+// Records that something of the tenant changed that stands in another table: raises its revision, with a new etag, and writes the
+// change row. The row is locked. field: the JSON Pointer that stands for it, without characters that JSON escapes. OUTCOME_OK, or
+// that of a failed statement.
+enum outcome tenant_note_change(struct registry *registry, struct tenant *tenant, const char *field);
+
+// Makes a change of its columns.
+struct change change_of_columns(struct registry *registry, const struct sql_told_change *columns);
+
+// ---- for files of tenant/
 
 // The following functions need the tenant's row locked.
 

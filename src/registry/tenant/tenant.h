@@ -41,6 +41,13 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 // Recovers a deleted tenant. OUTCOME_NO_CONTENT, _NOT_FOUND (none, or purged), _CONFLICT (not deleted), _STALE.
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);
 
+// For changes of what belongs to a tenant beside its document and resources, such as its users' tokens. Locks the tenant's row
+// exclusively, so that the changes have one order, and none is made in a deleted tenant. OUTCOME_OK, _NOT_FOUND, _GONE.
+enum outcome tenant_hold(struct registry *registry, struct str name, struct tenant *tenant);
+// Logs such a change as an update of the tenant that leaves its etag and revision: field, a JSON Pointer, says what it was. The
+// caller holds the tenant. OUTCOME_OK, or that of a failed statement.
+enum outcome tenant_log_beside(struct registry *registry, const struct tenant *tenant, struct str field);
+
 // Was the deletion of this tenant requested, and does it wait for finalizers?
 bool tenant_deletion_asked(const struct tenant *tenant);
 

@@ -201,18 +201,49 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 		.object = tenant->object,
 		.type_policy = str_c(tenant->policy),
 	};
-	struct db_call calls[] = {
-		change_of_tenant_update(registry, &before, tenant),
-		sql_tenant_update_call(registry->pool, &in),
-		coherence_raise_call(COHERENCE_TYPES),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, decides ? 3 : 2);
+	struct db_call calls[4] = { change_of_tenant_update(registry, &before, tenant) };
+	size_t n = change_keep_tenant(registry, tenant->id, calls, 1);
+	calls[n++] = sql_tenant_update_call(registry->pool, &in);
+	if (decides)
+		calls[n++] = coherence_raise_call(COHERENCE_TYPES);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	tenant->changed = calls[0].rows.insert_id;
 	if (decides)
-		coherence_raised(registry, COHERENCE_TYPES, &calls[2]);
+		coherence_raised(registry, COHERENCE_TYPES, &calls[n - 1]);
 	return OUTCOME_OK;
+}
+
+enum outcome tenant_note_change(struct registry *registry, struct tenant *tenant, const char *field)
+{
+	const struct tenant before = *tenant;
+	uint64_t tier_id;
+	enum outcome outcome = find_tier(registry, tenant->tier, &tier_id, tenant);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant->revision++;
+	tenant->updated_us = registry->stamp_us;
+	etag_of_tenant(registry, tenant);
+	const struct sql_tenant_update in = {
+		.id = tenant->id,
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.updated_at = tenant->updated_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
+	struct db_call calls[] = {
+		change_in_tenant_field(registry, &before, tenant, field),
+		sql_tenant_update_call(registry->pool, &in),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	tenant->changed = calls[0].rows.insert_id;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 enum outcome tenant_check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
@@ -249,6 +280,25 @@ enum outcome tenant_patch(struct registry *registry, struct str name, const stru
 		return outcome;
 	outcome = tenant_mark_deleted(registry, tenant);
 	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
+}
+
+enum outcome tenant_hold(struct registry *registry, struct str name, struct tenant *tenant)
+{
+	enum outcome outcome = tenant_lock(registry, name, tenant);
+
+	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
+		return tenant_answer_deleted(registry, tenant);
+	if (outcome == OUTCOME_OK)
+		registry_concerns(registry, name);
+	return outcome;
+}
+
+enum outcome tenant_log_beside(struct registry *registry, const struct tenant *tenant, struct str field)
+{
+	struct db_call call = change_beside_tenant(registry, tenant, field);
+	enum db_result result = db_run_call(registry->db, registry->pool, &call);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 static enum outcome answer_recoverable(struct registry *registry, const struct tenant *tenant)

@@ -158,7 +158,7 @@ static void add_view(struct registry *registry, struct view *own, struct view *c
 	struct definition_reason reason;
 
 	for (size_t i = 0; from != NULL && i < from->n; i++) {
-		const struct definition *definition = definition_of_stored(registry, from, &from->list[i]);
+		const struct definition *definition = definition_of_stored(registry, &from->list[i]);
 		if (definition == NULL)
 			continue;
 		const struct type *type = definition->type;

@@ -43,15 +43,20 @@ struct definition_version {
 	struct str name; // "v1"
 	bool served; // clients may use this version
 	bool storage;              // the one version in which objects are stored, and which other dialects read and write
-	const struct doc *schema;  // the openAPIV3Schema; NULL: none, any object fits
-	const struct structural *structural; // the schema compiled for validation; NULL: none
 	bool prunes;               // fields that the schema does not name are dropped
 	bool has_status, has_scale; // subresources
 	const struct doc *scale;   // specReplicasPath, statusReplicasPath, labelSelectorPath; NULL: no scale
+	bool deprecated;
+	struct str warning; // what clients are warned of if it is deprecated; "" for none
+	size_t place; // private: of a custom type, its index in spec.versions
+};
+
+// What most requests do not ask for: definition_details().
+struct definition_details {
+	const struct doc *schema; // the openAPIV3Schema; NULL: none, any object fits
+	const struct structural *structural; // the schema compiled for validation; NULL: none
 	const struct definition_column *columns; // of a custom type; NULL: name and age
 	size_t n_columns;
-	bool deprecated; // the warning that clients get if the version is deprecated; "" for none
-	struct str warning; // what to warn of when it is deprecated; "" for none
 };
 
 struct definition {
@@ -75,6 +80,7 @@ struct definition {
 	struct uuid uid;  // of the CustomResourceDefinition
 	bool forced;      // overrides the tenants' own definitions
 	const struct doc *range; // spec.applicableRange: which tenants may use it; NULL: the system alone
+	struct stored_definition *source; // private: its text (definition_view.c); NULL: built in
 };
 
 // Why definition_find() returned this definition, or none.
@@ -106,6 +112,10 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 // are stored.
 const struct definition_version *definition_version(const struct definition *definition, struct str name);
 const struct definition_version *definition_storage(const struct definition *definition);
+// The details of one of the definition's versions, which are read from its text when they are first asked for. Never NULL; of a built-in
+// type all of them are empty.
+const struct definition_details *definition_details(struct registry *registry, const struct definition *definition,
+	const struct definition_version *version);
 
 // ---- CustomResourceDefinitions
 //

@@ -18,10 +18,13 @@ struct builtin {
 extern const struct builtin builtins[];
 extern const size_t n_builtins;
 
-// Reads a stored CustomResourceDefinition into *definition, allocated from pool. Returns false if it serves nobody: its names
-// were not accepted, or it is not a valid definition.
+// Reads a stored CustomResourceDefinition into *definition, allocated from pool; but neither schemas nor columns. Returns false if it
+// serves nobody: its names were not accepted, or it is not a valid definition.
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition);
+// Reads the rest: an array as long as definition->versions and in its order, allocated from pool.
+const struct definition_details *definition_read_details(struct pool *pool, const struct resource *resource,
+	const struct definition *definition);
 // Does the metadata have the label of forced sharing?
 bool definition_is_forced(const struct doc *meta);
 // Is a tenant with these annotations in the range (spec.applicableRange)?
@@ -29,13 +32,15 @@ bool definition_in_range(const struct doc *range, const struct doc *annotations)
 
 // ---- definition_view.c: the cached definitions of one tenant
 
-// A CustomResourceDefinition as stored text, parsed when it is first asked for.
+// A CustomResourceDefinition as stored text, parsed when it is first asked for; and its schemas and columns, when these are.
 struct stored_definition {
+	struct view *view; // that it is in
 	struct str name; // "widgets.example.com"
 	struct uuid uid;
 	struct str meta, body;
 	bool read, answers; // read: it has been parsed into definition. answers: it serves somebody
 	struct definition definition;
+	const struct definition_details *details; // one for each of the definition's versions; NULL: not parsed yet
 };
 
 // The cached definitions of one tenant. Allocated from pool, except for parsed definitions (trees).
@@ -72,7 +77,7 @@ static inline struct str definition_stored_name(struct pool *pool, struct str gr
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);
 // Returns the definition of an entry of view->list, and parses it if necessary. NULL: its names were not accepted, or it is
 // not a valid definition.
-const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored);
+const struct definition *definition_of_stored(struct registry *registry, struct stored_definition *stored);
 // Returns the n_builtins built-in definitions in the order of the table. A definition without a type is not in this database.
 // NULL: no memory.
 const struct definition *definition_list_builtin(struct registry *registry);

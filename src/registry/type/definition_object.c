@@ -37,7 +37,7 @@ static enum outcome find_version(struct registry *registry, const struct definit
 }
 
 static enum outcome apply_schema(struct registry *registry, const struct definition *definition,
-	const struct definition_version *version, const struct address *address, struct doc **body)
+	const struct definition_version *version, const struct structural *schema, const struct address *address, struct doc **body)
 {
 	struct pool *pool = registry->pool;
 	struct field_faults faults = field_faults_new(pool);
@@ -45,10 +45,10 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 	struct str what = str_printf(pool, "%.*s \"%.*s\"", STR_ARG(definition->kind), STR_ARG(address->name));
 
 	if (version->prunes)
-		(void)structural_prune(version->structural, object);
-	if (!structural_default(version->structural, object, registry->settings->max_body))
+		(void)structural_prune(schema, object);
+	if (!structural_default(schema, object, registry->settings->max_body))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
-	structural_validate(version->structural, object, &faults);
+	structural_validate(schema, object, &faults);
 	if (faults.n > 0)
 		return registry_fail_faults(registry, what, &faults);
 	doc_remove(object, STR("apiVersion"));
@@ -71,7 +71,8 @@ enum outcome definition_complete(struct registry *registry, const struct address
 			STR_ARG(type->group), type->namespaced ? "in no namespace" : "in namespaces");
 	if (outcome == OUTCOME_OK)
 		outcome = find_version(registry, definition, version_name, &version);
-	if (outcome != OUTCOME_OK || version->structural == NULL)
+	if (outcome != OUTCOME_OK)
 		return outcome;
-	return apply_schema(registry, definition, version, address, body);
+	const struct structural *schema = definition_details(registry, definition, version)->structural;
+	return schema != NULL ? apply_schema(registry, definition, version, schema, address, body) : OUTCOME_OK;
 }

@@ -6,7 +6,7 @@
 #include "registry/core/stored.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/type.h"
-#include "repr/json/doc.h"
+#include "repr/json/part.h"
 #include "repr/schema/structural.h"
 
 static const struct doc *member(const struct doc *object, const char *name)
@@ -16,9 +16,10 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-static struct str text_member(struct pool *pool, const struct doc *object, const char *name)
+// The text is the tree's.
+static struct str text_member(const struct doc *object, const char *name)
 {
-	return str_dup(pool, doc_string(member(object, name)));
+	return doc_string(member(object, name));
 }
 
 static bool true_member(const struct doc *object, const char *name)
@@ -35,54 +36,72 @@ static const struct str *text_list(struct pool *pool, const struct doc *list, si
 	*n = 0;
 	for (size_t i = 0; i < doc_elements(list); i++) {
 		if (doc_kind(doc_at(list, i)) == DOC_STRING)
-			texts[(*n)++] = str_dup(pool, doc_string(doc_at(list, i)));
+			texts[(*n)++] = doc_string(doc_at(list, i));
 	}
 	return texts;
 }
 
 // ---- versions
 
-static void read_columns(struct pool *pool, const struct doc *list, struct definition_version *version)
+static void read_columns(struct pool *pool, const struct doc *list, struct definition_details *details)
 {
 	struct definition_column *columns = POOL_ARRAY(pool, struct definition_column, doc_elements(list));
 
 	for (size_t i = 0; i < doc_elements(list); i++) {
 		const struct doc *column = doc_at(list, i), *priority = member(column, "priority");
 		columns[i] = (struct definition_column){
-			.name = text_member(pool, column, "name"),
-			.type = text_member(pool, column, "type"),
-			.format = text_member(pool, column, "format"),
-			.description = text_member(pool, column, "description"),
-			.path = text_member(pool, column, "jsonPath"),
+			.name = text_member(column, "name"),
+			.type = text_member(column, "type"),
+			.format = text_member(column, "format"),
+			.description = text_member(column, "description"),
+			.path = text_member(column, "jsonPath"),
 		};
 		if (!doc_i64(priority, &columns[i].priority))
 			columns[i].priority = 0;
-		version->n_columns++;
+		details->n_columns++;
 	}
-	version->columns = version->n_columns > 0 ? columns : NULL;
+	details->columns = details->n_columns > 0 ? columns : NULL;
 }
 
-static void read_version(struct pool *pool, const struct doc *doc, bool prunes, struct definition_version *version)
+static struct definition_details details_of(struct pool *pool, const struct doc *version)
 {
-	const struct doc *subresources = member(doc, "subresources"), *scale = member(subresources, "scale");
+	struct definition_details details = { .schema = member(member(version, "schema"), "openAPIV3Schema") };
 	struct field_faults faults = field_faults_new(pool);
 	const struct field_path root = field_name(NULL, STR(""));
 
+	if (details.schema != NULL)
+		details.structural = structural_read(pool, details.schema, &root, &faults);
+	read_columns(pool, member(version, "additionalPrinterColumns"), &details);
+	return details;
+}
+
+const struct definition_details *definition_read_details(struct pool *pool, const struct resource *resource,
+	const struct definition *definition)
+{
+	const struct doc *versions = member(member(resource_body_doc(pool, resource), "spec"), "versions");
+	struct definition_details *details = POOL_ARRAY(pool, struct definition_details, definition->n_versions);
+
+	for (size_t i = 0; i < definition->n_versions; i++)
+		details[i] = details_of(pool, doc_at(versions, definition->versions[i].place));
+	return details;
+}
+
+static void read_version(const struct doc *doc, bool prunes, size_t place, struct definition_version *version)
+{
+	const struct doc *subresources = member(doc, "subresources"), *scale = member(subresources, "scale");
+
 	*version = (struct definition_version){
-		.name = text_member(pool, doc, "name"),
+		.name = text_member(doc, "name"),
 		.served = true_member(doc, "served"),
 		.storage = true_member(doc, "storage"),
-		.schema = member(member(doc, "schema"), "openAPIV3Schema"),
 		.prunes = prunes,
 		.has_status = doc_kind(member(subresources, "status")) == DOC_OBJECT,
 		.has_scale = doc_kind(scale) == DOC_OBJECT,
 		.scale = doc_kind(scale) == DOC_OBJECT ? scale : NULL,
 		.deprecated = true_member(doc, "deprecated"),
-		.warning = text_member(pool, doc, "deprecationWarning"),
+		.warning = text_member(doc, "deprecationWarning"),
+		.place = place,
 	};
-	if (version->schema != NULL)
-		version->structural = structural_read(pool, version->schema, &root, &faults);
-	read_columns(pool, member(doc, "additionalPrinterColumns"), version);
 }
 
 // The key of a version name by which Kubernetes orders versions: releases (v2, v1), then betas (v2beta1), then alphas
@@ -129,7 +148,7 @@ static void read_versions(struct pool *pool, const struct doc *spec, struct defi
 	bool prunes = !true_member(spec, "preserveUnknownFields");
 
 	for (size_t i = 0; i < doc_elements(list); i++)
-		read_version(pool, doc_at(list, i), prunes, &versions[definition->n_versions++]);
+		read_version(doc_at(list, i), prunes, i, &versions[definition->n_versions++]);
 	if (definition->n_versions > 0)
 		qsort(versions, definition->n_versions, sizeof(*versions), by_rank);
 	definition->versions = versions;
@@ -171,20 +190,32 @@ static bool is_established(const struct doc *body)
 	return false;
 }
 
+// The body without schemas and columns. If it can't be read, reading the whole tells why (registry/core/stored.h).
+static const struct doc *read_most(struct pool *pool, const struct resource *resource)
+{
+	static const char *const later[] = { "schema", "additionalPrinterColumns", NULL };
+	struct doc *body;
+	struct str error;
+
+	if (doc_parse_json_without(pool, resource->body, (struct doc_limits){ .depth = SIZE_MAX }, later, &body, &error))
+		return body;
+	return resource_body_doc(pool, resource);
+}
+
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition)
 {
-	const struct doc *body = resource_body_doc(pool, resource), *spec = member(body, "spec");
+	const struct doc *body = read_most(pool, resource), *spec = member(body, "spec");
 	const struct doc *names = member(spec, "names");
 	bool namespaced = str_eq(doc_string(member(spec, "scope")), STR("Namespaced"));
 	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);
 
 	*definition = (struct definition){
-		.type = type_find(registry, text_member(pool, spec, "group"), text_member(pool, names, "plural"), namespaced),
+		.type = type_find(registry, text_member(spec, "group"), text_member(names, "plural"), namespaced),
 		.stored = true,
-		.kind = text_member(pool, names, "kind"),
-		.list_kind = text_member(pool, names, "listKind"),
-		.singular = text_member(pool, names, "singular"),
+		.kind = text_member(names, "kind"),
+		.list_kind = text_member(names, "listKind"),
+		.singular = text_member(names, "singular"),
 		.scope = namespaced ? SCOPE_NAMESPACED : SCOPE_TENANT,
 		.verbs = VERBS_ALL,
 		.tenant_verbs = VERBS_ALL,

@@ -63,6 +63,7 @@ static void forget_trees(struct view *view)
 	for (size_t i = 0; i < view->n; i++) {
 		view->list[i].read = view->list[i].answers = false;
 		view->list[i].definition = (struct definition){ 0 };
+		view->list[i].details = NULL;
 	}
 	pool_clear(view->trees);
 }
@@ -172,6 +173,7 @@ static void fill_view(struct view *view, const struct texts *texts)
 	for (size_t i = 0; i < texts->n; i++) {
 		const struct sql_definition_list_row *row = &texts->rows[i];
 		struct stored_definition *stored = &view->list[i];
+		*stored = (struct stored_definition){ .view = view };
 		stored->name = str_dup(view->pool, row->name);
 		uuid_from_bytes(row->uid, &stored->uid);
 		stored->meta = str_dup(view->pool, row->meta);
@@ -460,45 +462,74 @@ static int by_name(const void *name, const void *stored)
 	return str_cmp(*(const struct str *)name, ((const struct stored_definition *)stored)->name);
 }
 
-// The arguments of read_definition(), which runs inside a budget guard.
+// The arguments of read_definition() and read_details(), which run inside a budget guard.
 struct reading {
 	struct registry *registry;
-	struct view *view;
 	struct stored_definition *stored;
-	const struct resource *resource;
+	struct resource resource;
 };
 
 static void read_definition(void *arg)
 {
 	const struct reading *reading = arg;
 	struct stored_definition *stored = reading->stored;
+	struct definition definition;
 
-	stored->answers = definition_read(reading->registry, reading->view->trees, reading->resource, &stored->definition);
-	stored->read = stored->definition.type != NULL; // else the type could not be read, and the next call tries again
+	bool answers = definition_read(reading->registry, stored->view->trees, &reading->resource, &definition);
+	definition.source = stored;
+	stored->definition = definition;
+	stored->answers = answers;
+	stored->read = definition.type != NULL; // else the type could not be read, and the next call tries again
 }
 
-const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored)
+static void read_details(void *arg)
 {
-	const struct resource resource = {
-		.tenant = view->tenant, .uid = stored->uid, .meta = stored->meta, .body = stored->body
-	};
+	const struct reading *reading = arg;
+	struct stored_definition *stored = reading->stored;
 
-	if (!stored->read) {
-		struct reading reading = { registry, view, stored, &resource };
-		struct pool_mark mark = pool_mark(view->trees);
-		registry->store->definitions->grown = true;
-		enum budget_end end = BUDGET_KEPT;
-		if (budget_is_guarded())
-			end = budget_guard(read_definition, &reading);
-		else
-			read_definition(&reading);
-		if (end != BUDGET_KEPT) { // the view outlives the request, so an incomplete definition is removed
-			pool_rewind(view->trees, mark);
-			stored->definition = (struct definition){ 0 };
-			budget_leave(end);
-		}
+	stored->details = definition_read_details(stored->view->trees, &reading->resource, &stored->definition);
+}
+
+// Reads something of the definition's text into the view's trees, where it outlives the request: what is incomplete when the request's
+// budget ends is freed.
+static void read_text(struct registry *registry, struct stored_definition *stored, void (*read)(void *arg))
+{
+	struct pool *trees = stored->view->trees;
+	struct reading reading = { registry, stored, {
+		.tenant = stored->view->tenant, .uid = stored->uid, .meta = stored->meta, .body = stored->body
+	} };
+	struct pool_mark mark = pool_mark(trees);
+	enum budget_end end = BUDGET_KEPT;
+
+	registry->store->definitions->grown = true;
+	if (budget_is_guarded())
+		end = budget_guard(read, &reading);
+	else
+		read(&reading);
+	if (end != BUDGET_KEPT) {
+		pool_rewind(trees, mark);
+		budget_leave(end);
 	}
+}
+
+const struct definition *definition_of_stored(struct registry *registry, struct stored_definition *stored)
+{
+	if (!stored->read)
+		read_text(registry, stored, read_definition);
 	return stored->answers ? &stored->definition : NULL;
+}
+
+const struct definition_details *definition_details(struct registry *registry, const struct definition *definition,
+	const struct definition_version *version)
+{
+	static const struct definition_details none = { .schema = NULL };
+	struct stored_definition *stored = definition->source;
+
+	if (stored == NULL)
+		return &none;
+	if (stored->details == NULL)
+		read_text(registry, stored, read_details);
+	return &stored->details[version - definition->versions];
 }
 
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name)
@@ -508,7 +539,7 @@ const struct definition *definition_in_view(struct registry *registry, struct vi
 	assert(view == NULL || view->only.p == NULL || str_eq(view->only, name));
 	if (view != NULL && view->n > 0)
 		stored = bsearch(&name, view->list, view->n, sizeof(*view->list), by_name);
-	return stored != NULL ? definition_of_stored(registry, view, stored) : NULL;
+	return stored != NULL ? definition_of_stored(registry, stored) : NULL;
 }
 
 // ---- changes

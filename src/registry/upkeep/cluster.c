@@ -172,6 +172,7 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 	node->name = me;
 	node->state = value_of(status, "wsrep_local_state_comment");
 	node->size = number_of(status, "wsrep_cluster_size");
+	node->membership = number_of(status, "wsrep_cluster_conf_id");
 	node->primary = str_eq(value_of(status, "wsrep_cluster_status"), STR("Primary")) &&
 		str_eq(value_of(status, "wsrep_ready"), STR("ON"));
 	node->synced = number_of(status, "wsrep_local_state") == 4;
@@ -261,19 +262,20 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 		.held = row->held != 0, .since_us = row->since };
 }
 
-// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
-static bool is_member(const struct cluster_node *node)
+// Nodes that answer one after the other may do so on both sides of a change of the membership: only those of one count together.
+static bool is_member(const struct cluster_node *node, uint64_t membership)
 {
-	return node->answers && node->galera && node->primary;
+	return node->answers && node->galera && node->primary && node->membership == membership;
 }
 
+// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
 static bool knows_all_members(const struct cluster *cluster, size_t candidate)
 {
 	uint64_t members = 0;
 
 	// Two entries of the setting may lead to one node.
 	for (size_t i = 0; i < cluster->n; i++)
-		members += is_member(&cluster->nodes[i]) && cluster_find(cluster, cluster->nodes[i].name) == i;
+		members += is_member(&cluster->nodes[i], cluster->nodes[candidate].membership) && cluster_find(cluster, cluster->nodes[i].name) == i;
 	return members == cluster->nodes[candidate].size;
 }
 
@@ -485,6 +487,16 @@ static size_t candidate(const struct cluster *cluster, uint64_t epoch)
 	return i;
 }
 
+// What was so at the last look was not seen to last if more time has passed since than a look takes: the process stood still.
+static void forget_gap(const struct cluster *cluster, struct cluster_memory *memory, int64_t now_us)
+{
+	int64_t most_us = (int64_t)(cluster->n * (CONNECT_S + READ_S) + 1) * 1000000;
+
+	if (now_us - memory->looked_us > most_us)
+		memory->gone_us = memory->weak_us = memory->vacant_us = 0;
+	memory->looked_us = now_us;
+}
+
 static bool lasts(int64_t *since_us, int64_t now_us, int64_t ms)
 {
 	if (*since_us == 0)
@@ -498,10 +510,13 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t best = writer != NULL ? candidate(cluster, writer->epoch) : cluster->n;
 
-	if (best == cluster->n || writer->held)
+	forget_gap(cluster, memory, now_us);
+	if (best == cluster->n || writer->held) {
+		memory->gone_us = memory->weak_us = memory->vacant_us = 0;
 		return false;
+	}
 	if (memory->epoch != writer->epoch)
-		*memory = (struct cluster_memory){ .epoch = writer->epoch, .switched_us = memory->epoch != 0 ? now_us : 0 };
+		*memory = (struct cluster_memory){ .epoch = writer->epoch, .looked_us = now_us, .switched_us = memory->epoch != 0 ? now_us : 0 };
 	*via = *target = best;
 	if (writer->node.n == 0) {
 		size_t next = cluster_find(cluster, writer->next);
@@ -516,10 +531,12 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 		return false;
 	}
 	if (node != NULL && node->answers && node->primary && node->has_writer) {
+		memory->gone_us = 0;
 		*via = node->read_only ? best : at;
 		*reason = node->read_only ? STR("the writer is read-only") : STR("the writer is not synced");
 		return lasts(&memory->weak_us, now_us, WEAK_S * 1000);
 	}
+	memory->weak_us = 0;
 	*reason = STR("the writer is gone");
 	if (knows_all_members(cluster, best))
 		return true;

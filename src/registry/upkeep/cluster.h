@@ -56,6 +56,7 @@ struct cluster_node {
 	bool synced;
 	bool read_only;
 	uint64_t size;       // nodes in its component
+	uint64_t membership; // of that component: the number grows with each node that leaves or joins
 	bool has_writer;     // writer is known: the node answers queries, and has the table
 	struct cluster_writer writer;
 	struct cluster_replication replication; // zeros for a node of Galera
@@ -114,6 +115,7 @@ bool cluster_ask_replication(struct cluster *cluster, struct cluster_node *node)
 struct cluster_memory {
 	uint64_t epoch;
 	int64_t gone_us, weak_us, vacant_us; // clock_tick_us() since when the writer is gone, is not usable, or there is none; 0: it is not so
+	int64_t looked_us;                   // of the last look
 	int64_t switched_us;                 // of the last switch that was seen
 };
 // Does another node of Galera have to be the writer? now_us: clock_tick_us(). True: cluster_switch(via, name of target) for that reason. Never

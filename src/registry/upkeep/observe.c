@@ -5,9 +5,11 @@
 
 #include "registry/upkeep/observe.h"
 
+#include "db/maintenance.h"
 #include "registry/core/failure.h"
 #include "registry/log/horizon.h"
 #include "registry/upkeep/reap.h"
+#include "registry/usage/usage_count.h"
 #include "sql/moves.h"
 
 enum { ASKS = 50, ASK_PAUSE_MS = 20 }; // how often the horizon is asked for while statements of others take their time
@@ -48,11 +50,36 @@ static enum outcome find_horizon(struct registry *registry, struct observation *
 	return OUTCOME_OK;
 }
 
+static enum outcome look_for_maintenance(struct registry *registry, struct observation *seen)
+{
+	struct db_maintenance maintenance;
+	enum db_result result = db_maintenance_read(registry->db, registry->pool, &maintenance);
+
+	seen->maintenance_us = maintenance.on ? maintenance.since_us : 0;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome look_at_usage(struct registry *registry, struct observation *seen)
+{
+	struct usage_state state;
+	enum outcome outcome = usage_state(registry, &state);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	seen->usage_closed_us = state.closed_until_us;
+	seen->usage_due_us = state.next_end_us != 0 && state.next_end_us <= state.now_us ? state.next_end_us : 0;
+	return OUTCOME_OK;
+}
+
 enum outcome observe(struct registry *registry, struct observation *seen)
 {
 	*seen = (struct observation){ 0 };
 	enum outcome outcome = count_moves(registry, seen);
 	if (outcome == OUTCOME_OK)
+		outcome = look_for_maintenance(registry, seen);
+	if (outcome == OUTCOME_OK)
 		outcome = reap_last(registry, &seen->reaped_at_us);
+	if (outcome == OUTCOME_OK)
+		outcome = look_at_usage(registry, seen);
 	return outcome == OUTCOME_OK ? find_horizon(registry, seen) : outcome;
 }

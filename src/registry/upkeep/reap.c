@@ -27,7 +27,10 @@ struct reaping {
 	uint64_t tenant_id;                   // also for delete_of_tenant()
 	enum sql_reap_of_tenant table;        // for delete_of_tenant()
 	struct str ids;                       // for delete_moves()
-	uint64_t after, upto;                 // for delete_changes()
+	uint64_t after, upto;                 // for delete_changes() and delete_former()
+	enum sql_reap_former former;          // for delete_former()
+	int64_t until_us, newest_us;          // for delete_closings()
+	const struct sql_reap_period *periods; // n of them, for delete_periods()
 	uint64_t n;                           // how many rows the last transaction purged
 	uint64_t n_forwards;                  // of purge_page(): the forwards among what belonged to these rows
 	enum outcome outcome;
@@ -266,6 +269,8 @@ static enum outcome empty_tenant(struct reaping *reaping, uint64_t tenant_id)
 	if (outcome == OUTCOME_OK && !must_end(reaping))
 		outcome = delete_all_of_tenant(reaping, SQL_REAP_OF_TENANT_TOKENS, &reaping->counts->tokens);
 	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = delete_all_of_tenant(reaping, SQL_REAP_OF_TENANT_FORMER, &(uint64_t){ 0 });
+	if (outcome == OUTCOME_OK && !must_end(reaping))
 		outcome = transact(reaping, note_emptied);
 	return outcome;
 }
@@ -345,14 +350,21 @@ static enum outcome reap_moves(struct reaping *reaping, bool dry_run)
 
 // ---- the change log
 
+// What the changes replaced goes with them, in one transaction.
 static enum db_verdict delete_changes(void *arg)
 {
 	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
 	const struct sql_reap_changes in = { .after = reaping->after, .upto = reaping->upto };
-	struct db_rows rows;
-	enum db_result result = sql_reap_changes_run(reaping->registry->db, reaping->registry->pool, &in, &rows);
+	const struct sql_reap_former_content former = { .after = reaping->after, .upto = reaping->upto };
+	struct db_call calls[] = {
+		sql_reap_changes_call(registry->pool, &in),
+		sql_reap_former_content_call(registry->pool, SQL_REAP_FORMER_RESOURCES, &former),
+		sql_reap_former_content_call(registry->pool, SQL_REAP_FORMER_TENANTS, &former),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
-	reaping->n = result == DB_OK ? rows.affected : 0;
+	reaping->n = result == DB_OK ? calls[0].rows.affected : 0;
 	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
 }
 
@@ -385,7 +397,157 @@ static enum outcome reap_changes(struct reaping *reaping, bool dry_run)
 	return outcome;
 }
 
-// ---- tokens
+// ---- what updates replaced
+
+static enum db_verdict delete_former(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_former_content in = { .after = reaping->after, .upto = reaping->upto };
+	enum db_result result = sql_reap_former_content_run(registry->db, registry->pool, reaping->former, &in, NULL);
+
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+// Deletes content from its beginning, as the change log is shortened: it is in the order of the changes that replaced it. Where it is no
+// longer kept at all, everything is due.
+static enum outcome reap_former(struct reaping *reaping, enum sql_reap_former table)
+{
+	struct registry *registry = reaping->registry;
+	struct sql_reap_page_of_former in = { .until = kept_since(registry, registry->settings->content_retention), .limit = ROWS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = OUTCOME_OK;
+	size_t n_due = ROWS_AT_ONCE;
+
+	reaping->former = table;
+	while (outcome == OUTCOME_OK && n_due == ROWS_AT_ONCE && !must_end(reaping)) {
+		struct db_rows rows;
+		enum db_result result = sql_reap_page_of_former_run(registry->db, registry->pool, table, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		reaping->after = in.after;
+		for (n_due = 0; n_due < rows.n && sql_reap_page_of_former_row(&rows, n_due)->is_due != 0; n_due++)
+			in.after = sql_reap_page_of_former_row(&rows, n_due)->id;
+		reaping->upto = in.after;
+		pool_rewind(registry->pool, mark);
+		if (n_due > 0)
+			outcome = transact(reaping, delete_former);
+	}
+	return outcome;
+}
+
+// ---- usage
+
+// until: periods that ended before are deleted, but for the last one.
+static enum db_verdict delete_closings(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_closings in = { .until = reaping->until_us, .newest = reaping->newest_us, .limit = ROWS_AT_ONCE };
+	struct db_rows rows;
+	enum db_result result = sql_reap_closings_run(registry->db, registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+static enum db_verdict delete_periods(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	uint64_t affected;
+	enum db_result result = sql_reap_period_bulk(registry->db, registry->pool, reaping->periods, reaping->n, &affected);
+
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+// Reads when the first period begins that is kept, and when the last one ends. 0: there is none.
+static enum outcome read_kept(struct registry *registry, int64_t *since_us, int64_t *newest_us)
+{
+	struct db_rows rows;
+	enum db_result result = sql_reap_usage_kept_run(registry->db, registry->pool, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct sql_reap_usage_kept_row *row = sql_reap_usage_kept_row(&rows, 0);
+	*since_us = row->since_is_null ? 0 : row->since;
+	*newest_us = row->newest_is_null ? 0 : row->newest;
+	return OUTCOME_OK;
+}
+
+// Deletes what periods that are no longer listed say of tenants, but for the newest of each tenant and type: it is the balance with which
+// the first period begins that is kept.
+static enum outcome reap_periods(struct reaping *reaping, int64_t until_us)
+{
+	struct registry *registry = reaping->registry;
+	struct sql_reap_page_of_periods in = { .until = until_us, .limit = ROWS_AT_ONCE };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = OUTCOME_OK;
+	struct db_rows rows;
+
+	do {
+		enum db_result result = sql_reap_page_of_periods_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		struct sql_reap_period *periods = POOL_ARRAY(registry->pool, struct sql_reap_period, rows.n);
+		size_t n_due = 0;
+		for (size_t i = 0; i < rows.n; i++) {
+			const struct sql_reap_page_of_periods_row *row = sql_reap_page_of_periods_row(&rows, i);
+			in.at = row->until;
+			in.tenant_id = row->tenant_id;
+			in.type_id = row->type_id;
+			if (row->is_due != 0)
+				periods[n_due++] = (struct sql_reap_period){ .until = in.at, .tenant_id = in.tenant_id, .type_id = in.type_id };
+		}
+		reaping->periods = periods;
+		reaping->n = n_due;
+		if (n_due > 0)
+			outcome = transact(reaping, delete_periods);
+		pool_rewind(registry->pool, mark);
+	} while (outcome == OUTCOME_OK && rows.n == ROWS_AT_ONCE && !must_end(reaping));
+	return outcome;
+}
+
+// dry_run: only counts.
+static enum outcome reap_usage(struct reaping *reaping, bool dry_run)
+{
+	struct registry *registry = reaping->registry;
+	int64_t since_us;
+
+	if (registry->settings->usage_retention == 0)
+		return OUTCOME_OK;
+	reaping->until_us = kept_since(registry, registry->settings->usage_retention);
+	if (dry_run) {
+		const struct sql_reap_count_closings in = { .until = reaping->until_us };
+		struct db_rows rows;
+		enum db_result result = sql_reap_count_closings_run(registry->db, registry->pool, &in, &rows);
+		reaping->counts->periods += result == DB_OK ? sql_reap_count_closings_row(&rows, 0)->n : 0;
+		return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	}
+	enum outcome outcome = read_kept(registry, &since_us, &reaping->newest_us);
+	do {
+		if (outcome == OUTCOME_OK)
+			outcome = transact(reaping, delete_closings);
+		reaping->counts->periods += outcome == OUTCOME_OK ? reaping->n : 0;
+	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE && !must_end(reaping));
+	if (outcome == OUTCOME_OK)
+		outcome = read_kept(registry, &since_us, &reaping->newest_us);
+	return outcome == OUTCOME_OK && since_us != 0 && !must_end(reaping) ? reap_periods(reaping, since_us) : outcome;
+}
+
+// ---- forwards and tokens that have ended
+
+static enum db_verdict delete_forwards(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_forwards in = { .now = registry->now_us, .limit = ROWS_AT_ONCE };
+	struct db_rows rows;
+	enum db_result result = sql_reap_forwards_run(registry->db, registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
 
 static enum db_verdict delete_tokens(void *arg)
 {
@@ -399,13 +561,39 @@ static enum db_verdict delete_tokens(void *arg)
 	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
 }
 
-static enum outcome reap_tokens(struct reaping *reaping)
+// Runs delete, which deletes up to ROWS_AT_ONCE rows, until it finds no more.
+static enum outcome reap_ended(struct reaping *reaping, enum db_verdict (*delete)(void *arg), uint64_t *counter)
 {
 	enum outcome outcome;
 
 	do {
-		outcome = transact(reaping, delete_tokens);
-		reaping->counts->tokens += outcome == OUTCOME_OK ? reaping->n : 0;
+		outcome = transact(reaping, delete);
+		*counter += outcome == OUTCOME_OK ? reaping->n : 0;
+	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE && !must_end(reaping));
+	return outcome;
+}
+
+// ---- sessions
+
+static enum db_verdict delete_sessions(void *arg)
+{
+	struct reaping *reaping = arg;
+	struct registry *registry = reaping->registry;
+	const struct sql_reap_sessions in = { .now = registry->now_us, .limit = ROWS_AT_ONCE };
+	struct db_rows rows;
+	enum db_result result = sql_reap_sessions_run(registry->db, registry->pool, &in, &rows);
+
+	reaping->n = result == DB_OK ? rows.affected : 0;
+	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
+}
+
+// Deletes sessions of the console that have ended. The counts don't include them.
+static enum outcome reap_sessions(struct reaping *reaping)
+{
+	enum outcome outcome;
+
+	do {
+		outcome = transact(reaping, delete_sessions);
 	} while (outcome == OUTCOME_OK && reaping->n == ROWS_AT_ONCE && !must_end(reaping));
 	return outcome;
 }
@@ -451,6 +639,8 @@ static enum outcome count_all(struct reaping *reaping)
 		outcome = reap_moves(reaping, true);
 	if (outcome == OUTCOME_OK)
 		outcome = reap_changes(reaping, true);
+	if (outcome == OUTCOME_OK)
+		outcome = reap_usage(reaping, true);
 	if (outcome == OUTCOME_OK)
 		outcome = count_rows(reaping, SQL_REAP_DUE_TOKENS, &reaping->counts->tokens);
 	return outcome;
@@ -508,8 +698,16 @@ static enum outcome purge_all(struct reaping *reaping)
 		outcome = reap_moves(reaping, false);
 	if (outcome == OUTCOME_OK && !must_end(reaping))
 		outcome = reap_changes(reaping, false);
+	for (enum sql_reap_former i = 0; i < SQL_REAP_FORMER__N && outcome == OUTCOME_OK && !must_end(reaping); i++)
+		outcome = reap_former(reaping, i);
 	if (outcome == OUTCOME_OK && !must_end(reaping))
-		outcome = reap_tokens(reaping);
+		outcome = reap_usage(reaping, false);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_ended(reaping, delete_forwards, &reaping->counts->forwards);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_ended(reaping, delete_tokens, &reaping->counts->tokens);
+	if (outcome == OUTCOME_OK && !must_end(reaping))
+		outcome = reap_sessions(reaping);
 	if (outcome == OUTCOME_OK && !must_end(reaping))
 		outcome = drop_leftovers(reaping->registry);
 	if (outcome == OUTCOME_OK && !reaping->counts->stopped)

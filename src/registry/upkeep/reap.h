@@ -11,9 +11,10 @@
 struct reap_counts {
 	uint64_t tenants;   // deleted tenants past their purge time
 	uint64_t resources; // resources past their purge time, and those of purged tenants
-	uint64_t forwards;  // forwards to purged resources
+	uint64_t forwards;  // forwards to purged resources, and those that have expired
 	uint64_t moves;     // finished longer ago than the retention
 	uint64_t changes;   // older than change_retention
+	uint64_t periods;   // closed periods of usage that ended longer ago than usage_retention
 	uint64_t tokens;    // expired or revoked longer ago than the retention, and those of purged tenants
 	bool stopped;       // the run ended before its end, since stop was set
 };

@@ -34,6 +34,7 @@ static struct streamed_change followed_of(struct registry *registry, const struc
 		.former = c->tenant_live_is_null ? c->tenant : STR_NONE,
 		.tenant_id = c->tenant_id,
 		.from = c->from_tenant,
+		.beside = c->beside != 0,
 		.resource = {
 			.id = c->resource_id,
 			.type = c->type_id_is_null ? NULL : type_by_id(registry, c->type_id),

@@ -15,6 +15,7 @@ struct streamed_change {
 	// As the log describes it; change_stream_contents() replaces that by what is stored. id 0: the tenant itself was changed.
 	struct resource resource;
 	const struct tenant *itself; // if the tenant itself was changed: the tenant. Set by change_stream_contents()
+	bool beside;                // the change is of what the tenant has beside its document: no object has changed
 	bool newest;                // the resource or tenant has no later change. Set by change_stream_contents()
 	bool asks_before;           // set by the caller: change_stream_contents() shall set before
 	struct str before;          // labels and selectable fields before the change (log/selectable.h); p NULL: not known

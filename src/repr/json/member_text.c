@@ -4,6 +4,7 @@
 
 #include "base/budget.h"
 #include "repr/json/internal.h"
+#include "repr/json/part.h"
 
 size_t json_skip_string(struct str text, size_t at)
 {
@@ -18,8 +19,7 @@ size_t json_skip_string(struct str text, size_t at)
 	return at + 1;
 }
 
-// The offset behind the value that begins at text.p[at], at most text.n.
-static size_t skip_value(struct str text, size_t at)
+size_t json_skip_value(struct str text, size_t at)
 {
 	size_t depth = 0;
 
@@ -51,7 +51,7 @@ bool json_members_next(struct json_members *members, struct str *name, struct st
 	if (quote >= text.n || text.p[quote] != '"')
 		return false;
 	size_t colon = json_skip_string(text, quote);
-	members->at = skip_value(text, colon + 1);
+	members->at = json_skip_value(text, colon + 1);
 	*name = str_part(text, quote + 1, colon - 1);
 	*value = str_part(text, colon + 1, members->at);
 	return true;

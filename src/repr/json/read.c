@@ -8,6 +8,7 @@
 #include "base/budget.h"
 #include "base/pool.h"
 #include "repr/json/internal.h"
+#include "repr/json/part.h"
 
 struct json_reader {
 	struct pool *pool;
@@ -17,6 +18,7 @@ struct json_reader {
 	size_t at;
 	struct doc_limits limits;
 	size_t depth, nodes;
+	const char *const *without; // names of members that are skipped; NULL: none
 	struct str *error;
 };
 
@@ -206,6 +208,23 @@ static bool read_elements(struct json_reader *reader, struct doc *array)
 	return take(reader, ']') || fail_expected(reader, "',' or ']' after an element");
 }
 
+static bool is_skipped(const struct json_reader *reader, struct str name)
+{
+	const char *const *without = reader->without;
+
+	while (without != NULL && *without != NULL && !str_eq_c(name, *without))
+		without++;
+	return without != NULL && *without != NULL;
+}
+
+static bool skip_value(struct json_reader *reader)
+{
+	budget_work(1);
+	skip_blanks(reader);
+	reader->at = json_skip_value(reader->text, reader->at);
+	return true;
+}
+
 static bool read_member(struct json_reader *reader, struct doc *object)
 {
 	struct doc *value;
@@ -220,6 +239,8 @@ static bool read_member(struct json_reader *reader, struct doc *object)
 		return fail(reader, start, "a member's name can't hold \\u0000");
 	if (!take(reader, ':'))
 		return fail_expected(reader, "':' after a member's name");
+	if (is_skipped(reader, name))
+		return skip_value(reader);
 	if (!read_value(reader, &value))
 		return false;
 	if (json_add_member(object, name, value))
@@ -295,7 +316,13 @@ static bool read_text(struct json_reader *reader, struct doc **value)
 
 bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits, struct doc **doc, struct str *error)
 {
-	struct json_reader reader = { .pool = pool, .given = text, .limits = limits, .error = error };
+	return doc_parse_json_without(pool, text, limits, NULL, doc, error);
+}
+
+bool doc_parse_json_without(struct pool *pool, struct str text, struct doc_limits limits, const char *const *names, struct doc **doc,
+	struct str *error)
+{
+	struct json_reader reader = { .pool = pool, .given = text, .limits = limits, .without = names, .error = error };
 	struct doc *value;
 
 	*doc = NULL;

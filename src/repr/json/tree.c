@@ -95,11 +95,18 @@ static struct doc_member *find_member(const struct doc *object, uint64_t key, st
 		uint32_t slot = *find_slot(object, key, name);
 		return slot != 0 ? &object->members[slot - 1] : NULL;
 	}
-	for (struct doc_member *member = object->members, *end = member + object->used; member < end; member++) {
+	struct doc_member *member = object->members, *end = member + object->used;
+	for (;; member++) {
+		// Four keys in a step: bodies of some fifty members are searched again and again.
+		while (end - member >= 4 && member[0].key != key && member[1].key != key && member[2].key != key && member[3].key != key)
+			member += 4;
+		while (member < end && member->key != key)
+			member++;
+		if (member == end)
+			return NULL;
 		if (has_name(member, key, name))
 			return member;
 	}
-	return NULL;
 }
 
 struct doc_member *json_find_member(const struct doc *object, struct str name)

@@ -14,6 +14,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/shared.h"
+#include "base/uuid.h"
 #include "db/db.h"
 #include "db/settings.h"
 #include "server/host/host.h"
@@ -21,6 +22,7 @@
 #include "server/host/mover_process.h"
 #include "server/host/observer.h"
 #include "server/host/reaper.h"
+#include "server/host/usage_counter.h"
 #include "server/host/writer_watch.h"
 #include "server/setup/child.h"
 #include "server/setup/host.h"
@@ -28,15 +30,16 @@
 #include "server/setup/settings.h"
 #include "server/setup/setup.h"
 #include "server/setup/signals.h"
+#include "server/webhook/deliverer.h"
 #include "settings/settings.h"
 
 enum {
-	LOOK_MS = 1000,        // between two looks at the lock, at hanging children and at the shared memory
+	LOOK_MS = 1000,             // between two looks at the lock, at hanging children and at the shared memory
 	METRICS_AGAIN_US = 5000000, // between two attempts to open the socket of /metrics
-	STOP_LIMIT_MS = 30000, // children that still run so long after they were told to end are killed
+	STOP_LIMIT_MS = 30000,      // children that still run so long after they were told to end are killed
 };
 
-static const enum child_kind kinds[] = { CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER, CHILD_WRITER_WATCH };
+static const enum child_kind kinds[] = { CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER, CHILD_WRITER_WATCH, CHILD_USAGE, CHILD_DELIVERER };
 
 struct host {
 	const struct host_options *options;
@@ -48,8 +51,9 @@ struct host {
 	bool metrics_told;              // why it can't be opened is in the log
 	int signal_fd;
 	pid_t pid;
+	struct uuid claim;       // under which its deliverers hold the lease of webhooks, one after the other
 	struct children children; // they run while it holds the lock
-	bool works;      // it holds the lock, and children are to run
+	bool works;               // it holds the lock, and children are to run
 	bool stopping;
 	bool told;       // why the lock can't be taken is in the log
 	int64_t kill_us; // clock_tick_us() at which children that were told to end are killed; 0: none was told, or they were killed
@@ -68,18 +72,40 @@ static void begin_child(struct host *host, const char *name)
 	metrics_socket_forget(&host->metrics);
 }
 
+// As ps and top show a child; at most 15 bytes.
+static const char *process_name(enum child_kind kind)
+{
+	switch (kind) {
+	case CHILD_REAPER:
+		return "tenured-reaper";
+	case CHILD_OBSERVER:
+		return "tenured-observe";
+	case CHILD_USAGE:
+		return "tenured-usage";
+	default:
+		assert(kind == CHILD_WRITER_WATCH);
+		return "tenured-writer";
+	}
+}
+
 _Noreturn static void run_child(struct host *host, enum child_kind kind)
 {
 	if (kind == CHILD_MOVER) {
 		begin_child(host, "tenured-mover");
 		_exit(mover_process_main(host->config, host->shared));
 	}
-	begin_child(host, kind == CHILD_REAPER ? "tenured-reaper" : kind == CHILD_OBSERVER ? "tenured-observe" : "tenured-writer"); // at most 15 bytes
+	if (kind == CHILD_DELIVERER) {
+		begin_child(host, "tenured-deliver");
+		_exit(deliverer_run(host->config, host->shared, &host->claim));
+	}
+	begin_child(host, process_name(kind));
 	signals_stop_by(SIG_DFL);
 	if (kind == CHILD_REAPER)
 		reaper_run(host->config, host->shared);
 	else if (kind == CHILD_WRITER_WATCH)
 		writer_watch_run(host->config, host->shared);
+	else if (kind == CHILD_USAGE)
+		usage_counter_run(host->config, host->shared);
 	else
 		observer_run(host->config, host->shared);
 	_exit(EX_OSERR);
@@ -354,7 +380,7 @@ static bool host_open(struct host *host)
 
 int host_main(const struct host_options *options, struct config **config, struct shared *shared)
 {
-	struct host host = { .options = options, .config = *config, .shared = shared, .pid = getpid() };
+	struct host host = { .options = options, .config = *config, .shared = shared, .pid = getpid(), .claim = uuid_new() };
 	int code = EX_OK;
 
 	(void)prctl(PR_SET_NAME, "tenured-host");

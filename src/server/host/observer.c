@@ -73,6 +73,9 @@ static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUG
 	gauges[METRICS_HORIZON_LAG] = (int64_t)seen.above_horizon;
 	gauges[METRICS_HORIZON_HELD_SINCE_US] = observer->held_since_us;
 	gauges[METRICS_REAPED_AT_US] = seen.reaped_at_us;
+	gauges[METRICS_MAINTENANCE_SINCE_US] = seen.maintenance_us;
+	gauges[METRICS_USAGE_CLOSED_US] = seen.usage_closed_us;
+	gauges[METRICS_USAGE_DUE_SINCE_US] = seen.usage_due_us;
 	return OUTCOME_OK;
 }
 

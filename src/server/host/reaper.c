@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/maintenance.h"
 #include "db/settings.h"
 #include "registry/cache/coherence.h"
 #include "registry/registry.h"
@@ -46,6 +47,7 @@ static bool reaper_open(struct reaper *reaper, const struct config *config, cons
 		reaper_close(reaper);
 		return false;
 	}
+	db_heed_maintenance(reaper->db, true);
 	coherence_join(reaper->store, host);
 	registry_attach(reaper->registry, reaper->store);
 	return true;
@@ -56,9 +58,9 @@ static void purge(struct reaper *reaper)
 	struct reap_counts n = { 0 };
 	enum outcome outcome = reap(reaper->registry, false, NULL, &n);
 
-	log_info("purged %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens%s",
+	log_info("purged %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens%s",
 		(unsigned long long)n.tenants, (unsigned long long)n.resources, (unsigned long long)n.forwards,
-		(unsigned long long)n.moves, (unsigned long long)n.changes, (unsigned long long)n.tokens,
+		(unsigned long long)n.moves, (unsigned long long)n.changes, (unsigned long long)n.periods, (unsigned long long)n.tokens,
 		outcome == OUTCOME_OK ? "" : ", then the database failed; the rest follows");
 }
 
@@ -66,6 +68,7 @@ static void purge(struct reaper *reaper)
 static unsigned look(struct reaper *reaper)
 {
 	struct uuid none = { 0 };
+	struct db_maintenance maintenance;
 	int64_t last_us;
 
 	pool_clear(reaper->pool);
@@ -78,6 +81,10 @@ static unsigned look(struct reaper *reaper)
 		uint64_t rest_s = (reaper->interval_us - (uint64_t)(now_us - last_us)) / 1000000 + 1;
 		return rest_s < LOOK_S ? (unsigned)rest_s : LOOK_S;
 	}
+	if (db_maintenance_read(reaper->db, reaper->pool, &maintenance) != DB_OK)
+		return AWAY_S;
+	if (maintenance.on)
+		return LOOK_S;
 	purge(reaper);
 	return AWAY_S;
 }

@@ -12,6 +12,7 @@
 #include "base/pool.h"
 #include "base/siphash.h"
 #include "db/db.h"
+#include "db/maintenance.h"
 #include "http/media.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/settings.h"
@@ -109,19 +110,27 @@ static enum outcome identify_caller(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	struct call *call = exchange->call;
-	struct str detail = STR(""), token = auth_token(&call->request);
+	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool };
+	struct str detail = STR(""), token = auth_token(&call->request), cookie = session_cookie(&place, &call->request);
 	struct limits_refusal refusal;
 
-	if (!limits_may_try(pipeline->limits, call->request.remote_addr, token, &refusal))
+	if (!limits_may_try(pipeline->limits, call->request.remote_addr, cookie.p != NULL ? cookie : token, &refusal))
 		return refuse(call, &refusal);
+	enum outcome outcome = session_open(&place, &call->request, &call->session, &detail);
+	if (outcome != OUTCOME_OK) {
+		if (outcome == OUTCOME_UNAUTHENTICATED)
+			limits_was_wrong(pipeline->limits, call->request.remote_addr);
+		call->problem = (struct problem){ .detail = detail };
+		return outcome;
+	}
 	const struct auth_question question = { .db = pipeline->db, .pool = call->pool, .request = &call->request,
 		.dialect = call->match.dialect, .may_wait = true };
-	enum outcome outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
+	outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	// Only a token that was validated just now: a cache entry proves nothing new.
 	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))
-		limits_was_right(pipeline->limits, token);
+		limits_was_right(pipeline->limits, cookie.p != NULL ? cookie : token);
 	if (outcome != OUTCOME_OK)
 		call->problem = (struct problem){ .detail = detail };
 	return outcome;
@@ -213,12 +222,16 @@ enum step_result step_authenticate(struct exchange *exchange)
 	return outcome == OUTCOME_OK ? STEP_NEXT : done(exchange, outcome);
 }
 
+static bool reads(const struct call *call)
+{
+	return call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
+}
+
 enum step_result step_permit(struct exchange *exchange)
 {
 	struct call *call = exchange->call;
 	enum role needed = call->match.method->role;
-	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
-	enum outcome outcome = reads ? principal_may_read(&call->who, needed, call->realm)
+	enum outcome outcome = reads(call) ? principal_may_read(&call->who, needed, call->realm)
 	                             : principal_may(&call->who, needed, call->realm);
 	const struct dialect *dialect = dialect_of(&call->match);
 
@@ -353,8 +366,13 @@ static enum step_result discard_answer(struct exchange *exchange, enum outcome o
 {
 	struct call *call = exchange->call;
 
-	log_warning("%s: %s", call->match.method->id, db_error(exchange->pipeline->db));
+	unsigned maintenance_s = db_maintenance_s(exchange->pipeline->db);
+
+	if (maintenance_s == 0)
+		log_warning("%s: %s", call->match.method->id, db_error(exchange->pipeline->db));
 	response_reset(&call->response, call->pool);
+	if (maintenance_s > 0)
+		response_set(&call->response, "Retry-After", str_printf(call->pool, "%u", maintenance_s));
 	if (db_txn_uncertain(exchange->pipeline->db))
 		return done_because(exchange, outcome,
 			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
@@ -391,7 +409,8 @@ static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str
 	if (registry_begin(&registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
 		return false;
 	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_tenant, &wanted) != DB_OK) {
-		log_warning("tenant %.*s is not there and can't be created: %s", STR_ARG(name), db_error(pipeline->db));
+		if (db_maintenance_s(pipeline->db) == 0)
+			log_warning("tenant %.*s is not there and can't be created: %s", STR_ARG(name), db_error(pipeline->db));
 		return false;
 	}
 	coherence_committed(&registry);
@@ -461,6 +480,7 @@ enum step_result step_run(struct exchange *exchange)
 
 	if (method->txn == TXN_NONE)
 		return done(exchange, run_handler(exchange));
+	db_heed_maintenance(pipeline->db, true);
 	ensure_default_tenant(pipeline, call);
 	ensure_tenant_of_caller(pipeline, call);
 	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
@@ -470,6 +490,7 @@ enum step_result step_run(struct exchange *exchange)
 	call->registry->privileged = call->who.role == ROLE_OPERATOR;
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
+	db_heed_maintenance(pipeline->db, !reads(call)); // some reads need a transaction of that mode, and write nothing
 	enum db_result result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
 		attempt_run, exchange);
 	budget_end(); // the transaction has ended: no limit may prevent its answer

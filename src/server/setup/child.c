@@ -17,7 +17,8 @@ void child_ended(struct child *child, int64_t now_us)
 
 	if (ready || now_us - child->started_us >= CHILD_STEADY_MS * INT64_C(1000) || child->delay_ms == CHILD_DELAY_READY_MS)
 		child->delay_ms = 0;
-	child->delay_ms = ready ? CHILD_DELAY_READY_MS : child->delay_ms == 0 ? CHILD_DELAY_FIRST_MS : child->delay_ms * 2;
+	child->delay_ms = ready ? CHILD_DELAY_READY_MS : child->delay_ms == 0 ? CHILD_DELAY_FIRST_MS
+									      : child->delay_ms * 2;
 	if (child->delay_ms > CHILD_DELAY_MAX_MS)
 		child->delay_ms = CHILD_DELAY_MAX_MS;
 	child->stopped_us = 0;
@@ -49,6 +50,8 @@ const char *child_name(const struct child *child)
 		[CHILD_REAPER] = "reaper",
 		[CHILD_OBSERVER] = "observer",
 		[CHILD_WRITER_WATCH] = "writer watch",
+		[CHILD_USAGE] = "usage counter",
+		[CHILD_DELIVERER] = "deliverer",
 	};
 
 	assert((size_t)child->kind < COUNT_OF(names));

@@ -10,12 +10,23 @@
 #include "base/base.h"
 
 // CHILD_MOVER and those behind it are children of the host service; the others are the master's.
-enum child_kind { CHILD_WORKER, CHILD_HOST, CHILD_SENDER, CHILD_WATCH, CHILD_MOVER, CHILD_REAPER, CHILD_OBSERVER, CHILD_WRITER_WATCH };
+enum child_kind { CHILD_WORKER,
+	CHILD_HOST,
+	CHILD_SENDER,
+	CHILD_WATCH,
+	CHILD_MOVER,
+	CHILD_REAPER,
+	CHILD_OBSERVER,
+	CHILD_WRITER_WATCH,
+	CHILD_USAGE,
+	CHILD_DELIVERER };
 
 enum {
 	CHILD_DELAY_READY_MS = 10, // after a child that was ready ended
-	CHILD_DELAY_FIRST_MS = 100, CHILD_DELAY_MAX_MS = 10000, CHILD_STEADY_MS = 10000,
-	CHILD_STOPPED_S = 5,       // a child that was stopped (SIGSTOP) for so long is killed
+	CHILD_DELAY_FIRST_MS = 100,
+	CHILD_DELAY_MAX_MS = 10000,
+	CHILD_STEADY_MS = 10000,
+	CHILD_STOPPED_S = 5, // a child that was stopped (SIGSTOP) for so long is killed
 };
 
 // What a child tells its master, in memory shared by both.

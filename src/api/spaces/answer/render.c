@@ -193,7 +193,8 @@ void listing_begin(struct listing *listing, struct call *call, const struct targ
 	response_unspill(&call->response); // the handler may run again
 	struct buf *out = &listing->out;
 	if (table.p != NULL)
-		listing->columns = table_columns_for(pool, target->definition, target->version);
+		listing->columns = table_columns_for(call->pool, target->definition,
+			definition_details(call->registry, target->definition, target->version));
 	BUF_LIT(out, "{\"kind\":");
 	json_add_string(out, table.p != NULL ? STR("Table") : list_kind(pool, target->definition));
 	BUF_LIT(out, ",\"apiVersion\":");

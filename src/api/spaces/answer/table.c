@@ -105,11 +105,11 @@ static void read_builtin_paths(struct pool *pool, struct type_column *columns, s
 }
 
 const struct table_columns *table_columns_for(struct pool *pool, const struct definition *definition,
-	const struct definition_version *version)
+	const struct definition_details *details)
 {
 	struct table_columns *table = POOL_NEW(pool, struct table_columns);
 	const struct type_column *builtin = definition->builtin ? type_parts(definition->type)->columns : NULL;
-	size_t n_builtin = 0, n_custom = version->columns != NULL ? version->n_columns : 0;
+	size_t n_builtin = 0, n_custom = details->n_columns;
 	struct type_column *columns;
 
 	while (builtin != NULL && builtin[n_builtin].name.n > 0)
@@ -122,7 +122,7 @@ const struct table_columns *table_columns_for(struct pool *pool, const struct de
 	read_builtin_paths(pool, &columns[table->n], n_builtin);
 	table->n += n_builtin;
 	for (size_t i = 0; builtin == NULL && i < n_custom; i++)
-		columns[table->n++] = custom_column(pool, &version->columns[i]);
+		columns[table->n++] = custom_column(pool, &details->columns[i]);
 	if (table->n == 1)
 		columns[table->n++] = age_column;
 	return table;

@@ -13,9 +13,9 @@ struct table_columns;
 enum table_object { TABLE_METADATA, TABLE_OBJECT, TABLE_NONE };
 
 // The columns of a type in a version. A built-in kind has its own; a custom type has the name and the columns of its definition,
-// or else the name and age. Lives in pool; the definition must live as long.
+// or else the name and age. details: of the version (definition_details()). Lives in pool; the definition must live as long.
 const struct table_columns *table_columns_for(struct pool *pool, const struct definition *definition,
-	const struct definition_version *version);
+	const struct definition_details *details);
 // Appends the value of columnDefinitions: "[{"name":"Name",…}]".
 void table_add_columns(const struct table_columns *columns, struct buf *out);
 // Appends a row for the object: {"cells":[…],"object":…}. now_us: the time to which ages are counted. Temporary memory is

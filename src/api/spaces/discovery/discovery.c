@@ -381,7 +381,8 @@ static size_t count_versions(const struct definition *const *list, size_t n)
 	return count;
 }
 
-static struct openapi_type described(const struct definition *definition, const struct definition_version *version)
+static struct openapi_type described(struct registry *registry, const struct definition *definition,
+	const struct definition_version *version)
 {
 	return (struct openapi_type){
 		.group = definition->type->group,
@@ -391,7 +392,7 @@ static struct openapi_type described(const struct definition *definition, const 
 		.namespaced = definition_is_namespaced(definition),
 		.dry_runs = true,
 		.builtin = definition->builtin,
-		.schema = version->schema,
+		.schema = definition_details(registry, definition, version)->schema,
 	};
 }
 
@@ -437,7 +438,7 @@ enum outcome get_openapi(struct call *call)
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < list[i]->n_versions; k++)
 			if (list[i]->versions[k].served)
-				types[count++] = described(list[i], &list[i]->versions[k]);
+				types[count++] = described(call->registry, list[i], &list[i]->versions[k]);
 	openapi_add(call->pool, types, count, &out);
 	if (is_unchanged(call, buf_str(&out)))
 		return OUTCOME_NOT_MODIFIED;

@@ -73,16 +73,17 @@ static void add_unknown(const struct type_field *fields, const struct doc *objec
 
 // ---- built-in and custom kinds
 
-static void find_unknown(const struct target *target, const struct doc *object, struct field_faults *unknown)
+static void find_unknown(struct call *call, const struct target *target, const struct doc *object, struct field_faults *unknown)
 {
+	const struct structural *schema = definition_details(call->registry, target->definition, target->version)->structural;
 	const struct field_path root = field_name(NULL, STR("")), of_metadata = field_name(NULL, STR("metadata"));
 	const struct type_parts *parts = type_parts(target->definition->type);
 	const struct doc *metadata;
 
 	if (doc_get(object, STR("metadata"), &metadata))
 		add_unknown(metadata_fields, metadata, &of_metadata, false, unknown);
-	if (target->version->structural != NULL && target->version->prunes)
-		structural_unknown(target->version->structural, object, unknown);
+	if (schema != NULL && target->version->prunes)
+		structural_unknown(schema, object, unknown);
 	else if (parts->fields != NULL)
 		add_unknown(parts->fields, object, &root, true, unknown);
 }
@@ -117,8 +118,9 @@ static void find_selectable(const struct doc *spec, const struct field_path *at,
 }
 
 // Finds parts of a definition that newer Kubernetes clusters act upon, and that this server only stores.
-static void find_idle(const struct target *target, const struct doc *object, struct field_faults *idle)
+static void find_idle(struct call *call, const struct target *target, const struct doc *object, struct field_faults *idle)
 {
+	UNUSED(call);
 	const struct field_path at = field_name(NULL, STR("spec"));
 	const struct doc *spec;
 
@@ -159,17 +161,17 @@ static struct field_faults only_new(struct pool *pool, const struct field_faults
 	return fresh;
 }
 
-typedef void find_function(const struct target *target, const struct doc *object, struct field_faults *found);
+typedef void find_function(struct call *call, const struct target *target, const struct doc *object, struct field_faults *found);
 
 static struct field_faults find_new(struct call *call, find_function *find, const struct target *target,
 	const struct doc *object, const struct doc *current)
 {
 	struct field_faults found = field_faults_new(call->pool), old = field_faults_new(call->pool);
 
-	find(target, object, &found);
+	find(call, target, object, &found);
 	if (found.n == 0 || current == NULL)
 		return found;
-	find(target, current, &old);
+	find(call, target, current, &old);
 	return only_new(call->pool, &found, &old);
 }
 

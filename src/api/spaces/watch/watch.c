@@ -358,7 +358,8 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
 	if (answer_wanted_table(call).p != NULL)
-		begun.columns = table_columns_for(call->pool, target->definition, target->version);
+		begun.columns = table_columns_for(call->pool, target->definition,
+			definition_details(call->registry, target->definition, target->version));
 	if (outcome == OUTCOME_OK && !expired)
 		outcome = send_initial_events(&begun);
 	if (outcome != OUTCOME_OK)

@@ -194,7 +194,7 @@ static struct str tenant_name(const struct streamed_change *change)
 // A caller of a tenant sees only that tenant's object.
 static bool wants_tenant(const struct watcher *watcher, const struct streamed_change *change)
 {
-	if (!watcher->words.tenants || !is_of_tenant(change))
+	if (!watcher->words.tenants || !is_of_tenant(change) || change->beside)
 		return false;
 	if (watcher->words.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
 		return false;
@@ -293,7 +293,8 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	if (outcome == OUTCOME_OK)
 		outcome = selection_read(call, &telling->target, &telling->choice);
 	if (outcome == OUTCOME_OK && answer_wanted_table(call).p != NULL)
-		telling->columns = table_columns_for(call->pool, telling->target.definition, telling->target.version);
+		telling->columns = table_columns_for(call->pool, telling->target.definition,
+			definition_details(call->registry, telling->target.definition, telling->target.version));
 	return outcome;
 }
 

@@ -1,0 +1,96 @@
+-- Undo: what one request changed, and whether that is still as it left it.
+
+-- The changes of a request in their order, with what they replaced, the present state of what they changed, and its last change.
+-- @statement undo_rows
+-- @in request_id bytes, limit uint
+-- @out id uint, at time, actor text, verb text, tenant_id uint, from_tenant_id uint null, resource_id uint null, type_id uint null,
+--      namespace text null, name text null, uid bytes, fields text null, former_locked uint null, former_meta text null,
+--      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null, later_actor text null,
+--      later_at time null, later_verb text null
+SELECT c.id, c.at, c.actor, c.verb, c.tenant_id, c.from_tenant_id, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.fields,
+  f.locked AS former_locked, f.meta AS former_meta, f.body AS former_body, f.traits AS former_traits, r.tenant_id AS owner_id, r.live,
+  r.changed, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb
+FROM changes c FORCE INDEX (request)
+LEFT JOIN former_resources f ON f.change_id = c.id
+LEFT JOIN resources r ON r.id = c.resource_id
+LEFT JOIN changes l ON l.id = r.changed
+WHERE c.request_id = :request_id
+ORDER BY c.id
+LIMIT :limit;
+
+-- Whose resources a request moved to whom, of the first that it moved, by their names of today; NULL: purged.
+-- @statement undo_tenants
+-- @in request_id bytes
+-- @out source text null, dest text null
+SELECT s.name AS source, d.name AS dest
+FROM changes c FORCE INDEX (request)
+LEFT JOIN tenants s ON s.id = c.from_tenant_id AND s.live = 1
+LEFT JOIN tenants d ON d.id = c.tenant_id AND d.live = 1
+WHERE c.request_id = :request_id AND c.verb = 'moved'
+ORDER BY c.id
+LIMIT 1;
+
+-- Records the undo of a move as a move in the other direction, if the move was recorded.
+-- @statement undo_record_move
+-- @in uid bytes, actor text, now time, undone bytes
+INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, finished_at)
+SELECT :uid, m.dest_id, m.source_id, m.resource_id, 'done', NULL, m.words, :actor, m.resources, :now, :now
+FROM moves m
+WHERE m.uid = :undone;
+
+-- Those of the resources that are shown one by one, as they are now.
+-- @statement undo_shown
+-- @in request_id bytes, limit uint
+-- @out change_id uint, r resource
+SELECT c.id AS change_id, {resource}
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id
+WHERE c.request_id = :request_id
+ORDER BY c.id
+LIMIT :limit;
+
+-- What an update of a tenant replaced.
+-- @statement undo_former_tenant
+-- @in change_id uint
+-- @out tier text, metadata text, object text, etag_required uint
+SELECT i.name AS tier, f.metadata, f.object, f.etag_required
+FROM former_tenants f
+JOIN tiers i ON i.id = f.tier_id
+WHERE f.change_id = :change_id;
+
+-- The first change in a tenant behind one.
+-- @statement undo_later
+-- @in tenant_id uint, after uint
+-- @out actor text, at time, verb text
+SELECT c.actor, c.at, c.verb FROM changes c FORCE INDEX (tenant) WHERE c.tenant_id = :tenant_id AND c.id > :after ORDER BY c.id LIMIT 1;
+
+-- How many changes a request has made so far.
+-- @statement undo_count
+-- @in request_id bytes
+-- @out n uint
+SELECT COUNT(*) AS n FROM changes WHERE request_id = :request_id;
+
+-- The resource to recover next: what a request deleted and is still deleted, from the last one on. What was deleted together with
+-- another resource stands before it, and is recovered together with it.
+-- @statement undo_next_deleted
+-- @in request_id bytes, below uint
+-- @out id uint, type_id uint, namespace text, name text, uid bytes
+SELECT c.id, r.type_id, r.namespace, r.name, r.uid
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NULL
+WHERE c.request_id = :request_id AND c.verb = 'deleted' AND c.id < :below
+ORDER BY c.id DESC
+LIMIT 1;
+
+-- The resource to delete next, of those that a request recovered: namespaces before what is in them, the roots of trees before what
+-- hangs on them. namespaces: the id of their type.
+-- @statement undo_next_recovered
+-- @in request_id bytes, namespaces uint
+-- @out type_id uint, namespace text, name text
+-- @sorts what one request changed, which is limited
+SELECT r.type_id, r.namespace, r.name
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NOT NULL
+WHERE c.request_id = :request_id AND c.verb = 'recovered'
+ORDER BY r.type_id = :namespaces DESC, LOCATE(r.uid, r.root) > 0 DESC, c.id
+LIMIT 1;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking back what one request changed: the preview, and the undo itself.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/tenancy/tenancy.h"
+#include "base/pool.h"
+#include "registry/undo/undo.h"
+
+static const char *action_name(enum undo_action action)
+{
+	static const char *const names[] = { [UNDO_RESTORE] = "restore", [UNDO_DELETE] = "delete", [UNDO_RECOVER] = "recover",
+		[UNDO_MOVE] = "move" };
+
+	return names[action];
+}
+
+// now and restored: null where the resource is not there.
+static struct doc *item_doc(struct call *call, const struct undo_item *item)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+	const struct former_content present = {
+		.state = FORMER_KNOWN, .locked = item->resource.locked, .meta = item->resource.meta, .body = item->resource.body,
+		.traits = item->resource.traits,
+	};
+	bool lives = item->resource.live != RESOURCE_DELETED;
+	struct doc *content = tenancy_content_doc(call, &item->resource, &present);
+
+	doc_set_str(pool, doc, "resource", item->path);
+	doc_set_str(pool, doc, "uid", uuid_str(pool, item->uid));
+	doc_set_str(pool, doc, "action", str_c(action_name(item->action)));
+	doc_set(doc, STR("now"), lives ? content : NULL);
+	if (item->action == UNDO_RECOVER)
+		doc_set(doc, STR("restored"), doc_copy(pool, content));
+	else if (item->action == UNDO_DELETE)
+		doc_set(doc, STR("restored"), NULL);
+	else if (item->action == UNDO_MOVE) // as it is, elsewhere
+		doc_set(doc, STR("restored"), doc_copy(pool, content));
+	else if (item->restored.state == FORMER_KNOWN)
+		doc_set(doc, STR("restored"), tenancy_content_doc(call, &item->resource, &item->restored));
+	return doc;
+}
+
+static struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
+{
+	struct doc *doc = doc_new_object(call->pool);
+
+	doc_set_str(call->pool, doc, "tier", tenant->tier);
+	doc_set(doc, STR("metadata"), tenant_metadata_doc(call->pool, tenant));
+	doc_set(doc, STR("etag_required"), doc_new_bool(call->pool, tenant->etag_required));
+	doc_set(doc, STR("object"), tenant_object_doc(call->pool, tenant));
+	return doc;
+}
+
+// The tenant itself, whose path is "".
+static struct doc *tenant_item_doc(struct call *call, const struct undo_plan *plan)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "resource", STR(""));
+	doc_set_str(pool, doc, "uid", uuid_str(pool, plan->tenant.uid));
+	doc_set_str(pool, doc, "action", str_c(action_name(plan->action)));
+	doc_set(doc, STR("now"), plan->tenant.deleted_us == 0 ? tenant_doc(call, &plan->tenant) : NULL);
+	if (plan->action == UNDO_RECOVER)
+		doc_set(doc, STR("restored"), tenant_doc(call, &plan->tenant));
+	else if (plan->action == UNDO_DELETE)
+		doc_set(doc, STR("restored"), NULL);
+	else if (plan->has_former_tenant)
+		doc_set(doc, STR("restored"), tenant_doc(call, &plan->former_tenant));
+	return doc;
+}
+
+static void write_plan(struct call *call, const struct undo_order *order, const struct undo_plan *plan)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *items = doc_new_array(pool);
+
+	doc_set_str(pool, doc, "request_id", uuid_str(pool, order->request));
+	doc_set_str(pool, doc, "at", document_time_text(pool, plan->at_us));
+	doc_set_str(pool, doc, "actor", plan->actor);
+	doc_set_u64(pool, doc, "changes", plan->count);
+	if (plan->action == UNDO_MOVE && plan->to.p != NULL) {
+		doc_set_str(pool, doc, "from", plan->from);
+		doc_set_str(pool, doc, "to", plan->to);
+	}
+	if (plan->of_tenant && plan->tenant.id != 0)
+		doc_push(items, tenant_item_doc(call, plan));
+	for (size_t i = 0; i < plan->n_items; i++)
+		doc_push(items, item_doc(call, &plan->items[i]));
+	doc_set(doc, STR("items"), items);
+	doc_set(doc, STR("blockers"), tenancy_blockers_doc(pool, plan->blockers, plan->n_blockers));
+	call_write(call, &undo_document, doc);
+	response_set(&call->response, "ETag", str_printf(pool, "\"%s\"", plan->etag));
+}
+
+static enum outcome read_order(struct call *call, struct undo_order *order)
+{
+	struct str tenant = call_param(call, "tenant");
+
+	*order = (struct undo_order){
+		.tenant = tenant,
+		.may_operate = principal_may(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK,
+		.may_administer = principal_may(&call->who, ROLE_ADMIN, call->realm) == OUTCOME_OK,
+	};
+	if (uuid_parse(call_param(call, "request"), &order->request))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_NOT_FOUND, "a request's id is a UUID, as changes show it");
+}
+
+// The preview does what the undo would do, and is rolled back.
+enum outcome get_undo(struct call *call)
+{
+	struct undo_order order;
+	struct undo_plan plan;
+	enum outcome outcome = read_order(call, &order);
+
+	call->dry_run = true;
+	if (outcome == OUTCOME_OK)
+		outcome = undo_run(call->registry, &order, (struct tag_guard){ .matches = NULL }, &plan);
+	if (outcome == OUTCOME_OK)
+		write_plan(call, &order, &plan);
+	return outcome;
+}
+
+enum outcome post_undo(struct call *call)
+{
+	struct undo_order order;
+	struct undo_plan plan;
+	struct conditions conditions;
+	struct tag_guard guard;
+	enum outcome outcome = read_order(call, &order);
+
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_move_guard(call, &conditions, &guard);
+	if (outcome == OUTCOME_OK)
+		outcome = undo_run(call->registry, &order, guard, &plan);
+	if (outcome == OUTCOME_STALE && plan.etag[0] != '\0')
+		response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", plan.etag));
+	if (outcome == OUTCOME_OK && plan.n_blockers > 0)
+		return undo_fail_blocked(call->registry, &plan);
+	if (outcome == OUTCOME_OK)
+		write_plan(call, &order, &plan);
+	return outcome;
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure import and export: many resources from a file, and to one.
+//
+// Each row is a request of its own. A row that is refused keeps no other from being imported. An import that was broken off is run again:
+// what is there already with the row's content counts as unchanged.
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "cli/core/cli.h"
+
+enum { TRIES = 10, PROGRESS_US = 200 * 1000, EXPORT_PAGE = 500 };
+
+// What a row may do to a resource that is there with other content.
+enum rule {
+	RULE_CREATE,  // nothing: it is refused
+	RULE_GUARDED, // replace it, if it still has the row's etag; a row without an etag creates
+	RULE_REPLACE, // replace it, whatever it is
+};
+
+enum result { RESULT_CREATED, RESULT_REPLACED, RESULT_UNCHANGED, RESULT_REFUSED, RESULT__COUNT };
+static const char *const result_names[] = { "created", "replaced", "unchanged", "refused" };
+
+struct importing {
+	struct cli *cli;
+	const char *path;
+	const char *type; // of all rows; NULL: each row's kind
+	enum rule rule;
+	bool dry_run;
+	uint64_t skip;                   // rows that an earlier import has done
+	uint64_t counts[RESULT__COUNT];
+	uint64_t rows;
+	int code;                        // of the first row that was refused
+	bool stopped;                    // by a failure that further rows would have, too
+	bool shows_progress;
+	int64_t shown_us;
+};
+
+// A row on its way.
+struct import_row {
+	const struct file_row *row;
+	const char *label; // "FILE:LINE: TYPE/NAME"
+	const struct doc *own;
+	const char *etag; // of the row; NULL: none
+	struct tenure_resource *resource;
+};
+
+// ---- telling
+
+static void clear_progress(struct importing *importing)
+{
+	if (importing->shows_progress)
+		fprintf(stderr, "\r\033[K");
+}
+
+static void show_progress(struct importing *importing)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (!importing->shows_progress || now_us - importing->shown_us < PROGRESS_US)
+		return;
+	importing->shown_us = now_us;
+	fprintf(stderr, "\r%llu rows", (unsigned long long)importing->rows);
+	for (int i = 0; i < RESULT__COUNT; i++)
+		fprintf(stderr, ", %llu %s", (unsigned long long)importing->counts[i], result_names[i]);
+	fprintf(stderr, "\033[K");
+	fflush(stderr);
+}
+
+static enum result refuse(struct importing *importing, int code)
+{
+	importing->code = importing->code != EX_OK ? importing->code : code;
+	return RESULT_REFUSED;
+}
+
+// A failed call. If it is not the row's fault, the import stops there.
+static enum result refuse_status(struct importing *importing, const struct import_row *row, enum tenure_status status)
+{
+	clear_progress(importing);
+	int code = cli_fail_status(importing->cli, status, row->label);
+	importing->stopped = status == TENURE_UNAVAILABLE || status == TENURE_UNCERTAIN || status == TENURE_UNAUTHENTICATED ||
+		status == TENURE_PROTOCOL;
+	return refuse(importing, code);
+}
+
+static enum result refuse_text(struct importing *importing, int code, const char *label, const char *text)
+{
+	clear_progress(importing);
+	return refuse(importing, cli_fail(code, "%s: %s", label, text));
+}
+
+// ---- a row's parts
+
+static const char *text_at(struct cli *cli, const struct doc *document, const char *path)
+{
+	const struct doc *value;
+
+	if (!doc_at_path(document, str_c(path), &value) || doc_kind(value) != DOC_STRING)
+		return NULL;
+	struct str text = doc_string(value);
+	return text.n > 0 && memchr(text.p, '\0', text.n) == NULL ? str_cstr(cli->pool, text) : NULL;
+}
+
+// The plural of a built-in type by the kind in its documents. NULL: it is none of those.
+static const char *plural_of_kind(const char *kind)
+{
+	for (const struct offered_type *type = offered_types; kind != NULL && type->plural != NULL; type++) {
+		if (type->offered && strcmp(type->kind, kind) == 0)
+			return type->plural;
+	}
+	return NULL;
+}
+
+// The type of a row: --type; what export wrote; or the kind, as kubectl writes it. NULL: none of these.
+static const char *type_of(const struct importing *importing, const struct doc *document)
+{
+	const char *type = text_at(importing->cli, document, "metadata.type");
+
+	if (importing->type != NULL)
+		return importing->type;
+	return type != NULL ? type_plural(type) : plural_of_kind(text_at(importing->cli, document, "kind"));
+}
+
+// The members that a client sets, without those that every document of the type has alike.
+static const struct doc *own_of(struct cli *cli, const struct doc *document)
+{
+	struct doc *own = cli_document_own(cli->pool, document, NULL, TARGET_RESOURCE);
+	struct doc *metadata = doc_own_member(own, STR("metadata"));
+
+	doc_remove(own, STR("kind"));
+	doc_remove(own, STR("apiVersion"));
+	if (doc_kind(metadata) == DOC_OBJECT) {
+		doc_remove(metadata, STR("type"));
+		if (doc_length(metadata) == 0)
+			doc_remove(own, STR("metadata"));
+	}
+	return own;
+}
+
+// NULL: the row is good; else what is wrong with it.
+static const char *prepare(struct importing *importing, const struct file_row *row, struct import_row *out)
+{
+	struct cli *cli = importing->cli;
+	const char *name, *space, *type;
+
+	*out = (struct import_row){ .row = row, .label = str_printf(cli->pool, "%s:%llu", importing->path, (unsigned long long)row->line).p };
+	if (row->wrong != NULL)
+		return row->wrong;
+	name = text_at(cli, row->document, "metadata.name");
+	space = text_at(cli, row->document, "metadata.namespace");
+	type = type_of(importing, row->document);
+	if (type == NULL)
+		return "which type? Give --type, a column \"type\", or a \"kind\" that is built in";
+	if (name == NULL)
+		return "there is no \"name\" in its \"metadata\"";
+	out->label = str_printf(cli->pool, "%s: %s/%s", out->label, type, name).p;
+	if (cli->options[OPT_NAMESPACE] != NULL)
+		space = cli->options[OPT_NAMESPACE];
+	out->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : resource_namespace(cli, type), type, name);
+	if (out->resource == NULL)
+		return "that can't be the address of a resource";
+	out->etag = text_at(cli, row->document, "metadata.etag");
+	out->own = own_of(cli, row->document);
+	return NULL;
+}
+
+// ---- deciding
+
+// Has the resource, as it was read just now, the content of the row?
+static bool is_there(struct cli *cli, const struct import_row *row)
+{
+	struct doc *document;
+	struct str unused;
+	size_t n;
+	const char *text = tenure_resource_document(row->resource, &n);
+	return text != NULL && doc_parse_json(cli->pool, str_n(text, n), (struct doc_limits){ 1000, 0 }, &document, &unused) &&
+		doc_equal_by_value(own_of(cli, document), row->own);
+}
+
+// Has the resource, as it was read or answered just now, the etag of the row?
+static bool has_etag_of(struct cli *cli, const struct import_row *row)
+{
+	const char *etag = tenure_resource_etag(row->resource);
+	struct str theirs, ours;
+
+	return row->etag != NULL && etag != NULL && client_etag_header(cli->pool, str_c(etag), &theirs) &&
+		client_etag_header(cli->pool, str_c(row->etag), &ours) && str_eq(theirs, ours);
+}
+
+static enum result refuse_other(struct importing *importing, const struct import_row *row)
+{
+	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
+
+	return refuse_text(importing, EXIT_STALE, row->label, guarded ? "it was changed since the row's etag was read"
+		: "it is there already, with other content; --no-etag replaces it");
+}
+
+// What the row would do, by what is there now.
+static enum result foresee(struct importing *importing, const struct import_row *row)
+{
+	enum tenure_status status = tenure_resource_get(row->resource);
+	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
+
+	if ((status == TENURE_NOT_FOUND || status == TENURE_GONE) && !guarded)
+		return RESULT_CREATED;
+	if (status != TENURE_OK)
+		return refuse_status(importing, row, status);
+	if (is_there(importing->cli, row))
+		return RESULT_UNCHANGED;
+	return importing->rule == RULE_REPLACE || (guarded && has_etag_of(importing->cli, row)) ? RESULT_REPLACED : refuse_other(importing, row);
+}
+
+// Sends the row. A create that is refused because something is there, and a change whose etag is stale, may have been done by an earlier
+// run: only what is there now can tell.
+static enum result carry_out(struct importing *importing, const struct import_row *row)
+{
+	struct str body = doc_text(importing->cli->pool, row->own);
+	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
+	struct tenure_etag etag = guarded ? TENURE_ETAG_TEXT(row->etag) : TENURE_ETAG_NEW;
+
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, etag);
+		if (status == TENURE_OK && etag.kind == TENURE_ETAG_IS_NEW)
+			return RESULT_CREATED;
+		if (status == TENURE_OK) // a PUT of what is there already leaves the etag as it is
+			return guarded && has_etag_of(importing->cli, row) ? RESULT_UNCHANGED : RESULT_REPLACED;
+		if (status != TENURE_STALE)
+			return refuse_status(importing, row, status);
+		status = tenure_resource_get(row->resource);
+		if (status == TENURE_NOT_FOUND && !guarded) { // it was deleted between the two calls
+			etag = TENURE_ETAG_NEW;
+			continue;
+		}
+		if (status != TENURE_OK)
+			return refuse_status(importing, row, status);
+		if (is_there(importing->cli, row))
+			return RESULT_UNCHANGED;
+		if (importing->rule != RULE_REPLACE)
+			return refuse_other(importing, row);
+		etag = TENURE_ETAG_CURRENT;
+	}
+	return refuse_text(importing, EXIT_STALE, row->label, "others keep changing it");
+}
+
+static enum result import_row(struct importing *importing, const struct file_row *row)
+{
+	struct import_row one;
+	const char *wrong = prepare(importing, row, &one);
+	enum result result;
+
+	if (wrong != NULL)
+		result = refuse_text(importing, EX_DATAERR, one.label, wrong);
+	else
+		result = importing->dry_run ? foresee(importing, &one) : carry_out(importing, &one);
+	tenure_resource_free(&one.resource);
+	return result;
+}
+
+// ---- the command
+
+// Exit code.
+static int read_options(struct cli *cli, struct importing *importing)
+{
+	const char *etag = cli->options[OPT_ETAG];
+
+	*importing = (struct importing){ .cli = cli, .path = cli->arguments[0], .shows_progress = isatty(STDERR_FILENO) == 1 };
+	if (cli->tenant == NULL)
+		return cli_fail_no_tenant();
+	if (etag != NULL && strcmp(etag, "auto") != 0 && strcmp(etag, "new") != 0)
+		return cli_fail(EX_USAGE, "--etag takes auto, for the etags of the rows, or new; not \"%s\"", etag);
+	if (etag != NULL && cli->options[OPT_NO_ETAG] != NULL)
+		return cli_fail(EX_USAGE, "one of --etag and --no-etag, not both");
+	importing->rule = cli->options[OPT_NO_ETAG] != NULL ? RULE_REPLACE
+		: etag != NULL && strcmp(etag, "auto") == 0 ? RULE_GUARDED : RULE_CREATE;
+	for (size_t i = 0; i < cli->n_given; i++) {
+		const struct given *given = &cli->given[i];
+		if (strcmp(given->field->name, "--type") == 0)
+			importing->type = type_plural(given->value);
+		else if (strcmp(given->field->name, "--dry-run") == 0)
+			importing->dry_run = true;
+		else if (!str_to_u64(str_c(given->value), &importing->skip))
+			return cli_fail(EX_USAGE, "--skip takes a number of rows, not \"%s\"", given->value);
+	}
+	return EX_OK;
+}
+
+static void print_summary(struct importing *importing)
+{
+	static const struct column columns[] = {
+		{ "rows", "rows" }, { "created", "created" }, { "replaced", "replaced" }, { "unchanged", "unchanged" }, { "refused", "refused" },
+	};
+	struct cli *cli = importing->cli;
+	struct doc *summary = doc_new_object(cli->pool);
+	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
+
+	doc_set_u64(cli->pool, summary, "rows", importing->rows);
+	for (int i = 0; i < RESULT__COUNT; i++)
+		doc_set_u64(cli->pool, summary, result_names[i], importing->counts[i]);
+	if (table != NULL) {
+		table_add(table, summary);
+		table_print(table);
+	}
+}
+
+// Reads and imports row after row; memory is that of one. Exit code.
+static int import_rows(struct importing *importing, struct rows *rows)
+{
+	struct pool *pool = importing->cli->pool;
+	const struct pool_mark mark = pool_mark(pool);
+	struct file_row row;
+	enum row_step step;
+
+	while (!importing->stopped && (step = rows_next(rows, pool, &row)) != ROW_END) {
+		if (step == ROW_BROKEN)
+			return cli_fail(EX_IOERR, "%s: %s", importing->path, row.wrong);
+		if (row.number > importing->skip) {
+			importing->counts[import_row(importing, &row)]++;
+			importing->rows++;
+			show_progress(importing);
+		}
+		if (importing->stopped)
+			cli_fail(0, "stopped at row %llu; to go on there: --skip %llu", (unsigned long long)row.number,
+				(unsigned long long)row.number - 1);
+		pool_rewind(pool, mark);
+	}
+	clear_progress(importing);
+	return importing->code;
+}
+
+int command_import(struct cli *cli)
+{
+	struct importing importing;
+	struct rows *rows;
+	int code = read_options(cli, &importing);
+
+	if (code == EX_OK)
+		code = rows_open(cli, importing.path, &rows);
+	if (code != EX_OK)
+		return code;
+	code = import_rows(&importing, rows);
+	rows_close(&rows);
+	print_summary(&importing);
+	return code;
+}
+
+// ---- export
+
+// Prints the document with its type, by which import finds its address, in one line. Exit code.
+static int print_document(struct cli *cli, const struct tenure_resource *resource, const char *type, bool first)
+{
+	struct str text;
+	struct doc *document;
+	struct buf line;
+
+	text.p = tenure_resource_document(resource, &text.n);
+	int code = cli_input_parse(cli, text, type, &document);
+	if (code != EX_OK)
+		return code;
+	doc_set_path(cli->pool, document, STR("metadata.type"), doc_new_string(cli->pool, str_c(type)));
+	line = buf_new(cli->pool, doc_json_bound(document));
+	doc_write_json(document, &line);
+	text = cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&line)) : buf_str(&line);
+	if (cli->format_given)
+		printf("%s%.*s", first ? "[\n" : ",\n", STR_ARG(text));
+	else
+		printf("%.*s\n", STR_ARG(text));
+	return EX_OK;
+}
+
+static int export_type(struct cli *cli, const char *type, bool *first)
+{
+	const struct pool_mark mark = pool_mark(cli->pool);
+	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type, TENURE_LIST_LIVE);
+	struct tenure_resource *item;
+	enum tenure_status status;
+	int code = EX_OK;
+
+	if (list == NULL)
+		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
+	tenure_list_set_page(list, EXPORT_PAGE);
+	while (code == EX_OK && (status = tenure_list_next(list, &item)) == TENURE_OK) {
+		code = print_document(cli, item, type, *first);
+		*first = false;
+		tenure_resource_free(&item);
+		pool_rewind(cli->pool, mark);
+	}
+	tenure_list_free(&list);
+	if (code != EX_OK || status == TENURE_END)
+		return code;
+	code = cli_fail_status(cli, status, type);
+	if (code == EXIT_NOT_FOUND)
+		resource_suggest(cli, type);
+	return code;
+}
+
+int command_export(struct cli *cli)
+{
+	bool first = true;
+	int code = EX_OK;
+
+	if (cli->tenant == NULL)
+		return cli_fail_no_tenant();
+	if (cli->format_given && cli->format != FORMAT_JSON)
+		return cli_fail(EX_USAGE, "documents are exported as JSON; for CSV: tenure TYPE list --format csv --columns name,data.color");
+	for (size_t i = 0; i < cli->n_arguments && code == EX_OK; i++)
+		code = export_type(cli, type_plural(cli->arguments[i]), &first);
+	if (cli->format_given && code == EX_OK)
+		puts(first ? "[]" : "\n]");
+	return code;
+}

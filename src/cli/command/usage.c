@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure usage: what a tenant, or each tenant, had of each type, and for how long.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "cli/core/cli.h"
+#include "http/uri.h"
+
+static const struct column columns[] = {
+	{ "tenant", "tenant" },
+	{ "type", "type" },
+	{ "from", "from" },
+	{ "to", "to" },
+	{ "resources", "resources" },
+	{ "bytes", "bytes" },
+	{ "resource-seconds", "resource_seconds" },
+	{ "byte-seconds", "byte_seconds" },
+	{ "uid", "uid" },
+};
+// The list of all tenants shows all columns: when a tenant was purged another one may get its name, but never its uid.
+enum { SHOWN = 7,
+	SHOWN_OF_ALL = 9 };
+
+// The progress of reading the list page by page.
+struct reading {
+	struct table *table;
+	const char *label;
+	struct str path;  // without its query
+	struct str query; // p NULL: there is no further page
+	bool of_all;
+};
+
+// ---- the options
+
+// Whose usage: of the argument or --tenant, or with --all-tenants of all.
+static int choose_tenant(struct cli *cli, struct reading *reading)
+{
+	struct buf path = buf_new(cli->pool, 64);
+
+	for (size_t i = 0; i < cli->n_given; i++)
+		reading->of_all = reading->of_all || strcmp(cli->given[i].field->name, "--all-tenants") == 0;
+	if (reading->of_all + (cli->n_arguments > 0) + (cli->options[OPT_TENANT] != NULL) > 1)
+		return cli_fail(EX_USAGE, "one of TENANT, --tenant and --all-tenants, not several");
+	const char *tenant = cli->n_arguments > 0 ? cli->arguments[0] : cli->tenant;
+	if (!reading->of_all && tenant == NULL)
+		return cli_fail_no_tenant();
+	BUF_LIT(&path, "/v2.0");
+	if (reading->of_all)
+		BUF_LIT(&path, "/all");
+	else if (!client_path_add(&path, tenant))
+		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", tenant);
+	BUF_LIT(&path, "/usage");
+	reading->path = buf_str(&path);
+	reading->label = reading->of_all ? "usage of all tenants" : str_printf(cli->pool, "usage of %s", tenant).p;
+	return EX_OK;
+}
+
+static void make_query(struct cli *cli, struct reading *reading)
+{
+	struct buf query = buf_new(cli->pool, 128);
+
+	BUF_LIT(&query, "?format=json&limit=1000");
+	for (size_t i = 0; i < cli->n_given; i++) {
+		if (cli->given[i].field->member == NULL)
+			continue;
+		buf_addf(&query, "&%s=", cli->given[i].field->member);
+		uri_add_value(&query, str_c(cli->given[i].value));
+	}
+	reading->query = buf_str(&query);
+}
+
+// ---- a page
+
+// Takes the query of the next page from its address, and nothing else of it: the token goes to no other server. *query p NULL: there is
+// no next page.
+static int read_next(struct cli *cli, const struct doc *answer, struct str *query)
+{
+	const struct doc *next;
+
+	*query = STR_NONE;
+	if (!doc_get(answer, STR("next"), &next) || doc_kind(next) != DOC_STRING)
+		return EX_OK;
+	struct str url = doc_string(next);
+	*query = str_dup(cli->pool, str_part(url, str_find(url, '?', 0), url.n));
+	for (size_t i = 0; i < query->n; i++) {
+		if (query->p[i] <= ' ' || query->p[i] > '~' || query->p[i] == '#')
+			query->n = 0;
+	}
+	return query->n > 0 ? EX_OK : cli_fail(EX_PROTOCOL, "the list of usage does not tell how it goes on");
+}
+
+static int read_page(struct cli *cli, struct reading *reading)
+{
+	struct wish wish = { .method = "GET", .path = str_printf(cli->pool, "%.*s%.*s", STR_ARG(reading->path), STR_ARG(reading->query)) };
+	struct answer answer;
+	struct doc *document;
+	const struct doc *list;
+	struct str next;
+	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
+
+	if (status == TENURE_OK)
+		status = client_parse(cli->client, cli->pool, answer.body, &document);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, reading->label);
+	if (!doc_get(document, STR("usage"), &list) || doc_kind(list) != DOC_ARRAY)
+		return cli_fail(EX_PROTOCOL, "the answer is no list of usage");
+	size_t n = doc_length(list);
+	for (size_t i = 0; i < n; i++)
+		table_add(reading->table, doc_at(list, i));
+	int code = read_next(cli, document, &next);
+	// A page that leads nowhere would make the list endless.
+	if (code == EX_OK && next.p != NULL && (n == 0 || str_eq(next, reading->query)))
+		return cli_fail(EX_PROTOCOL, "the list of usage does not go on");
+	reading->query = next;
+	return code;
+}
+
+// CSV is printed page by page, and what a page took is freed then, so a list of all tenants may have any length. The widths of a table's
+// columns, and the brackets of JSON, need all of them.
+static int read_all(struct cli *cli, struct reading *reading)
+{
+	const struct pool_mark mark = pool_mark(cli->pool);
+	char query[1024];
+	int code;
+
+	for (;;) {
+		code = read_page(cli, reading);
+		if (code != EX_OK || reading->query.p == NULL)
+			break;
+		if (cli->format != FORMAT_CSV)
+			continue;
+		if (reading->query.n > sizeof(query))
+			return cli_fail(EX_PROTOCOL, "the list of usage does not tell how it goes on");
+		table_print_more(reading->table);
+		memcpy(query, reading->query.p, reading->query.n);
+		reading->query = (struct str){ query, reading->query.n };
+		pool_rewind(cli->pool, mark);
+	}
+	return code;
+}
+
+int command_usage(struct cli *cli)
+{
+	struct reading reading = { .of_all = false };
+	int code = choose_tenant(cli, &reading);
+
+	if (code != EX_OK)
+		return code;
+	make_query(cli, &reading);
+	reading.table = reading.of_all ? table_new(cli, columns, COUNT_OF(columns), SHOWN_OF_ALL)
+				       : table_new(cli, columns + 1, COUNT_OF(columns) - 1, SHOWN);
+	if (reading.table == NULL)
+		return EX_USAGE;
+	code = read_all(cli, &reading);
+	if (code == EX_OK)
+		table_print(reading.table);
+	return code;
+}

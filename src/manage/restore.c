@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure-manage restore: makes the tenant of a dump again, in one transaction. The file is read three times: for its form and sums, before
+// anything is written; for what is in the way; and to write it.
+#include "base/base.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "manage/commands.h"
+#include "manage/dump_line.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
+#include "registry/log/change.h"
+#include "registry/placement/provider.h"
+#include "registry/registry.h"
+#include "registry/tags/etag.h"
+#include "registry/type/type.h"
+#include "repr/json/doc.h"
+#include "sql/dump.h"
+#include "sql/tenants.h"
+#include "sql/transfer.h"
+
+enum { BATCH_RECORDS = 200, BATCH_BYTES = 512 * 1024, TELL_CONFLICTS = 10000 };
+
+// The kinds of lines, in the order in which a file has them.
+enum kind { KIND_DUMP, KIND_TENANT, KIND_TYPE, KIND_TRAIT, KIND_CLASS, KIND_RESOURCE, KIND_CONSUMER, KIND_ALLOCATION, KIND_END, KIND__N };
+static const char *const kind_names[KIND__N] = { "dump", "tenant", "type", "trait", "class", "resource", "consumer", "allocation", "end" };
+
+struct restore {
+	struct manage *manage;
+	struct registry *registry;
+	FILE *file;
+	const char *path;
+	struct str name;      // of the tenant here; p NULL: as in the file
+	bool dry_run;
+	struct pool *lines;   // for one batch of lines
+	// the pass
+	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE } pass;
+	uint64_t line;        // the present one
+	enum kind kind;
+	struct buf batch;     // a JSON array, without its end
+	size_t n;             // records in it
+	uint64_t n_conflicts, n_resources;
+	uint64_t tenant_id;
+	int code;             // EX_OK, or why it ends
+};
+
+// Says which line is wrong, and ends the pass.
+static bool PRINTF_LIKE(2, 3) refuse(struct restore *restore, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	restore->code = manage_fail(EX_DATAERR, "%s: line %llu %s", restore->path, (unsigned long long)restore->line, text);
+	return false;
+}
+
+static bool fail(struct restore *restore, enum db_result result)
+{
+	if (result == DB_DUPLICATE)
+		restore->code = manage_fail(EX_DATAERR, "somebody made something of the same name or uid meanwhile: run it again to see what");
+	else if (result == DB_REFUSED)
+		refuse(restore, "or one before it has a value that does not fit");
+	else
+		restore->code = manage_db_fail(restore->manage, result, "can't restore the tenant");
+	return false;
+}
+
+// ---- looking at members
+
+static struct str text_at(const struct doc *doc, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(doc, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR_NONE;
+}
+
+static uint64_t number_at(const struct doc *doc, const char *name)
+{
+	const struct doc *value;
+	uint64_t number = 0;
+
+	return doc_get(doc, str_c(name), &value) && doc_u64(value, &number) ? number : 0;
+}
+
+static bool uid_at(const struct doc *doc, struct uuid *uid)
+{
+	return digest_from_hex(text_at(doc, "uid"), uid->b, sizeof(uid->b));
+}
+
+static bool is_object(struct pool *pool, struct str text)
+{
+	struct doc *doc;
+	struct str error;
+
+	return text.p != NULL && doc_parse_json(pool, text, (struct doc_limits){ .depth = 1000 }, &doc, &error) && doc_kind(doc) == DOC_OBJECT;
+}
+
+// ---- lines of the beginning and the end
+
+static bool check_dump(struct restore *restore, const struct doc *doc)
+{
+	uint64_t format = number_at(doc, "format"), schema = number_at(doc, "schema");
+
+	if (format != DUMP_FORMAT)
+		return refuse(restore, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
+	if (schema > REGISTRY_SCHEMA_VERSION)
+		return refuse(restore, "is of schema version %llu, and this program knows %d: restore with the release that made it, or a later one",
+			(unsigned long long)schema, REGISTRY_SCHEMA_VERSION);
+	if (!str_eq(text_at(doc, "holds"), STR("tenant")))
+		return refuse(restore, "holds no tenant");
+	return true;
+}
+
+static struct str name_of(const struct restore *restore, const struct doc *doc)
+{
+	return restore->name.p != NULL ? restore->name : text_at(doc, "name");
+}
+
+static bool check_tenant(struct restore *restore, const struct doc *doc)
+{
+	struct uuid uid;
+	struct str name = name_of(restore, doc);
+
+	if (!registry_id_is_valid(name) || realm_reserved(name) != NULL)
+		return refuse(restore, "names a tenant that there can't be: use --as");
+	if (!uid_at(doc, &uid) || !is_object(restore->lines, text_at(doc, "metadata")) || !is_object(restore->lines, text_at(doc, "object")))
+		return refuse(restore, "is no tenant: it needs uid, metadata and object");
+	return true;
+}
+
+// ---- what is in the way
+
+static bool note_conflicts(struct restore *restore, enum db_result result, const struct db_rows *rows)
+{
+	if (result != DB_OK)
+		return fail(restore, result);
+	for (size_t i = 0; i < rows->n; i++, restore->n_conflicts++) {
+		static_assert(sizeof(struct sql_restore_taken_types_row) == sizeof(struct str), "a row is one text");
+		if (restore->n_conflicts < TELL_CONFLICTS)
+			fprintf(stderr, "%.*s\n", STR_ARG(((const struct str *)rows->rows)[i]));
+	}
+	return true;
+}
+
+static bool look_for_tenant(struct restore *restore, const struct doc *doc)
+{
+	struct registry *registry = restore->registry;
+	struct db_rows rows;
+	struct uuid uid;
+	bool known = uid_at(doc, &uid);
+
+	assert(known);
+	UNUSED(known);
+	const struct sql_restore_taken_tenant in = { .name = name_of(restore, doc), .uid = uuid_bytes(&uid), .tier = text_at(doc, "tier") };
+	return note_conflicts(restore, sql_restore_taken_tenant_run(registry->db, restore->lines, &in, &rows), &rows);
+}
+
+static bool look_for_batch(struct restore *restore, struct str rows_text)
+{
+	struct db *db = restore->registry->db;
+	struct pool *pool = restore->lines;
+	struct db_rows rows = { .n = 0 };
+	enum db_result result = DB_OK;
+
+	switch (restore->kind) {
+	case KIND_TYPE:
+		result = sql_restore_taken_types_run(db, pool, &(struct sql_restore_taken_types){ .rows = rows_text }, &rows);
+		break;
+	case KIND_TRAIT:
+		result = sql_restore_taken_traits_run(db, pool, &(struct sql_restore_taken_traits){ .rows = rows_text }, &rows);
+		break;
+	case KIND_CLASS:
+		result = sql_restore_taken_classes_run(db, pool, &(struct sql_restore_taken_classes){ .rows = rows_text }, &rows);
+		break;
+	case KIND_RESOURCE:
+		result = sql_restore_taken_resources_run(db, pool, &(struct sql_restore_taken_resources){ .rows = rows_text }, &rows);
+		break;
+	case KIND_CONSUMER:
+		result = sql_restore_taken_consumers_run(db, pool, &(struct sql_restore_taken_consumers){ .rows = rows_text }, &rows);
+		break;
+	default:
+		break;
+	}
+	return note_conflicts(restore, result, &rows);
+}
+
+// ---- writing
+
+static bool write_tenant(struct restore *restore, const struct doc *doc, struct str record)
+{
+	struct registry *registry = restore->registry;
+	const struct doc *required;
+	struct tenant tenant = {
+		.name = name_of(restore, doc),
+		.tier = text_at(doc, "tier"),
+		.metadata = text_at(doc, "metadata"),
+		.object = text_at(doc, "object"),
+		.etag_required = doc_get(doc, STR("etag_required"), &required) && number_at(doc, "etag_required") != 0,
+		.revision = number_at(doc, "revision"),
+	};
+	struct db_rows rows;
+
+	(void)uid_at(doc, &tenant.uid);
+	etag_of_tenant(registry, &tenant);
+	const struct sql_restore_tenant in = { .name = tenant.name, .etag = str_n((const char *)tenant.etag, sizeof(tenant.etag)), .record = record };
+	enum db_result result = sql_restore_tenant_run(registry->db, restore->lines, &in, &rows);
+	if (result != DB_OK)
+		return fail(restore, result);
+	tenant.id = restore->tenant_id = rows.insert_id;
+	struct db_call calls[] = {
+		change_of_tenant(registry, "created", &tenant, NULL, tenant.etag),
+		sql_tenant_number_call(registry->pool, &(struct sql_tenant_number){ .id = tenant.id }),
+	};
+	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK || fail(restore, result);
+}
+
+static bool write_shared(struct restore *restore, struct str rows)
+{
+	struct registry *registry = restore->registry;
+	struct db *db = registry->db;
+	enum db_result result;
+
+	if (restore->kind == KIND_TYPE)
+		result = sql_restore_types_run(db, restore->lines, &(struct sql_restore_types){ .rows = rows }, NULL);
+	else if (restore->kind == KIND_TRAIT)
+		result = sql_restore_traits_run(db, restore->lines, &(struct sql_restore_traits){ .rows = rows, .now = registry->stamp_us }, NULL);
+	else
+		result = sql_restore_classes_run(db, restore->lines, &(struct sql_restore_classes){ .rows = rows, .now = registry->stamp_us }, NULL);
+	return result == DB_OK || fail(restore, result);
+}
+
+// The ids of the batch's resources as a JSON array.
+static bool find_ids(struct restore *restore, struct str rows_text, struct str *ids, size_t *n)
+{
+	struct buf text = buf_new(restore->lines, 16 * BATCH_RECORDS);
+	struct db_rows rows;
+	enum db_result result = sql_restore_ids_run(restore->registry->db, restore->lines, &(struct sql_restore_ids){ .rows = rows_text }, &rows);
+
+	if (result != DB_OK)
+		return fail(restore, result);
+	buf_addc(&text, '[');
+	for (size_t i = 0; i < rows.n; i++) {
+		if (i > 0)
+			buf_addc(&text, ',');
+		buf_add_u64(&text, sql_restore_ids_row(&rows, i)->id);
+	}
+	buf_addc(&text, ']');
+	*ids = buf_str(&text);
+	*n = rows.n;
+	return true;
+}
+
+static bool write_resources(struct restore *restore, struct str rows)
+{
+	struct registry *registry = restore->registry;
+	struct pool *pool = restore->lines;
+	const struct sql_restore_resources in = { .tenant_id = restore->tenant_id, .rows = rows };
+	struct db_rows inserted;
+	struct str ids;
+	size_t n;
+	enum db_result result = sql_restore_resources_run(registry->db, pool, &in, &inserted);
+
+	if (result != DB_OK)
+		return fail(restore, result);
+	if (!find_ids(restore, rows, &ids, &n))
+		return false;
+	if (n != restore->n)
+		return refuse(restore, "or one of the %zu before it is of a type that is not here", restore->n - 1);
+	struct pool *own = registry->pool;
+	registry->pool = pool;
+	struct db_call calls[] = {
+		changes_of_creation(registry, ids),
+		sql_load_number_call(pool, &(struct sql_load_number){ .ids = ids }),
+		sql_restore_keys_call(pool, &(struct sql_restore_keys){ .rows = rows }),
+		sql_restore_resource_traits_call(pool, &(struct sql_restore_resource_traits){ .ids = ids }),
+		sql_restore_providers_call(pool, &(struct sql_restore_providers){ .rows = rows }),
+		sql_restore_inventories_call(pool, &(struct sql_restore_inventories){ .rows = rows }),
+		sql_restore_aggregates_call(pool, &(struct sql_restore_aggregates){ .rows = rows }),
+	};
+	result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
+	registry->pool = own;
+	for (size_t i = 0; i < COUNT_OF(calls) && result == DB_OK; i++)
+		result = calls[i].result; // a duplicate is none of the transaction's failures
+	restore->n_resources += n;
+	return result == DB_OK || fail(restore, result);
+}
+
+static bool write_allocated(struct restore *restore, struct str rows)
+{
+	struct registry *registry = restore->registry;
+	struct pool *pool = restore->lines;
+	struct db_rows written;
+	enum db_result result;
+
+	if (restore->kind == KIND_ALLOCATION) {
+		result = sql_restore_allocations_run(registry->db, pool,
+			&(struct sql_restore_allocations){ .rows = rows, .type_id = provider_type(registry)->id }, &written);
+	} else {
+		result = sql_restore_consumer_types_run(registry->db, pool, &(struct sql_restore_consumer_types){ .rows = rows }, NULL);
+		if (result == DB_OK)
+			result = sql_restore_consumers_run(registry->db, pool, &(struct sql_restore_consumers){ .rows = rows }, &written);
+	}
+	if (result != DB_OK)
+		return fail(restore, result);
+	return written.affected == restore->n || refuse(restore, "or one of the %zu before it is about something that the file does not have", restore->n - 1);
+}
+
+// Ends the batch: looks for what is in its way, or writes it.
+static bool flush(struct restore *restore)
+{
+	if (restore->n == 0)
+		return true;
+	buf_addc(&restore->batch, ']');
+	struct str rows = buf_str(&restore->batch);
+	bool good = restore->pass == PASS_LOOK                                            ? look_for_batch(restore, rows) :
+		restore->kind == KIND_RESOURCE                                            ? write_resources(restore, rows) :
+		restore->kind == KIND_CONSUMER || restore->kind == KIND_ALLOCATION        ? write_allocated(restore, rows) :
+		                                                                            write_shared(restore, rows);
+	restore->n = 0;
+	return good;
+}
+
+static void add(struct restore *restore, struct str object)
+{
+	if (restore->n == 0) {
+		restore->batch = buf_new(restore->lines, BATCH_BYTES / 8);
+		buf_addc(&restore->batch, '[');
+	} else {
+		buf_addc(&restore->batch, ',');
+	}
+	buf_add(&restore->batch, object);
+	restore->n++;
+}
+
+// ---- resources
+
+static bool check_resource(struct restore *restore, const struct doc *doc)
+{
+	struct str name = text_at(doc, "name");
+	struct uuid uid;
+
+	if (!uid_at(doc, &uid) || !registry_id_is_valid(name) || number_at(doc, "revision") == 0)
+		return refuse(restore, "is no resource: it needs uid, name and revision");
+	if (!is_object(restore->lines, text_at(doc, "meta")) || !is_object(restore->lines, text_at(doc, "body")))
+		return refuse(restore, "is no resource: meta and body must be JSON objects, as texts");
+	return true;
+}
+
+// Adds what the keys of this installation make of it: the etag and the lanes of state tags.
+static bool complete_resource(struct restore *restore, struct doc *doc, struct str *object)
+{
+	struct registry *registry = restore->registry;
+	struct pool *pool = restore->lines, *own = registry->pool;
+	const struct type unknown = { .group = text_at(doc, "group"), .plural = text_at(doc, "plural"), .namespaced = number_at(doc, "namespaced") != 0 };
+	struct resource resource = { .meta = text_at(doc, "meta"), .body = text_at(doc, "body"), .traits = text_at(doc, "traits"),
+		.edits = number_at(doc, "edits") };
+	uint64_t lanes[4];
+	struct buf etag = buf_new(pool, 2 * sizeof(resource.stored_etag)), text = buf_new(pool, 1024);
+
+	(void)uid_at(doc, &resource.uid);
+	registry->pool = pool;
+	const struct type *type = type_find(registry, unknown.group, unknown.plural, unknown.namespaced);
+	resource.type = type != NULL ? type : &unknown;
+	etag_of_resource(registry, &resource);
+	etag_state_lanes(registry, resource.type, &resource.uid, lanes);
+	registry->pool = own;
+	buf_add_hex(&etag, resource.stored_etag, sizeof(resource.stored_etag));
+	doc_set_str(pool, doc, "etag", buf_str(&etag));
+	for (size_t i = 0; i < COUNT_OF(lanes); i++) {
+		static const char *const names[] = { "h0", "h1", "h2", "h3" };
+		doc_set_u64(pool, doc, names[i], lanes[i]);
+	}
+	doc_write_json(doc, &text);
+	*object = buf_str(&text);
+	return true;
+}
+
+// ---- passes
+
+static bool take_record(struct restore *restore, enum kind kind, struct doc *doc, struct str object)
+{
+	if (restore->pass == PASS_CHECK)
+		return kind == KIND_DUMP ? check_dump(restore, doc) : kind == KIND_TENANT ? check_tenant(restore, doc) :
+			kind == KIND_RESOURCE ? check_resource(restore, doc) : true;
+	if (kind == KIND_DUMP || kind == KIND_END)
+		return true;
+	if (kind == KIND_TENANT)
+		return restore->pass == PASS_LOOK ? look_for_tenant(restore, doc) : write_tenant(restore, doc, object);
+	if (kind == KIND_RESOURCE && restore->pass == PASS_WRITE && !complete_resource(restore, doc, &object))
+		return false;
+	add(restore, object);
+	return true;
+}
+
+static bool know_kind(struct restore *restore, struct str name, enum kind *kind)
+{
+	enum kind at = 0;
+
+	while (at < KIND__N && !str_eq_c(name, kind_names[at]))
+		at++;
+	// The first two lines are there once, and begin the file.
+	if (at == KIND__N || at < restore->kind || (restore->line == 1) != (at == KIND_DUMP) || (restore->line == 2) != (at == KIND_TENANT))
+		return refuse(restore, "is \"%.*s\", which is unknown or does not belong there", (int)(name.n < 40 ? name.n : 40), name.p);
+	*kind = at;
+	return true;
+}
+
+// Reads a line and does with it what the pass does. *ended: it was the last one.
+static bool take_line(struct restore *restore, struct dump_lines *lines, bool *ended)
+{
+	struct str name, object, error;
+	struct doc *doc;
+	enum kind kind = KIND_DUMP;
+	bool more = dump_lines_next(lines, restore->lines, &name, &object, &error);
+
+	restore->line = lines->n + (more || error.p != NULL ? 0 : 1);
+	if (!more)
+		return refuse(restore, "%.*s", STR_ARG(error.p != NULL ? error : STR("is missing: the file was cut off")));
+	if (!know_kind(restore, name, &kind))
+		return false;
+	if (kind != restore->kind && !flush(restore))
+		return false;
+	restore->kind = kind;
+	if (!doc_parse_json(restore->lines, object, (struct doc_limits){ .depth = 100 }, &doc, &error))
+		return refuse(restore, "is no JSON: %.*s", STR_ARG(error));
+	*ended = kind == KIND_END;
+	if (!take_record(restore, kind, doc, object))
+		return false;
+	return restore->n < BATCH_RECORDS && (restore->n == 0 || restore->batch.n < BATCH_BYTES) ? true : flush(restore);
+}
+
+static bool pass(struct restore *restore, enum pass which)
+{
+	struct dump_lines lines = dump_lines_begin(restore->file);
+	bool good = true, ended = false;
+
+	rewind(restore->file);
+	restore->pass = which;
+	restore->kind = KIND_DUMP;
+	restore->n = 0;
+	while (good && !ended) {
+		if (restore->n == 0)
+			pool_clear(restore->lines);
+		good = take_line(restore, &lines, &ended);
+	}
+	if (good && which == PASS_CHECK && getc(restore->file) != EOF) {
+		restore->line++;
+		return refuse(restore, "stands behind the end");
+	}
+	return good;
+}
+
+static bool finish(struct restore *restore)
+{
+	struct registry *registry = restore->registry;
+	enum db_result result = sql_restore_counts_run(registry->db, registry->pool, &(struct sql_restore_counts){ .tenant_id = restore->tenant_id }, NULL);
+
+	if (result != DB_OK)
+		return fail(restore, result);
+	if (coherence_raise(registry, COHERENCE_TYPES) == OUTCOME_OK && coherence_raise(registry, COHERENCE_TRAITS) == OUTCOME_OK)
+		return true;
+	return fail(restore, DB_LOST);
+}
+
+static enum db_verdict run(void *arg)
+{
+	struct restore *restore = arg;
+
+	registry_begin_run(restore->registry);
+	restore->code = EX_OK;
+	restore->n_conflicts = restore->n_resources = 0;
+	if (!pass(restore, PASS_LOOK))
+		return DB_ROLLBACK;
+	if (restore->n_conflicts > 0) {
+		if (restore->n_conflicts > TELL_CONFLICTS)
+			fprintf(stderr, "and %llu more\n", (unsigned long long)(restore->n_conflicts - TELL_CONFLICTS));
+		restore->code = manage_fail(EX_DATAERR, "nothing was restored: %llu conflicts", (unsigned long long)restore->n_conflicts);
+		return DB_ROLLBACK;
+	}
+	if (db_txn_large(restore->registry->db) != DB_OK || !pass(restore, PASS_WRITE) || !finish(restore))
+		return DB_ROLLBACK;
+	return restore->dry_run ? DB_ROLLBACK : DB_COMMIT;
+}
+
+static int restore_tenant(struct restore *restore)
+{
+	struct manage *manage = restore->manage;
+
+	if (!pass(restore, PASS_CHECK))
+		return restore->code;
+	enum db_result result = db_txn_run(manage->db, DB_WRITE, &restore->registry->request_id, run, restore);
+	if (restore->code != EX_OK)
+		return restore->code;
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't restore the tenant");
+	if (!restore->dry_run)
+		coherence_committed(restore->registry);
+	printf("%s %llu resources\n", restore->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_resources);
+	return EX_OK;
+}
+
+// The file is read several times, so what comes through a pipe is copied.
+static FILE *open_file(const char *path)
+{
+	char bytes[65536];
+	size_t n;
+	FILE *copy;
+
+	if (strcmp(path, "-") != 0)
+		return fopen(path, "r");
+	copy = tmpfile();
+	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), stdin)) > 0) {
+		if (fwrite(bytes, 1, n, copy) != n) {
+			(void)fclose(copy);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+int command_restore(struct manage *manage)
+{
+	const char *path = manage->arguments[0], *as = manage_option(manage, "--as");
+	struct registry_store *store = NULL;
+	struct registry registry;
+	struct restore restore = { .manage = manage, .registry = &registry, .path = path, .name = as != NULL ? str_c(as) : STR_NONE,
+		.dry_run = manage_option(manage, "--dry-run") != NULL, .lines = pool_new() };
+
+	if (restore.lines == NULL)
+		return manage_fail(EX_OSERR, "no memory");
+	restore.file = open_file(path);
+	if (restore.file == NULL) {
+		pool_free(&restore.lines);
+		return manage_fail(EX_NOINPUT, "can't read %s: %s", path, strerror(errno));
+	}
+	enum outcome outcome = manage_begin(manage, &store, &registry);
+	int code = EX_OK;
+	if (outcome == OUTCOME_OK)
+		code = restore_tenant(&restore);
+	else
+		manage_tell_outcome(manage, outcome);
+	(void)fclose(restore.file);
+	registry_store_free(&store);
+	pool_free(&restore.lines);
+	return outcome == OUTCOME_OK ? code : manage_exit_code(outcome);
+}

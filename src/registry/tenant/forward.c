@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists forwards, lets them end, and deletes them. Who changes one holds its tenant's row in share mode, as every writer in a tenant.
+#include "base/base.h"
+
+#include "registry/tenant/forward.h"
+
+#include "base/pool.h"
+#include "registry/resource/internal.h"
+#include "registry/tenant/tenant.h"
+#include "registry/type/stored_type.h"
+#include "sql/forwards.h"
+#include "sql/resources.h"
+
+static struct forward forward_of_columns(struct registry *registry, const struct sql_forward *columns)
+{
+	const struct stored_place place = { .table = "forwards", .column = "type_id" };
+	struct forward forward = {
+		.type = type_of_row(registry, place, columns->type_id),
+		.space = columns->namespace,
+		.name = columns->name,
+		.dest = columns->dest,
+		.gone = columns->gone != 0,
+		.moved_us = columns->moved_at,
+		.has_request = columns->request_id.p != NULL,
+		.expires_us = columns->expires_at_is_null ? 0 : columns->expires_at,
+	};
+
+	uuid_from_bytes(columns->uid, &forward.uid);
+	if (forward.has_request)
+		uuid_from_bytes(columns->request_id, &forward.request_id);
+	return forward;
+}
+
+enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
+	struct forward **list, size_t *n, bool *more)
+{
+	struct tenant owner;
+	struct db_rows rows;
+	enum outcome outcome = tenant_get(registry, tenant, &owner);
+
+	assert(limit > 0);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_forward_list in = {
+		.tenant_id = owner.id,
+		.type_id = after->type_id,
+		.namespace = after->space.p != NULL ? after->space : STR(""),
+		.name = after->name.p != NULL ? after->name : STR(""),
+		.now = registry->now_us,
+		.limit = limit + 1,
+	};
+	enum db_result result = sql_forward_list_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*more = rows.n > limit;
+	*n = *more ? (size_t)limit : rows.n;
+	*list = POOL_ARRAY(registry->pool, struct forward, *n);
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = forward_of_columns(registry, &sql_forward_list_row(&rows, i)->f);
+	return OUTCOME_OK;
+}
+
+// Locks the tenant's row in share mode, and reads the forward at the address.
+static enum outcome find(struct registry *registry, const struct address *address, struct locked_tenant *owner, struct forward *forward)
+{
+	struct db_call lock = tenant_lock_call(registry, address->tenant);
+	struct db_rows rows;
+	enum outcome outcome = registry_take_locks(registry, &address->tenant, 1, &lock, 1);
+
+	if (outcome == OUTCOME_OK)
+		outcome = locked_tenant_of(registry, address->tenant, &lock, owner);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	registry_concerns(registry, address->tenant);
+	const struct sql_forward_get in = {
+		.tenant_id = owner->id,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.now = registry->now_us,
+	};
+	enum db_result result = sql_forward_get_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "no forward stands at %.*s",
+			STR_ARG(resource_path(registry->pool, address->type, address->space, address->name)));
+	*forward = forward_of_columns(registry, &sql_forward_get_row(&rows, 0)->f);
+	return OUTCOME_OK;
+}
+
+enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward)
+{
+	struct locked_tenant owner;
+	enum outcome outcome = find(registry, address, &owner, forward);
+
+	assert(expires_us == 0 || expires_us > registry->now_us);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_forward_expire in = {
+		.tenant_id = owner.id,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.expires_at = expires_us,
+		.expires_at_is_null = expires_us == 0,
+	};
+	enum db_result result = sql_forward_expire_run(registry->db, registry->pool, &in, NULL);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	forward->expires_us = expires_us;
+	return OUTCOME_OK;
+}
+
+// It leaves no change row by which a run after an uncertain COMMIT would be recognised. Such a run finds nothing, and that is what
+// was asked for.
+enum outcome forward_revoke(struct registry *registry, const struct address *address)
+{
+	struct locked_tenant owner;
+	struct forward forward;
+	enum outcome outcome = find(registry, address, &owner, &forward);
+
+	if (outcome == OUTCOME_NOT_FOUND && db_txn_tries(registry->db) > 1)
+		return OUTCOME_NO_CONTENT;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_forward_delete in = {
+		.tenant_id = owner.id,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+	};
+	enum db_result result = sql_forward_delete_run(registry->db, registry->pool, &in, NULL);
+	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
+}

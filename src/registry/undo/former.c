@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each update keeps what it replaced. So the content after a change is what the next update replaced, or what the resource has now.
+#include "base/base.h"
+
+#include "registry/undo/former.h"
+
+#include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/resource/internal.h"
+#include "registry/tenant/tenant.h"
+#include "registry/type/stored_type.h"
+#include "sql/former.h"
+
+// Fields of updates that change other tables than the resource's row, and so replace no content.
+static const char *const elsewhere[] = { "[\"/allocations\"]", "[\"/inventories\"]", "[\"/aggregates\"]" };
+
+struct resource former_version(const struct resource *resource, const struct former_content *content)
+{
+	struct resource version = *resource;
+
+	assert(content->state == FORMER_KNOWN);
+	version.locked = content->locked;
+	version.meta = content->meta;
+	version.body = content->body;
+	version.traits = content->traits;
+	version.tree = NULL;
+	version.shown = version.answer = STR_NONE;
+	return version;
+}
+
+static struct former_content present_content(const struct resource *resource)
+{
+	return (struct former_content){
+		.state = FORMER_KNOWN, .locked = resource->locked, .meta = resource->meta, .body = resource->body, .traits = resource->traits,
+	};
+}
+
+static enum outcome find_resource(struct registry *registry, const struct former_query *query, uint64_t tenant_id,
+	struct resource *resource)
+{
+	const struct address *address = query->address;
+	struct sql_former_resource in = { .tenant_id = tenant_id, .now = registry->now_us, .uid = uuid_bytes(&query->uid) };
+	struct db_rows rows;
+
+	if (address != NULL) {
+		in.type_id = address->type->id;
+		in.namespace = address->space;
+		in.name = address->name;
+	}
+	enum db_result result = sql_former_resource_run(registry->db, registry->pool,
+		address != NULL ? SQL_FORMER_WHOSE_ADDRESS : SQL_FORMER_WHOSE_UID, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the tenant has no such resource, nor one that can be recovered");
+	*resource = resource_of_columns(registry, &sql_former_resource_row(&rows, 0)->r);
+	resource->tenant = query->tenant;
+	return OUTCOME_OK;
+}
+
+// Finds the content that the resource had just before the first update of its content with an id of at least from.
+static enum outcome content_before(struct registry *registry, const struct resource *resource, uint64_t from,
+	struct former_content *content)
+{
+	const struct sql_former_next in = { .resource_id = resource->id, .from = from };
+	struct db_rows rows;
+	enum db_result result = sql_former_next_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*content = present_content(resource);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	const struct sql_former_next_row *row = sql_former_next_row(&rows, 0);
+	*content = (struct former_content){
+		.state = row->locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
+		.locked = row->locked != 0, .meta = row->meta, .body = row->body, .traits = row->traits,
+	};
+	return OUTCOME_OK;
+}
+
+static bool is_elsewhere(struct str fields)
+{
+	for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
+		if (str_eq_c(fields, elsewhere[i]))
+			return true;
+	return false;
+}
+
+// Makes a change of its row. *content: that of the live resource after the change; it becomes the one before.
+static struct former_change change_of_row(const struct sql_former_page_row *row, struct former_content *content)
+{
+	static const struct former_content none = { .state = FORMER_NONE };
+	struct former_change change = {
+		.id = row->id, .at_us = row->at, .actor = row->actor, .verb = row->verb, .revision = row->revision, .fields = row->fields,
+	};
+	bool gone = str_eq(row->verb, STR("deleted")) || str_eq(row->verb, STR("purged"));
+
+	uuid_from_bytes(row->request_id, &change.request_id);
+	change.after = gone ? none : *content;
+	if (str_eq(row->verb, STR("updated")) && !is_elsewhere(row->fields))
+		*content = (struct former_content){
+			.state = row->locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
+			.locked = row->locked != 0, .meta = row->meta, .body = row->body, .traits = row->traits,
+		};
+	change.before = str_eq(row->verb, STR("created")) || str_eq(row->verb, STR("recovered")) ? none : *content;
+	return change;
+}
+
+enum outcome former_history(struct registry *registry, const struct former_query *query, struct resource *resource,
+	struct former_change **list, size_t *n, bool *more)
+{
+	struct tenant tenant;
+	struct former_content content;
+	struct db_rows rows;
+
+	assert(query->limit > 0);
+	enum outcome outcome = tenant_get(registry, query->tenant, &tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = find_resource(registry, query, tenant.id, resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct sql_former_page in = {
+		.resource_id = resource->id, .tenant_id = tenant.id, .below = query->below, .limit = query->limit + 1,
+	};
+	enum db_result result = sql_former_page_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*more = rows.n > query->limit;
+	*n = *more ? (size_t)query->limit : rows.n;
+	*list = POOL_ARRAY(registry->pool, struct former_change, *n);
+	outcome = content_before(registry, resource, *n > 0 ? sql_former_page_row(&rows, 0)->id + 1 : 0, &content);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++)
+		(*list)[i] = change_of_row(sql_former_page_row(&rows, i), &content);
+	return outcome;
+}

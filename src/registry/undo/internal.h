@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files of undo/ only.
+#ifndef TENURE_REGISTRY_UNDO_INTERNAL_H
+#define TENURE_REGISTRY_UNDO_INTERNAL_H
+
+#include "registry/core/model.h"
+#include "registry/undo/undo.h"
+#include "sql/undo.h"
+
+// What a request did, by its rows of the change log.
+enum kind {
+	KIND_UPDATED,
+	KIND_CREATED,
+	KIND_DELETED,
+	KIND_RECOVERED,
+	KIND_MOVED, // with the namespaces that were merged into others, if there were any, or taken apart again
+	KIND_PURGED,
+	KIND__N,
+	KIND_SEVERAL = KIND__N
+};
+
+struct undo {
+	struct registry *registry;
+	const struct undo_order *order;
+	struct undo_plan *plan;
+	struct tenant tenant; // locked
+	struct db_rows rows;  // of undo_rows
+	uint64_t newest;      // the id of the request's last change
+};
+
+static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, size_t i)
+{
+	return sql_undo_rows_row(&undo->rows, i);
+}
+
+// The path of the resource that a row is about; "" for the tenant.
+struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
+// Notes a reason against the undo.
+void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail);
+// Notes that what was tried came to outcome instead of one that means success. OUTCOME_OK; or outcome, if that is no reason against the
+// undo but the way in which the request ends.
+enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome);
+
+// ---- move_back.c
+
+// Locks both tenants of a request that moved resources, in the order of moves, if the order names one of them. Does nothing for
+// others. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_lock_move(struct undo *undo);
+// Did the request move resources from one tenant to one other, and nothing else but merge namespaces, or take them apart?
+bool undo_is_move(const struct undo *undo);
+// Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
+enum outcome undo_move(struct undo *undo);
+
+#endif

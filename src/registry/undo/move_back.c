@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes a move back by a move in the other direction, of exactly what was moved. A namespace that was merged into the destination's is
+// recovered first, and its content goes back into it; the undo of that merges it again.
+#include "base/base.h"
+
+#include "registry/undo/internal.h"
+
+#include "registry/core/failure.h"
+#include "registry/move/internal.h"
+#include "registry/resource/internal.h"
+#include "registry/type/internal.h"
+#include "registry/type/stored_type.h"
+
+struct back {
+	struct undo *undo;
+	uint64_t from, to; // the tenants' ids: who has the resources, and who had them
+	size_t n_moved;    // resources that move back, without namespaces that are merged
+	size_t n_apart;    // namespaces that the request recovered, and that are merged again
+	struct move_order order;
+};
+
+static bool is_verb(const struct sql_undo_rows_row *row, const char *verb)
+{
+	return str_eq_c(row->verb, verb);
+}
+
+enum outcome undo_lock_move(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	const struct sql_undo_tenants in = { .request_id = uuid_bytes(&undo->order->request) };
+	struct db_rows rows;
+	enum db_result result = sql_undo_tenants_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	const struct sql_undo_tenants_row *row = sql_undo_tenants_row(&rows, 0);
+	if (row->source.p == NULL || row->dest.p == NULL) // one is purged: nothing will move
+		return OUTCOME_OK;
+	// A request of other tenants is not found, and locks nothing.
+	if (!str_eq(row->source, undo->order->tenant) && !str_eq(row->dest, undo->order->tenant))
+		return OUTCOME_OK;
+	undo->plan->from = row->dest;
+	undo->plan->to = row->source;
+	return move_lock_tenants(registry, row->dest, row->source);
+}
+
+// Rows of a move: moved resources; namespaces that it deleted, since it merged them; or namespaces that it recovered, since it took back
+// such a move.
+bool undo_is_move(const struct undo *undo)
+{
+	const uint64_t namespaces = type_namespaces(undo->registry)->id;
+	const struct sql_undo_rows_row *first = NULL;
+
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		if (row->resource_id_is_null)
+			return false;
+		if (!is_verb(row, "moved")) {
+			if (row->type_id != namespaces || (!is_verb(row, "deleted") && !is_verb(row, "recovered")))
+				return false;
+			continue;
+		}
+		first = first != NULL ? first : row;
+		if (row->from_tenant_id_is_null || row->tenant_id != first->tenant_id || row->from_tenant_id != first->from_tenant_id)
+			return false;
+	}
+	return first != NULL;
+}
+
+// Counts what moves, and sets the range of resources that the move looks at.
+static void read_rows(struct back *back)
+{
+	const struct undo *undo = back->undo;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		if (is_verb(row, "deleted"))
+			continue;
+		if (is_verb(row, "moved")) {
+			back->from = row->tenant_id;
+			back->to = row->from_tenant_id;
+			back->n_moved++;
+		} else {
+			back->n_apart++;
+		}
+		first = row->resource_id < first ? row->resource_id : first;
+		last = row->resource_id > last ? row->resource_id : last;
+	}
+	back->order = (struct move_order){
+		.source = undo->plan->from,
+		.dest = undo->plan->to,
+		.changed = { undo_row(undo, 0)->id - 1, undo->newest, first, last },
+		.words = 2,
+	};
+}
+
+// Brings back the namespaces that the move deleted when it merged them.
+static enum outcome recover_merged(struct back *back)
+{
+	struct undo *undo = back->undo;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		struct uuid uid;
+		if (!is_verb(row, "deleted") || row->changed_is_null) // a purged one was noted
+			continue;
+		const struct address address = {
+			.tenant = undo->plan->to,
+			.type = type_namespaces(undo->registry),
+			.space = STR(""),
+			.name = row->name,
+		};
+		uuid_from_bytes(row->uid, &uid);
+		outcome = resource_recover(undo->registry, &address, &uid, (struct guard){ .prevents_lost_update = true });
+		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, undo_path(undo, row), outcome);
+	}
+	return outcome;
+}
+
+static void copy_blockers(struct undo *undo, const struct move_action *action)
+{
+	for (size_t i = 0; i < action->n_blockers; i++)
+		undo_block(undo, action->blockers[i].resource, action->blockers[i].reason, action->blockers[i].detail);
+}
+
+// The move has to take as much as the request did, and to merge what the request took apart.
+static void check_set(struct back *back, const struct move_plan *plan)
+{
+	if (plan->action->count != back->n_moved + back->n_apart)
+		undo_block(back->undo, STR(""), "changed-since", STR("what was moved is not all there as it was"));
+	else if (plan->found.merged.count > back->n_apart)
+		undo_block(back->undo, STR(""), "name-taken",
+			STR("a namespace of that name was made since where one would move back to: move or delete it"));
+	else if (plan->found.merged.count < back->n_apart)
+		undo_block(back->undo, STR(""), "changed-since", STR("a namespace into which one would be merged is gone"));
+}
+
+static enum outcome record(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	const struct sql_undo_record_move in = {
+		.uid = uuid_bytes(&registry->request_id),
+		.actor = registry->actor,
+		.now = registry->stamp_us,
+		.undone = uuid_bytes(&undo->order->request),
+	};
+	enum db_result result = sql_undo_record_move_run(registry->db, registry->pool, &in, NULL);
+
+	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome undo_move(struct undo *undo)
+{
+	struct back back = { .undo = undo };
+	struct move_action action = { 0 };
+	struct move_plan plan = { .action = &action };
+
+	if (undo->plan->to.p == NULL) {
+		undo_block(undo, STR(""), "purged", STR("one of the two tenants was purged"));
+		return OUTCOME_OK;
+	}
+	read_rows(&back);
+	enum outcome outcome = recover_merged(&back);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = move_plan(undo->registry, &back.order, MOVE_LOOK_LOCKED, &plan);
+	if (outcome != OUTCOME_OK)
+		return undo_block_by(undo, STR(""), outcome);
+	copy_blockers(undo, &action);
+	if (undo->plan->n_blockers == 0)
+		check_set(&back, &plan);
+	if (undo->plan->n_blockers > 0)
+		return OUTCOME_OK;
+	outcome = move_execute(undo->registry, &plan, (struct move_progress){ 0 });
+	return outcome == OUTCOME_SEE_OTHER ? record(undo) : outcome;
+}

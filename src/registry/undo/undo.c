@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request is taken back by the functions that make the reverse change, so all rules hold that hold for that change: locks, quotas,
+// schemas, lookup keys. What they refuse becomes a blocker. Everything happens under the exclusive lock of the tenant's row.
+#include "base/base.h"
+
+#include "registry/undo/internal.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/resource/internal.h"
+#include "registry/resource/traits.h"
+#include "registry/tenant/internal.h"
+#include "registry/type/internal.h"
+#include "registry/type/stored_type.h"
+#include "repr/json/doc.h"
+
+// The undo leaves a change, and whoever wants to change what it restores has to read that first.
+static struct guard no_lost_update(void)
+{
+	return (struct guard){ .prevents_lost_update = true };
+}
+
+// ---- blockers
+
+void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail)
+{
+	struct undo_plan *plan = undo->plan;
+
+	if (plan->blockers == NULL)
+		plan->blockers = POOL_ARRAY(undo->registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
+	if (plan->n_blockers < MOVE_MAX_BLOCKERS)
+		plan->blockers[plan->n_blockers++] = (struct move_blocker){ .resource = subject, .reason = reason, .detail = detail };
+}
+
+enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome)
+{
+	if (outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL)
+		return outcome;
+	if (outcome == OUTCOME_ACCEPTED) {
+		undo_block(undo, subject, "waits",
+			STR("its deletion would wait for finalizers, or go on in the background: delete it by itself"));
+		return OUTCOME_OK;
+	}
+	undo_block(undo, subject, outcome_name(outcome), undo->registry->problem->detail);
+	*undo->registry->problem = (struct problem){ .n_members = 0 };
+	return OUTCOME_OK;
+}
+
+struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	if (row->resource_id_is_null)
+		return STR("");
+	return resource_path(undo->registry->pool, type_of_resource(undo->registry, 0, row->type_id), row->namespace, row->name);
+}
+
+static struct str later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
+{
+	struct buf at = buf_new(undo->registry->pool, 32);
+
+	clock_add_rfc3339(&at, at_us);
+	return str_printf(undo->registry->pool, "it was %.*s by %.*s at %.*s: take that back first", STR_ARG(verb), STR_ARG(actor),
+		STR_ARG(buf_str(&at)));
+}
+
+// Notes each resource that is no longer as the request left it. A later change has a higher id than all of the request's, since it had
+// to wait for the request's locks.
+static void find_changed(struct undo *undo)
+{
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		if (row->resource_id_is_null)
+			continue;
+		if (row->changed_is_null)
+			undo_block(undo, undo_path(undo, row), "purged", STR("it was purged: nothing of it is left"));
+		else if (row->owner_id != row->tenant_id)
+			undo_block(undo, undo_path(undo, row), "changed-since", STR("it belongs to another tenant by now"));
+		else if (row->changed > undo->newest && row->later_actor.p == NULL)
+			undo_block(undo, undo_path(undo, row), "changed-since", STR("it has changed since"));
+		else if (row->changed > undo->newest)
+			undo_block(undo, undo_path(undo, row), "changed-since",
+				later_text(undo, row->later_verb, row->later_actor, row->later_at));
+	}
+}
+
+// Notes if anything has happened in the tenant since: whatever is in it would go with it.
+static enum outcome find_changed_in_tenant(struct undo *undo)
+{
+	const struct sql_undo_later in = { .tenant_id = undo->tenant.id, .after = undo->newest };
+	struct db_rows rows;
+	enum db_result result = sql_undo_later_run(undo->registry->db, undo->registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0) {
+		const struct sql_undo_later_row *row = sql_undo_later_row(&rows, 0);
+		struct str text = later_text(undo, row->verb, row->actor, row->at);
+		undo_block(undo, STR(""), "changed-since",
+			str_printf(undo->registry->pool, "in the tenant something changed since: %.*s", STR_ARG(text)));
+	}
+	return OUTCOME_OK;
+}
+
+// The undo has to make as many changes as it takes back: if a namespace or a tree has more in it by now, that would go, too.
+static enum outcome check_count(struct undo *undo)
+{
+	const struct sql_undo_count in = { .request_id = uuid_bytes(&undo->registry->request_id) };
+	struct db_rows rows;
+
+	if (undo->plan->n_blockers > 0)
+		return OUTCOME_OK;
+	enum db_result result = sql_undo_count_run(undo->registry->db, undo->registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (sql_undo_count_row(&rows, 0)->n > undo->rows.n)
+		undo_block(undo, STR(""), "not-empty",
+			STR("other resources were added to it since, and would be deleted with it: move or delete them first"));
+	return OUTCOME_OK;
+}
+
+// ---- what the request did
+
+static enum kind kind_of_verb(struct str verb)
+{
+	static const char *const verbs[KIND__N] = { "updated", "created", "deleted", "recovered", "moved", "purged" };
+
+	for (enum kind kind = 0; kind < KIND__N; kind++)
+		if (str_eq_c(verb, verbs[kind]))
+			return kind;
+	return KIND_SEVERAL;
+}
+
+// Finds out what the request did. A tenant is created together with its namespace "default".
+static enum kind kind_of_request(struct undo *undo)
+{
+	enum kind kind = kind_of_verb(undo_row(undo, 0)->verb);
+	size_t n_tenants = 0;
+
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		if (kind_of_verb(undo_row(undo, i)->verb) != kind)
+			kind = KIND_SEVERAL;
+		n_tenants += undo_row(undo, i)->resource_id_is_null ? 1 : 0;
+	}
+	undo->plan->of_tenant = n_tenants > 0;
+	if (undo_is_move(undo))
+		return KIND_MOVED;
+	if (n_tenants > 0 && undo->rows.n != (kind == KIND_CREATED ? 2 : 1))
+		return KIND_SEVERAL;
+	return kind;
+}
+
+// Is the tenant concerned, as the owner of something after or before the changes? *several: another one, too.
+static bool concerns(const struct undo *undo, bool *several)
+{
+	bool found = false;
+
+	*several = false;
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		bool is_own = row->tenant_id == undo->tenant.id;
+
+		found = found || is_own || (!row->from_tenant_id_is_null && row->from_tenant_id == undo->tenant.id);
+		*several = *several || !is_own;
+	}
+	return found;
+}
+
+// A policy for types is set by the tenant's own admin, everything else about a tenant by operators.
+static bool is_policy(const struct sql_undo_rows_row *row)
+{
+	return str_eq(row->verb, STR("updated")) && str_eq(row->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
+}
+
+static enum outcome check_caller(struct undo *undo, enum kind kind)
+{
+	const struct undo_order *order = undo->order;
+
+	if (order->may_operate || (kind != KIND_MOVED && !undo->plan->of_tenant))
+		return OUTCOME_OK;
+	if (order->may_administer && undo->rows.n == 1 && is_policy(undo_row(undo, 0)))
+		return OUTCOME_OK;
+	return registry_fail(undo->registry, OUTCOME_FORBIDDEN, "only an operator may change this back");
+}
+
+// ---- resources
+
+static enum outcome read_items(struct undo *undo, enum undo_action action)
+{
+	struct undo_plan *plan = undo->plan;
+	const struct sql_undo_shown in = { .request_id = uuid_bytes(&undo->order->request), .limit = UNDO_SHOWN };
+	struct db_rows rows;
+	enum db_result result = sql_undo_shown_run(undo->registry->db, undo->registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	plan->items = POOL_ARRAY(undo->registry->pool, struct undo_item, rows.n);
+	for (size_t i = 0, k = 0; i < rows.n; i++) {
+		const struct sql_undo_shown_row *shown = sql_undo_shown_row(&rows, i);
+		struct undo_item *item = &plan->items[plan->n_items];
+
+		while (undo_row(undo, k)->id != shown->change_id)
+			k++;
+		const struct sql_undo_rows_row *row = undo_row(undo, k);
+		if (row->owner_id != row->tenant_id) // another tenant's by now, and not to be shown
+			continue;
+		*item = (struct undo_item){ .action = action, .path = undo_path(undo, row) };
+		item->resource = resource_of_columns(undo->registry, &shown->r);
+		item->uid = item->resource.uid;
+		item->resource.tenant = action == UNDO_MOVE ? undo->plan->from : undo->tenant.name;
+		if (action == UNDO_RESTORE)
+			item->restored = (struct former_content){
+				.state = row->former_locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
+				.locked = row->former_locked != 0,
+				.meta = row->former_meta,
+				.body = row->former_body,
+				.traits = row->former_traits,
+			};
+		plan->n_items++;
+	}
+	return OUTCOME_OK;
+}
+
+static struct address address_of(struct undo *undo, uint64_t type_id, struct str space, struct str name)
+{
+	return (struct address){
+		.tenant = undo->tenant.name,
+		.type = type_of_resource(undo->registry, 0, type_id),
+		.space = space,
+		.name = name,
+	};
+}
+
+static enum outcome apply_former(void *arg, const struct resource *current, struct content *content)
+{
+	const struct sql_undo_rows_row *row = arg;
+
+	(void)current;
+	*content = (struct content){ .meta = row->former_meta, .body = row->former_body, .locked = row->former_locked != 0 };
+	return OUTCOME_OK;
+}
+
+static enum outcome restore_traits(struct undo *undo, const struct sql_undo_rows_row *row, const struct address *address)
+{
+	struct pool *pool = undo->registry->pool;
+	const struct resource former = { .id = row->resource_id, .traits = row->former_traits };
+	const struct doc *list = resource_traits_doc(pool, &former);
+	struct str *names = POOL_ARRAY(pool, struct str, doc_length(list));
+	struct resource resource;
+
+	for (size_t i = 0; i < doc_length(list); i++)
+		names[i] = doc_string(doc_at(list, i));
+	const struct trait_edit edit = {
+		.change = doc_length(list) > 0 ? TRAITS_SET : TRAITS_CLEAR,
+		.names = names,
+		.n = doc_length(list),
+	};
+	return resource_change_traits_at(undo->registry, address, &edit, no_lost_update(), &resource);
+}
+
+// The type's rules may set members themselves, such as a node's states: then the content would not be what it was.
+static bool is_restored(struct undo *undo, const struct sql_undo_rows_row *row, const struct resource *resource)
+{
+	struct pool *pool = undo->registry->pool;
+	struct resource former = *resource;
+
+	if (str_eq(resource->body, row->former_body) && str_eq(resource->meta, row->former_meta))
+		return true;
+	former.body = row->former_body;
+	former.meta = row->former_meta;
+	return doc_equal(resource_body_doc(pool, resource), resource_body_doc(pool, &former)) &&
+	       doc_equal(resource_meta_doc(pool, resource), resource_meta_doc(pool, &former));
+}
+
+static enum outcome restore_content(struct undo *undo, const struct sql_undo_rows_row *row, const struct address *address)
+{
+	struct resource resource;
+	const struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row };
+	enum outcome outcome = resource_write(undo->registry, address, &edit, no_lost_update(), &resource);
+
+	if (outcome == OUTCOME_OK && (resource.deleted_us != 0 || !is_restored(undo, row, &resource)))
+		undo_block(undo, undo_path(undo, row), "not-restorable",
+			STR("the rules of its type would not give back what it was; what only the service sets cannot be undone"));
+	return outcome;
+}
+
+static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	static const char *const elsewhere[] = { "[\"/allocations\"]", "[\"/inventories\"]", "[\"/aggregates\"]" };
+	struct str path = undo_path(undo, row);
+
+	for (size_t i = 0; i < COUNT_OF(elsewhere); i++) {
+		if (str_eq_c(row->fields, elsewhere[i])) {
+			undo_block(undo, path, "not-kept",
+				STR("what inventories, aggregates and allocations were is not kept: set them again"));
+			return OUTCOME_OK;
+		}
+	}
+	if (str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"))) {
+		undo_block(undo, path, "deletion-requested",
+			STR("its deletion was requested and waits for finalizers: take these out, then recover it"));
+		return OUTCOME_OK;
+	}
+	if (row->former_locked_is_null) {
+		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
+		return OUTCOME_OK;
+	}
+	if (row->live_is_null || row->owner_id != undo->tenant.id) // find_changed() has noted that
+		return OUTCOME_OK;
+	struct address address = address_of(undo, row->type_id, row->namespace, row->name);
+	bool traits = str_eq(row->fields, STR("[\"/metadata/traits\"]"));
+	enum outcome outcome = traits ? restore_traits(undo, row, &address) : restore_content(undo, row, &address);
+	return outcome == OUTCOME_OK ? outcome : undo_block_by(undo, path, outcome);
+}
+
+static enum outcome undo_updates(struct undo *undo)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = undo->rows.n; outcome == OUTCOME_OK && i > 0; i--)
+		outcome = restore(undo, undo_row(undo, i - 1));
+	return outcome;
+}
+
+static enum outcome undo_creations(struct undo *undo)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = undo->rows.n; outcome == OUTCOME_OK && i > 0; i--) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i - 1);
+		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
+		struct resource resource;
+
+		if (row->live_is_null || row->owner_id != undo->tenant.id)
+			continue;
+		outcome = resource_delete(undo->registry, &address, no_lost_update(), &resource);
+		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, undo_path(undo, row), outcome);
+	}
+	return outcome == OUTCOME_OK ? check_count(undo) : outcome;
+}
+
+static enum outcome undo_deletions(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	struct sql_undo_next_deleted in = { .request_id = uuid_bytes(&undo->order->request), .below = INT64_MAX };
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK) {
+		struct db_rows rows;
+		struct uuid uid;
+		enum db_result result = sql_undo_next_deleted_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n == 0)
+			break;
+		const struct sql_undo_next_deleted_row *row = sql_undo_next_deleted_row(&rows, 0);
+		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
+		in.below = row->id;
+		uuid_from_bytes(row->uid, &uid);
+		outcome = resource_recover(registry, &address, &uid, no_lost_update());
+		struct str path = resource_path(registry->pool, address.type, address.space, address.name);
+		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, path, outcome);
+	}
+	return outcome;
+}
+
+static enum outcome undo_recoveries(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	const struct sql_undo_next_recovered in = {
+		.request_id = uuid_bytes(&undo->order->request),
+		.namespaces = type_namespaces(registry)->id,
+	};
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && undo->plan->n_blockers == 0) {
+		struct db_rows rows;
+		struct resource resource;
+		enum db_result result = sql_undo_next_recovered_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n == 0)
+			break;
+		const struct sql_undo_next_recovered_row *row = sql_undo_next_recovered_row(&rows, 0);
+		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
+		outcome = resource_delete(registry, &address, no_lost_update(), &resource);
+		struct str path = resource_path(registry->pool, address.type, address.space, address.name);
+		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, path, outcome);
+	}
+	return outcome == OUTCOME_OK ? check_count(undo) : outcome;
+}
+
+// ---- tenants
+
+static enum outcome apply_former_tenant(void *arg, const struct tenant *current, struct tenant_content *content)
+{
+	const struct tenant *former = arg;
+
+	(void)current;
+	*content = (struct tenant_content){
+		.tier = former->tier,
+		.metadata = former->metadata,
+		.object = former->object,
+		.tells_etag_required = true,
+		.etag_required = former->etag_required,
+	};
+	return OUTCOME_OK;
+}
+
+static enum outcome restore_tenant(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	struct undo_plan *plan = undo->plan;
+	const struct sql_undo_former_tenant in = { .change_id = undo_row(undo, 0)->id };
+	struct tenant restored;
+	struct db_rows rows;
+
+	if (str_starts(undo_row(undo, 0)->fields, STR("[\"/tokens/"))) {
+		undo_block(undo, STR(""), "token", STR("a token was made or revoked: revoke it, or make another one"));
+		return OUTCOME_OK;
+	}
+	enum db_result result = sql_undo_former_tenant_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0) {
+		undo_block(undo, STR(""), "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
+		return OUTCOME_OK;
+	}
+	const struct sql_undo_former_tenant_row *row = sql_undo_former_tenant_row(&rows, 0);
+	plan->has_former_tenant = true;
+	plan->former_tenant = undo->tenant;
+	plan->former_tenant.tier = row->tier;
+	plan->former_tenant.metadata = row->metadata;
+	plan->former_tenant.object = row->object;
+	plan->former_tenant.etag_required = row->etag_required != 0;
+	if (tenant_deletion_asked(&undo->tenant) || tenant_deletion_asked(&plan->former_tenant)) {
+		undo_block(undo, STR(""), "deletion-requested", STR("the tenant's deletion was requested and waits for its finalizers"));
+		return OUTCOME_OK;
+	}
+	const struct tenant_edit edit = { apply_former_tenant, &plan->former_tenant };
+	return tenant_patch(registry, undo->tenant.name, &edit, no_lost_update(), &restored);
+}
+
+static enum outcome change_tenant_back(struct undo *undo, enum kind kind)
+{
+	struct tenant tenant;
+
+	if (kind == KIND_UPDATED)
+		return restore_tenant(undo);
+	if (kind == KIND_DELETED)
+		return tenant_recover(undo->registry, undo->tenant.name, no_lost_update());
+	enum outcome outcome = find_changed_in_tenant(undo);
+	return outcome == OUTCOME_OK ? tenant_delete(undo->registry, undo->tenant.name, no_lost_update(), &tenant) : outcome;
+}
+
+static enum outcome undo_tenant(struct undo *undo, enum kind kind)
+{
+	undo->plan->tenant = undo->tenant;
+	if (undo->tenant.changed > undo->newest)
+		undo_block(undo, STR(""), "changed-since", STR("the tenant itself has changed since: take that back first"));
+	enum outcome outcome = change_tenant_back(undo, kind);
+	return outcome == OUTCOME_OK || outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, STR(""), outcome);
+}
+
+// ---- all together
+
+typedef enum outcome undo_fn(struct undo *undo);
+
+static enum outcome undo_resources(struct undo *undo, enum kind kind)
+{
+	static const enum undo_action actions[] = {
+		[KIND_UPDATED] = UNDO_RESTORE,
+		[KIND_CREATED] = UNDO_DELETE,
+		[KIND_DELETED] = UNDO_RECOVER,
+		[KIND_RECOVERED] = UNDO_DELETE,
+		[KIND_MOVED] = UNDO_MOVE,
+	};
+	static undo_fn *const functions[] = {
+		[KIND_UPDATED] = undo_updates,
+		[KIND_CREATED] = undo_creations,
+		[KIND_DELETED] = undo_deletions,
+		[KIND_RECOVERED] = undo_recoveries,
+		[KIND_MOVED] = undo_move,
+	};
+
+	undo->plan->action = actions[kind];
+	enum outcome outcome = read_items(undo, actions[kind]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	find_changed(undo);
+	return functions[kind](undo);
+}
+
+static enum outcome change_back(struct undo *undo, enum kind kind, bool several_tenants)
+{
+	static const enum undo_action of_tenant[] = {
+		[KIND_UPDATED] = UNDO_RESTORE,
+		[KIND_CREATED] = UNDO_DELETE,
+		[KIND_DELETED] = UNDO_RECOVER,
+		[KIND_RECOVERED] = UNDO_DELETE,
+	};
+
+	if (undo->rows.n > UNDO_MAX)
+		undo_block(undo, STR(""), "too-large",
+			str_printf(undo->registry->pool,
+				"the request changed more than %d resources: change them back by the calls for that", UNDO_MAX));
+	else if (kind == KIND_SEVERAL)
+		undo_block(undo, STR(""), "several-kinds",
+			STR("the request did several things, such as a move and an update: change them back one by one"));
+	else if (kind == KIND_PURGED)
+		undo_block(undo, STR(""), "purged", STR("what is purged is gone"));
+	else if (kind == KIND_MOVED)
+		return undo_resources(undo, kind);
+	else if (several_tenants)
+		undo_block(undo, STR(""), "several-tenants",
+			STR("the request changed resources of several tenants: change them back one by one"));
+	else if (!undo->plan->of_tenant)
+		return undo_resources(undo, kind);
+	else {
+		undo->plan->action = of_tenant[kind];
+		return undo_tenant(undo, kind);
+	}
+	return OUTCOME_OK;
+}
+
+static void add_counted(struct buf *text, struct str part)
+{
+	buf_add_u64(text, part.n);
+	buf_addc(text, ':');
+	buf_add(text, part);
+}
+
+// The tag covers what the request changed, in which state all of that is, and the blockers.
+static void make_etag(struct undo *undo)
+{
+	struct undo_plan *plan = undo->plan;
+	struct buf text = buf_new(undo->registry->pool, 1024);
+	uint8_t hash[DIGEST_SHA256];
+
+	buf_add_u64(&text, plan->of_tenant ? undo->tenant.changed : 0);
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		buf_addc(&text, '/');
+		buf_add_u64(&text, undo_row(undo, i)->id);
+		buf_addc(&text, '=');
+		buf_add_u64(&text, undo_row(undo, i)->changed_is_null ? 0 : undo_row(undo, i)->changed);
+	}
+	for (size_t i = 0; i < plan->n_blockers; i++) {
+		add_counted(&text, plan->blockers[i].resource);
+		add_counted(&text, str_c(plan->blockers[i].reason));
+		add_counted(&text, plan->blockers[i].detail);
+	}
+	const struct str parts[] = { STR("undo:"), uuid_bytes(&undo->order->request), uuid_bytes(&undo->tenant.uid), buf_str(&text) };
+	digest_hmac_sha256(undo->registry->store->state_key, parts, COUNT_OF(parts), hash);
+	buf_hex(plan->etag, hash, MOVE_TAG_HEX / 2);
+	plan->etag[MOVE_TAG_HEX] = '\0';
+}
+
+static enum outcome read_rows(struct undo *undo, bool *several_tenants)
+{
+	const struct sql_undo_rows in = { .request_id = uuid_bytes(&undo->order->request), .limit = UNDO_MAX + 1 };
+	enum db_result result = sql_undo_rows_run(undo->registry->db, undo->registry->pool, &in, &undo->rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (!concerns(undo, several_tenants))
+		return registry_fail(undo->registry, OUTCOME_NOT_FOUND,
+			"the change log of the tenant has no change by that request; a change shows it as request_id");
+	undo->plan->at_us = undo_row(undo, 0)->at;
+	undo->plan->actor = undo_row(undo, 0)->actor;
+	undo->plan->count = undo->rows.n;
+	undo->newest = undo_row(undo, undo->rows.n - 1)->id;
+	return OUTCOME_OK;
+}
+
+enum outcome undo_run(struct registry *registry, const struct undo_order *order, struct tag_guard guard, struct undo_plan *plan)
+{
+	struct undo undo = { .registry = registry, .order = order, .plan = plan };
+	bool several_tenants = false;
+
+	*plan = (struct undo_plan){ .count = 0 };
+	enum outcome outcome = undo_lock_move(&undo);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_lock(registry, order->tenant, &undo.tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = read_rows(&undo, &several_tenants);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum kind kind = kind_of_request(&undo);
+	outcome = check_caller(&undo, kind);
+	if (outcome == OUTCOME_OK && undo.tenant.deleted_us != 0 && !(plan->of_tenant && kind == KIND_DELETED))
+		outcome = tenant_answer_deleted(registry, &undo.tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = change_back(&undo, kind, several_tenants);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	make_etag(&undo);
+	if (guard.matches == NULL || guard.matches(guard.arg, str_c(plan->etag)))
+		return OUTCOME_OK;
+	registry_fail(registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
+	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", plan->etag));
+	return OUTCOME_STALE;
+}
+
+enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan)
+{
+	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, plan->n_blockers);
+
+	assert(plan->n_blockers > 0);
+	registry_fail(registry, OUTCOME_BLOCKED, "nothing was taken back: %zu %s in the way", plan->n_blockers,
+		plan->n_blockers == 1 ? "thing stands" : "things stand");
+	for (size_t i = 0; i < plan->n_blockers; i++)
+		causes[i] = (struct problem_cause){
+			.reason = plan->blockers[i].reason,
+			.subject = plan->blockers[i].resource,
+			.message = plan->blockers[i].detail,
+		};
+	registry->problem->causes = causes;
+	registry->problem->n_causes = plan->n_blockers;
+	return OUTCOME_BLOCKED;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes back what one request changed, as the request's rows of the change log tell it.
+#ifndef TENURE_REGISTRY_UNDO_UNDO_H
+#define TENURE_REGISTRY_UNDO_UNDO_H
+
+#include "registry/move/move.h"
+#include "registry/undo/former.h"
+
+// Of a request that changed more resources than UNDO_MAX nothing is taken back; up to UNDO_SHOWN of them are shown one by one.
+enum { UNDO_MAX = 2000, UNDO_SHOWN = 100 };
+
+// What becomes of what the request changed.
+enum undo_action { UNDO_RESTORE, UNDO_DELETE, UNDO_RECOVER, UNDO_MOVE };
+
+// A resource that the request changed.
+struct undo_item {
+	struct str path; // resource_path()
+	struct uuid uid;
+	enum undo_action action;
+	struct resource resource; // as it is before the undo
+	struct former_content restored; // UNDO_RESTORE: the content after the undo; else its state alone counts
+};
+
+struct undo_order {
+	struct str tenant;
+	struct uuid request;
+	bool may_operate; // the caller is an operator: he may change tenants
+	bool may_administer; // he may change the tenant's policy for types
+};
+
+struct undo_plan {
+	enum undo_action action;
+	int64_t at_us; // when the request made its first change
+	struct str actor; // whose request it was
+	uint64_t count; // changes that the undo takes back
+	struct undo_item *items; // in order of the changes, at most UNDO_SHOWN
+	size_t n_items;
+	struct str from, to; // UNDO_MOVE: the tenant that has what was moved, and the one that had it; p NULL: purged
+	bool of_tenant; // the tenant itself was changed
+	struct tenant tenant; // as it is before the undo
+	bool has_former_tenant;
+	struct tenant former_tenant; // UNDO_RESTORE of a tenant: tier, metadata, object and etag_required after the undo
+	// Every reason why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
+	// deletion-requested not-empty not-restorable waits, those of moves, and the names of outcomes of what was tried.
+	struct move_blocker *blockers;
+	size_t n_blockers;
+	char etag[MOVE_TAG_HEX + 1]; // of all that the plan shows
+};
+
+// Takes the request back, in the transaction that calls it. guard: compared with plan->etag. Call it for a preview, too, without a guard,
+// and roll the transaction back: so a preview finds every reason that the undo would find. It locks the tenant's row exclusively, for a
+// move those of both tenants, so no other writer comes between. Returns
+//   OUTCOME_OK         done; or, if plan->n_blockers > 0, not to be committed: the caller returns undo_fail_blocked() or shows the plan
+//   _NOT_FOUND         no such tenant; or the change log has no change of the tenant by that request
+//   _FORBIDDEN         the reverse change is an operator's, or the tenant's admin's
+//   _STALE             by the guard
+enum outcome undo_run(struct registry *registry, const struct undo_order *order, struct tag_guard guard, struct undo_plan *plan);
+// Describes the plan's blockers in registry->problem. Returns OUTCOME_BLOCKED.
+enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan);
+
+#endif
