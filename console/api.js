@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of the API, of the same origin. The session's cookie is the browser's own affair; the header field X-Tenure-Console makes it count.
+
+export class Problem extends Error {
+	constructor(response, body) {
+		super(body?.detail || body?.title || `${response.status} ${response.statusText}`);
+		this.status = response.status;
+		this.body = body ?? {};
+		this.etag = response.headers.get('etag');
+	}
+}
+
+export class Unreachable extends Error {
+}
+
+// What to do when the session has ended: a function that resolves once there is a new one. Set by console.js.
+let signIn = null;
+export const onSignedOut = (run) => signIn = run;
+
+async function send(method, path, options) {
+	const headers = { 'X-Tenure-Console': '1', Accept: 'application/json', ...options.headers };
+	if (options.body !== undefined)
+		headers['Content-Type'] ??= options.type ?? 'application/json';
+	try {
+		return await fetch(path, { method, headers, body: options.body, credentials: 'same-origin', cache: 'no-store', signal: options.signal });
+	} catch (error) {
+		if (error.name === 'AbortError')
+			throw error;
+		throw new Unreachable('The service can’t be reached. Nothing is known of what became of this; look before you repeat it.');
+	}
+}
+
+// Sends a request, and again after the user has signed in anew where the session had ended. Options: headers, body (text), type, signal,
+// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, location }; throws Problem or Unreachable.
+export async function call(method, path, options = {}) {
+	let response = await send(method, path, options);
+	while (response.status === 401 && options.mayAsk !== false && signIn) {
+		await signIn();
+		response = await send(method, path, options);
+	}
+	const text = await response.text();
+	if (!response.ok) {
+		let body = null;
+		try {
+			body = JSON.parse(text);
+		} catch {
+			// not the service's own answer, but the web server's: its status says what there is to say
+		}
+		throw new Problem(response, body);
+	}
+	return { status: response.status, etag: response.headers.get('etag'), location: response.headers.get('location'), text, url: response.url,
+		redirected: response.redirected };
+}
+
+export async function get(path, options) {
+	const answer = await call('GET', path, options);
+	return answer.text === '' ? null : JSON.parse(answer.text);
+}
+
+// The path of an address that the service answered with: its host may be another name of this one.
+export function local(address) {
+	const url = new URL(address, location.href);
+	return url.pathname + url.search;
+}
+
+// "/v2.0/acme/configmaps" of parts, each encoded.
+export function address(...parts) {
+	return `/v2.0${parts.map((part) => `/${encodeURIComponent(part)}`).join('')}`;
+}
+
+// The parts of "namespaces/default/configmaps/web", as the change log has it.
+export const partsOf = (resource) => resource.split('/');
+
+export function query(path, parameters) {
+	const all = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null && value !== ''));
+	return all.size > 0 ? `${path}${path.includes('?') ? '&' : '?'}${all}` : path;
+}
+
+// ---- what the endpoint offers
+
+const roles = ['none', 'reader', 'member', 'admin', 'operator'];
+let methods = new Map();
+export let who = null;
+
+export function setWho(session) {
+	who = session;
+}
+
+// Reads the endpoint's WADL. The console shows what stands there.
+export async function readWadl() {
+	const answer = await call('GET', '/application.wadl', { headers: { Accept: 'application/vnd.sun.wadl+xml' } });
+	const wadl = new DOMParser().parseFromString(answer.text, 'application/xml');
+	const namespace = 'http://wadl.dev.java.net/2009/02';
+	methods = new Map();
+	for (const method of wadl.getElementsByTagNameNS(namespace, 'method')) {
+		methods.set(method.getAttribute('id'), {
+			role: method.getAttributeNS('urn:tenure:wadl', 'role'),
+			path: method.parentElement.getAttribute('path'),
+			parameters: [...method.getElementsByTagNameNS(namespace, 'param')].map((param) => param.getAttribute('name') ?? param.getAttribute('href')?.slice(1)),
+		});
+	}
+}
+
+// Does the endpoint offer these methods, and does the user's role suffice?
+export function offers(...ids) {
+	return ids.every((id) => methods.has(id) && roles.indexOf(methods.get(id).role) <= roles.indexOf(who?.role));
+}
+
+export const takes = (id, parameter) => methods.get(id)?.parameters.includes(parameter) ?? false;
+export const isOperator = () => who?.role === 'operator';
+// May the user read, or change, things of that tenant?
+export const isMine = (tenant) => isOperator() || who?.tenant === tenant;

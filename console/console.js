@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The console's frame: the session, the navigation, and which screen is shown. See doc/console.md.
+
+import { call, isOperator, offers, onSignedOut, readWadl, setWho, who } from './api.js';
+import { audit } from './audit.js';
+import { dashboard } from './dashboard.js';
+import { button, confirm, dialog, field, h, icon, note, replace } from './dom.js';
+import { unsaved } from './editor.js';
+import { move } from './move.js';
+import { screen, tenantScreen } from './places.js';
+import { newResource, resource } from './resource.js';
+import { changes, ofTenant, ofType, settings, tenant, trash } from './tenant.js';
+import { tenants } from './tenants.js';
+import { undo } from './undo.js';
+
+// ---- which screen
+
+// The first pattern that fits: ":x" stands for a part, "*" for one or more at the end.
+const routes = [
+	['', dashboard],
+	['tenants', tenants],
+	['audit', audit],
+	['t/:t', ofTenant(tenant)],
+	['t/:t/trash', ofTenant(trash)],
+	['t/:t/changes', ofTenant(changes)],
+	['t/:t/tenant', ofTenant(settings)],
+	['t/:t/type/:type', ofTenant(ofType)],
+	['t/:t/r/*', resource],
+	['new/:t', newResource],
+	['new/:t/:type', newResource],
+	['undo/:t/:request', undo],
+	['move/:t', move],
+	['move/:t/*', move],
+].map(([pattern, show]) => ({ parts: pattern.split('/'), show }));
+
+function fits(pattern, parts) {
+	const values = [];
+	for (let i = 0; i < pattern.length; i++) {
+		if (pattern[i] === '*')
+			return parts.length > i ? [...values, ...parts.slice(i)] : null;
+		if (i >= parts.length || (!pattern[i].startsWith(':') && pattern[i] !== parts[i]))
+			return null;
+		if (pattern[i].startsWith(':'))
+			values.push(parts[i]);
+	}
+	return pattern.length === parts.length ? values : null;
+}
+
+function partsOfHash() {
+	try {
+		return location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+	} catch {
+		return [null];
+	}
+}
+
+function find(parts) {
+	for (const route of routes) {
+		const values = fits(route.parts, parts);
+		if (values && values.every((value) => value !== ''))
+			return () => route.show(...values);
+	}
+	return () => ({ title: 'No such screen', content: [note('info', 'There is nothing at this address.')] });
+}
+
+// ---- the frame
+
+const main = h('main', { id: 'main', tabindex: '-1' });
+const nav = h('nav', { 'aria-label': 'Screens' });
+let shownHash = null, shows = 0;
+
+function links() {
+	const all = [['Dashboard', screen(), 'home']];
+	if (isOperator() && offers('listTenants'))
+		all.push(['Tenants', screen('tenants'), 'tenants']);
+	else if (who.tenant)
+		all.push(['Resources', tenantScreen(who.tenant), 'box']);
+	if (offers(isOperator() ? 'listAllChanges' : 'listChanges'))
+		all.push(['Audit', screen('audit'), 'audit']);
+	return all;
+}
+
+function drawNav() {
+	const here = location.hash || screen();
+	replace(nav, h('ul', null, links().map(([name, href, picture]) => h('li', null, h('a', { href,
+		'aria-current': here === href || (href !== screen() && here.startsWith(`${href}/`)) ? 'page' : null }, icon(picture), h('span', null, name))))));
+}
+
+function draw(view) {
+	const heading = h('h1', { tabindex: '-1' }, view.title);
+	document.title = `${view.title} · Tenure`;
+	replace(main, h('header.page', null,
+		view.crumbs?.length > 0 ? h('nav.crumbs', { 'aria-label': 'Where you are' }, view.crumbs.map(([name, href]) => [h('a', { href }, name), h('span', { 'aria-hidden': 'true' }, '/')])) : null,
+		h('div.title', null, h('div', null, heading, view.sub ? h('p.sub', null, view.sub) : null), h('div.tools', null, view.tools ?? [])),
+		view.tabs ? h('nav.tabs', { 'aria-label': `Screens of ${view.title}` }, view.tabs.map((tab) => h('a', { href: tab.href, 'aria-current': tab.current ? 'page' : null }, tab.name))) : null),
+	h(`div.content${view.wide ? '.wide-content' : ''}`, null, view.content));
+	return heading;
+}
+
+async function show(focus) {
+	const mine = ++shows;
+	shownHash = location.hash;
+	drawNav();
+	main.setAttribute('aria-busy', 'true');
+	let view;
+	try {
+		view = await find(partsOfHash())();
+	} catch (error) {
+		const titles = { 403: 'Not for you', 404: 'Not found', 410: 'Deleted' };
+		if (!(error instanceof Error) || error.name === 'TypeError')
+			console.error(error);
+		view = { title: titles[error.status] ?? 'That did not work', content: [note('bad', error.message), h('div.actions.start', null, button('Try again', () => show(true)))] };
+	}
+	if (mine !== shows || !view)
+		return;
+	main.removeAttribute('aria-busy');
+	const heading = draw(view);
+	main.setAttribute('data-screen', shownHash);
+	scrollTo(0, 0);
+	if (focus)
+		heading.focus({ preventScroll: true });
+}
+
+async function leave() {
+	if (location.hash === shownHash && !unsaved())
+		return show(true);
+	if (unsaved()) {
+		const wanted = location.hash;
+		history.replaceState(null, '', shownHash || screen());
+		if (!await confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger'))
+			return undefined;
+		history.replaceState(null, '', wanted);
+	}
+	return show(true);
+}
+
+// ---- light and dark
+
+const themes = ['auto', 'light', 'dark'];
+
+function setTheme(theme) {
+	if (theme === 'auto')
+		document.documentElement.removeAttribute('data-theme');
+	else
+		document.documentElement.setAttribute('data-theme', theme);
+	try {
+		localStorage.setItem('tenure-theme', theme);
+	} catch {
+		// a browser that keeps nothing: the theme lasts as long as the page
+	}
+}
+
+function storedTheme() {
+	try {
+		return themes.includes(localStorage.getItem('tenure-theme')) ? localStorage.getItem('tenure-theme') : 'auto';
+	} catch {
+		return 'auto';
+	}
+}
+
+function themeSwitch() {
+	let theme = storedTheme();
+	const element = button('', () => {
+		theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+		setTheme(theme);
+		label();
+	}, { class_: 'quiet' });
+	const label = () => replace(element, icon('sun'), h('span', null, { auto: 'Automatic', light: 'Light', dark: 'Dark' }[theme]));
+	element.setAttribute('title', 'Light or dark');
+	label();
+	return element;
+}
+
+// ---- the session
+
+// Begins a session with a token, and reads what the endpoint offers. Throws what went wrong.
+async function begin(token) {
+	const answer = await call('POST', '/session', { headers: { 'X-Auth-Token': token }, mayAsk: false });
+	return JSON.parse(answer.text);
+}
+
+function tokenForm(done, label) {
+	const token = h('input', { type: 'password', autocomplete: 'current-password', required: true, autofocus: true });
+	const problem = h('div'), submit = h('button.primary', { type: 'submit' }, label);
+	return h('form.sign-in', { onsubmit: async (event) => {
+		event.preventDefault();
+		submit.disabled = true;
+		replace(problem);
+		try {
+			await done(await begin(token.value));
+		} catch (error) {
+			replace(problem, note('bad', error.status === 401 ? 'This token is not valid here.' : error.status === 404 ? 'This endpoint has no sessions.' : error.message));
+			token.select();
+			token.focus();
+		} finally {
+			submit.disabled = false;
+		}
+	} }, field('Token', token, 'It is sent to the service once. A cookie that scripts can’t read takes its place.'), problem, h('div.actions', null, submit));
+}
+
+// The session has ended: asks to sign in again above the screen, which stays as it is, with what was typed. All calls that wait for it go on
+// then. Another user gets a new page, so that nothing of the first one's is sent as the second.
+let asking = null;
+
+function signInAgain() {
+	asking ??= dialog('Sign in again', (close) => [h('p', null, `Your session has ended${who ? `, ${who.user}` : ''}. What you typed is still there.`),
+		tokenForm((session) => close(session), 'Sign in')], { oncancel: (event) => event.preventDefault() }).then((session) => {
+		asking = null;
+		if (!session || session.user !== who?.user || session.tenant !== who?.tenant || session.role !== who?.role) {
+			forget();
+			location.reload();
+			return new Promise(() => {});
+		}
+		setWho(session);
+		return undefined;
+	});
+	return asking;
+}
+
+const keep = (event) => {
+	if (unsaved())
+		event.preventDefault();
+};
+const forget = () => removeEventListener('beforeunload', keep);
+
+async function signOut(all) {
+	await call('DELETE', all ? '/session?all=true' : '/session', { mayAsk: false }).catch(() => {});
+	forget();
+	location.hash = '';
+	location.reload();
+}
+
+async function account() {
+	await dialog('You', (close) => [h('dl.facts', null, [['User', who.user], ['Tenant', who.tenant ?? '–'], ['Role', who.role], ['Endpoint', who.endpoint]]
+		.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value)))),
+	who.ends_at ? h('p.muted', null, `The session ends when it was not used for ${Math.round(who.idle_seconds / 60)} minutes, and at ${new Date(who.ends_at).toLocaleTimeString('en-GB')} in any case.`)
+		: h('p.muted', null, 'Your web server or certificate signs you in with each request, so there is no session to end.'),
+	h('div.actions', null, button('Close', () => close(), { autofocus: true }), who.ends_at ? button('Sign out everywhere', () => signOut(true)) : null,
+		who.ends_at ? button('Sign out', () => signOut(false), { class_: 'primary', icon: 'out' }) : null)]);
+}
+
+function frame() {
+	replace(document.getElementById('app'), h('a.skip', { href: '#main', onclick: (event) => {
+		event.preventDefault();
+		main.focus();
+	} }, 'Skip to the content'),
+	h('header.top', null, h('a.brand', { href: screen() }, 'Tenure'), h('span.endpoint', null, who.endpoint), nav,
+		h('div.account', null, themeSwitch(), button(who.user, account, { class_: 'quiet', 'aria-haspopup': 'dialog' }))), main);
+	onSignedOut(signInAgain);
+	addEventListener('hashchange', leave);
+	addEventListener('beforeunload', keep);
+}
+
+async function start(session) {
+	setWho(session);
+	await readWadl();
+	frame();
+	await show(false);
+}
+
+function welcome() {
+	replace(document.getElementById('app'), h('main.welcome', null, h('h1', null, 'Tenure'), h('p.sub', null, 'Tenants, their resources, and what became of them.'),
+		tokenForm(start, 'Sign in'), h('p.muted', null, 'Tokens are made by ', h('code', null, 'tenure-manage token create'), ', or by your identity provider.')));
+	document.title = 'Sign in · Tenure';
+}
+
+async function boot() {
+	setTheme(storedTheme());
+	document.body.append(h('div', { id: 'announce', role: 'status', 'aria-live': 'polite' }));
+	try {
+		await start(JSON.parse((await call('GET', '/session', { mayAsk: false })).text));
+	} catch (error) {
+		if (error.status === 401)
+			welcome();
+		else
+			replace(document.getElementById('app'), h('main.welcome', null, h('h1', null, 'Tenure'), note('bad',
+				error.status === 404 ? 'This endpoint offers no console: its WADL has no sessions.' : error.message), h('div.actions.start', null, button('Try again', boot))));
+	}
+}
+
+boot();

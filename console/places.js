@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things are: addresses of the console's screens (behind the "#"), of the API, and the types that a tenant has.
+
+import { address, get, offers, partsOf } from './api.js';
+import { h, icon, time, verb } from './dom.js';
+
+export const screen = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;
+export const tenantScreen = (tenant, ...more) => screen('t', tenant, ...more);
+export const resourceScreen = (tenant, resource) => screen('t', tenant, 'r', ...partsOf(resource));
+
+// Shows the present screen anew.
+export const reload = () => dispatchEvent(new HashChangeEvent('hashchange'));
+
+// The address of a resource that the change log calls so.
+export const resourceAddress = (tenant, resource) => address(tenant, ...partsOf(resource));
+
+// How the change log calls the resource of a document, whose type is known from its list.
+export function resourceOf(document, type) {
+	const { name, namespace } = document.metadata;
+	return namespace === undefined ? `${type}/${name}` : `namespaces/${namespace}/${type}/${name}`;
+}
+
+// ---- types
+
+const builtIn = [['configmaps', true], ['namespaces', false], ['persistentvolumes', false], ['pods', true], ['secrets', true],
+	['serviceaccounts', true], ['services', true]].map(([type, namespaced]) => ({ type, kind: type, namespaced }));
+const elsewhere = ['events', 'tenants']; // types of the spaces dialect that have no address in this one
+
+// The types of resources that the tenant has definitions of.
+export async function typesOf(tenant) {
+	if (!offers('listTypes'))
+		return builtIn;
+	const answer = await get(`/spaces/${encodeURIComponent(tenant)}/types`);
+	return answer.types.filter((type) => !elsewhere.includes(type.type));
+}
+
+// ---- changes
+
+// The columns of a list of changes. tenant: whose they are; undefined: of all, and each says so.
+export function changeColumns(tenant) {
+	const owner = (change) => tenant ?? change.tenant;
+	return [
+		{ title: 'When', class_: '.when', cell: (change) => time(change.at) },
+		{ title: 'What', class_: '.what', cell: (change) => verb(change.verb) },
+		...tenant === undefined ? [{ title: 'Tenant', cell: (change) => change.tenant
+			? [change.from_tenant ? [change.from_tenant, ' ', icon('move'), ' '] : null, h('a', { href: tenantScreen(change.tenant), tabindex: '-1' }, change.tenant)] : '' }] : [],
+		{ title: 'Resource', class_: '.grow', cell: (change) => change.resource && owner(change)
+			? h('a', { href: resourceScreen(owner(change), change.resource), tabindex: '-1' }, change.resource) : change.resource ?? 'the tenant itself' },
+		{ title: 'Fields', wide: true, class_: '.grow', cell: (change) => (change.fields ?? []).join(' ') },
+		{ title: 'Who', cell: (change) => change.actor },
+	];
+}
+
+export function changeTarget(tenant) {
+	return (change) => {
+		const owner = tenant ?? change.tenant;
+		return owner ? change.resource ? resourceScreen(owner, change.resource) : tenantScreen(owner) : null;
+	};
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tenant: its resources by type, what is in the trash, what happened, its own document.
+
+import { address, call, get, isMine, isOperator, offers, query } from './api.js';
+import { announce, button, confirm, h, icon, note, number, panel, replace, time } from './dom.js';
+import { Editor } from './editor.js';
+import { parse, without } from './json.js';
+import { pagedList } from './list.js';
+import { changeColumns, changeTarget, reload, resourceOf, resourceScreen, screen, tenantScreen, typesOf } from './places.js';
+import { recover } from './resource.js';
+
+const PAGE = 1000, SAMPLE = 100, AT_ONCE = 4;
+
+// ---- the frame of all its screens
+
+const tabs = [
+	{ name: 'Resources', at: [], offered: () => offers('listResources') },
+	{ name: 'Trash', at: ['trash'], offered: () => offers('listResources') },
+	{ name: 'Changes', at: ['changes'], offered: () => offers('listChanges') },
+	{ name: 'Tenant', at: ['tenant'], offered: () => offers('getTenant') },
+];
+
+function frame(tenant, current, content, tools = []) {
+	return {
+		title: tenant, crumbs: isOperator() && offers('listTenants') ? [['Tenants', screen('tenants')]] : [],
+		tools: [...tools, offers('postMoveAll') ? h('a.button', { href: screen('move', tenant) }, icon('move'), 'Move all') : null],
+		tabs: tabs.filter((tab) => tab.offered()).map((tab) => ({ name: tab.name, href: tenantScreen(tenant, ...tab.at), current: tab.name === current })),
+		content,
+	};
+}
+
+const newLink = (tenant, type) => isMine(tenant) && offers('putResource')
+	? h('a.button.primary', { href: screen('new', tenant, ...type ? [type] : []) }, 'New resource') : null;
+
+// ---- resources by type
+
+// How many there are of a type, as far as one small page tells.
+async function countOf(tenant, type) {
+	const answer = await get(query(address(tenant, type), { limit: SAMPLE }));
+	return answer.next ? { n: answer.resources.length, more: true } : { n: answer.resources.length, more: false };
+}
+
+// Runs work for each item, some at a time.
+async function each(items, work) {
+	const waiting = [...items];
+	await Promise.all(Array.from({ length: AT_ONCE }, async () => {
+		while (waiting.length > 0)
+			await work(waiting.shift());
+	}));
+}
+
+export async function tenant(name) {
+	const types = await typesOf(name);
+	const cards = new Map(types.map((type) => [type.type, h('span.number', null, '…')]));
+	const grid = h('ul.types', null, types.map((type) => h('li', null, h('a', { href: tenantScreen(name, 'type', type.type) }, h('strong', null, type.kind),
+		h('span.muted', null, type.type), cards.get(type.type)))));
+	each(types, async (type) => {
+		const place = cards.get(type.type);
+		try {
+			const { n, more } = await countOf(name, type.type);
+			replace(place, `${number(n)}${more ? '+' : ''}`);
+			place.closest('li').classList.toggle('none', n === 0);
+		} catch {
+			replace(place, '–');
+		}
+	});
+	return frame(name, 'Resources', [panel('Resources by type', grid)], [newLink(name)]);
+}
+
+export function ofType(name, type) {
+	return {
+		...frame(name, 'Resources', [pagedList({
+			label: type, key: 'resources', first: query(address(name, type), { limit: PAGE }), nothing: `No ${type} here.`,
+			columns: [
+				{ title: 'Name', class_: '.grow', cell: (document) => document.metadata.name },
+				{ title: 'Namespace', cell: (document) => document.metadata.namespace ?? '' },
+				{ title: 'Revision', class_: '.number', wide: true, cell: (document) => document.metadata.resourceVersion ?? '' },
+				{ title: 'Created', wide: true, cell: (document) => document.metadata.creationTimestamp ? time(document.metadata.creationTimestamp) : '' },
+			],
+			href: (document) => resourceScreen(name, resourceOf(document, type)),
+			matches: (document, text) => `${document.metadata.name}\n${document.metadata.namespace ?? ''}\n${document.metadata.uid}`.toLowerCase().includes(text),
+		})], [newLink(name, type)]),
+		sub: type, crumbs: [...isOperator() && offers('listTenants') ? [['Tenants', screen('tenants')]] : [], [name, tenantScreen(name)]], title: type,
+	};
+}
+
+// ---- the trash
+
+export async function trash(name) {
+	const types = await typesOf(name), problem = h('div'), rows = h('tbody'), state = h('p.list-status', { role: 'status' }, 'Looking…');
+	let n = 0;
+	each(types, async (type) => {
+		let path = query(address(name, type.type), { limit: SAMPLE, deleted: true });
+		const answer = await get(path);
+		for (const document of answer.resources) {
+			const resource = resourceOf(document, type.type);
+			const row = h('tr', null, h('th', { scope: 'row' }, resource),
+				h('td', null, document.metadata.deletionTimestamp ? time(document.metadata.deletionTimestamp) : ''),
+				h('td.wide', null, document.metadata.purgeTimestamp ? time(document.metadata.purgeTimestamp) : ''),
+				h('td', null, isMine(name) && offers('recoverResource') ? button('Bring back', async () => {
+					if (await recover(name, resource, document.metadata.uid, problem)) {
+						row.remove();
+						n--;
+						tell();
+					}
+				}, { 'aria-label': `Bring back ${resource}`, icon: 'undo' }) : null));
+			rows.append(row);
+			n++;
+		}
+		if (answer.next)
+			rows.append(h('tr', null, h('td', { colspan: 4 }, note('info', `There are more ${type.type} than these.`))));
+	}).then(() => tell(), (error) => replace(problem, note('bad', error.message)));
+	const tell = () => state.textContent = n === 0 ? 'The trash is empty.' : `${number(n)} deleted, and not purged yet`;
+	return frame(name, 'Trash', [problem, state, h('div.scroll', null, h('table.plain', null, h('caption.hidden', null, 'Deleted resources'),
+		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Resource'), h('th', { scope: 'col' }, 'Deleted'), h('th.wide', { scope: 'col' }, 'Purged'), h('th', { scope: 'col' }, ''))), rows))]);
+}
+
+// ---- changes
+
+export function changes(name) {
+	return frame(name, 'Changes', [pagedList({ label: `changes of ${name}`, key: 'changes', nothing: 'Nothing was changed yet.',
+		first: query(address(name, 'changes'), { order: 'newest', limit: 500 }), columns: changeColumns(name), href: changeTarget(name),
+		matches: (change, text) => `${change.resource ?? ''}\n${change.actor}\n${change.verb}\n${(change.fields ?? []).join(' ')}`.toLowerCase().includes(text) })]);
+}
+
+// ---- the tenant's own document
+
+const owned = ['id', 'state', 'resources', 'created_at', 'updated_at', 'purge_at', 'etag'];
+const strip = (document) => without(document.get('tenant'), owned);
+
+async function remove(name, etag, problem) {
+	if (!await confirm(`Delete tenant ${name}?`, 'It is deleted with all its resources, and can be brought back until it is purged.', 'Delete', 'danger'))
+		return;
+	try {
+		await call('DELETE', address(name), { headers: { 'If-Match': etag } });
+		announce(`Tenant ${name} was deleted.`);
+		location.hash = screen('tenants');
+	} catch (error) {
+		replace(problem, note('bad', `Not deleted: ${error.message}`));
+	}
+}
+
+function deleted(name, error) {
+	const problem = h('div');
+	return { title: name, crumbs: [['Tenants', screen('tenants')]], content: [note('info', `The tenant was deleted. ${error.message}`), problem,
+		offers('recoverTenant') ? h('div.actions.start', null, button('Bring it back with its resources', async () => {
+			try {
+				await call('POST', `${address(name)}/action/recover`);
+				announce(`Tenant ${name} is back.`);
+				reload();
+			} catch (failure) {
+				replace(problem, note('bad', failure.message));
+			}
+		}, { class_: 'primary', icon: 'undo' })) : null] };
+}
+
+export async function settings(name) {
+	const answer = await call('GET', address(name));
+	const shown = JSON.parse(answer.text).tenant, problem = h('div');
+	let { etag } = answer;
+	const editor = new Editor({ path: address(name), etag, document: strip(parse(answer.text)), strip, wrap: (text) => `{"tenant": ${text}}`,
+		label: `Document of tenant ${name}`, saved: (saved) => ({ etag } = saved) });
+	if (!offers('putTenant')) {
+		editor.area.readOnly = true;
+		editor.element.lastChild.remove();
+	}
+	return frame(name, 'Tenant', [problem, h('dl.facts', null, [['State', shown.state], ['Resources', number(shown.resources)], ['Created', time(shown.created_at)],
+		['Changed', time(shown.updated_at)]].map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value)))), panel('Document', editor.element)],
+	[offers('deleteTenant') ? button('Delete tenant', () => remove(name, etag, problem), { class_: 'danger', icon: 'trash' }) : null]);
+}
+
+// A screen of a tenant; where the tenant was deleted, that is what it says.
+export function ofTenant(show) {
+	return async (name, ...more) => {
+		if (offers('getTenant') && isOperator()) {
+			try {
+				await call('GET', address(name));
+			} catch (error) {
+				if (error.status === 410)
+					return deleted(name, error);
+				throw error;
+			}
+		}
+		return show(name, ...more);
+	};
+}
