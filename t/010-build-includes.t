@@ -134,6 +134,9 @@ is $code, 1, 'five files that use each other in a circle';
 like $text, qr/5 files use each other in a circle, at most 4 may: base\/f1 base\/f2/, 'are named';
 ($code, $text) = check_calls(map { @$_ } @circle[ 0 .. 3 ], ['base/f5.c', ['f5']]);
 is $code, 0, 'cut open' or diag $text;
+($code, $text) = check_calls('api/x/a.c' => ['get_thing'], 'api/y/a.c' => ['get_thing'], 'api/b.c' => ['b', 'get_thing']);
+is $code, 1, 'two handlers of one name, of which the linker would take either';
+like $text, qr{^src/api/y/a\.c:1: defines get_thing, as src/api/x/a\.c does}m, 'are named';
 # Two programs may have functions of one name.
 ($code, $text) = check_calls('cli/core/t.c' => ['table'], 'manage/t.c' => ['table'], 'manage/m.c' => ['m', 'table']);
 is $code, 0, 'the nearest of one name is meant' or diag $text;

@@ -39,7 +39,7 @@ subtest 'which statements are run for many rows of parameters' => sub {
     my $subquery = '(SELECT id FROM types WHERE name = :type)';
     for my $case (
         ['INSERT … VALUES', 1, 'INSERT INTO things (name, type) VALUES (:name, :type)'],
-        ['INSERT … SELECT', 1, "INSERT INTO things (name, type) SELECT :name, id FROM types WHERE name = :type"],
+        ['INSERT … SELECT', 0, "INSERT INTO things (name, type) SELECT :name, id FROM types WHERE name = :type"],
         ['UPDATE', 1, 'UPDATE things SET name = :name WHERE type = :type'],
         ['DELETE', 1, 'DELETE FROM things WHERE name = :name AND type = :type'],
         ['SELECT in a text', 1, "INSERT INTO things (name, type, note) VALUES (:name, :type, '(SELECT 1)')"],
@@ -55,7 +55,7 @@ subtest 'which statements are run for many rows of parameters' => sub {
             . "-- \@statement thing\n${in}$text;\n");
         is $exit, 0, "$what: compiled" or diag $complaint;
         is scalar($h =~ /\bsql_thing_bulk\(struct db /), $may ? 1 : '', $may ? "$what: has a bulk" : "$what: has none";
-        like $h, qr{^// There is no sql_thing_bulk\(\): it has a subquery among its VALUES}m, "$what: says why" if !$may;
+        like $h, qr{^// There is no sql_thing_bulk\(\): (?:it has a subquery among its VALUES|the server runs no INSERT ... SELECT)}m, "$what: says why" if !$may;
     }
 };
 

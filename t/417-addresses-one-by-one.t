@@ -392,6 +392,12 @@ TABLE
 table('moves in the background', <<'TABLE', headers => { Prefer => 'respond-async' });
 operator POST /v2.0/acme/persistentvolumes/pv1/action/move?dest=globex
     = 202 {} | Location /v2.0/acme/moves/UUID
+TABLE
+
+# The move holds both tenants until it is done.
+ok Tenure::Instance::wait_until(sub { $client{operator}->get('/v2.0/globex/persistentvolumes/pv1')->status == 200 }), 'it arrives';
+
+table('a move in the background that is refused at once', <<'TABLE', headers => { Prefer => 'respond-async' });
 operator POST /v2.0/globex/action/move?dest=none
     = 404: there is no destination tenant "none"
 TABLE

@@ -115,6 +115,12 @@ subtest 'the database is away' => sub {
     $instance->service(undef)->get('/healthz')->is_status(503, 'health tells');
     $instance->service(undef)->get('/')->is_status(200, 'what needs no database goes on');
     $instance->service(undef)->get('/application.wadl')->is_status(200, 'the WADL as well');
+    $admin->get("$url/chunked") for 1 .. 20;
+    my %told;
+    my $log = $instance->log_text('admin');
+    $told{"$1 told $2"}++ while $log =~ /\[(\d+)\]: (?:\[[^\]]+\] )?database: connection lost: (\d+)/g;
+    cmp_ok scalar(keys %told), '>', 0, 'the log tells';
+    is_deeply [grep { $told{$_} > 1 } sort keys %told], [], '... but no worker tells the same with each request';
     $instance->database('start');
     ok Tenure::Instance::wait_until(sub { $admin->get("$url/chunked")->status == 200 }, 20), 'it is back, and all with it';
     $admin->get("$url/later")->is_status(404, 'what was refused did not happen');

@@ -30,7 +30,9 @@ diag "TENURE_SEED=$seed";
 
 # mod_fcgid has a request wait for a second if all processes are busy, so it gets as many as requests come at once, as doc/operations.md
 # says. Elsewhere four workers serve more than four clients.
-my $instance = Tenure::Instance->start(server => $server, workers => !$long ? 1 : $fcgid ? 12 : 4, combined => 1, placement => 1, auth => 'noauth');
+# Sanitizers take several times the computing time.
+my $instance = Tenure::Instance->start(server => $server, workers => !$long ? 1 : $fcgid ? 12 : 4, combined => 1, placement => 1, auth => 'noauth',
+    settings => { Tenure::Instance::has_sanitizers() ? ('tenure.request_cpu' => 8000) : () });
 my $operator = $instance->combined('admin');
 my $acme     = $instance->combined('alice:acme');
 my $table    = 'application/json;as=Table;v=v1;g=meta.k8s.io';

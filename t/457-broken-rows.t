@@ -107,9 +107,10 @@ subtest 'a watch' => sub {
     my $watch = Tenure::Watch->new($admin->url, 'admin', "$v1?resourceVersion=$from");
     my $other = Tenure::Watch->new($admin->url, 'admin', "/api/v1/tenants/acme/namespaces?resourceVersion=$from");
     my $id    = row_of('w')->[0];
-    $instance->sql("INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision) "
+    # In one transaction, so that the watch does not read the row between the two.
+    $instance->sql("BEGIN; INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision) "
         . "SELECT UNHEX(MD5(RAND())), NOW(6), 'x', 'updated', tenant_id, id, uid, type_id, namespace, name, revision FROM resources WHERE id = $id; "
-        . "UPDATE resources SET body = '{', changed = (SELECT MAX(id) FROM changes) WHERE id = $id");
+        . "UPDATE resources SET body = '{', changed = (SELECT MAX(id) FROM changes) WHERE id = $id; COMMIT");
     $admin->put('/v2.0/acme/namespaces/later', json => {})->is_status(201, 'something else');
     is told($watch, 1), 'ERROR InternalError', 'it ends with an error';
     is told($other, 1), 'ADDED later', 'another goes on';

@@ -119,6 +119,19 @@ is $as_user->get('/v2.0/globex/persistentvolumes',
 is $as_user->get('/v2.0/globex/persistentvolumes',
     headers => { %{ basic('acme:a-secret') }, 'X-Auth-Token' => 'admin' })->status, 404, 'nor does a token there';
 
+# A browser sends the password along with a form of another site, and says whose page it was.
+for my $site (qw(cross-site same-site)) {
+    my %from = (headers => { %{ basic('acme:a-secret') }, 'Sec-Fetch-Site' => $site });
+    my $refused = $as_user->put('/v2.0/acme/persistentvolumes/pv4', json => {}, %from);
+    is $refused->status, 403, "$site: no change";
+    like $refused->text, qr/a page of another site/, '... and why';
+    is $as_user->request('POST', '/v2.0/acme/persistentvolumes/pv1/action/recover', %from)->status, 403, '... nor a POST, as forms send it';
+    is $as_user->delete('/v2.0/acme/persistentvolumes/pv1', %from)->status, 403, '... nor a deletion';
+    is $as_user->get('/v2.0/acme/persistentvolumes/pv1', %from)->status, 200, '... but a link leads here';
+}
+is $as_user->put("/v2.0/acme/persistentvolumes/pv5-$_", json => {}, headers => { %{ basic('acme:a-secret') }, 'Sec-Fetch-Site' => $_ })->status,
+    201, "$_: the own pages and the user himself" for qw(same-origin none);
+
 my ($row) = $instance->sql("SELECT actor FROM changes WHERE name = 'pv2'");
 is $row->[0], 'acme', 'the change log names the user';
 

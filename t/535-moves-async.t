@@ -198,10 +198,10 @@ INSERT INTO move_progress (move_id, moved, updated_at) SELECT id, resources - 2,
 SQL
     my @of = map { join '-', unpack 'A8A4A4A4A12', $_ x 16 } 'a1', 'b2';
     is_deeply $admin->get("/v2.0/$names[0]/moves/$of[0]", accept => 'application/json')->json->{move}, { id => $of[0], state => 'failed',
-        source => $names[0], dest => $names[1], resource => 'persistentvolumes/p1', total => 7, moved => 5, reason => 'blocked', detail => 'why',
+        source => $names[0], dest => $names[1], resource => 'persistentvolumes/p1', actor => 'ann', total => 7, moved => 5, reason => 'blocked', detail => 'why',
         created_at => '2026-01-02T03:04:05Z', finished_at => '2026-01-02T03:04:06Z' }, 'of one resource';
     is_deeply $admin->get("/v2.0/$names[1]/moves/$of[1]", accept => 'application/json')->json->{move}, { id => $of[1], state => 'failed',
-        source => $names[1], dest => $names[2], total => 8, moved => 6, reason => 'gone', detail => 'how',
+        source => $names[1], dest => $names[2], actor => 'bob', total => 8, moved => 6, reason => 'gone', detail => 'how',
         created_at => '2026-01-02T03:04:07Z', finished_at => '2026-01-02T03:04:08Z' }, 'of all';
     $admin->get("/v2.0/$names[$_->[0]]/moves/$of[$_->[1]]")->is_problem(404, 'not_found', 'not where it does not begin') for [1, 0], [2, 1], [0, 1];
     $admin->get("/v2.0/$names[0]/moves/" . 'c3' x 16)->is_problem(404, 'not_found', 'none such');

@@ -80,8 +80,8 @@ for my $endpoint ('admin', 'service') {
 
     subtest "$endpoint endpoint: PATCH of a node" => sub {
         my @trips = costs('a key', 2, 200, $patch->(sub { return $add->('/extra/n', $_[0]) }));
-        is_deeply [ map { scalar(() = /execute/g) } @trips[ 0, 1 ] ], [ 2, 2 ],
-            'two statements in each: tenant and node locked; the change and the node written' or diag join "\n", @trips;
+        is_deeply [ map { scalar(() = /execute/g) } @trips[ 0, 1 ] ], [ 3, 3 ],
+            'three statements in each: maintenance asked for, tenant and node locked; the change, what it replaces and the node written' or diag join "\n", @trips;
         costs('by its name', 2, 200, sub { $ask->('PATCH', '/nodes/n1', $add->('/extra/n', ++$serial)) });
         my $etag;
         my $guarded = sub {

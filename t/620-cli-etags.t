@@ -148,6 +148,7 @@ subtest 'edit' => sub {
     is $instance->change_count, $before, 'nothing sent';
     editor($ann, 'exit 3')->ends(70, qw(configmaps edit web));
     is $instance->change_count, $before, 'nor when the editor fails';
+    like editor($ann, 'true', TMPDIR => $ann->home . '/none')->ends(73, qw(configmaps edit web))->{err}, qr{/none/tenure-\w+\.json: }, 'no file for the editor';
     is_deeply [map { (stat)[2] & 07777 } glob $ann->home . '/tenure-*.json'], [0600], 'its text is for nobody else';
 
     my $again = q(if grep -q '^# ' "$2"; then grep '^# ' "$2" >"$HOME/seen"; sed -i 's/BROKEN/7/' "$2";)

@@ -65,6 +65,8 @@ is out('__complete', 'help', 'tenant', 're'), "recover\n", 'help, too';
 is out('__complete', 'node', 't'), "trait\n", 'the first word of two, once';
 is out('__complete', 'node', 'trait', 're'), "remove\n", 'and the second';
 is out('__complete', 'node', 'list', '--maintenance', 't'), "true\n", 'values of options of bare metal';
+is out('__complete', 'usage', '--step', ''), "period\nhour\nday\nmonth\n", 'values of --step';
+is out('__complete', 'usage', '--al'), "--all-tenants\n", 'options of a noun alone';
 
 SKIP: {
     skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
@@ -93,7 +95,15 @@ for my $case (
     [['changes', 'list'],                                       'whose changes'],
     [['changes', 'list', '-t', 't', '--after', 'x'],            'no id of a change'],
     [['changes', 'list', '-t', 't', '--limit', '0'],            'no number of changes'],
+    [['changes', 'undo', 'x'],                                  'whose request'],
+    [['history', 'configmaps/x'],                               'whose resource'],
+    [['history', 'configmaps', '-t', 't', '-n'],                'no value of an option'],
     [['changes', 'list', '-t', '..'],                           'a tenant that can be none'],
+    [['usage'],                                                 'whose usage'],
+    [['usage', 't', 'u'],                                       'usage of several tenants'],
+    [['usage', 't', '--all-tenants'],                           'usage of a tenant and of all'],
+    [['usage', 't', '--limit', '5'],                            'usage has no limit'],
+    [['usage', '..'],                                           'usage of a tenant that can be none'],
     [['tenant', 'list', '--url', 'http://u:p@x'],               'a password in the URL'],
     [['tenant', 'list', '--token', "a\nb"],                     'a token of two lines'],
     [['tenant', 'show', '..'],                                  'an id that can be none'],
@@ -128,17 +138,27 @@ for my $case (
     is $status, 64, "usage: $name" or diag $text;
     isnt $text, '', 'with a word about it';
 }
+is +(run('sh', '-c', 'exec "$1" --version >/dev/full', 'sh', $tenure))[0], 74, 'what is printed has no room';
 for my $case (
     [[qw(tenat list)],           qr/^tenure:   did you mean "tenant"\?$/m,                       'a noun, where no tenant is named'],
     [[qw(mve x)],                qr/there is no command "mve"; did you mean "move"\?/,           'a noun without a verb'],
     [[qw(tenant lst)],           qr/tenant has no verb "lst"; did you mean "list"\?/,            'a verb'],
     [[qw(configmaps shw x)],     qr/configmaps has no verb "shw"; did you mean "show"\?/,        'a verb of resources'],
+    [[qw(usge acme)],            qr/there is no command "usge"; did you mean "usage"\?/,        'another noun without a verb'],
+    [[qw(usage acme --stp day)], qr/did you mean --step\?/,                                      'an option of a noun alone'],
     [[qw(node trait lst)],       qr/node has no verb "trait"/,                                   'a second word'],
   ) {
     my ($words, $why, $name) = @$case;
     my ($status, $said) = out(@$words);
     is $status, 64, "mistyped: $name";
     like $said, $why, '... is told what is near';
+}
+{
+    local @ENV{qw(TENURE_URL HOME)} = (undef, '/nonexistent');
+    delete local $ENV{TENURE_URL};
+    my ($status, $said) = run($tenure, qw(tenat list));
+    is $status, 64, 'a mistyped noun, and no service is named';
+    like $said, qr/where is the service\?.*did you mean "tenant"\?/s, '... is told both';
 }
 {
     my ($status, $said) = run('sh', '-c', 'echo \'{"data": {"a": "b"}}\' | exec "$1" configmaps set - -t acme --no-etag', 'sh', $tenure);

@@ -69,4 +69,16 @@ is $code, 0, 'a move in the background';
 like $text, qr/\r\[[#.]{30}\] \d+\/\d+/, 'is watched by a bar';
 like $text, qr{moved to http\S+/t2$}m, 'and told when it is done';
 
+my $made = $admin->put('/v2.0/t1/namespaces/default/configmaps/undone', json => { a => 'b' })->header('x-request-id');
+($code, $text) = at_terminal("n\n", qw(changes undo), $made);
+is $code, 64, 'an undo asks';
+like $text, qr{configmaps/undone +delete.*nothing in the way.*Take back request \S+\? \[y/N\]}s, 'after its preview';
+($code, $text) = at_terminal("y\n", qw(changes undo), $made);
+is $code, 0, 'yes';
+like $text, qr/\Q$made\E: taken back$/m, 'and tells that it is done';
+unlike $text, qr/warning/, '... as it was shown';
+($code, $text) = at_terminal("y\n", qw(changes undo), $made);
+is $code, 4, 'what is in the way ends it';
+unlike $text, qr/Take back/, '... before anybody is asked';
+
 done_testing;

@@ -196,8 +196,9 @@ subtest 'ports and port groups' => sub {
     is_deeply [@{ $ann->json(qw(portgroup show bond-7)) }{qw(node_uuid mode properties)}], [$uuid{rack}, '802.3ad', { miimon => 100 }],
         'a port group';
     $uuid{port} = made('port', '--node', $uuid{rack}, qw(--address 52:54:00:00:00:01 --pxe-enabled true), '--port-group', $uuid{group},
-        qw(--local-link-connection switch_id=0a:1b:2c:3d:4e:5f --local-link-connection port_id=Eth1));
+        qw(--local-link-connection switch_id=0a:1b:2c:3d:4e:5f --local-link-connection port_id=1));
     is $ann->json(qw(port show --address 52:54:00:00:00:01))->{uuid}, $uuid{port}, 'a port by its address';
+    like $ann->ends(0, 'port', 'show', $uuid{port}, qw(--format json))->{out}, qr/"port_id":\s*"1"/, 'port_id=1 is a text';
     $ann->ends(1, qw(port show --address 52:54:00:00:00:99));
     $ann->ends(0, 'port', 'set', $uuid{port}, qw(--physical-network rack --extra a=1 --etag auto));
     $ann->ends(0, 'port', 'unset', $uuid{port}, qw(--port-group --extra a --etag auto));

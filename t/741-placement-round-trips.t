@@ -61,9 +61,9 @@ sub put {
 
 my ($body, @trips) = costs('PUT of ten others', 2, 200, put([ @names[0 .. 9] ], [ @names[10 .. 19] ]));
 is $body->{resource_provider_generation}, $turn, 'with its generation, which was not read again';
-is scalar(() = ($trips[0] // '') =~ /execute/g), 3, 'in the first one the locks and the generation'
+is scalar(() = ($trips[0] // '') =~ /execute/g), 4, 'in the first one maintenance, the locks and the generation'
     or diag join "\n", @trips;
-is scalar(() = ($trips[1] // '') =~ /execute/g), 5, 'in the second the change, the row, what comes, what goes, the generation'
+is scalar(() = ($trips[1] // '') =~ /execute/g), 6, 'in the second the change, what it replaces, the row, what comes, what goes, the generation'
     or diag join "\n", @trips;
 costs('of twenty others', 2, 200, put([ @names[0 .. 19] ], [ @names[20 .. 39] ]));
 costs('of one more, or one less', 2, 200, put([ @names[0 .. 2] ], [ @names[0 .. 3] ]));

@@ -366,6 +366,7 @@ subtest 'tenants' => sub {
     my $rows  = watch('admin', "$tenants?resourceVersion=$from", accept => $table);
     my $made  = $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'hooli' } })->json;
     $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'initech' } })->is_status(201, 'another');
+    $admin->post('/v2.0/acme/tokens', json => { token => { user => 'x' } })->is_status(201, 'a token, which is no part of the tenant object');
     $admin->patch("$tenants/acme", { metadata => { labels => { tier => 'gold' } } })->is_status(200, 'changed');
     $admin->post('/api/v1/tenants/hooli/namespaces', json => { kind => 'Namespace', metadata => { name => 'x' } });
     $admin->delete("$tenants/hooli")->is_status(200, 'deleted');

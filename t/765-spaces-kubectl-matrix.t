@@ -14,7 +14,7 @@
 #   FILE(name,n)           a file with an object of that name and the nth value; GOT, STALE: as it was read, but for the value
 #   AGE TIME ...           any of that kind; "..." is anything
 #
-# TENURE_KINDS, a pattern ("Pod|Secret"), plays some kinds alone.
+# Two kinds are played, drawn by TENURE_SEED. TENURE_KINDS, a pattern ("Pod|Secret"), plays others; scripts/check --long kubectl all.
 use strict;
 use warnings;
 
@@ -22,6 +22,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use JSON::PP ();
+use List::Util qw(shuffle);
 use Test::More;
 
 use Tenure::Instance;
@@ -488,7 +489,14 @@ sub play {
 }
 
 $_->{label} //= $_->{kind} for @kinds;
-@kinds = grep { $_->{label} =~ /\A$ENV{TENURE_KINDS}\z/ } @kinds if defined $ENV{TENURE_KINDS};
+if (defined $ENV{TENURE_KINDS}) {
+    @kinds = grep { $_->{label} =~ /\A(?:$ENV{TENURE_KINDS})\z/ } @kinds;
+} else {
+    my $seed = $ENV{TENURE_SEED} // time;
+    diag "TENURE_SEED=$seed";
+    srand $seed;
+    @kinds = (shuffle @kinds)[ 0, 1 ];
+}
 $_->{custom} = 1 for grep { $_->{names} =~ /example/ } @kinds;
 
 my $tenants = join '', map { qq({"apiVersion": "v1", "kind": "Tenant", "metadata": {"name": "$_"}}\n) } qw(acme globex);

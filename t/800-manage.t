@@ -341,6 +341,18 @@ subtest 'upkeep and configuration' => sub {
     ($code, $out) = manage('token', 'create', '--help');
     is $code, 0, 'help of a command';
     like $out, qr/^ +--expires DURATION +lifetime/m, '... has its options';
+    ($code, my $same) = manage('help', 'token', 'create');
+    is "$code $same", "0 $out", '... in other words';
+    ($code, $out) = manage('help', 'token');
+    is $code, 0, 'help of a noun';
+    like $out, qr/^usage: \S+ \[-c FILE\] token VERB.*^  token create .*^  token list .*^  token revoke ID /ms, '... has its commands';
+    unlike $out, qr/^  tier/m, '... and no others';
+    is +(manage('help'))[1], (manage('--help'))[1], 'help alone is --help';
+    ($code, $out) = manage('help', 'tokne');
+    is $code, 64, 'help of nothing';
+    (undef, undef, my $said) = manage('help', 'tokne');
+    like $said, qr/did you mean "token"\?/, '... is told what is near';
+    is((manage('help', 'token', 'list', 'x'))[0], 64, 'one word too many');
     is((manage('--version'))[0], 0, 'the version');
 };
 
@@ -350,6 +362,9 @@ subtest 'cluster commands where there is no cluster' => sub {
     my ($code, $out, $err) = manage('cluster', 'status');
     is $code, 0, 'one server can be written to';
     like $out, qr/one server, which takes all changes/, '... and status says so';
+    my ($head, $row_of) = map { [split / {2,}/] } (split /\n/, $out)[0, 1];
+    is_deeply [@$head[0, 2, 3]], [qw(HOST ROLE STATE)], 'a table';
+    is_deeply [@$row_of[0, 2, 3]], ['localhost', 'ready', '-'], '... with its cells below';
     for my $command (['fence'], ['switch', 'localhost']) {
         ($code, $out, $err) = manage('cluster', @$command);
         is $code, 69, "cluster @$command is refused";

@@ -94,13 +94,13 @@ sub examine {
 }
 
 my @releases = Tenure::Upgrade::releases();
-is "@releases", join(' ', 1 .. 13), 'a dump of each release';
+is "@releases", join(' ', grep { $_ < $latest } 1 .. 13, 17), 'a dump of each release that is older than this one';
 for my $version (@releases) {
     subtest "schema version $version" => sub {
         my $old = $home->release($version, "r$version");
         my ($code, $text) = $old->manage('db', 'upgrade', '--plan');
         is $code, 1, 'the plan says that there is something to do';
-        like $text, qr/^015-upgrades\.sql$/m, 'and what';
+        like $text, qr/^${\ sprintf '%03d', $version + 1}-[\w-]+\.sql$/m, 'and what';
         like $text, qr/To go back/, 'and how to go back';
         ($code, $text) = $old->manage('db', 'upgrade');
         is $code, 0, 'upgraded' or diag $text;
@@ -262,7 +262,7 @@ subtest 'which program may serve which schema' => sub {
     my $answer = $old->ask('GET', '/v2.0/acme');
     is $answer->{status}, 503, 'a schema that was not upgraded yet: 503';
     like $answer->{body}, qr/tenure-manage db upgrade/, 'with the reason';
-    ok wait_until(sub { $old->log_text =~ /schema is of version 13, this program needs version 17: run `tenure-manage db upgrade`/ }), 'the log says it, too';
+    ok wait_until(sub { $old->log_text =~ /schema is of version 13, this program needs version $latest: run `tenure-manage db upgrade`/ }), 'the log says it, too';
     is +($old->manage('db', 'upgrade'))[0], 0, 'upgraded';
     is $old->ask('GET', '/v2.0/acme')->{status}, 200, 'the worker that refused serves at once';
     is $old->sql('SELECT MAX(version) FROM schema_version'), 13, 'programs of version 13 see the version that they know';

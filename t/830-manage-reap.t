@@ -38,7 +38,7 @@ $admin->delete("/v2.0/$_")->is_status(204) for 'young', 'old';
 
 subtest 'nothing is due' => sub {
     my $counts = reap();
-    is_deeply $counts, { map { $_ => 0 } qw(tenants resources forwards moves changes tokens) }, 'nothing goes';
+    is_deeply $counts, { map { $_ => 0 } qw(tenants resources forwards moves changes periods tokens) }, 'nothing goes';
     $admin->post('/v2.0/young/action/recover')->is_status(204, 'what is recoverable stays so');
     $admin->delete('/v2.0/young')->is_status(204);
 };
@@ -47,7 +47,7 @@ subtest 'what is due' => sub {
     ago('purge_at', 'tenants',   q(name = 'old'));
     ago('purge_at', 'resources', q(name = 'old' AND live IS NULL));
     my $dry = reap('--dry-run');
-    is_deeply +{ %$dry }, { tenants => 1, resources => 7, forwards => 2, moves => 0, changes => 0, tokens => 1 },
+    is_deeply +{ %$dry }, { tenants => 1, resources => 7, forwards => 2, moves => 0, changes => 0, periods => 0, tokens => 1 },
         'a dry run counts, also what the purged tenant has';
     is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE live = 1 AND name <> 'system')), 3, 'and does nothing';
     my $counts = reap();
@@ -216,7 +216,7 @@ subtest 'killed while a purged tenant is emptied' => sub {
         FROM resources JOIN seq_1_to_2499 s WHERE name = 'p' AND tenant_id = (SELECT id FROM tenants WHERE name = 'large' AND live = 1)));
     my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'large'));
     $admin->delete('/v2.0/large')->is_status(204);
-    $instance->sql("INSERT INTO forwards SELECT $id, 2, '', CONCAT('f', seq), 1, UTC_TIMESTAMP(6) FROM seq_1_to_1500");
+    $instance->sql("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) SELECT $id, 2, '', CONCAT('f', seq), 1, UTC_TIMESTAMP(6) FROM seq_1_to_1500");
     ago('purge_at', 'tenants', "id = $id");
     my $held = $instance->sql_value("SELECT id FROM resources WHERE tenant_id = $id ORDER BY type_id DESC, name DESC LIMIT 1");
     my $hold = $instance->sql_locks("SELECT id FROM resources WHERE id = $held FOR UPDATE");

@@ -54,6 +54,7 @@ my %here = (
     '"http://$(hostname)'              => '"' . $instance->env('TENURE_SERVICE_URL'),
     'http://127.0.0.1:8081'            => $instance->env('TENURE_ADMIN_URL'),
     '/var/log/tenure'                  => "$home/work",
+    '/backup/'                         => "$home/work/",
     '/var/lib/prometheus/node-exporter' => "$home/node-exporter",
     '/etc/tenure/'                     => "$home/etc/",
     '/usr/share/tenure/wadl/service.wadl' => "$top/src/server/wadl/service.wadl",
@@ -88,7 +89,17 @@ sub shows {
 # How each block of commands is executed, unless it just runs: by its first line's beginning.
 my %special = (
     'tenured -c /etc/tenure/tenure.conf -e service -p' => \&foreground,
+    'tenure-manage dump --tenant acme' => \&carry,
 );
+
+# A tenant that is there.
+sub carry {
+    my ($text, $name) = @_;
+    $admin->put('/v2.0/acme', json => { tenant => {} }) if $admin->get('/v2.0/acme')->status != 200;
+    my ($code, $out) = shell(in_place($text));
+    is $code, 0, $name or diag $out;
+    return;
+}
 
 # What stays in the foreground: it serves, and SIGTERM ends it.
 sub foreground {

@@ -17,7 +17,7 @@ use Tenure::Instance;
 
 my @faults = split /,/, $ENV{TENURE_CLUSTER_FAULTS} // 'switch,kill';
 my $rounds = $ENV{TENURE_CLUSTER_ROUNDS} // 1;
-my $run    = Tenure::ClusterFaults->start(clients => $ENV{TENURE_CLUSTER_CLIENTS} // 6, unfenced => $ENV{TENURE_CLUSTER_UNFENCED}, read_from => $ENV{TENURE_CLUSTER_READ_FROM});
+my $run    = Tenure::ClusterFaults->start(clients => $ENV{TENURE_CLUSTER_CLIENTS} // 6, unfenced => $ENV{TENURE_CLUSTER_UNFENCED}, large => $ENV{TENURE_CLUSTER_LARGE}, read_from => $ENV{TENURE_CLUSTER_READ_FROM});
 my ($cluster, $instance) = ($run->cluster, $run->instance);
 
 my ($code, $text) = $instance->manage('cluster', 'status');

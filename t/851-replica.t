@@ -111,6 +111,15 @@ is((($instance->manage('cluster', 'fence'))[0]), 0, 'all writes are stopped');
 isnt $admin->put("$path/held", json => {})->status, 201, '... as clients see';
 is switch($servers->host(2)), 0, '... until the operator says otherwise' or diag $text;
 ok served(), 'and go on';
+
+subtest 'a primary that merely restarted' => sub {
+    $servers->kill_server(2);
+    $servers->start_server(2);
+    is $servers->value(2, 'SELECT @@read_only'), 1, 'takes no changes';
+    is switch($servers->host(2)), 0, 'until an operator names it again' or diag $text;
+    ok served(), 'and goes on';
+};
+
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor;
 

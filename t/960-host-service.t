@@ -45,7 +45,7 @@ subtest 'several on one host, no database' => sub {
     my $config = $daemon->config_path;
     my $first  = launch($config, $log[0], '-p', "$daemon->{dir}/host.pid");
     ok logged($log[0], qr/does this host's background work/), 'the first one works';
-    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-mover tenured-observe tenured-reaper' }), 'by a mover, an observer and a reaper';
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-reaper tenured-usage' }), 'by a deliverer, a mover, an observer, a reaper and a counter of usage';
     is Tenure::Run::read_file("$daemon->{dir}/host.pid"), "$first\n", 'its process id is in the file';
     my $second = launch($config, $log[1]);
     ok logged($log[1], qr/process $first does this host's background work; this one waits/), 'the second one waits';
@@ -54,16 +54,16 @@ subtest 'several on one host, no database' => sub {
     my ($mover) = grep { comm($_) eq 'tenured-mover' } Tenure::Instance::children_of($first);
     kill KILL => $mover;
     ok logged($log[0], qr/mover $mover ended by signal 9 \(Killed\); another starts/), 'a mover that is killed';
-    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-mover tenured-observe tenured-reaper' }), 'is replaced';
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-reaper tenured-usage' }), 'is replaced';
 
     $daemon->write_config(more => "[host]\nreap_interval = 0\n");
     kill HUP => $first;
-    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-mover tenured-observe' }), 'SIGHUP takes a new configuration';
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-usage' }), 'SIGHUP takes a new configuration';
     ok logged($log[0], qr/: reloaded/), 'and says so';
     $daemon->write_file($config, "[host]\nreap_interval = sometimes\n");
     kill HUP => $first;
     ok logged($log[0], qr/nothing is reloaded: .*reap_interval/), 'one that is wrong is refused';
-    is join(' ', sort(children($first))), 'tenured-mover tenured-observe', 'and changes nothing';
+    is join(' ', sort(children($first))), 'tenured-deliver tenured-mover tenured-observe tenured-usage', 'and changes nothing';
     $daemon->write_config;
 
     my @children = Tenure::Instance::children_of($first);

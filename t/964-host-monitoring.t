@@ -61,7 +61,7 @@ subtest 'status' => sub {
     my $pid = $instance->host_pid;
     like $text, qr/^host service +process $pid$/m, 'which process it is';
     like $text, qr/^$_/m, $_ for 'workers +\d+ busy, \d+ idle', 'requests +\d+: \d+ 2xx', 'worker time +[\d.]+ ms a request, 50 % below',
-        'database +answers, schema version \d+', 'moves +0 queued', 'horizon +0 changes behind', 'last purge +\d+ s ago';
+        'database +answers, schema version \d+', 'moves +0 queued', 'horizon +0 changes behind', 'last purge +\d+ s ago', 'usage +closed up to \d+ s ago';
     ($code, $text) = $instance->manage('status', '--format', 'xml');
     is $code, 64, 'another format' or diag $text;
 
@@ -118,6 +118,16 @@ subtest 'check_tenure' => sub {
     becomes(2, qr/CRITICAL - a move/, 'for long', '--moves-age', '1m,10m');
     close $lock;
     becomes(0, qr/OK/, 'until it is done');
+
+    ok Tenure::Instance::wait_until(sub { defined status()->{seen}{usage_closed_seconds_ago} }), 'usage is counted';
+    # As if it had waited for two hours for programs of an earlier release.
+    $half->(q(UPDATE usage_progress SET closed_until = closed_until - INTERVAL 2 HOUR, grid_since = grid_since - INTERVAL 2 HOUR,
+        stage = 'waiting', opens_at = UTC_TIMESTAMP(6) + INTERVAL 1 DAY));
+    becomes(1, qr/WARNING - a period of usage has been over and not closed for /, 'usage that is not closed');
+    like +($instance->manage('status'))[1], qr/^usage +closed up to .* ago; the next one has been over for /m, '... in the status, too';
+    $half->(q(UPDATE usage_progress SET closed_until = closed_until + INTERVAL 2 HOUR, grid_since = grid_since + INTERVAL 2 HOUR,
+        stage = 'counting', opens_at = NULL));
+    becomes(0, qr/OK/, 'until somebody counts');
 
     $half->(q(UPDATE settings SET value = CAST(CAST(value AS UNSIGNED) - 432000000000 AS CHAR) WHERE name = 'reaped_at'));
     becomes(1, qr/the last purge was 5 d ago/, 'nobody purges');

@@ -73,8 +73,9 @@ sub path_of {
     my ($route, $value) = @_;
     my ($grouped, $spaced, $tenancy) = (index($route->{path}, '{group}') >= 0, index($route->{path}, '{namespace}') >= 0, $route->{dialect} eq 'tenancy');
     my %word = (version => $tenancy ? 'v2.0' : 'v1', group => 'apiextensions.k8s.io', namespace => 'default', plural => $grouped ? 'customresourcedefinitions' : $spaced ? 'configmaps' : 'persistentvolumes',
-        name => $route->{dialect} eq 'placement' ? 'CUSTOM_NONE' : 'nothing', subresource => 'status', type => 'configmaps', trait => 'CUSTOM_A', resource_class => 'VCPU', %$value);
-    return ($route->{path} =~ s/\{(\w+)\}/$word{$1} \/\/ 'word'/ger) . ($route->{path} =~ m{/action/move\z} ? '?dest=stranger' : '');
+        name => $route->{dialect} eq 'placement' ? 'CUSTOM_NONE' : 'nothing', subresource => 'status', type => 'configmaps', request => '00000000-0000-4000-8000-000000000000', trait => 'CUSTOM_A', resource_class => 'VCPU', %$value);
+    return ($route->{path} =~ s/\{(\w+)\}/$word{$1} \/\/ 'word'/ger) . ($route->{path} =~ m{/action/move\z} ? '?dest=stranger'
+        : $tenancy && $route->{path} =~ m{/history\z} ? '?resource=persistentvolumes/nothing' : '');
 }
 
 # Whose it is by its path: 'tenant', 'thing' (of a tenant, under an id of its own), 'system', or '' for nobody's.

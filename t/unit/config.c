@@ -79,6 +79,7 @@ static void defaults(void)
 	is_int(api_settings(c)->max_target, 32768, "max_target");
 	is_int((long long)registry_settings(c)->retention, 30 * 86400, "retention");
 	is_int((long long)registry_settings(c)->change_retention, 365 * 86400, "change_retention");
+	is_int((long long)registry_settings(c)->usage_retention, 1096 * 86400, "usage_retention");
 	is_int(registry_settings(c)->move_sync_max, 50000, "move_sync_max");
 	ok(str_ends(str_c(wadl_settings(c)->wadl_dir), STR("/tenure/wadl")), "wadl_dir");
 	is_int((long long)c->n_endpoints, 0, "no endpoint");
@@ -224,9 +225,9 @@ static void bad_structure(void)
 	        "password, admin_user, admin_password, replication_user, replication_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
 	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),
-	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [host], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");
+	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure], [host], [baremetal], [webhooks], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]", "a section");
 	refused(STR("[tenure x]\n"),
-	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [host], [baremetal], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]",
+	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure], [host], [baremetal], [webhooks], [placement], [keystone], [jwt], [certificate] or [endpoint NAME]",
 	        "a section's name");
 	refused(STR("[endpoint]\n"),
 	        "bad.conf:1: [endpoint]: got name \"\"; expected 1 to 32 of A-Z a-z 0-9 - _", "no name");

@@ -291,6 +291,22 @@ static void test_again(struct db *db)
 	expect_once(&work, 2, "asked to run again");
 }
 
+static void kill_query_at_first(struct work *work)
+{
+	static const struct test_query q = { "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317, MESSAGE_TEXT = 'Query execution was interrupted'", "", "" };
+
+	if (work->runs == 1)
+		(void)db_run(work->db, pool, test_query(&q), NULL, NULL);
+}
+
+static void test_interrupted(struct db *db)
+{
+	struct work work = new_work(db, "interrupted");
+
+	work.after = kill_query_at_first;
+	expect_once(&work, 2, "a statement that an administrator has ended");
+}
+
 // A locking read fails when its columns are told already.
 static enum db_verdict lock_row(void *arg)
 {
@@ -693,6 +709,7 @@ int main(void)
 	test_autocommit(db);
 	test_snapshot(db);
 	test_again(db);
+	test_interrupted(db);
 	test_lock_wait();
 	test_locking_read();
 	test_deadlock();

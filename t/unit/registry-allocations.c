@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "registry-placement.h"
+#include "registry-sizes.h"
 #include "registry/registry.h"
 
 enum { C = 1000 }; // consumers' uids from here on
@@ -425,5 +426,6 @@ int main(void)
 	purges();
 	races();
 	faults();
+	is_sized("at the end");
 	return fixture_end();
 }

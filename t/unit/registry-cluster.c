@@ -126,7 +126,7 @@ static bool may_be_asked(const struct scene *scene, size_t via)
 // the first that this host sees.
 static const char *wrong_with(const struct scene *scene, bool seen_switch)
 {
-	static const double looks[] = { 0, 0.2, 0.399, 0.401, 1.9, 2.1, 2.9, 3.1, 7.9, 8.1, 29.9, 30.1, 40 };
+	static const double looks[] = { 0, 0.2, 0.399, 0.401, 1.9, 2.1, 2.9, 3.1, 7.9, 8.1, 14, 20, 26, 29.9, 30.1, 35, 40 };
 	struct cluster_memory memory = { 0 };
 	double after = due(scene);
 	size_t via = 0, target = 0;
@@ -220,9 +220,47 @@ static void one_node_twice(void)
 	ok(!cluster_must_switch(&cluster, &memory, begin_us, &via, &target, &reason), "one node by two names, of two members: the other may be well");
 }
 
+// A node that does not know the newest membership yet counts in none of another one.
+static void one_membership(void)
+{
+	struct scene scene = { .views = { GOOD, GOOD, AWAY }, .row = { .node = "n3", .next = "" }, .unseen = 0 };
+	struct cluster cluster = made(&scene, 7);
+	struct cluster_memory memory = { 0 };
+	struct str reason;
+	size_t via, target;
+
+	cluster.nodes[0].membership = 12;
+	cluster.nodes[1].membership = 11;
+	ok(!cluster_must_switch(&cluster, &memory, begin_us, &via, &target, &reason), "two answers of different memberships: the third may be a member");
+	cluster.nodes[1].membership = 12;
+	ok(cluster_must_switch(&cluster, &memory, begin_us, &via, &target, &reason), "two of one membership: it is gone");
+}
+
+// That the writer is gone has to be seen all the time: a partition, or a look that did not come, begins it anew.
+static void begun_anew(void)
+{
+	const struct scene gone = { .views = { GOOD, GOOD, AWAY }, .row = { .node = "n3", .next = "" }, .unseen = 1 };
+	const struct scene cut_off = { .views = { CUT_OFF, CUT_OFF, AWAY }, .row = { .node = "n3", .next = "" }, .unseen = 1 };
+	struct cluster cluster = made(&gone, 7), cut = made(&cut_off, 7);
+	struct cluster_memory memory = { 0 };
+	struct str reason;
+	size_t via, target;
+
+	for (int at = 0; at <= 7; at++)
+		ok(!cluster_must_switch(at == 4 ? &cut : &cluster, &memory, begin_us + (int64_t)at * S, &via, &target, &reason), "gone for %d s", at);
+	for (int at = 8; at < 13; at++)
+		ok(!cluster_must_switch(&cluster, &memory, begin_us + (int64_t)at * S, &via, &target, &reason), "... but cut off 4 s after it began: %d s", at);
+	ok(cluster_must_switch(&cluster, &memory, begin_us + INT64_C(13) * S, &via, &target, &reason), "eight seconds behind that it is");
+	ok(!cluster_must_switch(&cluster, &memory, begin_us + INT64_C(60) * S, &via, &target, &reason), "after a long pause it is not known");
+	ok(!cluster_must_switch(&cluster, &memory, begin_us + INT64_C(67) * S, &via, &target, &reason), "nor a few seconds later");
+	ok(cluster_must_switch(&cluster, &memory, begin_us + INT64_C(68) * S, &via, &target, &reason), "but eight seconds later");
+}
+
 int main(void)
 {
 	all_views();
+	one_membership();
+	begun_anew();
 	one_node_twice();
 	return done_testing();
 }

@@ -116,17 +116,19 @@ static void test_read(void)
 	is_str(v->name, "v2", "the one that stores");
 	ok(v->served && v->storage && v->deprecated && v->has_status && v->has_scale && v->scale != NULL && !v->prunes, "what it has");
 	is_str(v->warning, "old", "its warning");
-	is_int((long long)v->n_columns, 2, "its columns");
-	is_str(v->columns[0].name, "A", "a name");
-	is_str(v->columns[0].type, "integer", "a type");
-	is_str(v->columns[0].format, "int32", "a format");
-	is_str(v->columns[0].description, "d", "a description");
-	is_str(v->columns[0].path, ".spec.a", "a path");
-	ok(v->columns[0].priority == 2 && v->columns[1].priority == 0, "priorities");
-	is_str(v->columns[1].type, "date", "another's type");
+	const struct definition_details *details = definition_details(here.registry, d, v);
+	is_int((long long)details->n_columns, 2, "its columns");
+	is_str(details->columns[0].name, "A", "a name");
+	is_str(details->columns[0].type, "integer", "a type");
+	is_str(details->columns[0].format, "int32", "a format");
+	is_str(details->columns[0].description, "d", "a description");
+	is_str(details->columns[0].path, ".spec.a", "a path");
+	ok(details->columns[0].priority == 2 && details->columns[1].priority == 0, "priorities");
+	is_str(details->columns[1].type, "date", "another's type");
 	ok(definition_version(d, STR("v1")) != NULL && definition_version(d, STR("v12")) == NULL, "by name");
 	const struct definition_version *first = definition_version(d, STR("v10"));
-	ok(first != NULL && !first->deprecated && !first->storage && !first->has_status && !first->has_scale && first->columns == NULL,
+	ok(first != NULL && !first->deprecated && !first->storage && !first->has_status && !first->has_scale &&
+		definition_details(here.registry, d, first)->columns == NULL,
 		"what another has not");
 }
 

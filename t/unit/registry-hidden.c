@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "registry-placement.h"
+#include "registry-sizes.h"
 #include "registry/trait/catalogue.h"
 
 // ---- the steps
@@ -221,7 +222,7 @@ static void made_anew(void)
 	is_sound("by a provider");
 }
 
-// As a move would, but for the changes.
+// As if it had always been that tenant's.
 static void give_to_t(unsigned n)
 {
 	char text[1024];
@@ -230,7 +231,8 @@ static void give_to_t(unsigned n)
 		"UPDATE tenant_counts SET resources = resources - 1 WHERE tenant_id = (SELECT id FROM tenants WHERE "
 		"name = 'system');\nUPDATE tenant_counts SET resources = resources + 1 WHERE tenant_id = (SELECT id FROM "
 		"tenants WHERE name = 't');\nUPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't') WHERE "
-		"live = 1 AND name = '%.*s';\n", STR_ARG(uuid_str(here.pool, uid_n(n))));
+		"live = 1 AND name = '%.*s';\nUPDATE changes c JOIN resources r ON r.id = c.resource_id SET c.tenant_id = r.tenant_id;\n",
+		STR_ARG(uuid_str(here.pool, uid_n(n))));
 	server_sql(text);
 }
 
@@ -367,5 +369,6 @@ int main(void)
 	of_a_tenant();
 	reaped();
 	racing();
+	is_sized("at the end");
 	return fixture_end();
 }

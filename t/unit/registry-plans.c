@@ -23,7 +23,8 @@ static void fill(void)
 		"IF(seq % 10 = 0, UTC_TIMESTAMP(6), NULL), IF(seq % 10 = 0, UTC_TIMESTAMP(6) + INTERVAL 9 DAY, NULL), "
 		"IF(seq % 10 = 0, UNHEX(MD5(seq)), NULL) FROM seq_0_to_19999;\n"
 		"UPDATE tenant_counts c SET resources = (SELECT COUNT(*) FROM resources r WHERE r.tenant_id = c.tenant_id AND live = 1);\n"
-		"INSERT INTO forwards SELECT 2 + (tenant_id - 1) % 40, type_id, namespace, CONCAT('f', name), id, created_at FROM resources "
+		"INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
+		"SELECT 2 + (tenant_id - 1) % 40, type_id, namespace, CONCAT('f', name), id, created_at FROM resources "
 		"WHERE id % 5 = 0;\n"
 		"ANALYZE TABLE tenants, tenant_counts, resources, forwards;");
 }
@@ -208,7 +209,7 @@ int main(void)
 	READS(30, CREATED, "making", PUT, "t7", "ns3/new");
 	READS(30, NO_CONTENT, "a deletion", DELETE, "t7", "ns3/new");
 	READS(40, NO_CONTENT, "a recovery", RECOVER, "t7", "ns3/new");
-	READS(60, SEE_OTHER, "a move of one", MOVE, "t7", "ns3/new", "t8");
+	READS(65, SEE_OTHER, "a move of one", MOVE, "t7", "ns3/new", "t8");
 	READS(1200, OK, "a look at all of a tenant's", PREVIEW, "t9", NULL, "t600");
 	READS(550, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
 	READS(700, NO_CONTENT, "its recovery", RECOVER, "t9", "ns3/");

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "registry-placement.h"
+#include "registry-sizes.h"
 
 static void made_and_named(void)
 {
@@ -380,5 +381,6 @@ int main(void)
 	more_inventories();
 	aggregates();
 	traits();
+	is_sized("at the end");
 	return fixture_end();
 }

@@ -165,7 +165,8 @@ static void doctors(void)
 	damage("tenant's etag", "UPDATE tenants SET etag = REPEAT('x', 64) WHERE name = 'd';", true, NULL);
 	damage("locked when", "UPDATE resources SET locked = 1 WHERE name = 'dv';", true, NULL);
 	damage("forward leads", "UPDATE forwards SET resource_id = 999999 WHERE name = 'fv';", true, NULL);
-	damage("no forward stands", "INSERT INTO forwards SELECT tenant_id, type_id, namespace, name, id, created_at FROM "
+	damage("no forward stands", "INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
+				    "SELECT tenant_id, type_id, namespace, name, id, created_at FROM "
 				    "resources WHERE name = 'dv';", true, NULL);
 	damage("type exists", "UPDATE resources SET type_id = type_id + 100 WHERE name = 'gv';", false,
 		"UPDATE resources SET type_id = type_id - 100 WHERE name = 'gv';");

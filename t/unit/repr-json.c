@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "documents.h"
+#include "repr/json/part.h"
 
 static const struct doc_limits limits = { .depth = 64, .nodes = 0 };
 
@@ -296,12 +297,37 @@ static void test_members(struct pool *pool)
 	}
 }
 
+// Without "x" and "yy", at any depth.
+static void test_without(struct pool *pool)
+{
+	static const char *const names[] = { "x", "yy", NULL };
+	static const struct { const char *in, *out; } cases[] = {
+		{ "{}", "{}" }, { "{\"x\":1}", "{}" }, { "{\"a\":1,\"x\":{\"a\":[1,{\"b\":\"}\"}]},\"b\":2}", "{\"a\":1,\"b\":2}" },
+		{ "[{\"x\":\"\\\"]}\"},{\"yy\":[[]],\"y\":{\"x\":null}}]", "[{},{\"y\":{}}]" },
+		{ " { \"x\" : [ 1 , 2 ] , \"a\" : \"x\" } ", "{\"a\":\"x\"}" }, { "{\"xx\":1,\"y\":2}", "{\"xx\":1,\"y\":2}" },
+		{ "{\"\\u0078\":1,\"a\":2}", "{\"a\":2}" }, { "\"x\"", "\"x\"" },
+		// what is skipped is not looked at, the rest is
+		{ "{\"x\":tru,\"a\":1}", "{\"a\":1}" }, { "{\"a\":1,\"x\":2,\"x\":3}", "{\"a\":1}" },
+		{ "{\"a\":tru,\"x\":1}", NULL }, { "{\"x\":{", NULL }, { "{\"x\":\"", NULL }, { "{\"x\":", NULL }, { "{\"x\"", NULL },
+	};
+	struct doc *doc;
+	struct str error;
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		bool read = doc_parse_json_without(pool, str_c(cases[i].in), limits, names, &doc, &error);
+		ok(read == (cases[i].out != NULL), "%s: read or refused", cases[i].in);
+		if (read)
+			is_str(written(pool, doc), cases[i].out, "%s without x and yy", cases[i].in);
+	}
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
 
 	test_accepted(pool);
 	test_members(pool);
+	test_without(pool);
 	test_refused(pool);
 	test_nul_bytes(pool);
 	test_limits(pool);

@@ -54,10 +54,10 @@ static const struct { const char *object, *cells; } custom_rows[] = {
 static void test_custom(struct pool *pool)
 {
 	const struct type type = { .group = STR_INIT("example.com"), .plural = STR_INIT("widgets") };
-	const struct definition_version version = { .name = STR_INIT("v1"), .columns = custom, .n_columns = COUNT_OF(custom) };
-	const struct definition_version bare = { .name = STR_INIT("v1") };
+	const struct definition_details details = { .columns = custom, .n_columns = COUNT_OF(custom) };
+	const struct definition_details bare = { .columns = NULL };
 	const struct definition definition = { .type = &type, .kind = STR_INIT("Widget") };
-	const struct table_columns *columns = table_columns_for(pool, &definition, &version);
+	const struct table_columns *columns = table_columns_for(pool, &definition, &details);
 	struct buf out = buf_new(pool, 0);
 
 	for (size_t i = 0; i < COUNT_OF(custom_rows); i++) {
@@ -121,7 +121,7 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 
 static void test_builtin(struct pool *pool)
 {
-	const struct definition_version version = { .name = STR_INIT("v1") };
+	const struct definition_details details = { .columns = NULL };
 	struct buf out = buf_new(pool, 0);
 
 	for (size_t i = 0; i < COUNT_OF(builtin); i++) {
@@ -129,7 +129,7 @@ static void test_builtin(struct pool *pool)
 		const struct type type = { .group = str_c(builtin[i].group), .builtin = true, .parts = parts };
 		const struct definition definition = { .type = &type, .kind = str_c(builtin[i].kind), .builtin = true };
 		out.n = 0;
-		table_add_row(pool, table_columns_for(pool, &definition, &version), parsed_quoted(pool, builtin[i].object),
+		table_add_row(pool, table_columns_for(pool, &definition, &details), parsed_quoted(pool, builtin[i].object),
 			TABLE_NONE,
 			NOW * 1000000LL, &out);
 		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", builtin[i].cells)), "%s",
@@ -145,7 +145,7 @@ static void test_hostile(struct pool *pool)
 		{ .name = STR_INIT("All"), .type = STR_INIT("string"), .path = STR_INIT("..*..*..none") },
 		{ .name = STR_INIT("B"), .type = STR_INIT("string"), .path = STR_INIT(".spec.a") },
 	};
-	const struct definition_version version = { .name = STR_INIT("v1"), .columns = columns, .n_columns = 3 };
+	const struct definition_details details = { .columns = columns, .n_columns = 3 };
 	const struct type type = { .group = STR_INIT("example.com"), .plural = STR_INIT("widgets") };
 	const struct definition definition = { .type = &type, .kind = STR_INIT("Widget") };
 	struct doc *object = parsed_quoted(pool, "{'metadata':{'name':'w'},'spec':{'a':'x'}}"), *list = doc_new_array(pool);
@@ -154,7 +154,7 @@ static void test_hostile(struct pool *pool)
 	for (int i = 0; i < TABLE_LOOKS; i++)
 		doc_push(list, doc_new_i64(pool, i));
 	doc_set(object, STR("list"), list);
-	table_add_row(pool, table_columns_for(pool, &definition, &version), object, TABLE_NONE, 0, &out);
+	table_add_row(pool, table_columns_for(pool, &definition, &details), object, TABLE_NONE, 0, &out);
 	is_str(quoted(pool, &out), "{'cells':['w','x',null,null]}", "a row's paths share what they may look at");
 }
 

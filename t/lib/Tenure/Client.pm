@@ -17,7 +17,7 @@ my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 # url: of an endpoint, without the last '/'; token: sent with each request that brings none of its own (undef: none).
 sub new {
     my ($class, %option) = @_;
-    my $http = HTTP::Tiny->new(max_redirect => 0, keep_alive => 0, timeout => $option{timeout} // 60, agent => 'tenure-test');
+    my $http = HTTP::Tiny->new(max_redirect => 0, keep_alive => 0, timeout => $option{timeout} // 60, proxy => undef, http_proxy => undef, agent => 'tenure-test');
     return bless { url => $option{url}, token => $option{token}, http => $http }, $class;
 }
 

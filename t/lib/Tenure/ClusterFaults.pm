@@ -29,11 +29,13 @@ END {
     }
 }
 
-# Options: clients; read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
+# Options: clients; large (resources that are moved at once: a node that was killed meanwhile gets what it missed from another one's cache, which
+# has to hold it, about 3 KiB for each); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
 # run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
-    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON");
+    my $cache = 64 + int(($option{large} // 0) * 3 / 1024);
+    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON", provider => "gcache.size=${cache}M");
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
             $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },

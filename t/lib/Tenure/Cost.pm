@@ -6,6 +6,9 @@
 #   my $cost = Tenure::Cost->new($instance);        # of Tenure::Instance; its tenured is run under valgrind
 #   my $of   = $cost->request(endpoint => 'combined', path => '/v2.0/t', token => $token, requests => 100, parts => ['step_count']);
 #   $of->{all}; $of->{parts};                       # instructions: of the request; of these functions with what they call
+#
+# Not only a GET: method, body, and headers => [ HTTP_... => value ], as FastCGI names them. path and body may be functions of the
+# number of the request, which begins at 1.
 package Tenure::Cost;
 
 use strict;
@@ -51,13 +54,14 @@ sub _run {
             '-c', $self->{instance}->env('TENURE_CONFIG'), '-e', $what{endpoint} or POSIX::_exit(127);
     }
     close $listener;
-    for (1 .. $what{n}) {
-        my $answer = eval { Tenure::FastCGI->connect("$name.sock", timeout => 120)->request(uri => $what{path},
-            params => [ HTTP_X_AUTH_TOKEN => $what{token} ]) };
+    for my $requested (1 .. $what{n}) {
+        my ($path, $body) = map { ref $_ ? $_->($requested) : $_ } @what{qw(path body)};
+        my $answer = eval { Tenure::FastCGI->connect("$name.sock", timeout => 120)->request(uri => $path, method => $what{method} // 'GET',
+            body => $body, params => [ HTTP_X_AUTH_TOKEN => $what{token}, @{ $what{headers} // [] } ]) };
         next if $answer && $answer->{status} == 200;
         kill 'KILL', $pid;
         waitpid $pid, 0;
-        die "$what{path}: ", $answer ? "$answer->{status} $answer->{body}" : "no answer: $@", "\n", Tenure::Instance::read_file("$name.log");
+        die "$path: ", $answer ? "$answer->{status} $answer->{body}" : "no answer: $@", "\n", Tenure::Instance::read_file("$name.log");
     }
     kill 'TERM', $pid;
     waitpid $pid, 0;

@@ -43,6 +43,9 @@ sub find_build {
 sub source_dir { return $source }
 sub build_dir  { return $build }
 
+# Were the programs built with sanitizers?
+sub has_sanitizers { return (run('grep', '-q', '__asan_init', "$build/tenured"))[0] == 0 }
+
 sub on_path {
     my ($program) = @_;
     return scalar grep { -x "$_/$program" } split(/:/, $ENV{PATH}), '/usr/sbin', '/sbin';

@@ -23,6 +23,8 @@ my %none = (
     systemprovider => 'aaaaaaaa-0000-4000-8000-00000000000f', connector => 'aaaaaaaa-0000-4000-8000-000000000010',
     target => 'aaaaaaaa-0000-4000-8000-000000000011', template => 'aaaaaaaa-0000-4000-8000-000000000012',
     allocation => 'aaaaaaaa-0000-4000-8000-000000000013', event => 'aaaaaaaa-0000-8000-8000-000000000014',
+    message => 'aaaaaaaa-0000-4000-8000-000000000015',
+    token => 'aaaaaaaaaaaa',
 );
 
 sub new {
@@ -135,6 +137,9 @@ sub _make {
     Tenure::Instance::wait_until(sub { $admin->get($admin->path_of($moved->location))->status == 303 }, 60) or die "no move\n";
     $admin->make('/v2.0/acme/persistentvolumes/acme-thing-3', { s => 's3cret' });
     $self->{is}{deleted} = $self->{uid}{deleted}{acme};
+    must($admin->put("/v2.0/$_/webhooks/acme-thing", json => { url => 'https://receiver.invalid/' })) for 'acme', 'system', 'all';
+    $self->{is}{message} = must($admin->post('/v2.0/acme/webhooks/acme-thing/action/ping'))->json->{message};
+    ($self->{is}{token}) = $instance->token('acme', 'reader') =~ /(.*)\./;
     my $thing = $instance->combined('alice:acme')->get('/api/v1/namespaces/acme-space/configmaps/acme-thing');
     $self->{is}{uid}  = $thing->json->{metadata}{uid};
     $self->{etag}     = $admin->get('/v2.0/acme/namespaces/acme-space/configmaps/acme-thing')->etag;
@@ -157,6 +162,7 @@ sub state {
         "SELECT COUNT(*), MAX(c.id) FROM changes c JOIN tenants t ON t.id IN (c.tenant_id, c.from_tenant_id) WHERE $whose",
         "SELECT COUNT(*), MD5(GROUP_CONCAT(t.id, HEX(t.etag), COALESCE(t.live, '-') ORDER BY t.id SEPARATOR ',')) FROM tenants t WHERE t.name <> 'globex'",
         "SELECT COUNT(*) FROM resource_traits rt JOIN resources r ON r.id = rt.resource_id JOIN tenants t ON t.id = r.tenant_id WHERE $whose",
+        'SELECT COUNT(*), MD5(GROUP_CONCAT(w.id, HEX(w.etag) ORDER BY w.id)) FROM webhooks w', 'SELECT COUNT(*) FROM webhook_messages',
         'SELECT COUNT(*) FROM inventories', 'SELECT COUNT(*) FROM allocations', 'SELECT COUNT(*) FROM moves');
 }
 
@@ -212,7 +218,7 @@ sub _fillings {
     }
     my @tenants = $route->{path} =~ /\{tenant\}/ ? (['acme', 'nope'], ['system', 'nobody'], 'globex') : ('globex');
     my $namespaced = $route->{path} =~ /\{namespace\}/;
-    my %thing = (namespace => $name->('acme-space'), name => $name->('acme-thing'), subresource => 'status', move => $pair{move}, trait => 'HW_CPU_X86_AVX',
+    my %thing = (namespace => $name->('acme-space'), name => $name->('acme-thing'), subresource => 'status', move => $pair{move}, request => $pair{move}, token => $pair{token}, trait => 'HW_CPU_X86_AVX',
         type => $name->('acmegizmos.acme.example.com'));
     $thing{type}[1] = 'nopegizmos.acme.example.com';
     my @kinds = { plural => 'configmaps' };
@@ -246,7 +252,7 @@ sub _query {
         address => [$is{mac}, $none{mac}], addresses => [$is{mac}, $none{mac}], chassis_uuid => [$is{chassis}, $none{chassis}],
         node => [$is{node}, $none{node}], node_uuid => [$is{node}, $none{node}], portgroup => [$is{portgroup}, $none{portgroup}],
         instance_uuid => [$is{instance}, $none{instance}], uuid => [$is{provider}, $none{provider}], in_tree => [$is{root}, $none{root}],
-        member_of => [$is{aggregate}, $none{aggregate}], uid => [$is{deleted}, $none{deleted}],
+        member_of => [$is{aggregate}, $none{aggregate}], uid => [$is{deleted}, $none{deleted}], message => [$is{message}, $none{message}],
         dest => ['acme', 'nope'], owner => ['acme', 'nope'], lessee => ['acme', 'nope'], project => ['acme', 'nope'], project_id => ['acme', 'nope'],
         user_id => ['acme-user', 'nope-user'], shard => ['acme-shard', 'nope-shard'], conductor_group => ['acme-group', 'nope-group'],
         resource_class => ['acme-class', 'nope-class'], description_contains => ['acme-words', 'nope-words'], name => ['acme-provider', 'nope-provider'],
@@ -261,7 +267,7 @@ sub _query {
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
         actor => ['acme-user', 'nope-user'], resource => [$is{uid}, $none{uid}], text => ['acme-words', 'nope-words'], verb => 'created', order => 'newest', before => 4_000_000_000,
         from => '2000-01-01T00%3A00%3A00Z', to => '2900-01-01T00%3A00%3A00Z',
-        group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
+        all => 'true', format => 'json', step => 'hour', group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
         # The marker of another tenant's page; the test itself has that case.
         continue => 'none',
     );
@@ -313,6 +319,7 @@ sub calls {
         next if $brief && !$first;
         my %call = (%$route, fill => $fill, body => { $self->_body($route, $fill) }, headers => {});
         $call{asked} = { dest => 'third' } if $route->{path} =~ m{/action/move\z};
+        $call{asked} = { resource => [$self->{is}{uid}, $none{uid}] } if $route->{dialect} eq 'tenancy' && $route->{path} =~ m{/history\z};
         push @calls, { %call, plain => 1 };
         for my $query (@{ $route->{query} }) {
             my $value = $self->_query($route, $query);

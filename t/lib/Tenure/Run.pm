@@ -9,6 +9,11 @@ use Exporter 'import';
 use File::Temp ();
 use POSIX ();
 
+# Tests talk to loopback alone, and in nobody's language or time zone.
+delete @ENV{map { ($_, uc) } qw(http_proxy https_proxy ftp_proxy all_proxy no_proxy)};
+delete @ENV{qw(TZ LANGUAGE)};
+$ENV{LC_ALL} = 'C.UTF-8';
+
 our @EXPORT_OK = qw(run run_apart read_file write_file);
 
 # (exit code, or 128 + the signal that ended it; both outputs together)

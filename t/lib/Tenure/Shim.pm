@@ -30,8 +30,7 @@ sub new {
     my $dir = File::Temp->newdir('tenure-shim-XXXXXX', TMPDIR => 1);
     my ($code, $text) = run('cc', '-O1', '-shared', '-fPIC', '-o', "$dir/shim.so", Tenure::Instance::source_dir() . '/t/shim/libc.c', '-ldl');
     die "shim: $text\n" if $code != 0;
-    my ($symbols_code) = run('grep', '-q', '__asan_init', Tenure::Instance::build_dir() . '/tenured');
-    return undef if $symbols_code == 0;
+    return undef if Tenure::Instance::has_sanitizers();
     chmod 0711, "$dir";
     open my $orders, '+>', "$dir/orders" or die "$dir/orders: $!\n";
     chmod 0666, "$dir/orders";

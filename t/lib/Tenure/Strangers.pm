@@ -199,6 +199,7 @@ sub _sweep {
                     $path =~ s/\{\Q$param->{name}\E\}/escape($self->_value($route, $param, $asker, $asker, $thing || $asker->{things}[0])->[0])/e;
                 }
                 $path .= '?dest=stranger' if $path =~ m{/action/move\z};
+                $path .= '?resource=persistentvolumes/nothing' if $route->{dialect} eq 'tenancy' && $path =~ m{/history\z};
                 my %headers = ('X-Auth-Token' => $asker->{token}{admin});
                 $self->_ask($lines, { asker => $asker, who => $asker->{token}{admin}, endpoint => 'combined', method => 'GET', paths => [$path], headers => [\%headers], bodies => [] }, 0);
             }

@@ -129,7 +129,7 @@ sub _word {
 
 # What is known to be asked for by a parameter of that name, mostly; anything, else.
 my %category = (node => 'node', node_uuid => 'node', parent_node => 'node', instance_uuid => 'node', port => 'port', address => 'port', addresses => 'port',
-    portgroup => 'portgroup', portgroup_uuid => 'portgroup', connector => 'connector', target => 'target', allocation => 'allocation', uuid => 'provider', in_tree => 'provider', consumer_uuid => 'consumer', uid => 'uid', move => 'move',
+    portgroup => 'portgroup', portgroup_uuid => 'portgroup', connector => 'connector', target => 'target', allocation => 'allocation', uuid => 'provider', in_tree => 'provider', consumer_uuid => 'consumer', uid => 'uid', move => 'move', token => 'token',
     user_id => 'user');
 
 sub _tenant_name { my ($self, $asker, $focus) = @_; return $focus == $asker ? same($focus->{name}) : $self->_pair_of($focus->{name}) }
@@ -253,6 +253,17 @@ sub _side {
     return $value;
 }
 
+# Where an address of operators has a word in the place of a tenant, as /v2.0/all/changes, anybody is told that it is theirs, whether or not a
+# tenant has that name: there, the word stands in both.
+sub _keep_operators_word {
+    my ($self, $endpoint, $paths) = @_;
+    my $words = $self->{operators_words}{$endpoint} //= { map { $_->{path} =~ m{\A/\{version\}/(\w+/\w+)} ? ($1 => 1) : () } @{ $self->{routes}{$endpoint} } };
+    my ($version, $word, $next) = $paths->[0] =~ m{\A(/[^/]+/)([^/?]+)/([^/?]+)} or return;
+    return if !$words->{ "$word/$next" =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger };
+    $paths->[1] =~ s{\A/[^/]+/[^/?]+}{$version$word};
+    return;
+}
+
 # A request, as it names what is there and as it names what is not: { who, endpoint, method, paths, headers, bodies, differs }
 #
 # given: the endpoint, the route, the focus (whose things it names) and the thing, where they are not drawn.
@@ -293,6 +304,7 @@ sub _request {
         my $name  = $1;
         $paths[$_] =~ s/\{\Q$name\E\}/escape($value->[$_])/e for 0, 1;
     }
+    $self->_keep_operators_word($endpoint, \@paths);
     my @query = ([], []);
     for my $param (grep { $_->{style} eq 'query' } @{ $route->{params} }) {
         next if !chance($param->{name} =~ /\A(?:dest|uid)\z/ ? 0.9 : $param->{name} =~ /\A(?:watch|sendInitialEvents)\z/ ? 0.02 : 0.08);

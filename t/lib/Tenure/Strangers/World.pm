@@ -164,6 +164,12 @@ sub _make {
     }
     $self->_furnish($_) for @tenants;
     $self->_move_on($tenants[$_], $tenants[$_ - 1]) for 1 .. $#tenants;
+    for my $tenant (@tenants) {
+        my @whose = $tenant->{name} eq 'system' ? '--operator' : ('--tenant', Encode::encode('UTF-8', $tenant->{name}), '--role', 'reader');
+        my ($code, $token) = $instance->manage('token', 'create', @whose, '--user', 'nobody');
+        die "token create: $token" if $code;
+        push @{ $tenant->{id}{token} }, $token =~ /(.*)\./;
+    }
     for my $tenant (grep { $_->{asks} } @tenants) {
         for my $role ('reader', 'member', 'admin') {
             my $user = chance(0.5) ? one(@{ $self->{strong} }) : "user-$role";

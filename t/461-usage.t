@@ -1,0 +1,183 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Usage: what tenants had of each type in closed periods, and for how long, after changes, moves, deletions and recoveries; as JSON and CSV,
+# of one tenant and of all; with processes that are killed.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+my $PERIOD   = 2;
+my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.usage_period' => $PERIOD }, allow => [qr/usage counter \d+ ended by signal/, qr/usage is counted again/]);
+my $admin    = $instance->admin;
+
+sub closed_until { return $instance->sql_value('SELECT COALESCE(MAX(until), 0) FROM usage_closings') }
+
+# Waits until a period was closed that ends behind this moment.
+sub close_periods {
+    my $now = $instance->sql_value('SELECT UTC_TIMESTAMP(6)');
+    ok Tenure::Instance::wait_until(sub { closed_until() gt $now }), 'a period is closed';
+    return;
+}
+
+# Times as the answers have them, which cover all that was closed.
+sub rows {
+    my ($path, $more) = @_;
+    my $answer = $admin->get("/v2.0/$path/usage?from=2000-01-01T00:00:00Z&step=month&limit=1000" . ($more // ''));
+    $answer->is_status(200);
+    return @{ $answer->json->{usage} };
+}
+
+sub at_end {
+    my ($tenant) = @_;
+    return { map { ($_->{type} => [$_->{resources}, $_->{bytes}]) } grep { $_->{resources} > 0 } rows($tenant) };
+}
+
+# The same, counted from what is stored.
+sub stored {
+    my ($tenant) = @_;
+    my %stored = map { my ($type, $n, $bytes) = @$_; ($type => [$n, $bytes]) } $instance->sql(
+        "SELECT k.plural, COUNT(*), SUM(r.bytes) FROM resources r JOIN types k ON k.id = r.type_id JOIN tenants t ON t.id = r.tenant_id "
+            . "WHERE t.name = '$tenant' AND t.live = 1 AND t.deleted_at IS NULL AND r.live = 1 GROUP BY k.plural");
+    return \%stored;
+}
+
+$admin->make_tenant($_) for qw(t1 t2 t3);
+$admin->put("/v2.0/t1/namespaces/default/configmaps/c$_", json => { data => { n => 'x' x $_ } }) for 1 .. 5;
+$admin->put('/v2.0/t1/persistentvolumes/pv', json => {});
+$admin->put('/v2.0/t1/namespaces/n', json => {});
+$admin->put('/v2.0/t1/namespaces/n/secrets/s', json => {});
+close_periods();
+is_deeply at_end('t1'), stored('t1'), 'what was created';
+is scalar keys %{ at_end('t1') }, 4, 'of four types';
+is_deeply at_end('t2'), {}, 'another tenant has nothing: its namespace "default" does not count';
+
+sub kept { return map { join ' ', @$_ } $instance->sql('SELECT * FROM usage_periods ORDER BY until, tenant_id, type_id') }
+my @kept = kept();
+$admin->put('/v2.0/t1/namespaces/default/configmaps/c1', json => { data => { n => 'y' x 100 } });
+$admin->delete('/v2.0/t1/namespaces/default/configmaps/c2');
+$admin->delete('/v2.0/t1/namespaces/n');
+$admin->post('/v2.0/t1/persistentvolumes/pv/action/move?dest=t2')->is_status(303);
+close_periods();
+is_deeply at_end($_), stored($_), "after changes, deletions and a move: $_" for 't1', 't2';
+is_deeply [(kept())[0 .. $#kept]], \@kept, 'closed periods stay as they were';
+
+$admin->post('/v2.0/t1/namespaces/default/configmaps/c2/action/recover');
+$admin->delete('/v2.0/t2')->is_status(204);
+close_periods();
+is_deeply at_end('t1'), stored('t1'), 'what was recovered counts again';
+my @all = rows('all');
+is_deeply [map { $_->{resources} } grep { $_->{tenant} eq 't2' } @all], [0], 'a deleted tenant has nothing';
+$admin->post('/v2.0/t2/action/recover')->is_status(204);
+close_periods();
+is_deeply at_end('t2'), stored('t2'), 'a recovered one has what it had';
+
+subtest 'how long' => sub {
+    my ($pv) = grep { $_->{tenant} eq 't1' && $_->{type} eq 'persistentvolumes' } rows('all');
+    my $us = $instance->sql_value(q(SELECT TIMESTAMPDIFF(MICROSECOND, MIN(at), MAX(at)) FROM changes WHERE name = 'pv' AND verb IN ('created', 'moved')));
+    is $pv->{resource_seconds}, sprintf('%d.%06d', $us / 1000000, $us % 1000000), 'until the move, to the microsecond';
+    my @whole = rows('t1', '&type=configmaps');
+    my %sum;
+    for my $row (@{ $admin->get('/v2.0/t1/usage?from=2000-01-01T00:00:00Z&type=configmaps&limit=1000')->json->{usage} }) {
+        $sum{$_} += $row->{$_} for qw(resource_seconds byte_seconds);
+    }
+    cmp_ok abs($sum{$_} - $whole[0]{$_}), '<', 0.001, "the periods come to the month: $_" for sort keys %sum;
+};
+
+subtest 'forms' => sub {
+    my $until = $admin->get('/v2.0/all/usage')->json->{closed_until};
+    my $csv   = $admin->get("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&format=csv&step=month");
+    like $csv->header('content-type'), qr{\Atext/csv}, 'CSV';
+    like $csv->text, qr/\Atenant,uid,type,from,to,resources,bytes,resource_seconds,byte_seconds\r\nt1,/, 'with its columns';
+    is $admin->get("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&step=month", headers => { Accept => 'text/csv' })->text, $csv->text, 'by Accept';
+    like $admin->get('/v1.0/all/usage?from=2000-01-01T00:00:00Z&step=month')->text, qr/"account":"t1"/, 'in the words of /v1.0';
+    my @paged;
+    my $next  = "/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&step=period&limit=2";
+    while ($next) {
+        my $page = $admin->get($next)->json;
+        push @paged, @{ $page->{usage} };
+        $next = $page->{next};
+        $next =~ s{\Ahttps?://[^/]+}{} if $next;
+    }
+    my @once = @{ $admin->get("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&limit=1000")->json->{usage} };
+    is_deeply \@paged, \@once, 'pages hold the same';
+};
+
+subtest 'mistakes' => sub {
+    for ([ 'from=yesterday', qr/such as \d{4}-/ ], [ 'to=2000-01-01T00:00:00Z&from=2001-01-01T00:00:00Z', qr/from must be before to/ ],
+        [ 'step=year', qr/month/ ], [ 'marker=x', qr/marker must be/ ], [ 'format=xls', qr/csv/ ], [ 'type=', qr/type must be/ ]) {
+        my ($query, $says) = @$_;
+        my $answer = $admin->get("/v2.0/t1/usage?$query");
+        $answer->is_status(400);
+        like $answer->text, $says, $query;
+    }
+    $admin->get('/v2.0/nobody/usage')->is_status(404);
+    $instance->service('ann:t2:reader')->get('/v2.0/t1/usage')->is_status(404);
+    $instance->service('ann:t1:reader')->get('/v2.0/t1/usage')->is_status(200);
+};
+
+subtest 'tenure usage' => sub {
+    my $tool   = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token);
+    my $until  = $admin->get('/v2.0/all/usage')->json->{closed_until};
+    my @times  = ('--from', '2000-01-01T00:00:00Z', '--to', $until);
+    my $answer = sub { return $admin->get("/v2.0/$_[0]/usage?from=2000-01-01T00:00:00Z&to=$until&limit=1000" . ($_[1] // ''))->json->{usage} };
+    is_deeply $tool->json('usage', 't1', @times), $answer->('t1'), 'of a tenant, as the service answers';
+    is_deeply $tool->json(qw(usage -t t1 --step month --type configmaps), @times), $answer->('t1', '&step=month&type=configmaps'), 'by step and type';
+    my @all = @{ $answer->('all') };
+    is_deeply $tool->json('usage', '--all-tenants', @times), \@all, 'of all tenants';
+    is $tool->ends(0, qw(usage --all-tenants --format csv --columns), 'tenant,type,to,byte-seconds', @times)->{out},
+        join('', "tenant,type,to,byte-seconds\n", map { join(',', @$_{qw(tenant type to byte_seconds)}) . "\n" } @all), 'as CSV';
+    like $tool->ends(0, qw(usage t1 --step month --type configmaps), @times)->{out},
+        qr/\ATYPE +FROM +TO +RESOURCES +BYTES +RESOURCE-SECONDS +BYTE-SECONDS\nconfigmaps +2\S+ +2\S+ +5 +\d+ +\d+\.\d{6} +\d+\.\d{6} *\n\z/, 'as a table';
+    is $tool->ends(0, qw(usage t3 --format csv --columns type), @times)->{out}, "type\n", 'a tenant without any';
+    like $tool->ends(65, qw(usage t1 --from yesterday))->{err}, qr/parameter from must be .* such as \d/, 'no time';
+    $tool->ends(1, qw(usage nobody));
+
+    # More than a page: with periods of long ago.
+    $admin->make_tenant('large');
+    my $old = join ',', map { sprintf q(('2001-01-01 00:%02d:00', '2001-01-01 00:%02d:00', 1, UTC_TIMESTAMP(6))), $_ + 1, $_ } 0 .. 58;
+    $instance->sql("INSERT INTO usage_closings (until, since, last_change, closed_at) VALUES $old; "
+            . "INSERT INTO usage_periods (tenant_id, type_id, until, since, resources, bytes, resource_us, byte_us) "
+            . "SELECT t.id, k.id, c.until, c.since, 1, 10, 60000000, 600000000 FROM tenants t, types k, usage_closings c "
+            . "WHERE t.name = 'large' AND t.live = 1 AND c.until < '2001-01-02'");
+    my @long  = ('--from', '2001-01-01T00:00:00Z', '--to', '2001-01-02T00:00:00Z');
+    my @lines = split /\n/, $tool->ends(0, qw(usage large --format csv), @long)->{out};
+    is scalar @lines, 1 + 59 * $instance->sql_value('SELECT COUNT(*) FROM types'), 'more than a page';
+    is scalar(grep { /\Atype,/ } @lines), 1, 'its columns are named once';
+    my %seen;
+    is scalar(grep { $seen{$_}++ } @lines), 0, 'no row twice';
+    is scalar(@lines) - 1, scalar @{ $tool->json('usage', 'large', @long) }, 'as many as in JSON';
+    $instance->sql(q(DELETE FROM usage_periods WHERE until < '2001-01-02'; DELETE FROM usage_closings WHERE until < '2001-01-02'));
+};
+
+for my $round (1 .. 5) {
+    $admin->put("/v2.0/t3/namespaces/default/configmaps/k$round", json => { data => { n => "$round" } });
+    kill 'KILL', $_ for $instance->host_children('tenured-usage');
+    $instance->sql("UPDATE usage_progress SET stage = 'waiting', opens_at = NULL WHERE id = 1") if $round == 3;
+}
+close_periods();
+is_deeply at_end('t3'), stored('t3'), 'with processes killed, and another opening balance';
+is_deeply at_end('t1'), stored('t1'), '... nothing changes for others';
+
+# As a program of schema version 19 would write: it logs no sizes.
+$instance->sql(q(UPDATE resources SET bytes = bytes + 7 WHERE name = 'k1' AND live = 1;
+    INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision)
+    SELECT UNHEX(MD5('old')), UTC_TIMESTAMP(6), 'old', 'updated', tenant_id, id, uid, type_id, namespace, name, revision FROM resources
+    WHERE name = 'k1' AND live = 1));
+@kept = kept();
+ok Tenure::Instance::wait_until(sub {
+    return $instance->sql_value("SELECT opened_id >= (SELECT id FROM changes WHERE actor = 'old') AND stage IN ('counting', 'closing') FROM usage_progress");
+}), 'another opening balance was taken';
+close_periods();
+is_deeply at_end('t3'), stored('t3'), 'with what was not logged';
+is_deeply at_end('t1'), stored('t1'), '... and nothing twice';
+is_deeply [(kept())[0 .. $#kept]], \@kept, 'closed periods stay as they were';
+
+done_testing;

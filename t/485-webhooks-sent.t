@@ -1,0 +1,240 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What webhooks send: changes in order, signed, without content; filters; retries, messages that are given up and revived, pings, new secrets;
+# receivers that are slow or down hold nobody up; where messages never go.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Receiver;
+
+my $receiver = Tenure::Receiver->start;
+my $instance = Tenure::Instance->start(settings => {
+    'webhooks.allow' => '127.0.0.1', 'webhooks.allow_http' => 'yes', 'webhooks.retry_first' => 50, 'webhooks.retry_most' => 400,
+    'webhooks.attempts' => 10, 'webhooks.timeout' => 4, 'webhooks.lease' => 3, 'webhooks.parallel' => 32,
+});
+my $admin = $instance->admin;
+$admin->make_tenant($_) for 't1', 't2', 't3';
+my $ann  = $instance->service('ann:t1:admin');
+my $list = '/v2.0/t1/webhooks';
+
+sub wait_until { return Tenure::Instance::wait_until(@_) }
+
+sub hook {
+    my ($client, $address, $path, %more) = @_;
+    my $made = $client->put($address, json => { url => $receiver->url($path), %more });
+    $made->is_status(201);
+    return $made->json;
+}
+
+# The last change of a resource, as the change log has it.
+sub wait_for { my ($path, $test) = @_; return wait_until(sub { $test->($receiver->changes($path)) }) }
+
+subtest 'a change, signed' => sub {
+    my $made = hook($ann, "$list/all", '/all');
+    $ann->put('/v2.0/t1/namespaces/default/configmaps/web', json => { data => { color => 'hush-blue' } })->is_status(201);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') =~ m{configmaps/web} } @_ }), 'it comes';
+    my ($message) = grep { $_->{body} =~ m{configmaps/web} } $receiver->messages('/all');
+    like $message->{id}, qr/\Amsg_[0-9a-f-]{36}\z/, 'webhook-id';
+    cmp_ok abs($message->{timestamp} - time), '<', 600, 'webhook-timestamp';
+    is_deeply [$message->{method}, $message->{header}{'content-type'}], ['POST', 'application/json'], 'a POST of JSON';
+    ok Tenure::Receiver::is_signed($message, $made->{secret}), 'webhook-signature';
+    is scalar @{ $message->{signatures} }, 1, 'one';
+    is_deeply [$message->{json}{type}, @{ $message->{json}{data} }{qw(webhook tenant)}], ['tenure.changes', 'all', 't1'], 'what it is';
+    my ($told) = grep { ($_->{resource} // '') =~ m{configmaps/web} } @{ $message->{json}{data}{changes} };
+    my ($logged) = @{ $ann->get('/v2.0/t1/changes?order=newest&limit=1')->json->{changes} };
+    is_deeply $told, { %$logged, tenant => 't1' }, 'as the change log has it';
+    unlike $receiver->log, qr/hush/, 'without content';
+};
+
+subtest 'in order, in few messages' => sub {
+    $ann->put('/v2.0/t1/namespaces/default/configmaps/web', json => { data => { n => "$_" } }) for 1 .. 60;
+    my @logged = map { $_->{id} } @{ $ann->get('/v2.0/t1/changes?limit=1000')->json->{changes} };
+    ok wait_for('/all', sub { @_ && $_[-1]{id} == $logged[-1] }), 'all come';
+    my @told = map { $_->{id} } $receiver->changes('/all');
+    is_deeply \@told, [grep { $_ >= $told[0] } @logged], 'each once, in order';
+    is $ann->get("$list/all")->json->{upto} >= $logged[-1], 1, 'how far it is';
+};
+
+subtest 'filters, and all tenants' => sub {
+    hook($ann, "$list/some", '/some', verbs => ['deleted'], types => ['secrets', 'persistentvolumes.core']);
+    my $ops = hook($admin, '/v2.0/all/webhooks/ops', '/ops', actors => ['ann', 'admin']);
+    $ann->put('/v2.0/t1/namespaces/default/secrets/key', json => { data => { password => 'aHVzaC1zZWNyZXQ=' } })->is_status(201);
+    $ann->put('/v2.0/t1/persistentvolumes/disk', json => {})->is_status(201);
+    $ann->put('/v2.0/t1/persistentvolumes/gone', json => {})->is_status(201);
+    $admin->post('/v2.0/t1/persistentvolumes/gone/action/move?dest=t2')->is_status(303);
+    $ann->delete("/v2.0/t1/$_")->is_status(204) for 'persistentvolumes/disk', 'namespaces/default/configmaps/web', 'namespaces/default/secrets/key';
+    ok wait_for('/some', sub { @_ == 2 }), 'two of them';
+    is_deeply [map { "$_->{verb} $_->{resource}" } $receiver->changes('/some')],
+        ['deleted persistentvolumes/disk', 'deleted namespaces/default/secrets/key'], 'which';
+    ok wait_for('/ops', sub { grep { $_->{verb} eq 'deleted' && $_->{resource} =~ /secrets/ } @_ }), 'operators\' of all';
+    my ($moved) = grep { $_->{verb} eq 'moved' } $receiver->changes('/ops');
+    is_deeply [@$moved{qw(tenant from_tenant)}], ['t2', 't1'], 'with both tenants of a move';
+    ($moved) = grep { $_->{verb} eq 'moved' } $receiver->changes('/all');
+    is_deeply [@$moved{qw(tenant moved)}, exists $moved->{from_tenant}], ['t1', 'out', ''], 'a tenant is told that it left, not where to';
+    unlike $receiver->log, qr/hush|aHVzaC/, 'no secret';
+};
+
+subtest 'a failing receiver' => sub {
+    $receiver->mode('/all' => 500);
+    $ann->put('/v2.0/t1/persistentvolumes/retry', json => {})->is_status(201);
+    ok wait_until(sub { ($ann->get("$list/all")->json->{attempts} // 0) >= 1 }), 'is tried again';
+    my $now = $ann->get("$list/all")->json;
+    is_deeply [@$now{qw(state status error)}], ['failing', 500, 'the receiver answered 500'], 'and shown';
+    my ($sending) = @{ $ann->get("$list/all/deliveries")->json->{deliveries} };
+    is_deeply [@$sending{qw(kind state)}], ['changes', 'retrying'], 'so is the message';
+    $ann->put("$list/all", json => { url => $receiver->url('/all'), description => 'put meanwhile' })->is_status(200);
+    $receiver->mode('/all' => 'ok');
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/retry' } @_ }), 'it comes';
+    my %ids = map { $_->{id} => 1 } grep { $_->{body} =~ m{persistentvolumes/retry} } $receiver->attempts('/all');
+    is scalar keys %ids, 1, 'under one id, through a PUT';
+    ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'active' }), 'active again';
+};
+
+subtest 'given up, and revived' => sub {
+    hook($ann, "$list/dead", '/dead', types => ['persistentvolumes']);
+    $receiver->mode('/dead' => 503);
+    $ann->put('/v2.0/t1/persistentvolumes/lost', json => {})->is_status(201);
+    ok wait_until(sub { $ann->get("$list/dead")->json->{dead} == 1 }), 'after so many attempts';
+    is scalar(grep { $_->{body} =~ m{/lost} } $receiver->attempts('/dead')), 10, 'ten';
+    my ($dead) = @{ $ann->get("$list/dead/deliveries")->json->{deliveries} };
+    is_deeply [@$dead{qw(kind state attempts status)}], ['changes', 'dead', 10, 503], 'it is shown';
+    $receiver->mode('/dead' => 'ok');
+    $ann->put('/v2.0/t1/persistentvolumes/next', json => {})->is_status(201);
+    ok wait_for('/dead', sub { grep { $_->{resource} eq 'persistentvolumes/next' } @_ }), 'the next ones come';
+    my $revived = $ann->post("$list/dead/action/revive?message=$dead->{message}");
+    $revived->is_status(202);
+    is $revived->json->{revived}, 1, 'one';
+    ok wait_for('/dead', sub { grep { $_->{resource} eq 'persistentvolumes/lost' } @_ }), 'revived, it comes';
+    my ($came) = grep { $_->{body} =~ m{/lost} } $receiver->messages('/dead');
+    is $came->{id}, "msg_$dead->{message}", 'under its id';
+    ok wait_until(sub { $ann->get("$list/dead/deliveries")->json->{deliveries}[0]{state} eq 'delivered' }), 'and is shown so';
+    $ann->post("$list/dead/action/revive?message=$dead->{message}")->is_problem(404, 'not_found', 'it is dead no more');
+};
+
+subtest 'ping, and a new secret' => sub {
+    my $turned = $ann->post("$list/all/action/rotate")->json;
+    my $ping = $ann->post("$list/all/action/ping");
+    $ping->is_status(202);
+    my $id = 'msg_' . $ping->json->{message};
+    ok wait_until(sub { grep { $_->{id} eq $id } $receiver->messages('/all') }), 'a ping comes';
+    my ($message) = grep { $_->{id} eq $id } $receiver->messages('/all');
+    is_deeply [$message->{json}{type}, $message->{json}{data}{changes}], ['tenure.ping', []], 'without changes';
+    is scalar @{ $message->{signatures} }, 2, 'signed by both secrets';
+    ok Tenure::Receiver::is_signed($message, $turned->{secret}), 'the new one';
+    $instance->sql(q(UPDATE webhooks SET old_secret_until = '2001-01-01'));
+    $ping = $ann->post("$list/all/action/ping");
+    $id = 'msg_' . $ping->json->{message};
+    ok wait_until(sub { grep { $_->{id} eq $id } $receiver->messages('/all') }), 'another one';
+    ($message) = grep { $_->{id} eq $id } $receiver->messages('/all');
+    is scalar @{ $message->{signatures} }, 1, 'signed by the new one alone, later';
+};
+
+subtest 'paused' => sub {
+    $ann->put("$list/some", json => { url => $receiver->url('/some'), paused => JSON::PP::true() })->is_status(200);
+    my $before = () = $receiver->attempts('/some');
+    $ann->put('/v2.0/t1/persistentvolumes/paused', json => {})->is_status(201);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/paused' } @_ }), 'others are told';
+    is scalar(() = $receiver->attempts('/some')), $before, 'it is not';
+    $ann->put("$list/some", json => { url => $receiver->url('/some') })->is_status(200);
+    ok wait_for('/some', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/paused' } @_ }), 'it goes on where it was';
+};
+
+subtest 'receivers that hold nobody up' => sub {
+    my $eve = $instance->service('eve:t2:admin');
+    $receiver->mode("/$_" => $_) for 'hang', 'drop', 'endless', 'slow';
+    hook($eve, "/v2.0/t2/webhooks/$_", "/$_") for 'hang', 'drop', 'endless', 'slow';
+    $eve->put("/v2.0/t2/persistentvolumes/p$_", json => {})->is_status(201) for 1 .. 3;
+    ok wait_until(sub { $receiver->attempts('/hang') }), 'one hangs';
+    $ann->put('/v2.0/t1/persistentvolumes/beside', json => {})->is_status(201);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/beside' } @_ }), 'another tenant is told';
+    ok !$eve->get('/v2.0/t2/webhooks/hang')->json->{delivered_at}, 'and it hangs';
+    ok wait_for('/endless', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/p3' } @_ }), 'an endless answer is an answer';
+    ok wait_for('/slow', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/p3' } @_ }), 'a slow one, too';
+    ok wait_until(sub { ($eve->get('/v2.0/t2/webhooks/drop')->json->{error} // '') ne '' }), 'a closed connection is a failure';
+    $eve->delete("/v2.0/t2/webhooks/$_") for 'hang', 'drop', 'endless', 'slow';
+};
+
+subtest 'where messages never go' => sub {
+    my $other = Tenure::Receiver->start;
+    my $bob = $instance->service('bob:t3:admin');
+    $receiver->mode('/redirect' => 'redirect:' . $other->url('/stolen'));
+    hook($bob, '/v2.0/t3/webhooks/redirect', '/redirect');
+    $bob->put('/v2.0/t3/persistentvolumes/p', json => {})->is_status(201);
+    ok wait_until(sub { ($bob->get('/v2.0/t3/webhooks/redirect')->json->{status} // 0) == 302 }), 'a redirect is a failure';
+    is $other->log, '', 'and not followed';
+    $bob->delete('/v2.0/t3/webhooks/redirect');
+    my $port = $other->{port};
+    my @forbidden = ('127.0.0.2', 'localhost.localdomain', '0.0.0.0', '127.1.1.1', '0x7f000002', '2130706434', '127.2', '[::1]', '[::ffff:127.0.0.2]', '10.0.0.1',
+        '169.254.169.254', '[64:ff9b::7f00:2]');
+    for my $i (0 .. $#forbidden) {
+        next if $forbidden[$i] eq 'localhost.localdomain';
+        my $hook = '/v2.0/t3/webhooks/bad';
+        $bob->put($hook, json => { url => "http://$forbidden[$i]:$port/" })->is_status(201);
+        $bob->put("/v2.0/t3/persistentvolumes/to$i", json => {})->is_status(201);
+        ok wait_until(sub { ($bob->get($hook)->json->{error} // '') eq 'the host has no address that messages may be sent to' }), "not to $forbidden[$i]"
+            or diag explain $bob->get($hook)->json;
+        $bob->delete($hook)->is_status(204);
+    }
+    is $other->log, '', 'nothing came';
+};
+
+subtest 'a deleted tenant' => sub {
+    $admin->delete('/v2.0/t1')->is_status(204);
+    ok wait_for('/ops', sub { grep { $_->{verb} eq 'deleted' && !$_->{resource} } @_ }), 'operators are told';
+    my $before = () = $receiver->attempts('/all');
+    $admin->put('/v2.0/t2/persistentvolumes/mark', json => {});
+    ok wait_for('/ops', sub { grep { ($_->{resource} // '') =~ /mark/ } @_ }), 'later changes, too';
+    is scalar(() = $receiver->attempts('/all')), $before, 'its own webhooks rest';
+    $admin->post('/v2.0/t1/action/recover')->is_status(204);
+    ok wait_for('/all', sub { grep { $_->{verb} eq 'recovered' && !$_->{resource} } @_ }), 'and go on when it is recovered';
+};
+
+subtest 'maintenance' => sub {
+    # Each attempt takes 4 s, so the message is not given up before changes are stopped, however slow the machine is.
+    $receiver->mode('/all' => 'hang');
+    $ann->put('/v2.0/t1/persistentvolumes/before', json => {})->is_status(201);
+    ok wait_until(sub { ($ann->get("$list/all")->json->{attempts} // 0) >= 1 }), 'a message fails';
+    is +($instance->manage('maintenance', 'on'))[0], 0, 'changes are stopped';
+    # A sign of life comes each 0.75 s (a quarter of the lease). What was on its way has ended after 4 s, the timeout.
+    my $beat  = sub { return $instance->sql_value('SELECT beat FROM webhook_lease') };
+    my $beats = sub { my $upto = $beat->() + $_[0]; return wait_until(sub { $beat->() >= $upto }) };
+    ok $beats->(7), 'the process that sends lives';
+    $receiver->mode('/all' => 'ok');
+    my $before = () = $receiver->attempts('/all');
+    ok $beats->(2), 'and goes on living';
+    is scalar(() = $receiver->attempts('/all')), $before, 'nothing is sent, though it is due';
+    is +($instance->manage('maintenance', 'off'))[0], 0, 'changes are allowed again';
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/before' } @_ }), 'it comes';
+};
+
+subtest '410 disables' => sub {
+    $receiver->mode('/all' => 410);
+    $ann->put('/v2.0/t1/persistentvolumes/last', json => {})->is_status(201);
+    ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'disabled' }), 'it is disabled';
+    $receiver->mode('/all' => 'ok');
+    $ann->put("$list/all", json => { url => $receiver->url('/all') })->is_status(200);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/last' } @_ }), 'a PUT enables it, and nothing is lost';
+};
+
+subtest 'failures for disable_after disable' => sub {
+    $receiver->mode('/all' => 500);
+    $ann->put('/v2.0/t1/persistentvolumes/fails', json => {})->is_status(201);
+    ok wait_until(sub { $ann->get("$list/all")->json->{failing_since} }), 'it fails';
+    is $ann->get("$list/all")->json->{state}, 'failing', 'and is tried again';
+    $instance->sql('UPDATE webhook_cursors SET failing_since = failing_since - INTERVAL 5 DAY');
+    $instance->sql('UPDATE webhook_lease SET edits = edits + 1');
+    $ann->put('/v2.0/t1/persistentvolumes/later', json => {})->is_status(201);
+    ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'disabled' }), 'five days later it is disabled';
+    $receiver->mode('/all' => 'ok');
+    $ann->put("$list/all", json => { url => $receiver->url('/all') })->is_status(200);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/later' } @_ }), 'a PUT enables it';
+};
+
+done_testing;

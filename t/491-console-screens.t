@@ -1,0 +1,34 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The console's screens in a browser: for an operator on the admin endpoint, for a tenant's user on service, for a stranger. Names with
+# markup in them are text everywhere. No script error and nothing that the page's policy had to stop.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Browser;
+use Tenure::Instance;
+
+Tenure::Browser::need();
+
+my $instance = Tenure::Instance->start(workers => 3, settings => { 'tenure.session_idle' => 3600 });
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for qw(acme globex initech);
+$admin->put('/v2.0/umbrella', json => { tenant => { tier => 'gold', metadata => { contact => 'Ida', city => "K\x{f6}ln" } } });
+for my $i (1 .. 14) {
+    $instance->service('ann:acme')->put("/v2.0/acme/namespaces/default/configmaps/web-$i", json => { data => { color => 'red', n => "$i" } });
+}
+my $ann = $instance->service('ann:acme');
+$ann->put('/v2.0/acme/persistentvolumes/disk-1', json => { spec => { capacity => { storage => '5Gi' }, accessModes => ['ReadWriteOnce'], hostPath => { path => '/x' } } });
+$ann->put('/v2.0/acme/namespaces/default/configmaps/app', json => { data => { color => 'blue', size => 'small', big => '9007199254740993' } });
+$ann->delete('/v2.0/acme/namespaces/default/configmaps/web-14');
+$admin->put('/v2.0/globex/namespaces/default/configmaps/web-3', json => { data => { color => 'green' } });
+
+Tenure::Browser::play('screens', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
+    operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', stranger => 'nobody' });
+$instance->stop;
+done_testing;

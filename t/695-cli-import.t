@@ -1,0 +1,143 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure import and export: every row is created, replaced, unchanged or refused for a reason of its own, and an import that is run again
+# changes nothing.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use File::Temp ();
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
+my $instance = Tenure::Instance->start(workers => 2);
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for qw(t1 t2 t3);
+my %who  = (url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token);
+my $tool = Tenure::Tool->new(%who, tenant => 't1');
+my $home = File::Temp->newdir;
+
+sub file {
+    my ($name, $text) = @_;
+    open my $out, '>:raw', "$home/$name" or die "$name: $!";
+    print {$out} $text;
+    close $out;
+    return "$home/$name";
+}
+
+# Imports, and returns the run; counts: what the summary has to say.
+sub import_is {
+    my ($code, $counts, $name, $file, @options) = @_;
+    my $run = $tool->ends($code, 'import', $file, @options, '--format', 'json');
+    my $summary = eval { JSON::PP::decode_json($run->{out}) } // {};
+    $summary = $summary->[0] if ref $summary eq 'ARRAY';
+    my %is = (created => 0, replaced => 0, unchanged => 0, refused => 0, %$counts);
+    is_deeply { map { $_ => $summary->{$_} } keys %is }, \%is, $name or diag $run->{err};
+    return $run;
+}
+
+sub content {
+    my ($tenant, $path) = @_;
+    return $admin->get("/v2.0/$tenant/namespaces/default/configmaps/$path")->json->{data};
+}
+
+subtest 'CSV' => sub {
+    my $csv = file('a.csv', qq{name,data.color,"data.text",data.size:,labels\r\nweb,blue,"a ""b"",\nc",3,"{""env"":""prod""}"\r\nmail,,"",,\r\n\r\n});
+    import_is(0, { created => 2 }, 'a dry run tells', $csv, '--type', 'configmaps', '--dry-run');
+    is $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->status, 404, '... and does nothing';
+    import_is(0, { created => 2 }, 'is imported', $csv, '--type', 'cm');
+    is_deeply content('t1', 'web'), { color => 'blue', text => qq{a "b",\nc}, size => 3 }, 'quotes, line feeds and numbers';
+    is_deeply $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->json->{metadata}{labels}, { env => 'prod' }, 'labels';
+    is_deeply content('t1', 'mail'), { text => '' }, 'an empty cell is nothing, a quoted one an empty string';
+    my $etag = $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->header('ETag');
+    import_is(0, { unchanged => 2 }, 'a second time nothing changes', $csv, '--type', 'configmaps');
+    is $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->header('ETag'), $etag, '... not even its etag';
+    import_is(0, { unchanged => 1 }, 'rows that were done are skipped', $csv, '--type', 'configmaps', '--skip', 1);
+};
+
+subtest 'what is there is not overwritten' => sub {
+    my $csv = file('b.csv', "name,data.color\nweb,red\nnew,green\n");
+    my $run = import_is(5, { created => 1, refused => 1 }, 'other content is refused', $csv, '--type', 'configmaps');
+    like $run->{err}, qr{b\.csv:2: configmaps/web: it is there already, with other content; --no-etag replaces it}, 'with its line';
+    is content('t1', 'web')->{color}, 'blue', 'it stays';
+    import_is(0, { replaced => 1, unchanged => 1 }, '--no-etag replaces it', $csv, '--type', 'configmaps', '--no-etag');
+    is_deeply content('t1', 'web'), { color => 'red' }, 'as a whole';
+
+    my $lines = $tool->ends(0, qw(export configmaps))->{out};
+    my @edited = map { s/"red"/"black"/r } split /^/, $lines;
+    my $guarded = file('c.ndjson', join '', @edited);
+    import_is(0, { replaced => 1, unchanged => 2 }, '--etag auto foresees', $guarded, '--etag', 'auto', '--dry-run');
+    $tool->ends(0, qw(configmaps patch web data.color=white --no-etag));
+    $run = import_is(5, { unchanged => 2, refused => 1 }, 'somebody was faster', $guarded, '--etag', 'auto');
+    like $run->{err}, qr/configmaps\/web: it was changed since the row's etag was read/, 'and is not overwritten';
+    is content('t1', 'web')->{color}, 'white', '... at all';
+    $guarded = file('c.ndjson', $tool->ends(0, qw(export configmaps))->{out} =~ s/"white"/"black"/r);
+    import_is(0, { replaced => 1, unchanged => 2 }, 'with the etags of now it is replaced', $guarded, '--etag', 'auto');
+    is content('t1', 'web')->{color}, 'black', '... in fact';
+    import_is(0, { unchanged => 3 }, 'again: done already', $guarded, '--etag', 'auto');
+};
+
+subtest 'out of one tenant into another' => sub {
+    $tool->ends(0, qw(namespaces set prod));
+    $tool->ends(0, qw(configmaps set deep -n prod), 'data.x:={"a":[1,1.50,null,"\u00e9"]}', '--etag', 'new');
+    my $lines = file('all.ndjson', $tool->ends(0, qw(export namespaces configmaps))->{out});
+    import_is(0, { created => 5, unchanged => 1 }, 'all documents', $lines, '-t', 't2');
+    my $of = sub { my ($tenant) = @_; my @rows = map { my $d = JSON::PP::decode_json($_); [ @{ $d->{metadata} }{qw(namespace name)}, $d->{data} ] }
+        split /\n/, $tool->ends(0, 'export', 'configmaps', '-t', $tenant)->{out}; return \@rows };
+    is_deeply $of->('t2'), $of->('t1'), 'are equal there';
+    my $kubectl = file('kubectl.json', '{"kind":"List","apiVersion":"v1","items":[{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"k","namespace":"default"},"data":{"a":"1"}}]}');
+    import_is(0, { created => 1 }, 'what kubectl get prints', $kubectl, '-t', 't2');
+    my $list = file('list.json', $tool->ends(0, qw(export namespaces configmaps --format json))->{out});
+    import_is(0, { unchanged => 6 }, 'a JSON list is as good', $list, '-t', 't2');
+    my $csv = file('listed.csv', $tool->ends(0, qw(configmaps list --format csv --columns), 'namespace,name,etag,data.color')->{out});
+    import_is(1, { created => 3, refused => 1 }, 'what a list printed as CSV can be imported, too', $csv, '--type', 'configmaps', '-t', 't3');
+    like $tool->ends(0, qw(export widgets.example.com --help))->{out}, qr/document on each line/, 'help';
+    $tool->ends(1, qw(export widgets));
+    $tool->ends(64, qw(export configmaps --format csv));
+};
+
+subtest 'rows that are wrong keep no other from being imported' => sub {
+    my $run = import_is(65, { created => 2, refused => 5 }, 'CSV',
+        file('w.csv', qq~name,data.a,data.b:\nw1,1,2\nw2,1\nw3,"x"y,1\n,1,2\nw5,1,{\nw6,\xff,1\n"w7",1,"[1]"\n~), '--type', 'configmaps');
+    like $run->{err}, qr/w\.csv:3: the row has 2 cells, and the first line names 3 columns/, 'cells';
+    like $run->{err}, qr/w\.csv:4: something follows the end of a quoted cell/, 'quotes';
+    like $run->{err}, qr/w\.csv:5: there is no "name"/, 'no name';
+    like $run->{err}, qr/w\.csv:6: column data\.b: /, 'JSON';
+    like $run->{err}, qr/w\.csv:7: column data\.a: the cell is no UTF-8/, 'UTF-8';
+    $run = import_is(65, { created => 1, refused => 5 }, 'lines of JSON', file('w.ndjson', join "\n", '{"metadata":{"name":"n1"}}', '{', '[]',
+        '{"kind":"ConfigMap","metadata":{"name":"n4"}}', '', '{"kind":"ConfigMap","metadata":{"name":"a/b"}}',
+        '{"kind":"ConfigMap","metadata":{"name":"n7","namespace":"none"}}'));
+    like $run->{err}, qr/w\.ndjson:1: which type\?/, 'no type';
+    like $run->{err}, qr/w\.ndjson:3: the line is no object/, 'no object';
+    like $run->{err}, qr{w\.ndjson:6: configmaps/a/b: }, 'no address';
+    like $run->{err}, qr{w\.ndjson:7: configmaps/n7: }, 'no namespace';
+    for my $case ([ 'empty.csv', '', qr/it is empty/ ], [ 'twice.csv', "name,data.a,data.a\n", qr/"data\.a" is there twice/ ],
+        [ 'path.csv', "name,data..a\n", qr/"data\.\.a" can be no column/ ], [ 'noname.csv', "data.a\n1\n", qr/no column is called "name"/ ],
+        [ 'open.csv', qq{name,"a}, qr/a quoted cell has no end/ ], [ 'no.json', '{"a":1}', qr/expected an array of documents/ ],
+        [ 'bad.json', '[', qr/bad\.json: / ]) {
+        like $tool->ends(65, 'import', file(@$case[0, 1]), '--type', 'configmaps')->{err}, $case->[2], $case->[0];
+    }
+    $tool->ends(66, 'import', "$home/none.csv");
+    $tool->ends(64, 'import', file('ok.csv', "name\n"), '--etag', 'W/"abc"');
+    $tool->ends(64, 'import', file('ok.csv', "name\n"), '--skip', '-1');
+    is $tool->run_with_input("name,data.a\nstdin,1\n", qw(import - --type configmaps))->{code}, 0, 'standard input';
+    is content('t1', 'stdin')->{a}, '1', 'is read';
+};
+
+subtest 'an import that is broken off' => sub {
+    my $csv  = file('many.csv', "name,data.n\n" . join '', map { "m$_,$_\n" } 1 .. 20);
+    my $away = Tenure::Tool->new(url => 'http://127.0.0.1:9', token => 'x', tenant => 't3');
+    my $run  = $away->ends(69, 'import', $csv, '--type', 'configmaps');
+    like $run->{err}, qr/stopped at row 1; to go on there: --skip 0/, 'stops at the first row that the service does not take';
+    is scalar(() = $run->{err} =~ /many\.csv:/g), 1, '... and says so once';
+    import_is(0, { created => 10 }, 'half of it is done', file('half.csv', "name,data.n\n" . join '', map { "m$_,$_\n" } 1 .. 10), '--type', 'configmaps', '-t', 't3');
+    import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
+};
+
+done_testing;

@@ -1,0 +1,228 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure-manage dump and restore of a tenant: every answer of every dialect is the same behind it but for names and what is made of them;
+# what is in the way is told, all of it; and a file that is broken at any line is refused.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Digest::SHA ();
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+
+my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
+my $instance = Tenure::Instance->start(combined => 1, workers => 2);
+my $admin    = $instance->admin;
+my $all      = $instance->combined('admin');
+my $file     = $instance->dir . '/acme.dump';
+my %metal    = ('X-OpenStack-Ironic-API-Version' => '1.82');
+my %placing  = ('OpenStack-API-Version' => 'placement 1.39');
+
+sub manage {
+    my ($want, $name, @args) = @_;
+    my ($code, $text) = $instance->manage(@args);
+    is $code, $want, $name or diag $text;
+    return $text;
+}
+sub made {
+    my ($answer) = @_;
+    $answer->status =~ /\A(?:20[0-4]|303)\z/ or die $answer->describe . "\n";
+    return $answer;
+}
+
+# ---- a tenant with something of everything
+
+made($admin->put('/v2.0/acme', json => { tenant => { metadata => { note => "\x{e4}\x{1f600} \"quoted\" \\ back" } } }));
+$admin->make_tenant('other');
+made($admin->put('/v2.0/acme/namespaces/prod', json => { metadata => { labels => { a => 'b' } } }));
+for my $space (qw(default prod)) {
+    made($admin->put("/v2.0/acme/namespaces/$space/configmaps/c$_", json => { data => { text => "line $_\n\ttab \x{2028} \\u0000 \"q\" \x{1f4a9}", n => "$_" } })) for 1 .. 3;
+}
+made($admin->patch('/v2.0/acme/namespaces/prod/configmaps/c1', { data => { text => 'changed' }, metadata => { locked => JSON::PP::true } }));
+made($admin->put('/v2.0/acme/namespaces/prod/secrets/s', json => { data => { key => 'dmFsdWU=' } }));
+made($admin->put('/v2.0/acme/persistentvolumes/pv', json => { spec => { capacity => { storage => '5Gi' }, hostPath => { path => '/data' } } }));
+made($all->post('/apis/apiextensions.k8s.io/v1/tenants/acme/customresourcedefinitions', json => { apiVersion => 'apiextensions.k8s.io/v1',
+    kind => 'CustomResourceDefinition', metadata => { name => 'widgets.example.com' }, spec => { group => 'example.com', scope => 'Namespaced',
+    names => { plural => 'widgets', singular => 'widget', kind => 'Widget', listKind => 'WidgetList' }, versions => [ { name => 'v1', served => JSON::PP::true,
+    storage => JSON::PP::true, schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object', properties => { size => { type => 'integer' } } } } } } } ] } }));
+made($all->post('/apis/example.com/v1/tenants/acme/namespaces/prod/widgets', json => { apiVersion => 'example.com/v1', kind => 'Widget', metadata => { name => 'w' }, spec => { size => 3 } }));
+my $node = made($all->post('/baremetal/v1/nodes', json => { driver => 'fake-hardware', name => 'n1', owner => 'acme', resource_class => 'gold' }, headers => {%metal}));
+my $node_uid = $node->json->{uuid};
+made($all->put("/baremetal/v1/nodes/$node_uid/traits", json => { traits => [ 'CUSTOM_FAST', 'HW_CPU_X86_VMX' ] }, headers => {%metal}));
+made($all->post('/baremetal/v1/ports', json => { address => '52:54:00:00:00:01', node_uuid => $node_uid }, headers => {%metal}));
+my %uid = (root => '11111111-1111-4111-8111-111111111111', child => '22222222-2222-4222-8222-222222222222', consumer => '33333333-3333-4333-8333-333333333333',
+    aggregate => '44444444-4444-4444-8444-444444444444');
+sub provider { my ($path, $method, $body) = @_; return made($all->request($method, "/placement/resource_providers$path", json => $body, headers => {%placing})) }
+made($all->put('/placement/resource_classes/CUSTOM_GOLD', headers => {%placing}));
+provider('', POST => { name => 'root', uuid => $uid{root} });
+provider('', POST => { name => 'child', uuid => $uid{child}, parent_provider_uuid => $uid{root} });
+provider("/$uid{root}/inventories", PUT => { resource_provider_generation => 0, inventories => { VCPU => { total => 16, allocation_ratio => 1.5, reserved => 1 },
+    CUSTOM_GOLD => { total => 1 } } });
+provider("/$uid{root}/aggregates", PUT => { resource_provider_generation => 1, aggregates => [ $uid{aggregate} ] });
+provider("/$uid{child}/traits", PUT => { resource_provider_generation => 0, traits => ['CUSTOM_FAST'] });
+made($all->put("/placement/allocations/$uid{consumer}", json => { allocations => { $uid{root} => { resources => { VCPU => 3 } } }, project_id => 'p', user_id => 'u',
+    consumer_generation => undef, consumer_type => 'INSTANCE' }, headers => {%placing}));
+# Providers of the operator's belong to the system's tenant, and go to acme by a move.
+my $owner = $instance->sql_value("SELECT t.name FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE r.uid = UNHEX(REPLACE('$uid{root}', '-', ''))");
+if ($owner ne 'acme') {
+    my $name = $instance->sql_value("SELECT name FROM resources WHERE uid = UNHEX(REPLACE('$uid{root}', '-', ''))");
+    made($admin->post("/v2.0/$owner/resourceproviders/$name/action/move?dest=acme"));
+}
+
+# ---- what is answered
+
+# Every answer about the tenant, name by name: addresses of its resources in every dialect.
+sub answers {
+    my ($tenant) = @_;
+    my %got;
+    my @rows = $instance->sql("SELECT y.group_name, y.plural, r.namespace, r.name FROM resources r JOIN types y ON y.id = r.type_id JOIN tenants t ON t.id = r.tenant_id
+        WHERE t.name = '$tenant' AND t.live = 1 AND r.live IN (1, 2) ORDER BY 1, 2, 3, 4");
+    my @paths = ("/v2.0/$tenant");
+    for my $row (@rows) {
+        my ($group, $plural, $space, $name) = @$row;
+        my $type = $group eq '' || $group =~ /baremetal|placement|apps|apiextensions/ ? $plural : "$plural.$group";
+        my $in   = $space eq '' ? '' : "/namespaces/$space";
+        push @paths, "/v2.0/$tenant$in/$type", "/v2.0/$tenant$in/$type/$name";
+        next if $group =~ /baremetal|placement/;
+        my $api = $group eq '' ? '/api/v1' : "/apis/$group/v1";
+        push @paths, "$api/tenants/$tenant$in/$plural", "$api/tenants/$tenant$in/$plural/$name";
+    }
+    push @paths, map { "/baremetal/v1$_" } '/nodes/detail', '/ports/detail', "/nodes/$node_uid", "/nodes/$node_uid/traits", "/nodes/n1/ports";
+    push @paths, map { "/placement$_" } '/resource_providers', map({ ("/resource_providers/$uid{root}/$_", "/resource_providers/$uid{child}/$_") } qw(inventories usages aggregates traits
+        allocations)), "/allocations/$uid{consumer}", '/allocation_candidates?resources=VCPU:1', '/usages?project_id=p';
+    my %seen;
+    for my $path (grep { !$seen{$_}++ } @paths) {
+        my $answer = $all->get($path, headers => { %metal, %placing });
+        my $text   = $answer->text;
+        $text =~ s/\b\Q$tenant\E\b/TENANT/g;
+        $text =~ s/("resourceVersion" *: *)"[^"]*"/$1"VERSION"/g;
+        $text =~ s/("(?:etag|state)" *: *)"[^"]*"/$1"TAG"/g if $path =~ /nodes|v2\.0\/[^\/]+\z/;
+        my $etag = $path =~ m{nodes|/\Q$tenant\E\z} || $answer->json->{items} || $answer->json->{resources} ? '' : $answer->etag // '';
+        $got{ $path =~ s/\b\Q$tenant\E\b/TENANT/gr } = $answer->status . " $etag $text";
+    }
+    return \%got;
+}
+
+my $before = answers('acme');
+is scalar(grep { !/\A200 / } values %$before), 0, 'everything is there' or diag join "\n", map { "$_: $before->{$_}" } grep { $before->{$_} !~ /\A200 / } sort keys %$before;
+cmp_ok scalar(keys %$before), '>', 50, 'many answers';
+
+# ---- dump
+
+like manage(64, 'without a tenant', 'dump', $file), qr/dump needs --tenant NAME/, 'says what it needs';
+like manage(66, 'of a tenant that is not there', 'dump', '--tenant', 'nobody', $file), qr/there is no tenant "nobody"/, 'says so';
+ok !-e $file, 'and leaves no file';
+like manage(74, 'into a folder that is not there', 'dump', '--tenant', 'acme', "$file/x"), qr/can't write/, 'says so';
+manage(0, 'dump', 'dump', '--tenant', 'acme', $file);
+is sprintf('%o', (stat $file)[2] & 0777), '600', 'only its owner may read it';
+my @lines = split /^/, Tenure::Run::read_file($file);
+is_deeply [ map { grep { $_ ne 'sum' } keys %{ $json->decode($_) } } @lines[ 0, 1, -1 ] ], [qw(dump tenant end)],
+    'its first two lines and its last';
+like $lines[0], qr/"format":1,"schema":\d+,"holds":"tenant","tenant":"acme"/, 'the first says what it is';
+is manage(0, 'to standard output', 'dump', '--tenant', 'acme', '-') =~ tr/\n//, scalar @lines, 'as many lines';
+
+# ---- conflicts
+
+my $told = manage(65, 'beside the original', 'restore', $file);
+like $told, qr/^there is a tenant "acme"$/m, 'its name';
+like $told, qr/^uid \Q$node_uid\E \(nodes [^)]*\) is here already: acme$/m, 'the uid of a node';
+like $told, qr/^nodes .*: name "n1" is taken: acme$/m, 'a node\'s name';
+like $told, qr/52:54:00:00:00:01" is taken/, 'a port\'s address';
+like $told, qr/^consumer 3{8}/m, 'a consumer';
+my $count = () = $told =~ / is here already/g;
+is $count, $instance->sql_value(q(SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'acme' AND r.live IN (1, 2))) + 1, 'all uids are told';
+like $told, qr/nothing was restored: \d+ conflicts\n\z/, 'and how many these are';
+like manage(65, 'under the name of another one', 'restore', '--as', 'other', $file), qr/^there is a tenant "other"$/m, 'that one is in the way';
+like manage(65, 'under a name that there can\'t be', 'restore', '--as', 'all', $file), qr/line 2 names a tenant that there can't be: use --as/, 'says so';
+
+# ---- broken files
+
+sub broken {
+    my ($name, $want, @text) = @_;
+    open my $out, '>', "$file.broken" or die;
+    print {$out} @text;
+    close $out;
+    my $told = manage(65, "$name is refused", 'restore', '--as', 'acme2', "$file.broken");
+    like $told, $want, "$name: says where";
+    return;
+}
+my $last = @lines;
+broken('an empty file', qr/: line 1 is missing: the file was cut off/);
+broken('a file without its end', qr/: line $last is missing: the file was cut off/, @lines[ 0 .. $#lines - 1 ]);
+broken('half a line', qr/: line $last has no end: the file was cut off/, @lines[ 0 .. $#lines - 1 ], substr $lines[-1], 0, -3);
+broken('two lines that changed places', qr/: line 5 is not as it was dumped, or not in its place/, @lines[ 0 .. 3, 5, 4, 6 .. $#lines ]);
+broken('a line that is missing', qr/: line 5 is not as it was dumped, or not in its place/, @lines[ 0 .. 3, 5 .. $#lines ]);
+broken('a line twice', qr/: line 6 is not as it was dumped, or not in its place/, @lines[ 0 .. 4, 4 .. $#lines ]);
+broken('something behind the end', qr/: line \d+ stands behind the end/, @lines, "\n");
+broken('no dump', qr/: line 1 is no line of a dump/, "CREATE TABLE tenants;\n");
+# At a place of every third line.
+for my $i (grep { $_ % 3 == 0 } 0 .. $#lines) {
+    my @other = @lines;
+    my $at = 42 + ($i * 7) % (length($lines[$i]) - 44);
+    substr $other[$i], $at, 1, substr($other[$i], $at, 1) eq 'x' ? 'y' : 'x';
+    my $n = $i + 1;
+    broken("a change in line $n", qr/: line $n is not as it was dumped/, @other);
+}
+
+# Lines with right sums that say something else.
+sub summed {
+    my (@payloads) = @_;
+    my $sum = '0' x 32;
+    return map { $sum = substr Digest::SHA::sha256_hex($sum . Digest::SHA::sha256_hex($_)), 0, 32; qq({"sum":"$sum",$_\n) } @payloads;
+}
+my @payloads = map { /\A\{"sum":"[0-9a-f]{32}",(.*)\n\z/s } @lines;
+is join('', summed(@payloads)), join('', @lines), 'the sums are what doc/dump.md says';
+broken('a later format', qr/line 1 is of format 2: this program reads format 1/, summed($payloads[0] =~ s/"format":1/"format":2/r, @payloads[ 1 .. $#payloads ]));
+broken('a later schema', qr/line 1 is of schema version 999/, summed($payloads[0] =~ s/"schema":\d+/"schema":999/r, @payloads[ 1 .. $#payloads ]));
+broken('an unknown kind', qr/line 3 is "thing", which is unknown or does not belong there/, summed(@payloads[ 0, 1 ], '"thing":{}}', @payloads[ 2 .. $#payloads ]));
+my ($resource) = grep { $payloads[$_] =~ /\A"resource"/ } 0 .. $#payloads;
+broken('a document that is none', qr/line @{[ $resource + 1 ]} is no resource/, summed(@payloads[ 0 .. $resource - 1 ], $payloads[$resource] =~ s/"body": *"\{/"body": "[/r,
+    @payloads[ $resource + 1 .. $#payloads ]));
+is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme2')), 0, 'nothing of all that was restored';
+
+# ---- restore
+
+# The registry forgets the tenant, as if the dump had come from another installation.
+$instance->sql(<<'SQL');
+SET @t = (SELECT id FROM tenants WHERE name = 'acme');
+DELETE a FROM allocations a JOIN resources r ON r.id = a.resource_id WHERE r.tenant_id = @t;
+DELETE FROM consumers;
+DELETE v FROM inventories v JOIN resources r ON r.id = v.resource_id WHERE r.tenant_id = @t;
+DELETE p FROM providers p JOIN resources r ON r.id = p.resource_id WHERE r.tenant_id = @t;
+DELETE g FROM provider_aggregates g JOIN resources r ON r.id = g.resource_id WHERE r.tenant_id = @t;
+DELETE k FROM resource_aliases k JOIN resources r ON r.id = k.resource_id WHERE r.tenant_id = @t;
+DELETE x FROM resource_traits x JOIN resources r ON r.id = x.resource_id WHERE r.tenant_id = @t;
+DELETE FROM resources WHERE tenant_id = @t;
+DELETE FROM changes WHERE tenant_id = @t OR from_tenant_id = @t;
+DELETE FROM forwards;
+DELETE FROM moves;
+DELETE FROM tenant_counts WHERE tenant_id = @t;
+DELETE FROM tenants WHERE id = @t;
+DELETE FROM traits WHERE name = 'CUSTOM_FAST';
+DELETE FROM resource_classes WHERE name = 'CUSTOM_GOLD';
+UPDATE catalogues SET revision = revision + 1;
+SQL
+like manage(0, 'a dry run', 'restore', '--dry-run', '--as', 'acme2', $file), qr/\Awould restore \d+ resources\n\z/, 'says how many';
+is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme2')), 0, 'and restores nothing';
+like manage(0, 'restore under another name', 'restore', '--as', 'acme2', $file), qr/\Arestored \d+ resources\n\z/, 'says how many';
+sleep 1;    # until all workers look at the catalogues again
+my $after = answers('acme2');
+is_deeply [ sort keys %$after ], [ sort keys %$before ], 'the same addresses';
+for my $path (sort keys %$before) {
+    my ($was, $is) = ($before->{$path}, $after->{$path} // '');
+    is $is, $was, $path if $is ne $was;
+}
+my ($code, $doctor) = $instance->manage('doctor');
+is $code, 0, 'doctor finds nothing wrong' or diag $doctor;
+is $instance->sql_value(q(SELECT COUNT(*) FROM changes c JOIN tenants t ON t.id = c.tenant_id WHERE t.name = 'acme2' AND c.verb = 'created')),
+    $instance->sql_value(q(SELECT COUNT(*) + 1 FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'acme2')), 'a change for each resource, and one for the tenant';
+made($admin->patch('/v2.0/acme2/namespaces/default/configmaps/c1', { data => { more => 'x' } }));
+$admin->delete('/v2.0/acme2/namespaces/prod/configmaps/c1')->is_status(409, 'what was locked is locked');
+manage(0, 'dump it again', 'dump', '--tenant', 'acme2', "$file.2");
+like manage(65, 'its name in the file is taken now', 'restore', "$file.2"), qr/there is a tenant "acme2"/, 'says so';
+
+done_testing;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never committed. Here the
+// function ends it itself; the handle takes the server for a node of Galera.
+#include "base/base.h"
+
+#include "db-server.h"
+#include "db/db_internal.h"
+
+enum { FEW = DB_MAX_BATCH, MANY = DB_MAX_BATCH + 1 };
+
+static const struct test_query q_add = { "UPDATE sums SET n = n + ? WHERE id = 1", "u", "" };
+static const struct test_query q_other = { "UPDATE sums SET n = n + ? WHERE id = 2", "u", "" };
+static const struct test_query q_sums = { "SELECT CAST(SUM(n) AS UNSIGNED) FROM sums", "", "u" };
+static const struct test_query q_row = { "INSERT INTO items (id) VALUES (?)", "u", "" };
+static const struct test_query q_rows = { "SELECT COUNT(*) FROM items", "", "u" };
+static const struct test_query q_rollback = { "ROLLBACK", "", "" };
+static const struct test_query q_shared = { "UPDATE writer_slots SET n = n + 1, connection = 1", "", "" };
+
+static struct pool *pool;
+static struct db *watcher;
+
+static uint64_t number(const struct test_query *query)
+{
+	struct db_rows rows;
+
+	if (db_run(watcher, pool, test_query(query), NULL, &rows) != DB_OK || rows.n != 1)
+		return UINT64_MAX;
+	return db_at(&rows, 0, 0)->u;
+}
+
+static void add(struct db *db, const struct db_query *query)
+{
+	(void)db_run(db, pool, query, DB_IN(db_u(1)), NULL);
+}
+
+// What a transaction writes before and after the server ended its first attempt.
+struct work {
+	struct db *db;
+	unsigned runs;
+	void (*after)(struct work *work);
+	bool shared;
+	enum db_verdict verdict;
+	enum db_result seen; // of the first statement behind the end
+};
+
+static enum db_verdict do_work(void *arg)
+{
+	struct work *work = arg;
+
+	work->runs++;
+	add(work->db, test_query(&q_add));
+	if (work->runs == 1) {
+		(void)db_run(work->db, pool, test_query(&q_rollback), NULL, NULL);
+		if (work->shared)
+			(void)db_run(watcher, pool, test_query(&q_shared), NULL, NULL);
+		work->after(work);
+		work->seen = work->db->failure;
+		return work->verdict;
+	}
+	work->after(work);
+	return DB_COMMIT;
+}
+
+// A statement that this connection has not prepared yet.
+static void prepare_one(struct work *work)
+{
+	struct test_query fresh = q_other;
+
+	add(work->db, test_query_made(NULL, &fresh));
+}
+
+static void fill(struct work *work, size_t n)
+{
+	struct db_value rows[MANY];
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = db_u(i + 1);
+	(void)db_run_bulk(work->db, pool, test_query(&q_row), rows, n, NULL);
+}
+
+static void fill_many(struct work *work)
+{
+	fill(work, MANY);
+}
+
+static void expect_whole(struct work *work, uint64_t sums, uint64_t items, const char *what)
+{
+	uint64_t before = number(&q_sums);
+
+	is_int(db_txn_run(work->db, DB_WRITE, NULL, do_work, work), DB_OK, "%s: committed", what);
+	is_int(work->seen, DB_RETRY, "%s: the end is noticed at once", what);
+	is_int(work->runs, 2, "%s: done again", what);
+	is_int((long long)(number(&q_sums) - before), (long long)sums, "%s: what the transaction wrote before is there, once", what);
+	is_int((long long)number(&q_rows), (long long)items, "%s: and what it wrote in one statement", what);
+}
+
+static void test_prepare(struct db *db)
+{
+	struct work work = { .db = db, .after = prepare_one, .verdict = DB_COMMIT };
+
+	expect_whole(&work, 2, 0, "ended while a statement is prepared");
+	work = (struct work){ .db = db, .after = prepare_one, .verdict = DB_ROLLBACK };
+	expect_whole(&work, 2, 0, "the same, and the function gave up for what it saw then");
+	work = (struct work){ .db = db, .after = prepare_one, .verdict = DB_COMMIT, .shared = true };
+	expect_whole(&work, 2, 0, "the same, and another connection has used its slot since");
+}
+
+// One that goes to the other nodes in fragments, which this server does not do: only the look at it.
+static enum db_verdict look_at_large(void *arg)
+{
+	struct db *db = arg;
+
+	add(db, test_query(&q_add));
+	db->large = true;
+	is_int(db_txn_goes_on(db), DB_OK, "a large one goes on");
+	db->large = false;
+	(void)db_run(db, pool, test_query(&q_rollback), NULL, NULL);
+	db->large = true;
+	is_int(db_txn_goes_on(db), DB_RETRY, "and does not, once it was ended");
+	db->large = false;
+	return DB_ROLLBACK;
+}
+
+static enum db_verdict fill_few(void *arg)
+{
+	struct work *work = arg;
+
+	add(work->db, test_query(&q_add));
+	fill(work, FEW);
+	return DB_COMMIT;
+}
+
+static void test_bulk(struct db *db)
+{
+	struct work work = { .db = db, .after = fill_many, .verdict = DB_COMMIT };
+
+	expect_whole(&work, 1, MANY, "ended before a statement for many rows");
+	server_sql("DELETE FROM items");
+	uint64_t trips = db_round_trips(db);
+	is_int(db_txn_run(db, DB_WRITE, NULL, fill_few, &work), DB_OK, "a statement for few rows");
+	is_int((long long)(db_round_trips(db) - trips), 3, "needs no look at the transaction");
+	is_int((long long)number(&q_rows), FEW, "and does all rows");
+}
+
+int main(void)
+{
+	server_start();
+	server_sql("CREATE TABLE sums (id INT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB;\nINSERT INTO sums (id) VALUES (1), (2);\n"
+		"CREATE TABLE items (id INT PRIMARY KEY) ENGINE=InnoDB;\n"
+		"CREATE TABLE writer (id TINYINT PRIMARY KEY, node VARCHAR(255), epoch BIGINT UNSIGNED, held TINYINT);\n"
+		"CREATE TABLE writer_slots (id SMALLINT UNSIGNED PRIMARY KEY, epoch BIGINT UNSIGNED, n BIGINT UNSIGNED, connection BIGINT UNSIGNED);\n"
+		"INSERT INTO writer VALUES (1, CONCAT(@@hostname, ':', @@port), 1, 0);\nINSERT INTO writer_slots VALUES (1, 1, 0, 0);");
+	pool = pool_new();
+	watcher = db_open(db_settings(server.config), false);
+	struct db_settings settings = *db_settings(server.config);
+
+	settings.host = "127.0.0.1:1,localhost";
+	settings.connect_timeout = 1;
+	struct db *db = db_open(&settings, false);
+	is_int(db_connect(db), DB_OK, "connected to the writer");
+	db->galera = true;
+	test_prepare(db);
+	test_bulk(db);
+	(void)db_txn_run(db, DB_WRITE, NULL, look_at_large, db);
+	db_close(&db);
+	db_close(&watcher);
+	pool_free(&pool);
+	return done_testing();
+}
