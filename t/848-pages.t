@@ -194,7 +194,8 @@ subtest 'running Tenure' => sub {
     plays('operations.md');
     $admin->get('/placement/traits/HW_OF_A_LATER_RELEASE', headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(204, 'a new standard trait');
     my ($sample) = map { $_->{text} } grep { $_->{mark} eq 'output' && $_->{text} =~ /\Ahost service/ } Tenure::Pages::blocks($top, 'operations.md');
-    my ($code, $out) = $instance->manage('status');
+    my $out;
+    ok Tenure::Instance::wait_until(sub { ($out = ($instance->manage('status'))[1]) !~ /^MAINTENANCE/m }), 'the host service has seen that the maintenance is over';
     my %told = map { $_ => 1 } $sample =~ /^(\w+(?: \w+)*)  /mg;
     is_deeply [grep { !$told{$_} } $out =~ /^(\w+(?: \w+)*)  /mg], [], 'tenure-manage status prints no row that the page lacks';
 };
