@@ -30,8 +30,14 @@ async function send(method, path, options) {
 	}
 }
 
+// The path of the next page, where an answer that is not JSON has one.
+function nextOf(response) {
+	const link = /<([^>]+)>\s*;\s*rel="?next"?/.exec(response.headers.get('link') ?? '');
+	return link ? local(link[1]) : null;
+}
+
 // Sends a request, and again after the user has signed in anew where the session had ended. Options: headers, body (text), type, signal,
-// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, location }; throws Problem or Unreachable.
+// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, next }; throws Problem or Unreachable.
 export async function call(method, path, options = {}) {
 	let response = await send(method, path, options);
 	while (response.status === 401 && options.mayAsk !== false && signIn) {
@@ -48,8 +54,7 @@ export async function call(method, path, options = {}) {
 		}
 		throw new Problem(response, body);
 	}
-	return { status: response.status, etag: response.headers.get('etag'), location: response.headers.get('location'), text, url: response.url,
-		redirected: response.redirected };
+	return { status: response.status, etag: response.headers.get('etag'), text, url: response.url, redirected: response.redirected, next: nextOf(response) };
 }
 
 export async function get(path, options) {

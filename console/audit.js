@@ -2,14 +2,11 @@
 // Who did what, with filters: of all tenants for operators, of the own tenant for others.
 
 import { address, isOperator, offers, query, takes, who } from './api.js';
-import { field, h, note, select } from './dom.js';
+import { field, h, instant, moment, note, select } from './dom.js';
 import { pagedList } from './list.js';
 import { changeColumns, changeTarget } from './places.js';
 
 const verbs = [['', 'anything'], 'created', 'updated', 'deleted', 'recovered', 'moved', 'purged'];
-
-// The field's local time as the service takes it.
-const instant = (input) => input.value ? new Date(input.value).toISOString() : '';
 
 export function audit() {
 	const all = isOperator() && offers('listAllChanges'), method = all ? 'listAllChanges' : 'listChanges';
@@ -21,8 +18,8 @@ export function audit() {
 		verb: select(verbs, ''),
 		type: h('input', { autocomplete: 'off', placeholder: 'configmaps' }),
 		resource: h('input', { autocomplete: 'off', placeholder: 'uid or path' }),
-		from: h('input', { type: 'datetime-local' }),
-		to: h('input', { type: 'datetime-local' }),
+		from: moment(),
+		to: moment(),
 		text: h('input', { type: 'search', autocomplete: 'off' }),
 	};
 	const labels = { actor: 'Who', verb: 'Did', type: 'Type', resource: 'Resource', from: 'From', to: 'Until', text: 'Text' };

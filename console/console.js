@@ -9,9 +9,10 @@ import { unsaved } from './editor.js';
 import { move } from './move.js';
 import { screen, tenantScreen } from './places.js';
 import { newResource, resource } from './resource.js';
-import { changes, ofTenant, ofType, settings, tenant, trash } from './tenant.js';
+import { changes, moves, ofTenant, ofType, settings, tenant, tokens, trash, usage, webhooksOfTenant } from './tenant.js';
 import { tenants } from './tenants.js';
 import { undo } from './undo.js';
+import { newWebhook, webhook, webhooks } from './webhooks.js';
 
 // ---- which screen
 
@@ -20,9 +21,18 @@ const routes = [
 	['', dashboard],
 	['tenants', tenants],
 	['audit', audit],
+	['webhooks', webhooks],
+	['webhooks/:name', (name) => webhook('all', name)],
+	['new-webhook', () => newWebhook('all')],
 	['t/:t', ofTenant(tenant)],
 	['t/:t/trash', ofTenant(trash)],
 	['t/:t/changes', ofTenant(changes)],
+	['t/:t/usage', ofTenant(usage)],
+	['t/:t/moves', ofTenant(moves)],
+	['t/:t/tokens', ofTenant(tokens)],
+	['t/:t/webhooks', ofTenant(webhooksOfTenant)],
+	['t/:t/webhooks/:name', webhook],
+	['t/:t/new-webhook', newWebhook],
 	['t/:t/tenant', ofTenant(settings)],
 	['t/:t/type/:type', ofTenant(ofType)],
 	['t/:t/r/*', resource],
@@ -77,6 +87,8 @@ function links() {
 		all.push(['Resources', tenantScreen(who.tenant), 'box']);
 	if (offers(isOperator() ? 'listAllChanges' : 'listChanges'))
 		all.push(['Audit', screen('audit'), 'audit']);
+	if (isOperator() && offers('listAllWebhooks'))
+		all.push(['Webhooks', screen('webhooks'), 'hook']);
 	return all;
 }
 

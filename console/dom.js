@@ -111,6 +111,10 @@ export function select(options, value, properties) {
 	return element;
 }
 
+// A field for a moment, and that moment as the service takes it; undefined where none is chosen.
+export const moment = (properties) => h('input', { type: 'datetime-local', ...properties });
+export const instant = (input) => input.value ? new Date(input.value).toISOString().replace(/\.\d+Z$/, 'Z') : undefined;
+
 export function verb(name) {
 	return h(`span.verb.verb-${/^[a-z]+$/.test(name) ? name : 'other'}`, null, name);
 }

@@ -75,7 +75,7 @@ function versionDifferences(entry) {
 }
 
 function version(tenant, entry) {
-	const body = h('div'), undoes = isMine(tenant) && offers('getUndo', 'postUndo') && entry.get('verb') !== 'moved';
+	const body = h('div'), undoes = isMine(tenant) && offers('getUndo', 'postUndo') && (entry.get('verb') !== 'moved' || isOperator());
 	return h('details.version', { ontoggle: () => replace(body, versionDifferences(entry), undoes ? h('div.actions.start', null,
 		h('a.button', { href: screen('undo', tenant, entry.get('request_id')) }, icon('undo'), 'Undo …')) : null) }, h('summary', null, verb(entry.get('verb')),
 		h('span', null, `revision ${text(entry.get('revision'))}`), h('span.by', null, `${entry.get('actor')}, `, time(entry.get('at')))), body);

@@ -6,8 +6,12 @@ import { announce, button, confirm, h, icon, note, number, panel, replace, time 
 import { Editor } from './editor.js';
 import { parse, without } from './json.js';
 import { pagedList } from './list.js';
+import { movesOf } from './forwards.js';
 import { changeColumns, changeTarget, reload, resourceOf, resourceScreen, screen, tenantScreen, typesOf } from './places.js';
 import { recover } from './resource.js';
+import { tokensOf } from './tokens.js';
+import { usageOf } from './usage.js';
+import { webhooksOf } from './webhooks.js';
 
 const PAGE = 1000, SAMPLE = 100, AT_ONCE = 4;
 
@@ -17,6 +21,10 @@ const tabs = [
 	{ name: 'Resources', at: [], offered: () => offers('listResources') },
 	{ name: 'Trash', at: ['trash'], offered: () => offers('listResources') },
 	{ name: 'Changes', at: ['changes'], offered: () => offers('listChanges') },
+	{ name: 'Usage', at: ['usage'], offered: () => offers('listUsage') },
+	{ name: 'Moves', at: ['moves'], offered: () => offers('listMoves') },
+	{ name: 'Tokens', at: ['tokens'], offered: () => offers('listTokens') },
+	{ name: 'Webhooks', at: ['webhooks'], offered: () => offers('listWebhooks') },
 	{ name: 'Tenant', at: ['tenant'], offered: () => offers('getTenant') },
 ];
 
@@ -122,6 +130,18 @@ export function changes(name) {
 		first: query(address(name, 'changes'), { order: 'newest', limit: 500 }), columns: changeColumns(name), href: changeTarget(name),
 		matches: (change, text) => `${change.resource ?? ''}\n${change.actor}\n${change.verb}\n${(change.fields ?? []).join(' ')}`.toLowerCase().includes(text) })]);
 }
+
+// ---- its usage, moves, tokens and webhooks
+
+const tab = (name, of) => (tenant) => {
+	const { content, tools } = of(tenant);
+	return frame(tenant, name, content, tools);
+};
+
+export const usage = tab('Usage', usageOf);
+export const moves = tab('Moves', movesOf);
+export const tokens = tab('Tokens', tokensOf);
+export const webhooksOfTenant = tab('Webhooks', webhooksOf);
 
 // ---- the tenant's own document
 

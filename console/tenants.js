@@ -5,6 +5,7 @@ import { address, call, offers, query, takes } from './api.js';
 import { announce, button, dialog, field, h, note, number, replace, select, time } from './dom.js';
 import { pagedList } from './list.js';
 import { tenantScreen } from './places.js';
+import { usageOfAll } from './usage.js';
 
 const PAGE = 1000;
 
@@ -50,6 +51,6 @@ export function tenants() {
 	return {
 		title: 'Tenants',
 		tools: [takes('listTenants', 'state') ? state : null, offers('putTenant') ? button('New tenant', create, { class_: 'primary' }) : null],
-		content: [list],
+		content: [list, usageOfAll()],
 	};
 }

@@ -1,0 +1,46 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What a tenant's screen of the console has beside its resources: usage, moves and old addresses, tokens, webhooks. For an operator, for
+# the tenant's admin, and for a reader.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Browser;
+use Tenure::Instance;
+
+Tenure::Browser::need();
+
+my $instance = Tenure::Instance->start(auth => 'token', workers => 3, settings => { 'tenure.session_idle' => 3600, 'tenure.usage_period' => 2 });
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for qw(acme globex);
+$admin->put("/v2.0/acme/namespaces/default/configmaps/web-$_", json => { data => { n => "$_" } })->is_status(201) for 1 .. 3;
+$admin->put('/v2.0/acme/persistentvolumes/disk-1', json => {})->is_status(201);
+
+# A webhook whose messages nobody takes: name resolution fails at once for names below "invalid".
+my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'] };
+$admin->put('/v2.0/acme/webhooks/chat', json => $hook)->is_status(201);
+
+my $now = $instance->sql_value('SELECT UTC_TIMESTAMP(6)');
+ok Tenure::Instance::wait_until(sub { $instance->sql_value('SELECT COALESCE(MAX(until), 0) FROM usage_closings') gt $now }), 'a period of usage is closed';
+
+# Three weeks of earlier days, of which one has nothing.
+$instance->sql(q(INSERT INTO usage_closings (since, until, last_change, closed_at)
+    SELECT UTC_DATE() - INTERVAL seq + 1 DAY, UTC_DATE() - INTERVAL seq DAY, 0, UTC_TIMESTAMP(6) FROM seq_1_to_21));
+$instance->sql(q(INSERT INTO usage_periods (tenant_id, type_id, since, until, resources, bytes, resource_us, byte_us)
+    SELECT t.id, k.id, UTC_DATE() - INTERVAL seq + 1 DAY, UTC_DATE() - INTERVAL seq DAY, 0, 0,
+    86400000000 * (IF(k.plural = 'configmaps', 40, 12) - seq), 86400000000 * 1000 * (40 - seq)
+    FROM tenants t JOIN types k JOIN seq_1_to_21 WHERE t.name = 'acme' AND k.plural IN ('configmaps', 'persistentvolumes') AND seq <> 5
+    AND (k.plural = 'configmaps' OR seq < 12)));
+
+Tenure::Browser::play('tabs', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
+    operator => $instance->operator_token, boss => $instance->token('acme', 'admin'), reader => $instance->token('acme', 'reader') });
+
+is $instance->sql_value(q(SELECT COUNT(*) FROM tokens WHERE user = 'bill' AND revoked_at IS NOT NULL)), 1, 'the token that the console made and revoked';
+is $instance->sql_value(q(SELECT COUNT(*) FROM webhooks WHERE name = 'billing')), 0, 'the webhook that it made and deleted is gone';
+$instance->stop;
+done_testing;
