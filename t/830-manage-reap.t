@@ -181,6 +181,8 @@ for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
         $instance->sql("INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT $first + seq, UNHEX(MD5(seq)), UTC_TIMESTAMP(6), 'old', 'updated', 1,
             UNHEX(MD5('old')), 1 FROM seq_0_to_4999; UPDATE changes SET at = UTC_TIMESTAMP(6) - INTERVAL 400 DAY;
             INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision) VALUES (UNHEX(MD5('new')), UTC_TIMESTAMP(6), 'new', 'updated', 1, UNHEX(MD5('new')), 1)");
+        ok Tenure::Instance::wait_until(sub { rows_of('usage_progress', q(stage = 'waiting' OR position >= (SELECT MAX(id) FROM changes))) }, 60),
+            'usage needs none of them any more';
         my $all  = rows_of('changes', q(actor <> 'new'));
         my $held = $instance->sql_value('SELECT id FROM changes ORDER BY id LIMIT 1 OFFSET 2500');
         my $hold = $instance->sql_locks("SELECT id FROM changes WHERE id = $held FOR UPDATE");

@@ -129,11 +129,17 @@ LIMIT :limit;
 DELETE m FROM {ids} STRAIGHT_JOIN moves m ON m.id = j.id;
 
 -- The log is shortened from its beginning, never in the middle, whatever the times of its rows: a reader of what follows an id
--- compares it with the oldest id to learn whether all of that is still there.
+-- compares it with the oldest id to learn whether all of that is still there. A change that usage has yet to count is not due, however old
+-- it is. While the count waits for its opening balance, it needs none: it begins behind the newest.
 -- @statement reap_page_of_changes
 -- @in after uint, until time, limit uint
--- @out id uint, is_due uint
-SELECT c.id, c.at < :until AS is_due FROM changes c FORCE INDEX (PRIMARY) WHERE c.id > :after ORDER BY c.id LIMIT :limit;
+-- @out id uint, is_old uint, is_due uint
+SELECT c.id, c.at < :until AS is_old, c.at < :until AND (p.id IS NULL OR p.stage = 'waiting' OR c.id <= p.position) AS is_due
+FROM changes c FORCE INDEX (PRIMARY)
+LEFT JOIN usage_progress p ON p.id = 1
+WHERE c.id > :after
+ORDER BY c.id
+LIMIT :limit;
 
 -- @statement reap_changes
 -- @in after uint, upto uint

@@ -25,6 +25,16 @@ SET stage = :p.stage, opens_at = :p.opens_at, opened_id = :p.opened_id, opened_a
   grid_since = :p.grid_since, opened = :p.opened
 WHERE id = 1;
 
+-- The first change that is not counted yet. No row: all are, or the count waits for its opening balance.
+-- @statement usage_uncounted
+-- @out at time
+SELECT c.at
+FROM usage_progress p
+STRAIGHT_JOIN changes c FORCE INDEX (PRIMARY) ON c.id > p.position
+WHERE p.id = 1 AND p.stage <> 'waiting'
+ORDER BY c.id
+LIMIT 1;
+
 -- ---- slices of the work. An INSERT ... SELECT reads without locks, as every session is READ COMMITTED: writers never wait for it.
 
 -- The last id of a slice of at most :size + 1 rows behind :after; no row: the rest is one slice.

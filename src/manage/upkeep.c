@@ -6,10 +6,12 @@
 #include "db/maintenance.h"
 #include "manage/commands.h"
 #include "manage/core/table.h"
+#include "registry/core/settings.h"
 #include "registry/registry.h"
 #include "registry/upkeep/cluster.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
+#include "registry/usage/usage_count.h"
 #include "server/setup/host.h"
 #include "sql/moves.h"
 
@@ -38,6 +40,8 @@ int command_reap(struct manage *manage)
 		manage_tell_outcome(manage, outcome);
 	else if (counts.stopped)
 		fprintf(stderr, "tenure-manage: stopped; the next run purges the rest\n");
+	else if (counts.uncounted)
+		fprintf(stderr, "tenure-manage: older changes stay in the change log, as usage has not counted them yet: tenured-host does that\n");
 	registry_store_free(&store);
 	return outcome_commits(outcome) && counts.stopped ? EX_TEMPFAIL : manage_exit_code(outcome);
 }
@@ -97,6 +101,19 @@ static void warn_of_host_service(struct manage *manage)
 						 "this user may not look whether a host service runs on this host");
 }
 
+// Warns if nobody has counted usage for so long that the change log can't be shortened.
+static void warn_of_usage(struct registry *registry)
+{
+	uint64_t kept_s = registry->settings->change_retention;
+	int64_t since_us, now_us = clock_now_us();
+
+	if (kept_s == 0 || usage_uncounted_since(registry, &since_us) != OUTCOME_OK || since_us == 0)
+		return;
+	if (since_us < now_us - (int64_t)(kept_s * 1000000))
+		fprintf(stderr, "tenure-manage: warning: usage has not counted changes since %lld days ago, longer than change_retention: they stay in "
+			"the change log until tenured-host counts them\n", (long long)((now_us - since_us) / 86400000000));
+}
+
 // Where the database is a cluster: nodes that are away or out of step, settings that endanger it, and a missing writer.
 static void warn_of_cluster(const struct manage *manage)
 {
@@ -143,6 +160,8 @@ int command_doctor(struct manage *manage)
 	warn_of_host_service(manage);
 	manage_warn_of_maintenance(manage);
 	warn_of_cluster(manage);
+	if (outcome == OUTCOME_OK)
+		warn_of_usage(&registry);
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);
 	else if (run.stopped)

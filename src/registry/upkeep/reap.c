@@ -368,7 +368,7 @@ static enum db_verdict delete_changes(void *arg)
 	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
 }
 
-// dry_run: only counts.
+// Ends before the first change that usage has yet to count: a period must not lose what nobody counted in time. dry_run: only counts.
 static enum outcome reap_changes(struct reaping *reaping, bool dry_run)
 {
 	struct registry *registry = reaping->registry;
@@ -387,6 +387,7 @@ static enum outcome reap_changes(struct reaping *reaping, bool dry_run)
 		reaping->after = in.after;
 		for (n_due = 0; n_due < rows.n && sql_reap_page_of_changes_row(&rows, n_due)->is_due != 0; n_due++)
 			in.after = sql_reap_page_of_changes_row(&rows, n_due)->id;
+		reaping->counts->uncounted = n_due < rows.n && sql_reap_page_of_changes_row(&rows, n_due)->is_old != 0;
 		reaping->upto = in.after;
 		reaping->n = n_due;
 		pool_rewind(registry->pool, mark);

@@ -16,6 +16,7 @@ struct reap_counts {
 	uint64_t changes;   // older than change_retention
 	uint64_t periods;   // closed periods of usage that ended longer ago than usage_retention
 	uint64_t tokens;    // expired or revoked longer ago than the retention, and those of purged tenants
+	bool uncounted;     // there are changes older than that which stay until usage has counted them (registry/usage/usage_count.h)
 	bool stopped;       // the run ended before its end, since stop was set
 };
 

@@ -494,3 +494,12 @@ enum outcome usage_state(struct registry *registry, struct usage_state *state)
 	}
 	return OUTCOME_OK;
 }
+
+enum outcome usage_uncounted_since(struct registry *registry, int64_t *at_us)
+{
+	struct db_rows rows;
+	enum db_result result = sql_usage_uncounted_run(registry->db, registry->pool, &rows);
+
+	*at_us = result == DB_OK && rows.n > 0 ? sql_usage_uncounted_row(&rows, 0)->at : 0;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}

@@ -50,5 +50,8 @@ struct usage_state {
 };
 // Call registry_begin() first. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome usage_state(struct registry *registry, struct usage_state *state);
+// When the first change was made that is not counted yet: *at_us in microseconds since 1970 (UTC). 0: all are counted, or the count waits
+// for its opening balance, which needs no earlier change. Call registry_begin() first. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+enum outcome usage_uncounted_since(struct registry *registry, int64_t *at_us);
 
 #endif
