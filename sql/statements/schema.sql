@@ -124,6 +124,26 @@ SELECT CAST(COALESCE(GET_LOCK('tenure-schema', :seconds), 0) AS SIGNED) AS locke
 -- @in name text, value bytes
 INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
 
+-- The keys of etags (src/registry/tags/keys.h).
+-- @statement etag_key_rows
+-- @out name text, value bytes
+-- @sorts twenty rows at most
+SELECT name, value FROM settings WHERE name = 'etag_key' OR name LIKE 'etag\_key.%' ORDER BY name;
+
+-- Affects no row if another one of that name was added meanwhile.
+-- @statement etag_key_add
+-- @in name text, value bytes
+INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIMESTAMP()));
+
+-- @statement etag_key_remove
+-- @in name text
+DELETE FROM settings WHERE name = :name;
+
+-- Seconds since 1970.
+-- @statement database_clock
+-- @out now uint
+SELECT CAST(UNIX_TIMESTAMP() AS UNSIGNED) AS now;
+
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
 -- by which workers learn that their caches are stale, and the horizon of the change log, which continues.
 -- @statement schema_registry_tables

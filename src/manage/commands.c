@@ -119,6 +119,14 @@ const struct manage_command manage_commands[] = {
 	  { { "--to", 0, "FILE", "required: where Placement's database is" },
 	    { "--dry-run", 0, NULL, "print what would be written, and roll it back" },
 	    { "--list", 0, NULL, "print each provider and consumer that is taken away or written" } }, false },
+	{ "etag-key", "list", "", 0, NEEDS_DATABASE, command_etag_key_list, "list the keys by which etags are made: their ids, not the keys", "",
+	  { { "--count", 0, NULL, "count the tags of each; this reads all resources" }, OPTION_JSON }, false },
+	{ "etag-key", "add", "", 0, NEEDS_DATABASE, command_etag_key_add, "make a key for new etags, and print its id",
+	  "No etag changes: resources and tenants get one of the new key when they change. The service goes on; its processes use the\n"
+	  "key within seconds, ten minutes at most.", { { .name = NULL } }, false },
+	{ "etag-key", "retire", "ID", 1, NEEDS_DATABASE, command_etag_key_retire, "remove a key of which no etag is left",
+	  "It is refused while a resource or tenant, perhaps a deleted one, has a tag of the key, for the newest key, and for the first\n"
+	  "one. It reads all resources.", { { .name = NULL } }, false },
 	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
 	  "/registry/[GROUP/]PLURAL/TENANT/NAMESPACE/NAME; those of the system space have no TENANT. The keys of one tenant and\n"
 	  "type are sorted.",

@@ -16,6 +16,7 @@
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
 #include "registry/log/horizon.h"
+#include "registry/tags/keys.h"
 #include "registry/trait/catalogue.h"
 #include "registry/type/internal.h"
 #include "registry/type/type.h"
@@ -59,7 +60,7 @@ void registry_store_free(struct registry_store **store)
 	horizon_free(&(*store)->horizon);
 	resource_cache_free(&(*store)->resource_cache);
 	page_cache_free(&(*store)->page_cache);
-	digest_key_free(&(*store)->etag_key);
+	etag_keys_free(&(*store)->etag_keys);
 	digest_key_free(&(*store)->state_key);
 	free(*store);
 	*store = NULL;
@@ -167,8 +168,8 @@ static enum outcome load(struct registry *registry)
 {
 	enum outcome outcome = check_version(registry);
 
-	if (outcome == OUTCOME_OK && registry->store->etag_key == NULL)
-		outcome = load_key(registry, "etag_key", &registry->store->etag_key);
+	if (outcome == OUTCOME_OK)
+		outcome = etag_keys_refresh(registry);
 	if (outcome == OUTCOME_OK && registry->store->state_key == NULL)
 		outcome = load_key(registry, "state_key", &registry->store->state_key);
 	if (outcome == OUTCOME_OK && !db_is_admin(registry->db))
@@ -194,7 +195,8 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	definitions_begin(registry);
 	if (!types_loaded(registry->store->types))
 		return load(registry);
-	return may_have_changed(registry) ? check_version(registry) : OUTCOME_OK;
+	enum outcome outcome = may_have_changed(registry) ? check_version(registry) : OUTCOME_OK;
+	return outcome == OUTCOME_OK ? etag_keys_refresh(registry) : outcome;
 }
 
 void registry_begin_run(struct registry *registry)

@@ -8,10 +8,12 @@
 #include "base/pool.h"
 #include "registry/move/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/tags/keys.h"
 #include "registry/type/rules.h"
 #include "tap.h"
 
 static struct registry_store store;
+static struct etag_keys keys;
 static struct registry registry = { .store = &store };
 static struct uuid uids[3];
 
@@ -19,7 +21,7 @@ static struct str hmac(struct str text)
 {
 	uint8_t *out = POOL_ARRAY(registry.pool, uint8_t, DIGEST_SHA512);
 
-	digest_hmac_sha512(store.etag_key, &text, 1, out);
+	digest_hmac_sha512(keys.keys[0].key, &text, 1, out);
 	return str_n((const char *)out, DIGEST_SHA512);
 }
 
@@ -288,10 +290,35 @@ static void test_actions(void)
 	WITH("a type less there", action.dest_counts.n = 1);
 }
 
+static void test_keys(void)
+{
+	struct resource resource = { .uid = uids[0], .meta = STR("{}"), .body = STR("{\"a\":1}"), .edits = 1 };
+	struct tenant tenant = { .uid = uids[1], .revision = 1, .tier = STR("gold"), .metadata = STR("{}") };
+	struct resource old, shown = { .type = NULL };
+
+	etag_of_resource(&registry, &resource);
+	etag_of_tenant(&registry, &tenant);
+	old = resource;
+	keys.keys[keys.n++] = (struct etag_key){ .id = 7, .key = digest_key_new(STR("another key of thirty-two bytes.")) };
+	ok(etag_key_of_resource(&registry, &resource) == 1, "a stored etag stays that of the key that made it");
+	ok(etag_key_of_tenant(&registry, &tenant) == 1, "a tenant's, too");
+	shown = old;
+	etag_show(&registry, &shown);
+	ok(memcmp(shown.etag, old.etag, sizeof(old.etag)) == 0, "and is shown as before");
+	etag_of_resource(&registry, &resource);
+	etag_of_tenant(&registry, &tenant);
+	ok(memcmp(resource.stored_etag, old.stored_etag, sizeof(old.stored_etag)) != 0, "a new etag is another one");
+	ok(etag_key_of_resource(&registry, &resource) == 7 && etag_key_of_tenant(&registry, &tenant) == 7, "of the newest key");
+	resource.edits++;
+	tenant.revision++;
+	ok(etag_key_of_resource(&registry, &resource) == 0 && etag_key_of_tenant(&registry, &tenant) == 0, "of another content it is that of no key");
+}
+
 int main(void)
 {
 	registry.pool = pool_new();
-	store.etag_key = digest_key_new(STR("0123456789abcdef0123456789abcdef"));
+	keys = (struct etag_keys){ .n = 1, .keys[0] = { .id = 1, .key = digest_key_new(STR("0123456789abcdef0123456789abcdef")) } };
+	store.etag_keys = &keys;
 	store.state_key = digest_key_new(STR("fedcba9876543210fedcba9876543210"));
 	some = (struct state_sum){ 3, { STR("1"), STR("22"), STR("3"), STR("4") } };
 	for (size_t i = 0; i < COUNT_OF(uids); i++)
@@ -302,7 +329,9 @@ int main(void)
 	test_lanes();
 	test_states();
 	test_actions();
-	digest_key_free(&store.etag_key);
+	test_keys();
+	for (size_t i = 0; i < keys.n; i++)
+		digest_key_free(&keys.keys[i].key);
 	digest_key_free(&store.state_key);
 	pool_free(&registry.pool);
 	return done_testing();

@@ -54,8 +54,8 @@ struct registry_store {
 	struct resource_cache *resource_cache;           // cached resources: registry/cache/resource_cache.h
 	struct page_cache *page_cache;             // cached pages of lists: registry/cache/page_cache.h
 	struct horizon *horizon;         // of the change log: registry/log/horizon.h
-	struct digest_key *etag_key;     // loaded from table `settings` together with the types
-	struct digest_key *state_key;
+	struct etag_keys *etag_keys;     // registry/tags/keys.h
+	struct digest_key *state_key;    // loaded from table `settings` together with the types
 	struct {
 		uint64_t revision; // of COHERENCE_SCHEMA
 		uint64_t sessions; // db_sessions()

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "registry/core/stored.h"
+#include "registry/tags/keys.h"
 #include "registry/type/rules.h"
 #include "repr/json/doc.h"
 
@@ -117,17 +118,24 @@ struct str etag_covered(struct pool *pool, const struct resource *resource)
 	return untagged != NULL ? tagged_part(pool, untagged, resource->body) : resource->body;
 }
 
-void etag_of_resource(struct registry *registry, struct resource *resource)
+// The part of the body that the etag covers, of a body that need not be compact.
+static struct str covered_text(struct pool *pool, const struct resource *resource)
 {
 	const char *const *untagged = untagged_of(resource);
 
-	etag_of_covered(registry, resource, untagged == NULL ? resource->body :
-		tagged_text(registry->pool, untagged, resource_body_doc(registry->pool, resource), resource->body.n + 2));
+	return untagged == NULL ? resource->body : tagged_text(pool, untagged, resource_body_doc(pool, resource), resource->body.n + 2);
 }
 
-void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered)
+void etag_of_resource(struct registry *registry, struct resource *resource)
 {
-	struct buf head = buf_new(registry->pool, 128);
+	etag_of_covered(registry, resource, covered_text(registry->pool, resource));
+}
+
+// The stored etag that the key makes.
+static void hash_resource(struct pool *pool, struct digest_key *key, const struct resource *resource, struct str covered,
+	uint8_t etag[DIGEST_SHA512])
+{
+	struct buf head = buf_new(pool, 128);
 
 	BUF_LIT(&head, "{\"uid\":\"");
 	uuid_add(&head, resource->uid);
@@ -140,8 +148,27 @@ void etag_of_covered(struct registry *registry, struct resource *resource, struc
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
 		covered, STR("}") };
-	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), resource->stored_etag);
+	digest_hmac_sha512(key, parts, COUNT_OF(parts), etag);
+}
+
+void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered)
+{
+	hash_resource(registry->pool, etag_key_newest(registry), resource, covered, resource->stored_etag);
 	etag_show(registry, resource);
+}
+
+uint64_t etag_key_of_resource(struct registry *registry, const struct resource *resource)
+{
+	const struct etag_keys *keys = registry->store->etag_keys;
+	struct str covered = covered_text(registry->pool, resource);
+	uint8_t etag[DIGEST_SHA512];
+
+	for (size_t i = keys->n; i-- > 0;) {
+		hash_resource(registry->pool, keys->keys[i].key, resource, covered, etag);
+		if (memcmp(etag, resource->stored_etag, sizeof(etag)) == 0)
+			return keys->keys[i].id;
+	}
+	return 0;
 }
 
 void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
@@ -160,7 +187,7 @@ void etag_of_owned(struct registry *registry, const struct type *type, uint64_t 
 	buf_add_u64(&head, moves);
 	BUF_LIT(&head, ",\"etag\":");
 	const struct str parts[] = { buf_str(&head), str_n((const char *)stored, DIGEST_SHA512), STR("}") };
-	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), etag);
+	digest_hmac_sha512(etag_key_first(registry), parts, COUNT_OF(parts), etag);
 }
 
 void etag_show(struct registry *registry, struct resource *resource)
@@ -168,9 +195,9 @@ void etag_show(struct registry *registry, struct resource *resource)
 	etag_of_owned(registry, resource->type, resource->tenant_id, resource->moves, resource->stored_etag, resource->etag);
 }
 
-void etag_of_tenant(struct registry *registry, struct tenant *tenant)
+static void hash_tenant(struct pool *pool, struct digest_key *key, const struct tenant *tenant, uint8_t etag[DIGEST_SHA512])
 {
-	struct buf head = buf_new(registry->pool, 256);
+	struct buf head = buf_new(pool, 256);
 
 	// A tier's name may hold any character: its length makes the text unambiguous.
 	BUF_LIT(&head, "{\"uid\":\"");
@@ -189,7 +216,25 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	}
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), tenant->metadata, STR("}") };
-	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), tenant->etag);
+	digest_hmac_sha512(key, parts, COUNT_OF(parts), etag);
+}
+
+void etag_of_tenant(struct registry *registry, struct tenant *tenant)
+{
+	hash_tenant(registry->pool, etag_key_newest(registry), tenant, tenant->etag);
+}
+
+uint64_t etag_key_of_tenant(struct registry *registry, const struct tenant *tenant)
+{
+	const struct etag_keys *keys = registry->store->etag_keys;
+	uint8_t etag[DIGEST_SHA512];
+
+	for (size_t i = keys->n; i-- > 0;) {
+		hash_tenant(registry->pool, keys->keys[i].key, tenant, etag);
+		if (memcmp(etag, tenant->etag, sizeof(etag)) == 0)
+			return keys->keys[i].id;
+	}
+	return 0;
 }
 
 void etag_state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4])

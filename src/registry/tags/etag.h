@@ -24,6 +24,10 @@ struct str etag_covered(struct pool *pool, const struct resource *resource);
 bool etag_covers_same(struct pool *pool, const struct resource *a, const struct resource *b);
 // etag_of_resource() without parsing the body, whose covered part the caller has.
 void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered);
+// The id of the key (registry/tags/keys.h) that made resource->stored_etag, or tenant->etag, of what is stored there now. 0: none of those
+// there are, so content and etag don't belong together. Takes one HMAC for each key at most, the newest first.
+uint64_t etag_key_of_resource(struct registry *registry, const struct resource *resource);
+uint64_t etag_key_of_tenant(struct registry *registry, const struct tenant *tenant);
 // Sets tenant->etag. It covers revision, tier, etag_required, metadata and the Tenant object, but not the count of resources.
 void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 

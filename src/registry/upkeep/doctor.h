@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "registry/core/context.h"
+#include "registry/tags/keys.h"
 
 // A run of all checks. The caller sets what stands above the line.
 struct doctor_run {
@@ -31,5 +32,10 @@ struct doctor_run {
 // found. Memory is bounded. Calls report even if it was stopped. OUTCOME_OK if every check ran or the run was stopped, whatever it found;
 // _UNAVAILABLE, _INTERNAL: report was not called.
 enum outcome doctor(struct registry *registry, struct doctor_run *run);
+
+// Counts the etags of all resources and tenants, deleted ones too, by the key that made them: by_key[i] is that of key i of the store's
+// etag_keys (registry/tags/keys.h), and behind the last key, of none of them. It reads everything, a page at a time. Call registry_begin()
+// first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+enum outcome doctor_count_tags(struct registry *registry, uint64_t by_key[ETAG_KEYS_MAX + 1]);
 
 #endif

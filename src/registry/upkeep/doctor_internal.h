@@ -13,6 +13,7 @@ struct examination {
 	bool fix;
 	uint64_t after, upto; // the slice: ids above after and up to upto, of the table that the check goes through
 	uint64_t found, fixed;
+	uint64_t *by_key; // for doctor_count_tags() alone
 	char example[DOCTOR_EXAMPLE_MAX]; // the name of the first broken row; "": none so far
 };
 

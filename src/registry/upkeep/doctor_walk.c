@@ -9,6 +9,7 @@
 #include "registry/tags/etag.h"
 #include "registry/tenant/internal.h"
 #include "registry/type/tree.h"
+#include "registry/upkeep/doctor.h"
 #include "registry/upkeep/doctor_internal.h"
 #include "repr/json/doc.h"
 #include "sql/doctor.h"
@@ -153,14 +154,16 @@ static enum outcome check_hashes(struct examination *examination, const struct s
 
 	if (!is_readable(registry->pool, &right)) // another check reports it; a repair must not rest on parts of it
 		return OUTCOME_OK;
-	etag_of_resource(registry, &right);
+	bool tag_right = etag_key_of_resource(registry, &right) != 0;
 	etag_state_lanes(registry, right.type, &right.uid, lanes);
-	if (str_eq(row->r.etag, stored_etag(&right)) && row->bytes == bytes && row->h0 == lanes[0] && row->h1 == lanes[1] &&
+	if (tag_right && row->bytes == bytes && row->h0 == lanes[0] && row->h1 == lanes[1] &&
 		row->h2 == lanes[2] && row->h3 == lanes[3])
 		return OUTCOME_OK;
 	note_found(examination, "resource", &right.uid);
 	if (!examination->fix)
 		return OUTCOME_OK;
+	if (!tag_right)
+		etag_of_resource(registry, &right);
 	const struct sql_doctor_update_hashes in = {
 		.id = right.id,
 		.revision = right.revision,
@@ -307,9 +310,9 @@ static enum outcome check_tenant(struct examination *examination, const struct s
 	struct str etag = str_n((const char *)right.etag, sizeof(right.etag));
 	struct db_rows mended;
 
-	etag_of_tenant(registry, &right);
-	if (str_eq(columns->etag, etag))
+	if (etag_key_of_tenant(registry, &right) != 0)
 		return OUTCOME_OK;
+	etag_of_tenant(registry, &right);
 	note_found(examination, "tenant", &right.uid);
 	if (!examination->fix)
 		return OUTCOME_OK;
@@ -393,4 +396,46 @@ enum outcome doctor_check_tenants(struct examination *examination)
 enum outcome doctor_check_tenant_documents(struct examination *examination)
 {
 	return walk_tenants(examination, check_tenant_documents);
+}
+
+// ---- keys
+
+static void count_key(struct examination *examination, uint64_t id)
+{
+	const struct etag_keys *keys = examination->registry->store->etag_keys;
+	size_t i = 0;
+
+	while (i < keys->n && keys->keys[i].id != id)
+		i++;
+	examination->by_key[i]++;
+}
+
+static enum outcome count_resource(struct examination *examination, const struct sql_doctor_page_row *row)
+{
+	struct registry *registry = examination->registry;
+	struct resource resource = resource_of_columns(registry, &row->r);
+
+	count_key(examination, is_readable(registry->pool, &resource) ? etag_key_of_resource(registry, &resource) : 0);
+	return OUTCOME_OK;
+}
+
+static enum outcome count_tenant(struct examination *examination, const struct sql_tenant *columns)
+{
+	struct tenant tenant = tenant_of_columns(columns);
+
+	count_key(examination, etag_key_of_tenant(examination->registry, &tenant));
+	return OUTCOME_OK;
+}
+
+enum outcome doctor_count_tags(struct registry *registry, uint64_t by_key[ETAG_KEYS_MAX + 1])
+{
+	struct examination examination = { .registry = registry, .upto = INT64_MAX, .by_key = by_key };
+	struct pool_mark mark = pool_mark(registry->pool);
+	enum outcome outcome = walk_resources(&examination, SQL_DOCTOR_WALK_ALL, count_resource);
+
+	pool_rewind(registry->pool, mark);
+	if (outcome == OUTCOME_OK)
+		outcome = walk_tenants(&examination, count_tenant);
+	pool_rewind(registry->pool, mark);
+	return outcome;
 }

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
+#include "registry/tags/keys.h"
 #include "registry/tenant/internal.h"
 #include "registry/webhook/settings.h"
 #include "sql/webhooks.h"
@@ -125,7 +126,7 @@ static void set_etag(struct registry *registry, struct webhook *webhook)
 	buf_addc(&head, ':');
 	buf_add_u64(&head, webhook->revision);
 	const struct str parts[] = { buf_str(&head) };
-	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), webhook->etag);
+	digest_hmac_sha512(etag_key_newest(registry), parts, COUNT_OF(parts), webhook->etag);
 }
 
 static enum outcome fail_not_found(struct registry *registry, struct str name)
