@@ -102,7 +102,7 @@ is $code, 1, 'base/base.h comes first';
 
 # ---- what objects use: functions in these files, which call those of others
 
-my $cc = $ENV{CC} // 'cc';
+my @cc = split ' ', $ENV{CC} // 'cc';
 
 # Compiles { file => [what it defines, what it calls...] } into a tree and checks it, with its objects.
 sub check_calls {
@@ -113,9 +113,9 @@ sub check_calls {
         my $object = "$built/build/src/" . $file =~ s{c$}{o}r;
         make_path(dirname($object));
         my $code = join '', map({ "void $_(void);" } $own, @others), "void $own(void) {", map({ "$_();" } @others), "}\n";
-        open my $compiler, '|-', $cc, '-x', 'c', '-c', '-o', $object, '-' or die "$cc: $!";
+        open my $compiler, '|-', @cc, '-x', 'c', '-c', '-o', $object, '-' or die "@cc: $!";
         print $compiler $code;
-        close $compiler or die "$cc";
+        close $compiler or die "@cc";
     }
     my $output = qx{"$^X" "$check" "$built" "$built" 2>&1};
     return ($? >> 8, $output);
