@@ -52,7 +52,7 @@ sub last_row {
     return [ map { s/\A\s+|\s+\z//gr } split /\|/, $rows[-1] // '' ];
 }
 
-spew($_, slurp("$top/$_"), 0755) for qw(scripts/check scripts/check-long scripts/check-common scripts/prove-twice scripts/install-deps t/limited);
+spew($_, slurp("$top/$_"), 0755) for qw(scripts/check scripts/check-long scripts/check-common scripts/prove-again scripts/install-deps t/limited);
 spew('configure', "PACKAGE_VERSION='7.8'\n");
 
 subtest 'a run that passes' => sub {
@@ -163,15 +163,15 @@ subtest 'the limit of the whole run' => sub {
 spew('t/once.t', "my \$first = mkdir 'begun'; print qq(1..1\\n), \$first ? 'not ' : '', qq(ok 1\\n);\n");
 
 subtest 'tests that failed beside others' => sub {
-    my ($code, $text) = run('scripts/prove-twice . 2 t/once.t t/quick.t');
+    my ($code, $text) = run('scripts/prove-again . 2 t/once.t t/quick.t');
     is $code, 0, 'pass if they pass alone' or diag $text;
     is slurp("$tree/unstable"), "t/once.t\n", 'and are listed';
-    ($code, $text) = run('scripts/prove-twice . 2 t/quick.t t/dies.t t/killed.t');
+    ($code, $text) = run('scripts/prove-again . 2 t/quick.t t/dies.t t/killed.t');
     is $code, 1, 'fail if they fail alone';
     like $text, qr{Once more, one at a time: t/dies\.t t/killed\.t$}m, 'having been run again';
     ok !-e "$tree/unstable", 'and nothing is listed';
     spew("t/fails$_.t", "die\n") for 1 .. 7;
-    ($code, $text) = run('scripts/prove-twice . 2 t/fails*.t');
+    ($code, $text) = run('scripts/prove-again . 2 t/fails*.t');
     is $code, 1, 'are not run again where many fail';
     unlike $text, qr/Once more/, 'as that is no chance';
 };
