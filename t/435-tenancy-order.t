@@ -147,6 +147,7 @@ subtest 'the log is shortened from its beginning' => sub {
     my ($fresh, $old) = @ids[3, 6];
     my $total = $instance->sql_value('SELECT COUNT(*) FROM changes');
     my @were = $instance->sql('SELECT id, at FROM changes');
+    ok $instance->usage_has_counted, 'usage needs none of them any more';
     $at->(400, "id <= $old AND id <> $fresh");
     my ($code, $text) = $instance->manage('reap', '--dry-run');
     is $code, 0, 'a dry run';

@@ -133,6 +133,7 @@ subtest 'for how long' => sub {
     $admin->put('/v2.0/t2', json => { tenant => { metadata => { of => 'somebody' } } })->is_status(202);
     is $instance->sql_value('SELECT COUNT(*) FROM former_tenants'), 1, 'what a tenant was is kept';
     $instance->sql("UPDATE resources SET purge_at = deleted_at WHERE name = 'gone'");
+    ok $instance->usage_has_counted, 'usage needs none of the changes any more';
     $instance->manage('reap');
     is $instance->sql_value("SELECT COUNT(*) FROM former_resources WHERE change_id <= $old"), 0, 'past its time it goes';
     is $instance->sql_value('SELECT COUNT(*) FROM former_resources'), 1, '... with a purged resource, what that was, too';
@@ -142,6 +143,7 @@ subtest 'for how long' => sub {
     is $history->[-2][1], '?', 'what is not kept is left out';
     is $history->[-2][2], 'pink', '... but for what a later change replaced';
     $instance->sql('UPDATE changes SET at = at - INTERVAL 366 DAY');
+    ok $instance->usage_has_counted, 'nor those of that purge';
     $instance->manage('reap');
     is $instance->sql_value('SELECT (SELECT COUNT(*) FROM changes) + (SELECT COUNT(*) FROM former_resources) + (SELECT COUNT(*) FROM former_tenants)'), 0,
         'it goes with the change log';

@@ -361,6 +361,12 @@ sub bad_lines {
     return @lines;
 }
 
+# Waits until usage has counted all changes: until then reap keeps them in the log, however old they are.
+sub usage_has_counted {
+    my ($self) = @_;
+    return wait_until(sub { $self->sql_value(q(SELECT stage = 'waiting' OR position >= (SELECT COALESCE(MAX(id), 0) FROM changes) FROM usage_progress)) }, 60);
+}
+
 sub log_text {
     my ($self, $name) = @_;
     return read_file("$self->{dir}/log/$name.log");
