@@ -95,12 +95,83 @@ static void write_plan(struct call *call, const struct undo_order *order, const 
 	response_set(&call->response, "ETag", str_printf(pool, "\"%s\"", plan->etag));
 }
 
+// The methods of which any one makes the reverse change by hand. The policy for types is set through the Tenant object, too.
+enum { ALTERNATIVES = 6 };
+static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIVES] = {
+	[UNDO_CALL_WRITE] = {
+		[UNDO_PLACE_TENANT] = { "putTenant", "patchTenant" },
+		[UNDO_PLACE_POLICY] = { "putTenant", "patchTenant", "putGroupObject", "patchGroupObject", "putGroupTenantObject",
+			"patchGroupTenantObject" },
+		[UNDO_PLACE_AT_LARGE] = { "putResource", "patchResource" },
+		[UNDO_PLACE_NAMESPACE] = { "putResource", "patchResource" },
+		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResource", "patchNamespacedResource" },
+	},
+	[UNDO_CALL_DELETE] = {
+		[UNDO_PLACE_TENANT] = { "deleteTenant" },
+		[UNDO_PLACE_AT_LARGE] = { "deleteResource" },
+		[UNDO_PLACE_NAMESPACE] = { "deleteResource" },
+		[UNDO_PLACE_NAMESPACED] = { "deleteNamespacedResource" },
+	},
+	[UNDO_CALL_RECOVER] = {
+		[UNDO_PLACE_TENANT] = { "recoverTenant" },
+		[UNDO_PLACE_AT_LARGE] = { "recoverResource" },
+		[UNDO_PLACE_NAMESPACE] = { "recoverNamespace" },
+		[UNDO_PLACE_NAMESPACED] = { "recoverNamespacedResource" },
+	},
+	[UNDO_CALL_TRAITS] = {
+		[UNDO_PLACE_AT_LARGE] = { "putResourceTraits" },
+		[UNDO_PLACE_NAMESPACE] = { "putNamespaceTraits" },
+		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResourceTraits" },
+	},
+	[UNDO_CALL_MOVE] = {
+		[UNDO_PLACE_AT_LARGE] = { "postMoveOne" },
+		[UNDO_PLACE_NAMESPACE] = { "postMoveNamespace" },
+		[UNDO_PLACE_NAMESPACED] = { "postMoveNamespaced" },
+	},
+};
+
+// Finds the method among those that the endpoint offers in dialects that have no methods of one name.
+static const struct route_method *find_method(const struct route_table *routes, const char *id)
+{
+	const struct route_method *method;
+	const char *path;
+
+	for (size_t i = 0; (method = route_nth(routes, i, &path)) != NULL; i++)
+		if (str_eq_c(str_c(method->id), id) &&
+			(str_eq_c(str_c(method->dialect), "tenancy") || str_eq_c(str_c(method->dialect), "spaces")))
+			return method;
+	return NULL;
+}
+
+// An undo_may_fn. arg: the call. Roles count as this endpoint's WADL has them.
+static enum outcome may_reverse(void *arg, enum undo_call kind, enum undo_place place, struct str *name)
+{
+	struct call *call = arg;
+	const char *const *ids = reverse_methods[kind][place];
+	enum outcome best = OUTCOME_METHOD_NOT_ALLOWED;
+
+	assert(ids[0] != NULL);
+	*name = str_c(ids[0]);
+	for (size_t i = 0; i < ALTERNATIVES && ids[i] != NULL; i++) {
+		const struct route_method *method = find_method(call->routes, ids[i]);
+		if (method == NULL)
+			continue;
+		if (principal_may(&call->who, method->role, call->realm) == OUTCOME_OK)
+			return OUTCOME_OK;
+		best = OUTCOME_FORBIDDEN;
+		*name = str_c(ids[i]);
+	}
+	return best;
+}
+
 static enum outcome read_order(struct call *call, struct undo_order *order)
 {
 	struct str tenant = call_param(call, "tenant");
 
 	*order = (struct undo_order){
 		.tenant = tenant,
+		.may = may_reverse,
+		.may_arg = call,
 		.may_operate = principal_may(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK,
 		.may_administer = principal_may(&call->who, ROLE_ADMIN, call->realm) == OUTCOME_OK,
 	};

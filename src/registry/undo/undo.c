@@ -184,6 +184,74 @@ static enum outcome check_caller(struct undo *undo, enum kind kind)
 	return registry_fail(undo->registry, OUTCOME_FORBIDDEN, "only an operator may change this back");
 }
 
+static enum undo_call call_of(enum kind kind, const struct sql_undo_rows_row *row)
+{
+	static const enum undo_call calls[] = {
+		[KIND_UPDATED] = UNDO_CALL_WRITE,
+		[KIND_CREATED] = UNDO_CALL_DELETE,
+		[KIND_DELETED] = UNDO_CALL_RECOVER,
+		[KIND_RECOVERED] = UNDO_CALL_DELETE,
+		[KIND_MOVED] = UNDO_CALL_MOVE,
+	};
+	bool traits = kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]"));
+
+	return traits ? UNDO_CALL_TRAITS : calls[kind];
+}
+
+static enum undo_place place_of(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	if (row->resource_id_is_null)
+		return is_policy(row) ? UNDO_PLACE_POLICY : UNDO_PLACE_TENANT;
+	if (row->type_id == type_namespaces(undo->registry)->id)
+		return UNDO_PLACE_NAMESPACE;
+	return row->namespace.n > 0 ? UNDO_PLACE_NAMESPACED : UNDO_PLACE_AT_LARGE;
+}
+
+// Did something else that the request changed take this along? A namespace is deleted, recovered and moved with its content, and a
+// tenant is deleted with its namespace "default".
+static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
+{
+	if (kind == KIND_UPDATED || row->resource_id_is_null)
+		return false;
+	if (undo->plan->of_tenant)
+		return true;
+	if (place_of(undo, row) != UNDO_PLACE_NAMESPACED)
+		return false;
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *other = undo_row(undo, i);
+		if (place_of(undo, other) == UNDO_PLACE_NAMESPACE && str_eq(other->name, row->namespace))
+			return true;
+	}
+	return false;
+}
+
+// The caller needs the right to each call that would make the reverse change by hand, and the endpoint has to offer it. Each call is
+// asked for once.
+static enum outcome check_rights(struct undo *undo, enum kind kind)
+{
+	bool checked[UNDO_CALL__N][UNDO_PLACE__N] = { 0 };
+
+	for (size_t i = 0; i < undo->rows.n; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		enum undo_call call = call_of(kind, row);
+		enum undo_place place = place_of(undo, row);
+		struct str name;
+
+		if (checked[call][place] || is_taken_along(undo, kind, row))
+			continue;
+		checked[call][place] = true;
+		enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, &name);
+		if (outcome == OUTCOME_FORBIDDEN)
+			return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
+				"the reverse change is that of %.*s, which your role does not permit", STR_ARG(name));
+		if (outcome != OUTCOME_OK)
+			undo_block(undo, undo_path(undo, row), "not-offered",
+				str_printf(undo->registry->pool,
+					"the reverse change is that of %.*s, which this endpoint does not offer", STR_ARG(name)));
+	}
+	return OUTCOME_OK;
+}
+
 // ---- resources
 
 static enum outcome read_items(struct undo *undo, enum undo_action action)
@@ -511,16 +579,18 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 			STR("the request did several things, such as a move and an update: change them back one by one"));
 	else if (kind == KIND_PURGED)
 		undo_block(undo, STR(""), "purged", STR("what is purged is gone"));
-	else if (kind == KIND_MOVED)
-		return undo_resources(undo, kind);
-	else if (several_tenants)
+	else if (several_tenants && kind != KIND_MOVED)
 		undo_block(undo, STR(""), "several-tenants",
 			STR("the request changed resources of several tenants: change them back one by one"));
-	else if (!undo->plan->of_tenant)
-		return undo_resources(undo, kind);
 	else {
-		undo->plan->action = of_tenant[kind];
-		return undo_tenant(undo, kind);
+		enum outcome outcome;
+		if (undo->plan->of_tenant) {
+			undo->plan->action = of_tenant[kind];
+			outcome = undo_tenant(undo, kind);
+		} else {
+			outcome = undo_resources(undo, kind);
+		}
+		return outcome == OUTCOME_OK ? check_rights(undo, kind) : outcome;
 	}
 	return OUTCOME_OK;
 }

@@ -21,9 +21,26 @@ struct undo_item {
 	struct former_content restored; // UNDO_RESTORE: the content after the undo; else its state alone counts
 };
 
+// The call by which the reverse change is made by hand, and what it is about.
+enum undo_call { UNDO_CALL_WRITE, UNDO_CALL_DELETE, UNDO_CALL_RECOVER, UNDO_CALL_TRAITS, UNDO_CALL_MOVE, UNDO_CALL__N };
+enum undo_place {
+	UNDO_PLACE_TENANT,     // the tenant itself
+	UNDO_PLACE_POLICY,     // the tenant's policy for types
+	UNDO_PLACE_AT_LARGE,   // a resource of the tenant that is in no namespace
+	UNDO_PLACE_NAMESPACE,  // a namespace
+	UNDO_PLACE_NAMESPACED, // a resource in a namespace
+	UNDO_PLACE__N
+};
+
+// May the caller make that call? OUTCOME_OK; _FORBIDDEN: his role does not suffice; _METHOD_NOT_ALLOWED: it is not offered here. In the
+// latter two cases *call_name is the call's name, which lives as long as arg.
+typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, struct str *call_name);
+
 struct undo_order {
 	struct str tenant;
 	struct uuid request;
+	undo_may_fn *may;
+	void *may_arg;
 	bool may_operate; // the caller is an operator: he may change tenants
 	bool may_administer; // he may change the tenant's policy for types
 };
@@ -41,7 +58,7 @@ struct undo_plan {
 	bool has_former_tenant;
 	struct tenant former_tenant; // UNDO_RESTORE of a tenant: tier, metadata, object and etag_required after the undo
 	// Every reason why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
-	// deletion-requested not-empty not-restorable waits, those of moves, and the names of outcomes of what was tried.
+	// deletion-requested not-empty not-offered not-restorable waits, those of moves, and the names of outcomes of what was tried.
 	struct move_blocker *blockers;
 	size_t n_blockers;
 	char etag[MOVE_TAG_HEX + 1]; // of all that the plan shows
@@ -52,7 +69,7 @@ struct undo_plan {
 // move those of both tenants, so no other writer comes between. Returns
 //   OUTCOME_OK         done; or, if plan->n_blockers > 0, not to be committed: the caller returns undo_fail_blocked() or shows the plan
 //   _NOT_FOUND         no such tenant; or the change log has no change of the tenant by that request
-//   _FORBIDDEN         the reverse change is an operator's, or the tenant's admin's
+//   _FORBIDDEN         the reverse change is an operator's, or the tenant's admin's; or order->may forbids a call that makes it
 //   _STALE             by the guard
 enum outcome undo_run(struct registry *registry, const struct undo_order *order, struct tag_guard guard, struct undo_plan *plan);
 // Describes the plan's blockers in registry->problem. Returns OUTCOME_BLOCKED.

@@ -1,0 +1,114 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Undo needs the rights of the reverse change: what the endpoint does not offer, or not to that role, is not done by an undo either.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use File::Copy ();
+use File::Temp ();
+use Test::More;
+
+use Tenure::Instance;
+
+my $wadl_dir = File::Temp->newdir('tenure-wadl-XXXXXX', TMPDIR => 1);
+chmod 0755, "$wadl_dir";
+Tenure::Instance::need('lighttpd');
+File::Copy::copy($_, "$wadl_dir/") or die "$_: $!" for glob Tenure::Instance::build_dir() . '/build/wadl/*.wadl';
+my $instance = Tenure::Instance->start(settings => { 'tenure.wadl_dir' => "$wadl_dir" });
+my $admin    = $instance->admin;
+my $ann      = $instance->service('ann:t1:member');
+my $boss     = $instance->service('boss:t1:admin');
+my $at       = '/v2.0/t1/namespaces/default/configmaps';
+my $large    = '/v2.0/t1/persistentvolumes';
+$admin->make_tenant($_) for 't1', 't2';
+
+sub undo_path { my ($response, $tenant) = @_; return '/v2.0/' . ($tenant // 't1') . '/changes/' . $response->header('x-request-id') . '/undo' }
+sub reasons { my ($answer) = @_; return [sort map { $_->{reason} } @{ $answer->json->{blockers} // [] }] }
+
+# What the service endpoint offers from now on: as shipped, but for these calls, which are withdrawn, or need the role admin.
+my %shipped = map { $_ => Tenure::Instance::read_file("$wadl_dir/$_.wadl") } 'service', 'tenancy';
+
+sub offer {
+    my (%but) = @_;
+    my %text = %shipped;
+    for my $id (@{ $but{without} // [] }) {
+        $text{service} =~ s{<method href="tenancy\.wadl#$id"/>}{} or die "no $id";
+    }
+    for my $id (@{ $but{for_admins} // [] }) {
+        $text{tenancy} =~ s{(<method id="$id"[^>]* t:role=")\w+"}{$1admin"} or die "no $id";
+    }
+    Tenure::Instance::write_file("$wadl_dir/$_.wadl", $text{$_}) for keys %text;
+    kill HUP => $instance->master_pid('service');
+    return;
+}
+
+# The same answer ten times, since workers of before and after a reload serve side by side for a moment.
+sub settled {
+    my ($ask, $status) = @_;
+    return Tenure::Instance::wait_until(sub { !grep { $ask->()->status != $status } 1 .. 10 });
+}
+
+# [what, calls that are withdrawn, a request to be taken back]
+my @cases = (
+    ['a creation', ['deleteResource'], sub { $ann->put("$large/made", json => {}) }],
+    ['a creation in a namespace', ['deleteNamespacedResource'], sub { $ann->put("$at/made", json => {}) }],
+    ['an update', ['putNamespacedResource', 'patchNamespacedResource'],
+        sub { $ann->put("$at/u", json => { data => { n => '1' } }); return $ann->put("$at/u", json => { data => { n => '2' } }) }],
+    ['a deletion', ['recoverNamespacedResource'], sub { $ann->put("$at/d", json => {}); return $ann->delete("$at/d") }],
+    ['a deletion of a namespace', ['recoverNamespace'],
+        sub { $ann->put('/v2.0/t1/namespaces/n', json => {}); $ann->put('/v2.0/t1/namespaces/n/configmaps/c', json => {});
+            return $ann->delete('/v2.0/t1/namespaces/n') }],
+    ['traits', ['putNamespacedResourceTraits'],
+        sub { $ann->put("$at/t", json => {}); $ann->put("$at/t/traits", json => { traits => ['HW_CPU_X86_AVX'] });
+            return $ann->put("$at/t/traits", json => { traits => ['HW_CPU_X86_AVX2'] }) }],
+);
+
+my %request = map { $_->[0] => $_->[2]->() } @cases;
+is_deeply [grep { $request{$_}->status >= 300 } sort keys %request], [], 'the requests are made';
+
+for my $case (@cases) {
+    my ($what, $ids) = @$case;
+    my $response = $request{$what};
+    subtest "$what: without @$ids" => sub {
+        is_deeply reasons($ann->get(undo_path($response))), [], 'with it, nothing is in the way';
+        offer(without => $ids);
+        ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path($response))) } == 0 } 1 .. 10 }), 'withdrawn';
+        my $preview = $ann->get(undo_path($response));
+        $preview->is_status(200);
+        is_deeply reasons($preview), ['not-offered'], 'the preview tells';
+        like $preview->json->{blockers}[0]{detail}, qr/\Q$ids->[0]\E/, '... which call it is';
+        my $refused = $ann->post(undo_path($response));
+        $refused->is_status(409);
+        is_deeply reasons($refused), ['not-offered'], 'refused';
+        is_deeply reasons($admin->get(undo_path($response))), [], 'the admin endpoint offers it still';
+        offer(for_admins => $ids);
+        ok settled(sub { $ann->get(undo_path($response)) }, 403), 'for admins only: the preview is refused to a member';
+        $ann->post(undo_path($response))->is_status(403, '... and the undo');
+        is_deeply reasons($boss->get(undo_path($response))), [], 'an admin may';
+        $boss->post(undo_path($response))->is_status(200, '... take it back');
+        offer();
+        ok Tenure::Instance::wait_until(sub { !grep { $_->status == 403 } map { $ann->get(undo_path($response)) } 1 .. 10 }), 'as shipped';
+    };
+}
+
+subtest 'one of two calls that do the same suffices' => sub {
+    $ann->put("$at/p", json => { data => { n => '1' } });
+    my $put = $ann->put("$at/p", json => { data => { n => '2' } });
+    offer(without => ['putNamespacedResource']);
+    ok settled(sub { $ann->put("$at/p", json => {}, if_match => '"none"') }, 405), 'PUT is gone';
+    $ann->post(undo_path($put))->is_status(200, 'PATCH could put it back by hand');
+    offer();
+};
+
+subtest 'what only the admin endpoint offers' => sub {
+    $admin->put("$large/moves", json => {});
+    my $move = $admin->post("$large/moves/action/move?dest=t2");
+    $move->is_status(303);
+    is_deeply reasons($instance->service('admin')->get(undo_path($move))), ['not-offered'], 'a move is not taken back where nothing can be moved';
+    $admin->post(undo_path($move))->is_status(200, 'it is at the admin endpoint');
+};
+
+done_testing;
