@@ -99,7 +99,8 @@ my $out;
 for my $i (0 .. 9) {
     for my $host (@{ $hosts[$i] }) {
         my $code;
-        ($code, $out) = command($host, $blocks[$i]{text});
+        # The host services, which the command before started, make a node the writer: a reader's hands give them the seconds for that.
+        Tenure::Instance::wait_until(sub { (($code, $out) = command($host, $blocks[$i]{text}))[0] == 0 || $i != 8 });
         is $code, 0, 'command ' . ($i + 1) . " on host $host" or diag $out;
     }
     next if $i != 8;

@@ -136,8 +136,14 @@ sub _data {
     my ($code, $text) = run('mariadb-install-db', '--no-defaults', $> == 0 ? '--user=root' : (), "--datadir=$self->{dir}/n1/data",
         '--skip-test-db', '--auth-root-authentication-method=normal', '--innodb-log-file-size=32M', '--skip-log-bin');
     die $text if $code != 0;
-    $self->_launch(1, '--wsrep-new-cluster');
+    {
+        # The file that the test includes need not be there yet.
+        local $self->{option}{include};
+        $self->_write_config(1);
+        $self->_launch(1, '--wsrep-new-cluster');
+    }
     $self->wait_synced(1);
+    $self->_write_config(1);
     my ($user, $operator) = (q(tenure@'%'), q(operator@'%'));
     $self->sql(1, "CREATE USER $user IDENTIFIED BY '$password', $operator IDENTIFIED BY '$password'; "
         . "GRANT SELECT, INSERT, UPDATE, DELETE ON tenure.* TO $user; GRANT ALL ON *.* TO $operator WITH GRANT OPTION");
