@@ -538,13 +538,6 @@ typedef enum outcome undo_fn(struct undo *undo);
 
 static enum outcome undo_resources(struct undo *undo, enum kind kind)
 {
-	static const enum undo_action actions[] = {
-		[KIND_UPDATED] = UNDO_RESTORE,
-		[KIND_CREATED] = UNDO_DELETE,
-		[KIND_DELETED] = UNDO_RECOVER,
-		[KIND_RECOVERED] = UNDO_DELETE,
-		[KIND_MOVED] = UNDO_MOVE,
-	};
 	static undo_fn *const functions[] = {
 		[KIND_UPDATED] = undo_updates,
 		[KIND_CREATED] = undo_creations,
@@ -553,8 +546,7 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 		[KIND_MOVED] = undo_move,
 	};
 
-	undo->plan->action = actions[kind];
-	enum outcome outcome = read_items(undo, actions[kind]);
+	enum outcome outcome = read_items(undo, undo->plan->action);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	find_changed(undo);
@@ -563,11 +555,12 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 
 static enum outcome change_back(struct undo *undo, enum kind kind, bool several_tenants)
 {
-	static const enum undo_action of_tenant[] = {
+	static const enum undo_action actions[] = {
 		[KIND_UPDATED] = UNDO_RESTORE,
 		[KIND_CREATED] = UNDO_DELETE,
 		[KIND_DELETED] = UNDO_RECOVER,
 		[KIND_RECOVERED] = UNDO_DELETE,
+		[KIND_MOVED] = UNDO_MOVE,
 	};
 
 	if (undo->rows.n > UNDO_MAX)
@@ -583,13 +576,8 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 		undo_block(undo, STR(""), "several-tenants",
 			STR("the request changed resources of several tenants: change them back one by one"));
 	else {
-		enum outcome outcome;
-		if (undo->plan->of_tenant) {
-			undo->plan->action = of_tenant[kind];
-			outcome = undo_tenant(undo, kind);
-		} else {
-			outcome = undo_resources(undo, kind);
-		}
+		undo->plan->action = actions[kind];
+		enum outcome outcome = undo->plan->of_tenant ? undo_tenant(undo, kind) : undo_resources(undo, kind);
 		return outcome == OUTCOME_OK ? check_rights(undo, kind) : outcome;
 	}
 	return OUTCOME_OK;
