@@ -11,6 +11,7 @@
 #include "registry/baremetal/rules.h"
 #include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/tags/keys.h"
 
 enum { MAX_BODY = 64 * 1024, AT_ONCE = 1000 };
 
@@ -47,17 +48,19 @@ static size_t read_body(const char *path, char *body)
 int main(int argc, char **argv)
 {
 	static char body[MAX_BODY];
-	static const char key[32] = "a key like any other: 256 bits.";
+	static const char key[ETAG_KEY_SIZE] = "a key like any other: 256 bits.";
+	static struct etag_keys keys = { .n = 1 };
 	struct type type = { .rules = &node_rules };
 	struct pool *pool = pool_new();
-	struct registry_store store = { .etag_key = digest_key_new(str_n(key, sizeof(key))) };
+	struct registry_store store = { .etag_keys = &keys };
 	struct registry registry = { .store = &store, .pool = pool };
 	struct resource resource = { .type = &type, .uid = uuid_new(), .meta = STR("{}") };
 	uint64_t done = 0;
 
 	if (argc != 3)
 		die("usage: etag-cost FILE SECONDS");
-	if (pool == NULL || store.etag_key == NULL)
+	keys.keys[0] = (struct etag_key){ .id = ETAG_KEYS_FIRST, .key = digest_key_new(str_n(key, sizeof(key))) };
+	if (pool == NULL || keys.keys[0].key == NULL)
 		die("no memory");
 	resource.body = str_n(body, read_body(argv[1], body));
 	double began = cpu_seconds(), until = bench_seconds() + bench_number(argv[2], 3600);
@@ -69,7 +72,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("%.3f\n", (cpu_seconds() - began) * 1e6 / (double)done);
-	digest_key_free(&store.etag_key);
+	digest_key_free(&keys.keys[0].key);
 	pool_free(&pool);
 	return 0;
 }
