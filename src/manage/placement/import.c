@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/list.h"
 #include "manage/placement/answers.h"
 #include "manage/placement/facts.h"
 #include "manage/placement/source.h"
@@ -100,17 +101,14 @@ static bool same_consumer(struct transfer *transfer, const struct consumer_recor
 static bool check_names_of_new(struct transfer *transfer, const struct str *names, const struct provider_record **of, size_t n)
 {
 	struct registry *registry = transfer->registry;
-	struct buf json = buf_new(registry->pool, 64 * n + 2);
+	struct db_list list = db_list_new(registry->pool, 64 * n);
 	struct db_rows rows;
 
 	if (n == 0)
 		return true;
-	for (size_t i = 0; i < n; i++) {
-		buf_addc(&json, i == 0 ? '[' : ',');
-		json_add_string(&json, names[i]);
-	}
-	buf_addc(&json, ']');
-	const struct sql_transfer_names_taken in = { .names = buf_str(&json), .type_id = provider_type(registry)->id };
+	for (size_t i = 0; i < n; i++)
+		json_add_string(db_list_item(&list), names[i]);
+	const struct sql_transfer_names_taken in = { .names = db_list_end(&list), .type_id = provider_type(registry)->id };
 	enum db_result result = sql_transfer_names_taken_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return transfer_done(transfer, registry_db_failed(result));

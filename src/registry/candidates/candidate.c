@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"
 #include "sql/provider_lists.h"
@@ -34,19 +35,13 @@ enum { CALL_TREES, CALL_SHARING, CALL_COUNTS };
 
 static struct str named_trees(const struct candidates *found)
 {
-	struct buf json = buf_new(found->pool, 64);
+	struct db_list list = db_list_new(found->pool, 64);
 
-	buf_addc(&json, '[');
 	for (size_t i = 0; i < found->query->n_groups; i++) {
-		const struct uuid *uid = found->query->groups[i].in_tree;
-		if (uid == NULL)
-			continue;
-		buf_addf(&json, "%s\"", json.n > 1 ? "," : "");
-		buf_add_hex(&json, uid->b, sizeof(uid->b));
-		buf_addc(&json, '"');
+		if (found->query->groups[i].in_tree != NULL)
+			db_list_add_uuid(&list, found->query->groups[i].in_tree);
 	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	return db_list_end(&list);
 }
 
 // Replaces in_tree of each group by the root of that tree. False: there is no such provider.
@@ -516,10 +511,9 @@ static enum outcome name_classes(struct candidates *found)
 {
 	struct registry *registry = found->registry;
 	struct key_set known;
-	struct buf ids = buf_new(found->pool, 128);
+	struct db_list ids = db_list_new(found->pool, 128);
 
 	key_set_init(&known, found->pool);
-	buf_addc(&ids, '[');
 	for (size_t i = 0; i < found->n_summaries; i++) {
 		for (size_t k = 0; k < found->summaries[i].n; k++) {
 			const struct candidate_provider *provider = &found->summaries[i].providers[k];
@@ -528,12 +522,11 @@ static enum outcome name_classes(struct candidates *found)
 				if (key_set_has(&known, str_n((const char *)&id, sizeof(id))))
 					continue;
 				(void)key_set_add(&known, str_n((const char *)&id, sizeof(id)));
-				buf_addf(&ids, "%s%llu", ids.n > 1 ? "," : "", (unsigned long long)id);
+				db_list_add_u64(&ids, id);
 			}
 		}
 	}
-	buf_addc(&ids, ']');
-	const struct sql_candidate_class_names in = { .ids = buf_str(&ids) };
+	const struct sql_candidate_class_names in = { .ids = db_list_end(&ids) };
 	enum db_result result = sql_candidate_class_names_run(registry->db, found->pool, &in, &found->class_names);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }

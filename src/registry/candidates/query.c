@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"
 #include "sql/provider_lists.h"
@@ -209,31 +210,19 @@ uint64_t term_amount(uint64_t amount)
 	return amount > INT64_MAX ? INT64_MAX : amount;
 }
 
-static struct str hex_of(struct pool *pool, struct str bytes)
-{
-	struct buf hex = buf_new(pool, 2 * bytes.n);
-
-	buf_add_hex(&hex, bytes.p, bytes.n);
-	return buf_str(&hex);
-}
-
 // The term's ids or aggregates as a JSON array, for the statements that count.
 static struct str list_of_term(struct pool *pool, const struct term *term)
 {
 	size_t n = term->way == CANDIDATE_BY_TRAIT ? term->local.n : term->aggregates.n;
-	struct buf json = buf_new(pool, 64);
+	struct db_list list = db_list_new(pool, 64);
 
-	buf_addc(&json, '[');
 	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
 		if (term->way == CANDIDATE_BY_TRAIT)
-			buf_add_u64(&json, term->trait_ids[i]);
+			db_list_add_u64(&list, term->trait_ids[i]);
 		else
-			buf_addf(&json, "\"%.*s\"", STR_ARG(hex_of(pool, uuid_bytes(&term->aggregates.list[i]))));
+			db_list_add_uuid(&list, &term->aggregates.list[i]);
 	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	return db_list_end(&list);
 }
 
 struct db_call term_count_call(struct pool *pool, const struct term *term)

@@ -6,34 +6,30 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"
 
 // resources.root begins with the type's id, in so many bytes; the root's uid follows.
 enum { ROOT_UID = 4 };
 
-static struct str hex_of(struct pool *pool, struct str bytes)
-{
-	struct buf hex = buf_new(pool, 2 * bytes.n);
-
-	buf_add_hex(&hex, bytes.p, bytes.n);
-	return buf_str(&hex);
-}
-
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion)
 {
 	struct registry *registry = found->registry;
 	uint64_t type_id = provider_type(registry)->id;
-	struct buf json = buf_new(pool, 48 * n + 2);
+	struct db_list list = db_list_new(pool, 48 * n);
 
-	buf_addc(&json, '[');
-	for (size_t i = 0; i < n; i++)
-		buf_addf(&json, "%s\"%.*s\"", i > 0 ? "," : "", STR_ARG(hex_of(pool, roots[i])));
-	buf_addc(&json, ']');
-	const struct sql_candidate_providers providers = { .roots = buf_str(&json), .type_id = type_id };
-	const struct sql_candidate_inventories inventories = { .roots = buf_str(&json), .type_id = type_id };
-	const struct sql_candidate_aggregates aggregates = { .roots = buf_str(&json), .type_id = type_id };
+	for (size_t i = 0; i < n; i++) {
+		struct buf *item = db_list_item(&list);
+		buf_addc(item, '"');
+		buf_add_hex(item, roots[i].p, roots[i].n);
+		buf_addc(item, '"');
+	}
+	const struct str json = db_list_end(&list);
+	const struct sql_candidate_providers providers = { .roots = json, .type_id = type_id };
+	const struct sql_candidate_inventories inventories = { .roots = json, .type_id = type_id };
+	const struct sql_candidate_aggregates aggregates = { .roots = json, .type_id = type_id };
 	struct db_call calls[] = { sql_candidate_providers_call(pool, &providers),
 		sql_candidate_inventories_call(pool, &inventories), sql_candidate_aggregates_call(pool, &aggregates) };
 	enum db_result result = db_run_batch(registry->db, pool, calls, found->reads_aggregates ? 3 : 2);

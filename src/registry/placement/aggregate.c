@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/placement/provider_internal.h"
 #include "sql/aggregates.h"
 
@@ -45,16 +46,11 @@ static size_t settle(struct uuid *list, size_t n)
 
 static struct str as_json(struct pool *pool, const struct uuid *list, size_t n)
 {
-	struct buf json = buf_new(pool, 35 * n + 2);
+	struct db_list json = db_list_new(pool, 35 * n);
 
-	buf_addc(&json, '[');
-	for (size_t i = 0; i < n; i++) {
-		buf_add(&json, i > 0 ? STR(",\"") : STR("\""));
-		buf_add_hex(&json, list[i].b, sizeof(list[i].b));
-		buf_addc(&json, '"');
-	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	for (size_t i = 0; i < n; i++)
+		db_list_add_uuid(&json, &list[i]);
+	return db_list_end(&json);
 }
 
 static struct db_call read_locked(struct pool *pool, uint64_t resource_id)

@@ -85,13 +85,4 @@ enum outcome allocation_write_count(const struct allocation_write *write, struct
 // the whole transaction must run again.
 enum outcome allocation_write_store(const struct allocation_write *write, const struct db_call *put, const struct db_call *drop);
 
-// ---- JSON arrays for statements. Start with an empty buffer: allocation_begin_item() adds "[" or ",", allocation_end_list()
-// adds "]".
-
-void allocation_begin_item(struct buf *json);
-void allocation_add_id(struct buf *json, uint64_t id);
-// Adds the uid as a string of hex digits, within an item that has begun.
-void allocation_add_hex(struct buf *json, const struct uuid *uid);
-struct str allocation_end_list(struct buf *json);
-
 #endif

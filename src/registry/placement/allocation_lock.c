@@ -2,37 +2,12 @@
 // Finds, locks and reads what a write of allocations concerns, before anything is checked.
 #include "base/base.h"
 
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
 #include "registry/placement/allocation_internal.h"
 
 // ---- JSON
-
-void allocation_add_hex(struct buf *json, const struct uuid *uid)
-{
-	buf_addc(json, '"');
-	buf_add_hex(json, uid->b, sizeof(uid->b));
-	buf_addc(json, '"');
-}
-
-void allocation_begin_item(struct buf *json)
-{
-	buf_addc(json, json->n == 0 ? '[' : ',');
-}
-
-struct str allocation_end_list(struct buf *json)
-{
-	if (json->n == 0)
-		buf_addc(json, '[');
-	buf_addc(json, ']');
-	return buf_str(json);
-}
-
-void allocation_add_id(struct buf *json, uint64_t id)
-{
-	allocation_begin_item(json);
-	buf_add_u64(json, id);
-}
 
 // ---- providers and consumers
 
@@ -51,30 +26,29 @@ static int by_number(const void *a, const void *b)
 // Sorted, so that all writers lock consumers in the same order.
 static struct str uids_json(struct pool *pool, struct uuid *uids, size_t n)
 {
-	struct buf json = buf_new(pool, 36 * n + 2);
+	struct db_list list = db_list_new(pool, 36 * n);
 
 	if (n > 0)
 		qsort(uids, n, sizeof(*uids), by_uid);
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0 && uuid_eq(uids[i - 1], uids[i]))
 			continue;
-		allocation_begin_item(&json);
-		allocation_add_hex(&json, &uids[i]);
+		db_list_add_uuid(&list, &uids[i]);
 	}
-	return allocation_end_list(&json);
+	return db_list_end(&list);
 }
 
 static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
 {
-	struct buf json = buf_new(pool, 64);
+	struct db_list list = db_list_new(pool, 64);
 
 	if (n > 0)
 		qsort(ids, n, sizeof(*ids), by_number);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || ids[i - 1] != ids[i])
-			allocation_add_id(&json, ids[i]);
+			db_list_add_u64(&list, ids[i]);
 	}
-	return allocation_end_list(&json);
+	return db_list_end(&list);
 }
 
 // The providers with their tenants: those that the sets name, and those where the consumers have allocations now.

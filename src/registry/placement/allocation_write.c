@@ -4,6 +4,7 @@
 // the number of providers and consumers.
 #include "base/base.h"
 
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
 #include "registry/placement/allocation_internal.h"
@@ -149,13 +150,13 @@ static struct str or_incomplete(struct str told)
 	return told.p != NULL ? told : STR(CONSUMER_INCOMPLETE);
 }
 
-static void add_consumer(struct buf *json, const struct allocation_set *set, const struct known *known)
+static void add_consumer(struct db_list *list, const struct allocation_set *set, const struct known *known)
 {
 	struct str type = set->type.p != NULL ? set->type : known->type;
 
-	allocation_begin_item(json);
+	struct buf *json = db_list_item(list);
 	buf_addc(json, '[');
-	allocation_add_hex(json, &set->consumer);
+	db_item_uuid(json, &set->consumer);
 	add_text(json, or_incomplete(set->project));
 	add_text(json, or_incomplete(set->user));
 	if (type.p == NULL || str_eq(type, STR(CONSUMER_TYPE_UNKNOWN)))
@@ -170,74 +171,72 @@ static size_t consumer_calls(const struct allocation_write *write, struct db_cal
 {
 	struct pool *pool = write->registry->pool;
 	int64_t now = write->registry->stamp_us;
-	struct buf types = buf_new(pool, 64), made = buf_new(pool, 64), changed = buf_new(pool, 64), gone = buf_new(pool, 64);
+	struct db_list types = db_list_new(pool, 64), made = db_list_new(pool, 64), changed = db_list_new(pool, 64),
+		       gone = db_list_new(pool, 64);
 	size_t n = 0;
 
 	for (size_t i = 0; i < write->n; i++) {
 		const struct allocation_set *set = &write->sets[i];
 		if (set->n == 0) {
-			allocation_begin_item(&gone);
-			allocation_add_hex(&gone, &set->consumer);
+			db_list_add_uuid(&gone, &set->consumer);
 			continue;
 		}
 		add_consumer(write->known[i].there ? &changed : &made, set, &write->known[i]);
 		if (set->type.p == NULL || str_eq(set->type, STR(CONSUMER_TYPE_UNKNOWN)))
 			continue;
-		allocation_begin_item(&types);
-		json_add_string(&types, set->type);
+		json_add_string(db_list_item(&types), set->type);
 	}
 	calls[n++] = sql_allocations_delete_call(pool, &(struct sql_allocations_delete){ .uids = write->consumers });
 	if (types.n > 0)
 		calls[n++] = sql_consumer_types_add_call(pool, &(struct sql_consumer_types_add){ .names =
-			allocation_end_list(&types) });
+			db_list_end(&types) });
 	if (made.n > 0)
 		calls[n++] = sql_consumers_insert_call(pool,
-			&(struct sql_consumers_insert){ .consumers = allocation_end_list(&made), .now = now });
+			&(struct sql_consumers_insert){ .consumers = db_list_end(&made), .now = now });
 	if (changed.n > 0)
 		calls[n++] = sql_consumers_update_call(pool,
-			&(struct sql_consumers_update){ .consumers = allocation_end_list(&changed), .now = now });
+			&(struct sql_consumers_update){ .consumers = db_list_end(&changed), .now = now });
 	if (gone.n > 0)
 		calls[n++] = sql_consumers_delete_call(pool, &(struct sql_consumers_delete){ .uids =
-			allocation_end_list(&gone) });
+			db_list_end(&gone) });
 	return n;
 }
 
 static struct db_call allocate_call(const struct allocation_write *write)
 {
 	struct pool *pool = write->registry->pool;
-	struct buf json = buf_new(pool, 256);
+	struct db_list list = db_list_new(pool, 256);
 	size_t at = 0;
 
 	for (size_t i = 0; i < write->n; i++) {
 		const struct allocation_set *set = &write->sets[i];
 		for (size_t k = 0; k < set->n; k++, at++) {
 			const struct allocation *allocation = &set->allocations[k];
-			allocation_begin_item(&json);
-			buf_addc(&json, '[');
-			allocation_add_hex(&json, &set->consumer);
-			buf_addf(&json, ",%llu,%llu,%llu]",
+			struct buf *json = db_list_item(&list);
+			buf_addc(json, '[');
+			db_item_uuid(json, &set->consumer);
+			buf_addf(json, ",%llu,%llu,%llu]",
 				(unsigned long long)allocation_write_provider(write, &allocation->provider)->id,
 				(unsigned long long)write->class_ids[at], (unsigned long long)allocation->amount);
 		}
 	}
 	return sql_allocations_insert_call(pool,
-		&(struct sql_allocations_insert){ .allocations = allocation_end_list(&json), .now = write->registry->stamp_us });
+		&(struct sql_allocations_insert){ .allocations = db_list_end(&list), .now = write->registry->stamp_us });
 }
 
 static struct db_call use_call(const struct allocation_write *write)
 {
-	struct buf json = buf_new(write->registry->pool, 256);
+	struct db_list list = db_list_new(write->registry->pool, 256);
 
 	for (size_t i = 0; i < write->n_deltas; i++) {
 		const struct inventory_delta *delta = &write->deltas[i];
 		if (delta->before == delta->after)
 			continue;
-		allocation_begin_item(&json);
-		buf_addf(&json, "[%llu,%llu,%lld]", (unsigned long long)delta->resource_id, (unsigned long long)delta->class_id,
+		buf_addf(db_list_item(&list), "[%llu,%llu,%lld]", (unsigned long long)delta->resource_id, (unsigned long long)delta->class_id,
 			(long long)(delta->after - delta->before));
 	}
 	return sql_inventories_use_call(write->registry->pool, &(struct sql_inventories_use){ .deltas =
-		allocation_end_list(&json) });
+		db_list_end(&list) });
 }
 
 // By how much a provider's generation rises: by one where it gets allocations, or where a set without any takes some away; a
@@ -257,28 +256,27 @@ static size_t provider_calls(const struct allocation_write *write, struct db_cal
 {
 	struct registry *registry = write->registry;
 	struct pool *pool = registry->pool;
-	struct buf ids = buf_new(pool, 64), raises = buf_new(pool, 64);
+	struct db_list ids = db_list_new(pool, 64), raises = db_list_new(pool, 64);
 	size_t n = 0;
 
 	for (size_t i = 0; i < write->n_locked_providers; i++) {
 		const struct locked_provider *locked_provider = &write->locked_providers[i];
 		unsigned steps = steps_of(write, locked_provider);
 		if (locked_provider->receives || locked_provider->gives)
-			allocation_add_id(&ids, locked_provider->id);
+			db_list_add_u64(&ids, locked_provider->id);
 		if (steps > 0) {
-			allocation_begin_item(&raises);
-			buf_addf(&raises, "[%llu,%u]", (unsigned long long)locked_provider->id, steps);
+			buf_addf(db_list_item(&raises), "[%llu,%u]", (unsigned long long)locked_provider->id, steps);
 		}
 	}
 	if (ids.n > 0) {
-		struct str list = allocation_end_list(&ids);
+		struct str list = db_list_end(&ids);
 		calls[n++] = changes_of_allocations(registry, list);
 		calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now =
 			registry->stamp_us });
 	}
 	if (raises.n > 0)
 		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .raises =
-			allocation_end_list(&raises) });
+			db_list_end(&raises) });
 	return n;
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/placement/inventory_internal.h"
 
@@ -162,17 +163,15 @@ static enum outcome put_all(const struct stock *stock)
 static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, size_t n_gone)
 {
 	struct registry *registry = stock->registry;
-	struct buf ids = buf_new(registry->pool, 64);
+	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_call calls[PROVIDER_TOUCHES + 1];
 	size_t n = provider_touch(registry, stock->provider, "/inventories", true, calls);
 
-	buf_addc(&ids, '[');
 	for (size_t i = 0; i < n_gone; i++)
-		buf_addf(&ids, "%s%llu", i > 0 ? "," : "", (unsigned long long)gone[i]);
-	buf_addc(&ids, ']');
+		db_list_add_u64(&ids, gone[i]);
 	if (n_gone > 0)
 		calls[n++] = sql_inventory_delete_call(registry->pool,
-			&(struct sql_inventory_delete){ .ids = buf_str(&ids), .resource_id = stock->provider->resource.id });
+			&(struct sql_inventory_delete){ .ids = db_list_end(&ids), .resource_id = stock->provider->resource.id });
 	enum outcome outcome = provider_run(registry, calls, n);
 	return outcome == OUTCOME_OK && stock->write != NULL ? put_all(stock) : outcome;
 }

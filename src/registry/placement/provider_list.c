@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
 #include "registry/trait/catalogue.h"
@@ -31,7 +32,7 @@ struct search {
 	uint64_t *class_ids; // of the demands
 	struct beginning *beginnings;
 	size_t n_beginnings;
-	struct buf all_traits, no_traits, all_aggregates, no_aggregates, amounts; // JSON
+	struct db_list all_traits, no_traits, all_aggregates, no_aggregates, amounts;
 	uint64_t n_all_traits, n_no_traits, n_all_aggregates, n_no_aggregates;
 };
 
@@ -158,85 +159,65 @@ static void add_beginning(struct search *search, struct beginning beginning)
 	search->beginnings[search->n_beginnings++] = beginning;
 }
 
-static void add_item(struct buf *json, struct str item)
-{
-	buf_add(json, json->n > 1 ? STR(",") : STR_NONE);
-	buf_add(json, item);
-}
-
 // The filter's own list is for a statement that begins with it; the list of pairs (filter, id) is for checking all filters.
 static void add_requirement(struct search *search, size_t index, const uint64_t *ids)
 {
 	struct pool *pool = search->registry->pool;
 	const struct provider_requirement *requirement = &search->query->requirements[index];
-	struct buf own = buf_new(pool, 32);
+	struct db_list own = db_list_new(pool, 32);
 
-	buf_addc(&own, '[');
 	for (size_t i = 0; i < requirement->n; i++) {
-		struct str id = str_printf(pool, "%llu", (unsigned long long)ids[i]);
-		add_item(&own, id);
+		db_list_add_u64(&own, ids[i]);
 		if (requirement->forbidden)
-			add_item(&search->no_traits, id);
+			db_list_add_u64(&search->no_traits, ids[i]);
 		else
-			add_item(&search->all_traits, str_printf(pool, "[%zu,%.*s]", index, STR_ARG(id)));
+			buf_addf(db_list_item(&search->all_traits), "[%zu,%llu]", index, (unsigned long long)ids[i]);
 	}
-	buf_addc(&own, ']');
 	if (requirement->forbidden) {
 		search->n_no_traits++;
 		return;
 	}
 	search->n_all_traits++;
-	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_TRAIT, SQL_PROVIDER_TERM_TRAIT, .list = buf_str(&own) });
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_TRAIT, SQL_PROVIDER_TERM_TRAIT, .list = db_list_end(&own) });
 }
 
 static void add_membership(struct search *search, size_t index)
 {
 	struct pool *pool = search->registry->pool;
 	const struct provider_membership *membership = &search->query->memberships[index];
-	struct buf own = buf_new(pool, 64);
+	struct db_list own = db_list_new(pool, 64);
 
-	buf_addc(&own, '[');
 	for (size_t i = 0; i < membership->n; i++) {
-		struct buf hex = buf_new(pool, 36);
-		buf_addc(&hex, '"');
-		buf_add_hex(&hex, membership->aggregates[i].b, sizeof(membership->aggregates[i].b));
-		buf_addc(&hex, '"');
-		add_item(&own, buf_str(&hex));
-		if (membership->forbidden)
-			add_item(&search->no_aggregates, buf_str(&hex));
-		else
-			add_item(&search->all_aggregates, str_printf(pool, "[%zu,%.*s]", index, STR_ARG(buf_str(&hex))));
+		const struct uuid *aggregate = &membership->aggregates[i];
+		db_list_add_uuid(&own, aggregate);
+		if (membership->forbidden) {
+			db_list_add_uuid(&search->no_aggregates, aggregate);
+			continue;
+		}
+		struct buf *pair = db_list_item(&search->all_aggregates);
+		buf_addf(pair, "[%zu,", index);
+		db_item_uuid(pair, aggregate);
+		buf_addc(pair, ']');
 	}
-	buf_addc(&own, ']');
 	if (membership->forbidden) {
 		search->n_no_aggregates++;
 		return;
 	}
 	search->n_all_aggregates++;
 	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_AGGREGATE, SQL_PROVIDER_TERM_AGGREGATE, .list =
-		buf_str(&own) });
+		db_list_end(&own) });
 }
 
 static void add_demand(struct search *search, size_t index)
 {
-	struct pool *pool = search->registry->pool;
 	uint64_t class = search->class_ids[index], amount = search->query->demands[index].amount;
 
 	// No inventory has so much, so any larger number means the same.
 	if (amount > INT64_MAX)
 		amount = INT64_MAX;
-	add_item(&search->amounts,
-		str_printf(pool, "[%llu,%llu]", (unsigned long long)class, (unsigned long long)amount));
+	buf_addf(db_list_item(&search->amounts), "[%llu,%llu]", (unsigned long long)class, (unsigned long long)amount);
 	add_beginning(search,
 		(struct beginning){ SQL_PROVIDER_WAY_CLASS, SQL_PROVIDER_TERM_CLASS, .class = class, .amount = amount });
-}
-
-static struct buf new_list(struct pool *pool)
-{
-	struct buf json = buf_new(pool, 64);
-
-	buf_addc(&json, '[');
-	return json;
 }
 
 static void add_terms(struct search *search)
@@ -244,21 +225,19 @@ static void add_terms(struct search *search)
 	const struct provider_query *query = search->query;
 	struct pool *pool = search->registry->pool;
 	const uint64_t *ids = search->trait_ids;
-	struct buf *lists[] = { &search->all_traits, &search->no_traits, &search->all_aggregates, &search->no_aggregates,
+	struct db_list *lists[] = { &search->all_traits, &search->no_traits, &search->all_aggregates, &search->no_aggregates,
 		&search->amounts };
 
 	search->beginnings =
 		POOL_ARRAY(pool, struct beginning, query->n_requirements + query->n_memberships + query->n_demands);
 	for (size_t i = 0; i < COUNT_OF(lists); i++)
-		*lists[i] = new_list(pool);
+		*lists[i] = db_list_new(pool, 64);
 	for (size_t i = 0; i < query->n_requirements; ids += query->requirements[i++].n)
 		add_requirement(search, i, ids);
 	for (size_t i = 0; i < query->n_memberships; i++)
 		add_membership(search, i);
 	for (size_t i = 0; i < query->n_demands; i++)
 		add_demand(search, i);
-	for (size_t i = 0; i < COUNT_OF(lists); i++)
-		buf_addc(lists[i], ']');
 }
 
 // ---- where to begin
@@ -352,15 +331,15 @@ static enum outcome run(struct search *search, const struct beginning *beginning
 		.first_class = beginning->class,
 		.first_amount = beginning->amount,
 		.filter = {
-			.all_traits = buf_str(&search->all_traits),
+			.all_traits = db_list_end(&search->all_traits),
 			.n_all_traits = search->n_all_traits,
-			.no_traits = buf_str(&search->no_traits),
+			.no_traits = db_list_end(&search->no_traits),
 			.n_no_traits = search->n_no_traits,
-			.all_aggregates = buf_str(&search->all_aggregates),
+			.all_aggregates = db_list_end(&search->all_aggregates),
 			.n_all_aggregates = search->n_all_aggregates,
-			.no_aggregates = buf_str(&search->no_aggregates),
+			.no_aggregates = db_list_end(&search->no_aggregates),
 			.n_no_aggregates = search->n_no_aggregates,
-			.amounts = buf_str(&search->amounts),
+			.amounts = db_list_end(&search->amounts),
 			.n_amounts = query->n_demands,
 		},
 	};

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/placement/allocation_internal.h"
 #include "registry/type/tree.h"
@@ -13,16 +14,11 @@
 
 static struct str uids_as_json(struct pool *pool, const struct uuid *uids, size_t n)
 {
-	struct buf json = buf_new(pool, 40 * n + 2);
+	struct db_list list = db_list_new(pool, 40 * n);
 
-	BUF_LIT(&json, "[");
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
-		allocation_add_hex(&json, &uids[i]);
-	}
-	BUF_LIT(&json, "]");
-	return buf_str(&json);
+	for (size_t i = 0; i < n; i++)
+		db_list_add_uuid(&list, &uids[i]);
+	return db_list_end(&list);
 }
 
 // The rows of a table that belong to the record of a uid: the rows are in order of uids, as the records are. count: how many

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
 #include "registry/log/change.h"
@@ -49,19 +50,16 @@ static int compare_strings(const void *a, const void *b)
 // The column traits: names in byte order. p NULL: none.
 static struct str traits_as_json(struct pool *pool, const struct provider_record *record)
 {
-	struct buf json = buf_new(pool, 32 * record->n_traits + 2);
+	struct db_list list = db_list_new(pool, 32 * record->n_traits);
 	struct str *names = POOL_ARRAY(pool, struct str, record->n_traits);
 
 	if (record->n_traits == 0)
 		return STR_NONE;
 	memcpy(names, record->traits, record->n_traits * sizeof(*names));
 	qsort(names, record->n_traits, sizeof(*names), compare_strings);
-	for (size_t i = 0; i < record->n_traits; i++) {
-		buf_addc(&json, i == 0 ? '[' : ',');
-		json_add_string(&json, names[i]);
-	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	for (size_t i = 0; i < record->n_traits; i++)
+		json_add_string(db_list_item(&list), names[i]);
+	return db_list_end(&list);
 }
 
 static struct sql_load_provider row_of_provider(const struct creation *creation, const struct provider_record *record)
@@ -112,15 +110,14 @@ static enum outcome insert_providers(struct creation *creation)
 	struct registry *registry = creation->registry;
 	struct pool *pool = registry->pool;
 	struct sql_load_provider *rows = POOL_ARRAY(pool, struct sql_load_provider, creation->n);
-	struct buf names = buf_new(pool, 40 * creation->n);
+	struct db_list names = db_list_new(pool, 40 * creation->n);
 
 	for (size_t i = 0; i < creation->n; i++) {
 		rows[i] = row_of_provider(creation, &creation->list[i]);
-		allocation_begin_item(&names);
-		json_add_string(&names, rows[i].name);
+		json_add_string(db_list_item(&names), rows[i].name);
 	}
 	const struct sql_load_unforward forwards = {
-		.names = allocation_end_list(&names), .tenant_id = creation->owner.id, .type_id = creation->type->id
+		.names = db_list_end(&names), .tenant_id = creation->owner.id, .type_id = creation->type->id
 	};
 	enum db_result result = sql_load_provider_bulk(registry->db, pool, rows, creation->n, NULL);
 	if (result == DB_OK)
@@ -141,14 +138,11 @@ static int compare_with_uid(const void *uid, const void *record)
 
 static struct str ids_as_json(struct pool *pool, const uint64_t *ids, size_t n)
 {
-	struct buf json = buf_new(pool, 12 * n + 2);
+	struct db_list list = db_list_new(pool, 12 * n);
 
-	for (size_t i = 0; i < n; i++) {
-		buf_addc(&json, i == 0 ? '[' : ',');
-		buf_add_u64(&json, ids[i]);
-	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	for (size_t i = 0; i < n; i++)
+		db_list_add_u64(&list, ids[i]);
+	return db_list_end(&list);
 }
 
 // Reads the ids of the inserted rows.
@@ -157,17 +151,15 @@ static enum outcome find_ids(struct creation *creation)
 	struct registry *registry = creation->registry;
 	struct pool *pool = registry->pool;
 	const struct provider_record **sorted = POOL_ARRAY(pool, const struct provider_record *, creation->n);
-	struct buf uids = buf_new(pool, 40 * creation->n);
+	struct db_list uids = db_list_new(pool, 40 * creation->n);
 	struct db_rows rows;
 
 	for (size_t i = 0; i < creation->n; i++) {
 		sorted[i] = &creation->list[i];
-		buf_addc(&uids, i == 0 ? '[' : ',');
-		allocation_add_hex(&uids, &creation->list[i].uid);
+		db_list_add_uuid(&uids, &creation->list[i].uid);
 	}
-	buf_addc(&uids, ']');
 	qsort(sorted, creation->n, sizeof(const void *), compare_uids);
-	const struct sql_load_ids in = { .uids = buf_str(&uids), .type_id = creation->type->id };
+	const struct sql_load_ids in = { .uids = db_list_end(&uids), .type_id = creation->type->id };
 	enum db_result result = sql_load_ids_run(registry->db, pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -250,32 +242,32 @@ static enum outcome insert_aggregates(struct creation *creation)
 static enum outcome insert_traits(struct creation *creation)
 {
 	struct registry *registry = creation->registry;
-	struct buf json = buf_new(registry->pool, 1024);
+	struct db_list list = db_list_new(registry->pool, 1024);
 	struct db_rows rows = { .n = 0 };
-	size_t n = 0;
 
 	for (size_t i = 0; i < creation->n; i++) {
-		for (size_t k = 0; k < creation->list[i].n_traits; k++, n++) {
-			allocation_begin_item(&json);
-			buf_addc(&json, '[');
-			buf_add_u64(&json, creation->ids[i]);
-			buf_addc(&json, ',');
-			json_add_string(&json, creation->list[i].traits[k]);
-			buf_addc(&json, ']');
+		for (size_t k = 0; k < creation->list[i].n_traits; k++) {
+			struct buf *json = db_list_item(&list);
+			buf_addc(json, '[');
+			buf_add_u64(json, creation->ids[i]);
+			buf_addc(json, ',');
+			json_add_string(json, creation->list[i].traits[k]);
+			buf_addc(json, ']');
 		}
 	}
-	if (n == 0)
+	if (list.n == 0)
 		return OUTCOME_OK;
-	const struct sql_load_traits in = { .rows = allocation_end_list(&json) };
+	const struct sql_load_traits in = { .rows = db_list_end(&list) };
 	enum db_result result = sql_load_traits_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return checked(registry, result, "a trait comes twice");
-	return rows.affected == n ? OUTCOME_OK : fail_changed(registry, "a trait of a provider does not exist");
+	return rows.affected == list.n ? OUTCOME_OK : fail_changed(registry, "a trait of a provider does not exist");
 }
 
-static void add_inventory(struct buf *json, uint64_t id, const struct inventory *inventory)
+static void add_inventory(struct db_list *list, uint64_t id, const struct inventory *inventory)
 {
-	allocation_begin_item(json);
+	struct buf *json = db_list_item(list);
+
 	buf_addc(json, '[');
 	buf_add_u64(json, id);
 	buf_addc(json, ',');
@@ -289,21 +281,20 @@ static void add_inventory(struct buf *json, uint64_t id, const struct inventory 
 static enum outcome insert_inventories(struct creation *creation)
 {
 	struct registry *registry = creation->registry;
-	struct buf json = buf_new(registry->pool, 4096);
+	struct db_list list = db_list_new(registry->pool, 4096);
 	struct db_rows rows = { .n = 0 };
-	size_t n = 0;
 
 	for (size_t i = 0; i < creation->n; i++) {
-		for (size_t k = 0; k < creation->list[i].n_inventories; k++, n++)
-			add_inventory(&json, creation->ids[i], &creation->list[i].inventories[k]);
+		for (size_t k = 0; k < creation->list[i].n_inventories; k++)
+			add_inventory(&list, creation->ids[i], &creation->list[i].inventories[k]);
 	}
-	if (n == 0)
+	if (list.n == 0)
 		return OUTCOME_OK;
-	const struct sql_load_inventories in = { .rows = allocation_end_list(&json), .now = registry->stamp_us };
+	const struct sql_load_inventories in = { .rows = db_list_end(&list), .now = registry->stamp_us };
 	enum db_result result = sql_load_inventories_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return checked(registry, result, "an inventory comes twice");
-	return rows.affected == n ? OUTCOME_OK : fail_changed(registry, "a class of an inventory does not exist");
+	return rows.affected == list.n ? OUTCOME_OK : fail_changed(registry, "a class of an inventory does not exist");
 }
 
 enum outcome provider_records_create(struct registry *registry, const struct provider_record *list, size_t n)
@@ -340,35 +331,33 @@ struct allocating {
 static void list_allocations(struct allocating *all)
 {
 	struct pool *pool = all->registry->pool;
-	struct buf consumers = buf_new(pool, 40 * all->n), rows = buf_new(pool, 4096), providers = buf_new(pool, 4096);
+	struct db_list consumers = db_list_new(pool, 40 * all->n), rows = db_list_new(pool, 4096), providers = db_list_new(pool, 4096);
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct consumer_record *record = &all->list[i];
 
-		allocation_begin_item(&consumers);
-		allocation_add_hex(&consumers, &record->consumer.uid);
-		for (size_t k = 0; k < record->n_allocations; k++, all->n_rows++) {
+		db_list_add_uuid(&consumers, &record->consumer.uid);
+		for (size_t k = 0; k < record->n_allocations; k++) {
 			const struct allocation *allocation = &record->allocations[k];
 
-			allocation_begin_item(&rows);
-			buf_addc(&rows, '[');
-			allocation_add_hex(&rows, &record->consumer.uid);
-			buf_addc(&rows, ',');
-			allocation_add_hex(&rows, &allocation->provider);
-			buf_addc(&rows, ',');
-			json_add_string(&rows, allocation->class);
-			buf_addc(&rows, ',');
-			buf_add_u64(&rows, allocation->amount);
-			buf_addc(&rows, ']');
-			if (k == 0 || !uuid_eq(allocation->provider, allocation[-1].provider)) {
-				allocation_begin_item(&providers);
-				allocation_add_hex(&providers, &allocation->provider);
-			}
+			struct buf *row = db_list_item(&rows);
+			buf_addc(row, '[');
+			db_item_uuid(row, &record->consumer.uid);
+			buf_addc(row, ',');
+			db_item_uuid(row, &allocation->provider);
+			buf_addc(row, ',');
+			json_add_string(row, allocation->class);
+			buf_addc(row, ',');
+			buf_add_u64(row, allocation->amount);
+			buf_addc(row, ']');
+			if (k == 0 || !uuid_eq(allocation->provider, allocation[-1].provider))
+				db_list_add_uuid(&providers, &allocation->provider);
 		}
 	}
-	all->consumers = allocation_end_list(&consumers);
-	all->rows = allocation_end_list(&rows);
-	all->providers = allocation_end_list(&providers);
+	all->consumers = db_list_end(&consumers);
+	all->n_rows = rows.n;
+	all->rows = db_list_end(&rows);
+	all->providers = db_list_end(&providers);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -427,11 +416,12 @@ static enum outcome lock_providers(struct allocating *all)
 	return outcome;
 }
 
-static void add_consumer(struct buf *json, const struct consumer *consumer)
+static void add_consumer(struct db_list *list, const struct consumer *consumer)
 {
-	allocation_begin_item(json);
+	struct buf *json = db_list_item(list);
+
 	buf_addc(json, '[');
-	allocation_add_hex(json, &consumer->uid);
+	db_item_uuid(json, &consumer->uid);
 	buf_addc(json, ',');
 	json_add_string(json, consumer->project);
 	buf_addc(json, ',');
@@ -448,7 +438,7 @@ static enum outcome insert_consumers(struct allocating *all)
 {
 	struct registry *registry = all->registry;
 	struct pool *pool = registry->pool;
-	struct buf rows = buf_new(pool, 128 * all->n), types = buf_new(pool, 64);
+	struct db_list rows = db_list_new(pool, 128 * all->n), types = db_list_new(pool, 64);
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct consumer *consumer = &all->list[i].consumer;
@@ -456,14 +446,13 @@ static enum outcome insert_consumers(struct allocating *all)
 		add_consumer(&rows, consumer);
 		if (consumer->type.p == NULL)
 			continue;
-		allocation_begin_item(&types);
-		json_add_string(&types, consumer->type);
+		json_add_string(db_list_item(&types), consumer->type);
 	}
-	const struct sql_load_consumers in = { .now = registry->stamp_us, .rows = allocation_end_list(&rows) };
+	const struct sql_load_consumers in = { .now = registry->stamp_us, .rows = db_list_end(&rows) };
 	enum db_result result = DB_OK;
 	if (types.n > 0)
 		result = sql_consumer_types_add_run(registry->db, pool,
-			&(struct sql_consumer_types_add){ .names = allocation_end_list(&types) }, NULL);
+			&(struct sql_consumer_types_add){ .names = db_list_end(&types) }, NULL);
 	if (result == DB_OK)
 		result = sql_load_consumers_run(registry->db, pool, &in, NULL);
 	return checked(registry, result, "a consumer of that uid exists");

@@ -4,6 +4,7 @@
 // be removed stays in memory until the last check, which is that no consumer has allocations of it.
 #include "base/base.h"
 
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/placement/allocation_internal.h"
 #include "registry/placement/inventory_internal.h"
@@ -48,7 +49,7 @@ static const struct provider *find_by_id(const struct provider *providers, size_
 static enum outcome read_providers(const struct allocation_write *write, struct provider *providers)
 {
 	struct registry *registry = write->registry;
-	struct buf ids = buf_new(registry->pool, 64);
+	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_rows rows;
 
 	for (size_t i = 0; i < write->n_reshaped; i++) {
@@ -56,9 +57,9 @@ static enum outcome read_providers(const struct allocation_write *write, struct 
 		if (locked_provider == NULL)
 			return fail_unknown(registry, &write->reshaped[i].provider);
 		locked_provider->reshaped = &write->reshaped[i];
-		allocation_add_id(&ids, locked_provider->id);
+		db_list_add_u64(&ids, locked_provider->id);
 	}
-	const struct sql_providers_locked in = { .ids = allocation_end_list(&ids) };
+	const struct sql_providers_locked in = { .ids = db_list_end(&ids) };
 	enum db_result result = sql_providers_locked_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -204,7 +205,7 @@ static enum outcome check_ends(const struct allocation_write *write, const struc
 static struct db_call put_call(const struct allocation_write *write, const uint64_t *class_ids)
 {
 	struct registry *registry = write->registry;
-	struct buf json = buf_new(registry->pool, 256);
+	struct db_list list = db_list_new(registry->pool, 256);
 	size_t at = 0;
 
 	for (size_t i = 0; i < write->n_reshaped; i++) {
@@ -212,8 +213,7 @@ static struct db_call put_call(const struct allocation_write *write, const uint6
 		uint64_t id = allocation_write_provider(write, &one->provider)->id;
 		for (size_t k = 0; k < one->n; k++, at++) {
 			const struct inventory *inventory = &one->inventories[k];
-			allocation_begin_item(&json);
-			buf_addf(&json, "[%llu,%llu,%llu,%llu,%llu,%llu,%llu,\"%.17g\",%lld]", (unsigned long long)id,
+			buf_addf(db_list_item(&list), "[%llu,%llu,%llu,%llu,%llu,%llu,%llu,\"%.17g\",%lld]", (unsigned long long)id,
 				(unsigned long long)class_ids[at], (unsigned long long)inventory->total,
 				(unsigned long long)inventory->reserved, (unsigned long long)inventory->min_unit,
 				(unsigned long long)inventory->max_unit, (unsigned long long)inventory->step_size,
@@ -221,22 +221,21 @@ static struct db_call put_call(const struct allocation_write *write, const uint6
 		}
 	}
 	return sql_inventories_put_call(registry->pool,
-		&(struct sql_inventories_put){ .inventories = allocation_end_list(&json), .now = registry->stamp_us });
+		&(struct sql_inventories_put){ .inventories = db_list_end(&list), .now = registry->stamp_us });
 }
 
 static struct db_call drop_call(const struct allocation_write *write)
 {
-	struct buf json = buf_new(write->registry->pool, 64);
+	struct db_list list = db_list_new(write->registry->pool, 64);
 
 	for (size_t i = 0; i < write->n_deltas; i++) {
 		if (!write->deltas[i].ends)
 			continue;
-		allocation_begin_item(&json);
-		buf_addf(&json, "[%llu,%llu]", (unsigned long long)write->deltas[i].resource_id,
+		buf_addf(db_list_item(&list), "[%llu,%llu]", (unsigned long long)write->deltas[i].resource_id,
 			(unsigned long long)write->deltas[i].class_id);
 	}
 	return sql_inventories_delete_call(write->registry->pool, &(struct sql_inventories_delete){ .inventories =
-		allocation_end_list(&json) });
+		db_list_end(&list) });
 }
 
 // Writes each provider's change row, revision and etag. allocation_write_store() raises the generations, together with the

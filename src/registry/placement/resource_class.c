@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
@@ -28,16 +29,11 @@ bool resource_class_is_custom(struct str name)
 
 struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n)
 {
-	struct buf json = buf_new(pool, 32 * (n + 1));
+	struct db_list list = db_list_new(pool, 32 * n);
 
-	buf_addc(&json, '[');
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
-		json_add_string(&json, names[i]);
-	}
-	buf_addc(&json, ']');
-	return buf_str(&json);
+	for (size_t i = 0; i < n; i++)
+		json_add_string(db_list_item(&list), names[i]);
+	return db_list_end(&list);
 }
 
 enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool lock, uint64_t *ids,

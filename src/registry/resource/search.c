@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/cache/resource_cache.h"
 #include "registry/resource/internal.h"
 #include "registry/type/tree.h"
@@ -181,8 +182,7 @@ static size_t fitting(struct pool *pool, const struct db_rows *sizes, uint64_t l
 static size_t take_cached(struct registry *registry, const struct resource_search *search, const struct db_rows *sizes,
 	struct resource *list, size_t n, struct str *missing, size_t *places)
 {
-	struct buf ids = buf_new(registry->pool, 64);
-	size_t n_missing = 0;
+	struct db_list ids = db_list_new(registry->pool, 64);
 	int64_t now_us = clock_tick_us();
 	bool writes = db_txn_writes(registry->db);
 
@@ -195,13 +195,11 @@ static size_t take_cached(struct registry *registry, const struct resource_searc
 			list[i].type = search->type;
 			continue;
 		}
-		buf_addc(&ids, n_missing == 0 ? '[' : ',');
-		buf_add_u64(&ids, row->id);
-		places[n_missing++] = i;
+		places[ids.n] = i;
+		db_list_add_u64(&ids, row->id);
 	}
-	buf_addc(&ids, ']');
-	*missing = buf_str(&ids);
-	return n_missing;
+	*missing = db_list_end(&ids);
+	return ids.n;
 }
 
 // Reads the missing resources and puts them into their places.

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/settings.h"
 #include "registry/log/change.h"
 #include "registry/resource/internal.h"
@@ -149,25 +150,17 @@ static enum outcome find_piece(struct registry *registry, const struct resource 
 	}
 }
 
-static void add_id(struct buf *ids, uint64_t id)
-{
-	buf_addc(ids, ids->n == 0 ? '[' : ',');
-	buf_add_u64(ids, id);
-}
-
 static struct str ids_of(struct registry *registry, const struct piece *piece, bool may_wait)
 {
-	struct buf ids = buf_new(registry->pool, 16 + piece->n * 8);
+	struct db_list ids = db_list_new(registry->pool, piece->n * 8);
 
 	for (size_t i = 0; i < piece->n; i++) {
 		const struct sql_namespace_piece_row *row = sql_namespace_piece_row(&piece->rows, i);
 
 		if ((row->may_wait != 0) == may_wait)
-			add_id(&ids, row->id);
+			db_list_add_u64(&ids, row->id);
 	}
-	if (ids.n > 0)
-		buf_addc(&ids, ']');
-	return buf_str(&ids);
+	return ids.n > 0 ? db_list_end(&ids) : STR("");
 }
 
 // Deletes the resources with these ids. ids: a JSON array; "" for none.
@@ -198,7 +191,7 @@ static enum outcome mark_waiting(struct registry *registry, const struct resourc
 	struct str *others)
 {
 	const struct sql_namespace_piece_rows in = { .ids = ids_of(registry, piece, true) };
-	struct buf ids = buf_new(registry->pool, 64);
+	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_rows rows;
 	size_t n = 0;
 
@@ -215,11 +208,9 @@ static enum outcome mark_waiting(struct registry *registry, const struct resourc
 		if (resource_has_finalizers(registry, &list[n]))
 			n++;
 		else
-			add_id(&ids, list[n].id);
+			db_list_add_u64(&ids, list[n].id);
 	}
-	if (ids.n > 0)
-		buf_addc(&ids, ']');
-	*others = buf_str(&ids);
+	*others = ids.n > 0 ? db_list_end(&ids) : STR("");
 	return resource_space_mark_waiting(registry, space, list, n);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/cache/coherence.h"
 #include "registry/log/change.h"
 #include "registry/log/stale.h"
@@ -94,13 +95,11 @@ static struct names names_both(struct pool *pool, struct names a, struct names b
 // The value of column traits. Names of traits contain nothing that JSON escapes.
 static struct str names_json(struct pool *pool, struct names names)
 {
-	struct buf json = buf_new(pool, 32 * (names.n + 1));
+	struct db_list list = db_list_new(pool, 32 * names.n);
 
-	buf_addc(&json, '[');
 	for (size_t i = 0; i < names.n; i++)
-		buf_addf(&json, "%s\"%.*s\"", i > 0 ? "," : "", STR_ARG(names.at[i]));
-	buf_addc(&json, ']');
-	return buf_str(&json);
+		buf_addf(db_list_item(&list), "\"%.*s\"", STR_ARG(names.at[i]));
+	return db_list_end(&list);
 }
 
 static struct str names_told(struct pool *pool, struct names names)

@@ -3,330 +3,23 @@
 // between the closing before and its own. What they add to the period is compared with the period's stored rows.
 #include "base/base.h"
 
-#include "registry/usage/usage_verify.h"
+#include "registry/usage/usage_verify_internal.h"
 
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/type/type.h"
-#include "sql/usage.h"
 
 enum {
 	PAIRS_AT_ONCE = 100000, // tenants and types in a slice
-	CHANGES_AT_ONCE = 5000,
 	CLOSINGS_AT_ONCE = 500,
 	ROWS_AT_ONCE = 2000,
 	STRAYS_AT_ONCE = 100,
-	SLOTS_MIN = 1024,
 };
-
-// Type 0 stands for the tenant itself, as in table usage_suspended.
-enum { TYPE_OF_TENANT = 0 };
-
-struct sums {
-	int64_t resources, bytes;
-	usage_sum resource_us, byte_us;
-};
-
-// What a tenant has of a type.
-struct pair {
-	uint64_t tenant_id, type_id;
-	struct sums now;                          // what the changes add to the period at hand
-	int64_t resources, bytes;                 // at the end of the period before
-	int64_t stored_resources, stored_bytes;   // in the newest stored row before it
-	int64_t counted_resources, counted_bytes; // after the changes so far, of whatever period
-	int64_t deleted_resources, deleted_bytes; // what the deleted tenant had, which counts again if it is recovered
-	size_t next_of_tenant;                    // 1 + the index of another pair of its tenant; 0: none
-	bool touched;                             // it is in the list of those to which the period at hand adds
-	// Of the pair that stands for the tenant:
-	bool deleted, unknown, left_out; // unknown: deleted before the beginning, so nobody knows with how much
-};
-
-// What a change adds to a period after the one at hand.
-struct later {
-	size_t pair;
-	int64_t until_us;
-	struct sums sums;
-};
-
-// A list in the pool of a slice, which grows by doubling.
-struct list {
-	void *items;
-	size_t n, room;
-};
-
-struct verifier {
-	struct registry *registry;
-	struct usage_verification *run;
-	struct pool *pool; // of a slice
-
-	// Where it begins. The first period that is verified, or that is gone through for what it adds to later ones, begins at since_us.
-	int64_t since_us, last_us; // the end of the last closed period
-	uint64_t position;         // the changes up to this id are in the balance
-	int64_t opened_us;         // of the opening balance; 0: it begins with stored rows
-	int64_t verified_us;       // periods that begin at that time or later are compared
-	bool is_first_opening;     // nothing was counted before, so the period of the opening balance is compared as a whole
-	uint64_t needed_id;        // the log must have all changes behind it: those up to it are in the balance, of whatever period they are
-
-	uint64_t first, last; // the slice: tenants with first < id <= last
-	struct list pairs, touched, later;
-	size_t *slots; // hash table: 1 + the index of a pair; 0: free
-	size_t n_slots;
-	struct sql_usage_closings_row period;
-};
-
-// ---- lists and pairs
-
-static void *list_add(struct verifier *v, struct list *list, size_t size)
-{
-	if (list->n == list->room) {
-		size_t room = list->room > 0 ? list->room * 2 : SLOTS_MIN;
-		void *items = pool_calloc(v->pool, room, size);
-		if (list->n > 0)
-			memcpy(items, list->items, list->n * size);
-		list->items = items;
-		list->room = room;
-	}
-	return (char *)list->items + list->n++ * size;
-}
-
-static struct pair *pair_at(const struct verifier *v, size_t index)
-{
-	assert(index < v->pairs.n);
-	return (struct pair *)v->pairs.items + index;
-}
-
-// The slot of that pair, or the free one where it belongs.
-static size_t slot_of(const struct verifier *v, uint64_t tenant_id, uint64_t type_id)
-{
-	uint64_t hash = (tenant_id * UINT64_C(0x9e3779b97f4a7c15) + type_id) * UINT64_C(0xbf58476d1ce4e5b9);
-	size_t slot = (size_t)(hash >> 32) & (v->n_slots - 1);
-
-	for (; v->slots[slot] != 0; slot = (slot + 1) & (v->n_slots - 1)) {
-		const struct pair *pair = pair_at(v, v->slots[slot] - 1);
-		if (pair->tenant_id == tenant_id && pair->type_id == type_id)
-			break;
-	}
-	return slot;
-}
-
-static void grow_slots(struct verifier *v)
-{
-	v->n_slots = v->n_slots > 0 ? v->n_slots * 2 : SLOTS_MIN;
-	v->slots = POOL_ARRAY(v->pool, size_t, v->n_slots);
-	for (size_t i = 0; i < v->pairs.n; i++) {
-		const struct pair *pair = pair_at(v, i);
-		v->slots[slot_of(v, pair->tenant_id, pair->type_id)] = i + 1;
-	}
-}
-
-// Finds a pair, or adds it with nothing. Pointers to pairs are invalid afterwards.
-static size_t find_pair(struct verifier *v, uint64_t tenant_id, uint64_t type_id)
-{
-	if (v->pairs.n * 2 >= v->n_slots)
-		grow_slots(v);
-	size_t slot = slot_of(v, tenant_id, type_id);
-	if (v->slots[slot] != 0)
-		return v->slots[slot] - 1;
-	struct pair *pair = list_add(v, &v->pairs, sizeof(*pair));
-	size_t index = v->pairs.n - 1;
-	*pair = (struct pair){ .tenant_id = tenant_id, .type_id = type_id };
-	v->slots[slot] = index + 1;
-	if (type_id != TYPE_OF_TENANT) {
-		size_t head = find_pair(v, tenant_id, TYPE_OF_TENANT);
-		pair_at(v, index)->next_of_tenant = pair_at(v, head)->next_of_tenant;
-		pair_at(v, head)->next_of_tenant = index + 1;
-	}
-	return index;
-}
-
-static struct pair *tenant_of(struct verifier *v, uint64_t tenant_id)
-{
-	return pair_at(v, find_pair(v, tenant_id, TYPE_OF_TENANT));
-}
-
-static void leave_out(struct verifier *v, struct pair *tenant)
-{
-	v->run->left_out += !tenant->left_out;
-	tenant->left_out = true;
-}
-
-// ---- adding
-
-static void add_sums(struct sums *sums, const struct sums *more)
-{
-	sums->resources += more->resources;
-	sums->bytes += more->bytes;
-	sums->resource_us += more->resource_us;
-	sums->byte_us += more->byte_us;
-}
-
-static void add_to_period(struct verifier *v, size_t index, const struct sums *sums)
-{
-	struct pair *pair = pair_at(v, index);
-
-	add_sums(&pair->now, sums);
-	if (!pair->touched)
-		*(size_t *)list_add(v, &v->touched, sizeof(size_t)) = index;
-	pair->touched = true;
-}
-
-// until_us 0: of a period that is not closed.
-static void add(struct verifier *v, size_t index, int64_t until_us, const struct sums *sums)
-{
-	struct pair *pair = pair_at(v, index);
-
-	pair->counted_resources += sums->resources;
-	pair->counted_bytes += sums->bytes;
-	if (until_us == 0)
-		return;
-	if (until_us == v->period.until)
-		add_to_period(v, index, sums);
-	else
-		*(struct later *)list_add(v, &v->later, sizeof(struct later)) = (struct later){ index, until_us, *sums };
-}
-
-// Takes what earlier changes add to the period that is at hand now.
-static void take_later(struct verifier *v)
-{
-	struct later *later = v->later.items;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < v->later.n; i++) {
-		if (later[i].until_us == v->period.until)
-			add_to_period(v, later[i].pair, &later[i].sums);
-		else
-			later[kept++] = later[i];
-	}
-	v->later.n = kept;
-}
-
-static struct sums sums_for(int64_t resources, int64_t bytes, int64_t us)
-{
-	return (struct sums){ resources, bytes, (usage_sum)resources * us, (usage_sum)bytes * us };
-}
-
-// ---- changes
-
-// Adds what the changes with after < id <= upto say. closed_until_us: no change counts before. since_us: only those that count at that time
-// or later.
-static enum outcome recount(struct verifier *v, uint64_t after, uint64_t upto, int64_t closed_until_us, int64_t since_us)
-{
-	struct registry *registry = v->registry;
-	const struct sql_usage_recount in = {
-		.after = after, .upto = upto, .closed_until = closed_until_us, .since = since_us, .first = v->first, .last = v->last
-	};
-	struct db_rows rows;
-	enum db_result result = sql_usage_recount_run(registry->db, registry->pool, &in, &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct sql_usage_recount_row *row = sql_usage_recount_row(&rows, i);
-		size_t index = find_pair(v, row->tenant_id, row->type_id);
-		const struct pair *tenant = tenant_of(v, row->tenant_id);
-		struct pair *pair = pair_at(v, index);
-		const struct sums sums = {
-			row->resources, row->bytes, usage_sum_of_text(row->resource_us), usage_sum_of_text(row->byte_us)
-		};
-		if (tenant->left_out)
-			continue;
-		if (!tenant->deleted) {
-			add(v, index, row->until_is_null ? 0 : row->until, &sums);
-			continue;
-		}
-		pair->deleted_resources += sums.resources;
-		pair->deleted_bytes += sums.bytes;
-	}
-	return OUTCOME_OK;
-}
-
-// The tenant was deleted, recovered or purged.
-static void apply_to_tenant(struct verifier *v, const struct sql_usage_recount_tenant_row *change)
-{
-	struct pair *tenant = tenant_of(v, change->tenant_id);
-	bool deleted = str_eq_c(change->verb, "deleted"), recovered = str_eq_c(change->verb, "recovered");
-	int64_t until_us = change->until_is_null ? 0 : change->until, rest_us = until_us != 0 ? until_us - change->at : 0;
-
-	if (tenant->left_out || (deleted && tenant->deleted))
-		return;
-	if (recovered && tenant->deleted && tenant->unknown) {
-		leave_out(v, tenant);
-		return;
-	}
-	for (size_t next = tenant->next_of_tenant; next != 0; next = pair_at(v, next - 1)->next_of_tenant) {
-		struct pair *pair = pair_at(v, next - 1);
-		struct sums sums = { 0, 0, 0, 0 };
-		if (deleted) {
-			pair->deleted_resources = pair->counted_resources;
-			pair->deleted_bytes = pair->counted_bytes;
-			sums = sums_for(-pair->counted_resources, -pair->counted_bytes, rest_us);
-		} else {
-			if (recovered)
-				sums = sums_for(pair->deleted_resources, pair->deleted_bytes, rest_us);
-			pair->deleted_resources = pair->deleted_bytes = 0;
-		}
-		if (sums.resources != 0 || sums.bytes != 0)
-			add(v, next - 1, until_us, &sums);
-	}
-	tenant->deleted = deleted;
-	tenant->unknown = false;
-}
-
-static enum outcome recount_tenant(struct verifier *v, uint64_t id, int64_t closed_until_us, int64_t since_us)
-{
-	struct registry *registry = v->registry;
-	const struct sql_usage_recount_tenant in = { .id = id, .closed_until = closed_until_us };
-	struct db_rows rows;
-	enum db_result result = sql_usage_recount_tenant_run(registry->db, registry->pool, &in, &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (rows.n == 0)
-		return OUTCOME_OK; // the log was shortened: that is found out at the end
-	const struct sql_usage_recount_tenant_row *change = sql_usage_recount_tenant_row(&rows, 0);
-	if (change->tenant_id <= v->first || change->tenant_id > v->last)
-		return OUTCOME_OK;
-	if (since_us == 0)
-		apply_to_tenant(v, change);
-	else if (change->at >= since_us)
-		leave_out(v, tenant_of(v, change->tenant_id)); // it is in the state at the beginning, but counts behind it
-	return OUTCOME_OK;
-}
-
-// Goes through the changes with after < id <= upto, in their order. since_us: as for recount(), 0 for all of them.
-static enum outcome read_changes(struct verifier *v, uint64_t after, uint64_t upto, int64_t closed_until_us, int64_t since_us)
-{
-	struct registry *registry = v->registry;
-	enum outcome outcome = OUTCOME_OK;
-	struct db_rows rows;
-
-	while (outcome == OUTCOME_OK && after < upto) {
-		struct pool_mark mark = pool_mark(registry->pool);
-		const struct sql_usage_slice slice = { .after = after, .upto = upto, .size = CHANGES_AT_ONCE };
-		enum db_result result = sql_usage_slice_run(registry->db, registry->pool, SQL_USAGE_SLICE_OF_CHANGES, &slice, &rows);
-		uint64_t end = result == DB_OK && rows.n > 0 ? sql_usage_slice_row(&rows, 0)->id : upto;
-		const struct sql_usage_obstacles in = { .after = after, .upto = end };
-		if (result == DB_OK)
-			result = sql_usage_obstacles_run(registry->db, registry->pool, &in, &rows);
-		if (result != DB_OK)
-			return registry_db_failed(result);
-		const struct sql_usage_obstacles_row *found = sql_usage_obstacles_row(&rows, 0);
-		uint64_t of_tenant = found->of_tenant_is_null ? 0 : found->of_tenant;
-		if (of_tenant != 0)
-			end = of_tenant;
-		outcome = recount(v, after, end, closed_until_us, since_us);
-		if (outcome == OUTCOME_OK && of_tenant != 0)
-			outcome = recount_tenant(v, of_tenant, closed_until_us, since_us);
-		after = end;
-		pool_rewind(registry->pool, mark);
-	}
-	return outcome;
-}
 
 // ---- differences
 
 // Was something deleted that the run began with: changes, closings, or the opening balance?
-static enum outcome is_overtaken(struct verifier *v, bool *overtaken)
+static enum outcome is_overtaken(struct usage_verifier *v, bool *overtaken)
 {
 	struct registry *registry = v->registry;
 	struct db_rows reach, progress;
@@ -342,7 +35,7 @@ static enum outcome is_overtaken(struct verifier *v, bool *overtaken)
 	return OUTCOME_OK;
 }
 
-static enum outcome name_pair(struct verifier *v, uint64_t tenant_id, uint64_t type_id, struct usage_difference *difference)
+static enum outcome name_pair(struct usage_verifier *v, uint64_t tenant_id, uint64_t type_id, struct usage_difference *difference)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_tenant_name in = { .id = tenant_id };
@@ -357,14 +50,14 @@ static enum outcome name_pair(struct verifier *v, uint64_t tenant_id, uint64_t t
 	return OUTCOME_OK;
 }
 
-static void tell(struct verifier *v, struct usage_difference *difference, const char *what)
+static void tell(struct usage_verifier *v, struct usage_difference *difference, const char *what)
 {
 	difference->what = what;
 	v->run->differences++;
 	v->run->report(v->run->arg, difference);
 }
 
-static void tell_number(struct verifier *v, struct usage_difference *difference, const char *what, int64_t stored, int64_t counted)
+static void tell_number(struct usage_verifier *v, struct usage_difference *difference, const char *what, int64_t stored, int64_t counted)
 {
 	if (stored == counted)
 		return;
@@ -373,7 +66,7 @@ static void tell_number(struct verifier *v, struct usage_difference *difference,
 	tell(v, difference, what);
 }
 
-static void tell_seconds(struct verifier *v, struct usage_difference *difference, const char *what, usage_sum stored, usage_sum counted)
+static void tell_seconds(struct usage_verifier *v, struct usage_difference *difference, const char *what, usage_sum stored, usage_sum counted)
 {
 	if (stored == counted)
 		return;
@@ -383,29 +76,29 @@ static void tell_seconds(struct verifier *v, struct usage_difference *difference
 }
 
 // Compares a pair's stored row with what was counted. stored NULL: there is no row, so it has what the newest one before says.
-static enum outcome compare(struct verifier *v, size_t index, const struct sql_usage_stored_row *stored)
+static enum outcome compare(struct usage_verifier *v, size_t index, const struct sql_usage_stored_row *stored)
 {
-	struct pair *pair = pair_at(v, index);
+	struct usage_pair *pair = usage_pair_at(v, index);
 	const struct sql_usage_closings_row *period = &v->period;
 	int64_t length_us = period->until - period->since;
-	struct sums counted = sums_for(pair->resources, pair->bytes, length_us);
-	struct sums is = sums_for(pair->stored_resources, pair->stored_bytes, length_us);
+	struct usage_sums counted = usage_sums_for(pair->resources, pair->bytes, length_us);
+	struct usage_sums is = usage_sums_for(pair->stored_resources, pair->stored_bytes, length_us);
 	// Nobody knows what was counted in that period before the opening balance.
 	bool has_seconds = v->opened_us == 0 || v->is_first_opening || v->opened_us < period->since;
 	bool same, overtaken = false;
 
-	add_sums(&counted, &pair->now);
+	usage_add_sums(&counted, &pair->now);
 	if (stored != NULL) {
-		is = (struct sums){ stored->resources, stored->bytes, usage_sum_of_text(stored->resource_us), usage_sum_of_text(stored->byte_us) };
+		is = (struct usage_sums){ stored->resources, stored->bytes, usage_sum_of_text(stored->resource_us), usage_sum_of_text(stored->byte_us) };
 		v->run->rows++;
 	}
 	pair->stored_resources = is.resources;
 	pair->stored_bytes = is.bytes;
 	same = is.resources == counted.resources && is.bytes == counted.bytes && (stored == NULL || stored->since == period->since) &&
 	       (!has_seconds || (is.resource_us == counted.resource_us && is.byte_us == counted.byte_us));
-	if (same || tenant_of(v, pair->tenant_id)->left_out)
+	if (same || usage_pair_of_tenant(v, pair->tenant_id)->left_out)
 		return OUTCOME_OK;
-	pair = pair_at(v, index);
+	pair = usage_pair_at(v, index);
 	enum outcome outcome = is_overtaken(v, &overtaken);
 	v->run->overtaken = overtaken;
 	if (outcome != OUTCOME_OK || overtaken)
@@ -427,24 +120,24 @@ static enum outcome compare(struct verifier *v, size_t index, const struct sql_u
 
 // ---- periods
 
-static bool must_end(struct verifier *v)
+static bool must_end(struct usage_verifier *v)
 {
 	v->run->stopped = v->run->stopped || (v->run->stop != NULL && *v->run->stop);
 	return v->run->stopped || v->run->overtaken;
 }
 
 // The pair has what was counted, from the end of the period at hand on.
-static void settle(struct verifier *v, size_t index)
+static void settle(struct usage_verifier *v, size_t index)
 {
-	struct pair *pair = pair_at(v, index);
+	struct usage_pair *pair = usage_pair_at(v, index);
 
 	pair->resources += pair->now.resources;
 	pair->bytes += pair->now.bytes;
-	pair->now = (struct sums){ 0, 0, 0, 0 };
+	pair->now = (struct usage_sums){ 0, 0, 0, 0 };
 	pair->touched = false;
 }
 
-static enum outcome compare_stored(struct verifier *v)
+static enum outcome compare_stored(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	struct sql_usage_stored in = { .until = v->period.until, .tenant_id = v->first, .type_id = INT64_MAX, .last = v->last, .limit = ROWS_AT_ONCE };
@@ -458,7 +151,7 @@ static enum outcome compare_stored(struct verifier *v)
 			return registry_db_failed(result);
 		for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK && !must_end(v); i++) {
 			const struct sql_usage_stored_row *row = sql_usage_stored_row(&rows, i);
-			size_t index = find_pair(v, row->tenant_id, row->type_id);
+			size_t index = usage_pair_find(v, row->tenant_id, row->type_id);
 			outcome = compare(v, index, row);
 			settle(v, index);
 			in.tenant_id = row->tenant_id;
@@ -469,7 +162,7 @@ static enum outcome compare_stored(struct verifier *v)
 	return outcome;
 }
 
-static enum outcome tell_strays(struct verifier *v)
+static enum outcome tell_strays(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_strays in = {
@@ -492,29 +185,29 @@ static enum outcome tell_strays(struct verifier *v)
 }
 
 // Compares the period at hand, whose changes were counted.
-static enum outcome compare_period(struct verifier *v)
+static enum outcome compare_period(struct usage_verifier *v)
 {
 	const size_t *touched;
 	enum outcome outcome = compare_stored(v);
 
 	touched = v->touched.items;
 	for (size_t i = 0; i < v->touched.n && outcome == OUTCOME_OK && !must_end(v); i++) {
-		if (pair_at(v, touched[i])->touched)
+		if (usage_pair_at(v, touched[i])->touched)
 			outcome = compare(v, touched[i], NULL);
 	}
 	return outcome == OUTCOME_OK ? tell_strays(v) : outcome;
 }
 
-static enum outcome verify_period(struct verifier *v)
+static enum outcome verify_period(struct usage_verifier *v)
 {
 	struct usage_verification *run = v->run;
 	uint64_t after = v->position;
 	enum outcome outcome = OUTCOME_OK;
 
-	take_later(v);
+	usage_recount_later(v);
 	if (v->period.last_change > after) {
 		v->position = v->period.last_change;
-		outcome = read_changes(v, after, v->position, v->period.since, 0);
+		outcome = usage_recount(v, after, v->position, v->period.since, 0);
 	}
 	if (outcome == OUTCOME_OK && v->period.since >= v->verified_us) {
 		outcome = compare_period(v);
@@ -526,7 +219,7 @@ static enum outcome verify_period(struct verifier *v)
 	}
 	const size_t *touched = v->touched.items;
 	for (size_t i = 0; i < v->touched.n; i++) {
-		if (pair_at(v, touched[i])->touched)
+		if (usage_pair_at(v, touched[i])->touched)
 			settle(v, touched[i]);
 	}
 	v->touched.n = 0;
@@ -534,7 +227,7 @@ static enum outcome verify_period(struct verifier *v)
 }
 
 // A period begins where the one before ends.
-static void check_gap(struct verifier *v, int64_t since_us)
+static void check_gap(struct usage_verifier *v, int64_t since_us)
 {
 	struct usage_difference difference = { .tenant = STR_NONE, .type = STR_NONE, .since_us = v->period.since, .until_us = v->period.until };
 
@@ -542,7 +235,7 @@ static void check_gap(struct verifier *v, int64_t since_us)
 		tell_seconds(v, &difference, "from", v->period.since, since_us);
 }
 
-static enum outcome verify_periods(struct verifier *v)
+static enum outcome verify_periods(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	struct sql_usage_closings in = { .after = v->since_us, .last = v->last_us, .limit = CLOSINGS_AT_ONCE };
@@ -570,7 +263,7 @@ static enum outcome verify_periods(struct verifier *v)
 // ---- the beginning
 
 // Where does it begin? *nothing: there is no closed period behind which the log has all changes.
-static enum outcome find_beginning(struct verifier *v, bool *nothing)
+static enum outcome find_beginning(struct usage_verifier *v, bool *nothing)
 {
 	struct registry *registry = v->registry;
 	struct db_rows reach, progress, found;
@@ -620,7 +313,7 @@ static enum outcome find_beginning(struct verifier *v, bool *nothing)
 }
 
 // Of an opening balance, the period in which it was taken is the first that is compared.
-static enum outcome find_first_compared(struct verifier *v)
+static enum outcome find_first_compared(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_closings in = { .after = v->opened_us, .last = v->last_us, .limit = 1 };
@@ -636,7 +329,7 @@ static enum outcome find_first_compared(struct verifier *v)
 }
 
 // What is stored at the end of the period before the first that is compared.
-static enum outcome load_stored(struct verifier *v)
+static enum outcome load_stored(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_balances in = { .after = v->first, .upto = v->last, .until = v->verified_us };
@@ -647,7 +340,7 @@ static enum outcome load_stored(struct verifier *v)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_usage_balances_row *row = sql_usage_balances_row(&rows, i);
-		struct pair *pair = pair_at(v, find_pair(v, row->tenant_id, row->type_id));
+		struct usage_pair *pair = usage_pair_at(v, usage_pair_find(v, row->tenant_id, row->type_id));
 		pair->stored_resources = row->resources;
 		pair->stored_bytes = row->bytes;
 		if (v->opened_us == 0) {
@@ -658,7 +351,7 @@ static enum outcome load_stored(struct verifier *v)
 	return OUTCOME_OK;
 }
 
-static enum outcome load_opening(struct verifier *v)
+static enum outcome load_opening(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_opened in = { .after = v->first, .upto = v->last };
@@ -669,11 +362,11 @@ static enum outcome load_opening(struct verifier *v)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_usage_opened_row *row = sql_usage_opened_row(&rows, i);
-		struct pair *pair = pair_at(v, find_pair(v, row->tenant_id, row->type_id));
+		struct usage_pair *pair = usage_pair_at(v, usage_pair_find(v, row->tenant_id, row->type_id));
 		if (row->suspended) {
 			pair->deleted_resources = row->resources;
 			pair->deleted_bytes = row->bytes;
-			tenant_of(v, row->tenant_id)->deleted = true;
+			usage_pair_of_tenant(v, row->tenant_id)->deleted = true;
 			continue;
 		}
 		pair->resources = pair->counted_resources = row->resources;
@@ -682,7 +375,7 @@ static enum outcome load_opening(struct verifier *v)
 	return OUTCOME_OK;
 }
 
-static enum outcome load_deleted(struct verifier *v)
+static enum outcome load_deleted(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_deleted_then in = { .after = v->first, .upto = v->last, .id = v->position };
@@ -692,18 +385,18 @@ static enum outcome load_deleted(struct verifier *v)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++) {
-		struct pair *tenant = tenant_of(v, sql_usage_deleted_then_row(&rows, i)->tenant_id);
+		struct usage_pair *tenant = usage_pair_of_tenant(v, sql_usage_deleted_then_row(&rows, i)->tenant_id);
 		tenant->deleted = tenant->unknown = true;
 	}
 	return OUTCOME_OK;
 }
 
-static enum outcome verify_slice(struct verifier *v)
+static enum outcome verify_slice(struct usage_verifier *v)
 {
 	uint64_t position = v->position;
 
 	pool_clear(v->pool);
-	v->pairs = v->touched = v->later = (struct list){ NULL, 0, 0 };
+	v->pairs = v->touched = v->later = (struct usage_items){ NULL, 0, 0 };
 	v->slots = NULL;
 	v->n_slots = 0;
 	v->period = (struct sql_usage_closings_row){ .until = 0 };
@@ -711,14 +404,14 @@ static enum outcome verify_slice(struct verifier *v)
 	if (outcome == OUTCOME_OK)
 		outcome = v->opened_us != 0 ? load_opening(v) : load_deleted(v);
 	if (outcome == OUTCOME_OK && v->opened_us == 0)
-		outcome = read_changes(v, v->needed_id, v->position, 0, v->since_us);
+		outcome = usage_recount(v, v->needed_id, v->position, 0, v->since_us);
 	if (outcome == OUTCOME_OK)
 		outcome = verify_periods(v);
 	v->position = position;
 	return outcome;
 }
 
-static enum outcome verify_slices(struct verifier *v)
+static enum outcome verify_slices(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	enum outcome outcome = OUTCOME_OK;
@@ -740,7 +433,7 @@ static enum outcome verify_slices(struct verifier *v)
 
 enum outcome usage_verify(struct registry *registry, struct usage_verification *run)
 {
-	struct verifier v = { .registry = registry, .run = run, .pool = pool_new() };
+	struct usage_verifier v = { .registry = registry, .run = run, .pool = pool_new() };
 	bool nothing, overtaken = false;
 
 	assert(run->report != NULL);
