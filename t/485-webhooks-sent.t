@@ -12,6 +12,7 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Metrics;
 use Tenure::Receiver;
 
 my $receiver = Tenure::Receiver->start;
@@ -105,6 +106,11 @@ subtest 'given up, and revived' => sub {
     is scalar(grep { $_->{body} =~ m{/lost} } $receiver->attempts('/dead')), 10, 'ten';
     my ($dead) = @{ $ann->get("$list/dead/deliveries")->json->{deliveries} };
     is_deeply [@$dead{qw(kind state attempts status)}], ['changes', 'dead', 10, 503], 'it is shown';
+    my $metrics = sub { return Tenure::Metrics::of_socket($instance->env('TENURE_METRICS_SOCKET')) };
+    ok wait_until(sub { my $now = $metrics->(); ($now->{'tenure_webhook_messages{state="dead"}'} // 0) == 1 }, 60), 'monitoring sees it';
+    my $counted = $metrics->();
+    is $counted->{'tenure_webhook_deliveries_total{result="given_up"}'}, 1, 'one was given up';
+    cmp_ok $counted->{'tenure_webhook_deliveries_total{result="failed"}'}, '>=', 9, 'the attempts before failed';
     $receiver->mode('/dead' => 'ok');
     $ann->put('/v2.0/t1/persistentvolumes/next', json => {})->is_status(201);
     ok wait_for('/dead', sub { grep { $_->{resource} eq 'persistentvolumes/next' } @_ }), 'the next ones come';
@@ -192,6 +198,8 @@ subtest 'a deleted tenant' => sub {
     $admin->put('/v2.0/t2/persistentvolumes/mark', json => {});
     ok wait_for('/ops', sub { grep { ($_->{resource} // '') =~ /mark/ } @_ }), 'later changes, too';
     is scalar(() = $receiver->attempts('/all')), $before, 'its own webhooks rest';
+    my $seen = sub { my ($code, $text) = $instance->manage('status', '--format', 'json'); return JSON::PP->new->decode($text)->{seen}{webhooks} };
+    ok wait_until(sub { $seen->()->{active} == 1 }, 60), 'monitoring counts operators\' alone';
     $admin->post('/v2.0/t1/action/recover')->is_status(204);
     ok wait_for('/all', sub { grep { $_->{verb} eq 'recovered' && !$_->{resource} } @_ }), 'and go on when it is recovered';
 };

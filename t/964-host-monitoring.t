@@ -14,12 +14,14 @@ use Test::More;
 use Tenure::Daemon;
 use Tenure::Instance;
 use Tenure::Metrics;
+use Tenure::Receiver;
 use Tenure::Run;
 
 my $source   = Tenure::Instance::source_dir();
 my $build    = Tenure::Instance::build_dir();
 # Nobody purges by himself, so that the time of the last purge is the test's.
-my $instance = Tenure::Instance->start(settings => { 'host.reap_interval' => 0 }, allow => [ qr/connection lost/, qr/mover \d+ (?:ended by signal|is killed)/ ]);
+my $instance = Tenure::Instance->start(settings => { 'host.reap_interval' => 0, 'webhooks.allow' => '127.0.0.1', 'webhooks.allow_http' => 'yes',
+    'webhooks.retry_first' => 100, 'webhooks.retry_most' => 500, 'webhooks.attempts' => 1000, 'webhooks.lease' => 2 }, allow => [ qr/connection lost/, qr/mover \d+ (?:ended by signal|is killed)/ ]);
 my $admin    = $instance->admin;
 my $stamp    = "$instance->{dir}/last-backup";
 
@@ -81,6 +83,54 @@ subtest 'status' => sub {
     is $code, 66, 'where nothing serves';
     like $text, qr/no process of this version has served/, 'it says so';
     ok !-e "$nothing->{dir}/shared", 'and makes no file';
+};
+
+subtest 'webhooks' => sub {
+    my $receiver = Tenure::Receiver->start;
+    my $socket   = $instance->env('TENURE_METRICS_SOCKET');
+    my $sees     = sub { my ($test, $name) = @_; ok Tenure::Instance::wait_until(sub { $test->(status()) }, 60), $name or diag explain status()->{seen}; return };
+    my $ages     = sub { my ($days) = @_; $instance->sql("UPDATE changes SET at = at + INTERVAL $days DAY WHERE id > (SELECT MIN(position) FROM webhook_cursors)") };
+    is_deeply [@{ status()->{seen}{webhooks} }{qw(active failing paused disabled)}], [0, 0, 0, 0], 'none at first';
+    like +($instance->manage('status'))[1], qr/^webhooks +none$/m, '... for people, too';
+    $admin->make_tenant('told');
+    my $put = sub { my ($name, %more) = @_; return $admin->put("/v2.0/told/webhooks/$name", json => { url => $receiver->url("/$name"), %more }) };
+    $put->('hook', types => ['persistentvolumes'])->is_status(201);
+    $put->('rests', paused => JSON::PP::true())->is_status(201);
+    $admin->make('/v2.0/told/persistentvolumes/told');
+    $sees->(sub { my ($s) = @_; $s->{webhook_messages_received} >= 1 && $s->{seen}{webhooks}{active} == 1 && $s->{seen}{webhooks}{paused} == 1 }, 'a message is received');
+    $sees->(sub { my ($w) = $_[0]{seen}{webhooks}; $w->{sender_works} && !defined $w->{oldest_waiting_seconds} && !defined $w->{oldest_failing_seconds} }, 'nothing waits');
+    like +($instance->manage('status'))[1], qr/^webhooks +1 active, 0 failing, 1 paused, 0 disabled; 0 messages given up$/m, 'for people';
+    is Tenure::Metrics::of_socket($socket)->{$_->[0]}, $_->[1], $_->[0] for ['tenure_webhooks{state="paused"}', 1], ['tenure_webhook_sender_up', 1],
+        ['tenure_webhook_deliveries_total{result="failed"}', 0];
+    becomes(0, qr/ webhooks_late=0s;900;7200;0 webhooks_failing=0s;86400;;0 /, 'the plugin finds them well');
+
+    $receiver->mode('/hook' => 500);
+    $admin->make('/v2.0/told/persistentvolumes/refused');
+    $sees->(sub { my ($w) = $_[0]{seen}{webhooks}; $w->{failing} == 1 && defined $w->{oldest_failing_seconds} && !defined $w->{oldest_waiting_seconds} }, 'a receiver that fails');
+    $ages->(-2);
+    becomes(1, qr/WARNING - a failing receiver has not taken a change from 2 d ago/, 'for days');
+    like +($instance->manage('status'))[1], qr/^webhooks .*; the oldest that a receiver did not take is from 2 d ago$/m, 'which people are told';
+    cmp_ok abs(time - 172_800 - (Tenure::Metrics::of_socket($socket)->{tenure_webhook_oldest_failing_timestamp_seconds} // 0)), '<', 3600, 'and Prometheus';
+    cmp_ok Tenure::Metrics::of_socket($socket)->{'tenure_webhook_deliveries_total{result="failed"}'}, '>', 0, 'attempts that failed';
+    $receiver->mode('/hook' => 'ok');
+    becomes(0, qr/OK/, 'until it takes it');
+
+    # Without the row nobody can hold the lease.
+    $instance->sql('DELETE FROM webhook_lease');
+    $admin->make('/v2.0/told/persistentvolumes/waits');
+    $ages->(-1);
+    becomes(2, qr/no host sends to webhooks: start tenured-host, a change has been waiting to be sent to a webhook for 24 h/, 'nobody sends');
+    like +($instance->manage('status'))[1], qr/^webhooks .*; the oldest change waits to be sent for 24 h\nNOBODY SENDS /m, 'which people are told';
+    is Tenure::Metrics::of_socket($socket)->{tenure_webhook_sender_up}, 0, 'and Prometheus';
+    $instance->sql('INSERT INTO webhook_lease (id) VALUES (1)');
+    becomes(0, qr/OK/, 'until somebody does');
+
+    # What no webhook asks for is looked at, which is stored within half a minute.
+    $admin->put('/v2.0/told', json => { metadata => { told => 'no' } });
+    $admin->make('/v2.0/told/namespaces/unasked');
+    $ages->(-1);
+    becomes(0, qr/OK/, 'what nobody asks for does not wait for long');
+    $admin->delete("/v2.0/told/webhooks/$_")->is_status(204) for 'hook', 'rests';
 };
 
 subtest 'check_tenure' => sub {

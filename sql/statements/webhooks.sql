@@ -257,3 +257,61 @@ WHERE l.id = 1 AND l.claim = :claim AND m.state = 'queued';
 -- @statement webhook_forget
 -- @in webhook_id uint, before time
 DELETE FROM webhook_messages WHERE webhook_id = :webhook_id AND state <> 'queued' AND ended_at < :before;
+
+-- ---- for monitoring
+
+-- What their owners see; those of deleted tenants rest.
+-- @fragment webhook_lives
+webhooks w
+STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = w.id
+LEFT JOIN tenants t ON t.id = w.tenant_id
+WHERE (w.tenant_id = 0 OR t.deleted_at IS NULL)
+
+-- @statement webhook_counts
+-- @out active uint, failing uint, paused uint, disabled uint
+-- @scans all webhooks
+SELECT CAST(COALESCE(SUM(s.state = 'active'), 0) AS UNSIGNED) AS active, CAST(COALESCE(SUM(s.state = 'failing'), 0) AS UNSIGNED) AS failing,
+  CAST(COALESCE(SUM(s.state = 'paused'), 0) AS UNSIGNED) AS paused, CAST(COALESCE(SUM(s.state = 'disabled'), 0) AS UNSIGNED) AS disabled
+FROM (
+  SELECT CASE WHEN w.paused <> 0 THEN 'paused' WHEN c.disabled_at IS NOT NULL THEN 'disabled' WHEN c.failing_since IS NOT NULL THEN 'failing'
+    ELSE 'active' END AS state
+  FROM {webhook_lives}) s;
+
+-- Messages, counted up to a limit.
+-- @statement webhook_message_counts
+-- @in limit uint
+-- @out dead uint, queued uint
+SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM webhook_messages m WHERE m.state = 'dead' LIMIT :limit) d) AS dead,
+  (SELECT COUNT(*) FROM (SELECT 1 FROM webhook_messages m WHERE m.state = 'queued' LIMIT :limit) q) AS queued;
+
+-- @choice webhook_kind
+-- @case active
+c.failing_since IS NULL
+-- @case failing
+c.failing_since IS NOT NULL
+
+-- Webhooks that have changes behind their position, the one that is farthest behind first.
+-- @statement webhook_behind
+-- @in horizon uint, limit uint
+-- @out tenant_id uint, position uint
+-- @scans all webhooks
+-- @sorts likewise
+SELECT w.tenant_id, c.position
+FROM {webhook_lives} AND w.paused = 0 AND c.disabled_at IS NULL AND {webhook_kind} AND c.position < :horizon
+  AND (w.tenant_id = 0
+    OR (SELECT x.id FROM changes x WHERE x.tenant_id = w.tenant_id ORDER BY x.id DESC LIMIT 1) > c.position
+    OR (SELECT x.id FROM changes x WHERE x.from_tenant_id = w.tenant_id ORDER BY x.id DESC LIMIT 1) > c.position)
+ORDER BY c.position
+LIMIT :limit;
+
+-- The first change behind a position; limit: 1.
+-- @statement webhook_first_change
+-- @in tenant change_tenant, after uint, up_to uint, limit uint
+-- @out id uint, at time
+-- @scans the ids that an index gave
+-- @sorts the ids that an index gave: at most twice limit
+SELECT c.id, c.at
+FROM {webhook_change_ids} i
+STRAIGHT_JOIN changes c ON c.id = i.id
+ORDER BY c.id
+LIMIT :limit;

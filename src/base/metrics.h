@@ -48,6 +48,9 @@ enum metrics_counter {
 	METRICS_MOVES_DONE,           // of the background
 	METRICS_MOVES_FAILED,
 	METRICS_SLOW_REQUESTS,        // above the setting slow_request
+	METRICS_WEBHOOK_RECEIVED,     // attempts to send a message to a webhook: the receiver took it,
+	METRICS_WEBHOOK_FAILED,       // it did not, and is asked again,
+	METRICS_WEBHOOK_GIVEN_UP,     // it did not, and is not
 	METRICS__COUNTERS,
 };
 
@@ -65,6 +68,15 @@ enum metrics_gauge {
 	METRICS_MAINTENANCE_SINCE_US, // since 1970; 0: changes are allowed
 	METRICS_USAGE_CLOSED_US,      // the end of the last closed period of usage, or when counting began, since 1970; 0: it did not
 	METRICS_USAGE_DUE_SINCE_US,   // since when another period is over and not closed, since 1970; 0: none is
+	METRICS_WEBHOOKS_ACTIVE,      // webhooks by state
+	METRICS_WEBHOOKS_FAILING,
+	METRICS_WEBHOOKS_PAUSED,
+	METRICS_WEBHOOKS_DISABLED,
+	METRICS_WEBHOOK_MESSAGES_DEAD, // that were given up; 10,000 may mean more
+	METRICS_WEBHOOK_MESSAGES_QUEUED, // pings and revived messages that are to be sent; likewise
+	METRICS_WEBHOOK_SENDER_WORKS, // 1 if a process of some host sends, or 0
+	METRICS_WEBHOOK_WAITING_US,   // when the oldest change was made that an active webhook has yet to be told of, since 1970; 0: none
+	METRICS_WEBHOOK_FAILING_US,   // the same of failing webhooks
 	METRICS__GAUGES,
 };
 

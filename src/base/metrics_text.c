@@ -111,13 +111,19 @@ static void add_one(struct buf *out, const char *name, const char *type, const c
 	buf_addf(out, "%s %llu\n", name, (unsigned long long)value);
 }
 
-// Two values of the same name, which differ by a label.
+// Values of the same name, which differ by a label.
+static void add_many(struct buf *out, const char *name, const char *type, const char *help, const char *label,
+	const char *const *values, const uint64_t *n, size_t count)
+{
+	add_head(out, name, type, help);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "%s{%s=\"%s\"} %llu\n", name, label, values[i], (unsigned long long)n[i]);
+}
+
 static void add_two(struct buf *out, const char *name, const char *type, const char *help, const char *label,
 	const char *const values[2], const uint64_t n[2])
 {
-	add_head(out, name, type, help);
-	for (size_t i = 0; i < 2; i++)
-		buf_addf(out, "%s{%s=\"%s\"} %llu\n", name, label, values[i], (unsigned long long)n[i]);
+	add_many(out, name, type, help, label, values, n, 2);
 }
 
 // Microseconds as seconds.
@@ -212,6 +218,7 @@ static void add_outcomes(struct buf *out, const struct metrics *metrics)
 static void add_counters(struct buf *out, const uint64_t n[METRICS__COUNTERS])
 {
 	static const char *const results[2] = { "hit", "miss" }, *const ends[2] = { "done", "failed" };
+	static const char *const deliveries[3] = { "received", "failed", "given_up" };
 
 	add_one(out, "tenure_database_round_trips_total", "counter", "Round trips of workers to the database.", n[METRICS_ROUND_TRIPS]);
 	add_one(out, "tenure_database_connections_total", "counter", "Connections to the database that workers have opened.",
@@ -230,6 +237,27 @@ static void add_counters(struct buf *out, const uint64_t n[METRICS__COUNTERS])
 	add_one(out, "tenure_workers_failed_total", "counter", "Workers that ended or were killed unasked, and were replaced by a master.",
 		n[METRICS_WORKERS_FAILED]);
 	add_one(out, "tenure_slow_requests_total", "counter", "Requests that took longer than slow_request.", n[METRICS_SLOW_REQUESTS]);
+	add_many(out, "tenure_webhook_deliveries_total", "counter",
+		"Attempts to send a message to a webhook: the receiver took it, will be asked again, or the message was given up.", "result", deliveries,
+		(uint64_t[]){ n[METRICS_WEBHOOK_RECEIVED], n[METRICS_WEBHOOK_FAILED], n[METRICS_WEBHOOK_GIVEN_UP] }, COUNT_OF(deliveries));
+}
+
+static void add_webhooks(struct buf *out, const int64_t *gauges)
+{
+	static const char *const states[4] = { "active", "failing", "paused", "disabled" }, *const kinds[2] = { "dead", "queued" };
+
+	add_many(out, "tenure_webhooks", "gauge", "Webhooks by state.", "state", states,
+		(uint64_t[]){ (uint64_t)gauges[METRICS_WEBHOOKS_ACTIVE], (uint64_t)gauges[METRICS_WEBHOOKS_FAILING],
+			(uint64_t)gauges[METRICS_WEBHOOKS_PAUSED], (uint64_t)gauges[METRICS_WEBHOOKS_DISABLED] },
+		COUNT_OF(states));
+	add_two(out, "tenure_webhook_messages", "gauge", "Messages that were given up, and those beside the changes that are to be sent.", "state",
+		kinds, (uint64_t[]){ (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_DEAD], (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_QUEUED] });
+	add_one(out, "tenure_webhook_sender_up", "gauge", "1 if a host service, here or on another host, sends to webhooks.",
+		(uint64_t)gauges[METRICS_WEBHOOK_SENDER_WORKS]);
+	add_time(out, "tenure_webhook_oldest_waiting_timestamp_seconds",
+		"When the oldest change was made that a webhook has yet to be told of whose receiver takes messages.", gauges[METRICS_WEBHOOK_WAITING_US]);
+	add_time(out, "tenure_webhook_oldest_failing_timestamp_seconds", "The same of webhooks whose receivers fail.",
+		gauges[METRICS_WEBHOOK_FAILING_US]);
 }
 
 // What the host service saw.
@@ -258,6 +286,7 @@ static void add_gauges(struct buf *out, const struct metrics_summary *sum)
 	add_time(out, "tenure_usage_closed_timestamp_seconds", "Up to when usage is closed.", gauges[METRICS_USAGE_CLOSED_US]);
 	add_time(out, "tenure_usage_due_since_timestamp_seconds", "Since when a period of usage is over and not closed.",
 		gauges[METRICS_USAGE_DUE_SINCE_US]);
+	add_webhooks(out, gauges);
 }
 
 void metrics_text(struct buf *out, const struct shared *shared, const char *version)

@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 8,
+	SHARED_VERSION = 9,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };

@@ -91,7 +91,27 @@ static const struct { const char *name; enum metrics_counter counter; } counters
 	{ "workers_failed", METRICS_WORKERS_FAILED },
 	{ "moves_done", METRICS_MOVES_DONE },
 	{ "moves_failed", METRICS_MOVES_FAILED },
+	{ "webhook_messages_received", METRICS_WEBHOOK_RECEIVED },
+	{ "webhook_attempts_failed", METRICS_WEBHOOK_FAILED },
+	{ "webhook_messages_given_up", METRICS_WEBHOOK_GIVEN_UP },
 };
+
+static struct doc *webhooks_doc(struct pool *pool, const struct status *status)
+{
+	const int64_t *gauges = status->sum.gauges;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_u64(pool, doc, "active", (uint64_t)gauges[METRICS_WEBHOOKS_ACTIVE]);
+	doc_set_u64(pool, doc, "failing", (uint64_t)gauges[METRICS_WEBHOOKS_FAILING]);
+	doc_set_u64(pool, doc, "paused", (uint64_t)gauges[METRICS_WEBHOOKS_PAUSED]);
+	doc_set_u64(pool, doc, "disabled", (uint64_t)gauges[METRICS_WEBHOOKS_DISABLED]);
+	doc_set_u64(pool, doc, "messages_dead", (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_DEAD]);
+	doc_set_u64(pool, doc, "messages_queued", (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_QUEUED]);
+	doc_set(doc, STR("sender_works"), doc_new_bool(pool, gauges[METRICS_WEBHOOK_SENDER_WORKS] != 0));
+	set_age(pool, doc, "oldest_waiting_seconds", age_s(status, gauges[METRICS_WEBHOOK_WAITING_US]));
+	set_age(pool, doc, "oldest_failing_seconds", age_s(status, gauges[METRICS_WEBHOOK_FAILING_US]));
+	return doc;
+}
 
 // What the host service saw; null if it has not looked lately.
 static struct doc *seen_doc(struct pool *pool, const struct status *status)
@@ -113,6 +133,7 @@ static struct doc *seen_doc(struct pool *pool, const struct status *status)
 	set_age(pool, doc, "maintenance_seconds", age_s(status, gauges[METRICS_MAINTENANCE_SINCE_US]));
 	set_age(pool, doc, "usage_closed_seconds_ago", age_s(status, gauges[METRICS_USAGE_CLOSED_US]));
 	set_age(pool, doc, "usage_due_seconds", age_s(status, gauges[METRICS_USAGE_DUE_SINCE_US]));
+	doc_set(doc, STR("webhooks"), webhooks_doc(pool, status));
 	return doc;
 }
 
@@ -201,6 +222,35 @@ static void print_share(const char *name, uint64_t hits, uint64_t misses)
 			(unsigned long long)(hits + misses));
 }
 
+static void print_late(const char *what, int64_t s)
+{
+	if (s < 0)
+		return;
+	printf("%s", what);
+	print_age(s);
+}
+
+static void print_webhooks(const struct status *status)
+{
+	const int64_t *gauges = status->sum.gauges;
+	int64_t all = gauges[METRICS_WEBHOOKS_ACTIVE] + gauges[METRICS_WEBHOOKS_FAILING] + gauges[METRICS_WEBHOOKS_PAUSED] +
+		gauges[METRICS_WEBHOOKS_DISABLED];
+
+	printf("webhooks        ");
+	if (all == 0) {
+		puts("none");
+		return;
+	}
+	printf("%lld active, %lld failing, %lld paused, %lld disabled; %lld messages given up", (long long)gauges[METRICS_WEBHOOKS_ACTIVE],
+		(long long)gauges[METRICS_WEBHOOKS_FAILING], (long long)gauges[METRICS_WEBHOOKS_PAUSED],
+		(long long)gauges[METRICS_WEBHOOKS_DISABLED], (long long)gauges[METRICS_WEBHOOK_MESSAGES_DEAD]);
+	print_late("; the oldest change waits to be sent for ", age_s(status, gauges[METRICS_WEBHOOK_WAITING_US]));
+	print_late("; the oldest that a receiver did not take is from ", age_s(status, gauges[METRICS_WEBHOOK_FAILING_US]));
+	puts(gauges[METRICS_WEBHOOK_FAILING_US] > 0 ? " ago" : "");
+	if (gauges[METRICS_WEBHOOK_SENDER_WORKS] == 0)
+		puts("NOBODY SENDS    no host service, here or elsewhere, sends to webhooks");
+}
+
 static void print_seen(const struct status *status)
 {
 	const int64_t *gauges = status->sum.gauges;
@@ -242,6 +292,7 @@ static void print_seen(const struct status *status)
 		print_age(age_s(status, gauges[METRICS_USAGE_DUE_SINCE_US]));
 	}
 	putchar('\n');
+	print_webhooks(status);
 	if (gauges[METRICS_MAINTENANCE_SINCE_US] > 0) {
 		printf("MAINTENANCE     no changes for ");
 		print_age(age_s(status, gauges[METRICS_MAINTENANCE_SINCE_US]));

@@ -219,13 +219,33 @@ bool webhook_asks_for(const struct doc *filters, const struct change *change)
 
 // ---- what became of it
 
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held)
-{
-	const struct sql_webhook_skip in = { .claim = uuid_bytes(claim), .id = stream->id, .position = stream->position };
-	struct db_rows rows;
-	enum db_result result = sql_webhook_skip_run(registry->db, registry->pool, &in, &rows);
+struct skipping {
+	struct registry *registry;
+	const struct sql_webhook_skip *in;
+	size_t n;
+	uint64_t skipped;
+};
 
-	return written(result, &rows, held);
+static enum db_verdict run_skipping(void *arg)
+{
+	struct skipping *skipping = arg;
+	struct registry *registry = skipping->registry;
+
+	skipping->skipped = 0;
+	return sql_webhook_skip_bulk(registry->db, registry->pool, skipping->in, skipping->n, &skipping->skipped) == DB_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *held)
+{
+	struct sql_webhook_skip *in = POOL_ARRAY(registry->pool, struct sql_webhook_skip, n);
+	struct skipping skipping = { .registry = registry, .in = in, .n = n };
+
+	assert(n > 0);
+	for (size_t i = 0; i < n; i++)
+		in[i] = (struct sql_webhook_skip){ .claim = uuid_bytes(claim), .id = streams[i].id, .position = streams[i].position };
+	enum db_result result = db_txn_run(registry->db, DB_WRITE, NULL, run_skipping, &skipping);
+	*held = result == DB_OK && skipping.skipped == n;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held)

@@ -81,8 +81,8 @@ bool webhook_asks_for(const struct doc *filters, const struct change *change);
 
 // ---- what became of it
 
-// Nothing up to stream->position is asked for.
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held);
+// Nothing up to its position is asked for by each of these webhooks. *held: this is so of all of them.
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *held);
 // Writes down the message of the stream: position, begun_upto and message.
 enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held);
 

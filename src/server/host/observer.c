@@ -12,9 +12,14 @@
 #include "db/settings.h"
 #include "registry/registry.h"
 #include "registry/upkeep/observe.h"
+#include "registry/webhook/health.h"
+#include "registry/webhook/settings.h"
 #include "server/host/observer.h"
 
-enum { LOOK_S = 5 };
+enum {
+	LOOK_S = 5,
+	WEBHOOKS_SHARE = 20, // of the time, at most, it looks at webhooks
+};
 
 struct observer {
 	struct db *db;
@@ -25,11 +30,16 @@ struct observer {
 	bool away;             // the database did not answer at the last look
 	uint64_t horizon;      // at the last look
 	int64_t held_since_us; // since when the horizon has not moved though there are changes above it; 0: it is not held up
+	int64_t lease_us;      // after which a process that sends to webhooks and shows no sign of life counts as gone
+	struct webhook_health webhooks;
+	int64_t webhooks_due_us; // clock_tick_us() before which it does not look at webhooks again
+	int64_t beat_us;         // clock_tick_us() when the beat of the process that sends was first seen as it is
 };
 
 static bool observer_open(struct observer *observer, const struct config *config)
 {
 	*observer = (struct observer){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	observer->lease_us = (int64_t)webhook_settings(config)->lease * 1000000;
 	if (observer->db != NULL && observer->pool != NULL)
 		observer->store = registry_store_new(config, observer->db);
 	if (observer->store == NULL)
@@ -45,6 +55,40 @@ static void note_horizon(struct observer *observer, const struct observation *se
 	else if (observer->held_since_us == 0 || seen->horizon > observer->horizon)
 		observer->held_since_us = now_us;
 	observer->horizon = seen->horizon;
+}
+
+// Looks at webhooks, but not so often that it is at nothing else where there are very many.
+static enum outcome look_at_webhooks(struct observer *observer, uint64_t horizon)
+{
+	const struct webhook_health before = observer->webhooks;
+	int64_t began_us = clock_tick_us();
+
+	if (began_us < observer->webhooks_due_us)
+		return OUTCOME_OK;
+	enum outcome outcome = webhook_health(observer->registry, horizon, &observer->webhooks);
+	int64_t now_us = clock_tick_us();
+	observer->webhooks_due_us = now_us + (now_us - began_us) * WEBHOOKS_SHARE;
+	if (observer->beat_us == 0 || observer->webhooks.beat != before.beat)
+		observer->beat_us = now_us;
+	return outcome;
+}
+
+static void show_webhooks(const struct observer *observer, int64_t gauges[METRICS__GAUGES])
+{
+	static const struct uuid nobody;
+	const struct webhook_health *webhooks = &observer->webhooks;
+	int64_t quiet_us = clock_tick_us() - observer->beat_us;
+	bool held = memcmp(&webhooks->claim, &nobody, sizeof(nobody)) != 0;
+
+	gauges[METRICS_WEBHOOKS_ACTIVE] = (int64_t)webhooks->active;
+	gauges[METRICS_WEBHOOKS_FAILING] = (int64_t)webhooks->failing;
+	gauges[METRICS_WEBHOOKS_PAUSED] = (int64_t)webhooks->paused;
+	gauges[METRICS_WEBHOOKS_DISABLED] = (int64_t)webhooks->disabled;
+	gauges[METRICS_WEBHOOK_MESSAGES_DEAD] = (int64_t)webhooks->dead;
+	gauges[METRICS_WEBHOOK_MESSAGES_QUEUED] = (int64_t)webhooks->queued;
+	gauges[METRICS_WEBHOOK_SENDER_WORKS] = held && quiet_us < observer->lease_us + LOOK_S * INT64_C(1000000);
+	gauges[METRICS_WEBHOOK_WAITING_US] = webhooks->waiting_us;
+	gauges[METRICS_WEBHOOK_FAILING_US] = webhooks->failing_us;
 }
 
 // Reads everything into gauges. A schema of another version is shown, and nothing else of that database.
@@ -63,6 +107,8 @@ static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUG
 	outcome = registry_begin(observer->registry, observer->pool, &none, STR("tenured-host"), &observer->problem);
 	if (outcome == OUTCOME_OK)
 		outcome = observe(observer->registry, &seen);
+	if (outcome == OUTCOME_OK)
+		outcome = look_at_webhooks(observer, seen.horizon);
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_OK;
 	note_horizon(observer, &seen, clock_now_us());
@@ -76,6 +122,7 @@ static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUG
 	gauges[METRICS_MAINTENANCE_SINCE_US] = seen.maintenance_us;
 	gauges[METRICS_USAGE_CLOSED_US] = seen.usage_closed_us;
 	gauges[METRICS_USAGE_DUE_SINCE_US] = seen.usage_due_us;
+	show_webhooks(observer, gauges);
 	return OUTCOME_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/control.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -26,7 +27,8 @@ enum {
 	LOOK_MS = 200,      // between two looks at the horizon, while there are webhooks
 	IDLE_MS = 1000,     // between two looks at the lease, by those that don't send, or while there is nothing to send to
 	SCAN = 1000,        // changes that are read for one message
-	SKIP_SAVED = 10000, // ids that a cursor may be ahead of what is stored, if nothing of them is asked for
+	SKIP_SAVED = 10000, // ids that a cursor may be ahead of what is stored, if nothing of them is asked for,
+	SAVE_MS = 15000,    // and how long: by what is stored, monitoring tells how late this process is
 	TENANT_SHARE = 8,   // of the attempts at the same time one tenant has an eighth
 	GONE = 410,         // a receiver that answers so wants no more messages
 };
@@ -76,6 +78,7 @@ struct deliverer {
 	bool leads;                // it holds the lease
 	int64_t lease_until_us;    // it must not send after this without having renewed the lease
 	int64_t renew_us;          // when it is renewed next
+	int64_t save_us;           // when positions that are ahead of what is stored are stored next
 	struct webhook_lease seen; // by one that does not lead: the lease as it was seen last,
 	int64_t seen_us;           // and since when it has been so; 0: not seen yet
 	bool rests;                // during maintenance: what is on its way ends, nothing is begun
@@ -366,6 +369,29 @@ static enum outcome follow_horizon(struct deliverer *me)
 	return OUTCOME_OK;
 }
 
+// Stores how far webhooks are for which nothing had to be sent since their positions were stored.
+static enum outcome save_positions(struct deliverer *me)
+{
+	struct webhook_stream *ahead = POOL_ARRAY(me->registry->pool, struct webhook_stream, me->n_streams);
+	size_t n = 0;
+	bool held;
+
+	for (size_t i = 0; i < me->n_streams; i++) {
+		if (me->streams[i].is.begun_upto == 0 && me->streams[i].is.position > me->streams[i].stored)
+			ahead[n++] = me->streams[i].is;
+	}
+	me->save_us = clock_tick_us() + SAVE_MS * INT64_C(1000);
+	if (n == 0)
+		return OUTCOME_OK;
+	enum outcome outcome = webhook_skip(me->registry, &me->claim, ahead, n, &held);
+	me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
+	for (size_t i = 0; i < me->n_streams; i++) {
+		if (outcome == OUTCOME_OK && me->streams[i].is.begun_upto == 0)
+			me->streams[i].stored = me->streams[i].is.position;
+	}
+	return outcome;
+}
+
 // ---- sending
 
 // Sends a body. False: there is no memory; it is tried again.
@@ -424,7 +450,7 @@ static enum outcome begin_message(struct deliverer *me, struct stream *stream, c
 		stream->wants = more;
 		if (upto - stream->stored < SKIP_SAVED)
 			return OUTCOME_OK;
-		outcome = webhook_skip(me->registry, &me->claim, &stream->is, &held);
+		outcome = webhook_skip(me->registry, &me->claim, &stream->is, 1, &held);
 		stream->stored = upto;
 		me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
 		return outcome;
@@ -585,12 +611,14 @@ static enum outcome note_failure(struct deliverer *me, struct stream *stream, st
 	result->disables = is_disabled_by(me, stream, result);
 	result->next_us = result->now_us + pause;
 	if (!result->disables && attempts >= me->settings->attempts) {
+		metrics_add(me->host, METRICS_WEBHOOK_GIVEN_UP, 1);
 		outcome = webhook_give_up(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
 		stream->is.position = stream->stored = stream->is.begun_upto;
 		stream->is.begun_upto = 0;
 		stream->wants = true;
 		return outcome;
 	}
+	metrics_add(me->host, METRICS_WEBHOOK_FAILED, 1);
 	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
 	stream->is.attempts = attempts;
 	stream->due_us = result->disables ? INT64_MAX : clock_tick_us() + pause;
@@ -606,6 +634,7 @@ static enum outcome end_stream(struct deliverer *me, struct stream *stream, stru
 
 	stream->flies = false;
 	if (result->error.n == 0) {
+		metrics_add(me->host, METRICS_WEBHOOK_RECEIVED, 1);
 		outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, &held);
 		stream->is.position = stream->stored = stream->is.begun_upto;
 		stream->is.begun_upto = 0;
@@ -625,6 +654,7 @@ static enum outcome end_letter(struct deliverer *me, struct letter *letter, stru
 	bool held, gives_up = letter->is.is_ping || attempts >= me->settings->attempts;
 	int64_t pause = pause_us(me, attempts);
 
+	metrics_add(me->host, result->error.n == 0 ? METRICS_WEBHOOK_RECEIVED : gives_up ? METRICS_WEBHOOK_GIVEN_UP : METRICS_WEBHOOK_FAILED, 1);
 	letter->flies = false;
 	letter->ended = result->error.n == 0 || gives_up;
 	result->next_us = result->now_us + pause;
@@ -685,6 +715,8 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = take_ends(me);
+	if (outcome == OUTCOME_OK && me->loaded && now_us >= me->save_us)
+		outcome = save_positions(me);
 	// Whoever was held up for longer than the lease sends nothing: another process may have taken it. During maintenance the database may be
 	// copied elsewhere, and what was sent here would be sent again there.
 	if (outcome == OUTCOME_OK && me->loaded && !me->rests && clock_tick_us() < me->lease_until_us)
@@ -773,6 +805,10 @@ int deliverer_run(const struct config *config, struct shared *host, const struct
 			drop_flights(&me);
 		if (!stop)
 			transfers_wait(me.transfers, me.away ? IDLE_MS : pause_ms);
+	}
+	if (me.leads && me.loaded && !me.away) {
+		pool_clear(me.pool);
+		(void)save_positions(&me);
 	}
 	if (me.leads)
 		(void)webhook_lease_leave(me.registry, &me.claim);
