@@ -29,19 +29,25 @@ sub undo_path { my ($response, $tenant) = @_; return '/v2.0/' . ($tenant // 't1'
 sub reasons { my ($answer) = @_; return [sort map { $_->{reason} } @{ $answer->json->{blockers} // [] }] }
 
 # What the service endpoint offers from now on: as shipped, but for these calls, which are withdrawn, or need the role admin.
-my %shipped = map { $_ => Tenure::Instance::read_file("$wadl_dir/$_.wadl") } 'service', 'tenancy';
+my @files   = ('service', 'tenancy', 'spaces', 'tree-spaces', 'tree-tenancy');
+my %shipped = map { $_ => Tenure::Instance::read_file("$wadl_dir/$_.wadl") } @files;
 
+# Puts $to into the one of these files where $from matches.
+sub edit { my ($text, $from, $to, @in) = @_; return grep({ $text->{$_} =~ s/$from/$to/ } @in) ? 1 : die "no $from in @in" }
+
+# endpoint: the one whose calls are withdrawn; service, unless told.
 sub offer {
     my (%but) = @_;
-    my %text = %shipped;
-    for my $id (@{ $but{without} // [] }) {
-        $text{service} =~ s{<method href="tenancy\.wadl#$id"/>}{} or die "no $id";
-    }
+    my %text     = %shipped;
+    my $endpoint = $but{endpoint} // 'service';
+    my @lines    = $endpoint eq 'service' ? ('service', 'tree-spaces') : ('tree-tenancy', 'tree-spaces');
+    edit(\%text, qr{<method href="\w+\.wadl#$_"/>}, '', @lines) for @{ $but{without} // [] };
     for my $id (@{ $but{for_admins} // [] }) {
-        $text{tenancy} =~ s{(<method id="$id"[^>]* t:role=")\w+"}{$1admin"} or die "no $id";
+        my $file = $text{tenancy} =~ /<method id="$id"/ ? 'tenancy' : 'spaces';
+        $text{$file} =~ s{(<method id="$id"[^>]* t:role=")\w+"}{$1admin"} or die "no $id";
     }
     Tenure::Instance::write_file("$wadl_dir/$_.wadl", $text{$_}) for keys %text;
-    kill HUP => $instance->master_pid('service');
+    kill HUP => $instance->master_pid($endpoint);
     return;
 }
 
@@ -53,8 +59,9 @@ sub settled {
 
 # [what, calls that are withdrawn, a request to be taken back]
 my @cases = (
-    ['a creation', ['deleteResource'], sub { $ann->put("$large/made", json => {}) }],
-    ['a creation in a namespace', ['deleteNamespacedResource'], sub { $ann->put("$at/made", json => {}) }],
+    ['a creation', ['deleteResource', 'deleteCoreObject', 'deleteCoreTenantObject'], sub { $ann->put("$large/made", json => {}) }],
+    ['a creation in a namespace', ['deleteNamespacedResource', 'deleteCoreNamespacedObject', 'deleteCoreTenantNamespacedObject'],
+        sub { $ann->put("$at/made", json => {}) }],
     ['an update', ['putNamespacedResource', 'patchNamespacedResource'],
         sub { $ann->put("$at/u", json => { data => { n => '1' } }); return $ann->put("$at/u", json => { data => { n => '2' } }) }],
     ['a deletion', ['recoverNamespacedResource'], sub { $ann->put("$at/d", json => {}); return $ann->delete("$at/d") }],
@@ -79,7 +86,7 @@ for my $case (@cases) {
         my $preview = $ann->get(undo_path($response));
         $preview->is_status(200);
         is_deeply reasons($preview), ['not-offered'], 'the preview tells';
-        like $preview->json->{blockers}[0]{detail}, qr/\Q$ids->[0]\E/, '... which call it is';
+        like $preview->json->{blockers}[0]{detail}, qr/\b\Q$ids->[0]\E\b/, '... which call it is';
         my $refused = $ann->post(undo_path($response));
         $refused->is_status(409);
         is_deeply reasons($refused), ['not-offered'], 'refused';
@@ -101,6 +108,63 @@ subtest 'one of two calls that do the same suffices' => sub {
     ok settled(sub { $ann->put("$at/p", json => {}, if_match => '"none"') }, 405), 'PUT is gone';
     $ann->post(undo_path($put))->is_status(200, 'PATCH could put it back by hand');
     offer();
+    ok settled(sub { $ann->put("$at/p", json => {}, if_match => '"none"') }, 412), 'as shipped';
+};
+
+subtest 'what another dialect deletes' => sub {
+    my $crd = { apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => 'widgets.example.com' },
+        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => 'widgets', singular => 'widget', kind => 'Widget', listKind => 'WidgetList' },
+            versions => [{ name => 'v1', served => \1, storage => \1, schema => { openAPIV3Schema => { type => 'object' } } }] } };
+    my $definition = $boss->put('/v2.0/t1/customresourcedefinitions.apiextensions.k8s.io/widgets.example.com', json => $crd);
+    $definition->is_status(201);
+    my $widget = $ann->put('/v2.0/t1/namespaces/default/widgets.example.com/w', json => { apiVersion => 'example.com/v1', kind => 'Widget' });
+    $widget->is_status(201);
+    my $map = $ann->put("$at/kubectl", json => {});
+    offer(without => ['deleteNamespacedResource', 'deleteGroupNamespacedObject', 'deleteGroupTenantNamespacedObject']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path($widget))) } == 0 } 1 .. 10 }), 'nothing deletes objects of groups';
+    $ann->delete("$at/kubectl")->is_status(405, 'nor does tenancy delete any');
+    is_deeply reasons($ann->post(undo_path($widget))), ['not-offered'], 'the creation of one stays';
+    $ann->delete('/api/v1/tenants/t1/namespaces/default/configmaps/kubectl?dryRun=All')->is_status(200, 'kubectl may still delete a core one');
+    $ann->post(undo_path($map))->is_status(200, '... and so its creation is taken back');
+    offer();
+};
+
+# The first two need an operator: at the admin endpoint.
+subtest 'tenants, their policy, and moves of all' => sub {
+    my $made   = $admin->put('/v2.0/t3', json => {});
+    my $policy = sub { my ($which) = @_; return $boss->patch('/api/v1/tenants/t1', { spec => { multiTenancyCRDPolicy => $which } }) };
+    $policy->('LocalCRDFirst')->is_status(200);
+    my $set  = $policy->('SystemCRDFirst');
+    my $tier = $admin->put('/v2.0/t2', json => { tenant => { metadata => { of => 'two' } } });
+    $admin->make_tenant($_) for 't4', 't5';
+    $admin->make('/v2.0/t4/namespaces/n');
+    $admin->make('/v2.0/t4/persistentvolumes/pv');
+    my $moved = $admin->post('/v2.0/t4/action/move?dest=t5');
+    $moved->is_status(303);
+    is_deeply reasons($boss->get(undo_path($set))), [], 'nothing is in the way of the policy';
+    offer(without => ['putCoreObject', 'patchCoreObject']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($boss->get(undo_path($set))) } == 0 } 1 .. 10 }), 'its calls are withdrawn';
+    is_deeply reasons($boss->post(undo_path($set))), ['not-offered'], 'the policy';
+    my @asked = ([$made, 't3'], [$tier, 't2'], [$moved, 't4']);
+    my $told  = sub { return [map { reasons($admin->get(undo_path(@$_))) } @asked] };
+    is_deeply $told->(), [[], [], []], 'the admin endpoint offers its own';
+    offer(endpoint => 'admin', without => ['deleteTenant', 'deleteCoreObject', 'putTenant', 'patchTenant', 'postMoveOne', 'postMoveNamespace']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[0] } == 0 } 1 .. 10 }), 'withdrawn there';
+    is_deeply $told->(), [['not-offered'], ['not-offered'], []], 'a tenant, an update of one; a move of all is taken back by that of all';
+    my @answers = map { $admin->post(undo_path(@$_)) } @asked[0, 1];
+    is_deeply [map { ($_->status, reasons($_)) } @answers], [409, ['not-offered'], 409, ['not-offered']], 'refused';
+    $admin->get('/v2.0/t3')->is_status(200);
+    offer(endpoint => 'admin', without => ['postMoveAll']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[0] } > 0 } 1 .. 10 }), 'offered again, but no move of all';
+    is_deeply $told->(), [[], [], []], 'what was moved is moved back one by one';
+    offer(endpoint => 'admin', without => ['postMoveAll', 'postMoveNamespace']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[2] } == 0 } 1 .. 10 }), 'nor one of a namespace';
+    is_deeply reasons($admin->post(undo_path($moved, 't4'))), ['not-offered'], 'so it stays where it is';
+    $admin->get('/v2.0/t5/persistentvolumes/pv')->is_status(200);
+    offer(endpoint => 'admin');
+    ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[2] } > 0 } 1 .. 10 }), 'as shipped';
+    is_deeply [map { $admin->post(undo_path(@$_))->status } @asked], [200, 200, 200], 'and taken back';
+    $admin->get('/v2.0/t4/persistentvolumes/pv')->is_status(200);
 };
 
 subtest 'what only the admin endpoint offers' => sub {

@@ -18,12 +18,14 @@ WHERE c.request_id = :request_id
 ORDER BY c.id
 LIMIT :limit;
 
--- Whose resources a request moved to whom, of the first that it moved, by their names of today; NULL: purged.
+-- Whose resources a request moved to whom, of the first that it moved, by their names of today; NULL: purged. moved_all: it was recorded
+-- as a move of all that a tenant had.
 -- @statement undo_tenants
 -- @in request_id bytes
--- @out source text null, dest text null
-SELECT s.name AS source, d.name AS dest
+-- @out source text null, dest text null, moved_all uint
+SELECT s.name AS source, d.name AS dest, m.id IS NOT NULL AND m.resource_id IS NULL AS moved_all
 FROM changes c FORCE INDEX (request)
+LEFT JOIN moves m ON m.uid = c.request_id
 LEFT JOIN tenants s ON s.id = c.from_tenant_id AND s.live = 1
 LEFT JOIN tenants d ON d.id = c.tenant_id AND d.live = 1
 WHERE c.request_id = :request_id AND c.verb = 'moved'

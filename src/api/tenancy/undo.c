@@ -95,13 +95,14 @@ static void write_plan(struct call *call, const struct undo_order *order, const 
 	response_set(&call->response, "ETag", str_printf(pool, "\"%s\"", plan->etag));
 }
 
-// The methods of which any one makes the reverse change by hand. The policy for types is set through the Tenant object, too.
+// The methods of which any one makes the reverse change by hand. A DELETE of either dialect deletes the same. Content is put back whole,
+// with the lock and the status: of the two dialects, only the writes of tenancy do so. The policy for types is set through the Tenant
+// object, too.
 enum { ALTERNATIVES = 6 };
 static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIVES] = {
 	[UNDO_CALL_WRITE] = {
 		[UNDO_PLACE_TENANT] = { "putTenant", "patchTenant" },
-		[UNDO_PLACE_POLICY] = { "putTenant", "patchTenant", "putGroupObject", "patchGroupObject", "putGroupTenantObject",
-			"patchGroupTenantObject" },
+		[UNDO_PLACE_POLICY] = { "putTenant", "patchTenant", "putCoreObject", "patchCoreObject" },
 		[UNDO_PLACE_AT_LARGE] = { "putResource", "patchResource" },
 		[UNDO_PLACE_NAMESPACE] = { "putResource", "patchResource" },
 		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResource", "patchNamespacedResource" },
@@ -124,10 +125,19 @@ static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIV
 		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResourceTraits" },
 	},
 	[UNDO_CALL_MOVE] = {
+		[UNDO_PLACE_ALL] = { "postMoveAll" },
 		[UNDO_PLACE_AT_LARGE] = { "postMoveOne" },
 		[UNDO_PLACE_NAMESPACE] = { "postMoveNamespace" },
 		[UNDO_PLACE_NAMESPACED] = { "postMoveNamespaced" },
 	},
+};
+// The same in the dialect of spaces, whose methods have other names for core types (0) and for those of a group (1).
+static const char *const spaces_deletes[UNDO_PLACE__N][2][2] = {
+	[UNDO_PLACE_TENANT] = { { "deleteCoreObject" } },
+	[UNDO_PLACE_AT_LARGE] = { { "deleteCoreObject", "deleteCoreTenantObject" }, { "deleteGroupObject", "deleteGroupTenantObject" } },
+	[UNDO_PLACE_NAMESPACE] = { { "deleteCoreObject", "deleteCoreTenantObject" } },
+	[UNDO_PLACE_NAMESPACED] = { { "deleteCoreNamespacedObject", "deleteCoreTenantNamespacedObject" },
+		{ "deleteGroupNamespacedObject", "deleteGroupTenantNamespacedObject" } },
 };
 
 // Finds the method among those that the endpoint offers in dialects that have no methods of one name.
@@ -143,24 +153,31 @@ static const struct route_method *find_method(const struct route_table *routes, 
 	return NULL;
 }
 
-// An undo_may_fn. arg: the call. Roles count as this endpoint's WADL has them.
-static enum outcome may_reverse(void *arg, enum undo_call kind, enum undo_place place, struct str *name)
+// May the caller make one of these calls? best: what is known of other calls that do the same; *name is that of the call that came
+// closest. Roles count as this endpoint's WADL has them.
+static enum outcome may_make_one(struct call *call, const char *const *ids, size_t n, enum outcome best, struct str *name)
 {
-	struct call *call = arg;
-	const char *const *ids = reverse_methods[kind][place];
-	enum outcome best = OUTCOME_METHOD_NOT_ALLOWED;
-
-	assert(ids[0] != NULL);
-	*name = str_c(ids[0]);
-	for (size_t i = 0; i < ALTERNATIVES && ids[i] != NULL; i++) {
+	for (size_t i = 0; best != OUTCOME_OK && i < n && ids[i] != NULL; i++) {
 		const struct route_method *method = find_method(call->routes, ids[i]);
 		if (method == NULL)
 			continue;
-		if (principal_may(&call->who, method->role, call->realm) == OUTCOME_OK)
-			return OUTCOME_OK;
-		best = OUTCOME_FORBIDDEN;
+		bool may = principal_may(&call->who, method->role, call->realm) == OUTCOME_OK;
+		best = may ? OUTCOME_OK : OUTCOME_FORBIDDEN;
 		*name = str_c(ids[i]);
 	}
+	return best;
+}
+
+// An undo_may_fn. arg: the call.
+static enum outcome may_reverse(void *arg, enum undo_call kind, enum undo_place place, struct str group, struct str *name)
+{
+	const char *const *ids = reverse_methods[kind][place];
+
+	assert(ids[0] != NULL);
+	*name = str_c(ids[0]);
+	enum outcome best = may_make_one(arg, ids, ALTERNATIVES, OUTCOME_METHOD_NOT_ALLOWED, name);
+	if (kind == UNDO_CALL_DELETE)
+		best = may_make_one(arg, spaces_deletes[place][group.n > 0], 2, best, name);
 	return best;
 }
 

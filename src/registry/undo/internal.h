@@ -26,6 +26,7 @@ struct undo {
 	struct tenant tenant; // locked
 	struct db_rows rows;  // of undo_rows
 	uint64_t newest;      // the id of the request's last change
+	bool moved_all;       // it was a move of all that a tenant had
 };
 
 static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, size_t i)

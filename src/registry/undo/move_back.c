@@ -41,6 +41,7 @@ enum outcome undo_lock_move(struct undo *undo)
 	// A request of other tenants is not found, and locks nothing.
 	if (!str_eq(row->source, undo->order->tenant) && !str_eq(row->dest, undo->order->tenant))
 		return OUTCOME_OK;
+	undo->moved_all = row->moved_all != 0;
 	undo->plan->from = row->dest;
 	undo->plan->to = row->source;
 	return move_lock_tenants(registry, row->dest, row->source);

@@ -225,22 +225,41 @@ static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_u
 	return false;
 }
 
+static struct str group_of(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	const struct type *type = row->resource_id_is_null ? NULL : type_of_resource(undo->registry, 0, row->type_id);
+
+	return type != NULL ? type->group : STR("");
+}
+
+// Who may move all of a tenant may take that back, too. Such a move is recorded without a resource.
+static bool may_move_all(struct undo *undo)
+{
+	struct str name;
+
+	return undo->moved_all &&
+	       undo->order->may(undo->order->may_arg, UNDO_CALL_MOVE, UNDO_PLACE_ALL, STR(""), &name) == OUTCOME_OK;
+}
+
 // The caller needs the right to each call that would make the reverse change by hand, and the endpoint has to offer it. Each call is
-// asked for once.
+// asked for once, for core types and for others.
 static enum outcome check_rights(struct undo *undo, enum kind kind)
 {
-	bool checked[UNDO_CALL__N][UNDO_PLACE__N] = { 0 };
+	bool checked[UNDO_CALL__N][UNDO_PLACE__N][2] = { 0 };
 
+	if (kind == KIND_MOVED && may_move_all(undo))
+		return OUTCOME_OK;
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		enum undo_call call = call_of(kind, row);
 		enum undo_place place = place_of(undo, row);
-		struct str name;
+		struct str group = group_of(undo, row), name;
+		bool *done = &checked[call][place][group.n > 0];
 
-		if (checked[call][place] || is_taken_along(undo, kind, row))
+		if (*done || is_taken_along(undo, kind, row))
 			continue;
-		checked[call][place] = true;
-		enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, &name);
+		*done = true;
+		enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, group, &name);
 		if (outcome == OUTCOME_FORBIDDEN)
 			return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
 				"the reverse change is that of %.*s, which your role does not permit", STR_ARG(name));

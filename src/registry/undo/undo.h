@@ -25,6 +25,7 @@ struct undo_item {
 enum undo_call { UNDO_CALL_WRITE, UNDO_CALL_DELETE, UNDO_CALL_RECOVER, UNDO_CALL_TRAITS, UNDO_CALL_MOVE, UNDO_CALL__N };
 enum undo_place {
 	UNDO_PLACE_TENANT,     // the tenant itself
+	UNDO_PLACE_ALL,        // all resources of the tenant: UNDO_CALL_MOVE alone
 	UNDO_PLACE_POLICY,     // the tenant's policy for types
 	UNDO_PLACE_AT_LARGE,   // a resource of the tenant that is in no namespace
 	UNDO_PLACE_NAMESPACE,  // a namespace
@@ -32,9 +33,10 @@ enum undo_place {
 	UNDO_PLACE__N
 };
 
-// May the caller make that call? OUTCOME_OK; _FORBIDDEN: his role does not suffice; _METHOD_NOT_ALLOWED: it is not offered here. In the
-// latter two cases *call_name is the call's name, which lives as long as arg.
-typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, struct str *call_name);
+// May the caller make that call for a resource whose type has this group ("": the core types, and the tenant)? OUTCOME_OK; _FORBIDDEN: his
+// role does not suffice; _METHOD_NOT_ALLOWED: it is not offered here. In the latter two cases *call_name is the call's name, which lives
+// as long as arg.
+typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, struct str group, struct str *call_name);
 
 struct undo_order {
 	struct str tenant;
