@@ -67,6 +67,7 @@ is out('__complete', 'node', 'trait', 're'), "remove\n", 'and the second';
 is out('__complete', 'node', 'list', '--maintenance', 't'), "true\n", 'values of options of bare metal';
 is out('__complete', 'usage', '--step', ''), "period\nhour\nday\nmonth\n", 'values of --step';
 is out('__complete', 'usage', '--al'), "--all-tenants\n", 'options of a noun alone';
+is out('__complete', 'count', '--al'), "--all-tenants\n", 'those of count';
 
 SKIP: {
     skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
@@ -104,6 +105,10 @@ for my $case (
     [['usage', 't', '--all-tenants'],                           'usage of a tenant and of all'],
     [['usage', 't', '--limit', '5'],                            'usage has no limit'],
     [['usage', '..'],                                           'usage of a tenant that can be none'],
+    [['count'],                                                 'whose count'],
+    [['count', 't', '-t', 'u'],                                 'the count of several tenants'],
+    [['count', '-t', 't', '--all-tenants'],                     'the count of a tenant and of all'],
+    [['count', '..'],                                           'the count of a tenant that can be none'],
     [['tenant', 'list', '--url', 'http://u:p@x'],               'a password in the URL'],
     [['tenant', 'list', '--token', "a\nb"],                     'a token of two lines'],
     [['tenant', 'show', '..'],                                  'an id that can be none'],

@@ -341,6 +341,11 @@ const struct command cli_commands[] = {
 		"All figures are of closed periods, so they never change. A resource that counted for an hour is 3600 resource-seconds.",
 		"tenure usage acme --from 2026-11-01T00:00:00Z --to 2026-12-01T00:00:00Z --step month --format csv", NULL },
 
+	{ "count", NULL, "[TENANT]", 0, 1, HAS(OPT_TENANT), command_count,
+		"print how many resources of each type a tenant, or each tenant, has",
+		"The namespace \"default\" does not count, nor does what is deleted. Types of which there are none are left out.",
+		"tenure count acme", NULL },
+
 	{ "webhook", "list", "", 0, 0, HAS(OPT_TENANT), command_webhook_list, "list the webhooks of a tenant",
 		TEXT_WEBHOOKS, "tenure webhook list -t acme --columns name,state,upto,error", NULL },
 	{ "webhook", "show", "NAME…", 1, 0, HAS(OPT_TENANT), command_webhook_show, "show webhooks and the last change that each has sent",

@@ -81,6 +81,28 @@ static const struct shape count_members_v2[] = COUNT_MEMBERS("tenant");
 static const struct shape count_item_v1 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v1 };
 static const struct shape count_item_v2 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v2 };
 
+static const struct shape count_list_members_v1[] = {
+	{ .name = "counts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &count_item_v1 },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+static const struct shape count_list_members_v2[] = {
+	{ .name = "counts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &count_item_v2 },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+static const struct repr_document count_list_document_v1 = {
+	.body = { .name = "counts", .kind = SHAPE_OBJECT, .members = count_list_members_v1 }
+};
+static const struct repr_document count_list_document_v2 = {
+	.body = { .name = "counts", .kind = SHAPE_OBJECT, .members = count_list_members_v2 }
+};
+
+const struct repr_document *tenancy_count_list_document(const struct words *words)
+{
+	return words->number == 1 ? &count_list_document_v1 : &count_list_document_v2;
+}
+
 #define COUNTS(item_) { .name = "counts", .kind = SHAPE_LIST, .item = &item_ }
 #define TENANTS_V1 { .name = "accounts", .kind = SHAPE_LIST, .item = &account_item }
 #define TENANTS_V2 { .name = "tenants", .kind = SHAPE_LIST, .item = &tenant_item }

@@ -28,6 +28,8 @@ static const struct endpoint endpoints[] = {
 	{ "getResourceHistory", get_resource_history },
 	{ "listUsage", list_usage },
 	{ "listAllUsage", list_all_usage },
+	{ "listCounts", list_counts },
+	{ "listAllCounts", list_all_counts },
 	{ "listTiers", list_tiers },
 
 	{ "listWebhooks", list_webhooks },

@@ -24,6 +24,7 @@ const struct words *call_vocabulary(const struct call *call);
 
 const struct repr_document *tenant_document(const struct words *words);
 const struct repr_document *tenant_list_document(const struct words *words);
+const struct repr_document *tenancy_count_list_document(const struct words *words);
 const struct repr_document *tenancy_move_document(const struct words *words, bool listed);
 extern const struct repr_document resource_document;
 extern const struct repr_document resource_list_document;
@@ -116,7 +117,7 @@ struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, st
 handler_fn get_versions, get_health, get_metrics, get_wadl;
 handler_fn get_session, post_session, delete_session;
 handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes,
-	list_all_changes, get_resource_history, get_undo, post_undo, list_usage, list_all_usage;
+	list_all_changes, get_resource_history, get_undo, post_undo, list_usage, list_all_usage, list_counts, list_all_counts;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
 handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_resource_trait;
 handler_fn list_webhooks, get_webhook, put_webhook, delete_webhook, list_deliveries, ping_webhook, revive_webhook, rotate_webhook;

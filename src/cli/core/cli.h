@@ -209,6 +209,8 @@ int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struc
 // Reads and prints the list of that word, which is also its member in the answer, page by page, up to --limit. Exit code.
 int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
 	size_t n_shown);
+// The same of a list that is one answer, with all columns.
+int cli_list_whole(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns);
 
 // ---- merge.c
 
@@ -493,6 +495,7 @@ int command_changes_list(struct cli *cli);
 int command_changes_undo(struct cli *cli);
 int command_history(struct cli *cli);
 int command_usage(struct cli *cli);
+int command_count(struct cli *cli);
 int command_webhook_list(struct cli *cli);
 int command_webhook_show(struct cli *cli);
 int command_webhook_set(struct cli *cli);

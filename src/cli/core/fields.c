@@ -139,6 +139,11 @@ static const struct field usage_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field count_fields[] = {
+	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "count the resources of each tenant; for operators" },
+	{ .name = NULL },
+};
+
 static const struct field import_fields[] = {
 	{ "--type", NULL, FIELD_TEXT, USE_LIST, "TYPE", "the type of all rows; by default each row names its own" },
 	{ "--skip", NULL, FIELD_TEXT, USE_LIST, "N", "skip the first N rows" },
@@ -156,7 +161,7 @@ static const struct field token_fields[] = {
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
 	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
-	{ "changes", changes_fields }, { "usage", usage_fields }, { "import", import_fields },
+	{ "changes", changes_fields }, { "usage", usage_fields }, { "count", count_fields }, { "import", import_fields },
 	{ "token", token_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {

@@ -89,3 +89,23 @@ int cli_list_pages(struct cli *cli, const char *tenant, const char *member, cons
 		table_print(listing.table);
 	return code;
 }
+
+int cli_list_whole(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns)
+{
+	struct listing listing = { .member = member, .left = UINT64_MAX };
+	struct str query = STR("");
+	struct buf path;
+	int code = cli_tenant_path(cli, tenant, member, &path);
+
+	if (code != EX_OK)
+		return code;
+	listing.table = table_new(cli, columns, n_columns, n_columns);
+	if (listing.table == NULL)
+		return EX_USAGE;
+	listing.path = buf_str(&path);
+	listing.label = str_printf(cli->pool, "%s of %s", member, tenant).p;
+	code = add_page(cli, &listing, &query);
+	if (code == EX_OK)
+		table_print(listing.table);
+	return code;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many resources of each type a tenant has now; for operators, each tenant.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+#include "registry/tenant/tenant.h"
+#include "registry/tenant/type_counts.h"
+
+// *counted: how many of the tenants the document is about, from the first.
+static enum outcome count(struct call *call, const struct tenant *tenants, size_t n, size_t *counted, struct doc **doc)
+{
+	struct doc *items = doc_new_array(call->pool);
+	struct type_count_row *list;
+	size_t n_list = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	*counted = 0;
+	if (n > 0)
+		outcome = type_counts_list(call->registry, tenants, n, counted, &list, &n_list);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n_list; i++) {
+		struct doc *item = doc_new_object(call->pool);
+
+		doc_set_str(call->pool, item, call_vocabulary(call)->singular, tenants[list[i].tenant].name);
+		doc_set_str(call->pool, item, "type", list[i].type);
+		doc_set_u64(call->pool, item, "resources", list[i].resources);
+		doc_push(items, item);
+	}
+	*doc = doc_new_object(call->pool);
+	doc_set(*doc, STR("counts"), items);
+	return OUTCOME_OK;
+}
+
+enum outcome list_counts(struct call *call)
+{
+	struct tenant tenant;
+	struct doc *doc;
+	size_t counted;
+	enum outcome outcome = tenant_get(call->registry, call_param(call, "tenant"), &tenant);
+
+	if (outcome == OUTCOME_OK)
+		outcome = count(call, &tenant, 1, &counted, &doc);
+	if (outcome == OUTCOME_OK)
+		call_write(call, tenancy_count_list_document(call_vocabulary(call)), doc);
+	return outcome;
+}
+
+static struct str next_url(struct call *call, uint64_t limit, struct str marker)
+{
+	struct buf path = buf_new(call->pool, 128);
+
+	buf_add(&path, tenant_path(call, STR(REALM_WORD_ALL)));
+	buf_addf(&path, "/counts?limit=%llu&marker=", (unsigned long long)limit);
+	uri_add_value(&path, marker);
+	return call_url(call, buf_str(&path));
+}
+
+enum outcome list_all_counts(struct call *call)
+{
+	struct tenant *tenants;
+	struct doc *doc;
+	size_t n, counted;
+	bool more;
+	uint64_t limit = 0;
+
+	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &tenants, &n, &more);
+	if (outcome == OUTCOME_OK)
+		outcome = count(call, tenants, n, &counted, &doc);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (more || counted < n)
+		doc_set_str(call->pool, doc, "next", next_url(call, limit, tenants[counted - 1].name));
+	call_write(call, tenancy_count_list_document(call_vocabulary(call)), doc);
+	return OUTCOME_OK;
+}

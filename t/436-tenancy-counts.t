@@ -1,0 +1,126 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Counts by type: of a tenant and of all, after changes of every kind, page by page; who may ask; the command.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->admin;
+
+# { type => n } as the answer has it, in its order.
+sub rows {
+    my ($tenant) = @_;
+    my $answer = $admin->get("/v2.0/$tenant/counts");
+    $answer->is_status(200) or return [];
+    return [map { [@{$_}{qw(type resources)}] } @{ $answer->json->{counts} }];
+}
+
+# (rows of all pages, how many pages).
+sub walk {
+    my ($query) = @_;
+    my @rows;
+    my $pages = 0;
+    for (my $path = "/v2.0/all/counts?$query"; defined $path; $pages++) {
+        my $page = $admin->get($path);
+        $page->is_status(200) or last;
+        push @rows, map { [@{$_}{qw(tenant type resources)}] } @{ $page->json->{counts} };
+        $path = defined $page->json->{next} ? $admin->path_of($page->json->{next}) : undef;
+        $pages < 1000 or return fail('the links go round');
+    }
+    return (\@rows, $pages);
+}
+
+$admin->make_tenant($_) for qw(zoo abc empty gone a%26b);
+is_deeply rows('zoo'), [], 'a new tenant has nothing: its namespace "default" does not count';
+
+subtest 'what counts' => sub {
+    $admin->make("/v2.0/zoo/namespaces/default/configmaps/c$_") for 1 .. 3;
+    $admin->make('/v2.0/zoo/namespaces/n');
+    $admin->make("/v2.0/zoo/namespaces/n/secrets/s$_") for 1, 2;
+    $admin->make('/v2.0/zoo/persistentvolumes/pv');
+    my $all = [[configmaps => 3], [namespaces => 1], [persistentvolumes => 1], [secrets => 2]];
+    is_deeply rows('zoo'), $all, 'each type, by its name';
+    my $sum = 0;
+    $sum += $_->[1] for @$all;
+    is $admin->get('/v2.0/zoo')->json->{tenant}{resources}, $sum, 'the sum is that of the tenant';
+    $admin->delete('/v2.0/zoo/namespaces/default/configmaps/c1')->is_status(204);
+    is rows('zoo')->[0][1], 2, 'a deleted one does not count';
+    $admin->delete('/v2.0/zoo/persistentvolumes/pv')->is_status(204);
+    is_deeply [map { $_->[0] } @{ rows('zoo') }], [qw(configmaps namespaces secrets)], 'no row for a type of which nothing is left';
+    $admin->post('/v2.0/zoo/persistentvolumes/pv/action/recover')->is_status(204);
+    is_deeply [map { $_->[0] } @{ rows('zoo') }], [qw(configmaps namespaces persistentvolumes secrets)], 'a recovered one counts again';
+    $admin->post('/v2.0/zoo/namespaces/n/action/move?dest=abc');
+    is_deeply rows('abc'), [[namespaces => 1], [secrets => 2]], 'what was moved counts where it is';
+    is_deeply rows('zoo'), [[configmaps => 2], [persistentvolumes => 1]], 'and no longer where it was';
+};
+
+subtest 'all tenants' => sub {
+    $admin->make('/v2.0/gone/persistentvolumes/pv');
+    $admin->make('/v2.0/a%26b/persistentvolumes/pv');
+    $admin->delete('/v2.0/gone')->is_status(204);
+    my @want = (['a&b', persistentvolumes => 1], [abc => namespaces => 1], [abc => secrets => 2], [zoo => configmaps => 2],
+        [zoo => persistentvolumes => 1]);
+    my ($rows, $pages) = walk('limit=1000');
+    is_deeply $rows, \@want, 'by tenant and type, none of a deleted one or one that is empty';
+    is $pages, 1, 'on a page';
+    for my $limit (1 .. 4) {
+        ($rows, $pages) = walk("limit=$limit");
+        is_deeply $rows, \@want, "the same by $limit";
+        is $pages, int((4 + $limit - 1) / $limit), 'a page has so many tenants, with the empty one';
+    }
+    is_deeply [map { $_->{tenant} } @{ $admin->get('/v2.0/all/counts?marker=abd')->json->{counts} }], ['zoo', 'zoo'], 'behind a marker';
+};
+
+# Large tenants: their own count decides how many are counted together.
+subtest 'pages are bounded' => sub {
+    my $set = sub { $instance->sql("UPDATE tenant_counts SET resources = $_[1] WHERE tenant_id = (SELECT id FROM tenants WHERE name = '$_[0]' AND live = 1)") };
+    my ($want) = walk('limit=1000');
+    $set->('abc', 100_000);
+    my ($rows, $pages) = walk('limit=1000');
+    is_deeply $rows, $want, 'the same rows';
+    is $pages, 3, 'what stands before a tenant of 100,000, the tenant and the empty one behind it, and the rest';
+    $set->('abc', 99_999);
+    is_deeply [walk('limit=1000')], [$want, 2], 'with one before it, 100,000 together are one page';
+    $set->('abc', 7_000_000);
+    is_deeply [walk('limit=1000')], [$want, 3], 'a larger one is a page by itself';
+    $set->('abc', 3);
+};
+
+subtest 'forms' => sub {
+    is $admin->get('/v1.0/abc/counts')->text, '{"counts":[{"account":"abc","type":"namespaces","resources":1},{"account":"abc","type":"secrets","resources":2}]}',
+        'in the words of /v1.0';
+    like $admin->get('/v2.0/abc/counts', accept => 'application/xml')->text,
+        qr{<counts[^>]*>\s*<count tenant="abc" type="namespaces" resources="1"/>\s*<count tenant="abc" type="secrets" resources="2"/>\s*</counts>}, 'as XML';
+    like $admin->get('/v2.0/all/counts?limit=1', accept => 'application/xml')->text, qr{<counts[^>]* next="[^"]+marker=a%26b"}, 'and its next page';
+};
+
+subtest 'who may, and mistakes' => sub {
+    $instance->service('ann:abc:reader')->get('/v2.0/abc/counts')->is_status(200, 'a reader');
+    $instance->service('ann:zoo:admin')->get('/v2.0/abc/counts')->is_status(404, 'not who is of another tenant');
+    $instance->combined('ann:abc:admin')->get('/v2.0/all/counts')->is_status(403, 'all tenants are for operators alone');
+    $instance->service('ann:abc:admin')->get('/v2.0/all/counts')->is_status(404, 'and not on the endpoint of users');
+    $admin->get('/v2.0/nobody/counts')->is_status(404, 'no such tenant');
+    $admin->get('/v2.0/gone/counts')->is_status(410, 'a deleted one');
+    $admin->get("/v2.0/all/counts?$_")->is_status(400, "refused: $_") for 'limit=0', 'limit=1001', 'limit=x', 'unknown=1';
+    $admin->get('/v2.0/abc/counts?limit=1')->is_status(400, 'the count of a tenant is one answer');
+};
+
+subtest 'tenure count' => sub {
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin');
+    is $tool->ends(0, qw(count abc --format csv))->{out}, "type,resources\nnamespaces,1\nsecrets,2\n", 'of a tenant';
+    is $tool->ends(0, qw(count -t abc --format csv --columns resources))->{out}, "resources\n1\n2\n", 'by the option';
+    is $tool->ends(0, qw(count --all-tenants --format csv))->{out},
+        "tenant,type,resources\na&b,persistentvolumes,1\nabc,namespaces,1\nabc,secrets,2\nzoo,configmaps,2\nzoo,persistentvolumes,1\n", 'of all';
+    is $tool->ends(0, qw(count empty --format csv))->{out}, "type,resources\n", 'of one that has nothing';
+    like $tool->run('count', 'nobody')->{err}, qr/counts of nobody/, 'of one that does not exist';
+};
+
+done_testing;
