@@ -5,7 +5,7 @@
 
 #include "api/call.h"
 #include "api/conditions.h"
-#include "api/spaces/lang/selector.h"
+#include "api/selector.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
 #include "registry/log/horizon.h"

@@ -2,7 +2,7 @@
 // Label and field selectors of the spaces dialect.
 #include "base/base.h"
 
-#include "api/spaces/lang/selector.h"
+#include "api/selector.h"
 #include "documents.h"
 
 // answer: y, n, or x where it must be refused.

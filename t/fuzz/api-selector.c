@@ -3,7 +3,7 @@
 // Label and field selectors: the selector, a line feed, the text of labels or of an object.
 #include "fuzz.h"
 
-#include "api/spaces/lang/selector.h"
+#include "api/selector.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Label and field selectors, which select the objects of a list.
-#ifndef TENURE_API_SPACES_LANG_SELECTOR_H
-#define TENURE_API_SPACES_LANG_SELECTOR_H
+#ifndef TENURE_API_SELECTOR_H
+#define TENURE_API_SELECTOR_H
 
 #include "repr/json/doc.h"
 
