@@ -302,6 +302,23 @@ bool label_selector_is_empty(const struct label_selector *selector)
 	return selector->n == 0;
 }
 
+struct str label_selector_trace(struct pool *pool, const struct label_selector *selector)
+{
+	struct str trace = STR_NONE;
+
+	for (size_t i = 0; i < selector->n; i++) {
+		const struct requirement *requirement = &selector->list[i];
+		if (requirement->operation == OP_NOT_IN || requirement->operation == OP_NOT_EXISTS)
+			continue;
+		// A label that is no text counts as "".
+		if (requirement->operation == OP_IN && requirement->n == 1 && requirement->values[0].n > 0)
+			return str_printf(pool, "\"%.*s\":\"%.*s\"", STR_ARG(requirement->key), STR_ARG(requirement->values[0]));
+		if (trace.p == NULL)
+			trace = str_printf(pool, "\"%.*s\":", STR_ARG(requirement->key));
+	}
+	return trace;
+}
+
 // ---- fields
 
 struct field_term {
@@ -443,6 +460,26 @@ struct str field_selector_value(const struct field_selector *selector, const cha
 	for (size_t i = 0; i < selector->n; i++) {
 		if (!selector->list[i].differs && str_eq_c(selector->list[i].field, field))
 			return selector->list[i].value;
+	}
+	return STR_NONE;
+}
+
+// Does it stand in JSON as it is, and can't it be a boolean?
+static bool is_plain_text(struct str value)
+{
+	return is_label_text(value) && !str_eq(value, STR("true")) && !str_eq(value, STR("false"));
+}
+
+struct str field_selector_trace(struct pool *pool, const struct field_selector *selector)
+{
+	for (size_t i = 0; i < selector->n; i++) {
+		const struct field_term *term = &selector->list[i];
+		struct str rest = term->field, name = STR("");
+		if (term->differs || is_field(term->field, NULL) || !is_plain_text(term->value))
+			continue;
+		while (str_split(&rest, '.', &name))
+			;
+		return str_printf(pool, "\"%.*s\":\"%.*s\"", STR_ARG(name), STR_ARG(term->value));
 	}
 	return STR_NONE;
 }

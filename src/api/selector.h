@@ -14,6 +14,9 @@ bool label_selector_parse(struct pool *pool, struct str text, const struct label
 // labels: the object's metadata.labels; NULL if it has none.
 bool label_selector_matches(const struct label_selector *selector, const struct doc *labels);
 bool label_selector_is_empty(const struct label_selector *selector);
+// A text that the compact JSON of every object has whose labels the selector matches; other objects may have it, too. It saves parsing those
+// that don't: "\"app\":\"web\"". p NULL: no such text is known.
+struct str label_selector_trace(struct pool *pool, const struct label_selector *selector);
 
 // Syntax of field selectors: "metadata.name=x,status.phase!=y"; a "\" stands before "," "=" or "\" in a value. "" selects all.
 struct field_selector;
@@ -28,5 +31,8 @@ bool field_selector_varies(const struct field_selector *selector);
 // The value that the selector requires of the field by "="; p NULL if there is no such condition. With it one object can be read
 // instead of all; the selector's other conditions must still be checked.
 struct str field_selector_value(const struct field_selector *selector, const char *field);
+// A text that the compact JSON of every object has that the selector matches, outside of its metadata; other objects may have it, too.
+// p NULL: no such text is known.
+struct str field_selector_trace(struct pool *pool, const struct field_selector *selector);
 
 #endif

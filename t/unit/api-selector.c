@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Label and field selectors of the spaces dialect.
+// Label and field selectors.
 #include "base/base.h"
 
 #include "api/selector.h"
@@ -63,6 +63,43 @@ static const struct { const char *selector; char answer; } fields[] = {
 	{ "metadata.name", 'x' }, { "=x", 'x' }, { "metadata.name=n,foo", 'x' },
 };
 
+// Whatever a selector selects has its trace.
+static void test_traces(struct pool *pool)
+{
+	static const struct { const char *selector, *trace; } traces[] = {
+		{ "a=b", "\"a\":\"b\"" }, { "x!=y,a==b", "\"a\":\"b\"" }, { "c,a=b", "\"a\":\"b\"" }, { "a in (x,y)", "\"a\":" },
+		{ "a in (x)", "\"a\":\"x\"" }, { "example.com/a", "\"example.com/a\":" }, { "a=", "\"a\":" }, { "a>5", "\"a\":" },
+		{ "!a", "" }, { "a!=b", "" }, { "a notin (b)", "" }, { "", "" },
+	};
+	const struct label_selector *selector;
+	const struct field_selector *of_fields;
+	struct str error;
+
+	for (size_t i = 0; i < COUNT_OF(traces); i++) {
+		bool read = label_selector_parse(pool, str_c(traces[i].selector), &selector, &error);
+		struct str trace = read ? label_selector_trace(pool, selector) : STR_NONE;
+		ok(read && str_eq(trace, str_c(traces[i].trace)), "the trace of \"%s\": %.*s", traces[i].selector, STR_ARG(trace));
+	}
+	size_t wrong = 0;
+	for (size_t i = 0; i < COUNT_OF(labels); i++) {
+		if (labels[i].answer != 'y' || !label_selector_parse(pool, str_c(labels[i].selector), &selector, &error))
+			continue;
+		struct str trace = label_selector_trace(pool, selector), object = str_c(labels[i].labels);
+		wrong += memmem(object.p, object.n, trace.p != NULL ? trace.p : "", trace.n) != NULL ? 0 : 1;
+	}
+	ok(wrong == 0, "all labels that are selected have the trace");
+	static const char *const allowed[] = { "status.phase", "spec.on", "type", NULL };
+	static const struct { const char *selector, *trace; } of[] = {
+		{ "status.phase=Failed", "\"phase\":\"Failed\"" }, { "metadata.name=a,type=example.com", "\"type\":\"example.com\"" },
+		{ "spec.on=true", "" }, { "type=", "" }, { "type!=x", "" }, { "type=a\\\\b", "" }, { "metadata.name=a", "" },
+	};
+	for (size_t i = 0; i < COUNT_OF(of); i++) {
+		bool read = field_selector_parse(pool, str_c(of[i].selector), allowed, &of_fields, &error);
+		struct str trace = read ? field_selector_trace(pool, of_fields) : STR_NONE;
+		ok(read && str_eq(trace, str_c(of[i].trace)), "the trace of \"%s\": %.*s", of[i].selector, STR_ARG(trace));
+	}
+}
+
 static void test_fields(struct pool *pool)
 {
 	static const char *const allowed[] = { "spec.nodeName", "status.phase", "spec.on", NULL };
@@ -89,6 +126,8 @@ int main(void)
 	struct pool *pool = pool_new();
 
 	test_labels(pool);
+
+	test_traces(pool);
 	test_fields(pool);
 	pool_free(&pool);
 	return done_testing();

@@ -89,7 +89,7 @@ static bool read_resource(struct str text, struct change_query *query)
 	return true;
 }
 
-static enum outcome read_time(struct call *call, const char *name, int64_t *us)
+enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us)
 {
 	struct str text = call_param(call, name);
 
@@ -98,7 +98,7 @@ static enum outcome read_time(struct call *call, const char *name, int64_t *us)
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a time from 1970 on, such as 2026-11-21T05:24:00Z", name);
 }
 
-static enum outcome check_text(struct call *call, const char *name)
+enum outcome tenancy_check_text(struct call *call, const char *name)
 {
 	struct str text = call_param(call, name);
 
@@ -111,12 +111,12 @@ static enum outcome read_conditions(struct call *call, struct change_query *quer
 {
 	static const char *const texts[] = { "actor", "verb", "type", "resource", "text" };
 	struct str type = call_param(call, "type"), resource = call_param(call, "resource");
-	enum outcome outcome = read_time(call, "from", &query->since_us);
+	enum outcome outcome = tenancy_read_time(call, "from", &query->since_us);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_time(call, "to", &query->until_us);
+		outcome = tenancy_read_time(call, "to", &query->until_us);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(texts); i++)
-		outcome = check_text(call, texts[i]);
+		outcome = tenancy_check_text(call, texts[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	query->actor = call_param(call, "actor");

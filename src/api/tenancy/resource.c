@@ -9,6 +9,7 @@
 #include "http/uri.h"
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
+#include "registry/resource/selection.h"
 #include "registry/type/type.h"
 
 enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions)
@@ -124,7 +125,7 @@ enum outcome recover_resource(struct call *call)
 
 // ---- lists
 
-// The URL of the next page. It repeats the filters by traits, which hold for the whole list.
+// The URL of the next page. It repeats the conditions and the order, which hold for the whole list.
 static struct str next_url(struct call *call, const struct resource_query *query, struct str marker)
 {
 	struct buf path = buf_new(call->pool, 256);
@@ -144,6 +145,7 @@ static struct str next_url(struct call *call, const struct resource_query *query
 		buf_addf(&path, "&%s=", name);
 		uri_add_value(&path, call->match.values[i].value);
 	}
+	tenancy_keep_selection(call, &path);
 	return call_url(call, buf_str(&path));
 }
 
@@ -187,6 +189,18 @@ static void write_list(struct call *call, const struct resource *list, size_t n,
 	call->response.content_type = STR("application/json");
 }
 
+// A page may be empty and have a next one: what its share of the work did not find is looked for there.
+static enum outcome list_selected(struct call *call, const struct resource_query *query)
+{
+	struct resource_selected selected;
+	enum outcome outcome = tenancy_select_resources(call, query, &selected);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	write_list(call, selected.list, selected.n, selected.next.p != NULL ? next_url(call, query, selected.next) : STR_NONE);
+	return OUTCOME_OK;
+}
+
 enum outcome list_resources(struct call *call)
 {
 	struct address address;
@@ -216,6 +230,8 @@ enum outcome list_resources(struct call *call)
 	if (query.traits != NULL && query.deleted)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"required and forbidden are for what lives: leave out deleted=true");
+	if (tenancy_selects(call))
+		return list_selected(call, &query);
 	outcome = resource_list(call->registry, &query, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;

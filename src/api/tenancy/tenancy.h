@@ -111,6 +111,25 @@ enum outcome tenancy_read_trait_filter(struct call *call, const struct trait_fil
 // Begins the document of a change, in the change log and in a resource's history: which, when, by whom, in which request, what.
 struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, struct str actor, struct uuid request_id,
 	struct str verb);
+// Reads a parameter that is a time, "2026-11-21T05:24:00Z"; *us stays as it is if it is not given. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us);
+// OUTCOME_OK: the parameter is not given, or a text that may be searched for; else _BAD_PARAMETER.
+enum outcome tenancy_check_text(struct call *call, const char *name);
+
+// ---- select.c: lists with conditions, or in another order than that of names
+
+struct resource_query;    // registry/resource/resource.h
+struct resource_selected; // registry/resource/selection.h
+struct tenant_selected;   // registry/tenant/selection.h
+// Has the call one of the parameters that make a list such a one?
+bool tenancy_selects(const struct call *call);
+// Reads the parameters, and the page of the list that they select. query: tenant, type, space, deleted, marker, limit and traits of the list.
+// OUTCOME_OK; _BAD_PARAMETER; or as resource_select().
+enum outcome tenancy_select_resources(struct call *call, const struct resource_query *query, struct resource_selected *selected);
+// The same of the list of tenants. OUTCOME_OK; _BAD_PARAMETER; or as tenant_select().
+enum outcome tenancy_select_tenants(struct call *call, bool deleted, uint64_t limit, struct tenant_selected *selected);
+// Appends these parameters of the call to the address of the next page, "&text=web".
+void tenancy_keep_selection(const struct call *call, struct buf *url);
 
 // ---- handlers
 

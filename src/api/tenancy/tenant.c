@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/log/stale.h"
+#include "registry/tenant/selection.h"
 #include "registry/tenant/tenant.h"
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
@@ -246,7 +247,33 @@ static struct str next_url(struct call *call, bool deleted, uint64_t limit, stru
 	buf_addf(&path, "/%s?limit=%llu%s&marker=", call_vocabulary(call)->version, (unsigned long long)limit,
 		deleted ? "&state=deleted" : "");
 	uri_add_value(&path, marker);
+	tenancy_keep_selection(call, &path);
 	return call_url(call, buf_str(&path));
+}
+
+static void write_list(struct call *call, const struct tenant *list, size_t n, struct str next)
+{
+	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
+
+	for (size_t i = 0; i < n; i++)
+		doc_push(items, tenancy_tenant_doc(call, &list[i]));
+	doc_set(doc, str_c(call_vocabulary(call)->plural), items);
+	if (next.p != NULL)
+		doc_set_str(call->pool, doc, "next", next);
+	call_write(call, tenant_list_document(call_vocabulary(call)), doc);
+}
+
+// A page may be empty and have a next one: what its share of the work did not find is looked for there.
+static enum outcome list_selected(struct call *call, bool deleted, uint64_t limit)
+{
+	struct tenant_selected selected;
+	enum outcome outcome = tenancy_select_tenants(call, deleted, limit, &selected);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	write_list(call, selected.list, selected.n,
+		selected.next.p != NULL ? next_url(call, deleted, limit, selected.next) : STR_NONE);
+	return OUTCOME_OK;
 }
 
 enum outcome list_tenants(struct call *call)
@@ -258,17 +285,12 @@ enum outcome list_tenants(struct call *call)
 
 	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	if (tenancy_selects(call))
+		return list_selected(call, deleted, limit);
 	enum outcome outcome =
 		tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list,
 		&n, &more);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, tenancy_tenant_doc(call, &list[i]));
-	doc_set(doc, str_c(call_vocabulary(call)->plural), items);
-	if (more)
-		doc_set_str(call->pool, doc, "next", next_url(call, deleted, limit, list[n - 1].name));
-	call_write(call, tenant_list_document(call_vocabulary(call)), doc);
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		write_list(call, list, n, more ? next_url(call, deleted, limit, list[n - 1].name) : STR_NONE);
+	return outcome;
 }

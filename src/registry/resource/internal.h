@@ -40,6 +40,10 @@ struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant
 enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner);
 
 enum outcome resource_fail_no_space(struct registry *registry, struct str space);
+// For lists that found nothing: OUTCOME_OK if there is such a namespace, deleted ones excepted; OUTCOME_NOT_FOUND.
+enum outcome resource_check_space(struct registry *registry, struct str tenant, struct str space);
+// A text behind which no name comes, in byte order.
+struct str resource_last_text(struct pool *pool);
 // Was the deletion of the namespace that resource_space_lock_call() locked requested? Then nothing new may be created in it.
 bool resource_space_is_ending(const struct db_call *call);
 enum outcome resource_fail_space_ends(struct registry *registry, struct str space);

@@ -118,22 +118,23 @@ size_t resource_page_fitting(const uint64_t *bytes, size_t n, uint64_t limit)
 	return fitting;
 }
 
+enum outcome resource_check_space(struct registry *registry, struct str tenant, struct str space)
+{
+	const struct sql_list_namespace in = { .tenant = tenant, .type_id = type_namespaces(registry)->id, .name = space };
+	struct db_rows rows;
+	enum db_result result = sql_list_namespace_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	return rows.n > 0 ? OUTCOME_OK : resource_fail_no_space(registry, space);
+}
+
 // If a list is empty: OUTCOME_OK if its namespace exists, else OUTCOME_NOT_FOUND.
 static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
 {
-	struct db_rows rows;
-
-	if (!query->type->namespaced || query->all_spaces || query->all_tenants)
+	if (!query->type->namespaced || query->all_spaces || query->all_tenants || query->deleted)
 		return OUTCOME_OK;
-	const struct sql_list_namespace in = {
-		.tenant = query->tenant,
-		.type_id = type_namespaces(registry)->id,
-		.name = query->space,
-	};
-	enum db_result result = sql_list_namespace_run(registry->db, registry->pool, &in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	return rows.n > 0 || query->deleted ? OUTCOME_OK : resource_fail_no_space(registry, query->space);
+	return resource_check_space(registry, query->tenant, query->space);
 }
 
 // ---- what a page has: its index

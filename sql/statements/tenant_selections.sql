@@ -1,0 +1,60 @@
+-- Lists of tenants with conditions, or by creation, a page at a time: first how far the page may look, then the tenants up to there that
+-- meet the conditions.
+
+-- The place in the list's order behind which the page begins, and the last place that it looks at. In an order that goes down, until is
+-- before after.
+-- @group tenant_selection_page after_name text, after_id uint, until_name text, until_id uint
+
+-- text is looked for without regard to case. metadata_has, object_has: texts that the metadata and the object of the tenants that are
+-- wanted have (api/selector.h): what has them is read, and compared with the selectors then.
+-- @group tenant_selection_conditions deleted uint, now time, system_name text, tier_id uint null, text text null,
+--      created_since time, created_before time, updated_since time, updated_before time, metadata_has text null, object_has text null
+-- @fragment is_selected_tenant
+AND t.live = 1 AND IF(:want.deleted, t.purge_at > :want.now, t.deleted_at IS NULL AND t.name <> :want.system_name)
+AND (:want.tier_id IS NULL OR t.tier_id = :want.tier_id)
+AND (:want.text IS NULL OR LOCATE(:want.text, CONCAT_WS(' ', t.name, t.metadata) COLLATE utf8mb4_general_nopad_ci) > 0)
+AND t.created_at >= :want.created_since AND t.created_at < :want.created_before
+AND t.updated_at >= :want.updated_since AND t.updated_at < :want.updated_before
+AND (:want.metadata_has IS NULL OR LOCATE(:want.metadata_has, t.metadata) > 0)
+AND (:want.object_has IS NULL OR LOCATE(:want.object_has, t.object) > 0)
+
+-- Deleted and purged tenants in between count as well: so a page looks at a bounded number of entries.
+-- @choice tenant_selection_up_to
+-- @case name
+tenants t FORCE INDEX (name) WHERE t.name > :page.after_name ORDER BY t.name
+-- @case name_down
+tenants t FORCE INDEX (name) WHERE t.name < :page.after_name ORDER BY t.name DESC
+-- @case creation
+tenants t FORCE INDEX (PRIMARY) WHERE t.id > :page.after_id ORDER BY t.id
+-- @case creation_down
+tenants t FORCE INDEX (PRIMARY) WHERE t.id < :page.after_id ORDER BY t.id DESC
+
+-- The last entry that the page may look at, and the one behind it; fewer, or none: the list ends before.
+-- @statement tenant_selection_extent
+-- @in page tenant_selection_page, skip uint
+-- @out name text, id uint
+-- @scans at most skip + 2 entries of an index
+SELECT t.name, t.id FROM {tenant_selection_up_to} LIMIT 2 OFFSET :skip;
+
+-- The tier and the count of each, without a sort: the tenants come in the order of the index.
+-- @fragment selected_tenant_tables
+STRAIGHT_JOIN tiers i ON i.id = t.tier_id STRAIGHT_JOIN tenant_counts c ON c.tenant_id = t.id
+-- @choice tenant_selection_of
+-- @case name
+tenants t FORCE INDEX (name) {selected_tenant_tables}
+WHERE t.name > :page.after_name AND t.name <= :page.until_name {is_selected_tenant} ORDER BY t.name
+-- @case name_down
+tenants t FORCE INDEX (name) {selected_tenant_tables}
+WHERE t.name < :page.after_name AND t.name >= :page.until_name {is_selected_tenant} ORDER BY t.name DESC
+-- @case creation
+tenants t FORCE INDEX (PRIMARY) {selected_tenant_tables}
+WHERE t.id > :page.after_id AND t.id <= :page.until_id {is_selected_tenant} ORDER BY t.id
+-- @case creation_down
+tenants t FORCE INDEX (PRIMARY) {selected_tenant_tables}
+WHERE t.id < :page.after_id AND t.id >= :page.until_id {is_selected_tenant} ORDER BY t.id DESC
+
+-- @statement tenant_selection
+-- @in page tenant_selection_page, want tenant_selection_conditions, limit uint
+-- @out t tenant
+-- @scans what is up to the last place that the page looks at: SELECTION_LOOKED_AT entries
+SELECT {tenant} FROM {tenant_selection_of} LIMIT :limit;

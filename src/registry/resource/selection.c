@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of resources that meet conditions, a page at a time. An index says first where the page's share of the work ends. The database
+// compares what is up to there with the conditions on columns; only the documents of what is left are read, and shown to wants().
+#include "base/base.h"
+
+#include "registry/resource/selection.h"
+
+#include "base/pool.h"
+#include "registry/resource/internal.h"
+#include "registry/trait/filter.h"
+#include "sql/resource_lists.h"
+#include "sql/resource_selections.h"
+
+// How many documents are read at a time for wants(): few where most are wanted.
+enum { STEP_LEAST = 100 };
+
+// ---- places in the order of a list
+
+// No name comes behind this text: it has more characters than a name may have, all of them the last one of Unicode.
+struct str resource_last_text(struct pool *pool)
+{
+	static const char last[] = { '\xF4', '\x8F', '\xBF', '\xBF' };
+	size_t n = sizeof(last) * (REGISTRY_MAX_ID + 1);
+	char *text = pool_alloc(pool, n);
+
+	for (size_t i = 0; i < n; i++)
+		text[i] = last[i % sizeof(last)];
+	return str_n(text, n);
+}
+
+// Before the first place: the page begins at the list's beginning, and may look up to its end.
+static void whole_range(struct pool *pool, bool descending, struct sql_selection_page *page)
+{
+	struct str last = resource_last_text(pool);
+
+	page->after_namespace = page->after_name = descending ? last : STR("");
+	page->until_namespace = page->until_name = descending ? STR("") : last;
+	page->after_id = descending ? UINT64_MAX : 0;
+	page->until_id = descending ? 0 : UINT64_MAX;
+}
+
+static enum outcome begin_range(struct registry *registry, const struct resource_selection *selection, struct sql_selection_page *page)
+{
+	struct str marker = selection->marker;
+	size_t slash = selection->all_spaces ? str_find(marker, '/', 0) : marker.n;
+
+	whole_range(registry->pool, selection->descending, page);
+	if (marker.p == NULL)
+		return OUTCOME_OK;
+	if (selection->order == SELECTION_BY_CREATION) {
+		if (str_to_u64(marker, &page->after_id))
+			return OUTCOME_OK;
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"marker must be the one of the \"next\" link of the page before, in a list with the same sort and order");
+	}
+	page->after_namespace = slash < marker.n ? str_part(marker, 0, slash) : STR("");
+	page->after_name = slash < marker.n ? str_part(marker, slash + 1, marker.n) : marker;
+	return OUTCOME_OK;
+}
+
+static struct str marker_of(struct pool *pool, const struct resource_selection *selection, uint64_t id, struct str space, struct str name)
+{
+	if (selection->order == SELECTION_BY_CREATION)
+		return str_printf(pool, "%llu", (unsigned long long)id);
+	if (selection->all_spaces)
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(space), STR_ARG(name));
+	return name;
+}
+
+// ---- how far the page looks
+
+static enum sql_selection_up_to order_of(const struct resource_selection *selection)
+{
+	enum sql_selection_up_to up = SQL_SELECTION_UP_TO_CREATION, down = SQL_SELECTION_UP_TO_CREATION_DOWN;
+
+	if (selection->deleted) {
+		up = SQL_SELECTION_UP_TO_DELETED;
+		down = SQL_SELECTION_UP_TO_DELETED_DOWN;
+	} else if (selection->order == SELECTION_BY_NAME) {
+		up = selection->all_spaces ? SQL_SELECTION_UP_TO_ADDRESS : SQL_SELECTION_UP_TO_NAME;
+		down = selection->all_spaces ? SQL_SELECTION_UP_TO_ADDRESS_DOWN : SQL_SELECTION_UP_TO_NAME_DOWN;
+	}
+	return selection->descending ? down : up;
+}
+
+// The choices have the same cases in the same order.
+static_assert((int)SQL_SELECTION_UP_TO_NAME == (int)SQL_SELECTION_OF_NAME, "cases of one order");
+static_assert((int)SQL_SELECTION_UP_TO_DELETED_DOWN == (int)SQL_SELECTION_OF_DELETED_DOWN, "cases of one order");
+
+// Checks the tenant, and sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all
+// that is left.
+static enum outcome read_extent(struct registry *registry, const struct resource_selection *selection, struct sql_selection_page *page,
+	uint64_t *tenant_id, struct str *end)
+{
+	const struct sql_list_tenant tenant = { .tenant = selection->tenant };
+	const struct sql_selection_extent extent = { .page = *page, .skip = SELECTION_LOOKED_AT - 1 };
+	struct db_call calls[] = {
+		sql_list_tenant_call(registry->pool, &tenant),
+		sql_selection_extent_call(registry->pool, order_of(selection), &extent),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	*end = STR_NONE;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0)
+		return registry_fail_no_tenant(registry, selection->tenant);
+	const struct sql_list_tenant_row *found = sql_list_tenant_row(&calls[0].rows, 0);
+	if (!found->deleted_at_is_null)
+		return registry_fail_tenant_deleted(registry, selection->tenant, found->purge_at);
+	*tenant_id = found->id;
+	if (calls[1].rows.n < 2)
+		return OUTCOME_OK;
+	const struct sql_selection_extent_row *last = sql_selection_extent_row(&calls[1].rows, 0);
+	page->until_namespace = last->namespace;
+	page->until_name = last->name;
+	page->until_id = last->id;
+	*end = marker_of(registry->pool, selection, last->id, last->namespace, last->name);
+	return OUTCOME_OK;
+}
+
+// ---- which resources meet the conditions on columns
+
+static enum outcome read_index(struct registry *registry, const struct resource_selection *selection, const struct sql_selection_page *page,
+	uint64_t limit, struct db_rows *rows)
+{
+	const struct sql_selection_index in = {
+		.page = *page,
+		.want = {
+			.in_namespace = selection->type->namespaced && !selection->all_spaces,
+			.name = selection->name,
+			.text = selection->text,
+			.created_since = selection->created.since_us,
+			.created_before = selection->created.before_us,
+			.updated_since = selection->updated.since_us,
+			.updated_before = selection->updated.before_us,
+			.meta_has = selection->meta_has,
+			.body_has = selection->body_has,
+			.has_traits = selection->traits != NULL,
+			.now = registry->now_us,
+		},
+		.limit = limit,
+	};
+	enum db_result result = sql_selection_index_run(registry->db, registry->pool, (enum sql_selection_of)order_of(selection), &in, rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// ---- their documents
+
+// Reads the documents of the rows from first to end, and adds those that are wanted to the list until it is full. *at: behind the last
+// row that was looked at.
+static enum outcome read_documents(struct registry *registry, const struct resource_selection *selection, uint64_t tenant_id,
+	const struct db_rows *index, size_t first, size_t end, struct resource_selected *selected, size_t *at)
+{
+	struct buf ids = buf_new(registry->pool, 16 + (end - first) * 8);
+	struct db_rows rows;
+
+	for (size_t i = first; i < end; i++) {
+		buf_addc(&ids, i == first ? '[' : ',');
+		buf_add_u64(&ids, sql_selection_index_row(index, i)->id);
+	}
+	buf_addc(&ids, ']');
+	const struct sql_selection_documents in = { .ids = buf_str(&ids), .tenant_id = tenant_id, .deleted = selection->deleted };
+	enum db_result result = sql_selection_documents_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	// The rows come as the database likes it.
+	const struct sql_selection_documents_row **by_place = POOL_ARRAY(registry->pool, const struct sql_selection_documents_row *, end - first);
+	for (size_t i = 0; i < rows.n; i++)
+		by_place[sql_selection_documents_row(&rows, i)->n - 1] = sql_selection_documents_row(&rows, i);
+	for (*at = first; *at < end && selected->n < selection->limit; (*at)++) {
+		if (by_place[*at - first] == NULL)
+			continue;
+		struct resource *resource = &selected->list[selected->n];
+		*resource = resource_of_columns(registry, &by_place[*at - first]->r);
+		resource->tenant = selection->tenant;
+		if (selection->wants == NULL || selection->wants(selection->arg, resource))
+			selected->n++;
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome read_page(struct registry *registry, const struct resource_selection *selection, uint64_t tenant_id,
+	const struct db_rows *index, size_t most, struct str end, struct resource_selected *selected)
+{
+	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
+	size_t at = 0, step = selection->limit < STEP_LEAST ? STEP_LEAST : (size_t)selection->limit;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < index->n; i++)
+		bytes[i] = sql_selection_index_row(index, i)->bytes;
+	size_t fit = resource_page_fitting(bytes, index->n, most);
+	selected->list = POOL_ARRAY(registry->pool, struct resource, selection->limit);
+	while (outcome == OUTCOME_OK && at < fit && selected->n < selection->limit)
+		outcome = read_documents(registry, selection, tenant_id, index, at, fit - at < step ? fit : at + step, selected, &at);
+	if (outcome == OUTCOME_OK && at > 0 && at < index->n) {
+		const struct sql_selection_index_row *last = sql_selection_index_row(index, at - 1);
+		selected->next = marker_of(registry->pool, selection, last->id, last->namespace, last->name);
+	} else {
+		selected->next = end;
+	}
+	return outcome;
+}
+
+enum outcome resource_select(struct registry *registry, const struct resource_selection *selection, struct resource_selected *selected)
+{
+	struct sql_selection_page page = { .tenant = selection->tenant, .type_id = selection->type->id, .namespace = selection->space };
+	uint64_t tenant_id = 0, most = selection->limit;
+	struct db_rows index = { 0 };
+	struct str end;
+
+	assert(selection->limit > 0 && (!selection->deleted || selection->order == SELECTION_BY_CREATION));
+	*selected = (struct resource_selected){ .next = STR_NONE };
+	if (selection->wants != NULL && most < SELECTION_READ)
+		most = SELECTION_READ;
+	enum outcome outcome = begin_range(registry, selection, &page);
+	if (outcome == OUTCOME_OK && selection->traits != NULL)
+		outcome = trait_filter_resolve(registry, selection->traits, &page.traits);
+	if (outcome == OUTCOME_OK)
+		outcome = read_extent(registry, selection, &page, &tenant_id, &end);
+	if (outcome == OUTCOME_OK)
+		outcome = read_index(registry, selection, &page, most + 1, &index);
+	if (outcome == OUTCOME_OK)
+		outcome = read_page(registry, selection, tenant_id, &index, (size_t)most, end, selected);
+	if (outcome != OUTCOME_OK || selected->n > 0 || selection->marker.p != NULL || selected->next.p != NULL)
+		return outcome;
+	return selection->type->namespaced && !selection->all_spaces && !selection->deleted ?
+		resource_check_space(registry, selection->tenant, selection->space) : OUTCOME_OK;
+}

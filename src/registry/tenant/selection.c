@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of tenants that meet conditions, a page at a time. An index says first where the page's share of the work ends.
+#include "base/base.h"
+
+#include "registry/tenant/selection.h"
+
+#include "base/pool.h"
+#include "registry/resource/internal.h"
+#include "registry/tenant/internal.h"
+#include "sql/tenant_selections.h"
+#include "sql/tiers.h"
+
+// Before the first place: the page begins at the list's beginning, and may look up to its end.
+static enum outcome begin_range(struct registry *registry, const struct tenant_selection *selection, struct sql_tenant_selection_page *page)
+{
+	struct str last = resource_last_text(registry->pool);
+
+	page->after_name = selection->descending ? last : STR("");
+	page->until_name = selection->descending ? STR("") : last;
+	page->after_id = selection->descending ? UINT64_MAX : 0;
+	page->until_id = selection->descending ? 0 : UINT64_MAX;
+	if (selection->marker.p == NULL)
+		return OUTCOME_OK;
+	if (selection->order == SELECTION_BY_NAME)
+		page->after_name = selection->marker;
+	else if (!str_to_u64(selection->marker, &page->after_id))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"marker must be the one of the \"next\" link of the page before, in a list with the same sort and order");
+	return OUTCOME_OK;
+}
+
+static struct str marker_of(struct pool *pool, const struct tenant_selection *selection, uint64_t id, struct str name)
+{
+	return selection->order == SELECTION_BY_CREATION ? str_printf(pool, "%llu", (unsigned long long)id) : name;
+}
+
+static enum sql_tenant_selection_up_to order_of(const struct tenant_selection *selection)
+{
+	if (selection->order == SELECTION_BY_NAME)
+		return selection->descending ? SQL_TENANT_SELECTION_UP_TO_NAME_DOWN : SQL_TENANT_SELECTION_UP_TO_NAME;
+	return selection->descending ? SQL_TENANT_SELECTION_UP_TO_CREATION_DOWN : SQL_TENANT_SELECTION_UP_TO_CREATION;
+}
+
+// The choices have the same cases in the same order.
+static_assert((int)SQL_TENANT_SELECTION_UP_TO_NAME == (int)SQL_TENANT_SELECTION_OF_NAME, "cases of one order");
+static_assert((int)SQL_TENANT_SELECTION_UP_TO_CREATION_DOWN == (int)SQL_TENANT_SELECTION_OF_CREATION_DOWN, "cases of one order");
+
+// Sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all that is left. Looks up
+// the tier, if one is wanted.
+static enum outcome read_extent(struct registry *registry, const struct tenant_selection *selection, struct sql_tenant_selection_page *page,
+	uint64_t *tier_id, struct str *end)
+{
+	const struct sql_tenant_selection_extent extent = { .page = *page, .skip = SELECTION_LOOKED_AT - 1 };
+	const struct sql_tier_get tier = { .name = selection->tier };
+	struct db_call calls[] = {
+		sql_tenant_selection_extent_call(registry->pool, order_of(selection), &extent),
+		sql_tier_get_call(registry->pool, &tier),
+	};
+	bool has_tier = selection->tier.p != NULL;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, has_tier ? 2 : 1);
+
+	*end = STR_NONE;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (has_tier && calls[1].rows.n == 0)
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "there is no tier \"%.*s\": GET /v2.0/all/tiers lists them",
+			STR_ARG(selection->tier));
+	if (has_tier)
+		*tier_id = sql_tier_get_row(&calls[1].rows, 0)->id;
+	if (calls[0].rows.n < 2)
+		return OUTCOME_OK;
+	const struct sql_tenant_selection_extent_row *last = sql_tenant_selection_extent_row(&calls[0].rows, 0);
+	page->until_name = last->name;
+	page->until_id = last->id;
+	*end = marker_of(registry->pool, selection, last->id, last->name);
+	return OUTCOME_OK;
+}
+
+static enum outcome read_rows(struct registry *registry, const struct tenant_selection *selection,
+	const struct sql_tenant_selection_page *page, uint64_t tier_id, uint64_t limit, struct db_rows *rows)
+{
+	const struct sql_tenant_selection in = {
+		.page = *page,
+		.want = {
+			.deleted = selection->deleted,
+			.now = registry->now_us,
+			.system_name = STR(TENANT_SYSTEM),
+			.tier_id = tier_id,
+			.tier_id_is_null = selection->tier.p == NULL,
+			.text = selection->text,
+			.created_since = selection->created.since_us,
+			.created_before = selection->created.before_us,
+			.updated_since = selection->updated.since_us,
+			.updated_before = selection->updated.before_us,
+			.metadata_has = selection->metadata_has,
+			.object_has = selection->object_has,
+		},
+		.limit = limit,
+	};
+	enum db_result result = sql_tenant_selection_run(registry->db, registry->pool, (enum sql_tenant_selection_of)order_of(selection), &in,
+		rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome tenant_select(struct registry *registry, const struct tenant_selection *selection, struct tenant_selected *selected)
+{
+	struct sql_tenant_selection_page page = { 0 };
+	uint64_t tier_id = 0, most = selection->limit;
+	struct db_rows rows = { 0 };
+	struct str end;
+	size_t at = 0;
+
+	assert(selection->limit > 0);
+	*selected = (struct tenant_selected){ .next = STR_NONE };
+	if (selection->wants != NULL && most < SELECTION_READ)
+		most = SELECTION_READ;
+	enum outcome outcome = begin_range(registry, selection, &page);
+	if (outcome == OUTCOME_OK)
+		outcome = read_extent(registry, selection, &page, &tier_id, &end);
+	if (outcome == OUTCOME_OK)
+		outcome = read_rows(registry, selection, &page, tier_id, most + 1, &rows);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	selected->list = POOL_ARRAY(registry->pool, struct tenant, selection->limit);
+	for (; at < rows.n && at < most && selected->n < selection->limit; at++) {
+		struct tenant *tenant = &selected->list[selected->n];
+		*tenant = tenant_of_columns(&sql_tenant_selection_row(&rows, at)->t);
+		if (selection->wants == NULL || selection->wants(selection->arg, tenant))
+			selected->n++;
+	}
+	if (at < rows.n) {
+		const struct sql_tenant *last = &sql_tenant_selection_row(&rows, at - 1)->t;
+		selected->next = marker_of(registry->pool, selection, last->id, last->name);
+	} else {
+		selected->next = end;
+	}
+	return OUTCOME_OK;
+}
