@@ -6,15 +6,16 @@
 -- @group selection_page tenant text, type_id uint, namespace text, after_namespace text, after_name text, after_id uint,
 --      until_namespace text, until_name text, until_id uint, traits trait_condition
 
--- The conditions. text is looked for without regard to case. meta_has, body_has: texts that the stored metadata and body of the resources
+-- The conditions. text is looked for without regard to case; uid: what it is if it is one. meta_has, body_has: texts that the stored metadata and body of the resources
 -- that are wanted have (api/selector.h): what has them is read, and compared with the selectors then.
--- @group selection_conditions in_namespace uint, name text null, text text null, created_since time, created_before time,
+-- @group selection_conditions in_namespace uint, name text null, text text null, uid bytes null, created_since time, created_before time,
 --      updated_since time, updated_before time, meta_has text null, body_has text null, has_traits uint, now time
 -- @fragment is_selected
 AND (:want.in_namespace = 0 OR r.namespace = :page.namespace)
 AND (:want.name IS NULL OR r.name = :want.name)
 AND (:want.text IS NULL
-  OR LOCATE(:want.text, CONCAT_WS('/', NULLIF(r.namespace, ''), r.name) COLLATE utf8mb4_general_nopad_ci) > 0)
+  OR LOCATE(:want.text, CONCAT_WS('/', NULLIF(r.namespace, ''), r.name) COLLATE utf8mb4_general_nopad_ci) > 0
+  OR r.uid = :want.uid)
 AND r.created_at >= :want.created_since AND r.created_at < :want.created_before
 AND r.updated_at >= :want.updated_since AND r.updated_at < :want.updated_before
 AND (:want.meta_has IS NULL OR LOCATE(:want.meta_has, r.meta) > 0)

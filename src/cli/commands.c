@@ -10,6 +10,8 @@
 #define TEXT_ETAG "With --etag the change is made only if nobody changed the object since. If somebody did, the command " \
 	"shows field by field\nwhat the base was, what you want and what is there now, and exits with 5."
 #define OPTIONS_LIST (HAS(OPT_FIELDS) | HAS(OPT_LONG) | HAS(OPT_SORT) | HAS(OPT_LIMIT) | HAS(OPT_MARKER))
+#define OPTIONS_CONDITIONS (HAS(OPT_DELETED) | HAS(OPT_SELECTOR) | HAS(OPT_MATCH) | HAS(OPT_CREATED_SINCE) | HAS(OPT_CREATED_BEFORE) | \
+	HAS(OPT_UPDATED_SINCE) | HAS(OPT_UPDATED_BEFORE) | HAS(OPT_SORT) | HAS(OPT_LIMIT))
 #define OPTIONS_PART (HAS(OPT_GENERATION) | HAS(OPT_ETAG) | HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
 #define OPTIONS_EDIT (HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
 
@@ -32,8 +34,9 @@
 #define TEXT_STDIN "The name \"-\" reads names from standard input, one per line."
 
 const struct command cli_commands[] = {
-	{ "tenant", "list", "", 0, 0, HAS(OPT_DELETED), command_tenant_list, "list tenants", "",
-		"tenure tenant list --columns id,tier,resources", NULL },
+	{ "tenant", "list", "", 0, 0, OPTIONS_CONDITIONS | HAS(OPT_METADATA) | HAS(OPT_TIER), command_tenant_list, "list tenants",
+		"The list has the tenants that meet all conditions given by options.",
+		"tenure tenant list --match tech --tier gold --columns id,tier,resources", NULL },
 	{ "tenant", "show", "ID…", 1, 0, 0, command_tenant_show, "show tenants", TEXT_STDIN, "tenure tenant show acme", NULL },
 	{ "tenant", "set", "ID [NAME=VALUE…]", 1, 0, HAS(OPT_TIER) | HAS(OPT_FILE) | OPTIONS_CHANGE, command_tenant_set,
 		"create or change a tenant",
@@ -46,8 +49,9 @@ const struct command cli_commands[] = {
 	{ "tenant", "recover", "ID…", 1, 0, HAS(OPT_ETAG) | HAS(OPT_DRY_RUN), command_tenant_recover,
 		"recover deleted tenants", TEXT_STDIN, "tenure tenant recover acme", NULL },
 
-	{ "resource", "list", "TYPE", 1, 1, OPTIONS_WHOSE | HAS(OPT_DELETED), command_resource_list,
-		"list resources of a type", "", "tenure configmaps list -n prod --columns name,data.color", NULL },
+	{ "resource", "list", "TYPE", 1, 1, OPTIONS_WHOSE | OPTIONS_CONDITIONS | HAS(OPT_FIELD_SELECTOR), command_resource_list,
+		"list resources of a type", "The list has the resources that meet all conditions given by options.",
+		"tenure configmaps list -n prod -l app=web --sort created:desc --limit 10 --columns name,data.color", NULL },
 	{ "resource", "show", "TYPE NAME…", 2, 0, OPTIONS_WHOSE, command_resource_show, "show resources",
 		TEXT_SHOW " " TEXT_STDIN, "tenure configmaps show web --format json", NULL },
 	{ "resource", "set", "TYPE NAME [MEMBER=VALUE…]", 2, 0, OPTIONS_WHOSE | HAS(OPT_FILE) | OPTIONS_CHANGE,

@@ -18,8 +18,6 @@ static const struct column driver_columns[] = {
 	{ "power", "enabled_power_interfaces" },
 };
 enum { DRIVER_SHOWN = 3 };
-enum { PAGE = 100 };
-
 static const struct baremetal_noun *noun_of(const struct cli *cli)
 {
 	size_t i = 0;
@@ -51,21 +49,6 @@ bool cli_baremetal_target(struct cli *cli, const char *ident, struct target *tar
 
 // ---- lists
 
-// --sort: "name" or "name:desc".
-static bool sort_list(struct cli *cli, struct tenure_list *list)
-{
-	struct str order = str_c(cli->options[OPT_SORT]);
-	size_t colon = str_find(order, ':', 0);
-	struct str direction = colon < order.n ? str_part(order, colon + 1, order.n) : STR("asc");
-
-	if ((!str_eq(direction, STR("asc")) && !str_eq(direction, STR("desc"))) ||
-		!tenure_list_filter(list, "sort_key", str_cstr(cli->pool, str_part(order, 0, colon)))) {
-		cli_fail(EX_USAGE, "--sort takes FIELD, FIELD:asc or FIELD:desc");
-		return false;
-	}
-	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
-}
-
 // Asks the service only for the members that are shown.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
@@ -89,29 +72,18 @@ static bool is_whole(const struct cli *cli)
 		strcmp(cli->command->noun, "driver") == 0 || (cli->format == FORMAT_JSON && cli->options[OPT_FIELDS] == NULL);
 }
 
-static int read_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
-{
-	*limit = 0;
-	if (cli->options[OPT_LIMIT] == NULL)
-		return EX_OK;
-	if (!str_to_u64(str_c(cli->options[OPT_LIMIT]), limit) || *limit == 0)
-		return cli_fail(EX_USAGE, "--limit takes a number from 1 on");
-	tenure_list_set_page(list, *limit < PAGE ? (unsigned)*limit : PAGE);
-	return EX_OK;
-}
-
 static int list_with(struct cli *cli, struct tenure_list *list, struct table *table)
 {
 	uint64_t limit;
-	int code = read_limit(cli, list, &limit);
+	int code = cli_list_limit(cli, list, &limit);
 
 	if (code == EX_OK)
 		code = fields_filter(cli, list);
 	if (code == EX_OK && cli->options[OPT_MARKER] != NULL &&
 		!tenure_list_filter(list, "marker", cli->options[OPT_MARKER]))
 		code = cli_fail(EX_USAGE, "--marker takes the UUID of the last one seen");
-	if (code == EX_OK && cli->options[OPT_SORT] != NULL && !sort_list(cli, list))
-		code = EX_USAGE;
+	if (code == EX_OK)
+		code = cli_list_sort(cli, list, "sort_key", "sort_dir");
 	if (code == EX_OK && !is_whole(cli) && !narrow(cli, list))
 		code = cli_fail(EX_USAGE, "--fields takes names with commas between");
 	if (code == EX_OK)

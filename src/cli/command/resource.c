@@ -152,7 +152,10 @@ int command_resource_list(struct cli *cli)
 		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
 	if (list == NULL)
 		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
-	int code = table_fill(cli, table, list, 0, type);
+	uint64_t limit;
+	int code = cli_list_conditions(cli, list, &limit);
+	if (code == EX_OK)
+		code = table_fill(cli, table, list, limit, type);
 	tenure_list_free(&list);
 	if (code == EX_OK)
 		table_print(table);

@@ -31,7 +31,10 @@ int command_tenant_list(struct cli *cli)
 	struct tenure_list *list = tenure_list_tenants(cli->client, deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
 	if (list == NULL)
 		return cli_fail(EX_OSERR, "no memory");
-	int code = table_fill(cli, table, list, 0, "tenants");
+	uint64_t limit;
+	int code = cli_list_conditions(cli, list, &limit);
+	if (code == EX_OK)
+		code = table_fill(cli, table, list, limit, "tenants");
 	tenure_list_free(&list);
 	if (code == EX_OK)
 		table_print(table);

@@ -20,7 +20,9 @@ enum option {
 	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
 	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
 	OPT_UID, OPT_TIER, OPT_TO, OPT_ALL, OPT_PREVIEW, OPT_IF_MATCH, OPT_ASYNC, OPT_NO_WAIT,
-	OPT_FIELDS, OPT_LONG, OPT_SORT, OPT_LIMIT, OPT_MARKER, OPT_REASON, OPT_GENERATION, OPT_REPLACE, OPT__COUNT
+	OPT_FIELDS, OPT_LONG, OPT_SORT, OPT_LIMIT, OPT_MARKER, OPT_REASON, OPT_GENERATION, OPT_REPLACE,
+	OPT_SELECTOR, OPT_FIELD_SELECTOR, OPT_METADATA, OPT_MATCH, OPT_CREATED_SINCE, OPT_CREATED_BEFORE, OPT_UPDATED_SINCE, OPT_UPDATED_BEFORE,
+	OPT__COUNT
 };
 #define HAS(option) (UINT64_C(1) << (option))
 
@@ -201,6 +203,15 @@ int cli_each_name(struct cli *cli, size_t first, name_fn *fn, void *arg);
 int cli_show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn);
 // Adds the items of the list, at most limit unless that is 0. label names the list in error texts. Exit code.
 int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, uint64_t limit, const char *label);
+
+// ---- selection.c
+
+enum { CLI_LIST_PAGE = 100 };
+// Apply to the list --sort, whose parameters these are; --limit (*limit 0: none was given); and all options that say which tenants or
+// resources it has, and in which order. Exit code.
+int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction);
+int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit);
+int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit);
 
 // ---- pages.c
 

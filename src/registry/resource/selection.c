@@ -124,12 +124,15 @@ static enum outcome read_extent(struct registry *registry, const struct resource
 static enum outcome read_index(struct registry *registry, const struct resource_selection *selection, const struct sql_selection_page *page,
 	uint64_t limit, struct db_rows *rows)
 {
+	struct uuid *uid = POOL_NEW(registry->pool, struct uuid);
+	bool is_uid = uuid_parse(selection->text, uid);
 	const struct sql_selection_index in = {
 		.page = *page,
 		.want = {
 			.in_namespace = selection->type->namespaced && !selection->all_spaces,
 			.name = selection->name,
 			.text = selection->text,
+			.uid = is_uid ? uuid_bytes(uid) : STR_NONE,
 			.created_since = selection->created.since_us,
 			.created_before = selection->created.before_us,
 			.updated_since = selection->updated.since_us,

@@ -33,7 +33,7 @@ struct resource_selection {
 	bool descending;
 	struct str marker; // "next" of the page before; p NULL: from the first
 	uint64_t limit;    // > 0
-	struct str text;   // the resource has it in NAME or NAMESPACE/NAME, in upper or lower case
+	struct str text;   // the resource has it in NAME or NAMESPACE/NAME, in upper or lower case, or has this uid
 	struct str name;   // the resource has this name
 	struct time_span created, updated;
 	const struct trait_filter *traits; // NULL: any; not with deleted

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conditions and the order of lists, from the options of their commands.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+static const struct { enum option option; const char *parameter; } conditions[] = {
+	{ OPT_SELECTOR, "labels" }, { OPT_FIELD_SELECTOR, "fields" }, { OPT_METADATA, "metadata" }, { OPT_MATCH, "text" }, { OPT_TIER, "tier" },
+	{ OPT_CREATED_SINCE, "created_since" }, { OPT_CREATED_BEFORE, "created_before" },
+	{ OPT_UPDATED_SINCE, "updated_since" }, { OPT_UPDATED_BEFORE, "updated_before" },
+};
+
+int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction)
+{
+	if (cli->options[OPT_SORT] == NULL)
+		return EX_OK;
+	struct str order = str_c(cli->options[OPT_SORT]);
+	size_t colon = str_find(order, ':', 0);
+	struct str way = colon < order.n ? str_part(order, colon + 1, order.n) : STR("asc");
+	if ((!str_eq(way, STR("asc")) && !str_eq(way, STR("desc"))) ||
+		!tenure_list_filter(list, field, str_cstr(cli->pool, str_part(order, 0, colon))))
+		return cli_fail(EX_USAGE, "--sort takes FIELD, FIELD:asc or FIELD:desc");
+	return tenure_list_filter(list, direction, str_cstr(cli->pool, way)) ? EX_OK : EX_OSERR;
+}
+
+int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
+{
+	*limit = 0;
+	if (cli->options[OPT_LIMIT] == NULL)
+		return EX_OK;
+	if (!str_to_u64(str_c(cli->options[OPT_LIMIT]), limit) || *limit == 0)
+		return cli_fail(EX_USAGE, "--limit takes a number from 1 on");
+	tenure_list_set_page(list, *limit < CLI_LIST_PAGE ? (unsigned)*limit : CLI_LIST_PAGE);
+	return EX_OK;
+}
+
+int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit)
+{
+	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
+		const char *value = cli->options[conditions[i].option];
+		if (value != NULL && !tenure_list_filter(list, conditions[i].parameter, value))
+			return cli_fail(EX_USAGE, "%s: that is no UTF-8", option_rows[conditions[i].option].name);
+	}
+	int code = cli_list_sort(cli, list, "sort", "order");
+	return code == EX_OK ? cli_list_limit(cli, list, limit) : code;
+}
