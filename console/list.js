@@ -5,18 +5,20 @@ import { get, local } from './api.js';
 import { h, number, replace, newId, button, note } from './dom.js';
 
 const SPARE = 8; // rows above and below those in sight
+const PAUSE = 300; // milliseconds without typing before the service is asked
 
 // options:
 //   first    address of the first page; its answer has the items under key, and "next"
 //   columns  [{ title, cell: (item) => content, wide: shown only where there is room }]
 //   href     (item) => address of its screen, or null
 //   matches  (item, text) => whether it is shown where text was typed; without it there is no filter
+//   search   ({ text, labels }) => address of the first page of what the service finds by these; without it only what was fetched is filtered
 //   label    what the list is, for those who hear it
 //   nothing  what is said if it is empty
 // Returns the element; element.reload(first) begins anew.
 export function pagedList(options) {
 	const list = new List(options);
-	list.reload(options.first);
+	list.begin(options.first);
 	return list.element;
 }
 
@@ -29,20 +31,53 @@ class List {
 		this.view = h('div.list-view', { tabindex: '0', role: 'rowgroup', 'aria-label': `${options.label}, rows`,
 			onscroll: () => this.draw(), onkeydown: (event) => this.key(event), onfocus: () => this.activate(Math.max(this.active, 0), false) }, this.space);
 		this.filter = options.matches ? h('input', { type: 'search', placeholder: 'Filter', 'aria-label': `Filter ${options.label}`, autocomplete: 'off',
-			oninput: () => this.choose() }) : null;
+			oninput: () => this.typed() }) : null;
+		this.labels = options.search ? h('input', { type: 'search', placeholder: 'Labels: app=web,!old', 'aria-label': `Labels of ${options.label}`,
+			autocomplete: 'off', onchange: () => this.reload() }) : null;
 		this.table = h('div.list', { role: 'table', 'aria-label': options.label }, h('div.list-head', { role: 'rowgroup' },
 			h('div.list-row', { role: 'row' }, options.columns.map((column) =>
 				h(`span${column.wide ? '.wide' : ''}${column.class_ ?? ''}`, { role: 'columnheader' }, column.title)))), this.view);
 		this.problem = h('div');
-		this.element = h('div.list-box', null, h('div.list-bar', null, this.filter, this.status), this.table, this.problem);
-		this.element.reload = (first) => this.reload(first);
+		this.element = h('div.list-box', null, h('div.list-bar', null, this.filter, this.labels, this.status), this.table, this.problem);
+		this.element.reload = (first) => this.begin(first);
 		new ResizeObserver(() => this.draw()).observe(this.view);
 	}
 
-	reload(first) {
+	begin(first) {
+		this.first = first;
+		this.asked = this.options.search ? this.text() : '';
+		this.reload();
+	}
+
+	text() {
+		return this.filter?.value.trim() ?? '';
+	}
+
+	// What was fetched is filtered at once. If that is not all, the service is asked, when nothing was typed for a moment.
+	typed() {
+		this.choose();
+		clearTimeout(this.waiting);
+		if (this.options.search && (this.next || this.asked !== ''))
+			this.waiting = setTimeout(() => this.ask(), PAUSE);
+	}
+
+	ask() {
+		if (this.text() === this.asked)
+			return;
+		this.asked = this.text();
+		this.reload();
+	}
+
+	address() {
+		const labels = this.labels?.value.trim() ?? '';
+		return this.asked === '' && labels === '' ? this.first : this.options.search({ text: this.asked, labels });
+	}
+
+	reload() {
 		this.items = [];
 		this.chosen = [];
-		this.next = first;
+		this.next = this.address();
+		this.failed = false;
 		this.active = -1;
 		this.run = (this.run ?? 0) + 1;
 		this.loading = false;
@@ -90,8 +125,8 @@ class List {
 	}
 
 	fits(item) {
-		const text = this.filter?.value.trim().toLowerCase() ?? '';
-		return text === '' || this.options.matches(item, text);
+		const text = this.text();
+		return text === this.asked || text === '' || this.options.matches(item, text.toLowerCase());
 	}
 
 	choose() {

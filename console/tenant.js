@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tenant: its resources by type, what is in the trash, what happened, its own document.
 
-import { address, call, get, isMine, isOperator, offers, query } from './api.js';
+import { address, call, get, isMine, isOperator, offers, query, takes } from './api.js';
 import { announce, button, confirm, h, icon, note, number, panel, replace, time } from './dom.js';
 import { Editor } from './editor.js';
 import { parse, without } from './json.js';
@@ -86,6 +86,7 @@ export function ofType(name, type) {
 				{ title: 'Created', wide: true, cell: (document) => document.metadata.creationTimestamp ? time(document.metadata.creationTimestamp) : '' },
 			],
 			href: (document) => resourceScreen(name, resourceOf(document, type)),
+			search: takes('listResources', 'labels') ? (wanted) => query(address(name, type), { limit: PAGE, ...wanted }) : undefined,
 			matches: (document, text) => `${document.metadata.name}\n${document.metadata.namespace ?? ''}\n${document.metadata.uid}`.toLowerCase().includes(text),
 		})], [newLink(name, type)]),
 		sub: type, crumbs: [...isOperator() && offers('listTenants') ? [['Tenants', screen('tenants')]] : [], [name, tenantScreen(name)]], title: type,

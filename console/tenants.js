@@ -34,7 +34,7 @@ async function create() {
 export function tenants() {
 	if (!offers('listTenants'))
 		return { title: 'Not offered here', content: [note('info', 'This endpoint lists no tenants, or not for you.')] };
-	const first = (state) => query('/v2.0', { limit: PAGE, state });
+	const first = (state, wanted) => query('/v2.0', { limit: PAGE, state, ...wanted });
 	const state = select([['active', 'Active'], ['deleted', 'Deleted, can be brought back']], 'active', { 'aria-label': 'Which tenants',
 		onchange: () => list.reload(first(state.value)) });
 	const list = pagedList({
@@ -46,6 +46,7 @@ export function tenants() {
 			{ title: 'Changed', wide: true, cell: (tenant) => time(tenant.updated_at) },
 		],
 		href: (tenant) => tenantScreen(tenant.id),
+		search: takes('listTenants', 'labels') ? (wanted) => first(state.value, wanted) : undefined,
 		matches: (tenant, text) => `${tenant.id}\n${tenant.tier}\n${JSON.stringify(tenant.metadata ?? {})}`.toLowerCase().includes(text),
 	});
 	return {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding things in lists that are longer than a page: by text and by labels, of resources and tenants.
+import { browse, check, eventually, go, is, settings, settled, signIn } from './harness.mjs';
+
+const { url, service } = settings;
+const names = (page) => page.locator('.list-space .list-row > :first-child').allTextContents();
+const status = (page) => page.locator('.list-status').textContent();
+
+async function inResources(page) {
+	await go(page, '#/t/acme/type/configmaps');
+	await settled(page);
+	check(/so far/.test(await status(page)), 'the list is longer than what is loaded', await status(page));
+	await page.getByLabel('Filter configmaps').fill('C002499');
+	await eventually(async () => (await names(page)).join() === 'c002499', 'the service looks through the rest of it');
+	await page.getByLabel('Filter configmaps').fill('no-such-name');
+	await eventually(async () => (await status(page)) === 'No configmaps here.', 'what is nowhere is not found');
+	await page.getByLabel('Filter configmaps').fill('');
+	await eventually(async () => (await names(page))[0] === 'app', 'without a filter all are there again');
+	await page.getByLabel('Labels of configmaps').fill('app=web');
+	await page.getByLabel('Labels of configmaps').press('Enter');
+	await eventually(async () => (await names(page)).join() === 'app,zzz', 'by labels, wherever they stand in the list');
+	await page.getByLabel('Filter configmaps').fill('zz');
+	await eventually(async () => (await names(page)).join() === 'zzz', 'by both');
+	await page.getByLabel('Filter configmaps').fill('');
+	await page.getByLabel('Labels of configmaps').fill('app in web');
+	await page.getByLabel('Labels of configmaps').press('Enter');
+	await eventually(() => page.getByText('is expected behind in and notin').isVisible(), 'a mistake is told');
+	await page.getByLabel('Labels of configmaps').fill('app!=web,app');
+	await page.getByLabel('Labels of configmaps').press('Enter');
+	await eventually(async () => (await names(page)).join() === 'db', 'and can be corrected');
+}
+
+async function inTenants(page) {
+	await go(page, '#/tenants');
+	await settled(page);
+	await page.getByLabel('Filter tenants').fill('T-999');
+	await eventually(async () => (await names(page)).join() === 't-999', 'a tenant of a later page');
+	await page.getByLabel('Which tenants').selectOption('deleted');
+	await eventually(async () => (await names(page)).length === 0, 'it is not among the deleted');
+	await page.getByLabel('Which tenants').selectOption('active');
+	await eventually(async () => (await names(page)).join() === 't-999', 'the filter stays');
+}
+
+await browse({}, async ({ page }) => {
+	const window = await page();
+	await signIn(window, url, settings.operator);
+	await inResources(window);
+	await inTenants(window);
+});
+await browse({}, async ({ page }) => {
+	const window = await page();
+	await signIn(window, service, settings.user, '#/t/acme/type/configmaps');
+	await settled(window);
+	await window.getByLabel('Labels of configmaps').fill('app=db');
+	await window.getByLabel('Labels of configmaps').press('Enter');
+	await eventually(async () => (await names(window)).join() === 'db', 'a tenant’s user finds things, too');
+	is(await window.getByLabel('Labels of configmaps').inputValue(), 'app=db', 'and sees by what');
+});
