@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use POSIX ();
 use Test::More;
 
@@ -20,6 +21,8 @@ $admin->make('/v2.0/t1/persistentvolumes/moved');
 $admin->post('/v2.0/t1/persistentvolumes/moved/action/move?dest=t2')->is_status(303);
 $admin->make('/v2.0/t1/persistentvolumes/gone');
 $admin->delete('/v2.0/t1/persistentvolumes/gone')->is_status(204);
+
+$admin->put("/v2.0/t1/webhooks/$_", json => { url => 'https://example.com/', paused => JSON::PP::true() })->is_status(201) for 'lost', 'kept';
 
 my $node = '11111111-0000-4000-8000-000000000000';
 my $port = '22222222-0000-4000-8000-000000000000';
@@ -89,6 +92,10 @@ my @breaks = (
     ['a list of traits out of order', "UPDATE resources SET traits = '[\"CUSTOM_B\",\"CUSTOM_A\"]' WHERE $is_node", 0,
         "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node"],
     ['a trait that is hidden',  q(UPDATE traits SET live = NULL WHERE name LIKE 'CUSTOM%'), 1],
+    ['a webhook of a tenant that is gone', q(UPDATE webhooks SET tenant_id = 999999 WHERE name = 'lost'), 1],
+    ['a message of a webhook that is gone', q(INSERT INTO webhook_messages (webhook_id, uid, kind, state, created_at) VALUES (999999, UNHEX(MD5('m')), 'ping', 'dead', UTC_TIMESTAMP(6))), 1],
+    ['a webhook that nobody knows how far it is', q(DELETE FROM webhook_cursors), 1],
+    ['no row for the host that sends', q(DELETE FROM webhook_lease), 1],
     ['a revision that no change tells of', q(UPDATE resources SET revision = revision + 1 WHERE name = 'p2'), 0,
         q(UPDATE resources SET revision = revision - 1 WHERE name = 'p2')],
 );

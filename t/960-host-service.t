@@ -150,6 +150,25 @@ subtest 'where the web server starts the workers' => sub {
         FROM tenants a JOIN tenants b ON b.name = 'from2' AND b.live = 1 WHERE a.name = 'to2' AND a.live = 1));
     ($code, $text) = $instance->manage('doctor');
     like $text, qr/warning: 1 moves .* no host service runs on this host: start tenured-host/, 'doctor says what is missing';
+    unlike $text, qr/webhooks/, 'and nothing of webhooks, as there are none';
+    $instance->sql("INSERT INTO webhooks (tenant_id, name, uid, url, filters, secret, etag, revision, created_at, updated_at) VALUES (0, 'w', UNHEX(MD5('w')), 'https://example.com/', "
+            . "'{}', 'secret', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
+    $instance->sql('INSERT INTO webhook_cursors (webhook_id, position) SELECT id, 0 FROM webhooks');
+    $instance->sql(q(UPDATE webhook_lease SET claim = UNHEX(MD5('c'))));
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'a claim of a process that is gone is no finding';
+    like $text, qr/warning: 1 webhooks are to be told of changes, and no host sends to them: start tenured-host/, 'but a warning';
+    my $beats = fork // die "fork: $!";
+    if ($beats == 0) {
+        for (1 .. 200) { $instance->sql('UPDATE webhook_lease SET beat = beat + 1'); select undef, undef, undef, 0.1 }
+        POSIX::_exit(0);
+    }
+    ($code, $text) = $instance->manage('doctor');
+    unlike $text, qr/webhooks/, 'none if another host shows signs of life';
+    kill KILL => $beats;
+    waitpid $beats, 0;
+    $instance->sql('DELETE FROM webhooks');
+    $instance->sql('DELETE FROM webhook_cursors');
     is $code, 0, 'though the data are consistent';
     follow($admin, queue($admin, 3))->is_status(303, 'a worker has a move carried out, too');
 };

@@ -175,6 +175,21 @@ resource_classes k WHERE k.live IS NULL
   AND (SELECT r.id FROM inventories x STRAIGHT_JOIN {seen_of_x} WHERE x.class_id = k.id LIMIT 1) > 0
 
 -- The reserved words are those of src/auth/core/realm.h.
+-- Webhooks: of tenants that are purged, or gone; and what is left of webhooks that are gone.
+-- @fragment doctor_lost_webhooks
+webhooks w
+LEFT JOIN webhook_cursors c ON c.webhook_id = w.id
+LEFT JOIN tenants t ON t.id = w.tenant_id AND t.live = 1
+WHERE w.tenant_id <> 0 AND t.id IS NULL
+-- @fragment doctor_webhooks_without_cursor
+webhooks w
+LEFT JOIN webhook_cursors c ON c.webhook_id = w.id
+WHERE c.webhook_id IS NULL
+-- @fragment doctor_lost_messages
+webhook_messages m
+LEFT JOIN webhooks w ON w.id = m.webhook_id
+WHERE w.id IS NULL
+
 -- @choice doctor_finding
 -- @case early_programs
 SELECT CONCAT('those of schema version ', (SELECT MAX(version) FROM schema_version), ' may') AS example
@@ -311,6 +326,14 @@ FROM moves m
 LEFT JOIN tenants s ON s.id = m.source_id
 LEFT JOIN tenants t ON t.id = m.dest_id
 WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)
+-- @case webhook_cursor
+SELECT CONCAT('webhook ', w.name) AS example FROM {doctor_webhooks_without_cursor}
+-- @case webhook_tenant
+SELECT CONCAT('webhook ', w.name) AS example FROM {doctor_lost_webhooks}
+-- @case webhook_message
+SELECT CONCAT('message ', LOWER(HEX(m.uid))) AS example FROM {doctor_lost_messages}
+-- @case webhook_lease
+SELECT 'the row of webhook_lease' AS example FROM (SELECT COUNT(*) AS n FROM webhook_lease) s WHERE s.n = 0
 -- @case node_allocation
 SELECT {resource_name} AS example
 FROM resources r FORCE INDEX (PRIMARY)
@@ -364,6 +387,15 @@ SELECT r.id, n.id FROM resources r JOIN {doctor_listed_traits} JOIN traits n {do
 UPDATE resources r
 JOIN (SELECT r.id, o.root FROM {doctor_parents} AND o.tenant_id = r.tenant_id AND o.root <> r.root) x ON x.id = r.id
 SET r.root = x.root
+-- @case webhook_cursor
+INSERT INTO webhook_cursors (webhook_id, position)
+SELECT w.id, h.published FROM log_horizon h STRAIGHT_JOIN {doctor_webhooks_without_cursor} AND h.id = 1
+-- @case webhook_tenant
+DELETE w, c FROM {doctor_lost_webhooks}
+-- @case webhook_message
+DELETE m FROM {doctor_lost_messages}
+-- @case webhook_lease
+INSERT IGNORE INTO webhook_lease (id) VALUES (1)
 -- @case generation
 DELETE x FROM {doctor_lost_generations}
 -- @case inventory

@@ -2,6 +2,8 @@
 // tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "db/maintenance.h"
 #include "manage/commands.h"
@@ -12,6 +14,9 @@
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
 #include "registry/usage/usage_count.h"
+#include "registry/webhook/delivery.h"
+#include "registry/webhook/health.h"
+#include "registry/webhook/settings.h"
 #include "server/setup/host.h"
 #include "sql/moves.h"
 
@@ -101,6 +106,37 @@ static void warn_of_host_service(struct manage *manage)
 						 "this user may not look whether a host service runs on this host");
 }
 
+// Has the process that sends to webhooks shown a sign of life while this function waited, for as long as others wait before they take it for dead?
+static bool sender_lives(struct manage *manage, struct registry *registry)
+{
+	static const struct uuid nobody;
+	const struct timespec pause = { .tv_nsec = 200000000 };
+	int64_t until_us = clock_tick_us() + (int64_t)webhook_settings(manage->config)->lease * 1000000;
+	struct webhook_lease first, now;
+
+	if (webhook_lease_read(registry, &first) != OUTCOME_OK)
+		return true;
+	do {
+		(void)nanosleep(&pause, NULL);
+		if (webhook_lease_read(registry, &now) != OUTCOME_OK || now.beat != first.beat)
+			return true;
+	} while (memcmp(&now.claim, &nobody, sizeof(nobody)) != 0 && clock_tick_us() < until_us);
+	return false;
+}
+
+// Warns if there are webhooks and no host sends to them.
+static void warn_of_webhooks(struct manage *manage, struct registry *registry)
+{
+	struct webhook_health health;
+	pid_t holder;
+
+	if (webhook_health(registry, 0, &health) != OUTCOME_OK || health.active + health.failing == 0 ||
+		host_service_find(manage->config, &holder) == HOST_SERVICE_RUNS || sender_lives(manage, registry))
+		return;
+	fprintf(stderr, "tenure-manage: warning: %llu webhooks are to be told of changes, and no host sends to them: start tenured-host here or on "
+		"another host of this registry\n", (unsigned long long)(health.active + health.failing));
+}
+
 // Warns if nobody has counted usage for so long that the change log can't be shortened.
 static void warn_of_usage(struct registry *registry)
 {
@@ -160,8 +196,10 @@ int command_doctor(struct manage *manage)
 	warn_of_host_service(manage);
 	manage_warn_of_maintenance(manage);
 	warn_of_cluster(manage);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
 		warn_of_usage(&registry);
+		warn_of_webhooks(manage, &registry);
+	}
 	if (outcome != OUTCOME_OK)
 		manage_tell_outcome(manage, outcome);
 	else if (run.stopped)

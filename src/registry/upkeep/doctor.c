@@ -20,8 +20,8 @@ enum {
 	SLICE = 5000,          // rows of a slice
 	SLICE_OF_TENANTS = 500, // each with the count of its resources
 	SAVE_US = 1000000,     // the position is stored once in so many microseconds
-	POSITION_MAX = 1024,   // bytes of settings.value: room for all checks, with 19 bytes each
-	COUNT_MAX = 0xFFFFFFF,
+	POSITION_MAX = 1024,   // bytes of settings.value: room for all checks, with 17 bytes each
+	COUNT_MAX = 0xFFFFFF,
 };
 
 // A check of one invariant.
@@ -168,6 +168,10 @@ static const struct check checks[] = {
 	{ "all who write the change log can see each other", OF_ALL, FINDS(WRITER) },
 	{ "each namespace that is being emptied waits for that", OF_ALL, MENDS(NAMESPACE_DELETION) },
 	{ "each waiting move's tenants exist", OF_ALL, FINDS(MOVE_TENANTS) },
+	{ "the row that says which host sends to webhooks is there", OF_ALL, MENDS(WEBHOOK_LEASE) },
+	{ "each webhook's tenant exists", OF_ALL, MENDS(WEBHOOK_TENANT) },
+	{ "it is known how far each webhook is", OF_ALL, MENDS(WEBHOOK_CURSOR) },
+	{ "each message is one of a webhook", OF_ALL, MENDS(WEBHOOK_MESSAGE) },
 	{ "each forward leads to a resource", OF(FORWARDS), MENDS(FORWARD_TO_NOTHING) },
 	{ "no forward stands at a live resource's address", OF(FORWARDS), MENDS(FORWARD_COVERED) },
 	{ "each key is that of a resource", OF(KEYS), MENDS(KEY_OF_NOTHING) },
