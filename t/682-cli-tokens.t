@@ -29,7 +29,7 @@ my ($id) = $made =~ /(.*)\./;
 $instance->service($made)->get('/v2.0/t1/namespaces')->is_status(200, 'it is one');
 is_deeply [grep { /^$id/ } csv('token', 'list', '--columns', 'id,user,role,state,expires,description')],
     ["$id,bill,reader,valid,2099-01-01T00:00:00Z,for reports"], 'the list';
-like $tool->ends(0, 'token', 'list')->{out}, qr/^ID +USER +ROLE +STATE +CREATED +EXPIRES +DESCRIPTION/m, 'as a table';
+like $tool->ends(0, 'token', 'list')->{out}, qr/^ID +USER +ROLE +STATE +CREATED +EXPIRES +USED +DESCRIPTION/m, 'as a table';
 unlike $tool->ends(0, 'token', 'list', '--format', 'json')->{out}, qr/secret/, 'without secrets';
 is scalar csv('token', 'list', '--limit', 1), 1, 'so many';
 like $tool->ends(0, 'token', 'create', 'ann', '--format', 'json')->{out}, qr/"role": *"member"[^}]*"secret"/s, 'the whole answer';

@@ -48,10 +48,11 @@ WHERE t.revoked_at IS NULL AND ({token_owner});
 -- @statement token_list
 -- @in tenant text
 -- @out id text, user text, tenant text, role text, created_at time, expires_at time null, revoked_at time null,
---      description text
+--      last_used_at time null, description text
 -- @scans only tenure-manage asks, and shows them all
 -- @sorts likewise
-SELECT t.id, t.user, COALESCE(n.name, '') AS tenant, t.role, t.created_at, t.expires_at, t.revoked_at, t.description
+SELECT t.id, t.user, COALESCE(n.name, '') AS tenant, t.role, t.created_at, t.expires_at, t.revoked_at, t.last_used_at,
+  t.description
 FROM tokens t
 LEFT JOIN tenants n ON n.id = t.tenant_id
 WHERE {token_owner}
@@ -65,9 +66,10 @@ ORDER BY t.created_at, t.id;
 t.tenant_id = :tenant_id
 -- @case operators
 t.tenant_id IS NULL
--- @group token_shown id text, user text, role text, created_at time, expires_at time null, revoked_at time null, description text
+-- @group token_shown id text, user text, role text, created_at time, expires_at time null, revoked_at time null,
+--      last_used_at time null, description text
 -- @fragment token_shown
-t.id, t.user, t.role, t.created_at, t.expires_at, t.revoked_at, t.description
+t.id, t.user, t.role, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.description
 
 -- A page of them in the order of their ids, behind the last id of the page before.
 -- @statement token_page
@@ -95,3 +97,10 @@ SELECT COUNT(*) AS n FROM (SELECT 1 FROM tokens t FORCE INDEX (tenant) WHERE {to
 -- @statement token_revoke_of
 -- @in tenant_id uint, id text, now time
 UPDATE tokens t SET t.revoked_at = :now WHERE t.id = :id AND {token_holder} AND t.revoked_at IS NULL;
+
+-- ---- uses, noted by the processes of a host
+
+-- Another host may have written a later use.
+-- @statement token_used
+-- @in id text, at time
+UPDATE tokens SET last_used_at = :at WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :at);

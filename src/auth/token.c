@@ -5,6 +5,7 @@
 #include "auth/core/authenticator.h"
 #include "auth/core/principal_cache.h"
 #include "auth/core/settings.h"
+#include "auth/core/token_uses.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
@@ -14,6 +15,7 @@ enum { MAX_ID = 32, MAX_SECRET = 128 };
 
 struct token_state {
 	struct principal_cache *cache;
+	struct shared *shared; // where uses are noted; NULL: nowhere
 	bool asked;
 };
 
@@ -24,6 +26,7 @@ static void *open_token(const struct auth_setup *setup, char **error)
 	UNUSED(error);
 	if (state == NULL)
 		abort();
+	state->shared = setup->shared;
 	state->cache = principal_cache_new((int64_t)auth_settings(setup->config)->token_cache * 1000);
 	return state;
 }
@@ -104,8 +107,10 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 	if (!well_formed(token, &question.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
 	digest_sha256(token, key);
-	if (principal_cache_find(state->cache, key, pool, principal))
+	if (principal_cache_find(state->cache, key, pool, principal)) {
+		token_use_note(state->shared, question.id, clock_now_us());
 		return OUTCOME_OK;
+	}
 	state->asked = true;
 	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
 
@@ -121,6 +126,7 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 		return OUTCOME_UNAUTHENTICATED;
 	}
 	principal_cache_keep(state->cache, key, principal, row->expires_at);
+	token_use_note(state->shared, question.id, clock_now_us());
 	return OUTCOME_OK;
 }
 

@@ -183,6 +183,7 @@ static struct token_info info_of(const struct sql_token_list_row *row)
 		.created_us = row->created_at,
 		.expires_us = row->expires_at,
 		.revoked_us = row->revoked_at,
+		.used_us = row->last_used_at_is_null ? 0 : row->last_used_at,
 		.description = row->description,
 	};
 
@@ -226,6 +227,7 @@ static struct token_info shown_info(const struct token_holder *holder, const str
 		.created_us = columns->created_at,
 		.expires_us = columns->expires_at_is_null ? 0 : columns->expires_at,
 		.revoked_us = columns->revoked_at_is_null ? 0 : columns->revoked_at,
+		.used_us = columns->last_used_at_is_null ? 0 : columns->last_used_at,
 		.description = columns->description,
 	};
 

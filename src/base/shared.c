@@ -44,6 +44,7 @@ static const struct {
 	[SHARED_METRICS] = { "metrics", 147456 },
 	[SHARED_CONTROL] = { "control", 64 },
 	[SHARED_CLUSTER] = { "cluster", 64 },
+	[SHARED_TOKEN_USES] = { "token uses", 262144 },
 };
 
 struct header {

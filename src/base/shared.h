@@ -35,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 9,
+	SHARED_VERSION = 10,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -52,6 +52,7 @@ enum shared_area {
 	SHARED_METRICS,  // counters for monitoring (base/metrics.h)
 	SHARED_CONTROL,  // what an operator changes at runtime (base/control.h)
 	SHARED_CLUSTER,  // the newest epoch of the database's writer (db/writer.c)
+	SHARED_TOKEN_USES, // when tokens were used (auth/core/token_uses.c)
 	SHARED__N
 };
 

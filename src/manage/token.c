@@ -92,7 +92,7 @@ int command_token_list(struct manage *manage)
 {
 	static const struct table_column columns[] = {
 		{ "ID", false }, { "TENANT", false }, { "ROLE", false }, { "USER", false }, { "STATE", false },
-		{ "CREATED AT", false }, { "EXPIRES AT", false }, { "DESCRIPTION", false },
+		{ "CREATED AT", false }, { "EXPIRES AT", false }, { "LAST USED AT", false }, { "DESCRIPTION", false },
 	};
 	const char *tenant = manage_option(manage, "--tenant");
 	struct token_info *list = NULL;
@@ -117,7 +117,7 @@ int command_token_list(struct manage *manage)
 			list[i].id, list[i].tenant.n != 0 ? list[i].tenant : STR_NONE, str_c(role_name(list[i].role)),
 				list[i].user,
 			str_c(state_of(&list[i], now)), time_cell(manage->pool, list[i].created_us),
-			time_cell(manage->pool, list[i].expires_us), list[i].description,
+			time_cell(manage->pool, list[i].expires_us), time_cell(manage->pool, list[i].used_us), list[i].description,
 		};
 		table_add(&table, cells);
 	}

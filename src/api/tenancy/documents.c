@@ -212,6 +212,7 @@ static const struct shape token_members[] = {
 	OWNED("created_at", SHAPE_STRING),
 	ATTR("expires_at", SHAPE_STRING),
 	OWNED("revoked_at", SHAPE_STRING),
+	OWNED("last_used_at", SHAPE_STRING),
 	OWNED("secret", SHAPE_STRING),
 	END,
 };

@@ -44,6 +44,8 @@ static struct doc *token_doc(struct call *call, const struct token_info *info)
 		doc_set_str(pool, doc, "expires_at", document_time_text(pool, info->expires_us));
 	if (info->revoked_us != 0)
 		doc_set_str(pool, doc, "revoked_at", document_time_text(pool, info->revoked_us));
+	if (info->used_us != 0)
+		doc_set_str(pool, doc, "last_used_at", document_time_text(pool, info->used_us));
 	return doc;
 }
 

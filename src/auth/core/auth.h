@@ -75,6 +75,7 @@ struct token_info {
 	enum role role;
 	int64_t created_us, expires_us; // expires 0: never
 	int64_t revoked_us;             // 0: valid
+	int64_t used_us;                // when it was used last, some minutes late (auth/core/token_uses.h); 0: never, or not for long
 	struct str description;
 };
 // Makes a token (24 random bytes of secret), stores its hash, and returns the token, which can't be read again later.

@@ -7,9 +7,9 @@
 
 static const struct column columns[] = {
 	{ "id", "id" }, { "user", "user" }, { "role", "role" }, { "state", "state" }, { "created", "created_at" },
-	{ "expires", "expires_at" }, { "description", "description" }, { "revoked", "revoked_at" },
+	{ "expires", "expires_at" }, { "used", "last_used_at" }, { "description", "description" }, { "revoked", "revoked_at" },
 };
-enum { SHOWN = 7 };
+enum { SHOWN = 8 };
 
 int command_token_list(struct cli *cli)
 {

@@ -3,18 +3,21 @@
 
 #include <time.h>
 
+#include "auth/core/token_uses.h"
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/maintenance.h"
 #include "db/settings.h"
 #include "registry/registry.h"
 #include "registry/upkeep/observe.h"
 #include "registry/webhook/health.h"
 #include "registry/webhook/settings.h"
 #include "server/host/observer.h"
+#include "server/setup/settings.h"
 
 enum {
 	LOOK_S = 5,
@@ -22,6 +25,7 @@ enum {
 };
 
 struct observer {
+	struct shared *host;
 	struct db *db;
 	struct registry_store *store;
 	struct registry registry[1];
@@ -30,21 +34,24 @@ struct observer {
 	bool away;             // the database did not answer at the last look
 	uint64_t horizon;      // at the last look
 	int64_t held_since_us; // since when the horizon has not moved though there are changes above it; 0: it is not held up
+	int64_t use_interval_us; // after which a token's last use is written again; 0: it is not written
 	int64_t lease_us;      // after which a process that sends to webhooks and shows no sign of life counts as gone
 	struct webhook_health webhooks;
 	int64_t webhooks_due_us; // clock_tick_us() before which it does not look at webhooks again
 	int64_t beat_us;         // clock_tick_us() when the beat of the process that sends was first seen as it is
 };
 
-static bool observer_open(struct observer *observer, const struct config *config)
+static bool observer_open(struct observer *observer, const struct config *config, struct shared *host)
 {
-	*observer = (struct observer){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	*observer = (struct observer){ .host = host, .db = db_open(db_settings(config), false), .pool = pool_new() };
+	observer->use_interval_us = (int64_t)host_settings(config)->token_use_interval * 1000000;
 	observer->lease_us = (int64_t)webhook_settings(config)->lease * 1000000;
 	if (observer->db != NULL && observer->pool != NULL)
 		observer->store = registry_store_new(config, observer->db);
 	if (observer->store == NULL)
 		return false;
 	registry_attach(observer->registry, observer->store);
+	db_heed_maintenance(observer->db, true); // uses of tokens wait until it is over
 	return true;
 }
 
@@ -91,6 +98,13 @@ static void show_webhooks(const struct observer *observer, int64_t gauges[METRIC
 	gauges[METRICS_WEBHOOK_FAILING_US] = webhooks->failing_us;
 }
 
+// What fails is tried again after the next look: the uses stay noted.
+static void store_token_uses(struct observer *observer)
+{
+	if (observer->use_interval_us > 0)
+		(void)token_uses_store(observer->db, observer->pool, observer->host, observer->use_interval_us);
+}
+
 // Reads everything into gauges. A schema of another version is shown, and nothing else of that database.
 static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUGES])
 {
@@ -123,6 +137,7 @@ static enum outcome look(struct observer *observer, int64_t gauges[METRICS__GAUG
 	gauges[METRICS_USAGE_CLOSED_US] = seen.usage_closed_us;
 	gauges[METRICS_USAGE_DUE_SINCE_US] = seen.usage_due_us;
 	show_webhooks(observer, gauges);
+	store_token_uses(observer);
 	return OUTCOME_OK;
 }
 
@@ -147,7 +162,7 @@ void observer_run(const struct config *config, struct shared *host)
 	const struct timespec pause = { .tv_sec = LOOK_S };
 	struct observer observer;
 
-	if (!observer_open(&observer, config)) {
+	if (!observer_open(&observer, config, host)) {
 		log_error("no memory for the observer");
 		return;
 	}

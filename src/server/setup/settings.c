@@ -70,6 +70,8 @@ static const struct setting host_rows[] = {
 		"Path of the unix socket on which the host service answers GET /metrics. Empty: none. Two registries on one host need one each."),
 	HOST("metrics_socket_mode", OCTAL, metrics_socket_mode, "0660", 0, 0777, NULL,
 		"Permissions of that socket."),
+	HOST("token_use_interval", SECONDS, token_use_interval, "5m", 0, SETTING_DAY, NULL,
+		"How often the time at which a token was used last is written into the database, at most. 0: never."),
 	HOST("reap_interval", SECONDS, reap_interval, "1d", 0, 366 * SETTING_DAY, NULL,
 		"How often the host service purges what is past its retention. 0: never; `tenure-manage reap` does."),
 };

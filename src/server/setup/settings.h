@@ -33,6 +33,7 @@ const struct server_settings *server_settings(const struct config *config);
 struct host_settings {
 	const char *metrics_socket;   // path of the unix socket that answers GET /metrics; "": none
 	unsigned metrics_socket_mode; // octal
+	uint64_t token_use_interval; // seconds between two writes of a token's last use; 0: it is not written
 	uint64_t reap_interval;   // seconds between two purges of what is past its retention; 0: it purges nothing
 };
 extern const struct config_table host_settings_table;
