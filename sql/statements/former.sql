@@ -14,6 +14,12 @@ SELECT LAST_INSERT_ID(), r.id, r.locked, r.meta, r.body, r.traits FROM resources
 INSERT INTO former_tenants (change_id, tenant_id, tier_id, metadata, object, etag_required)
 SELECT LAST_INSERT_ID(), t.id, t.tier_id, t.metadata, t.object, t.etag_required FROM tenants t WHERE t.id = :tenant_id;
 
+-- Of a change in another table, such as that of inventories: the column body has what was there, as JSON, and the other columns nothing.
+-- @statement former_keep_beside
+-- @in resource_id uint, former text
+INSERT INTO former_resources (change_id, resource_id, locked, meta, body, traits)
+VALUES (LAST_INSERT_ID(), :resource_id, 0, '{}', :former, NULL);
+
 -- ---- the history of a resource, with content
 
 -- A resource of the tenant, live or deleted: by its uid, or the one that has or had an address last.

@@ -6,10 +6,10 @@
 -- @out id uint, at time, actor text, verb text, tenant_id uint, from_tenant_id uint null, resource_id uint null, type_id uint null,
 --      namespace text null, name text null, uid bytes, fields text null, former_locked uint null, former_meta text null,
 --      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null, later_actor text null,
---      later_at time null, later_verb text null
+--      later_at time null, later_verb text null, later_fields text null
 SELECT c.id, c.at, c.actor, c.verb, c.tenant_id, c.from_tenant_id, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.fields,
   f.locked AS former_locked, f.meta AS former_meta, f.body AS former_body, f.traits AS former_traits, r.tenant_id AS owner_id, r.live,
-  r.changed, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb
+  r.changed, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb, l.fields AS later_fields
 FROM changes c FORCE INDEX (request)
 LEFT JOIN former_resources f ON f.change_id = c.id
 LEFT JOIN resources r ON r.id = c.resource_id
@@ -65,6 +65,17 @@ WHERE f.change_id = :change_id;
 -- @in tenant_id uint, after uint
 -- @out actor text, at time, verb text
 SELECT c.actor, c.at, c.verb FROM changes c FORCE INDEX (tenant) WHERE c.tenant_id = :tenant_id AND c.id > :after ORDER BY c.id LIMIT 1;
+
+-- The last change of a resource behind one that changed more than what is allocated of it.
+-- @statement undo_later_but_claims
+-- @in resource_id uint, after uint
+-- @out actor text, at time, verb text
+-- @scans the changes of the resource since: mostly allocations
+SELECT c.actor, c.at, c.verb
+FROM changes c FORCE INDEX (resource)
+WHERE c.resource_id = :resource_id AND c.id > :after AND (c.fields IS NULL OR c.fields <> '["/allocations"]')
+ORDER BY c.id DESC
+LIMIT 1;
 
 -- How many changes a request has made so far.
 -- @statement undo_count

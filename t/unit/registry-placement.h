@@ -136,7 +136,12 @@ static struct inventory has(const char *class, uint64_t total)
 
 static struct inventory_write write_of(struct step *step)
 {
-	return (struct inventory_write){ step->guard, step->may_reserve_all, step->inventories, step->n };
+	return (struct inventory_write){
+		.guard = step->guard,
+		.may_reserve_all = step->may_reserve_all,
+		.inventories = step->inventories,
+		.n = step->n,
+	};
 }
 
 static enum outcome do_set_all(struct registry *registry, void *arg)

@@ -15,6 +15,16 @@ static const char *action_name(enum undo_action action)
 	return names[action];
 }
 
+// What a provider has beside its document, under its name; of what is not known, an empty object.
+static struct doc *beside_doc(struct pool *pool, struct str name, const struct doc *value)
+{
+	struct doc *doc = doc_new_object(pool);
+
+	if (value != NULL)
+		doc_set(doc, name, doc_copy(pool, value));
+	return doc;
+}
+
 // now and restored: null where the resource is not there.
 static struct doc *item_doc(struct call *call, const struct undo_item *item)
 {
@@ -25,7 +35,8 @@ static struct doc *item_doc(struct call *call, const struct undo_item *item)
 		.traits = item->resource.traits,
 	};
 	bool lives = item->resource.live != RESOURCE_DELETED;
-	struct doc *content = tenancy_content_doc(call, &item->resource, &present);
+	struct doc *content = item->beside.p != NULL ? beside_doc(pool, item->beside, item->beside_now) :
+						       tenancy_content_doc(call, &item->resource, &present);
 
 	doc_set_str(pool, doc, "resource", item->path);
 	doc_set_str(pool, doc, "uid", uuid_str(pool, item->uid));
@@ -37,6 +48,8 @@ static struct doc *item_doc(struct call *call, const struct undo_item *item)
 		doc_set(doc, STR("restored"), NULL);
 	else if (item->action == UNDO_MOVE) // as it is, elsewhere
 		doc_set(doc, STR("restored"), doc_copy(pool, content));
+	else if (item->beside_restored != NULL)
+		doc_set(doc, STR("restored"), beside_doc(pool, item->beside, item->beside_restored));
 	else if (item->restored.state == FORMER_KNOWN)
 		doc_set(doc, STR("restored"), tenancy_content_doc(call, &item->resource, &item->restored));
 	return doc;
@@ -124,6 +137,8 @@ static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIV
 		[UNDO_PLACE_NAMESPACE] = { "putNamespaceTraits" },
 		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResourceTraits" },
 	},
+	[UNDO_CALL_INVENTORIES] = { [UNDO_PLACE_AT_LARGE] = { "putInventories" } },
+	[UNDO_CALL_AGGREGATES] = { [UNDO_PLACE_AT_LARGE] = { "putAggregates" } },
 	[UNDO_CALL_MOVE] = {
 		[UNDO_PLACE_ALL] = { "postMoveAll" },
 		[UNDO_PLACE_AT_LARGE] = { "postMoveOne" },
@@ -148,7 +163,8 @@ static const struct route_method *find_method(const struct route_table *routes, 
 
 	for (size_t i = 0; (method = route_nth(routes, i, &path)) != NULL; i++)
 		if (str_eq_c(str_c(method->id), id) &&
-			(str_eq_c(str_c(method->dialect), "tenancy") || str_eq_c(str_c(method->dialect), "spaces")))
+			(str_eq_c(str_c(method->dialect), "tenancy") || str_eq_c(str_c(method->dialect), "spaces") ||
+				str_eq_c(str_c(method->dialect), "placement")))
 			return method;
 	return NULL;
 }

@@ -167,6 +167,17 @@ size_t change_keep_resource(struct registry *registry, uint64_t resource_id, str
 	return n + 1;
 }
 
+size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struct str former, struct db_call *calls, size_t n)
+{
+	const struct sql_former_keep_beside in = { .resource_id = resource_id, .former = former };
+
+	assert(n > 0 && resource_id != 0);
+	if (registry->settings->content_retention == 0 || former.p == NULL)
+		return n;
+	calls[n] = sql_former_keep_beside_call(registry->pool, &in);
+	return n + 1;
+}
+
 size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n)
 {
 	const struct sql_former_keep_tenant in = { .tenant_id = tenant_id };

@@ -48,6 +48,8 @@ struct db_call change_beside_tenant(struct registry *registry, const struct tena
 // n + 1, or n if content is not kept.
 size_t change_keep_resource(struct registry *registry, uint64_t resource_id, struct db_call *calls, size_t n);
 size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n);
+// The same for a change_in_field() of the resource. former: what the other table had of it, as JSON; p NULL: it is not kept.
+size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struct str former, struct db_call *calls, size_t n);
 
 // ---- Changes of all resources of a set, one row each, in one statement. Run it before the statement that changes the resources:
 // it records their state from before.

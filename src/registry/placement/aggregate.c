@@ -6,7 +6,9 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "db/list.h"
+#include "registry/core/stored.h"
 #include "registry/placement/provider_internal.h"
+#include "repr/json/doc.h"
 #include "sql/aggregates.h"
 
 static int by_bytes(const void *a, const void *b)
@@ -84,7 +86,10 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 	bool same = is_same(wanted, n, &rows);
 	if (same && !raises)
 		return OUTCOME_OK;
-	size_t n_calls = provider_touch(registry, provider, "/aggregates", raises, calls);
+	struct uuid *former = POOL_ARRAY(pool, struct uuid, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		uuid_from_bytes(sql_aggregate_list_locked_row(&rows, i)->aggregate, &former[i]);
+	size_t n_calls = provider_touch(registry, provider, "/aggregates", aggregate_list_text(pool, former, rows.n), raises, calls);
 	uint64_t id = provider->resource.id;
 	if (!same && rows.n > 0)
 		calls[n_calls++] = sql_aggregate_leave_call(pool, &(struct sql_aggregate_leave){ .resource_id = id });
@@ -92,4 +97,31 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 		calls[n_calls++] = sql_aggregate_join_call(pool,
 			&(struct sql_aggregate_join){ .resource_id = id, .uids = as_json(pool, wanted, n) });
 	return provider_run(registry, calls, n_calls);
+}
+
+// ---- what a change replaced
+
+struct str aggregate_list_text(struct pool *pool, const struct uuid *list, size_t n)
+{
+	struct doc *array = doc_new_array(pool);
+	struct buf text = buf_new(pool, 40 * n + 2);
+
+	for (size_t i = 0; i < n; i++)
+		doc_push(array, doc_new_string(pool, uuid_str(pool, list[i])));
+	doc_write_json(array, &text);
+	return buf_str(&text);
+}
+
+enum outcome aggregate_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider)
+{
+	const struct provider_guard guard = { .guard = { .prevents_lost_update = true } };
+	const struct doc *array =
+		stored_document(registry->pool, (struct stored_place){ .table = "former_resources", .column = "body" }, former);
+	struct uuid *list = POOL_ARRAY(registry->pool, struct uuid, doc_elements(array));
+	size_t n = 0;
+
+	for (size_t i = 0; i < doc_elements(array); i++)
+		if (uuid_parse(doc_string(doc_at(array, i)), &list[n]))
+			n++;
+	return aggregate_set(registry, uid, &guard, true, list, n, provider);
 }

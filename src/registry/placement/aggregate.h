@@ -14,4 +14,9 @@ enum outcome aggregate_list(struct registry *registry, const struct uuid *uid, s
 enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	bool raises, const struct uuid *list, size_t n, struct provider *provider);
 
+// The aggregates as they are kept for undo: a JSON array of uuids, in pool.
+struct str aggregate_list_text(struct pool *pool, const struct uuid *list, size_t n);
+// Puts the provider back into the aggregates of such a text, and raises its generation. Outcomes as of aggregate_set().
+enum outcome aggregate_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider);
+
 #endif

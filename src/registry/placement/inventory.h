@@ -38,6 +38,7 @@ enum outcome inventory_get(struct registry *registry, const struct uuid *uid, st
 struct inventory_write {
 	struct provider_guard guard;
 	bool may_reserve_all;
+	bool keeps_claims; // inventory_set_all: _CONFLICT (inventory.inuse), too, if a capacity sinks below what is allocated of it
 	const struct inventory *inventories; // of different classes
 	size_t n;
 };
@@ -61,5 +62,13 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 // Deletes all inventories. OUTCOME_NO_CONTENT. _CONFLICT (inventory.inuse). Raises the generation even if there is none.
 enum outcome inventory_delete_all(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	struct provider *provider);
+
+// ---- what a change replaced
+
+// The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool.
+struct str inventory_list_text(struct pool *pool, const struct inventory *list, size_t n);
+// Gives the provider the inventories of such a text, but takes nothing away that is allocated by now: with keeps_claims. Outcomes as of
+// inventory_set_all().
+enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider);
 
 #endif

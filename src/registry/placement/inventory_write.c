@@ -7,7 +7,9 @@
 #include "base/pool.h"
 #include "db/list.h"
 #include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/placement/inventory_internal.h"
+#include "repr/json/doc.h"
 
 #define CONFLICT "resource provider generation conflict"
 
@@ -165,7 +167,8 @@ static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, s
 	struct registry *registry = stock->registry;
 	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_call calls[PROVIDER_TOUCHES + 1];
-	size_t n = provider_touch(registry, stock->provider, "/inventories", true, calls);
+	struct str former = inventory_list_text(registry->pool, stock->has, stock->n_has);
+	size_t n = provider_touch(registry, stock->provider, "/inventories", former, true, calls);
 
 	for (size_t i = 0; i < n_gone; i++)
 		db_list_add_u64(&ids, gone[i]);
@@ -250,6 +253,26 @@ static size_t find_gone(const struct stock *stock, uint64_t *gone, struct str *i
 	return n;
 }
 
+// Refuses the write if it lowers a capacity below what is allocated of it. A capacity that is too small already may be raised.
+static enum outcome check_claims(const struct stock *stock)
+{
+	const struct inventory_write *write = stock->write;
+	struct buf names = buf_new(stock->registry->pool, 64);
+
+	for (size_t i = 0; i < write->n; i++) {
+		const struct inventory *before = inventory_of(stock, write->inventories[i].class);
+		int64_t capacity = inventory_capacity(&write->inventories[i]);
+		if (before == NULL || capacity >= (int64_t)before->used || capacity >= inventory_capacity(before))
+			continue;
+		buf_addf(&names, "%s%.*s: %lld of %llu", names.n > 0 ? ", " : "", STR_ARG(before->class), (long long)capacity,
+			(unsigned long long)before->used);
+	}
+	if (names.n == 0)
+		return OUTCOME_OK;
+	return provider_fail_coded(stock->registry, OUTCOME_CONFLICT, "inventory.inuse",
+		"the capacity would be less than what is allocated by now (%.*s)", STR_ARG(buf_str(&names)));
+}
+
 enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider)
 {
@@ -274,7 +297,8 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(in_use),
 			STR_ARG(uid_of(&stock)));
-	return carry_out(&stock, gone, n);
+	outcome = write->keeps_claims ? check_claims(&stock) : OUTCOME_OK;
+	return outcome == OUTCOME_OK ? carry_out(&stock, gone, n) : outcome;
 }
 
 enum outcome inventory_delete(struct registry *registry, const struct uuid *uid, struct str class,
@@ -318,4 +342,69 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 			STR_ARG(uid_of(&stock)), STR_ARG(in_use), STR_ARG(uid_of(&stock)));
 	outcome = carry_out(&stock, gone, n);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+// ---- what a change replaced
+
+struct str inventory_list_text(struct pool *pool, const struct inventory *list, size_t n)
+{
+	struct buf text = buf_new(pool, 160 * n + 2);
+
+	buf_addc(&text, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&text, ',');
+		json_add_string(&text, list[i].class);
+		buf_addf(&text, ":{\"total\":%llu,\"reserved\":%llu,\"min_unit\":%llu,\"max_unit\":%llu,\"step_size\":%llu,"
+			"\"allocation_ratio\":%.17g}",
+			(unsigned long long)list[i].total, (unsigned long long)list[i].reserved, (unsigned long long)list[i].min_unit,
+			(unsigned long long)list[i].max_unit, (unsigned long long)list[i].step_size, list[i].allocation_ratio);
+	}
+	buf_addc(&text, '}');
+	return buf_str(&text);
+}
+
+static uint64_t number_of(const struct doc *inventory, const char *name)
+{
+	const struct doc *value;
+	uint64_t number = 0;
+
+	if (doc_get(inventory, str_c(name), &value))
+		(void)doc_u64(value, &number);
+	return number;
+}
+
+static struct inventory inventory_of_text(struct pool *pool, struct str class, const struct doc *doc)
+{
+	const struct doc *ratio = NULL;
+
+	(void)doc_get(doc, STR("allocation_ratio"), &ratio);
+	return (struct inventory){
+		.class = class,
+		.total = number_of(doc, "total"),
+		.reserved = number_of(doc, "reserved"),
+		.min_unit = number_of(doc, "min_unit"),
+		.max_unit = number_of(doc, "max_unit"),
+		.step_size = number_of(doc, "step_size"),
+		.allocation_ratio = ratio != NULL ? strtod(str_cstr(pool, doc_number_text(pool, ratio)), NULL) : 1,
+	};
+}
+
+enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider)
+{
+	const struct doc *doc =
+		stored_document(registry->pool, (struct stored_place){ .table = "former_resources", .column = "body" }, former);
+	struct inventory *list = POOL_ARRAY(registry->pool, struct inventory, doc_length(doc));
+	const struct inventory_write write = {
+		.guard.guard.prevents_lost_update = true,
+		.may_reserve_all = true,
+		.keeps_claims = true,
+		.inventories = list,
+		.n = doc_length(doc),
+	};
+	size_t n = 0;
+
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		list[n++] = inventory_of_text(registry->pool, it.name, it.value);
+	return inventory_set_all(registry, uid, &write, provider);
 }

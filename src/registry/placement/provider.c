@@ -316,7 +316,7 @@ struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id)
 	return sql_provider_raise_call(pool, &(struct sql_provider_raise){ .resource_id = resource_id });
 }
 
-size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, bool raises,
+size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, struct str former, bool raises,
 	struct db_call calls[PROVIDER_TOUCHES])
 {
 	struct pool *pool = registry->pool;
@@ -336,12 +336,14 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 		.etag = etag,
 		.updated_at = resource->updated_us,
 	};
-	calls[1] = sql_provider_touch_call(pool, &touch);
+	size_t n = change_keep_beside(registry, resource->id, former, calls, 1);
+
+	calls[n++] = sql_provider_touch_call(pool, &touch);
 	if (!raises)
-		return 2;
+		return n;
 	provider->generation++;
-	calls[2] = provider_raise_call(pool, resource->id);
-	return 3;
+	calls[n++] = provider_raise_call(pool, resource->id);
+	return n;
 }
 
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n)

@@ -44,9 +44,10 @@ enum outcome provider_lock(struct registry *registry, const struct uuid *uid, co
 // The call that raises the generation of the provider with that resources.id.
 struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id);
 // The calls for a change of what the provider has in other tables: new revision and etag, a change row with the field (such as
-// "/inventories"), and if raises, the next generation. Returns how many calls; at most PROVIDER_TOUCHES.
-enum { PROVIDER_TOUCHES = 3 };
-size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, bool raises,
+// "/inventories"), and if raises, the next generation. former: what the change replaces, as JSON, to be kept for undo; p NULL: it is not
+// kept. Returns how many calls; at most PROVIDER_TOUCHES.
+enum { PROVIDER_TOUCHES = 4 };
+size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, struct str former, bool raises,
 	struct db_call calls[PROVIDER_TOUCHES]);
 // Runs the calls of a write. OUTCOME_OK. If one finds a duplicate, another transaction was faster, and this one runs again.
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);

@@ -247,7 +247,7 @@ static enum outcome touch_providers(const struct allocation_write *write, struct
 	size_t n = 0;
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_reshaped; i++) {
-		n += provider_touch(write->registry, &providers[i], "/inventories", false, &calls[n]);
+		n += provider_touch(write->registry, &providers[i], "/inventories", STR_NONE, false, &calls[n]);
 		if (n + PROVIDER_TOUCHES <= COUNT_OF(calls) && i + 1 < write->n_reshaped)
 			continue;
 		outcome = provider_run(write->registry, calls, n);

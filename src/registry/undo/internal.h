@@ -42,6 +42,16 @@ void undo_block(struct undo *undo, struct str subject, const char *reason, struc
 // undo but the way in which the request ends.
 enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome);
 
+// ---- beside_back.c: what providers have in other tables, kept as what each change replaced
+
+enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCATIONS };
+
+enum beside undo_beside(const struct sql_undo_rows_row *row);
+// Sets the item's members about it. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item);
+// Puts it back. OUTCOME_OK, also if there are blockers; or the outcome with which the request ends.
+enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_row *row);
+
 // ---- move_back.c
 
 // Locks both tenants of a request that moved resources, in the order of moves, if the order names one of them. Does nothing for

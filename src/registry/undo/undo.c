@@ -65,11 +65,36 @@ static struct str later_text(struct undo *undo, struct str verb, struct str acto
 		STR_ARG(buf_str(&at)));
 }
 
-// Notes each resource that is no longer as the request left it. A later change has a higher id than all of the request's, since it had
-// to wait for the request's locks.
-static void find_changed(struct undo *undo)
+// Notes that the resource has a later change. What is allocated of a provider changes all the time, and touches nothing else of it: when
+// an update is taken back, an earlier change that is no allocation counts.
+static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
 {
-	for (size_t i = 0; i < undo->rows.n; i++) {
+	const struct sql_undo_later_but_claims in = { .resource_id = row->resource_id, .after = undo->newest };
+	struct str verb = row->later_verb, actor = row->later_actor;
+	int64_t at_us = row->later_at;
+	struct db_rows rows;
+
+	if (update && str_eq(row->later_fields, STR("[\"/allocations\"]"))) {
+		enum db_result result = sql_undo_later_but_claims_run(undo->registry->db, undo->registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n == 0)
+			return OUTCOME_OK;
+		verb = sql_undo_later_but_claims_row(&rows, 0)->verb;
+		actor = sql_undo_later_but_claims_row(&rows, 0)->actor;
+		at_us = sql_undo_later_but_claims_row(&rows, 0)->at;
+	}
+	undo_block(undo, undo_path(undo, row), "changed-since", later_text(undo, verb, actor, at_us));
+	return OUTCOME_OK;
+}
+
+// Notes each resource that is no longer as the request left it. A later change has a higher id than all of the request's, since it had
+// to wait for the request's locks. update: the request updated resources. OUTCOME_OK, or that of a failed statement.
+static enum outcome find_changed(struct undo *undo, bool update)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (row->resource_id_is_null)
 			continue;
@@ -80,9 +105,9 @@ static void find_changed(struct undo *undo)
 		else if (row->changed > undo->newest && row->later_actor.p == NULL)
 			undo_block(undo, undo_path(undo, row), "changed-since", STR("it has changed since"));
 		else if (row->changed > undo->newest)
-			undo_block(undo, undo_path(undo, row), "changed-since",
-				later_text(undo, row->later_verb, row->later_actor, row->later_at));
+			outcome = note_later(undo, row, update);
 	}
+	return outcome;
 }
 
 // Notes if anything has happened in the tenant since: whatever is in it would go with it.
@@ -173,11 +198,20 @@ static bool is_policy(const struct sql_undo_rows_row *row)
 	return str_eq(row->verb, STR("updated")) && str_eq(row->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
 }
 
+// What providers have is an operator's: a tenant does not even see it.
+static bool is_about_providers(const struct undo *undo)
+{
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (undo_beside(undo_row(undo, i)) != BESIDE_NONE)
+			return true;
+	return false;
+}
+
 static enum outcome check_caller(struct undo *undo, enum kind kind)
 {
 	const struct undo_order *order = undo->order;
 
-	if (order->may_operate || (kind != KIND_MOVED && !undo->plan->of_tenant))
+	if (order->may_operate || (kind != KIND_MOVED && !undo->plan->of_tenant && !is_about_providers(undo)))
 		return OUTCOME_OK;
 	if (order->may_administer && undo->rows.n == 1 && is_policy(undo_row(undo, 0)))
 		return OUTCOME_OK;
@@ -193,9 +227,13 @@ static enum undo_call call_of(enum kind kind, const struct sql_undo_rows_row *ro
 		[KIND_RECOVERED] = UNDO_CALL_DELETE,
 		[KIND_MOVED] = UNDO_CALL_MOVE,
 	};
-	bool traits = kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]"));
-
-	return traits ? UNDO_CALL_TRAITS : calls[kind];
+	if (kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]")))
+		return UNDO_CALL_TRAITS;
+	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_INVENTORIES)
+		return UNDO_CALL_INVENTORIES;
+	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_AGGREGATES)
+		return UNDO_CALL_AGGREGATES;
+	return calls[kind];
 }
 
 static enum undo_place place_of(struct undo *undo, const struct sql_undo_rows_row *row)
@@ -296,7 +334,11 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 		item->resource = resource_of_columns(undo->registry, &shown->r);
 		item->uid = item->resource.uid;
 		item->resource.tenant = action == UNDO_MOVE ? undo->plan->from : undo->tenant.name;
-		if (action == UNDO_RESTORE)
+		if (action == UNDO_RESTORE && undo_beside(row) != BESIDE_NONE) {
+			enum outcome outcome = undo_read_beside(undo, row, item);
+			if (outcome != OUTCOME_OK)
+				return outcome;
+		} else if (action == UNDO_RESTORE) {
 			item->restored = (struct former_content){
 				.state = row->former_locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
 				.locked = row->former_locked != 0,
@@ -304,6 +346,7 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 				.body = row->former_body,
 				.traits = row->former_traits,
 			};
+		}
 		plan->n_items++;
 	}
 	return OUTCOME_OK;
@@ -374,16 +417,10 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 
 static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *row)
 {
-	static const char *const elsewhere[] = { "[\"/allocations\"]", "[\"/inventories\"]", "[\"/aggregates\"]" };
 	struct str path = undo_path(undo, row);
 
-	for (size_t i = 0; i < COUNT_OF(elsewhere); i++) {
-		if (str_eq_c(row->fields, elsewhere[i])) {
-			undo_block(undo, path, "not-kept",
-				STR("what inventories, aggregates and allocations were is not kept: set them again"));
-			return OUTCOME_OK;
-		}
-	}
+	if (undo_beside(row) != BESIDE_NONE)
+		return undo_restore_beside(undo, row);
 	if (str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"))) {
 		undo_block(undo, path, "deletion-requested",
 			STR("its deletion was requested and waits for finalizers: take these out, then recover it"));
@@ -568,8 +605,8 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 	enum outcome outcome = read_items(undo, undo->plan->action);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	find_changed(undo);
-	return functions[kind](undo);
+	outcome = find_changed(undo, kind == KIND_UPDATED);
+	return outcome == OUTCOME_OK ? functions[kind](undo) : outcome;
 }
 
 static enum outcome change_back(struct undo *undo, enum kind kind, bool several_tenants)

@@ -19,10 +19,22 @@ struct undo_item {
 	enum undo_action action;
 	struct resource resource; // as it is before the undo
 	struct former_content restored; // UNDO_RESTORE: the content after the undo; else its state alone counts
+	// Of a change of inventories or aggregates: their name, and what they are now and after the undo; NULL: not known. Else p NULL.
+	struct str beside;
+	const struct doc *beside_now, *beside_restored;
 };
 
 // The call by which the reverse change is made by hand, and what it is about.
-enum undo_call { UNDO_CALL_WRITE, UNDO_CALL_DELETE, UNDO_CALL_RECOVER, UNDO_CALL_TRAITS, UNDO_CALL_MOVE, UNDO_CALL__N };
+enum undo_call {
+	UNDO_CALL_WRITE,
+	UNDO_CALL_DELETE,
+	UNDO_CALL_RECOVER,
+	UNDO_CALL_TRAITS,
+	UNDO_CALL_MOVE,
+	UNDO_CALL_INVENTORIES, // of providers, which are at large
+	UNDO_CALL_AGGREGATES,
+	UNDO_CALL__N
+};
 enum undo_place {
 	UNDO_PLACE_TENANT,     // the tenant itself
 	UNDO_PLACE_ALL,        // all resources of the tenant: UNDO_CALL_MOVE alone

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes back changes of a provider's inventories and aggregates. They stand in tables of their own, and a change of them replaces all
+// that the provider has there.
+#include "base/base.h"
+
+#include "registry/undo/internal.h"
+
+#include "base/pool.h"
+#include "registry/core/stored.h"
+#include "registry/placement/aggregate.h"
+#include "registry/placement/inventory.h"
+#include "repr/json/doc.h"
+
+enum beside undo_beside(const struct sql_undo_rows_row *row)
+{
+	static const char *const fields[] = {
+		[BESIDE_INVENTORIES] = "[\"/inventories\"]",
+		[BESIDE_AGGREGATES] = "[\"/aggregates\"]",
+		[BESIDE_ALLOCATIONS] = "[\"/allocations\"]",
+	};
+
+	for (enum beside beside = BESIDE_INVENTORIES; beside < COUNT_OF(fields); beside++)
+		if (str_eq_c(row->fields, fields[beside]))
+			return beside;
+	return BESIDE_NONE;
+}
+
+struct taken {
+	struct inventory *list;
+	size_t n, room;
+	struct pool *pool;
+};
+
+static void take(void *arg, const struct inventory *inventory, struct pool *pool)
+{
+	struct taken *taken = arg;
+
+	UNUSED(pool);
+	if (taken->n == taken->room) {
+		size_t room = taken->room * 2 + 8;
+		struct inventory *list = POOL_ARRAY(taken->pool, struct inventory, room);
+		if (taken->n > 0)
+			memcpy(list, taken->list, taken->n * sizeof(*list));
+		taken->list = list;
+		taken->room = room;
+	}
+	taken->list[taken->n] = *inventory;
+	taken->list[taken->n++].class = str_dup(taken->pool, inventory->class);
+}
+
+static enum outcome present_text(struct undo *undo, enum beside beside, const struct uuid *uid, struct str *text)
+{
+	struct registry *registry = undo->registry;
+	struct taken taken = { .pool = registry->pool };
+	const struct inventory_taker taker = { take, &taken };
+	struct provider provider;
+	struct uuid *aggregates;
+	size_t n;
+	enum outcome outcome;
+
+	if (beside == BESIDE_INVENTORIES) {
+		outcome = inventory_list(registry, uid, &provider, &taker);
+		*text = inventory_list_text(registry->pool, taken.list, taken.n);
+		return outcome;
+	}
+	outcome = aggregate_list(registry, uid, &provider, &aggregates, &n);
+	if (outcome == OUTCOME_OK)
+		*text = aggregate_list_text(registry->pool, aggregates, n);
+	return outcome;
+}
+
+enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item)
+{
+	static const char *const names[] = { [BESIDE_INVENTORIES] = "inventories", [BESIDE_AGGREGATES] = "aggregates",
+		[BESIDE_ALLOCATIONS] = "allocations" };
+	const struct stored_place place = { .table = "former_resources", .column = "body", .id = row->id };
+	struct pool *pool = undo->registry->pool;
+	enum beside beside = undo_beside(row);
+	struct str text;
+
+	item->beside = str_c(names[beside]);
+	item->restored.state = FORMER_UNKNOWN;
+	if (!row->former_locked_is_null)
+		item->beside_restored = stored_document(pool, place, row->former_body);
+	if (beside == BESIDE_ALLOCATIONS || row->live_is_null)
+		return OUTCOME_OK;
+	enum outcome outcome = present_text(undo, beside, &item->uid, &text);
+	if (outcome == OUTCOME_OK)
+		item->beside_now = stored_document(pool, place, text);
+	if (outcome == OUTCOME_NOT_FOUND) // deleted, which find_changed() notes
+		return OUTCOME_OK;
+	return outcome;
+}
+
+enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	struct str path = undo_path(undo, row);
+	struct provider provider;
+	struct uuid uid;
+
+	if (undo_beside(row) == BESIDE_ALLOCATIONS) {
+		undo_block(undo, path, "not-kept", STR("what allocations were is not kept: set them again"));
+		return OUTCOME_OK;
+	}
+	if (row->former_locked_is_null) {
+		undo_block(undo, path, "not-kept",
+			STR("what the update replaced is not kept, or no longer: see content_retention. A reshape keeps nothing"));
+		return OUTCOME_OK;
+	}
+	if (row->live_is_null || row->owner_id != undo->tenant.id) // find_changed() has noted that
+		return OUTCOME_OK;
+	uuid_from_bytes(row->uid, &uid);
+	enum outcome outcome = undo_beside(row) == BESIDE_INVENTORIES ?
+				       inventory_restore(undo->registry, &uid, row->former_body, &provider) :
+				       aggregate_restore(undo->registry, &uid, row->former_body, &provider);
+	return outcome == OUTCOME_OK ? outcome : undo_block_by(undo, path, outcome);
+}
