@@ -285,6 +285,14 @@ subtest 'a page looks at so many, and no more' => sub {
     is_deeply [walk("$in?text=c024999&sort=created")], [['default/c024999'], 3], 'by creation';
     is_deeply [walk("$in?sort=created&order=desc&text=c000001")], [['default/c000001'], 3], 'the newest first';
     is_deeply [walk('/v2.0/big/namespaces/default/configmaps?text=c024999')], [['default/c024999'], 3], 'in a namespace';
+    # Where the share of a page ends, and the next one begins.
+    my @edges = map { sprintf 'c%06d', $_ } 9_998 .. 10_001, 14_999 .. 15_003;
+    for my $order ('', '&order=desc', '&sort=created', '&sort=created&order=desc') {
+        for my $path ($in, '/v2.0/big/namespaces/default/configmaps') {
+            my @lost = grep { join(' ', @{ found("$path?text=$_$order") }) ne "default/$_" } @edges;
+            is "@lost", '', "nothing is lost or twice between two pages: $path$order";
+        }
+    }
     is_deeply [walk("$in?labels=app%3Dyes")], [[], 3], 'a label that none has';
     is scalar @{ found("$in?limit=1000&labels=app%3Dno") }, 25001, 'one that all have';
     ($found, $pages) = walk("$in?labels=app!%3Dno&limit=1000");
