@@ -172,6 +172,19 @@ subtest 'a page looks at so many, and no more' => sub {
     # Purged tenants keep their rows.
     $instance->sql("INSERT INTO tenants (uid, name, live, $columns) SELECT UNHEX(MD5(CONCAT('many', s.seq))), CONCAT('m', LPAD(s.seq, 6, '0')), NULL,
         $of FROM tenants t JOIN seq_1_to_25000 s WHERE t.name = 'acme'");
+    # Where the share of a page ends, and the next one begins, in each order, there are tenants.
+    my %edge;
+    for my $order ('name', 'name DESC', 'id', 'id DESC') {
+        my @rows = $instance->sql("SELECT name FROM tenants ORDER BY $order LIMIT 3 OFFSET 9998");
+        $edge{$_} = 1 for map { $_->[0] } @rows;
+    }
+    $instance->sql('UPDATE tenants SET live = 1 WHERE name IN (' . join(', ', map {"'$_'"} sort keys %edge) . ')');
+    $instance->sql(q{INSERT IGNORE INTO tenant_counts (tenant_id) SELECT id FROM tenants WHERE live = 1});
+    cmp_ok scalar(keys %edge), '>=', 9, 'there are edges';
+    for my $order ('', '&order=desc', '&sort=created', '&sort=created&order=desc') {
+        my @lost = grep { join(' ', @{ found("/v2.0?text=$_$order") }) ne $_ } sort keys %edge;
+        is "@lost", '', "nothing is lost or twice between two pages: $order";
+    }
     $admin->make_tenant('zz-last');
     my ($found, $pages) = walk('/v2.0?text=zz-last');
     is_deeply $found, ['zz-last'], 'it is found';
