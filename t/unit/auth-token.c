@@ -339,6 +339,7 @@ int main(void)
 {
 	server_start();
 	server_sql_file("sql/schema/001-tenancy.sql");
+	server_sql_file("sql/schema/023-token-uses.sql");
 	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at, deleted_at)"
 		" VALUES ('one', '1', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('x', '4', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
