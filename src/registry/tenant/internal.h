@@ -28,7 +28,7 @@ enum outcome tenant_answer_deleted(struct registry *registry, const struct tenan
 // Records that something of the tenant changed that stands in another table: raises its revision, with a new etag, and writes the
 // change row. The row is locked. field: the JSON Pointer that stands for it, without characters that JSON escapes. OUTCOME_OK, or
 // that of a failed statement.
-enum outcome tenant_note_change(struct registry *registry, struct tenant *tenant, const char *field);
+enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field);
 
 // Makes a change of its columns.
 struct change change_of_columns(struct registry *registry, const struct sql_told_change *columns);

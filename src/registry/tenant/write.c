@@ -165,6 +165,25 @@ static bool same_content(const struct tenant *a, const struct tenant *b)
 	       str_eq(a->object, b->object);
 }
 
+// Gives the tenant, as it is to be from now on, its revision, time and etag. Returns its row.
+static struct sql_tenant_update next_revision(struct registry *registry, struct tenant *tenant, uint64_t tier_id)
+{
+	tenant->revision++;
+	tenant->updated_us = registry->stamp_us;
+	etag_of_tenant(registry, tenant);
+	return (struct sql_tenant_update){
+		.id = tenant->id,
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.updated_at = tenant->updated_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
+}
+
 enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
 	const struct tenant before = *tenant;
@@ -185,22 +204,9 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 		outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK || same_content(tenant, &before))
 		return outcome;
-	tenant->revision++;
-	tenant->updated_us = registry->stamp_us;
-	etag_of_tenant(registry, tenant);
 	// Annotations and policy decide which definitions serve the tenant.
 	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
-	const struct sql_tenant_update in = {
-		.id = tenant->id,
-		.tier_id = tier_id,
-		.metadata = tenant->metadata,
-		.etag_required = tenant->etag_required,
-		.etag = etag_value(tenant),
-		.revision = tenant->revision,
-		.updated_at = tenant->updated_us,
-		.object = tenant->object,
-		.type_policy = str_c(tenant->policy),
-	};
+	const struct sql_tenant_update in = next_revision(registry, tenant, tier_id);
 	struct db_call calls[4] = { change_of_tenant_update(registry, &before, tenant) };
 	size_t n = change_keep_tenant(registry, tenant->id, calls, 1);
 	calls[n++] = sql_tenant_update_call(registry->pool, &in);
@@ -215,7 +221,7 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 	return OUTCOME_OK;
 }
 
-enum outcome tenant_note_change(struct registry *registry, struct tenant *tenant, const char *field)
+enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field)
 {
 	const struct tenant before = *tenant;
 	uint64_t tier_id;
@@ -223,20 +229,7 @@ enum outcome tenant_note_change(struct registry *registry, struct tenant *tenant
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	tenant->revision++;
-	tenant->updated_us = registry->stamp_us;
-	etag_of_tenant(registry, tenant);
-	const struct sql_tenant_update in = {
-		.id = tenant->id,
-		.tier_id = tier_id,
-		.metadata = tenant->metadata,
-		.etag_required = tenant->etag_required,
-		.etag = etag_value(tenant),
-		.revision = tenant->revision,
-		.updated_at = tenant->updated_us,
-		.object = tenant->object,
-		.type_policy = str_c(tenant->policy),
-	};
+	const struct sql_tenant_update in = next_revision(registry, tenant, tier_id);
 	struct db_call calls[] = {
 		change_in_tenant_field(registry, &before, tenant, field),
 		sql_tenant_update_call(registry->pool, &in),
