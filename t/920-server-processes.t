@@ -179,6 +179,18 @@ subtest 'SIGHUP' => sub {
     ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'the old ones end';
 };
 
+subtest 'a worker of before SIGHUP dies' => sub {
+    my %old     = map { ($_ => 1) } $daemon->workers;
+    my $running = begin_request($socket);
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { 2 == grep { !$old{$_} } $daemon->workers }), 'others have taken over';
+    my ($late) = ();
+    ok Tenure::Daemon::wait_until(sub { my @late = grep { $old{$_} } $daemon->children; ($late) = @late; @late == 1 }), 'one has a request to finish';
+    kill KILL => $late;
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /process $late ended by signal 9 \(Killed\)/ }), 'its end is logged';
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'and nothing takes its place';
+};
+
 subtest 'SIGHUP with a broken configuration' => sub {
     my @before = $daemon->children;
     $daemon->write_config(more => "nonsense = 1\n");

@@ -177,7 +177,7 @@ subtest 'no file for a long answer' => sub {
 
 # Lines of the log about rows that the schema brings, as doc/troubleshooting.md has them.
 subtest 'rows that belong to the schema' => sub {
-    my $lacking = Tenure::Instance->start(workers => 1, allow => [qr/the database has no/, qr/answered 500/]);
+    my $lacking = Tenure::Instance->start(workers => 1, allow => [qr/the database has no/, qr/answered 500/, qr/usage_progress has no row/]);
     $lacking->admin->make_tenant('acme');
     my $reload = sub { kill 'HUP', $lacking->master_pid('service') };
     my $client = $lacking->service('ann:acme:admin');
@@ -195,6 +195,18 @@ subtest 'rows that belong to the schema' => sub {
     ok Tenure::Instance::wait_until(sub { $client->get($secrets)->status == 404 }), 'is not served without its row';
     ok Tenure::Instance::wait_until(sub { $lacking->log_text('service') =~ /the database has no built-in type secrets\., so it is not served/ }), 'the log says so';
     $lacking->sql("UPDATE types SET plural = 'secrets' WHERE plural = 'hidden'");
+
+    $lacking->sql("INSERT INTO settings (name, value) VALUES ('etag_key.2', 'too short')");
+    $reload->();
+    ok Tenure::Instance::wait_until(sub { $client->get($space)->status == 500 }), 'with a key of etags that is none nothing is served';
+    like $lacking->log_text('service'), qr/table settings: row "etag_key\.2" is no key of etags, or there are more than \d+/, 'the log says which';
+    $lacking->sql("DELETE FROM settings WHERE name = 'etag_key.2'");
+    ok Tenure::Instance::wait_until(sub { $client->get($space)->status == 200 }), 'without it all is well';
+
+    $lacking->sql('DELETE FROM usage_progress');
+    ok Tenure::Instance::wait_until(sub { $lacking->log_text('host') =~ /table usage_progress has no row: it belongs to the schema/ }), 'usage without its row';
+    $lacking->sql('INSERT INTO usage_progress (id) VALUES (1)');
+    ok $lacking->usage_has_counted, 'begins anew';
     $lacking->stop;
 };
 

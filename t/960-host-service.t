@@ -47,6 +47,7 @@ subtest 'several on one host, no database' => sub {
     ok logged($log[0], qr/does this host's background work/), 'the first one works';
     ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-reaper tenured-usage' }), 'by a deliverer, a mover, an observer, a reaper and a counter of usage';
     is Tenure::Run::read_file("$daemon->{dir}/host.pid"), "$first\n", 'its process id is in the file';
+    ok logged($log[0], qr/webhooks wait for the database: /), 'what sends to webhooks waits';
     my $second = launch($config, $log[1]);
     ok logged($log[1], qr/process $first does this host's background work; this one waits/), 'the second one waits';
     is_deeply [ children($second) ], [], 'without children';
@@ -63,7 +64,8 @@ subtest 'several on one host, no database' => sub {
     $daemon->write_file($config, "[host]\nreap_interval = sometimes\n");
     kill HUP => $first;
     ok logged($log[0], qr/nothing is reloaded: .*reap_interval/), 'one that is wrong is refused';
-    is join(' ', sort(children($first))), 'tenured-deliver tenured-mover tenured-observe tenured-usage', 'and changes nothing';
+    # Those of before the reload may still be about to end.
+    ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-usage' }), 'and changes nothing';
     $daemon->write_config;
 
     my @children = Tenure::Instance::children_of($first);
@@ -85,6 +87,14 @@ subtest 'several on one host, no database' => sub {
         is end_of($pid), 0, 'SIGTERM ends it';
         is_deeply [ grep { Tenure::Daemon::is_running($_) } @children ], [], 'with its children';
     }
+    unlink $lock or die $!;
+    mkdir $lock or die $!;
+    $third = launch($config, $log[2]);
+    ok logged($log[2], qr{no background work is done, since there is no lock in \Q$daemon->{dir}\E/shared: }), 'a lock that cannot be had';
+    rmdir $lock or die $!;
+    ok logged($log[2], qr/: does this host's background work/), 'it works when it can';
+    kill TERM => $third;
+    is end_of($third), 0, '... and ends';
     my ($code, $text) = Tenure::Run::run($program, '-c', $config, '-t');
     is "$code $text", "0 Syntax OK\n", '-t';
     $daemon->write_file($config, "[host]\nreap_interval = sometimes\n");
