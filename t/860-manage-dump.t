@@ -113,7 +113,7 @@ cmp_ok scalar(keys %$before), '>', 50, 'many answers';
 
 # ---- dump
 
-like manage(64, 'without a tenant', 'dump', $file), qr/dump needs --tenant NAME/, 'says what it needs';
+like manage(64, 'without a tenant', 'dump', $file), qr/dump needs (?:either )?--tenant NAME/, 'says what it needs';
 like manage(66, 'of a tenant that is not there', 'dump', '--tenant', 'nobody', $file), qr/there is no tenant "nobody"/, 'says so';
 ok !-e $file, 'and leaves no file';
 like manage(74, 'into a folder that is not there', 'dump', '--tenant', 'acme', "$file/x"), qr/can't write/, 'says so';

@@ -112,7 +112,7 @@ UNION ALL
 SELECT CONCAT('tenant "', t.name, '" has the uid of the tenant in the file') FROM tenants t
 WHERE t.uid = :uid AND NOT (t.name = :name AND t.live = 1)
 UNION ALL
-SELECT CONCAT('there is no tier "', :tier, '": `tenure-manage tier set` makes it') FROM DUAL
+SELECT CONCAT('there is no tier "', :tier, '": `tenure-manage tier set` makes it, and --tier takes another one') FROM DUAL
 WHERE NOT EXISTS (SELECT 1 FROM tiers i WHERE i.name = :tier);
 
 -- A custom type of which the tenant has no definition has to be defined here by the system space.
@@ -393,3 +393,78 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.consumer)
 STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.provider) AND r.type_id = :type_id AND r.live = 1
 STRAIGHT_JOIN resource_classes k ON k.name = j.class;
+
+-- ---- restore: what is wrong with what was written, a text for each
+
+-- @statement restore_over_quota
+-- @in tenant_id uint
+-- @out what text
+SELECT CONCAT('the tenant has ', n.resources, ' resources, and tier "', i.name, '" allows ', i.max_resources,
+  ' here: `tenure-manage tier set` raises that, and --tier takes another one') AS what
+FROM tenants t
+JOIN tiers i ON i.id = t.tier_id
+JOIN tenant_counts n ON n.tenant_id = t.id
+WHERE t.id = :tenant_id AND n.resources > i.max_resources;
+
+-- The columns of a resource j of a batch with its line in the file, and how it is named.
+-- @fragment restored_line
+  {restored_name},
+  line BIGINT UNSIGNED PATH '$.line',
+  name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.name'
+-- @fragment restored_place
+CONCAT('line ', j.line, ', ', j.plural, ' ', j.name, ': ')
+
+-- What a batch of resources refers to, and is not there: namespaces; roots of trees; chassis, port groups and parents.
+-- @statement restore_wrong_references
+-- @in tenant_id uint, rows text
+-- @out what text
+SELECT CONCAT({restored_place}, 'there is no namespace "', j.namespace, '" in the file') AS what
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line},
+  namespace VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.namespace')) j
+WHERE j.namespace <> '' AND NOT EXISTS (SELECT 1 FROM resources s WHERE s.tenant_id = :tenant_id AND s.namespace = '' AND
+  s.name = j.namespace AND s.live IN (1, 2) AND s.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces' AND
+  namespaced = 0))
+UNION ALL
+SELECT CONCAT({restored_place}, 'the root of its tree, ', j.root_plural, ' ', LOWER(j.root), ', is not in the file')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line},
+  root CHAR(32) CHARACTER SET ascii PATH '$.root',
+  root_group VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.root_group',
+  root_plural VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.root_plural')) j
+LEFT JOIN types z ON z.group_name = j.root_group AND z.plural = j.root_plural AND z.namespaced = 0
+WHERE j.root IS NOT NULL AND NOT EXISTS (SELECT 1 FROM resources s WHERE s.uid = UNHEX(j.root) AND s.type_id = z.id AND s.live = 1 AND
+  s.tenant_id = :tenant_id)
+UNION ALL
+SELECT CONCAT({restored_place}, j.kind, ' ', LEFT(j.value, 36), ' is not here')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line},
+  NESTED PATH '$.keys[*]' COLUMNS (
+    kind VARCHAR(32) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.kind',
+    value VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.value'))) j
+STRAIGHT_JOIN types z ON z.group_name = j.grp AND z.namespaced = 0 AND z.plural = CASE j.kind WHEN 'chassis' THEN 'chassis'
+  WHEN 'portgroup' THEN 'portgroups' WHEN 'parent' THEN 'resourceproviders' END
+WHERE NOT EXISTS (SELECT 1 FROM resources s WHERE s.uid = UNHEX(REPLACE(LEFT(j.value, 36), '-', '')) AND s.type_id = z.id AND s.live = 1);
+
+-- The same for traits and classes; and inventories that don't agree with their allocations.
+-- @statement restore_wrong_parts
+-- @in rows text
+-- @out what text
+SELECT CONCAT({restored_place}, 'trait ', l.name, ' is not among the traits in the file') AS what
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
+{restored} AND r.traits IS NOT NULL
+STRAIGHT_JOIN JSON_TABLE(r.traits, '$[*]' COLUMNS (
+  name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) l
+LEFT JOIN traits n ON n.name = l.name
+WHERE n.id IS NULL
+UNION ALL
+SELECT CONCAT({restored_place}, 'resource class ', j.class, ' is not among the classes in the file')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line},
+  NESTED PATH '$.inventories[*]' COLUMNS (class VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.class'))) j
+LEFT JOIN resource_classes k ON k.name = j.class
+WHERE j.class IS NOT NULL AND k.id IS NULL
+UNION ALL
+SELECT CONCAT({restored_place}, 'its inventory of ', k.name, ' does not agree with its allocations, or capacity with total, reserved and ratio')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
+{restored}
+STRAIGHT_JOIN inventories i ON i.resource_id = r.id
+STRAIGHT_JOIN resource_classes k ON k.id = i.class_id
+WHERE i.used <> COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)
+  OR i.capacity <> CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED);

@@ -83,10 +83,12 @@ const struct manage_command manage_commands[] = {
 	  "file is the state of one moment. It holds the data of Secrets. doc/dump.md tells what is in it and what is not.",
 	  { { "--tenant", 0, "TENANT", "required: the tenant" } }, false },
 	{ "restore", NULL, "FILE", 1, NEEDS_WRITER, command_restore, "make the tenant of a dump again",
-	  "In one transaction, here or in another installation, with all uids. If a name, uid or lookup key is taken, all that are\n"
-	  "taken are printed, nothing is restored, and the exit code is 65, as for a file that is not as it was dumped. FILE \"-\" is\n"
-	  "standard input.",
+	  "In one transaction, here or in another installation, with all uids. If a name, uid or lookup key is taken, or a resource does\n"
+	  "not fit the types, tiers and limits here, all of that is printed, nothing is restored, and the exit code is 65, as for a file\n"
+	  "that is not as it was dumped. FILE \"-\" is standard input.",
 	  { { "--as", 0, "NAME", "another name for the tenant" },
+	    { "--tier", 0, "TIER", "another tier for the tenant" },
+	    { "--keep-invalid", 0, NULL, "also take objects of custom types that don't fit their schemas here" },
 	    { "--dry-run", 0, NULL, "check everything, restore nothing" } }, false },
 	{ "cluster", "status", "", 0, NEEDS_CONFIG, command_cluster_status, "print how the nodes of the database are, and which one is the writer",
 	  "Exit code 0: the writer can be used; 1: there is none, or it can't be used; 2: no node answers.", { { .name = NULL } }, true },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage restore: makes the tenant of a dump again, in one transaction. The file is read three times: for its form and sums, before
-// anything is written; for what is in the way; and to write it.
+// tenure-manage restore: makes the tenant of a dump again, in one transaction. The file is read four times: for its form and sums, before
+// anything is written; for what is in the way; to write it; and to check what was written against the types, tiers and limits here.
 #include "base/base.h"
 
 #include <errno.h>
@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "manage/commands.h"
+#include "manage/core/table.h"
 #include "manage/dump_line.h"
+#include "manage/record.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
@@ -34,16 +36,18 @@ struct restore {
 	FILE *file;
 	const char *path;
 	struct str name;      // of the tenant here; p NULL: as in the file
-	bool dry_run;
+	struct str tier;      // of the tenant here; p NULL: as in the file
+	bool dry_run, keep_invalid;
 	struct pool *lines;   // for one batch of lines
 	// the pass
-	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE } pass;
+	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE, PASS_VERIFY } pass;
 	uint64_t line;        // the present one
 	enum kind kind;
 	struct buf batch;     // a JSON array, without its end
 	size_t n;             // records in it
 	uint64_t n_conflicts, n_resources;
-	uint64_t tenant_id;
+	uint64_t tenant_id;   // of the tenant that was written, and its name
+	struct str tenant;
 	int code;             // EX_OK, or why it ends
 };
 
@@ -65,61 +69,37 @@ static bool fail(struct restore *restore, enum db_result result)
 	if (result == DB_DUPLICATE)
 		restore->code = manage_fail(EX_DATAERR, "somebody made something of the same name or uid meanwhile: run it again to see what");
 	else if (result == DB_REFUSED)
-		refuse(restore, "or one before it has a value that does not fit");
+		refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", restore->n > 0 ? restore->n - 1 : 0,
+			db_error(restore->manage->db));
 	else
 		restore->code = manage_db_fail(restore->manage, result, "can't restore the tenant");
 	return false;
-}
-
-// ---- looking at members
-
-static struct str text_at(const struct doc *doc, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(doc, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR_NONE;
-}
-
-static uint64_t number_at(const struct doc *doc, const char *name)
-{
-	const struct doc *value;
-	uint64_t number = 0;
-
-	return doc_get(doc, str_c(name), &value) && doc_u64(value, &number) ? number : 0;
-}
-
-static bool uid_at(const struct doc *doc, struct uuid *uid)
-{
-	return digest_from_hex(text_at(doc, "uid"), uid->b, sizeof(uid->b));
-}
-
-static bool is_object(struct pool *pool, struct str text)
-{
-	struct doc *doc;
-	struct str error;
-
-	return text.p != NULL && doc_parse_json(pool, text, (struct doc_limits){ .depth = 1000 }, &doc, &error) && doc_kind(doc) == DOC_OBJECT;
 }
 
 // ---- lines of the beginning and the end
 
 static bool check_dump(struct restore *restore, const struct doc *doc)
 {
-	uint64_t format = number_at(doc, "format"), schema = number_at(doc, "schema");
+	uint64_t format = record_number(doc, "format"), schema = record_number(doc, "schema");
 
 	if (format != DUMP_FORMAT)
 		return refuse(restore, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
 	if (schema > REGISTRY_SCHEMA_VERSION)
 		return refuse(restore, "is of schema version %llu, and this program knows %d: restore with the release that made it, or a later one",
 			(unsigned long long)schema, REGISTRY_SCHEMA_VERSION);
-	if (!str_eq(text_at(doc, "holds"), STR("tenant")))
+	if (!str_eq(record_text(doc, "holds"), STR("tenant")))
 		return refuse(restore, "holds no tenant");
 	return true;
 }
 
 static struct str name_of(const struct restore *restore, const struct doc *doc)
 {
-	return restore->name.p != NULL ? restore->name : text_at(doc, "name");
+	return restore->name.p != NULL ? restore->name : record_text(doc, "name");
+}
+
+static struct str tier_of(const struct restore *restore, const struct doc *doc)
+{
+	return restore->tier.p != NULL ? restore->tier : record_text(doc, "tier");
 }
 
 static bool check_tenant(struct restore *restore, const struct doc *doc)
@@ -129,22 +109,28 @@ static bool check_tenant(struct restore *restore, const struct doc *doc)
 
 	if (!registry_id_is_valid(name) || realm_reserved(name) != NULL)
 		return refuse(restore, "names a tenant that there can't be: use --as");
-	if (!uid_at(doc, &uid) || !is_object(restore->lines, text_at(doc, "metadata")) || !is_object(restore->lines, text_at(doc, "object")))
+	if (!record_uid(doc, &uid) || !record_is_object(restore->lines, record_text(doc, "metadata")) || !record_is_object(restore->lines, record_text(doc, "object")))
 		return refuse(restore, "is no tenant: it needs uid, metadata and object");
 	return true;
 }
 
 // ---- what is in the way
 
+// Prints a line about something that forbids the restore.
+static void tell(struct restore *restore, struct str what)
+{
+	if (restore->n_conflicts < TELL_CONFLICTS)
+		fprintf(stderr, "%.*s\n", STR_ARG(table_printable(restore->lines, what)));
+	restore->n_conflicts++;
+}
+
 static bool note_conflicts(struct restore *restore, enum db_result result, const struct db_rows *rows)
 {
 	if (result != DB_OK)
 		return fail(restore, result);
-	for (size_t i = 0; i < rows->n; i++, restore->n_conflicts++) {
-		static_assert(sizeof(struct sql_restore_taken_types_row) == sizeof(struct str), "a row is one text");
-		if (restore->n_conflicts < TELL_CONFLICTS)
-			fprintf(stderr, "%.*s\n", STR_ARG(((const struct str *)rows->rows)[i]));
-	}
+	static_assert(sizeof(struct sql_restore_taken_types_row) == sizeof(struct str), "a row is one text");
+	for (size_t i = 0; i < rows->n; i++)
+		tell(restore, ((const struct str *)rows->rows)[i]);
 	return true;
 }
 
@@ -153,11 +139,11 @@ static bool look_for_tenant(struct restore *restore, const struct doc *doc)
 	struct registry *registry = restore->registry;
 	struct db_rows rows;
 	struct uuid uid;
-	bool known = uid_at(doc, &uid);
+	bool known = record_uid(doc, &uid);
 
 	assert(known);
 	UNUSED(known);
-	const struct sql_restore_taken_tenant in = { .name = name_of(restore, doc), .uid = uuid_bytes(&uid), .tier = text_at(doc, "tier") };
+	const struct sql_restore_taken_tenant in = { .name = name_of(restore, doc), .uid = uuid_bytes(&uid), .tier = tier_of(restore, doc) };
 	return note_conflicts(restore, sql_restore_taken_tenant_run(registry->db, restore->lines, &in, &rows), &rows);
 }
 
@@ -192,27 +178,31 @@ static bool look_for_batch(struct restore *restore, struct str rows_text)
 
 // ---- writing
 
-static bool write_tenant(struct restore *restore, const struct doc *doc, struct str record)
+static bool write_tenant(struct restore *restore, struct doc *doc)
 {
 	struct registry *registry = restore->registry;
 	const struct doc *required;
 	struct tenant tenant = {
 		.name = name_of(restore, doc),
-		.tier = text_at(doc, "tier"),
-		.metadata = text_at(doc, "metadata"),
-		.object = text_at(doc, "object"),
-		.etag_required = doc_get(doc, STR("etag_required"), &required) && number_at(doc, "etag_required") != 0,
-		.revision = number_at(doc, "revision"),
+		.tier = tier_of(restore, doc),
+		.metadata = record_text(doc, "metadata"),
+		.object = record_text(doc, "object"),
+		.etag_required = doc_get(doc, STR("etag_required"), &required) && record_number(doc, "etag_required") != 0,
+		.revision = record_number(doc, "revision"),
 	};
+	struct buf record = buf_new(restore->lines, 1024);
 	struct db_rows rows;
 
-	(void)uid_at(doc, &tenant.uid);
+	(void)record_uid(doc, &tenant.uid);
 	etag_of_tenant(registry, &tenant);
-	const struct sql_restore_tenant in = { .name = tenant.name, .etag = str_n((const char *)tenant.etag, sizeof(tenant.etag)), .record = record };
+	doc_set_str(restore->lines, doc, "tier", tenant.tier);
+	doc_write_json(doc, &record);
+	const struct sql_restore_tenant in = { .name = tenant.name, .etag = str_n((const char *)tenant.etag, sizeof(tenant.etag)), .record = buf_str(&record) };
 	enum db_result result = sql_restore_tenant_run(registry->db, restore->lines, &in, &rows);
 	if (result != DB_OK)
 		return fail(restore, result);
 	tenant.id = restore->tenant_id = rows.insert_id;
+	restore->tenant = str_dup(registry->pool, tenant.name);
 	struct db_call calls[] = {
 		change_of_tenant(registry, "created", &tenant, NULL, tenant.etag),
 		sql_tenant_number_call(registry->pool, &(struct sql_tenant_number){ .id = tenant.id }),
@@ -264,7 +254,7 @@ static bool write_resources(struct restore *restore, struct str rows)
 	const struct sql_restore_resources in = { .tenant_id = restore->tenant_id, .rows = rows };
 	struct db_rows inserted;
 	struct str ids;
-	size_t n;
+	size_t n = 0;
 	enum db_result result = sql_restore_resources_run(registry->db, pool, &in, &inserted);
 
 	if (result != DB_OK)
@@ -312,7 +302,21 @@ static bool write_allocated(struct restore *restore, struct str rows)
 	return written.affected == restore->n || refuse(restore, "or one of the %zu before it is about something that the file does not have", restore->n - 1);
 }
 
-// Ends the batch: looks for what is in its way, or writes it.
+static bool verify_batch(struct restore *restore, struct str rows_text)
+{
+	struct pool *pool = restore->lines;
+	struct db_call calls[] = {
+		sql_restore_wrong_references_call(pool, &(struct sql_restore_wrong_references){ .tenant_id = restore->tenant_id, .rows = rows_text }),
+		sql_restore_wrong_parts_call(pool, &(struct sql_restore_wrong_parts){ .rows = rows_text }),
+	};
+	enum db_result result = db_run_batch(restore->registry->db, pool, calls, COUNT_OF(calls));
+
+	static_assert(sizeof(struct sql_restore_wrong_references_row) == sizeof(struct str) &&
+		sizeof(struct sql_restore_wrong_parts_row) == sizeof(struct str), "a row is one text");
+	return note_conflicts(restore, result, &calls[0].rows) && note_conflicts(restore, result, &calls[1].rows);
+}
+
+// Ends the batch: looks for what is in its way, writes it, or checks what was written.
 static bool flush(struct restore *restore)
 {
 	if (restore->n == 0)
@@ -320,6 +324,7 @@ static bool flush(struct restore *restore)
 	buf_addc(&restore->batch, ']');
 	struct str rows = buf_str(&restore->batch);
 	bool good = restore->pass == PASS_LOOK                                            ? look_for_batch(restore, rows) :
+		restore->pass == PASS_VERIFY                                              ? verify_batch(restore, rows) :
 		restore->kind == KIND_RESOURCE                                            ? write_resources(restore, rows) :
 		restore->kind == KIND_CONSUMER || restore->kind == KIND_ALLOCATION        ? write_allocated(restore, rows) :
 		                                                                            write_shared(restore, rows);
@@ -341,45 +346,87 @@ static void add(struct restore *restore, struct str object)
 
 // ---- resources
 
+static bool has_trait_list(struct restore *restore, const struct doc *doc)
+{
+	struct str text = record_text(doc, "traits"), error;
+	const struct doc *value;
+	struct doc *list;
+
+	if (text.p == NULL)
+		return doc_get(doc, STR("traits"), &value) && value == NULL;
+	if (!doc_parse_json(restore->lines, text, (struct doc_limits){ .depth = 2 }, &list, &error) || doc_kind(list) != DOC_ARRAY)
+		return false;
+	for (size_t i = 0; i < doc_length(list); i++) {
+		if (doc_kind(doc_at(list, i)) != DOC_STRING)
+			return false;
+	}
+	return true;
+}
+
 static bool check_resource(struct restore *restore, const struct doc *doc)
 {
-	struct str name = text_at(doc, "name");
+	struct str name = record_text(doc, "name");
 	struct uuid uid;
 
-	if (!uid_at(doc, &uid) || !registry_id_is_valid(name) || number_at(doc, "revision") == 0)
+	if (!record_uid(doc, &uid) || !registry_id_is_valid(name) || record_number(doc, "revision") == 0)
 		return refuse(restore, "is no resource: it needs uid, name and revision");
-	if (!is_object(restore->lines, text_at(doc, "meta")) || !is_object(restore->lines, text_at(doc, "body")))
+	if (!record_is_object(restore->lines, record_text(doc, "meta")) || !record_is_object(restore->lines, record_text(doc, "body")))
 		return refuse(restore, "is no resource: meta and body must be JSON objects, as texts");
+	if (!has_trait_list(restore, doc))
+		return refuse(restore, "is no resource: traits must be null, or a JSON array of names, as a text");
+	uint64_t live = record_number(doc, "live");
+	bool pinned = str_eq(record_text(doc, "plural"), STR("namespaces")) && record_text(doc, "group").n == 0 && str_eq(name, STR("default"));
+	if (live != (pinned ? RESOURCE_PINNED : RESOURCE_COUNTED))
+		return refuse(restore, "is no resource: live must be 2 for the namespace \"default\", and 1 for all else");
 	return true;
 }
 
 // Adds what the keys of this installation make of it: the etag and the lanes of state tags.
-static bool complete_resource(struct restore *restore, struct doc *doc, struct str *object)
+static void complete_resource(struct restore *restore, struct doc *doc)
 {
+	static const char *const names[] = { "h0", "h1", "h2", "h3" };
 	struct registry *registry = restore->registry;
 	struct pool *pool = restore->lines, *own = registry->pool;
-	const struct type unknown = { .group = text_at(doc, "group"), .plural = text_at(doc, "plural"), .namespaced = number_at(doc, "namespaced") != 0 };
-	struct resource resource = { .meta = text_at(doc, "meta"), .body = text_at(doc, "body"), .traits = text_at(doc, "traits"),
-		.edits = number_at(doc, "edits") };
+	const struct type unknown = { .group = record_text(doc, "group"), .plural = record_text(doc, "plural"),
+		.namespaced = record_number(doc, "namespaced") != 0 };
+	struct buf etag = buf_new(pool, 2 * sizeof(((struct resource *)NULL)->stored_etag));
+	struct resource resource;
 	uint64_t lanes[4];
-	struct buf etag = buf_new(pool, 2 * sizeof(resource.stored_etag)), text = buf_new(pool, 1024);
 
-	(void)uid_at(doc, &resource.uid);
 	registry->pool = pool;
-	const struct type *type = type_find(registry, unknown.group, unknown.plural, unknown.namespaced);
-	resource.type = type != NULL ? type : &unknown;
+	if (!record_resource(registry, doc, &resource))
+		resource.type = &unknown;
 	etag_of_resource(registry, &resource);
 	etag_state_lanes(registry, resource.type, &resource.uid, lanes);
 	registry->pool = own;
 	buf_add_hex(&etag, resource.stored_etag, sizeof(resource.stored_etag));
 	doc_set_str(pool, doc, "etag", buf_str(&etag));
-	for (size_t i = 0; i < COUNT_OF(lanes); i++) {
-		static const char *const names[] = { "h0", "h1", "h2", "h3" };
+	for (size_t i = 0; i < COUNT_OF(lanes); i++)
 		doc_set_u64(pool, doc, names[i], lanes[i]);
+}
+
+// Checks a resource that was written against its type here.
+static bool verify_resource(struct restore *restore, const struct doc *doc)
+{
+	struct registry *registry = restore->registry;
+	struct pool *pool = restore->lines, *own = registry->pool;
+	enum outcome failed = OUTCOME_OK;
+	struct resource resource;
+	struct str reason = STR_NONE;
+	bool fits = false;
+
+	registry->pool = pool;
+	if (record_resource(registry, doc, &resource)) {
+		resource.tenant = restore->tenant;
+		resource.tenant_id = restore->tenant_id;
+		fits = record_fits(registry, doc, &resource, !restore->keep_invalid, &reason, &failed);
 	}
-	doc_write_json(doc, &text);
-	*object = buf_str(&text);
-	return true;
+	if (reason.p != NULL)
+		tell(restore, str_printf(pool, "line %llu, %.*s %.*s: %.*s", (unsigned long long)restore->line, STR_ARG(record_text(doc, "plural")),
+			STR_ARG(resource.name), STR_ARG(reason)));
+	*registry->problem = (struct problem){ .n_members = 0 };
+	registry->pool = own;
+	return fits || reason.p != NULL || fail(restore, DB_ERROR);
 }
 
 // ---- passes
@@ -392,9 +439,19 @@ static bool take_record(struct restore *restore, enum kind kind, struct doc *doc
 	if (kind == KIND_DUMP || kind == KIND_END)
 		return true;
 	if (kind == KIND_TENANT)
-		return restore->pass == PASS_LOOK ? look_for_tenant(restore, doc) : write_tenant(restore, doc, object);
-	if (kind == KIND_RESOURCE && restore->pass == PASS_WRITE && !complete_resource(restore, doc, &object))
+		return restore->pass == PASS_LOOK ? look_for_tenant(restore, doc) : restore->pass == PASS_WRITE ? write_tenant(restore, doc) : true;
+	if (restore->pass == PASS_VERIFY && kind != KIND_RESOURCE)
+		return true;
+	if (restore->pass == PASS_VERIFY && !verify_resource(restore, doc))
 		return false;
+	if (restore->pass == PASS_WRITE && kind == KIND_RESOURCE)
+		complete_resource(restore, doc);
+	if (restore->pass != PASS_LOOK && kind == KIND_RESOURCE) {
+		struct buf text = buf_new(restore->lines, object.n + 256);
+		doc_set_u64(restore->lines, doc, "line", restore->line);
+		doc_write_json(doc, &text);
+		object = buf_str(&text);
+	}
 	add(restore, object);
 	return true;
 }
@@ -457,13 +514,36 @@ static bool pass(struct restore *restore, enum pass which)
 	return good;
 }
 
-static bool finish(struct restore *restore)
+// Ends the transaction if something forbids the restore.
+static bool report_conflicts(struct restore *restore)
+{
+	if (restore->n_conflicts == 0)
+		return true;
+	if (restore->n_conflicts > TELL_CONFLICTS)
+		fprintf(stderr, "and %llu more\n", (unsigned long long)(restore->n_conflicts - TELL_CONFLICTS));
+	restore->code = manage_fail(EX_DATAERR, "nothing was restored: %llu conflicts", (unsigned long long)restore->n_conflicts);
+	return false;
+}
+
+// What was written is checked against the tier, the definitions and the limits here, as the transaction sees them.
+static bool verify(struct restore *restore)
 {
 	struct registry *registry = restore->registry;
+	const struct sql_restore_over_quota in = { .tenant_id = restore->tenant_id };
+	struct db_rows rows;
 	enum db_result result = sql_restore_counts_run(registry->db, registry->pool, &(struct sql_restore_counts){ .tenant_id = restore->tenant_id }, NULL);
 
 	if (result != DB_OK)
 		return fail(restore, result);
+	static_assert(sizeof(struct sql_restore_over_quota_row) == sizeof(struct str), "a row is one text");
+	return note_conflicts(restore, sql_restore_over_quota_run(registry->db, registry->pool, &in, &rows), &rows) &&
+		pass(restore, PASS_VERIFY) && report_conflicts(restore);
+}
+
+static bool finish(struct restore *restore)
+{
+	struct registry *registry = restore->registry;
+
 	if (coherence_raise(registry, COHERENCE_TYPES) == OUTCOME_OK && coherence_raise(registry, COHERENCE_TRAITS) == OUTCOME_OK)
 		return true;
 	return fail(restore, DB_LOST);
@@ -476,15 +556,9 @@ static enum db_verdict run(void *arg)
 	registry_begin_run(restore->registry);
 	restore->code = EX_OK;
 	restore->n_conflicts = restore->n_resources = 0;
-	if (!pass(restore, PASS_LOOK))
+	if (!pass(restore, PASS_LOOK) || !report_conflicts(restore))
 		return DB_ROLLBACK;
-	if (restore->n_conflicts > 0) {
-		if (restore->n_conflicts > TELL_CONFLICTS)
-			fprintf(stderr, "and %llu more\n", (unsigned long long)(restore->n_conflicts - TELL_CONFLICTS));
-		restore->code = manage_fail(EX_DATAERR, "nothing was restored: %llu conflicts", (unsigned long long)restore->n_conflicts);
-		return DB_ROLLBACK;
-	}
-	if (db_txn_large(restore->registry->db) != DB_OK || !pass(restore, PASS_WRITE) || !finish(restore))
+	if (db_txn_large(restore->registry->db) != DB_OK || !pass(restore, PASS_WRITE) || !verify(restore) || !finish(restore))
 		return DB_ROLLBACK;
 	return restore->dry_run ? DB_ROLLBACK : DB_COMMIT;
 }
@@ -527,11 +601,12 @@ static FILE *open_file(const char *path)
 
 int command_restore(struct manage *manage)
 {
-	const char *path = manage->arguments[0], *as = manage_option(manage, "--as");
+	const char *path = manage->arguments[0], *as = manage_option(manage, "--as"), *tier = manage_option(manage, "--tier");
 	struct registry_store *store = NULL;
 	struct registry registry;
 	struct restore restore = { .manage = manage, .registry = &registry, .path = path, .name = as != NULL ? str_c(as) : STR_NONE,
-		.dry_run = manage_option(manage, "--dry-run") != NULL, .lines = pool_new() };
+		.tier = tier != NULL ? str_c(tier) : STR_NONE, .dry_run = manage_option(manage, "--dry-run") != NULL,
+		.keep_invalid = manage_option(manage, "--keep-invalid") != NULL, .lines = pool_new() };
 
 	if (restore.lines == NULL)
 		return manage_fail(EX_OSERR, "no memory");
