@@ -78,17 +78,21 @@ const struct manage_command manage_commands[] = {
 	{ "maintenance", "off", "", 0, NEEDS_DATABASE, command_maintenance_off, "allow changes again", "", { { .name = NULL } }, false },
 	{ "maintenance", "status", "", 0, NEEDS_DATABASE, command_maintenance_status, "print whether changes are stopped, since when and why", "",
 	  { { .name = NULL } }, false },
-	{ "dump", NULL, "FILE", 1, NEEDS_DATABASE, command_dump, "write a tenant into a file",
+	{ "dump", NULL, "FILE", 1, NEEDS_DATABASE, command_dump, "write a tenant, or the whole installation, into a file",
 	  "FILE is made when the dump is whole, and only its owner may read it; \"-\" is standard output. The service goes on meanwhile: the\n"
 	  "file is the state of one moment. It holds the data of Secrets. doc/dump.md tells what is in it and what is not.",
-	  { { "--tenant", 0, "TENANT", "required: the tenant" } }, false },
-	{ "restore", NULL, "FILE", 1, NEEDS_WRITER, command_restore, "make the tenant of a dump again",
+	  { { "--tenant", 0, "TENANT", "a tenant" },
+	    { "--all", 0, NULL, "everything: all tenants, their trash, the change log, tokens, the server's keys" },
+	    { "--without-tokens", 0, NULL, "with --all: no tokens" } }, false },
+	{ "restore", NULL, "FILE", 1, NEEDS_WRITER, command_restore, "make the tenant, or the installation, of a dump again",
 	  "In one transaction, here or in another installation, with all uids. If a name, uid or lookup key is taken, or a resource does\n"
 	  "not fit the types, tiers and limits here, all of that is printed, nothing is restored, and the exit code is 65, as for a file\n"
-	  "that is not as it was dumped. FILE \"-\" is standard input.",
+	  "that is not as it was dumped. A whole installation needs an empty one, as db init leaves it, in which nothing of Tenure runs.\n"
+	  "FILE \"-\" is standard input.",
 	  { { "--as", 0, "NAME", "another name for the tenant" },
 	    { "--tier", 0, "TIER", "another tier for the tenant" },
 	    { "--keep-invalid", 0, NULL, "also take objects of custom types that don't fit their schemas here" },
+	    { "--without-tokens", 0, NULL, "of an installation: leave its tokens out, and keep those that are here" },
 	    { "--dry-run", 0, NULL, "check everything, restore nothing" } }, false },
 	{ "cluster", "status", "", 0, NEEDS_CONFIG, command_cluster_status, "print how the nodes of the database are, and which one is the writer",
 	  "Exit code 0: the writer can be used; 1: there is none, or it can't be used; 2: no node answers.", { { .name = NULL } }, true },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage dump: writes a tenant into a file, from one snapshot of the database.
+// tenure-manage dump: writes a tenant, or the whole installation, into a file, from one snapshot of the database.
 #include "base/base.h"
 
 #include <errno.h>
@@ -9,61 +9,78 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "manage/commands.h"
-#include "manage/dump_line.h"
+#include "manage/dump.h"
 #include "registry/registry.h"
 #include "repr/json/doc.h"
 #include "sql/dump.h"
 
-struct dump {
-	struct manage *manage;
-	struct str tenant;
-	FILE *file;
-	struct dump_lines lines;
-	const char *kind; // of the records that come
-	int code;         // EX_OK, or why the dump is not whole
-	int error;        // errno of a write that failed; 0: none did
-};
-
-static void put(struct dump *dump, const char *kind, struct str object)
+void dump_put(struct dump *dump, const char *kind, struct str record)
 {
+	if (record.p == NULL && dump->code == EX_OK)
+		dump->code = manage_fail(EX_DATAERR, "a row is longer than the database may send: raise its max_allowed_packet");
 	errno = 0;
-	if (dump->error == 0 && !dump_lines_put(&dump->lines, kind, object))
+	if (dump->error == 0 && dump->code == EX_OK && !dump_lines_put(&dump->lines, kind, record))
 		dump->error = errno != 0 ? errno : EIO;
 }
 
-static void put_doc(struct dump *dump, const char *kind, struct doc *doc)
+void dump_put_doc(struct dump *dump, const char *kind, struct doc *doc)
 {
 	struct buf text = buf_new(dump->manage->pool, 256);
 
 	doc_write_json(doc, &text);
-	put(dump, kind, buf_str(&text));
+	dump_put(dump, kind, buf_str(&text));
 }
 
-// A row of one of the statements below, all of which answer one text.
+// A row of a statement that answers one text.
 static void take_record(void *arg, const struct db_rows *row, struct pool *pool)
 {
 	struct dump *dump = arg;
 
-	static_assert(sizeof(struct sql_dump_types_row) == sizeof(struct str) && sizeof(struct sql_dump_resources_row) == sizeof(struct str) &&
-		sizeof(struct sql_dump_allocations_row) == sizeof(struct str), "a row is one text");
+	static_assert(sizeof(struct sql_dump_types_row) == sizeof(struct str), "a row is one text");
+	assert(row->row_size == sizeof(struct str));
 	UNUSED(pool);
-	put(dump, dump->kind, *(const struct str *)row->rows);
+	dump_put(dump, dump->kind, *(const struct str *)row->rows);
 }
 
-static void put_begin(struct dump *dump)
+bool dump_begin(struct dump *dump)
 {
 	struct pool *pool = dump->manage->pool;
 	struct doc *doc = doc_new_object(pool);
 	struct buf at = buf_new(pool, 32);
 
+	dump->code = EX_OK;
+	if (dump->lines.n > 0 && (fseeko(dump->file, 0, SEEK_SET) != 0 || ftruncate(fileno(dump->file), 0) != 0)) {
+		dump->code = manage_fail(EX_TEMPFAIL, "the connection to the database was lost, and the output can't be begun anew");
+		return false;
+	}
+	dump->lines = dump_lines_begin(dump->file);
 	clock_add_rfc3339(&at, clock_now_us());
 	doc_set_u64(pool, doc, "format", DUMP_FORMAT);
 	doc_set_u64(pool, doc, "schema", REGISTRY_SCHEMA_VERSION);
-	doc_set_str(pool, doc, "holds", STR("tenant"));
-	doc_set_str(pool, doc, "tenant", dump->tenant);
+	doc_set_str(pool, doc, "holds", dump->tenant.p != NULL ? STR("tenant") : STR("installation"));
+	if (dump->tenant.p != NULL)
+		doc_set_str(pool, doc, "tenant", dump->tenant);
 	doc_set_str(pool, doc, "at", buf_str(&at));
 	doc_set_str(pool, doc, "program", STR(TENURE_VERSION));
-	put_doc(dump, "dump", doc);
+	dump_put_doc(dump, "dump", doc);
+	return true;
+}
+
+bool dump_put_parts(struct dump *dump, const struct dump_part *parts, size_t n)
+{
+	struct manage *manage = dump->manage;
+
+	for (size_t i = 0; i < n && dump->error == 0 && dump->code == EX_OK; i++) {
+		struct db_call call = parts[i].call;
+
+		dump->kind = parts[i].kind;
+		call.take = take_record;
+		call.arg = dump;
+		enum db_result result = db_run_call(manage->db, manage->pool, &call);
+		if (result != DB_OK)
+			dump->code = manage_db_fail(manage, result, "can't read the database");
+	}
+	return dump->error == 0 && dump->code == EX_OK;
 }
 
 static void put_end(struct dump *dump)
@@ -71,14 +88,13 @@ static void put_end(struct dump *dump)
 	struct doc *doc = doc_new_object(dump->manage->pool);
 
 	doc_set_u64(dump->manage->pool, doc, "lines", dump->lines.n + 1);
-	put_doc(dump, "end", doc);
+	dump_put_doc(dump, "end", doc);
 }
 
 static bool put_records(struct dump *dump, uint64_t id)
 {
-	struct manage *manage = dump->manage;
-	struct pool *pool = manage->pool;
-	const struct { const char *kind; struct db_call call; } parts[] = {
+	struct pool *pool = dump->manage->pool;
+	const struct dump_part parts[] = {
 		{ "type", sql_dump_types_call(pool, &(struct sql_dump_types){ .id = id }) },
 		{ "trait", sql_dump_traits_call(pool, &(struct sql_dump_traits){ .id = id }) },
 		{ "class", sql_dump_classes_call(pool, &(struct sql_dump_classes){ .id = id }) },
@@ -87,19 +103,7 @@ static bool put_records(struct dump *dump, uint64_t id)
 		{ "allocation", sql_dump_allocations_call(pool, &(struct sql_dump_allocations){ .id = id }) },
 	};
 
-	for (size_t i = 0; i < COUNT_OF(parts) && dump->error == 0; i++) {
-		struct db_call call = parts[i].call;
-
-		dump->kind = parts[i].kind;
-		call.take = take_record;
-		call.arg = dump;
-		enum db_result result = db_run_call(manage->db, pool, &call);
-		if (result != DB_OK) {
-			dump->code = manage_db_fail(manage, result, "can't read the tenant");
-			return false;
-		}
-	}
-	return dump->error == 0;
+	return dump_put_parts(dump, parts, COUNT_OF(parts));
 }
 
 // In the snapshot. It may run again after a lost connection, so it begins the file anew.
@@ -120,15 +124,9 @@ static enum db_verdict write_tenant(void *arg)
 		dump->code = manage_fail(EX_NOINPUT, "there is no tenant \"%.*s\", or it is deleted", STR_ARG(dump->tenant));
 	else if (row->emptied > 0)
 		dump->code = manage_fail(EX_TEMPFAIL, "a namespace of \"%.*s\" is being deleted in the background: dump it afterwards", STR_ARG(dump->tenant));
-	if (dump->code != EX_OK)
+	if (dump->code != EX_OK || !dump_begin(dump))
 		return DB_ROLLBACK;
-	if (dump->lines.n > 0 && (fseeko(dump->file, 0, SEEK_SET) != 0 || ftruncate(fileno(dump->file), 0) != 0)) {
-		dump->code = manage_fail(EX_TEMPFAIL, "the connection to the database was lost, and the output can't be begun anew");
-		return DB_ROLLBACK;
-	}
-	dump->lines = dump_lines_begin(dump->file);
-	put_begin(dump);
-	put(dump, "tenant", row->record);
+	dump_put(dump, "tenant", row->record);
 	if (put_records(dump, row->id))
 		put_end(dump);
 	return DB_COMMIT;
@@ -136,10 +134,10 @@ static enum db_verdict write_tenant(void *arg)
 
 static int write_file(struct dump *dump, const char *path)
 {
-	enum db_result result = db_txn_run(dump->manage->db, DB_SNAPSHOT, NULL, write_tenant, dump);
+	enum db_result result = db_txn_run(dump->manage->db, DB_SNAPSHOT, NULL, dump->tenant.p != NULL ? write_tenant : dump_all, dump);
 
 	if (dump->code == EX_OK && result != DB_OK)
-		dump->code = manage_db_fail(dump->manage, result, "can't read the tenant");
+		dump->code = manage_db_fail(dump->manage, result, "can't read the database");
 	if (dump->code == EX_OK && dump->error == 0 && (fflush(dump->file) != 0 || (dump->file != stdout && fsync(fileno(dump->file)) != 0)))
 		dump->error = errno;
 	if (dump->code == EX_OK && dump->error != 0)
@@ -150,11 +148,15 @@ static int write_file(struct dump *dump, const char *path)
 int command_dump(struct manage *manage)
 {
 	const char *path = manage->arguments[0], *tenant = manage_option(manage, "--tenant");
-	struct dump dump = { .manage = manage, .tenant = str_c(tenant), .file = stdout };
+	bool all = manage_option(manage, "--all") != NULL;
+	struct dump dump = { .manage = manage, .tenant = tenant != NULL ? str_c(tenant) : STR_NONE, .file = stdout,
+		.without_tokens = manage_option(manage, "--without-tokens") != NULL };
 	char *draft = NULL;
 
-	if (tenant == NULL)
-		return manage_fail(EX_USAGE, "dump needs --tenant NAME; mariadb-dump saves the whole registry");
+	if ((tenant != NULL) == all)
+		return manage_fail(EX_USAGE, "dump needs either --tenant NAME or --all");
+	if (dump.without_tokens && !all)
+		return manage_fail(EX_USAGE, "--without-tokens belongs to --all: the dump of a tenant has no tokens");
 	if (strcmp(path, "-") == 0)
 		return write_file(&dump, "standard output");
 	// A file of that name is always a whole dump.

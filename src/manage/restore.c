@@ -12,6 +12,7 @@
 #include "manage/core/table.h"
 #include "manage/dump_line.h"
 #include "manage/record.h"
+#include "manage/restore_all.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
@@ -599,6 +600,16 @@ static FILE *open_file(const char *path)
 	return copy;
 }
 
+// all: the file holds an installation, else a tenant. EX_OK: the options belong to that.
+static int check_options(const struct restore *restore, bool all, bool without_tokens)
+{
+	if (!all && without_tokens)
+		return manage_fail(EX_USAGE, "--without-tokens belongs to the dump of an installation, and this one has no tokens");
+	if (all && (restore->name.p != NULL || restore->tier.p != NULL || restore->keep_invalid))
+		return manage_fail(EX_USAGE, "--as, --tier and --keep-invalid belong to the dump of a tenant, and this is one of an installation");
+	return EX_OK;
+}
+
 int command_restore(struct manage *manage)
 {
 	const char *path = manage->arguments[0], *as = manage_option(manage, "--as"), *tier = manage_option(manage, "--tier");
@@ -615,8 +626,16 @@ int command_restore(struct manage *manage)
 		pool_free(&restore.lines);
 		return manage_fail(EX_NOINPUT, "can't read %s: %s", path, strerror(errno));
 	}
+	bool all = restore_all_is_in(restore.file), without_tokens = manage_option(manage, "--without-tokens") != NULL;
+	int code = check_options(&restore, all, without_tokens);
+	if (code != EX_OK || all) {
+		if (code == EX_OK)
+			code = restore_all(manage, restore.file, path, without_tokens, restore.dry_run);
+		(void)fclose(restore.file);
+		pool_free(&restore.lines);
+		return code;
+	}
 	enum outcome outcome = manage_begin(manage, &store, &registry);
-	int code = EX_OK;
 	if (outcome == OUTCOME_OK)
 		code = restore_tenant(&restore);
 	else

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure-manage restore of a whole installation. The file is read twice: for its form and sums, before anything is written; and to write its
+// rows, with their ids, in one transaction. So a restore that fails or is killed leaves the registry empty, as it was.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "db/settings.h"
+#include "manage/dump.h"
+#include "manage/record.h"
+#include "manage/restore_all.h"
+#include "registry/registry.h"
+#include "repr/json/doc.h"
+#include "sql/dump_all.h"
+
+enum { BATCH_RECORDS = 500, BATCH_BYTES = 512 * 1024 };
+
+// ---- the statements of each table
+
+#define RESTORE_TABLE(table) \
+	static enum db_result write_##table(struct db *db, struct pool *pool, struct str rows, struct db_rows *written) \
+	{ \
+		return sql_restore_all_##table##_run(db, pool, &(struct sql_restore_all_##table){ .rows = rows }, written); \
+	}
+DUMP_TABLES(RESTORE_TABLE)
+
+// These never get lower, so what they have stays (sql/statements/dump_all.sql).
+#define sql_restore_all_clear_log_horizon_run NULL
+#define sql_restore_all_clear_catalogues_run NULL
+
+#define ROW_OF_TABLE(table) { #table, write_##table, sql_restore_all_clear_##table##_run },
+static const struct table {
+	const char *name;
+	enum db_result (*write)(struct db *db, struct pool *pool, struct str rows, struct db_rows *written);
+	enum db_result (*clear)(struct db *db, struct pool *pool, struct db_rows *rows); // NULL: its rows stay
+} tables[DUMP_TABLES__N] = { DUMP_TABLES(ROW_OF_TABLE) };
+
+// ---- the file
+
+// The kinds of lines in their order: "dump", the tables, "next", "end".
+enum { KIND_DUMP, KIND_TABLE, KIND_NEXT = KIND_TABLE + DUMP_TABLES__N, KIND_END, KIND__N };
+
+// A column, as the database describes it.
+struct column {
+	struct str name, kind; // kind: number, text, time or bytes
+	bool nullable, is_signed;
+	uint64_t most;         // the greatest number, or how many characters or bytes
+};
+
+struct restore_all {
+	struct manage *manage;
+	FILE *file;
+	const char *path;
+	bool without_tokens, dry_run;
+	struct pool *lines;          // for one batch of lines
+	struct columns {             // of each table
+		struct column *list;
+		size_t n;
+	} columns[DUMP_TABLES__N];
+	struct str next;             // the ids that come next in each table, JSON
+	// the pass
+	bool writes;
+	uint64_t line;               // the present one
+	size_t kind;
+	struct buf batch;            // a JSON array, without its end
+	size_t n;                    // records in it
+	uint64_t n_rows[DUMP_TABLES__N], n_resources;
+	int code;                    // EX_OK, or why it ends
+};
+
+static bool PRINTF_LIKE(2, 3) refuse(struct restore_all *restore, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	restore->code = manage_fail(EX_DATAERR, "%s: line %llu %s", restore->path, (unsigned long long)restore->line, text);
+	return false;
+}
+
+static bool fail(struct restore_all *restore, enum db_result result)
+{
+	size_t before = restore->n > 0 ? restore->n - 1 : 0;
+
+	if (result == DB_DUPLICATE)
+		return refuse(restore, "or one of the %zu before it has a key twice: %s", before, db_error(restore->manage->db));
+	if (result == DB_REFUSED || result == DB_ERROR)
+		return refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", before, db_error(restore->manage->db));
+	restore->code = manage_db_fail(restore->manage, result, "can't restore the installation");
+	return false;
+}
+
+static const char *kind_name(size_t kind)
+{
+	return kind == KIND_DUMP ? "dump" : kind == KIND_NEXT ? "next" : kind == KIND_END ? "end" : tables[kind - KIND_TABLE].name;
+}
+
+static bool check_dump(struct restore_all *restore, const struct doc *doc)
+{
+	uint64_t format = record_number(doc, "format"), schema = record_number(doc, "schema");
+
+	if (format != DUMP_FORMAT)
+		return refuse(restore, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
+	if (schema != REGISTRY_SCHEMA_VERSION)
+		return refuse(restore, "is of schema version %llu, and this program restores version %d: restore by the release that made it, then "
+			"`tenure-manage db upgrade`", (unsigned long long)schema, REGISTRY_SCHEMA_VERSION);
+	return true;
+}
+
+static bool is_time(struct str text)
+{
+	static const char form[] = "0000-00-00 00:00:00.000000";
+
+	for (size_t i = 0; i < text.n && i < sizeof(form) - 1; i++) {
+		if (form[i] == '0' ? text.p[i] < '0' || text.p[i] > '9' : text.p[i] != form[i])
+			return false;
+	}
+	return text.n == sizeof(form) - 1;
+}
+
+static bool is_hex(struct str text, uint64_t most)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (strchr("0123456789abcdef", text.p[i]) == NULL || text.p[i] == '\0')
+			return false;
+	}
+	return text.n % 2 == 0 && text.n / 2 <= most;
+}
+
+// Does the column take the value? JSON_TABLE would make NULL of some that it does not take.
+static bool takes(const struct column *column, const struct doc *value)
+{
+	uint64_t number;
+	int64_t low;
+
+	if (value == NULL)
+		return column->nullable;
+	if (str_eq(column->kind, STR("number")))
+		return doc_u64(value, &number) ? number <= column->most : column->is_signed && doc_i64(value, &low);
+	if (doc_kind(value) != DOC_STRING)
+		return false;
+	if (str_eq(column->kind, STR("time")))
+		return is_time(doc_string(value));
+	return str_eq(column->kind, STR("bytes")) ? is_hex(doc_string(value), column->most) : str_utf8_length(doc_string(value)) <= column->most;
+}
+
+// A record has a member for each column, and no other.
+static bool check_columns(struct restore_all *restore, const struct doc *doc, const struct columns *columns)
+{
+	struct doc_iter beside = doc_iter(doc);
+	const struct doc *value;
+
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct column *column = &columns->list[i];
+		if (!doc_get_beside(&beside, doc, column->name, &value))
+			return refuse(restore, "has no \"%.*s\", which table %s has", STR_ARG(column->name), kind_name(restore->kind));
+		if (!takes(column, value))
+			return refuse(restore, "has a \"%.*s\" that table %s does not take: it is a %.*s%s", STR_ARG(column->name), kind_name(restore->kind),
+				STR_ARG(column->kind), column->nullable ? ", or null" : "");
+	}
+	return doc_length(doc) == columns->n ||
+		refuse(restore, "has %zu members, and table %s has %zu columns", doc_length(doc), kind_name(restore->kind), columns->n);
+}
+
+static bool check_texts(struct restore_all *restore, const struct doc *doc)
+{
+	static const char *const members[] = { "meta", "body", "metadata", "object" };
+	const struct doc *value;
+
+	for (size_t i = 0; i < COUNT_OF(members); i++) {
+		if (doc_get(doc, str_c(members[i]), &value) && !record_is_object(restore->lines, record_text(doc, members[i])))
+			return refuse(restore, "has %s that is no JSON object, as a text", members[i]);
+	}
+	return true;
+}
+
+static bool check_next(struct restore_all *restore, const struct doc *doc, struct str object)
+{
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
+		uint64_t number = 0;
+		if (!doc_u64(it.value, &number) || number == 0 || number > INT64_MAX)
+			return refuse(restore, "has no id for \"%.*s\"", (int)(it.name.n < 64 ? it.name.n : 64), it.name.p);
+	}
+	restore->next = str_dup(restore->manage->pool, object);
+	return true;
+}
+
+static bool check_record(struct restore_all *restore, const struct doc *doc, struct str object)
+{
+	if (restore->kind == KIND_DUMP)
+		return check_dump(restore, doc);
+	if (restore->kind == KIND_NEXT)
+		return check_next(restore, doc, object);
+	if (restore->kind == KIND_END)
+		return restore->next.p != NULL || refuse(restore, "is the end, and no line of kind \"next\" is before it");
+	return check_columns(restore, doc, &restore->columns[restore->kind - KIND_TABLE]) && check_texts(restore, doc);
+}
+
+// ---- writing
+
+static bool flush(struct restore_all *restore)
+{
+	struct db_rows written;
+
+	if (restore->n == 0)
+		return true;
+	size_t table = restore->kind - KIND_TABLE;
+	buf_addc(&restore->batch, ']');
+	enum db_result result = tables[table].write(restore->manage->db, restore->lines, buf_str(&restore->batch), &written);
+	if (result != DB_OK)
+		return fail(restore, result);
+	restore->n_rows[table] += restore->n;
+	if (table == DUMP_TABLE_resources)
+		restore->n_resources += restore->n;
+	restore->n = 0;
+	return true;
+}
+
+static bool add(struct restore_all *restore, struct str object)
+{
+	if (restore->n == 0) {
+		restore->batch = buf_new(restore->lines, BATCH_BYTES / 8);
+		buf_addc(&restore->batch, '[');
+	} else {
+		buf_addc(&restore->batch, ',');
+	}
+	buf_add(&restore->batch, object);
+	restore->n++;
+	return restore->n < BATCH_RECORDS && restore->batch.n < BATCH_BYTES ? true : flush(restore);
+}
+
+static bool take_record(struct restore_all *restore, struct str object)
+{
+	struct doc *doc;
+	struct str error;
+
+	if (restore->writes) {
+		if (restore->kind < KIND_TABLE || restore->kind >= KIND_NEXT)
+			return true;
+		return (restore->without_tokens && restore->kind == KIND_TABLE + DUMP_TABLE_tokens) || add(restore, object);
+	}
+	if (!doc_parse_json(restore->lines, object, (struct doc_limits){ .depth = 100 }, &doc, &error))
+		return refuse(restore, "is no JSON: %.*s", STR_ARG(error));
+	return check_record(restore, doc, object);
+}
+
+static bool know_kind(struct restore_all *restore, struct str name, size_t *kind)
+{
+	size_t at = restore->kind;
+
+	while (at < KIND__N && !str_eq_c(name, kind_name(at)))
+		at++;
+	bool once = at == KIND_NEXT && restore->kind == KIND_NEXT;
+	if (at == KIND__N || (restore->line == 1) != (at == KIND_DUMP) || once)
+		return refuse(restore, "is \"%.*s\", which is unknown or does not belong there", (int)(name.n < 40 ? name.n : 40), name.p);
+	*kind = at;
+	return true;
+}
+
+static bool take_line(struct restore_all *restore, struct dump_lines *lines, bool *ended)
+{
+	struct str name, object, error;
+	size_t kind = KIND_DUMP;
+	bool more = dump_lines_next(lines, restore->lines, &name, &object, &error);
+
+	restore->line = lines->n + (more || error.p != NULL ? 0 : 1);
+	if (!more)
+		return refuse(restore, "%.*s", STR_ARG(error.p != NULL ? error : STR("is missing: the file was cut off")));
+	if (!know_kind(restore, name, &kind))
+		return false;
+	if (kind != restore->kind && !flush(restore))
+		return false;
+	restore->kind = kind;
+	*ended = kind == KIND_END;
+	return take_record(restore, object);
+}
+
+static bool pass(struct restore_all *restore, bool writes)
+{
+	struct dump_lines lines = dump_lines_begin(restore->file);
+	bool good = true, ended = false;
+
+	rewind(restore->file);
+	restore->writes = writes;
+	restore->kind = KIND_DUMP;
+	restore->n = 0;
+	restore->n_resources = 0;
+	memset(restore->n_rows, 0, sizeof(restore->n_rows));
+	while (good && !ended) {
+		if (restore->n == 0)
+			pool_clear(restore->lines);
+		good = take_line(restore, &lines, &ended);
+	}
+	if (good && !writes && getc(restore->file) != EOF) {
+		restore->line++;
+		return refuse(restore, "stands behind the end");
+	}
+	return good;
+}
+
+// ---- the registry here
+
+static void take_columns(struct manage *manage, const struct doc *list, struct columns *columns)
+{
+	*columns = (struct columns){ POOL_ARRAY(manage->pool, struct column, doc_elements(list)), doc_elements(list) };
+	for (size_t i = 0; i < columns->n; i++) {
+		const struct doc *column = doc_at(list, i);
+		columns->list[i] = (struct column){
+			.name = record_text(column, "name"),
+			.kind = record_text(column, "kind"),
+			.nullable = record_number(column, "nullable") != 0,
+			.is_signed = record_number(column, "signed") != 0,
+			.most = record_number(column, "most"),
+		};
+	}
+}
+
+static int read_columns(struct restore_all *restore)
+{
+	struct manage *manage = restore->manage;
+	struct db_rows rows;
+	enum db_result result = sql_restore_all_columns_run(manage->db, manage->pool, &rows);
+
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't list the columns");
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_restore_all_columns_row *row = sql_restore_all_columns_row(&rows, i);
+		struct doc *list;
+		struct str error;
+		if (!doc_parse_json(manage->pool, row->columns, (struct doc_limits){ .depth = 3 }, &list, &error))
+			return manage_fail(EX_SOFTWARE, "can't read the columns of table %.*s: %.*s", STR_ARG(row->table_name), STR_ARG(error));
+		for (size_t k = 0; k < DUMP_TABLES__N; k++) {
+			if (str_eq_c(row->table_name, tables[k].name))
+				take_columns(manage, list, &restore->columns[k]);
+		}
+	}
+	return EX_OK;
+}
+
+static int check_schema(struct restore_all *restore)
+{
+	struct manage *manage = restore->manage;
+	uint64_t version = 0;
+	enum outcome outcome = registry_schema_version(manage->db, manage->pool, &version);
+
+	if (outcome != OUTCOME_OK)
+		return manage_fail(manage_exit_code(outcome), "can't read the version of the schema: is there one? `tenure-manage db init` makes it");
+	if (version != REGISTRY_SCHEMA_VERSION)
+		return manage_fail(EX_DATAERR, "the schema here is of version %llu, and this program restores version %d: see `tenure-manage db status`",
+			(unsigned long long)version, REGISTRY_SCHEMA_VERSION);
+	return EX_OK;
+}
+
+// Says what forbids the restore. connections: nobody else may be connected.
+static bool look(struct restore_all *restore, bool connections)
+{
+	struct manage *manage = restore->manage;
+	struct db_rows rows;
+	const struct sql_restore_all_in_way in = { .tokens = !restore->without_tokens, .connections = connections };
+	enum db_result result = sql_restore_all_in_way_run(manage->db, manage->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return fail(restore, result);
+	for (size_t i = 0; i < rows.n; i++)
+		fprintf(stderr, "%.*s\n", STR_ARG(sql_restore_all_in_way_row(&rows, i)->what));
+	if (rows.n > 0)
+		restore->code = manage_fail(EX_DATAERR, "nothing was restored");
+	return rows.n == 0;
+}
+
+// The ids that come next: a row that was purged before the dump may have left its id in the change log, so no other row may get it. This is a
+// change of the tables, which no transaction takes back; in an empty registry it does no harm.
+static int raise_next_ids(struct restore_all *restore)
+{
+	struct manage *manage = restore->manage;
+	struct doc *next;
+	struct str error, names[DUMP_TABLES__N];
+	size_t n = 0;
+
+	if (!doc_parse_json(manage->pool, restore->next, (struct doc_limits){ .depth = 2 }, &next, &error))
+		return EX_SOFTWARE;
+	for (size_t i = 0; i < DUMP_TABLES__N; i++) {
+		if (record_number(next, tables[i].name) > 0)
+			names[n++] = str_c(tables[i].name);
+	}
+	const struct sql_restore_all_next_ids in = { .tables = { names, n }, .next = { &restore->next, 1 } };
+	struct db *admin = db_open(&manage->patient, true);
+	enum db_result result = db_connect(admin);
+	if (result == DB_OK)
+		result = db_run_script(admin, sql_restore_all_next_ids_text(manage->pool, &in));
+	int code = EX_OK;
+	if (result != DB_OK)
+		code = manage_fail(EX_NOPERM, "can't set the ids that come next, as admin_user: %s", db_error(admin));
+	db_close(&admin);
+	return code;
+}
+
+static bool clear(struct restore_all *restore)
+{
+	for (size_t i = 0; i < DUMP_TABLES__N; i++) {
+		if (tables[i].clear == NULL || (restore->without_tokens && i == DUMP_TABLE_tokens))
+			continue;
+		enum db_result result = tables[i].clear(restore->manage->db, restore->manage->pool, NULL);
+		if (result != DB_OK)
+			return fail(restore, result);
+	}
+	return true;
+}
+
+// Nothing else was written meanwhile.
+static bool count(struct restore_all *restore)
+{
+	struct manage *manage = restore->manage;
+	struct db_rows rows;
+	enum db_result result = sql_restore_all_counts_run(manage->db, manage->pool, &rows);
+
+	if (result != DB_OK)
+		return fail(restore, result);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_restore_all_counts_row *row = sql_restore_all_counts_row(&rows, i);
+		for (size_t k = 0; k < DUMP_TABLES__N; k++) {
+			bool kept = tables[k].clear == NULL || (restore->without_tokens && k == DUMP_TABLE_tokens);
+			if (!kept && str_eq_c(row->table_name, tables[k].name) && row->n != restore->n_rows[k]) {
+				restore->code = manage_fail(EX_DATAERR, "nothing was restored: somebody else wrote into table %s meanwhile", tables[k].name);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static enum db_verdict run(void *arg)
+{
+	struct restore_all *restore = arg;
+	struct db *db = restore->manage->db;
+	struct db_rows rows;
+	enum db_result result = sql_restore_all_lock_run(db, restore->manage->pool, &rows);
+
+	restore->code = EX_OK;
+	if (result != DB_OK) {
+		(void)fail(restore, result);
+		return DB_ROLLBACK;
+	}
+	if (!look(restore, false) || db_txn_large(db) != DB_OK || !clear(restore) || !pass(restore, true) || !count(restore))
+		return DB_ROLLBACK;
+	return restore->dry_run ? DB_ROLLBACK : DB_COMMIT;
+}
+
+bool restore_all_is_in(FILE *file)
+{
+	struct dump_lines lines = dump_lines_begin(file);
+	struct pool *pool = pool_new();
+	struct str kind, object, error;
+	struct doc *doc;
+	bool is = false;
+
+	if (pool == NULL)
+		return false;
+	rewind(file);
+	is = dump_lines_next(&lines, pool, &kind, &object, &error) && str_eq(kind, STR("dump")) &&
+		doc_parse_json(pool, object, (struct doc_limits){ .depth = 10 }, &doc, &error) &&
+		str_eq(record_text(doc, "holds"), STR("installation"));
+	pool_free(&pool);
+	return is;
+}
+
+static int restore_file(struct restore_all *restore)
+{
+	struct manage *manage = restore->manage;
+	int code = check_schema(restore);
+
+	if (code == EX_OK)
+		code = read_columns(restore);
+	if (code != EX_OK)
+		return code;
+	if (!pass(restore, false) || !look(restore, true))
+		return restore->code;
+	if (!restore->dry_run)
+		code = raise_next_ids(restore);
+	if (code != EX_OK)
+		return code;
+	enum db_result result = db_txn_run(manage->db, DB_WRITE, NULL, run, restore);
+	if (restore->code != EX_OK)
+		return restore->code;
+	if (result != DB_OK && db_txn_uncertain(manage->db))
+		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure-manage db status` shows whether it was restored");
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't restore the installation");
+	printf("%s %llu resources\n", restore->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_resources);
+	return restore->dry_run ? EX_OK : manage_fill_registry(manage);
+}
+
+int restore_all(struct manage *manage, FILE *file, const char *path, bool without_tokens, bool dry_run)
+{
+	struct restore_all restore = { .manage = manage, .file = file, .path = path, .without_tokens = without_tokens, .dry_run = dry_run,
+		.lines = pool_new(), .code = EX_OK };
+
+	if (restore.lines == NULL)
+		return manage_fail(EX_OSERR, "no memory");
+	int code = restore_file(&restore);
+	pool_free(&restore.lines);
+	return code;
+}
