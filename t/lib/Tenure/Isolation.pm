@@ -263,11 +263,14 @@ sub _query {
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
         dryRun => 'All', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
-        fault => 'x', fields => 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
+        fault => 'x', fields => $route->{dialect} eq 'tenancy' ? ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'] : 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
-        actor => ['acme-user', 'nope-user'], resource => [$is{uid}, $none{uid}], text => ['acme-words', 'nope-words'], verb => 'created', order => 'newest', before => 4_000_000_000,
+        actor => ['acme-user', 'nope-user'], resource => [$is{uid}, $none{uid}], text => ['acme-words', 'nope-words'], verb => 'created', order => $route->{path} =~ /changes/ ? 'newest' : 'desc', before => 4_000_000_000,
         from => '2000-01-01T00%3A00%3A00Z', to => '2900-01-01T00%3A00%3A00Z',
         all => 'true', format => 'json', step => 'hour', group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
+        labels => ['owner%3Dacme-label', 'owner%3Dnope-label'], metadata => ['owner%3Dacme-words', 'owner%3Dnope-words'], tier => 'standard',
+        created_since => '2000-01-01T00%3A00%3A00Z', created_before => '2900-01-01T00%3A00%3A00Z', updated_since => '2000-01-01T00%3A00%3A00Z',
+        updated_before => '2900-01-01T00%3A00%3A00Z', sort => $route->{path} eq '/{version}' ? 'id' : 'name',
         # The marker of another tenant's page; the test itself has that case.
         continue => 'none',
     );
