@@ -49,11 +49,6 @@ made($here, DELETE => '/v2.0/acme/namespaces/web/configmaps/c6');
 made($here, PUT => '/v2.0/leaving', { tenant => {} });
 made($here, DELETE => '/v2.0/leaving');
 my $token = manage($here, 0, 'a token', 'token', 'create', '--tenant', 'acme', '--role', 'member', '--user', 'ann') =~ s/\n//r;
-# An id of a resource that was purged must not come again: the log tells of it.
-$here->sql('INSERT INTO resources (uid, tenant_id, type_id, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-    SELECT UNHEX(REPEAT("77", 16)), tenant_id, type_id, "purged", 0, 1, 1, 0, 0, 0, 0, etag, meta, body, created_at, updated_at FROM resources LIMIT 1;
-    DELETE FROM resources WHERE name = "purged"');
-
 my @paths = (sort(keys %{ Tenure::Upgrade::answers($filled) }), '/v2.0/acme/changes', '/v2.0/acme/webhooks', '/v2.0/acme/webhooks/w', '/v2.0/acme/usage', '/v2.0/acme/moves', '/v2.0/acme/forwards', '/v2.0/acme/tokens', '/v2.0/all/webhooks', '/v2.0/all/tiers',
     '/v2.0/leaving', '/v2.0/acme/action/move?dest=globex', '/baremetal/v1/nodes/detail', '/placement/resource_providers', '/placement/traits', '/placement/resource_classes',
     '/api/v1/tenants/acme/namespaces/web/configmaps', '/apis', '/v2.0/acme/namespaces/web/configmaps/c6', '/v2.0/all/changes');
@@ -121,6 +116,10 @@ my $before = answers($here);
 my @odd = grep { $before->{$_} !~ /\A(?:[23]|410)/ } sort keys %$before;
 is scalar @odd, 0, 'the calls are right' or diag join "\n", map { "$_: $before->{$_}" } @odd;
 $here->stop;
+# An id of a resource that was purged must not come again: the log tells of it.
+$here->sql('INSERT INTO resources (uid, tenant_id, type_id, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+    SELECT UNHEX(REPEAT("77", 16)), tenant_id, type_id, "purged", 0, 1, 1, 0, 0, 0, 0, etag, meta, body, created_at, updated_at FROM resources LIMIT 1;
+    DELETE FROM resources WHERE name = "purged"');
 manage($here, 0, 'dump', 'dump', '--all', $file);
 is sprintf('%o', (stat $file)[2] & 0777), '600', 'only its owner may read it';
 my %rows_here = rows($here);
