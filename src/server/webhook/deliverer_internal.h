@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of the process that sends to webhooks: deliverer.c, which holds the lease and takes its turns; deliverer_streams.c, which knows
+// what there is to send; deliverer_send.c, which sends it and notes what became of it.
+#ifndef TENURE_SERVER_WEBHOOK_DELIVERER_INTERNAL_H
+#define TENURE_SERVER_WEBHOOK_DELIVERER_INTERNAL_H
+
+#include "base/problem.h"
+#include "base/uuid.h"
+#include "registry/registry.h"
+#include "registry/webhook/delivery.h"
+#include "registry/webhook/settings.h"
+#include "server/webhook/deliverer.h"
+#include "server/webhook/transfer.h"
+
+// A webhook, or a letter, as this process knows it. Times are those of clock_tick_us().
+struct deliverer_stream {
+	struct webhook_stream is;
+	uint64_t stored; // the position in the database
+	int64_t due_us;  // of the message that was begun
+	bool wants;      // there may be changes that it asks for
+	bool flies;      // an attempt is on its way
+};
+struct deliverer_letter {
+	struct webhook_letter is;
+	int64_t due_us;
+	bool flies, ended;
+};
+
+// One attempt on its way.
+struct deliverer_flight {
+	uint64_t webhook_id, tenant_id, letter_id; // letter_id 0: it is the stream's message
+	struct uuid message;
+	bool is_ping;
+};
+
+struct deliverer {
+	const struct webhook_settings *settings;
+	struct shared *host;
+	struct db *db;
+	struct registry_store *store;
+	struct registry registry[1];
+	struct pool *pool; // of one turn
+	struct pool *kept; // what the rules are made of
+	struct problem problem;
+	struct transfer_rules rules;
+	struct transfers *transfers;
+	struct uuid claim;
+
+	bool leads;                // it holds the lease
+	int64_t lease_until_us;    // it must not send after this without having renewed the lease
+	int64_t renew_us;          // when it is renewed next
+	int64_t save_us;           // when positions that are ahead of what is stored are stored next
+	struct webhook_lease seen; // by one that does not lead: the lease as it was seen last,
+	int64_t seen_us;           // and since when it has been so; 0: not seen yet
+	bool rests;                // during maintenance: what is on its way ends, nothing is begun
+	bool away;                 // the database did not answer
+
+	bool loaded;             // streams and letters are those of the database as of `edits`
+	uint64_t edits, horizon; // horizon: what was looked at; 0: nothing yet
+	struct deliverer_stream *streams;  // in the order of their ids
+	struct deliverer_letter *letters;
+	size_t n_streams, n_letters, turn; // turn: the stream that is looked at first
+	struct deliverer_flight **flying;            // the attempts on their way
+	size_t n_flying;
+};
+
+// ---- deliverer_streams.c: what there is to send, and what is on its way
+
+// The webhook, or the letter, of that id; NULL: there is none.
+struct deliverer_stream *deliverer_find_stream(struct deliverer *me, uint64_t id);
+struct deliverer_letter *deliverer_find_letter(struct deliverer *me, uint64_t id);
+// Is the attempt one of the message that the stream has begun? stream may be NULL.
+bool deliverer_is_message_of(const struct deliverer_stream *stream, const struct deliverer_flight *flight);
+// May one more attempt of that tenant go on its way? Operators' webhooks share what all have.
+bool deliverer_has_room(const struct deliverer *me, uint64_t tenant_id);
+// Forgets an attempt, and frees it.
+void deliverer_flight_ends(struct deliverer *me, struct deliverer_flight *flight);
+// Ends all attempts: they are made again by whoever holds the lease then.
+void deliverer_drop_flights(struct deliverer *me);
+
+// Microseconds from one attempt to the next: twice as long each time, and of that a part that is drawn, so that not all come together.
+int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
+// Reads all webhooks and letters. Attempts that are on their way stay so: what becomes of them is compared with the rows. edits: the number of
+// owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.
+enum outcome deliverer_load(struct deliverer *me, uint64_t edits);
+// Frees what was read.
+void deliverer_forget(struct deliverer *me);
+// Notes which webhooks may have something to send, as the horizon has moved.
+enum outcome deliverer_follow_horizon(struct deliverer *me);
+// Stores how far webhooks are for which nothing had to be sent since their positions were stored.
+enum outcome deliverer_save_positions(struct deliverer *me);
+
+// ---- deliverer_send.c
+
+// Begins what is due and has room. Every turn begins with another webhook. OUTCOME_OK, or that of a failed statement; as the next.
+enum outcome deliverer_send_due(struct deliverer *me);
+// Writes down what became of the attempts that have ended.
+enum outcome deliverer_take_ends(struct deliverer *me);
+
+#endif

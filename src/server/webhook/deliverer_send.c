@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/webhook/deliverer_internal.h"
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "base/pool.h"
+#include "registry/core/stored.h"
+#include "server/webhook/message.h"
+
+enum {
+	SCAN = 1000,        // changes that are read for one message
+	SKIP_SAVED = 10000, // ids that a cursor may be ahead of what is stored, if nothing of them is asked for
+	GONE = 410,         // a receiver that answers so wants no more messages
+};
+
+// ---- sending
+
+// Sends a body. False: there is no memory; it is tried again.
+static bool begin_attempt(struct deliverer *me, const struct webhook_target *target, const struct deliverer_flight *what, struct str body)
+{
+	struct transfer_request request = { .url = target->url, .body = body };
+	struct deliverer_flight *flight = malloc(sizeof(*flight));
+
+	static_assert((int)MESSAGE_HEADERS <= (int)TRANSFER_HEADERS_MAX, "room for the header fields of a message");
+	if (flight == NULL)
+		return false;
+	*flight = *what;
+	if (!message_sign(me->registry->pool, target, &what->message, clock_now_us(), body, request.headers) ||
+		!transfers_start(me->transfers, &request, flight)) {
+		free(flight);
+		return false;
+	}
+	assert(me->n_flying < me->settings->parallel);
+	me->flying[me->n_flying++] = flight;
+	return true;
+}
+
+// Leaves in *changes only those that the webhook asks for, of n. Returns how many.
+static size_t choose(struct deliverer *me, const struct webhook_target *target, uint64_t id, struct change *changes, size_t n)
+{
+	const struct stored_place place = { .table = "webhooks", .column = "filters", .id = id };
+	const struct doc *filters = stored_document(me->registry->pool, place, target->filters);
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (webhook_asks_for(filters, &changes[i]))
+			changes[chosen++] = changes[i];
+	}
+	return chosen;
+}
+
+// Reads behind the position and decides what the next message has: *body p NULL: nothing is asked for up to stream->is.position.
+static enum outcome begin_message(struct deliverer *me, struct deliverer_stream *stream, const struct webhook_target *target, struct str *body)
+{
+	struct pool *pool = me->registry->pool;
+	uint64_t after = stream->is.position, upto = me->horizon;
+	struct change *changes;
+	size_t n, taken;
+	bool held;
+	enum outcome outcome = webhook_changes(me->registry, stream->is.tenant_id, after, upto, SCAN, &changes, &n);
+
+	*body = STR_NONE;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	bool more = n == SCAN;
+	if (more)
+		upto = changes[n - 1].id;
+	size_t chosen = choose(me, target, stream->is.id, changes, n);
+	if (chosen == 0) {
+		stream->is.position = upto;
+		stream->wants = more;
+		if (upto - stream->stored < SKIP_SAVED)
+			return OUTCOME_OK;
+		outcome = webhook_skip(me->registry, &me->claim, &stream->is, 1, &held);
+		stream->stored = upto;
+		me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
+		return outcome;
+	}
+	size_t batch = chosen < me->settings->batch ? chosen : me->settings->batch;
+	struct message_range range = { .tenant_id = stream->is.tenant_id, .after = after, .upto = upto };
+	(void)message_body(pool, target, &range, 0, changes, batch, MESSAGE_BYTES_MAX, &taken);
+	if (taken < chosen)
+		range.upto = changes[taken - 1].id;
+	*body = message_body(pool, target, &range, 0, changes, taken, SIZE_MAX, &taken);
+	stream->is.begun_upto = range.upto;
+	stream->is.message = uuid_new();
+	stream->is.attempts = 0;
+	outcome = webhook_begin(me->registry, &me->claim, &stream->is, &held);
+	if (outcome == OUTCOME_OK && !held)
+		me->loaded = false;
+	return outcome;
+}
+
+// The body of a message that was begun before: all that is asked for in its range, however large a batch is by now.
+static enum outcome render_range(struct deliverer *me, const struct webhook_target *target, uint64_t webhook_id,
+	const struct message_range *range, struct str *body)
+{
+	struct change *changes;
+	size_t n, taken;
+	enum outcome outcome = webhook_changes(me->registry, range->tenant_id, range->after, range->upto, SCAN, &changes, &n);
+
+	*body = STR_NONE;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	n = choose(me, target, webhook_id, changes, n);
+	if (n > 0)
+		*body = message_body(me->registry->pool, target, range, 0, changes, n, SIZE_MAX, &taken);
+	return OUTCOME_OK;
+}
+
+static enum outcome serve_stream(struct deliverer *me, struct deliverer_stream *stream)
+{
+	struct webhook_target target;
+	struct str body;
+	bool held;
+	enum outcome outcome = webhook_target(me->registry, stream->is.id, &target);
+
+	if (outcome == OUTCOME_NOT_FOUND) { // its tenant was deleted: a change of the tenant wakes it, or an owner's
+		stream->wants = false;
+		stream->due_us = INT64_MAX;
+		return OUTCOME_OK;
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	bool begun = stream->is.begun_upto != 0;
+	const struct message_range range = { .tenant_id = stream->is.tenant_id, .after = stream->is.position, .upto = stream->is.begun_upto };
+	outcome = begun ? render_range(me, &target, stream->is.id, &range, &body) : begin_message(me, stream, &target, &body);
+	if (outcome != OUTCOME_OK || !me->loaded)
+		return outcome;
+	if (body.p != NULL) {
+		const struct deliverer_flight flight = { .webhook_id = stream->is.id, .tenant_id = stream->is.tenant_id, .message = stream->is.message };
+		stream->flies = begin_attempt(me, &target, &flight, body);
+		stream->due_us = clock_tick_us();
+		return OUTCOME_OK;
+	}
+	if (!begun)
+		return OUTCOME_OK;
+	// Its changes were purged, or other filters ask for none of them.
+	const struct webhook_result result = { .error = STR(""), .now_us = clock_now_us(), .nothing = true };
+	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, &result, &held);
+	if (outcome == OUTCOME_OK && !held)
+		me->loaded = false;
+	stream->is.position = stream->stored = stream->is.begun_upto;
+	stream->is.begun_upto = 0;
+	stream->is.failing_since_us = 0;
+	return outcome;
+}
+
+static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *letter)
+{
+	struct webhook_target target;
+	struct str body;
+	size_t taken;
+	bool held;
+	enum outcome outcome = webhook_target(me->registry, letter->is.webhook_id, &target);
+	const struct message_range range = {
+		.tenant_id = letter->is.tenant_id, .after = letter->is.position, .upto = letter->is.upto, .is_ping = letter->is.is_ping
+	};
+
+	if (outcome == OUTCOME_NOT_FOUND)
+		letter->due_us = INT64_MAX;
+	if (outcome != OUTCOME_OK)
+		return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+	if (letter->is.is_ping)
+		body = message_body(me->registry->pool, &target, &range, clock_now_us(), NULL, 0, SIZE_MAX, &taken);
+	else
+		outcome = render_range(me, &target, letter->is.webhook_id, &range, &body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (body.p != NULL) {
+		const struct deliverer_flight flight = { .webhook_id = letter->is.webhook_id, .tenant_id = letter->is.tenant_id, .letter_id = letter->is.id, .message = letter->is.message, .is_ping = letter->is.is_ping };
+		letter->flies = begin_attempt(me, &target, &flight, body);
+		return OUTCOME_OK;
+	}
+	const struct webhook_result result = { .error = STR(""), .now_us = clock_now_us(), .nothing = true };
+	letter->ended = true;
+	return webhook_letter_sent(me->registry, &me->claim, &letter->is, &result, true, &held);
+}
+
+enum outcome deliverer_send_due(struct deliverer *me)
+{
+	int64_t now_us = clock_tick_us();
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < me->n_letters && outcome == OUTCOME_OK && me->loaded; i++) {
+		struct deliverer_letter *letter = &me->letters[i];
+		if (!letter->flies && !letter->ended && letter->due_us <= now_us && deliverer_has_room(me, letter->is.tenant_id))
+			outcome = serve_letter(me, letter);
+	}
+	for (size_t i = 0; i < me->n_streams && outcome == OUTCOME_OK && me->loaded; i++) {
+		struct deliverer_stream *stream = &me->streams[(me->turn + i) % me->n_streams];
+		bool begun = stream->is.begun_upto != 0;
+		if (begun && stream->wants && stream->due_us == INT64_MAX)
+			stream->due_us = now_us; // its tenant changed: it may have been recovered
+		bool due = begun ? stream->due_us <= now_us : stream->wants && stream->is.position < me->horizon;
+		if (!stream->flies && due && deliverer_has_room(me, stream->is.tenant_id))
+			outcome = serve_stream(me, stream);
+	}
+	me->turn = me->n_streams > 0 ? (me->turn + 1) % me->n_streams : 0;
+	return outcome;
+}
+
+// ---- what became of attempts
+
+static struct webhook_result result_of(struct pool *pool, const struct transfer_end *end)
+{
+	struct webhook_result result = { .status = end->status, .error = str_dup(pool, str_c(end->error)), .now_us = clock_now_us() };
+
+	if (result.error.n == 0 && (end->status < 200 || end->status > 299))
+		result.error = str_printf(pool, "the receiver answered %u", end->status);
+	return result;
+}
+
+// Does the receiver say that it wants no more, or have all attempts failed for as long as disable_after?
+static bool is_disabled_by(const struct deliverer *me, const struct deliverer_stream *stream, const struct webhook_result *result)
+{
+	int64_t limit_us = (int64_t)me->settings->disable_after * 1000000;
+
+	return result->status == GONE || (limit_us > 0 && result->now_us - stream->is.failing_since_us >= limit_us);
+}
+
+// The message stays the stream's if it disables the webhook: whoever enables it has it sent again.
+static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result, bool *held)
+{
+	uint64_t attempts = stream->is.attempts + 1;
+	int64_t pause = deliverer_pause_us(me, attempts);
+	enum outcome outcome;
+
+	if (stream->is.failing_since_us == 0)
+		stream->is.failing_since_us = result->now_us;
+	result->disables = is_disabled_by(me, stream, result);
+	result->next_us = result->now_us + pause;
+	if (!result->disables && attempts >= me->settings->attempts) {
+		metrics_add(me->host, METRICS_WEBHOOK_GIVEN_UP, 1);
+		outcome = webhook_give_up(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
+		stream->is.position = stream->stored = stream->is.begun_upto;
+		stream->is.begun_upto = 0;
+		stream->wants = true;
+		return outcome;
+	}
+	metrics_add(me->host, METRICS_WEBHOOK_FAILED, 1);
+	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
+	stream->is.attempts = attempts;
+	stream->due_us = result->disables ? INT64_MAX : clock_tick_us() + pause;
+	if (result->disables)
+		me->loaded = false;
+	return outcome;
+}
+
+static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result)
+{
+	bool held = true;
+	enum outcome outcome;
+
+	stream->flies = false;
+	if (result->error.n == 0) {
+		metrics_add(me->host, METRICS_WEBHOOK_RECEIVED, 1);
+		outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, &held);
+		stream->is.position = stream->stored = stream->is.begun_upto;
+		stream->is.begun_upto = 0;
+		stream->is.failing_since_us = 0;
+		stream->wants = true;
+	} else {
+		outcome = note_failure(me, stream, result, &held);
+	}
+	if (!held)
+		me->loaded = false;
+	return outcome;
+}
+
+static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *letter, struct webhook_result *result)
+{
+	uint64_t attempts = letter->is.attempts + 1;
+	bool held, gives_up = letter->is.is_ping || attempts >= me->settings->attempts;
+	int64_t pause = deliverer_pause_us(me, attempts);
+
+	metrics_add(me->host, result->error.n == 0 ? METRICS_WEBHOOK_RECEIVED : gives_up ? METRICS_WEBHOOK_GIVEN_UP : METRICS_WEBHOOK_FAILED, 1);
+	letter->flies = false;
+	letter->ended = result->error.n == 0 || gives_up;
+	result->next_us = result->now_us + pause;
+	enum outcome outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, result, gives_up, &held);
+	letter->is.attempts = attempts;
+	letter->due_us = clock_tick_us() + pause;
+	if (!held)
+		me->loaded = false;
+	return outcome;
+}
+
+enum outcome deliverer_take_ends(struct deliverer *me)
+{
+	struct transfer_end end;
+	bool held;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && transfers_next(me->transfers, &end)) {
+		struct deliverer_flight *flight = end.arg;
+		struct deliverer_stream *stream = deliverer_find_stream(me, flight->webhook_id);
+		struct deliverer_letter *letter = flight->letter_id != 0 ? deliverer_find_letter(me, flight->letter_id) : NULL;
+		struct webhook_result result = result_of(me->registry->pool, &end);
+
+		if (letter != NULL)
+			outcome = end_letter(me, letter, &result);
+		else if (deliverer_is_message_of(stream, flight))
+			outcome = end_stream(me, stream, &result);
+		else if (flight->letter_id == 0 && result.error.n == 0) // it was paused meanwhile: what was received need not be sent again
+			outcome = webhook_sent(me->registry, &me->claim, flight->webhook_id, &flight->message, &result, &held);
+		deliverer_flight_ends(me, flight);
+	}
+	return outcome;
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/webhook/deliverer_internal.h"
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "registry/log/horizon.h"
+
+enum {
+	SAVE_MS = 15000,  // for so long what is stored may be behind: by it, monitoring tells how late this process is
+	TENANT_SHARE = 8, // of the attempts at the same time one tenant has an eighth
+};
+
+// ---- what is on its way
+
+struct deliverer_stream *deliverer_find_stream(struct deliverer *me, uint64_t id)
+{
+	size_t low = 0, high = me->n_streams;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (me->streams[middle].is.id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < me->n_streams && me->streams[low].is.id == id ? &me->streams[low] : NULL;
+}
+
+struct deliverer_letter *deliverer_find_letter(struct deliverer *me, uint64_t id)
+{
+	for (size_t i = 0; i < me->n_letters; i++) {
+		if (me->letters[i].is.id == id)
+			return &me->letters[i];
+	}
+	return NULL;
+}
+
+bool deliverer_has_room(const struct deliverer *me, uint64_t tenant_id)
+{
+	size_t n = 0, most = me->settings->parallel, share = most / TENANT_SHARE > 0 ? most / TENANT_SHARE : 1;
+
+	if (me->n_flying >= most)
+		return false;
+	for (size_t i = 0; i < me->n_flying; i++)
+		n += me->flying[i]->tenant_id == tenant_id;
+	return tenant_id == 0 || n < share;
+}
+
+void deliverer_flight_ends(struct deliverer *me, struct deliverer_flight *flight)
+{
+	for (size_t i = 0; i < me->n_flying; i++) {
+		if (me->flying[i] == flight) {
+			me->flying[i] = me->flying[--me->n_flying];
+			break;
+		}
+	}
+	free(flight);
+}
+
+void deliverer_drop_flights(struct deliverer *me)
+{
+	void *flight;
+
+	while ((flight = transfers_drop(me->transfers)) != NULL)
+		deliverer_flight_ends(me, flight);
+	assert(me->n_flying == 0);
+	me->loaded = false;
+}
+
+// ---- reading what there is
+
+int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts)
+{
+	uint64_t ms = me->settings->retry_first, most = me->settings->retry_most;
+	uint32_t drawn;
+
+	for (uint64_t i = 1; i < attempts && ms < most; i++)
+		ms *= 2;
+	if (ms > most)
+		ms = most;
+	digest_random(&drawn, sizeof(drawn));
+	return (int64_t)(ms * 500 + ms * 500 * drawn / UINT32_MAX);
+}
+
+// When something is due that another process may have put off by its own clock: no later than the longest pause from now.
+static int64_t due_after(const struct deliverer *me, int64_t next_us, uint64_t attempts)
+{
+	int64_t wait_us = next_us != 0 ? next_us - clock_now_us() : 0, most_us = attempts > 0 ? deliverer_pause_us(me, attempts) * 2 : 0;
+
+	return clock_tick_us() + (wait_us < 0 ? 0 : wait_us < most_us ? wait_us
+								      : most_us);
+}
+
+void deliverer_forget(struct deliverer *me)
+{
+	free(me->streams);
+	free(me->letters);
+	me->streams = NULL;
+	me->letters = NULL;
+	me->n_streams = me->n_letters = 0;
+	me->loaded = false;
+}
+
+bool deliverer_is_message_of(const struct deliverer_stream *stream, const struct deliverer_flight *flight)
+{
+	return stream != NULL && flight->letter_id == 0 && stream->is.begun_upto != 0 &&
+	       memcmp(&stream->is.message, &flight->message, sizeof(flight->message)) == 0;
+}
+
+static void mark_flying(struct deliverer *me)
+{
+	for (size_t i = 0; i < me->n_flying; i++) {
+		const struct deliverer_flight *flight = me->flying[i];
+		struct deliverer_stream *stream = deliverer_find_stream(me, flight->webhook_id);
+		struct deliverer_letter *letter = flight->letter_id != 0 ? deliverer_find_letter(me, flight->letter_id) : NULL;
+
+		if (letter != NULL)
+			letter->flies = true;
+		if (deliverer_is_message_of(stream, flight))
+			stream->flies = true;
+	}
+}
+
+// An owner has changed some webhook: what is known of the others stays, so that they need not be asked for again.
+static void keep_known(struct deliverer_stream *stream, const struct deliverer_stream *known)
+{
+	if (known == NULL || known->stored != stream->stored || (known->is.begun_upto != 0) != (stream->is.begun_upto != 0))
+		return;
+	stream->is.position = known->is.position;
+	stream->wants = known->wants;
+}
+
+enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
+{
+	struct webhook_stream *streams;
+	struct webhook_letter *letters;
+	size_t n_streams, n_letters;
+	enum outcome outcome = webhook_streams_read(me->registry, &streams, &n_streams);
+
+	if (outcome == OUTCOME_OK)
+		outcome = webhook_letters_read(me->registry, &letters, &n_letters);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct deliverer_stream *fresh = calloc(n_streams + 1, sizeof(*fresh));
+	struct deliverer_letter *queued = calloc(n_letters + 1, sizeof(*queued));
+	if (fresh == NULL || queued == NULL) {
+		free(fresh);
+		free(queued);
+		return OUTCOME_UNAVAILABLE;
+	}
+	for (size_t i = 0; i < n_streams; i++) {
+		fresh[i] = (struct deliverer_stream){
+			.is = streams[i], .stored = streams[i].position, .wants = true, .due_us = due_after(me, streams[i].next_us, streams[i].attempts)
+		};
+		if (me->loaded)
+			keep_known(&fresh[i], deliverer_find_stream(me, streams[i].id));
+	}
+	deliverer_forget(me);
+	me->streams = fresh;
+	me->letters = queued;
+	me->n_streams = n_streams;
+	me->n_letters = n_letters;
+	for (size_t i = 0; i < n_letters; i++)
+		me->letters[i] = (struct deliverer_letter){ .is = letters[i], .due_us = due_after(me, letters[i].next_us, letters[i].attempts) };
+	mark_flying(me);
+	me->edits = edits;
+	me->loaded = true;
+	return OUTCOME_OK;
+}
+
+enum outcome deliverer_follow_horizon(struct deliverer *me)
+{
+	uint64_t horizon, newest, *tenants;
+	size_t n;
+	enum outcome outcome = horizon_advance(me->registry, &horizon, &newest);
+
+	if (outcome != OUTCOME_OK || horizon <= me->horizon)
+		return outcome;
+	if (me->horizon != 0)
+		outcome = webhook_tenants_changed(me->registry, me->horizon, horizon, &tenants, &n);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < me->n_streams; i++) {
+		uint64_t id = me->streams[i].is.tenant_id;
+		bool touched = me->horizon == 0 || id == 0;
+		for (size_t low = 0, high = me->horizon != 0 ? n : 0; !touched && low < high;) {
+			size_t middle = low + (high - low) / 2;
+			touched = tenants[middle] == id;
+			if (tenants[middle] < id)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		me->streams[i].wants = me->streams[i].wants || touched;
+	}
+	me->horizon = horizon;
+	return OUTCOME_OK;
+}
+
+enum outcome deliverer_save_positions(struct deliverer *me)
+{
+	struct webhook_stream *ahead = POOL_ARRAY(me->registry->pool, struct webhook_stream, me->n_streams);
+	size_t n = 0;
+	bool held;
+
+	for (size_t i = 0; i < me->n_streams; i++) {
+		if (me->streams[i].is.begun_upto == 0 && me->streams[i].is.position > me->streams[i].stored)
+			ahead[n++] = me->streams[i].is;
+	}
+	me->save_us = clock_tick_us() + SAVE_MS * INT64_C(1000);
+	if (n == 0)
+		return OUTCOME_OK;
+	enum outcome outcome = webhook_skip(me->registry, &me->claim, ahead, n, &held);
+	me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
+	for (size_t i = 0; i < me->n_streams; i++) {
+		if (outcome == OUTCOME_OK && me->streams[i].is.begun_upto == 0)
+			me->streams[i].stored = me->streams[i].is.position;
+	}
+	return outcome;
+}
