@@ -238,13 +238,11 @@ static enum outcome begin(struct call *call, const struct json_schema *schema, s
 	enum outcome outcome = provider_uid(call, &writing->uid);
 
 	writing->body = NULL;
+	writing->write = (struct inventory_write){ .may_reserve_all = call->version >= VERSION_RESERVE_ALL };
 	if (outcome == OUTCOME_OK && schema != NULL)
 		outcome = provider_read_body(call, &writing->uid, schema, &writing->body);
 	if (outcome == OUTCOME_OK)
 		outcome = provider_read_guard(call, writing->body, &writing->conditions, &writing->write.guard);
-	writing->write.may_reserve_all = call->version >= VERSION_RESERVE_ALL;
-	writing->write.inventories = NULL;
-	writing->write.n = 0;
 	return outcome;
 }
 
