@@ -10,9 +10,11 @@ use lib "$FindBin::Bin/lib";
 
 use Digest::SHA ();
 use JSON::PP ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run ();
 
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
 my $instance = Tenure::Instance->start(combined => 1, workers => 2);
@@ -124,6 +126,31 @@ is_deeply [ map { grep { $_ ne 'sum' } keys %{ $json->decode($_) } } @lines[ 0, 
     'its first two lines and its last';
 like $lines[0], qr/"format":1,"schema":\d+,"holds":"tenant","tenant":"acme"/, 'the first says what it is';
 is manage(0, 'to standard output', 'dump', '--tenant', 'acme', '-') =~ tr/\n//, scalar @lines, 'as many lines';
+
+subtest 'to what is no file' => sub {
+    my $pipe = $instance->dir . '/pipe';
+    POSIX::mkfifo($pipe, 0600) or die "mkfifo: $!\n";
+    my $reader = fork // die "fork: $!\n";
+    exec 'sh', '-c', 'exec cat "$1" >"$2"', 'sh', $pipe, "$pipe.out" or POSIX::_exit(127) if $reader == 0;
+    manage(0, 'to a pipe', 'dump', '--tenant', 'acme', $pipe);
+    ok -p $pipe, 'which stays one' or kill KILL => $reader;
+    waitpid $reader, 0;
+    is Tenure::Run::read_file("$pipe.out") =~ tr/\n//, scalar @lines, 'and passes on as many lines';
+
+    my $full = $instance->dir . '/full';
+    symlink '/dev/full', $full or die $!;
+    my $said = manage(74, 'to a device without room', 'dump', '--tenant', 'acme', $full);
+    like $said, qr/can't write \Q$full\E: No space left on device/, 'which is told';
+    is readlink $full, '/dev/full', 'and stays what it was';
+    like manage(74, 'to a folder', 'dump', '--tenant', 'acme', $instance->dir), qr/can't write .*: Is a directory/, 'is told, too';
+
+    my ($victim, $target) = map { $instance->dir . "/$_" } 'victim', 'target.dump';
+    Tenure::Run::write_file($victim, 'precious');
+    symlink $victim, "$target.new" or die $!;
+    manage(0, 'where somebody has put a link in place of the draft', 'dump', '--tenant', 'acme', $target);
+    is Tenure::Run::read_file($victim), 'precious', 'what it leads to is not touched';
+    is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, 'the dump is whole';
+};
 
 # ---- conflicts
 

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,17 +133,56 @@ static enum db_verdict write_tenant(void *arg)
 	return DB_COMMIT;
 }
 
-static int write_file(struct dump *dump, const char *path)
+// Writes dump->file, which is called name in messages, and makes sure that it is stored, if it is a file.
+static int write_file(struct dump *dump, const char *name)
 {
 	enum db_result result = db_txn_run(dump->manage->db, DB_SNAPSHOT, NULL, dump->tenant.p != NULL ? write_tenant : dump_all, dump);
+	struct stat st;
 
 	if (dump->code == EX_OK && result != DB_OK)
 		dump->code = manage_db_fail(dump->manage, result, "can't read the database");
-	if (dump->code == EX_OK && dump->error == 0 && (fflush(dump->file) != 0 || (dump->file != stdout && fsync(fileno(dump->file)) != 0)))
+	if (dump->code == EX_OK && dump->error == 0 &&
+		(fflush(dump->file) != 0 || fstat(fileno(dump->file), &st) != 0 || (S_ISREG(st.st_mode) && fsync(fileno(dump->file)) != 0)))
 		dump->error = errno;
 	if (dump->code == EX_OK && dump->error != 0)
-		dump->code = manage_fail(EX_IOERR, "can't write %s: %s", path, strerror(dump->error));
+		dump->code = manage_fail(EX_IOERR, "can't write %s: %s", name, strerror(dump->error));
 	return dump->code;
+}
+
+// Opens path, writes it and closes it. flags: of open().
+static int write_path(struct dump *dump, const char *path, int flags)
+{
+	int fd = open(path, flags | O_WRONLY | O_NOCTTY | O_CLOEXEC, 0600);
+
+	dump->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (dump->file == NULL) {
+		int code = manage_fail(EX_IOERR, "can't write %s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return code;
+	}
+	int code = write_file(dump, path);
+	if (fclose(dump->file) != 0 && code == EX_OK)
+		code = manage_fail(EX_IOERR, "can't write %s: %s", path, strerror(errno));
+	return code;
+}
+
+// A file of that name is always a whole dump: it is written under another name, and renamed. The draft is always a new file, since somebody
+// may have put a link there.
+static int replace_file(struct dump *dump, const char *path)
+{
+	char *draft = NULL;
+
+	if (asprintf(&draft, "%s.new", path) < 0)
+		return manage_fail(EX_OSERR, "no memory");
+	(void)unlink(draft);
+	int code = write_path(dump, draft, O_CREAT | O_EXCL);
+	if (code == EX_OK && rename(draft, path) != 0)
+		code = manage_fail(EX_IOERR, "can't rename %s to %s: %s", draft, path, strerror(errno));
+	if (code != EX_OK)
+		(void)unlink(draft);
+	free(draft);
+	return code;
 }
 
 int command_dump(struct manage *manage)
@@ -151,7 +191,7 @@ int command_dump(struct manage *manage)
 	bool all = manage_option(manage, "--all") != NULL;
 	struct dump dump = { .manage = manage, .tenant = tenant != NULL ? str_c(tenant) : STR_NONE, .file = stdout,
 		.without_tokens = manage_option(manage, "--without-tokens") != NULL };
-	char *draft = NULL;
+	struct stat st;
 
 	if ((tenant != NULL) == all)
 		return manage_fail(EX_USAGE, "dump needs either --tenant NAME or --all");
@@ -159,24 +199,7 @@ int command_dump(struct manage *manage)
 		return manage_fail(EX_USAGE, "--without-tokens belongs to --all: the dump of a tenant has no tokens");
 	if (strcmp(path, "-") == 0)
 		return write_file(&dump, "standard output");
-	// A file of that name is always a whole dump.
-	if (asprintf(&draft, "%s.new", path) < 0)
-		return manage_fail(EX_OSERR, "no memory");
-	mode_t mask = umask(077);
-	dump.file = fopen(draft, "w");
-	(void)umask(mask);
-	if (dump.file == NULL) {
-		int code = manage_fail(EX_IOERR, "can't write %s: %s", draft, strerror(errno));
-		free(draft);
-		return code;
-	}
-	int code = write_file(&dump, draft);
-	if (fclose(dump.file) != 0 && code == EX_OK)
-		code = manage_fail(EX_IOERR, "can't write %s: %s", draft, strerror(errno));
-	if (code == EX_OK && rename(draft, path) != 0)
-		code = manage_fail(EX_IOERR, "can't rename %s to %s: %s", draft, path, strerror(errno));
-	if (code != EX_OK)
-		(void)unlink(draft);
-	free(draft);
-	return code;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_path(&dump, path, 0); // a pipe or a device stays what it is
+	return replace_file(&dump, path);
 }

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "db/list.h"
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "manage/dump_line.h"
@@ -44,8 +45,7 @@ struct restore {
 	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE, PASS_VERIFY } pass;
 	uint64_t line;        // the present one
 	enum kind kind;
-	struct buf batch;     // a JSON array, without its end
-	size_t n;             // records in it
+	struct db_list batch; // records that are not written yet
 	uint64_t n_conflicts, n_resources;
 	uint64_t tenant_id;   // of the tenant that was written, and its name
 	struct str tenant;
@@ -70,7 +70,7 @@ static bool fail(struct restore *restore, enum db_result result)
 	if (result == DB_DUPLICATE)
 		restore->code = manage_fail(EX_DATAERR, "somebody made something of the same name or uid meanwhile: run it again to see what");
 	else if (result == DB_REFUSED)
-		refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", restore->n > 0 ? restore->n - 1 : 0,
+		refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", restore->batch.n > 0 ? restore->batch.n - 1 : 0,
 			db_error(restore->manage->db));
 	else
 		restore->code = manage_db_fail(restore->manage, result, "can't restore the tenant");
@@ -230,20 +230,15 @@ static bool write_shared(struct restore *restore, struct str rows)
 // The ids of the batch's resources as a JSON array.
 static bool find_ids(struct restore *restore, struct str rows_text, struct str *ids, size_t *n)
 {
-	struct buf text = buf_new(restore->lines, 16 * BATCH_RECORDS);
+	struct db_list list = db_list_new(restore->lines, 16 * BATCH_RECORDS);
 	struct db_rows rows;
 	enum db_result result = sql_restore_ids_run(restore->registry->db, restore->lines, &(struct sql_restore_ids){ .rows = rows_text }, &rows);
 
 	if (result != DB_OK)
 		return fail(restore, result);
-	buf_addc(&text, '[');
-	for (size_t i = 0; i < rows.n; i++) {
-		if (i > 0)
-			buf_addc(&text, ',');
-		buf_add_u64(&text, sql_restore_ids_row(&rows, i)->id);
-	}
-	buf_addc(&text, ']');
-	*ids = buf_str(&text);
+	for (size_t i = 0; i < rows.n; i++)
+		db_list_add_u64(&list, sql_restore_ids_row(&rows, i)->id);
+	*ids = db_list_end(&list);
 	*n = rows.n;
 	return true;
 }
@@ -262,8 +257,8 @@ static bool write_resources(struct restore *restore, struct str rows)
 		return fail(restore, result);
 	if (!find_ids(restore, rows, &ids, &n))
 		return false;
-	if (n != restore->n)
-		return refuse(restore, "or one of the %zu before it is of a type that is not here", restore->n - 1);
+	if (n != restore->batch.n)
+		return refuse(restore, "or one of the %zu before it is of a type that is not here", restore->batch.n - 1);
 	struct pool *own = registry->pool;
 	registry->pool = pool;
 	struct db_call calls[] = {
@@ -300,7 +295,7 @@ static bool write_allocated(struct restore *restore, struct str rows)
 	}
 	if (result != DB_OK)
 		return fail(restore, result);
-	return written.affected == restore->n || refuse(restore, "or one of the %zu before it is about something that the file does not have", restore->n - 1);
+	return written.affected == restore->batch.n || refuse(restore, "or one of the %zu before it is about something that the file does not have", restore->batch.n - 1);
 }
 
 static bool verify_batch(struct restore *restore, struct str rows_text)
@@ -320,29 +315,23 @@ static bool verify_batch(struct restore *restore, struct str rows_text)
 // Ends the batch: looks for what is in its way, writes it, or checks what was written.
 static bool flush(struct restore *restore)
 {
-	if (restore->n == 0)
+	if (restore->batch.n == 0)
 		return true;
-	buf_addc(&restore->batch, ']');
-	struct str rows = buf_str(&restore->batch);
+	struct str rows = db_list_end(&restore->batch);
 	bool good = restore->pass == PASS_LOOK                                            ? look_for_batch(restore, rows) :
 		restore->pass == PASS_VERIFY                                              ? verify_batch(restore, rows) :
 		restore->kind == KIND_RESOURCE                                            ? write_resources(restore, rows) :
 		restore->kind == KIND_CONSUMER || restore->kind == KIND_ALLOCATION        ? write_allocated(restore, rows) :
 		                                                                            write_shared(restore, rows);
-	restore->n = 0;
+	restore->batch.n = 0;
 	return good;
 }
 
 static void add(struct restore *restore, struct str object)
 {
-	if (restore->n == 0) {
-		restore->batch = buf_new(restore->lines, BATCH_BYTES / 8);
-		buf_addc(&restore->batch, '[');
-	} else {
-		buf_addc(&restore->batch, ',');
-	}
-	buf_add(&restore->batch, object);
-	restore->n++;
+	if (restore->batch.n == 0)
+		restore->batch = db_list_new(restore->lines, BATCH_BYTES / 8);
+	buf_add(db_list_item(&restore->batch), object);
 }
 
 // ---- resources
@@ -491,7 +480,7 @@ static bool take_line(struct restore *restore, struct dump_lines *lines, bool *e
 	*ended = kind == KIND_END;
 	if (!take_record(restore, kind, doc, object))
 		return false;
-	return restore->n < BATCH_RECORDS && (restore->n == 0 || restore->batch.n < BATCH_BYTES) ? true : flush(restore);
+	return restore->batch.n < BATCH_RECORDS && (restore->batch.n == 0 || restore->batch.text.n < BATCH_BYTES) ? true : flush(restore);
 }
 
 static bool pass(struct restore *restore, enum pass which)
@@ -502,9 +491,9 @@ static bool pass(struct restore *restore, enum pass which)
 	rewind(restore->file);
 	restore->pass = which;
 	restore->kind = KIND_DUMP;
-	restore->n = 0;
+	restore->batch.n = 0;
 	while (good && !ended) {
-		if (restore->n == 0)
+		if (restore->batch.n == 0)
 			pool_clear(restore->lines);
 		good = take_line(restore, &lines, &ended);
 	}

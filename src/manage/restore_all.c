@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/list.h"
 #include "db/settings.h"
 #include "manage/dump.h"
 #include "manage/record.h"
@@ -62,8 +63,7 @@ struct restore_all {
 	bool writes;
 	uint64_t line;               // the present one
 	size_t kind;
-	struct buf batch;            // a JSON array, without its end
-	size_t n;                    // records in it
+	struct db_list batch;        // records that are not written yet
 	uint64_t n_rows[DUMP_TABLES__N], n_resources;
 	int code;                    // EX_OK, or why it ends
 };
@@ -82,7 +82,7 @@ static bool PRINTF_LIKE(2, 3) refuse(struct restore_all *restore, const char *fo
 
 static bool fail(struct restore_all *restore, enum db_result result)
 {
-	size_t before = restore->n > 0 ? restore->n - 1 : 0;
+	size_t before = restore->batch.n > 0 ? restore->batch.n - 1 : 0;
 
 	if (result == DB_DUPLICATE)
 		return refuse(restore, "or one of the %zu before it has a key twice: %s", before, db_error(restore->manage->db));
@@ -204,31 +204,25 @@ static bool flush(struct restore_all *restore)
 {
 	struct db_rows written;
 
-	if (restore->n == 0)
+	if (restore->batch.n == 0)
 		return true;
 	size_t table = restore->kind - KIND_TABLE;
-	buf_addc(&restore->batch, ']');
-	enum db_result result = tables[table].write(restore->manage->db, restore->lines, buf_str(&restore->batch), &written);
+	enum db_result result = tables[table].write(restore->manage->db, restore->lines, db_list_end(&restore->batch), &written);
 	if (result != DB_OK)
 		return fail(restore, result);
-	restore->n_rows[table] += restore->n;
+	restore->n_rows[table] += restore->batch.n;
 	if (table == DUMP_TABLE_resources)
-		restore->n_resources += restore->n;
-	restore->n = 0;
+		restore->n_resources += restore->batch.n;
+	restore->batch.n = 0;
 	return true;
 }
 
 static bool add(struct restore_all *restore, struct str object)
 {
-	if (restore->n == 0) {
-		restore->batch = buf_new(restore->lines, BATCH_BYTES / 8);
-		buf_addc(&restore->batch, '[');
-	} else {
-		buf_addc(&restore->batch, ',');
-	}
-	buf_add(&restore->batch, object);
-	restore->n++;
-	return restore->n < BATCH_RECORDS && restore->batch.n < BATCH_BYTES ? true : flush(restore);
+	if (restore->batch.n == 0)
+		restore->batch = db_list_new(restore->lines, BATCH_BYTES / 8);
+	buf_add(db_list_item(&restore->batch), object);
+	return restore->batch.n < BATCH_RECORDS && restore->batch.text.n < BATCH_BYTES ? true : flush(restore);
 }
 
 static bool take_record(struct restore_all *restore, struct str object)
@@ -285,11 +279,11 @@ static bool pass(struct restore_all *restore, bool writes)
 	rewind(restore->file);
 	restore->writes = writes;
 	restore->kind = KIND_DUMP;
-	restore->n = 0;
+	restore->batch.n = 0;
 	restore->n_resources = 0;
 	memset(restore->n_rows, 0, sizeof(restore->n_rows));
 	while (good && !ended) {
-		if (restore->n == 0)
+		if (restore->batch.n == 0)
 			pool_clear(restore->lines);
 		good = take_line(restore, &lines, &ended);
 	}
