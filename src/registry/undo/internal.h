@@ -42,6 +42,14 @@ void undo_block(struct undo *undo, struct str subject, const char *reason, struc
 // undo but the way in which the request ends.
 enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome);
 
+// ---- rights.c
+
+// May this caller take back such a request at all? OUTCOME_OK, _FORBIDDEN.
+enum outcome undo_check_caller(struct undo *undo, enum kind kind);
+// The caller needs the right to each call that would make the reverse change by hand, and the endpoint has to offer it: what it does not
+// offer becomes a blocker. OUTCOME_OK, _FORBIDDEN.
+enum outcome undo_check_rights(struct undo *undo, enum kind kind);
+
 // ---- beside_back.c: what providers have in other tables, kept as what each change replaced
 
 enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCATIONS };

@@ -192,123 +192,6 @@ static bool concerns(const struct undo *undo, bool *several)
 	return found;
 }
 
-// A policy for types is set by the tenant's own admin, everything else about a tenant by operators.
-static bool is_policy(const struct sql_undo_rows_row *row)
-{
-	return str_eq(row->verb, STR("updated")) && str_eq(row->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
-}
-
-// What providers have is an operator's: a tenant does not even see it.
-static bool is_about_providers(const struct undo *undo)
-{
-	for (size_t i = 0; i < undo->rows.n; i++)
-		if (undo_beside(undo_row(undo, i)) != BESIDE_NONE)
-			return true;
-	return false;
-}
-
-static enum outcome check_caller(struct undo *undo, enum kind kind)
-{
-	const struct undo_order *order = undo->order;
-
-	if (order->may_operate || (kind != KIND_MOVED && !undo->plan->of_tenant && !is_about_providers(undo)))
-		return OUTCOME_OK;
-	if (order->may_administer && undo->rows.n == 1 && is_policy(undo_row(undo, 0)))
-		return OUTCOME_OK;
-	return registry_fail(undo->registry, OUTCOME_FORBIDDEN, "only an operator may change this back");
-}
-
-static enum undo_call call_of(enum kind kind, const struct sql_undo_rows_row *row)
-{
-	static const enum undo_call calls[] = {
-		[KIND_UPDATED] = UNDO_CALL_WRITE,
-		[KIND_CREATED] = UNDO_CALL_DELETE,
-		[KIND_DELETED] = UNDO_CALL_RECOVER,
-		[KIND_RECOVERED] = UNDO_CALL_DELETE,
-		[KIND_MOVED] = UNDO_CALL_MOVE,
-	};
-	if (kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]")))
-		return UNDO_CALL_TRAITS;
-	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_INVENTORIES)
-		return UNDO_CALL_INVENTORIES;
-	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_AGGREGATES)
-		return UNDO_CALL_AGGREGATES;
-	return calls[kind];
-}
-
-static enum undo_place place_of(struct undo *undo, const struct sql_undo_rows_row *row)
-{
-	if (row->resource_id_is_null)
-		return is_policy(row) ? UNDO_PLACE_POLICY : UNDO_PLACE_TENANT;
-	if (row->type_id == type_namespaces(undo->registry)->id)
-		return UNDO_PLACE_NAMESPACE;
-	return row->namespace.n > 0 ? UNDO_PLACE_NAMESPACED : UNDO_PLACE_AT_LARGE;
-}
-
-// Did something else that the request changed take this along? A namespace is deleted, recovered and moved with its content, and a
-// tenant is deleted with its namespace "default".
-static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
-{
-	if (kind == KIND_UPDATED || row->resource_id_is_null)
-		return false;
-	if (undo->plan->of_tenant)
-		return true;
-	if (place_of(undo, row) != UNDO_PLACE_NAMESPACED)
-		return false;
-	for (size_t i = 0; i < undo->rows.n; i++) {
-		const struct sql_undo_rows_row *other = undo_row(undo, i);
-		if (place_of(undo, other) == UNDO_PLACE_NAMESPACE && str_eq(other->name, row->namespace))
-			return true;
-	}
-	return false;
-}
-
-static struct str group_of(struct undo *undo, const struct sql_undo_rows_row *row)
-{
-	const struct type *type = row->resource_id_is_null ? NULL : type_of_resource(undo->registry, 0, row->type_id);
-
-	return type != NULL ? type->group : STR("");
-}
-
-// Who may move all of a tenant may take that back, too. Such a move is recorded without a resource.
-static bool may_move_all(struct undo *undo)
-{
-	struct str name;
-
-	return undo->moved_all &&
-	       undo->order->may(undo->order->may_arg, UNDO_CALL_MOVE, UNDO_PLACE_ALL, STR(""), &name) == OUTCOME_OK;
-}
-
-// The caller needs the right to each call that would make the reverse change by hand, and the endpoint has to offer it. Each call is
-// asked for once, for core types and for others.
-static enum outcome check_rights(struct undo *undo, enum kind kind)
-{
-	bool checked[UNDO_CALL__N][UNDO_PLACE__N][2] = { 0 };
-
-	if (kind == KIND_MOVED && may_move_all(undo))
-		return OUTCOME_OK;
-	for (size_t i = 0; i < undo->rows.n; i++) {
-		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		enum undo_call call = call_of(kind, row);
-		enum undo_place place = place_of(undo, row);
-		struct str group = group_of(undo, row), name;
-		bool *done = &checked[call][place][group.n > 0];
-
-		if (*done || is_taken_along(undo, kind, row))
-			continue;
-		*done = true;
-		enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, group, &name);
-		if (outcome == OUTCOME_FORBIDDEN)
-			return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
-				"the reverse change is that of %.*s, which your role does not permit", STR_ARG(name));
-		if (outcome != OUTCOME_OK)
-			undo_block(undo, undo_path(undo, row), "not-offered",
-				str_printf(undo->registry->pool,
-					"the reverse change is that of %.*s, which this endpoint does not offer", STR_ARG(name)));
-	}
-	return OUTCOME_OK;
-}
-
 // ---- resources
 
 static enum outcome read_items(struct undo *undo, enum undo_action action)
@@ -634,7 +517,7 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 	else {
 		undo->plan->action = actions[kind];
 		enum outcome outcome = undo->plan->of_tenant ? undo_tenant(undo, kind) : undo_resources(undo, kind);
-		return outcome == OUTCOME_OK ? check_rights(undo, kind) : outcome;
+		return outcome == OUTCOME_OK ? undo_check_rights(undo, kind) : outcome;
 	}
 	return OUTCOME_OK;
 }
@@ -702,7 +585,7 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum kind kind = kind_of_request(&undo);
-	outcome = check_caller(&undo, kind);
+	outcome = undo_check_caller(&undo, kind);
 	if (outcome == OUTCOME_OK && undo.tenant.deleted_us != 0 && !(plan->of_tenant && kind == KIND_DELETED))
 		outcome = tenant_answer_deleted(registry, &undo.tenant);
 	if (outcome == OUTCOME_OK)
