@@ -72,6 +72,35 @@ subtest 'what is due' => sub {
     is $code, 0, 'and all is sound' or diag $text;
 };
 
+# Each kind of the past that goes by its age.
+subtest 'a dry run counts what a run purges, of every kind' => sub {
+    $instance->sql($_) for 'UPDATE moves SET created_at = UTC_TIMESTAMP(6) - INTERVAL 2 YEAR, finished_at = UTC_TIMESTAMP(6) - INTERVAL 2 YEAR',
+        q(INSERT INTO usage_closings (until, since, closed_at, last_change) SELECT UTC_TIMESTAMP(6) - INTERVAL n YEAR, UTC_TIMESTAMP(6) - INTERVAL n YEAR - INTERVAL 1 HOUR,
+        UTC_TIMESTAMP(6) - INTERVAL n YEAR, 0 FROM (SELECT 4 AS n UNION SELECT 5 UNION SELECT 0) x);
+    ok $instance->usage_has_counted, 'usage has counted';
+    $instance->sql('UPDATE changes SET at = UTC_TIMESTAMP(6) - INTERVAL 2 YEAR ORDER BY id LIMIT 5');
+    my $dry = reap('--dry-run');
+    cmp_ok $dry->{$_->[0]}, '>=', $_->[1], "$_->[0] are due" for [moves => 2], [changes => 5], [periods => 2];
+    is_deeply reap(), $dry, 'a run purges as many';
+    is_deeply [ @{ reap('--dry-run') }{qw(moves changes periods)} ], [ 0, 0, 0 ], 'then nothing is due';
+};
+
+subtest 'a tenant is recovered while its name is about to become free' => sub {
+    $admin->make_tenant('late');
+    $admin->delete('/v2.0/late')->is_status(204);
+    ago('purge_at', 'tenants', q(name = 'late'));
+    # reap has listed it, and waits for its row.
+    my $session = $instance->sql_locks(q(UPDATE tenants SET deleted_at = NULL, purge_at = NULL WHERE name = 'late'));
+    my $child   = fork // die "fork: $!\n";
+    POSIX::_exit(($instance->manage('reap'))[0]) if $child == 0;
+    ok Tenure::Instance::wait_until(sub { $instance->sql_value(q(SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND info LIKE '%FROM tenants%FOR UPDATE%' AND time_ms > 100)) }), 'it waits';
+    print {$session} "COMMIT;\n";
+    close $session;
+    waitpid $child, 0;
+    is $?, 0, 'reap goes on';
+    $admin->get('/v2.0/late')->is_status(200, 'and the tenant is there');
+};
+
 subtest 'what hangs on resources' => sub {
     my ($node, $port, $kept) = map { "$_-0000-4000-8000-000000000000" } '11111111', '22222222', '33333333';
     $admin->make("/v2.0/keep/nodes/$_", { driver => 'fake-hardware', name => "n-$_" }) for $node, $kept;
