@@ -144,6 +144,21 @@ for my $case (
     isnt $text, '', 'with a word about it';
 }
 is +(run('sh', '-c', 'exec "$1" --version >/dev/full', 'sh', $tenure))[0], 74, 'what is printed has no room';
+{
+    pipe my $reader, my $writer or die "pipe: $!";
+    pipe my $errors, my $told or die "pipe: $!";
+    close $reader;
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        open STDOUT, '>&', $writer or die;
+        open STDERR, '>&', $told or die;
+        exec $tenure, 'help';
+    }
+    close $_ for $writer, $told;
+    is do { local $/; readline($errors) // '' }, '', 'a reader that has seen enough is no error to tell of';
+    waitpid $pid, 0;
+    is $? >> 8, 74, '... but the exit code says that not all was read';
+}
 for my $case (
     [[qw(tenat list)],           qr/^tenure:   did you mean "tenant"\?$/m,                       'a noun, where no tenant is named'],
     [[qw(mve x)],                qr/there is no command "mve"; did you mean "move"\?/,           'a noun without a verb'],
@@ -151,6 +166,10 @@ for my $case (
     [[qw(configmaps shw x)],     qr/configmaps has no verb "shw"; did you mean "show"\?/,        'a verb of resources'],
     [[qw(usge acme)],            qr/there is no command "usge"; did you mean "usage"\?/,        'another noun without a verb'],
     [[qw(usage acme --stp day)], qr/did you mean --step\?/,                                      'an option of a noun alone'],
+    [[qw(undo)],                 qr/there is no command "undo"; did you mean "changes undo"\?/,    'a verb without its noun'],
+    [[qw(undo req-1)],           qr/there is no command "undo"; did you mean "changes undo"\?/,    'the same with an argument'],
+    [[qw(history cm shop)],      qr/history takes: RESOURCE; see "tenure help history"/,          'too many arguments'],
+    [[qw(tier list x)],          qr/tier list takes: no arguments; see "tenure help tier list"/,   'an argument where none is'],
     [[qw(node trait lst)],       qr/node has no verb "trait"/,                                   'a second word'],
   ) {
     my ($words, $why, $name) = @$case;

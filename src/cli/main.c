@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -34,6 +35,14 @@ static int run(struct cli *cli, int argc, char **argv)
 	return code;
 }
 
+// `tenure tenant list | head` has seen what it wanted: there is nobody to tell of an error.
+static bool reader_is_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = { .pool = pool_new(), .commands = cli_commands };
@@ -48,7 +57,7 @@ int main(int argc, char **argv)
 	cli.out_is_terminal = isatty(STDOUT_FILENO) == 1;
 	int code = run(&cli, argc, argv);
 	pool_free(&cli.pool);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return cli_fail(EX_IOERR, "can't write the output");
-	return code;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	return reader_is_gone() ? EX_IOERR : cli_fail(EX_IOERR, "can't write the output");
 }

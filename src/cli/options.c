@@ -133,12 +133,21 @@ static int check_options(const struct cli *cli)
 	return 0;
 }
 
+// `tenure undo`, say, for `tenure changes undo`.
+static void fail_elsewhere(const char *typed, const struct command *command)
+{
+	cli_fail(0, "there is no command \"%s\"; did you mean \"%s %s\"?", typed, command->noun, command->verb);
+}
+
 static void fail_unknown(struct cli *cli, const char *noun)
 {
 	const char *near = cli_noun_near(cli->pool, cli->commands, noun);
+	const struct command *elsewhere = cli_verb_elsewhere(cli->commands, noun);
 
 	if (is_type_of_tenants(noun))
 		cli_fail(EX_USAGE, "%s has verbs, such as \"tenure %s list\"; see \"tenure help resource\"", noun, noun);
+	else if (elsewhere != NULL)
+		fail_elsewhere(noun, elsewhere);
 	else if (near != NULL)
 		cli_fail(EX_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", noun, near);
 	else
@@ -151,8 +160,11 @@ static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 	bool known = cli_noun_known(cli->commands, noun);
 	const char *noun_near = known || is_type_of_tenants(noun) ? NULL : cli_noun_near(cli->pool, cli->commands, noun);
 	const char *verb_near = cli_verb_near(cli->commands, known ? noun : "resource", verb);
+	const struct command *elsewhere = known ? NULL : cli_verb_elsewhere(cli->commands, noun);
 
-	if (noun_near != NULL)
+	if (elsewhere != NULL)
+		fail_elsewhere(noun, elsewhere);
+	else if (noun_near != NULL)
 		cli_fail(0, "there is no command \"%s\"; did you mean \"%s\"?", noun, noun_near);
 	else if (verb_near != NULL)
 		cli_fail(0, "%s has no verb \"%s\"; did you mean \"%s\"?", noun, verb, verb_near);
@@ -185,9 +197,10 @@ int options_parse(struct cli *cli, int argc, char **argv)
 		return EX_OK + 1;
 	}
 	const struct command *c = cli->command;
+	const char *space = c->verb != NULL ? " " : "", *verb = c->verb != NULL ? c->verb : "";
 	if (cli->n_arguments < c->least || (c->most > 0 && cli->n_arguments > c->most) ||
 		(c->most == 0 && c->least == 0 && cli->n_arguments > 0))
-		return cli_fail(EX_USAGE, "%s%s%s takes: %s", c->noun, c->verb != NULL ? " " : "",
-			c->verb != NULL ? c->verb : "", c->arguments[0] != '\0' ? c->arguments : "no arguments") + 1;
+		return cli_fail(EX_USAGE, "%s%s%s takes: %s; see \"tenure help %s%s%s\"", c->noun, space, verb,
+			c->arguments[0] != '\0' ? c->arguments : "no arguments", c->noun, space, verb) + 1;
 	return check_options(cli);
 }

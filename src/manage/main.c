@@ -289,7 +289,7 @@ int main(int argc, char **argv)
 		return manage_fail(EX_OSERR, "no memory");
 	int code = run_command(&manage);
 	pool_free(&manage.pool);
-	if (fflush(stdout) != 0)
+	if (fflush(stdout) != 0 || ferror(stdout))
 		return manage_fail(EX_IOERR, "can't write the output");
 	return code;
 }

@@ -113,6 +113,8 @@ bool cli_noun_known(const struct command *commands, const char *noun);
 const char *cli_noun_near(struct pool *pool, const struct command *commands, const char *typed);
 // The verb of that noun that is nearly spelt so; NULL: none is.
 const char *cli_verb_near(const struct command *commands, const char *noun, const char *typed);
+// The command that has this verb, typed where a noun stands; NULL: no noun has it, or several have.
+const struct command *cli_verb_elsewhere(const struct command *commands, const char *typed);
 // Could the word be the plural of a type?
 bool cli_is_type(const char *word);
 

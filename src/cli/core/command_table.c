@@ -46,6 +46,20 @@ const char *cli_verb_near(const struct command *commands, const char *noun, cons
 	return options_nearest_word(words, n, str_c(typed));
 }
 
+const struct command *cli_verb_elsewhere(const struct command *commands, const char *typed)
+{
+	const struct command *found = NULL;
+
+	for (const struct command *c = commands; c->noun != NULL; c++) {
+		if (c->verb == NULL || strcmp(c->verb, typed) != 0)
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = c;
+	}
+	return found;
+}
+
 // How many of the words are this verb; 0: they are not.
 static size_t verb_matches(const char *verb, const char *const *words, size_t n)
 {
