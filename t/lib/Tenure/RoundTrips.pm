@@ -6,8 +6,8 @@
 #   my $socket  = $counter->worker('service');     # of a worker of its own, for Tenure::FastCGI
 #   my ($answer, @trips) = $counter->trips(sub { return ask($socket, ...) });
 #
-# The proxy passes an answer on only when both sides have been silent for a while. So statements that are sent without waiting for
-# each other's answers, and no others, count as one round trip.
+# The proxy passes an answer on only when both sides have been silent for a while, and the client sleeps: on a busy machine it may be
+# kept from sending the rest. So statements that are sent without waiting for each other's answers, and no others, count as one round trip.
 package Tenure::RoundTrips;
 
 use strict;
@@ -70,6 +70,12 @@ sub _commands_in {
     return join ' ', @commands;
 }
 
+sub _runs {
+    my ($process) = @_;
+    open my $stat, '<', "/proc/$process/stat" or return 0;
+    return (readline($stat) // '') =~ /\) R /;
+}
+
 # Forwards one connection. Prints a line for each round trip: the process id of the client, and what was sent.
 sub _relay {
     my ($client, $server, $log) = @_;
@@ -78,9 +84,10 @@ sub _relay {
     my ($asked, $answer, $greeted) = ('', '', 0);
     while (1) {
         my @ready = $select->can_read(length $answer ? SILENCE : undef);
-        if (!@ready) {
+        if (!@ready && !_runs($process)) {
             syswrite $client, $answer;
-            syswrite $log, "$process " . _commands_in($asked) . "\n" if $greeted++ > 1; # the greeting and who we are come first
+            # Nothing asked: the rest of an answer that the server was kept from sending.
+            syswrite $log, "$process " . _commands_in($asked) . "\n" if $greeted++ > 1 && length $asked; # the greeting and who we are come first
             ($asked, $answer) = ('', '');
         }
         for my $socket (@ready) {
