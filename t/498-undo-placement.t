@@ -185,9 +185,6 @@ subtest 'what is not there' => sub {
     is_deeply reasons(undo($third)), ['not-kept'], 'what is not kept';
     $placement->request('DELETE', at($p))->is_status(204);
     is_deeply reasons(undo($third)), ['changed-since', 'not-kept'], 'a provider that is deleted: every reason';
-    my $claimed = provider();
-    put($claimed, 'inventories', vcpu(4));
-    is_deeply reasons(undo(claim(Tenure::Placement::uuid(), $claimed, 1, undef))), ['not-kept'], 'allocations are not kept';
 };
 
 subtest 'who may' => sub {

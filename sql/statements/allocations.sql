@@ -106,8 +106,8 @@ FOR UPDATE {wait};
 
 -- @statement allocation_lock_consumers
 -- @in uids text
--- @out uid bytes, project text, generation uint, type text null
-SELECT c.uid, c.project, c.generation,
+-- @out uid bytes, project text, user text, generation uint, updated_at time, type text null
+SELECT c.uid, c.project, c.user, c.generation, c.updated_at,
   (SELECT y.name FROM consumer_types y WHERE y.id = c.type_id) AS type
 FROM {uids}
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
@@ -123,11 +123,12 @@ STRAIGHT_JOIN inventories i ON i.resource_id = j.id;
 -- The allocations of the consumers with these uids.
 -- @statement allocation_present
 -- @in uids text
--- @out consumer bytes, resource_id uint, class_id uint, used uint
-SELECT c.uid AS consumer, a.resource_id, a.class_id, a.used
+-- @out consumer bytes, resource_id uint, class_id uint, class text, used uint
+SELECT c.uid AS consumer, a.resource_id, a.class_id, k.name AS class, a.used
 FROM {uids}
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
-STRAIGHT_JOIN allocations a ON a.consumer_id = c.id;
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id;
 
 -- ---- the write
 
@@ -206,3 +207,28 @@ INSERT INTO providers (resource_id, generation)
 SELECT j.id, j.steps
 FROM JSON_TABLE(:raises, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', steps INT UNSIGNED PATH '$[1]')) j
 ON DUPLICATE KEY UPDATE generation = generation + VALUES(generation);
+
+-- ---- undo
+
+-- What consumers have of one provider. uids: of the consumers.
+-- @statement allocations_between
+-- @in uids text, resource_id uint
+-- @out uid bytes, project text, user text, type text, class text, used uint
+SELECT c.uid, c.project, c.user, COALESCE(y.name, 'unknown') AS type, k.name AS class, a.used
+FROM {uids}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id AND a.resource_id = :resource_id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+LEFT JOIN consumer_types y ON y.id = c.type_id;
+
+-- Gives consumers that an undo has made again a generation that nobody has seen: the id of a change that the same transaction has just made
+-- of the resource, or more. Each write of a consumer makes a change, so no generation that came from writes is above the newest change's id;
+-- one that was imported may be. consumers: a JSON array of [uid, generation before the consumer was removed].
+-- @statement consumers_renew
+-- @in consumers text, resource_id uint
+UPDATE JSON_TABLE(:consumers, '$[*]' COLUMNS (
+  hex CHAR(32) CHARACTER SET ascii PATH '$[0]',
+  generation BIGINT UNSIGNED PATH '$[1]')) j
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+STRAIGHT_JOIN resources r ON r.id = :resource_id
+SET c.generation = GREATEST(r.changed, j.generation + 1);

@@ -20,6 +20,17 @@ SELECT LAST_INSERT_ID(), t.id, t.tier_id, t.metadata, t.object, t.etag_required 
 INSERT INTO former_resources (change_id, resource_id, locked, meta, body, traits)
 VALUES (LAST_INSERT_ID(), :resource_id, 0, '{}', :former, NULL);
 
+-- The same of providers whose allocations have changed. Runs after the statement that sets their column changed. formers: a JSON array of
+-- [provider's id, what was there].
+-- @statement former_keep_allocations
+-- @in formers text
+INSERT INTO former_resources (change_id, resource_id, locked, meta, body, traits)
+SELECT r.changed, r.id, 0, '{}', j.former, NULL
+FROM JSON_TABLE(:formers, '$[*]' COLUMNS (
+  id BIGINT UNSIGNED PATH '$[0]',
+  former MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[1]')) j
+STRAIGHT_JOIN resources r ON r.id = j.id;
+
 -- ---- the history of a resource, with content
 
 -- A resource of the tenant, live or deleted: by its uid, or the one that has or had an address last.

@@ -43,6 +43,15 @@ DELETE i FROM {ids} STRAIGHT_JOIN inventories i ON i.resource_id = :resource_id 
 
 -- ---- of several providers at once
 
+-- The inventories of providers whose rows are locked. ids: of the providers.
+-- @statement inventories_locked
+-- @in ids text
+-- @out resource_id uint, i inventory
+SELECT i.resource_id, {inventory}
+FROM {ids}
+STRAIGHT_JOIN inventories i ON i.resource_id = j.id
+STRAIGHT_JOIN resource_classes c ON c.id = i.class_id;
+
 -- inventories: a JSON array of [provider's id, class, total, reserved, min_unit, max_unit, step_size, allocation_ratio as a
 -- string, capacity].
 -- @statement inventories_put

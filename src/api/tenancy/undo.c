@@ -139,6 +139,8 @@ static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIV
 	},
 	[UNDO_CALL_INVENTORIES] = { [UNDO_PLACE_AT_LARGE] = { "putInventories" } },
 	[UNDO_CALL_AGGREGATES] = { [UNDO_PLACE_AT_LARGE] = { "putAggregates" } },
+	[UNDO_CALL_ALLOCATIONS] = { [UNDO_PLACE_AT_LARGE] = { "putAllocations", "postAllocations" } },
+	[UNDO_CALL_RESHAPE] = { [UNDO_PLACE_AT_LARGE] = { "postReshaper" } },
 	[UNDO_CALL_MOVE] = {
 		[UNDO_PLACE_ALL] = { "postMoveAll" },
 		[UNDO_PLACE_AT_LARGE] = { "postMoveOne" },

@@ -155,13 +155,18 @@ struct db_call change_beside_tenant(struct registry *registry, const struct tena
 
 // ---- what an update replaces
 
+bool change_keeps_content(const struct registry *registry)
+{
+	return registry->settings->content_retention != 0;
+}
+
 // The server copies the content from the row, which the transaction has locked: it isn't sent once more.
 size_t change_keep_resource(struct registry *registry, uint64_t resource_id, struct db_call *calls, size_t n)
 {
 	const struct sql_former_keep_resource in = { .resource_id = resource_id };
 
 	assert(n > 0 && resource_id != 0);
-	if (registry->settings->content_retention == 0)
+	if (!change_keeps_content(registry))
 		return n;
 	calls[n] = sql_former_keep_resource_call(registry->pool, &in);
 	return n + 1;
@@ -172,9 +177,18 @@ size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struc
 	const struct sql_former_keep_beside in = { .resource_id = resource_id, .former = former };
 
 	assert(n > 0 && resource_id != 0);
-	if (registry->settings->content_retention == 0 || former.p == NULL)
+	if (!change_keeps_content(registry) || former.p == NULL)
 		return n;
 	calls[n] = sql_former_keep_beside_call(registry->pool, &in);
+	return n + 1;
+}
+
+size_t change_keep_allocations(struct registry *registry, struct str formers, struct db_call *calls, size_t n)
+{
+	assert(n > 0);
+	if (!change_keeps_content(registry) || formers.p == NULL)
+		return n;
+	calls[n] = sql_former_keep_allocations_call(registry->pool, &(struct sql_former_keep_allocations){ .formers = formers });
 	return n + 1;
 }
 
@@ -183,7 +197,7 @@ size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct 
 	const struct sql_former_keep_tenant in = { .tenant_id = tenant_id };
 
 	assert(n > 0 && tenant_id != 0);
-	if (registry->settings->content_retention == 0)
+	if (!change_keeps_content(registry))
 		return n;
 	calls[n] = sql_former_keep_tenant_call(registry->pool, &in);
 	return n + 1;

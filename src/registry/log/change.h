@@ -50,6 +50,11 @@ size_t change_keep_resource(struct registry *registry, uint64_t resource_id, str
 size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n);
 // The same for a change_in_field() of the resource. former: what the other table had of it, as JSON; p NULL: it is not kept.
 size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struct str former, struct db_call *calls, size_t n);
+// The same for changes_of_allocations(), but to be called after the call that sets the providers' column changed. formers: a JSON array of
+// the provider's resources.id and a text each; p NULL: nothing is kept.
+size_t change_keep_allocations(struct registry *registry, struct str formers, struct db_call *calls, size_t n);
+// Does the setting content_retention ask to keep what updates replace?
+bool change_keeps_content(const struct registry *registry);
 
 // ---- Changes of all resources of a set, one row each, in one statement. Run it before the statement that changes the resources:
 // it records their state from before.

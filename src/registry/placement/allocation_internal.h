@@ -27,13 +27,29 @@ struct inventory_delta {
 	int64_t capacity, used, before, after;
 	bool reshaped; // a reshape changes or creates this inventory
 	bool ends;     // a reshape will remove this inventory; until then, it has its old figures
+	int64_t former_capacity; // if reshaped: before it
 };
 // A consumer before the write.
 struct known {
 	bool there;
 	uint64_t generation;
+	int64_t updated_us;
 	struct str type; // p NULL: it has none
-	struct str project;
+	struct str project, user;
+};
+// What one of the consumers has of one provider and class before the write.
+struct allocated_before {
+	uint64_t resource_id;
+	size_t set; // whose consumer it is, by its place in sets
+	struct str class;
+	uint64_t used;
+};
+// Takes why a write is refused, which registry->problem describes: about an allocation of the consumer at the provider, or about either of
+// the two, if the other is NULL.
+struct allocation_refusals {
+	void (*take)(void *arg, const struct uuid *consumer, const struct uuid *provider, enum outcome outcome);
+	void *arg;
+	size_t n; // how many there were
 };
 // A write of allocations: the sets to be written, and what they concern.
 struct allocation_write {
@@ -43,6 +59,8 @@ struct allocation_write {
 	const struct reshaped_provider *reshaped; // the providers whose inventories are replaced
 	size_t n_reshaped;
 	bool deletes; // DELETE of a consumer's allocations: raises no provider's generation
+	const uint64_t *renewed; // of each set, the generation of its consumer before it was removed; NULL: not an undo
+	struct allocation_refusals *refusals; // NULL: the first refusal ends the write
 	struct str *classes; // the classes of all allocations of all sets in order, and their ids
 	uint64_t *class_ids;
 	size_t n_allocations;
@@ -53,6 +71,8 @@ struct allocation_write {
 	struct inventory_delta *deltas;       // sorted by provider and class
 	size_t n_deltas;
 	struct known *known;      // one for each set
+	struct allocated_before *before;
+	size_t n_before;
 };
 
 // Completes a write of which registry, sets and n are set: looks up the classes, finds the providers and consumers that the write
@@ -69,6 +89,27 @@ struct locked_provider *allocation_write_provider(const struct allocation_write 
 // Returns the provider with that id; NULL: the write doesn't concern it.
 struct locked_provider *allocation_write_provider_of_id(const struct allocation_write *write, uint64_t id);
 void allocation_write_sort(struct allocation_write *write);
+
+// Returns what it is passed; but if the write has refusals to be taken, takes one that is of the client's request or of what it is about,
+// and returns OUTCOME_OK.
+enum outcome allocation_write_refuse(const struct allocation_write *write, const struct uuid *consumer, const struct uuid *provider,
+	enum outcome outcome);
+
+// ---- allocation_former.c
+
+// What the write replaces at each provider whose allocations it changes, for change_keep_allocations(); p NULL: it is not kept.
+// The text of a provider is an object of those consumers of the write that have allocations there before or after it:
+//   {"UID": {"left": 4, "generation": 3, "project_id": "…", "user_id": "…", "consumer_type": "INSTANCE", "resources": {"VCPU": 2}}}
+// left: the generation after the write, KEPT_RENEWED if it is not known yet; absent if the consumer is gone then. The others tell what the
+// consumer was before, and what it had there; they are absent if there was no consumer.
+enum { KEPT_RENEWED = 0 };
+struct str allocation_write_former(const struct allocation_write *write);
+
+// ---- reshape.c
+
+// Checks and carries out a prepared write with its reshaped providers. With refusals, nothing is written if there are any. Outcomes as
+// of reshape_run().
+enum outcome allocation_write_reshape(struct allocation_write *write);
 
 // ---- allocation_write.c
 

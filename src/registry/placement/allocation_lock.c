@@ -231,9 +231,11 @@ static void take_inventories(struct allocation_write *write, const struct db_row
 	allocation_write_sort(write);
 }
 
-// Adds up what the consumers have now. False: one got allocations of another provider before its lock was taken.
+// Takes over and adds up what the consumers have now. False: one got allocations of another provider before its lock was taken.
 static bool take_allocations(struct allocation_write *write, const struct db_rows *rows)
 {
+	write->before = POOL_ARRAY(write->registry->pool, struct allocated_before, rows->n);
+	write->n_before = rows->n;
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_allocation_present_row *row = sql_allocation_present_row(rows, i);
 		struct inventory_delta *delta = allocation_write_inventory(write, row->resource_id, row->class_id);
@@ -242,6 +244,9 @@ static bool take_allocations(struct allocation_write *write, const struct db_row
 
 		if (delta == NULL || locked_provider == NULL || set == NULL)
 			return false;
+		write->before[i] = (struct allocated_before){
+			.resource_id = row->resource_id, .set = (size_t)(set - write->sets), .class = row->class, .used = row->used,
+		};
 		delta->before += (int64_t)row->used;
 		locked_provider->gives = true;
 		locked_provider->emptied = locked_provider->emptied || set->n == 0;
@@ -257,7 +262,8 @@ static void take_consumers(struct allocation_write *write, const struct db_rows 
 		const struct allocation_set *set = set_of(write, row->uid);
 
 		if (set != NULL)
-			write->known[set - write->sets] = (struct known){ true, row->generation, row->type, row->project };
+			write->known[set - write->sets] = (struct known){ true, row->generation, row->updated_at, row->type, row->project,
+				row->user };
 		consumer_concerns(write->registry, row->project);
 	}
 }

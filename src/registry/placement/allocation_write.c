@@ -48,10 +48,35 @@ static enum outcome for_each(const struct allocation_write *write, each_allocati
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n; i++) {
 		const struct allocation_set *set = &write->sets[i];
-		for (size_t k = 0; outcome == OUTCOME_OK && k < set->n; k++)
-			outcome = f(write, set, &set->allocations[k], write->class_ids[at++], context);
+		for (size_t k = 0; outcome == OUTCOME_OK && k < set->n; k++) {
+			const struct allocation *allocation = &set->allocations[k];
+			outcome = f(write, set, allocation, write->class_ids[at++], context);
+			outcome = allocation_write_refuse(write, &set->consumer, &allocation->provider, outcome);
+		}
 	}
 	return outcome;
+}
+
+enum outcome allocation_write_refuse(const struct allocation_write *write, const struct uuid *consumer, const struct uuid *provider,
+	enum outcome outcome)
+{
+	struct allocation_refusals *refusals = write->refusals;
+
+	if (refusals == NULL || outcome == OUTCOME_OK || outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL)
+		return outcome;
+	refusals->take(refusals->arg, consumer, provider, outcome);
+	refusals->n++;
+	*write->registry->problem = (struct problem){ .n_members = 0 };
+	return OUTCOME_OK;
+}
+
+// Was this allocation refused already, since it has no provider, class or inventory? Then refusals are collected.
+static bool is_refused(const struct allocation_write *write, const struct allocation *allocation, uint64_t class_id)
+{
+	const struct locked_provider *provider = allocation_write_provider(write, &allocation->provider);
+
+	return write->refusals != NULL &&
+	       (provider == NULL || class_id == 0 || allocation_write_inventory(write, provider->id, class_id) == NULL);
 }
 
 static enum outcome check_provider(const struct allocation_write *write, const struct allocation_set *set,
@@ -85,6 +110,8 @@ static enum outcome place(const struct allocation_write *write, const struct all
 
 	UNUSED(set);
 	UNUSED(context);
+	if (write->refusals != NULL && (locked_provider == NULL || class_id == 0)) // refused already
+		return OUTCOME_OK;
 	assert(locked_provider != NULL && class_id != 0);
 	struct inventory_delta *delta = allocation_write_inventory(write, locked_provider->id, class_id);
 	if (delta == NULL)
@@ -102,6 +129,8 @@ static enum outcome place(const struct allocation_write *write, const struct all
 static enum outcome check_capacity(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
+	if (is_refused(write, allocation, class_id))
+		return OUTCOME_OK;
 	const struct inventory_delta *delta = allocation_write_inventory(write, allocation_write_provider(write,
 		&allocation->provider)->id, class_id);
 	int64_t used = delta->used - delta->before + delta->after;
@@ -251,19 +280,43 @@ static unsigned steps_of(const struct allocation_write *write, const struct lock
 	return steps;
 }
 
-// The change rows, revisions and generations of the providers.
+// The consumers that this undo makes again.
+static size_t renew_call(const struct allocation_write *write, uint64_t touched_id, struct db_call *call)
+{
+	struct pool *pool = write->registry->pool;
+	struct db_list list = db_list_new(pool, 64);
+
+	for (size_t i = 0; write->renewed != NULL && i < write->n; i++) {
+		if (write->known[i].there || write->sets[i].n == 0)
+			continue;
+		struct buf *json = db_list_item(&list);
+		buf_addc(json, '[');
+		db_item_uuid(json, &write->sets[i].consumer);
+		buf_addf(json, ",%llu]", (unsigned long long)write->renewed[i]);
+	}
+	if (list.n == 0)
+		return 0;
+	*call = sql_consumers_renew_call(pool,
+		&(struct sql_consumers_renew){ .consumers = db_list_end(&list), .resource_id = touched_id });
+	return 1;
+}
+
+// The change rows with what they replace, revisions and generations of the providers.
 static size_t provider_calls(const struct allocation_write *write, struct db_call *calls)
 {
 	struct registry *registry = write->registry;
 	struct pool *pool = registry->pool;
 	struct db_list ids = db_list_new(pool, 64), raises = db_list_new(pool, 64);
+	uint64_t touched_id = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < write->n_locked_providers; i++) {
 		const struct locked_provider *locked_provider = &write->locked_providers[i];
 		unsigned steps = steps_of(write, locked_provider);
-		if (locked_provider->receives || locked_provider->gives)
+		if (locked_provider->receives || locked_provider->gives) {
 			db_list_add_u64(&ids, locked_provider->id);
+			touched_id = locked_provider->id;
+		}
 		if (steps > 0) {
 			buf_addf(db_list_item(&raises), "[%llu,%u]", (unsigned long long)locked_provider->id, steps);
 		}
@@ -273,6 +326,8 @@ static size_t provider_calls(const struct allocation_write *write, struct db_cal
 		calls[n++] = changes_of_allocations(registry, list);
 		calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now =
 			registry->stamp_us });
+		n = change_keep_allocations(registry, allocation_write_former(write), calls, n);
+		n += renew_call(write, touched_id, &calls[n]);
 	}
 	if (raises.n > 0)
 		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .raises =
@@ -282,7 +337,7 @@ static size_t provider_calls(const struct allocation_write *write, struct db_cal
 
 enum outcome allocation_write_store(const struct allocation_write *write, const struct db_call *put, const struct db_call *drop)
 {
-	struct db_call calls[12];
+	struct db_call calls[DB_MAX_BATCH];
 	size_t n = 0, allocate = 0;
 
 	if (put != NULL)

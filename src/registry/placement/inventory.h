@@ -67,6 +67,8 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 
 // The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool.
 struct str inventory_list_text(struct pool *pool, const struct inventory *list, size_t n);
+// Reads such a text: *list in pool, with classes that live as long. Returns how many there are.
+size_t inventory_list_of_text(struct pool *pool, struct str text, struct inventory **list);
 // Gives the provider the inventories of such a text, but takes nothing away that is allocated by now: with keeps_claims. Outcomes as of
 // inventory_set_all().
 enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider);

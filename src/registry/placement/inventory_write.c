@@ -390,21 +390,28 @@ static struct inventory inventory_of_text(struct pool *pool, struct str class, c
 	};
 }
 
+size_t inventory_list_of_text(struct pool *pool, struct str text, struct inventory **list)
+{
+	const struct doc *doc = stored_document(pool, (struct stored_place){ .table = "former_resources", .column = "body" }, text);
+	size_t n = 0;
+
+	*list = POOL_ARRAY(pool, struct inventory, doc_length(doc));
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		(*list)[n++] = inventory_of_text(pool, it.name, it.value);
+	return n;
+}
+
 enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider)
 {
-	const struct doc *doc =
-		stored_document(registry->pool, (struct stored_place){ .table = "former_resources", .column = "body" }, former);
-	struct inventory *list = POOL_ARRAY(registry->pool, struct inventory, doc_length(doc));
+	struct inventory *list;
+	size_t n = inventory_list_of_text(registry->pool, former, &list);
 	const struct inventory_write write = {
 		.guard.guard.prevents_lost_update = true,
 		.may_reserve_all = true,
 		.keeps_claims = true,
 		.inventories = list,
-		.n = doc_length(doc),
+		.n = n,
 	};
-	size_t n = 0;
 
-	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
-		list[n++] = inventory_of_text(registry->pool, it.name, it.value);
 	return inventory_set_all(registry, uid, &write, provider);
 }

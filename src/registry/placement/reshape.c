@@ -10,7 +10,11 @@
 #include "registry/placement/inventory_internal.h"
 #include "sql/providers.h"
 
-#define MALFORMED "malformed reshaper data:"
+// The beginning of errors about unknown classes.
+static struct str context_of(const struct allocation_write *write)
+{
+	return write->refusals != NULL ? STR("it cannot be put back:") : STR("malformed reshaper data:");
+}
 
 // ---- checks of the providers
 
@@ -20,7 +24,7 @@ static enum outcome check_generation(struct registry *registry, const struct res
 	struct str given = wanted->generation == UINT64_MAX ? STR("a negative number") :
 		str_printf(registry->pool, "%llu", (unsigned long long)wanted->generation);
 
-	if (wanted->generation == provider->generation)
+	if (wanted->any_generation || wanted->generation == provider->generation)
 		return OUTCOME_OK;
 	return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 		"resource provider generation conflict for provider %.*s: actual: %llu, given: %.*s",
@@ -103,9 +107,13 @@ static enum outcome name_classes(const struct allocation_write *write, uint64_t 
 			names[n++] = write->reshaped[i].inventories[k].class;
 	}
 	enum outcome outcome = provider_find_classes(registry, names, n, true, ids, &unknown);
-	if (outcome == OUTCOME_OK && unknown.p != NULL)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, MALFORMED " No such resource class %.*s.",
-			STR_ARG(str_part(unknown, 0, 256)));
+	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
+		if (ids[i] != 0)
+			continue;
+		outcome = registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.",
+			STR_ARG(context_of(write)), STR_ARG(str_part(names[i], 0, 256)));
+		outcome = allocation_write_refuse(write, NULL, NULL, outcome);
+	}
 	return outcome;
 }
 
@@ -115,8 +123,10 @@ static enum outcome check_inventories(const struct allocation_write *write)
 
 	for (size_t i = 0; i < write->n_reshaped; i++) {
 		const struct reshaped_provider *one = &write->reshaped[i];
-		for (size_t k = 0; outcome == OUTCOME_OK && k < one->n; k++)
+		for (size_t k = 0; outcome == OUTCOME_OK && k < one->n; k++) {
 			outcome = inventory_check(write->registry, &one->provider, &one->inventories[k], true, "update");
+			outcome = allocation_write_refuse(write, NULL, &one->provider, outcome);
+		}
 	}
 	return outcome;
 }
@@ -146,6 +156,7 @@ static void reshape_deltas(struct allocation_write *write, const uint64_t *class
 				delta = &deltas[n++];
 				*delta = (struct inventory_delta){ .resource_id = id, .class_id = class_ids[at] };
 			}
+			delta->former_capacity = delta->capacity;
 			delta->min_unit = inventory->min_unit;
 			delta->max_unit = inventory->max_unit;
 			delta->step_size = inventory->step_size;
@@ -190,14 +201,45 @@ static enum outcome fail_in_use(const struct allocation_write *write, const stru
 		STR_ARG(uuid_str(registry->pool, provider->resource.uid)));
 }
 
+// The deltas are sorted by provider, of which all are named at once.
 static enum outcome check_ends(const struct allocation_write *write, const struct provider *providers)
 {
-	for (size_t i = 0; i < write->n_deltas; i++) {
+	enum outcome outcome = OUTCOME_OK;
+	uint64_t told = 0;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_deltas; i++) {
 		const struct inventory_delta *delta = &write->deltas[i];
-		if (delta->ends && delta->used - delta->before + delta->after > 0)
-			return fail_in_use(write, find_by_id(providers, write->n_reshaped, delta->resource_id));
+		if (!delta->ends || delta->used - delta->before + delta->after <= 0 || delta->resource_id == told)
+			continue;
+		told = delta->resource_id;
+		const struct provider *provider = find_by_id(providers, write->n_reshaped, told);
+		outcome = allocation_write_refuse(write, NULL, &provider->resource.uid, fail_in_use(write, provider));
 	}
-	return OUTCOME_OK;
+	return outcome;
+}
+
+// A reshape may leave less capacity than is allocated, as that of the placement service may. An undo takes nothing away from those who
+// have it by now.
+static enum outcome check_claims(const struct allocation_write *write, const uint64_t *class_ids)
+{
+	enum outcome outcome = OUTCOME_OK;
+	size_t at = 0;
+
+	for (size_t i = 0; i < write->n_reshaped; i++) {
+		const struct reshaped_provider *one = &write->reshaped[i];
+		uint64_t id = allocation_write_provider(write, &one->provider)->id;
+		for (size_t k = 0; outcome == OUTCOME_OK && k < one->n; k++, at++) {
+			const struct inventory_delta *delta = allocation_write_inventory(write, id, class_ids[at]);
+			int64_t used = delta->used - delta->before + delta->after;
+			if (used <= delta->capacity || delta->capacity >= delta->former_capacity)
+				continue;
+			outcome = provider_fail_coded(write->registry, OUTCOME_CONFLICT, "inventory.inuse",
+				"the capacity would be less than what is allocated by now (%.*s: %lld of %lld)",
+				STR_ARG(one->inventories[k].class), (long long)delta->capacity, (long long)used);
+			outcome = allocation_write_refuse(write, NULL, &one->provider, outcome);
+		}
+	}
+	return outcome;
 }
 
 // ---- the write
@@ -238,16 +280,43 @@ static struct db_call drop_call(const struct allocation_write *write)
 		db_list_end(&list) });
 }
 
-// Writes each provider's change row, revision and etag. allocation_write_store() raises the generations, together with the
-// allocations.
+// What the reshape replaces, for each of the providers.
+static enum outcome read_former(const struct allocation_write *write, const struct provider *providers, struct str *former)
+{
+	struct registry *registry = write->registry;
+	struct db_list ids = db_list_new(registry->pool, 64);
+	struct db_rows rows;
+
+	for (size_t i = 0; i < write->n_reshaped; i++)
+		db_list_add_u64(&ids, providers[i].resource.id);
+	const struct sql_inventories_locked in = { .ids = db_list_end(&ids) };
+	enum db_result result = sql_inventories_locked_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	struct inventory *list = POOL_ARRAY(registry->pool, struct inventory, rows.n);
+	for (size_t i = 0; i < write->n_reshaped; i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < rows.n; k++) {
+			const struct sql_inventories_locked_row *row = sql_inventories_locked_row(&rows, k);
+			if (row->resource_id == providers[i].resource.id)
+				list[n++] = inventory_of_columns(registry->pool, &row->i);
+		}
+		former[i] = inventory_list_text(registry->pool, list, n);
+	}
+	return OUTCOME_OK;
+}
+
+// Writes each provider's change row, revision and etag, and keeps what is replaced. allocation_write_store() raises the generations,
+// together with the allocations.
 static enum outcome touch_providers(const struct allocation_write *write, struct provider *providers)
 {
+	struct str *former = POOL_ARRAY(write->registry->pool, struct str, write->n_reshaped);
 	struct db_call calls[DB_MAX_BATCH];
-	enum outcome outcome = OUTCOME_OK;
+	enum outcome outcome = write->n_reshaped > 0 ? read_former(write, providers, former) : OUTCOME_OK;
 	size_t n = 0;
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_reshaped; i++) {
-		n += provider_touch(write->registry, &providers[i], "/inventories", STR_NONE, false, &calls[n]);
+		n += provider_touch(write->registry, &providers[i], "/inventories", former[i], false, &calls[n]);
 		if (n + PROVIDER_TOUCHES <= COUNT_OF(calls) && i + 1 < write->n_reshaped)
 			continue;
 		outcome = provider_run(write->registry, calls, n);
@@ -267,29 +336,38 @@ enum outcome reshape_run(struct registry *registry, const struct reshape *reshap
 	};
 	enum outcome outcome = allocation_write_prepare(&write);
 
+	return outcome == OUTCOME_OK ? allocation_write_reshape(&write) : outcome;
+}
+
+enum outcome allocation_write_reshape(struct allocation_write *write)
+{
+	struct registry *registry = write->registry;
+	struct provider *providers = POOL_ARRAY(registry->pool, struct provider, write->n_reshaped);
+	uint64_t *class_ids = POOL_ARRAY(registry->pool, uint64_t, count_inventories(write));
+	enum outcome outcome = read_providers(write, providers);
+
+	if (outcome == OUTCOME_OK)
+		outcome = allocation_write_check_consumers(write);
+	if (outcome == OUTCOME_OK)
+		outcome = allocation_write_check_providers(write);
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(write, class_ids);
+	if (outcome == OUTCOME_OK)
+		outcome = check_inventories(write);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct provider *providers = POOL_ARRAY(registry->pool, struct provider, write.n_reshaped);
-	uint64_t *class_ids = POOL_ARRAY(registry->pool, uint64_t, count_inventories(&write));
-	outcome = read_providers(&write, providers);
+	reshape_deltas(write, class_ids);
+	outcome = allocation_write_count(write, context_of(write));
 	if (outcome == OUTCOME_OK)
-		outcome = allocation_write_check_consumers(&write);
+		outcome = check_ends(write, providers);
+	if (outcome == OUTCOME_OK && write->refusals != NULL)
+		outcome = check_claims(write, class_ids);
+	if (outcome == OUTCOME_OK && write->refusals != NULL && write->refusals->n > 0)
+		return OUTCOME_NO_CONTENT;
 	if (outcome == OUTCOME_OK)
-		outcome = allocation_write_check_providers(&write);
-	if (outcome == OUTCOME_OK)
-		outcome = name_classes(&write, class_ids);
-	if (outcome == OUTCOME_OK)
-		outcome = check_inventories(&write);
+		outcome = touch_providers(write, providers);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	reshape_deltas(&write, class_ids);
-	outcome = allocation_write_count(&write, STR(MALFORMED));
-	if (outcome == OUTCOME_OK)
-		outcome = check_ends(&write, providers);
-	if (outcome == OUTCOME_OK)
-		outcome = touch_providers(&write, providers);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	const struct db_call put = put_call(&write, class_ids), drop = drop_call(&write);
-	return allocation_write_store(&write, &put, &drop);
+	const struct db_call put = put_call(write, class_ids), drop = drop_call(write);
+	return allocation_write_store(write, write->n_reshaped > 0 ? &put : NULL, write->n_reshaped > 0 ? &drop : NULL);
 }

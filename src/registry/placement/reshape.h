@@ -10,6 +10,7 @@
 struct reshaped_provider {
 	struct uuid provider;
 	uint64_t generation; // the generation that the provider must have now
+	bool any_generation; // it may have any
 	const struct inventory *inventories; // of different classes
 	size_t n;
 };

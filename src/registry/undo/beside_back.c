@@ -9,6 +9,7 @@
 #include "registry/core/stored.h"
 #include "registry/placement/aggregate.h"
 #include "registry/placement/inventory.h"
+#include "registry/placement/restore.h"
 #include "repr/json/doc.h"
 
 enum beside undo_beside(const struct sql_undo_rows_row *row)
@@ -69,6 +70,19 @@ static enum outcome present_text(struct undo *undo, enum beside beside, const st
 	return outcome;
 }
 
+// Of the consumers that the request concerned: a provider may have thousands.
+static enum outcome read_allocations(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item)
+{
+	struct doc *now;
+	enum outcome outcome = allocations_present_doc(undo->registry, row->resource_id, row->former_body, &now);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	item->beside_now = now;
+	item->beside_restored = allocations_replaced_doc(undo->registry, row->former_body);
+	return OUTCOME_OK;
+}
+
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item)
 {
 	static const char *const names[] = { [BESIDE_INVENTORIES] = "inventories", [BESIDE_AGGREGATES] = "aggregates",
@@ -80,9 +94,11 @@ enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row 
 
 	item->beside = str_c(names[beside]);
 	item->restored.state = FORMER_UNKNOWN;
+	if (beside == BESIDE_ALLOCATIONS)
+		return row->former_locked_is_null ? OUTCOME_OK : read_allocations(undo, row, item);
 	if (!row->former_locked_is_null)
 		item->beside_restored = stored_document(pool, place, row->former_body);
-	if (beside == BESIDE_ALLOCATIONS || row->live_is_null)
+	if (row->live_is_null)
 		return OUTCOME_OK;
 	enum outcome outcome = present_text(undo, beside, &item->uid, &text);
 	if (outcome == OUTCOME_OK)
@@ -98,13 +114,9 @@ enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_r
 	struct provider provider;
 	struct uuid uid;
 
-	if (undo_beside(row) == BESIDE_ALLOCATIONS) {
-		undo_block(undo, path, "not-kept", STR("what allocations were is not kept: set them again"));
-		return OUTCOME_OK;
-	}
+	assert(undo_beside(row) != BESIDE_ALLOCATIONS);
 	if (row->former_locked_is_null) {
-		undo_block(undo, path, "not-kept",
-			STR("what the update replaced is not kept, or no longer: see content_retention. A reshape keeps nothing"));
+		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
 		return OUTCOME_OK;
 	}
 	if (row->live_is_null || row->owner_id != undo->tenant.id) // find_changed() has noted that

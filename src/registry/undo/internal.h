@@ -34,6 +34,8 @@ static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, 
 	return sql_undo_rows_row(&undo->rows, i);
 }
 
+// ---- blockers.c
+
 // The path of the resource that a row is about; "" for the tenant.
 struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Notes a reason against the undo.
@@ -57,8 +59,17 @@ enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCAT
 enum beside undo_beside(const struct sql_undo_rows_row *row);
 // Sets the item's members about it. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item);
-// Puts it back. OUTCOME_OK, also if there are blockers; or the outcome with which the request ends.
+// Puts it back. OUTCOME_OK, also if there are blockers; or the outcome with which the request ends. Not of what placement_back.c takes back.
 enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_row *row);
+
+// ---- placement_back.c
+
+// Did the request write allocations, or reshape, and so change several providers together?
+bool undo_is_of_placement(const struct undo *undo);
+// Did it change inventories with them?
+bool undo_is_reshape(const struct undo *undo);
+// Puts back all that such a request replaced. OUTCOME_OK, also if there are blockers; or the outcome with which the request ends.
+enum outcome undo_placement(struct undo *undo);
 
 // ---- move_back.c
 

@@ -35,7 +35,7 @@ enum outcome undo_check_caller(struct undo *undo, enum kind kind)
 	return registry_fail(undo->registry, OUTCOME_FORBIDDEN, "only an operator may change this back");
 }
 
-static enum undo_call call_of(enum kind kind, const struct sql_undo_rows_row *row)
+static enum undo_call call_of(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
 {
 	static const enum undo_call calls[] = {
 		[KIND_UPDATED] = UNDO_CALL_WRITE,
@@ -46,6 +46,8 @@ static enum undo_call call_of(enum kind kind, const struct sql_undo_rows_row *ro
 	};
 	if (kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]")))
 		return UNDO_CALL_TRAITS;
+	if (kind == KIND_UPDATED && undo_is_of_placement(undo))
+		return undo_is_reshape(undo) ? UNDO_CALL_RESHAPE : UNDO_CALL_ALLOCATIONS;
 	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_INVENTORIES)
 		return UNDO_CALL_INVENTORIES;
 	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_AGGREGATES)
@@ -105,7 +107,7 @@ enum outcome undo_check_rights(struct undo *undo, enum kind kind)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		enum undo_call call = call_of(kind, row);
+		enum undo_call call = call_of(undo, kind, row);
 		enum undo_place place = place_of(undo, row);
 		struct str group = group_of(undo, row), name;
 		bool *done = &checked[call][place][group.n > 0];

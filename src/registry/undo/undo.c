@@ -23,38 +23,7 @@ static struct guard no_lost_update(void)
 	return (struct guard){ .prevents_lost_update = true };
 }
 
-// ---- blockers
-
-void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail)
-{
-	struct undo_plan *plan = undo->plan;
-
-	if (plan->blockers == NULL)
-		plan->blockers = POOL_ARRAY(undo->registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
-	if (plan->n_blockers < MOVE_MAX_BLOCKERS)
-		plan->blockers[plan->n_blockers++] = (struct move_blocker){ .resource = subject, .reason = reason, .detail = detail };
-}
-
-enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome)
-{
-	if (outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL)
-		return outcome;
-	if (outcome == OUTCOME_ACCEPTED) {
-		undo_block(undo, subject, "waits",
-			STR("its deletion would wait for finalizers, or go on in the background: delete it by itself"));
-		return OUTCOME_OK;
-	}
-	undo_block(undo, subject, outcome_name(outcome), undo->registry->problem->detail);
-	*undo->registry->problem = (struct problem){ .n_members = 0 };
-	return OUTCOME_OK;
-}
-
-struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row)
-{
-	if (row->resource_id_is_null)
-		return STR("");
-	return resource_path(undo->registry->pool, type_of_resource(undo->registry, 0, row->type_id), row->namespace, row->name);
-}
+// ---- what changed since
 
 static struct str later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
 {
@@ -74,6 +43,10 @@ static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row
 	int64_t at_us = row->later_at;
 	struct db_rows rows;
 
+	// Allocations depend on nothing that other changes of the provider change, but for its capacity, which is compared when they are put
+	// back.
+	if (update && undo_beside(row) == BESIDE_ALLOCATIONS && !row->live_is_null)
+		return OUTCOME_OK;
 	if (update && str_eq(row->later_fields, STR("[\"/allocations\"]"))) {
 		enum db_result result = sql_undo_later_but_claims_run(undo->registry->db, undo->registry->pool, &in, &rows);
 		if (result != DB_OK)
@@ -325,6 +298,8 @@ static enum outcome undo_updates(struct undo *undo)
 {
 	enum outcome outcome = OUTCOME_OK;
 
+	if (undo_is_of_placement(undo))
+		return undo_placement(undo);
 	for (size_t i = undo->rows.n; outcome == OUTCOME_OK && i > 0; i--)
 		outcome = restore(undo, undo_row(undo, i - 1));
 	return outcome;
@@ -511,7 +486,7 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 			STR("the request did several things, such as a move and an update: change them back one by one"));
 	else if (kind == KIND_PURGED)
 		undo_block(undo, STR(""), "purged", STR("what is purged is gone"));
-	else if (several_tenants && kind != KIND_MOVED)
+	else if (several_tenants && kind != KIND_MOVED && !(kind == KIND_UPDATED && undo_is_of_placement(undo)))
 		undo_block(undo, STR(""), "several-tenants",
 			STR("the request changed resources of several tenants: change them back one by one"));
 	else {

@@ -19,7 +19,7 @@ struct undo_item {
 	enum undo_action action;
 	struct resource resource; // as it is before the undo
 	struct former_content restored; // UNDO_RESTORE: the content after the undo; else its state alone counts
-	// Of a change of inventories or aggregates: their name, and what they are now and after the undo; NULL: not known. Else p NULL.
+	// Of a change of inventories, aggregates or allocations: their name, and what they are now and after the undo; NULL: not known. Else p NULL.
 	struct str beside;
 	const struct doc *beside_now, *beside_restored;
 };
@@ -33,6 +33,8 @@ enum undo_call {
 	UNDO_CALL_MOVE,
 	UNDO_CALL_INVENTORIES, // of providers, which are at large
 	UNDO_CALL_AGGREGATES,
+	UNDO_CALL_ALLOCATIONS,
+	UNDO_CALL_RESHAPE, // inventories and allocations together
 	UNDO_CALL__N
 };
 enum undo_place {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a write of allocations replaces, as texts to be kept for undo: one for each provider, so that each goes with its provider.
+#include "base/base.h"
+
+#include "db/list.h"
+#include "registry/log/change.h"
+#include "registry/placement/allocation_internal.h"
+#include "repr/json/doc.h"
+
+// That a consumer has allocations at a provider before the write, or (class.p NULL) after it.
+struct part {
+	uint64_t resource_id;
+	size_t set; // whose consumer it is
+	struct str class;
+	uint64_t used;
+};
+
+static int by_provider_and_set(const void *a, const void *b)
+{
+	const struct part *x = a, *y = b;
+
+	if (x->resource_id != y->resource_id)
+		return x->resource_id < y->resource_id ? -1 : 1;
+	return x->set < y->set ? -1 : x->set > y->set;
+}
+
+static struct part *sorted_parts(const struct allocation_write *write, size_t *n)
+{
+	struct part *parts = POOL_ARRAY(write->registry->pool, struct part, write->n_before + write->n_allocations);
+
+	*n = 0;
+	for (size_t i = 0; i < write->n_before; i++) {
+		const struct allocated_before *before = &write->before[i];
+		parts[(*n)++] = (struct part){ before->resource_id, before->set, before->class, before->used };
+	}
+	for (size_t i = 0; i < write->n; i++) {
+		for (size_t k = 0; k < write->sets[i].n; k++) {
+			uint64_t id = allocation_write_provider(write, &write->sets[i].allocations[k].provider)->id;
+			parts[(*n)++] = (struct part){ .resource_id = id, .set = i };
+		}
+	}
+	if (*n > 0)
+		qsort(parts, *n, sizeof(*parts), by_provider_and_set);
+	return parts;
+}
+
+static void add_member(struct buf *text, const char *name, struct str value)
+{
+	buf_addf(text, ",\"%s\":", name);
+	json_add_string(text, value);
+}
+
+// What the consumer of a set is before the write, and its generation after it.
+static void add_consumer(struct buf *text, const struct allocation_write *write, size_t set)
+{
+	const struct known *known = &write->known[set];
+	bool is_left = write->sets[set].n > 0;
+	uint64_t left = known->there ? known->generation + 1 : write->renewed != NULL ? KEPT_RENEWED : 1;
+
+	buf_addc(text, '"');
+	uuid_add(text, write->sets[set].consumer);
+	BUF_LIT(text, "\":{");
+	if (is_left)
+		buf_addf(text, "\"left\":%llu", (unsigned long long)left);
+	if (!known->there)
+		return;
+	buf_addf(text, "%s\"generation\":%llu", is_left ? "," : "", (unsigned long long)known->generation);
+	add_member(text, "project_id", known->project);
+	add_member(text, "user_id", known->user);
+	add_member(text, "consumer_type", known->type.p != NULL ? known->type : STR(CONSUMER_TYPE_UNKNOWN));
+}
+
+// What it has of the provider. Returns how many of the parts that is.
+static size_t add_resources(struct buf *text, const struct part *parts, size_t n, bool known)
+{
+	size_t end = 0, added = 0;
+
+	if (known)
+		BUF_LIT(text, ",\"resources\":{");
+	for (; end < n && by_provider_and_set(&parts[0], &parts[end]) == 0; end++) {
+		if (parts[end].class.p == NULL)
+			continue;
+		if (added++ > 0)
+			buf_addc(text, ',');
+		json_add_string(text, parts[end].class);
+		buf_addf(text, ":%llu", (unsigned long long)parts[end].used);
+	}
+	assert(known || added == 0);
+	if (known)
+		buf_addc(text, '}');
+	return end;
+}
+
+struct str allocation_write_former(const struct allocation_write *write)
+{
+	struct db_list list = db_list_new(write->registry->pool, 512);
+	struct buf text = buf_new(write->registry->pool, 512);
+	size_t n;
+
+	if (!change_keeps_content(write->registry))
+		return STR_NONE;
+	const struct part *parts = sorted_parts(write, &n);
+	for (size_t i = 0; i < n;) {
+		uint64_t id = parts[i].resource_id;
+		text.n = 0;
+		for (char before = '{'; i < n && parts[i].resource_id == id; before = ',') {
+			buf_addc(&text, before);
+			add_consumer(&text, write, parts[i].set);
+			i += add_resources(&text, &parts[i], n - i, write->known[parts[i].set].there);
+			buf_addc(&text, '}');
+		}
+		buf_addc(&text, '}');
+		struct buf *item = db_list_item(&list);
+		buf_addf(item, "[%llu,", (unsigned long long)id);
+		json_add_string(item, buf_str(&text));
+		buf_addc(item, ']');
+	}
+	return db_list_end(&list);
+}
