@@ -1,23 +1,29 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The list of tiers, for operators.
+# Tiers as operators manage them: listed, made, changed and deleted by API and by `tenure tier`, guarded by etags; what refuses a
+# deletion, and what the change log tells.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Tool;
 
-my $instance = Tenure::Instance->start(combined => 1);
+my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.etag_required' => 'no' });
 my $admin    = $instance->admin;
 $admin->make_tenant('t1');
 is +($instance->manage('tier', 'set', 'a b&c/ü', '--max-resources', '7', '--description', 'of seven'))[0], 0, 'a tier with a hard name';
 
 my @tiers = @{ $admin->get('/v2.0/all/tiers')->json->{tiers} };
 my %tier  = map { ($_->{name} => $_) } @tiers;
+like $_->{etag}, qr{\AW/[0-9a-f]{128}\z}, "an etag of $_->{name}" for @tiers;
+my %etag = map { ($_->{name} => delete $_->{etag}) } @tiers;
+is scalar(keys %{ { reverse %etag } }), scalar(@tiers), 'each its own';
 is_deeply $tier{bronze}, { name => 'bronze', max_resources => 1000, description => 'Up to 1,000 resources' }, 'one of them';
 ok exists $tier{standard} && !exists $tier{standard}{max_resources}, 'one without a limit';
 my ($hard) = grep { ($_->{max_resources} // 0) == 7 } @tiers;
@@ -26,6 +32,7 @@ $admin->put('/v2.0/t1', json => { tenant => { tier => $hard->{name} } })->is_sta
 my (@pages, $path);
 for ($path = '/v2.0/all/tiers?limit=1'; defined $path && @pages < 20;) {
     my $page = $admin->get($path)->json;
+    delete $_->{etag} for @{ $page->{tiers} };
     push @pages, @{ $page->{tiers} };
     $path = defined $page->{next} ? $admin->path_of($page->{next}) : undef;
 }
@@ -34,5 +41,140 @@ like $admin->get('/v2.0/all/tiers', headers => { Accept => 'application/xml' })-
 $admin->get("/v2.0/all/tiers?$_")->is_status(400, "refused: $_") for 'limit=0', 'limit=x', 'marker=', 'unknown=1';
 $instance->combined('ann:t1:admin')->get('/v2.0/all/tiers')->is_status(403, 'for operators alone');
 $instance->service('ann:t1:admin')->get('/v2.0/all/tiers')->is_status(404, 'the endpoint of users has no such list');
+
+
+my $all = '/v2.0/all/tiers';
+
+# As a segment of an address.
+sub encoded {
+    my ($text) = @_;
+    utf8::encode($text);
+    return $text =~ s/([^A-Za-z0-9])/sprintf '%%%02X', ord $1/ger;
+}
+
+$instance->combined('ann:t1:admin')->get("$all/bronze")->is_status(403, 'one of them, for operators alone');
+$instance->combined('ann:t1:admin')->put("$all/bronze", json => {})->is_status(403, 'nor may others change one');
+$instance->combined('ann:t1:admin')->delete("$all/bronze")->is_status(403, 'or delete it');
+$instance->service('ann:t1:admin')->get("$all/bronze")->is_status(404, 'the endpoint of users has none');
+
+subtest 'made, read, changed, deleted' => sub {
+    my $made = $admin->put("$all/tin", json => { max_resources => 3, description => 'of three' }, if_none_match => '*');
+    $made->is_status(201);
+    like $made->header('location'), qr{/v2\.0/all/tiers/tin\z}, 'where it is';
+    is_deeply { %{ $made->json }, etag => undef }, { name => 'tin', max_resources => 3, description => 'of three', etag => undef }, 'what was said';
+    my $read = $admin->get("$all/tin");
+    is $read->etag, $made->etag, 'GET has its etag';
+    is $read->json->{tenants}, 0, 'and how many tenants it has';
+    my ($listed) = grep { $_->{name} eq 'tin' } @{ $admin->get($all)->json->{tiers} };
+    is $listed->{etag}, $read->json->{etag}, 'as the list does';
+    (my $quoted = $listed->{etag}) =~ s{\AW/(.*)\z}{W/"$1"};
+    is $read->etag, $quoted, 'and the header';
+    $admin->get("$all/tin", if_none_match => $made->etag)->is_status(304);
+    $admin->get("$all/tin", if_match => '"0"')->is_problem(412, 'stale');
+    $admin->put("$all/tin", json => {}, if_none_match => '*')->is_problem(412, 'stale');
+    $admin->put("$all/tin", json => {}, if_match => '"0"')->is_problem(412, 'stale');
+    my $same = $admin->put("$all/tin", json => $read->json, if_match => $made->etag);
+    $same->is_status(200, 'what GET shows can be sent back');
+    is $same->etag, $made->etag, 'and changes nothing';
+    my $changed = $admin->put("$all/tin", json => { description => 'without end' }, if_match => $made->etag);
+    $changed->is_status(200);
+    isnt $changed->etag, $made->etag, 'another etag';
+    is_deeply { %{ $changed->json }, etag => undef }, { name => 'tin', description => 'without end', etag => undef }, 'what is left out is gone';
+    $admin->put("$all/tin", json => { max_resources => 1 }, if_match => $made->etag)->is_problem(412, 'stale');
+    $admin->delete("$all/tin", if_match => $made->etag)->is_problem(412, 'stale');
+    $admin->delete("$all/tin", if_match => $changed->etag)->is_status(204);
+    $admin->get("$all/tin")->is_problem(404, 'not_found');
+    $admin->delete("$all/tin")->is_problem(404, 'not_found');
+    $admin->put("$all/tin", json => {}, if_match => '*')->is_problem(412, 'stale');
+    my $again = $admin->put("$all/tin", json => { max_resources => 3, description => 'of three' });
+    $again->is_status(201);
+    isnt $again->etag, $made->etag, 'one that is made again has another etag';
+    my $changes = $admin->get('/v2.0/system/changes?order=newest&limit=4')->json->{changes};
+    is_deeply [map { [$_->{verb}, $_->{fields}] } @$changes], [(['updated', ['/tiers/tin']]) x 4], 'the change log has each change, and no refusal';
+    my $undo = $admin->get("/v2.0/system/changes/$changes->[0]{request_id}/undo")->json;
+    like $undo->{blockers}[0]{detail}, qr/a tier was made, changed or deleted/, 'it is not undone';
+};
+
+subtest 'names' => sub {
+    for my $name ('gold plus', "\x{fc}ber", 'a"b\\c', "it's", '100%') {
+        my $path = "$all/" . encoded($name);
+        $admin->put($path, json => { max_resources => 9 })->is_status(201, $name);
+        is $admin->get($path)->json->{name}, $name, 'it is there';
+        is_deeply $admin->get('/v2.0/system/changes?order=newest&limit=1')->json->{changes}[0]{fields}, ["/tiers/$name"], 'the change log has its name';
+        $admin->delete($path)->is_status(204);
+    }
+    $admin->put("$all/" . ('x' x 256), json => {})->is_status(400, 'one that is too long');
+    $admin->put("$all/a", json => { name => 'b' })->is_problem(400, 'bad_document');
+};
+
+subtest 'refused' => sub {
+    for my $document ({ max_resources => -1 }, { max_resources => 1.5 }, { max_resources => '7' }, { max_resources => 9007199254740992 },
+        { description => 'x' x 1025 }, { limit => 7 }, { max_resources => undef }, []) {
+        $admin->put("$all/bad", json => $document)->is_status(400);
+    }
+    $admin->put("$all/bad", body => '', headers => { 'Content-Type' => 'application/json' })->is_status(400, 'nothing');
+    $admin->put("$all/bad", json => { max_resources => 9007199254740991, description => 'x' x 1024 })->is_status(201, 'the most there can be');
+    $admin->put("$all/bad", body => '<tier max_resources="5" description="&lt;b&gt;"/>', headers => { 'Content-Type' => 'application/xml' })->is_status(200, 'as XML');
+    is_deeply [@{ $admin->get("$all/bad")->json }{qw(max_resources description)}], [5, '<b>'], 'which said this';
+};
+
+subtest 'a tier in use' => sub {
+    $admin->put("$all/two", json => { max_resources => 2 })->is_status(201);
+    $admin->put('/v2.0/t2', json => { tenant => { tier => 'two' } })->is_status(201);
+    my $ann = $instance->service('ann:t2');
+    $ann->put("/v2.0/t2/namespaces/default/configmaps/c$_", json => {})->is_status(201) for 1, 2;
+    $ann->put('/v2.0/t2/namespaces/default/configmaps/c3', json => {})->is_problem(409, 'over-quota');
+    is $admin->get("$all/two")->json->{tenants}, 1, 'its tenant is counted';
+    my $refused = $admin->delete("$all/two");
+    $refused->is_problem(409, 'conflict');
+    like $refused->json->{detail}, qr/tier "two" has 1 tenant, of which/, 'and told of';
+    $admin->put("$all/two", json => { max_resources => 1 })->is_status(200, 'a limit below what a tenant has');
+    is $ann->get('/v2.0/t2/namespaces/default/configmaps/c2')->status, 200, 'takes nothing away';
+    $ann->delete('/v2.0/t2/namespaces/default/configmaps/c2');
+    $ann->put('/v2.0/t2/namespaces/default/configmaps/c3', json => {})->is_problem(409, 'over-quota');
+    $admin->put("$all/two", json => {})->is_status(200);
+    $ann->put('/v2.0/t2/namespaces/default/configmaps/c3', json => {})->is_status(201, 'none any more');
+    $admin->delete('/v2.0/t2')->is_status(204);
+    $admin->delete("$all/two")->is_problem(409, 'conflict');
+    $admin->post('/v2.0/t2/action/recover')->is_status(204);
+    $admin->put('/v2.0/t2', json => { tenant => { tier => 'gold' } })->is_status(202);
+    $admin->delete("$all/two")->is_status(204, 'without tenants it goes');
+    my $default = $admin->delete("$all/standard");
+    $default->is_problem(409, 'conflict');
+    like $default->json->{detail}, qr/default_tier/, 'nor does what new tenants get';
+};
+
+subtest 'no tenant gets a tier that is just deleted' => sub {
+    $admin->put("$all/fleeting", json => {})->is_status(201);
+    my $session = $instance->sql_locks("DELETE FROM tiers WHERE name = 'fleeting'");
+    my $pid = fork // die $!;
+    POSIX::_exit($admin->put('/v2.0/t3', json => { tenant => { tier => 'fleeting' } })->status == 400 ? 0 : 1) if $pid == 0;
+    # InnoDB refreshes that table only if nobody has read it for 100 ms.
+    Tenure::Instance::wait_until(sub { sleep 1; $instance->sql_value("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") });
+    print {$session} "COMMIT;\n";
+    close $session;
+    waitpid $pid, 0;
+    is $?, 0, 'there is no such tier, it is told';
+    $admin->get('/v2.0/t3')->is_status(404);
+};
+
+subtest 'tenure tier' => sub {
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin');
+    $tool->ends(0, qw(tier set iron max_resources:=10), 'description=of ten');
+    like $tool->ends(0, qw(tier list))->{out}, qr/^iron\s+10\s+of ten$/m, 'listed';
+    like $tool->ends(0, qw(tier show iron))->{out}, qr/"?tenants"?:? +0/, 'shown';
+    $tool->ends(0, qw(tier set iron max_resources:=20));
+    is_deeply [@{ $tool->json(qw(tier show iron)) }{qw(max_resources description)}], [20, 'of ten'], 'what is not named stays';
+    my $etag = $admin->get("$all/iron")->etag;
+    $admin->put("$all/iron", json => { max_resources => 21 });
+    $tool->ends(5, qw(tier set iron max_resources:=22), '--etag', $etag);
+    $tool->ends(5, qw(tier delete iron --yes), '--etag', $etag);
+    $tool->ends(0, qw(tier set iron max_resources:=null));
+    ok !exists $tool->json(qw(tier show iron))->{max_resources}, 'null removes the limit';
+    $tool->ends(4, qw(tier delete standard --yes --no-etag));
+    $tool->ends(0, qw(tier delete iron --yes --no-etag));
+    $tool->ends(1, qw(tier show iron));
+    $tool->ends(64, qw(tier show a/b));
+};
 
 done_testing;

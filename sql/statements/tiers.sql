@@ -12,13 +12,43 @@ ORDER BY i.id;
 -- For operators, by their names.
 -- @statement tier_page
 -- @in marker text, limit uint
--- @out name text, max_resources uint null, description text
-SELECT name, max_resources, description FROM tiers WHERE name > :marker ORDER BY name LIMIT :limit;
+-- @out id uint, name text, max_resources uint null, description text
+SELECT id, name, max_resources, description FROM tiers WHERE name > :marker ORDER BY name LIMIT :limit;
+
+-- @statement tier_read
+-- @in name text
+-- @out id uint, name text, max_resources uint null, description text
+SELECT id, name, max_resources, description FROM tiers WHERE name = :name;
+
+-- The same for whoever changes it: the row is locked against other changes and against tenants that are put into the tier.
+-- @statement tier_lock
+-- @in name text
+-- @out id uint, name text, max_resources uint null, description text
+SELECT id, name, max_resources, description FROM tiers WHERE name = :name FOR UPDATE;
+
+-- @statement tier_tenants
+-- @in id uint
+-- @out n uint
+SELECT COUNT(*) AS n FROM tenants WHERE tier_id = :id AND live IS NOT NULL;
 
 -- @statement tier_get
 -- @in name text
 -- @out id uint, max_resources uint null
 SELECT id, max_resources FROM tiers WHERE name = :name;
+
+-- The same for whoever puts a tenant into it: the tier is not removed before the tenant is in it.
+-- @statement tier_take
+-- @in name text
+-- @out id uint, max_resources uint null
+SELECT id, max_resources FROM tiers WHERE name = :name LOCK IN SHARE MODE;
+
+-- @statement tier_insert
+-- @in name text, max_resources uint null, description text
+INSERT INTO tiers (name, max_resources, description) VALUES (:name, :max_resources, :description);
+
+-- @statement tier_update
+-- @in id uint, max_resources uint null, description text
+UPDATE tiers SET max_resources = :max_resources, description = :description WHERE id = :id;
 
 -- Makes it, or changes what is to be set.
 -- @statement tier_put

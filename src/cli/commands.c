@@ -311,6 +311,15 @@ const struct command cli_commands[] = {
 	{ "tier", "list", "", 0, 0, HAS(OPT_LIMIT), command_tier_list, "list the tiers that a tenant can be put into",
 		"A tenant of a tier has at most so many resources; a tier without a number has no limit.",
 		"tenure tier list && tenure tenant set acme --tier gold", NULL },
+	{ "tier", "show", "NAME…", 1, 0, 0, command_tier_show, "show tiers and how many tenants are in each", TEXT_STDIN, "tenure tier show gold", NULL },
+	{ "tier", "set", "NAME [MEMBER=VALUE…]", 1, 0, HAS(OPT_FILE) | OPTIONS_CHANGE, command_tier_set, "make or change a tier",
+		"description=TEXT sets the description, max_resources:=N the limit, which a new tier has not; null removes a member.\n"
+		"Members that you do not name stay. --file reads the whole document. If a limit becomes lower than what a tenant has,\n"
+		"the tenant keeps its resources and cannot add any. " TEXT_ETAG,
+		"tenure tier set silver max_resources:=5000 description='Up to 5,000 resources'", NULL },
+	{ "tier", "delete", "NAME…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_tier_delete, "delete tiers that have no tenants",
+		"A tier with tenants, perhaps deleted and recoverable ones, is not deleted, nor is the one that new tenants get. " TEXT_STDIN,
+		"tenure tier delete silver --yes", NULL },
 
 	{ "token", "list", "", 0, 0, HAS(OPT_TENANT) | HAS(OPT_LIMIT), command_token_list, "list the tokens of a tenant's users",
 		"Tokens that have ended stay in the list until they are purged. The list never has a secret.",

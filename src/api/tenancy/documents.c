@@ -189,7 +189,11 @@ const struct repr_document forward_list_document = {
 // ---- tiers. Without max_resources a tier has no quota.
 
 static const struct shape tier_members[] = {
-	ATTR("name", SHAPE_STRING), ATTR("max_resources", SHAPE_NUMBER), ATTR("description", SHAPE_STRING), END
+	ATTR("name", SHAPE_STRING), ATTR("max_resources", SHAPE_NUMBER), ATTR("description", SHAPE_STRING), OWNED("tenants", SHAPE_NUMBER),
+	OWNED("etag", SHAPE_STRING), END
+};
+const struct repr_document tier_document = {
+	.body = { .name = "tier", .kind = SHAPE_OBJECT, .members = tier_members }
 };
 static const struct shape tier_item = { .name = "tier", .kind = SHAPE_OBJECT, .members = tier_members };
 static const struct shape tier_list_members[] = {

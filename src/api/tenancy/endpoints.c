@@ -31,6 +31,9 @@ static const struct endpoint endpoints[] = {
 	{ "listCounts", list_counts },
 	{ "listAllCounts", list_all_counts },
 	{ "listTiers", list_tiers },
+	{ "getTier", get_tier },
+	{ "putTier", put_tier },
+	{ "deleteTier", delete_tier },
 
 	{ "listWebhooks", list_webhooks },
 	{ "getWebhook", get_webhook },

@@ -43,6 +43,7 @@ extern const struct repr_document webhook_document;
 extern const struct repr_document webhook_list_document;
 extern const struct repr_document delivery_list_document;
 extern const struct repr_document webhook_done_document;
+extern const struct repr_document tier_document;
 extern const struct repr_document tier_list_document;
 extern const struct repr_document token_document;
 extern const struct repr_document token_list_document;
@@ -142,7 +143,7 @@ handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_
 handler_fn list_webhooks, get_webhook, put_webhook, delete_webhook, list_deliveries, ping_webhook, revive_webhook, rotate_webhook;
 handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move, list_moves;
 handler_fn list_forwards, put_forward, delete_forward;
-handler_fn list_tiers;
+handler_fn list_tiers, get_tier, put_tier, delete_tier;
 handler_fn list_tokens, get_token, post_token, delete_token;
 
 #endif

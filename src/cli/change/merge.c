@@ -113,7 +113,8 @@ static const char *const resource_owned[] = { "name", "namespace", "tenant", "ui
 static const char *const tenant_owned[] = { "id", "state", "resources", "created_at", "updated_at", "purge_at", "etag",
 	NULL };
 
-static const char *const webhook_settable[] = { "url", "description", "paused", "verbs", "types", "actors" };
+static const char *const webhook_settable[] = { "url", "description", "paused", "verbs", "types", "actors", NULL };
+static const char *const tier_settable[] = { "max_resources", "description", NULL };
 
 static struct doc *without(struct pool *pool, const struct doc *object, const char *const *names)
 {
@@ -147,12 +148,12 @@ static struct doc *tenant_own(struct pool *pool, const struct doc *document, con
 	return result;
 }
 
-static struct doc *webhook_own(struct pool *pool, const struct doc *document)
+static struct doc *only(struct pool *pool, const struct doc *document, const char *const *names)
 {
 	struct doc *own = doc_new_object(pool);
 
-	for (size_t i = 0; i < COUNT_OF(webhook_settable); i++)
-		keep_member(pool, own, document, str_c(webhook_settable[i]));
+	for (; *names != NULL; names++)
+		keep_member(pool, own, document, str_c(*names));
 	return own;
 }
 
@@ -167,7 +168,9 @@ struct doc *cli_document_own(struct pool *pool, const struct doc *document, cons
 	if (kind == TARGET_PROVIDER)
 		return provider_own(pool, document);
 	if (kind == TARGET_WEBHOOK)
-		return webhook_own(pool, document);
+		return only(pool, document, webhook_settable);
+	if (kind == TARGET_TIER)
+		return only(pool, document, tier_settable);
 	struct doc *own = doc_copy(pool, document);
 	keep_member(pool, own, other, STR("metadata"));
 	if (doc_get(own, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)

@@ -137,30 +137,6 @@ static void print_secret(const struct cli *cli, const struct doc *document)
 		printf("secret: %.*s\n", STR_ARG(cli_text_tame(cli->pool, doc_string(secret))));
 }
 
-// Makes the whole document: what the webhook is now, if there is one, with the members that were given. change->etag is that of what was
-// read, unless options say what to compare with. Exit code.
-static int complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
-{
-	enum tenure_status status = tenure_resource_get(target->resource);
-	struct doc *held = NULL;
-	size_t n;
-
-	if (status != TENURE_OK && status != TENURE_NOT_FOUND)
-		return cli_fail_status(cli, status, target->label);
-	if (status == TENURE_OK) {
-		const char *text = tenure_resource_document(target->resource, &n);
-		int code = cli_input_parse(cli, str_n(text, n), target->label, &held);
-		if (code != EX_OK)
-			return code;
-		if (cli->options[OPT_ETAG] == NULL && cli->options[OPT_NO_ETAG] == NULL)
-			change->etag = str_dup(cli->pool, str_c(tenure_resource_etag(target->resource))).p;
-	}
-	const struct doc *base = held != NULL ? cli_document_own(cli->pool, held, NULL, TARGET_WEBHOOK) : doc_new_object(cli->pool);
-	change->document = doc_merge_patch(cli->pool, base, given);
-	change->base = base;
-	return EX_OK;
-}
-
 int command_webhook_set(struct cli *cli)
 {
 	struct change change = { .kind = CHANGE_PUT };
@@ -176,7 +152,7 @@ int command_webhook_set(struct cli *cli)
 	else if (cli->options[OPT_FILE] != NULL)
 		change.document = given;
 	else
-		code = complete(cli, &target, given, &change);
+		code = change_complete(cli, &target, given, &change);
 	if (code == EX_OK) {
 		change.body = doc_text(cli->pool, change.document);
 		code = change_make(cli, &target, &change);

@@ -242,7 +242,7 @@ struct merge {
 // Three-way merge: what each side made of base. An array counts as one value.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
-enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER, TARGET_WEBHOOK };
+enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER, TARGET_WEBHOOK, TARGET_TIER };
 // Prints to stdout what is different between two documents: a line for each member's value before (-) and after (+). One that is no
 // object counts as empty. Returns how many members differ. (difference.c)
 size_t cli_difference_print(struct cli *cli, const struct doc *before, const struct doc *after);
@@ -271,6 +271,9 @@ struct change {
 int change_make(struct cli *cli, const struct target *target, struct change *change);
 // The same with a body made of its document, if it has one. Frees the target's resource.
 int target_change(struct cli *cli, struct target *target, struct change *change);
+// Makes the whole document of a PUT: what the target is now, if it exists, with the members of given; null removes one. change->base is what
+// it is now, and change->etag the etag of that, unless options say what to compare with. Asks the service. Exit code. (complete.c)
+int change_complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change);
 // Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
 int cli_create(struct cli *cli, const struct target *target, const struct doc *document);
 // Chooses the etag by the options. Sets the change's base to the document of that etag if it is remembered. Exit code.
@@ -498,6 +501,9 @@ int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
 int command_move_list(struct cli *cli);
 int command_tier_list(struct cli *cli);
+int command_tier_show(struct cli *cli);
+int command_tier_set(struct cli *cli);
+int command_tier_delete(struct cli *cli);
 int command_token_list(struct cli *cli);
 int command_token_create(struct cli *cli);
 int command_token_delete(struct cli *cli);

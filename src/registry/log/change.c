@@ -4,11 +4,13 @@
 
 #include "registry/log/change.h"
 
+#include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/settings.h"
 #include "registry/log/changed_fields.h"
 #include "registry/log/selectable.h"
 #include "registry/type/type.h"
+#include "repr/json/doc.h"
 #include "sql/changes.h"
 #include "sql/former.h"
 
@@ -148,9 +150,12 @@ struct db_call change_of_tenant_update(struct registry *registry, const struct t
 
 struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field)
 {
-	struct str fields = str_printf(registry->pool, "[\"%.*s\"]", STR_ARG(field));
+	struct buf fields = buf_new(registry->pool, 64);
 
-	return of_tenant(registry, "updated", tenant, tenant->etag, tenant->etag, fields, STR(""));
+	buf_addc(&fields, '[');
+	json_add_string(&fields, field);
+	buf_addc(&fields, ']');
+	return of_tenant(registry, "updated", tenant, tenant->etag, tenant->etag, buf_str(&fields), STR(""));
 }
 
 // ---- what an update replaces

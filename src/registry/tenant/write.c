@@ -46,18 +46,19 @@ static enum outcome read_policy(struct registry *registry, struct tenant *tenant
 		"spec.multiTenancyCRDPolicy must be " TYPE_POLICY_LOCAL ", " TYPE_POLICY_SYSTEM " or " TYPE_POLICY_NEVER);
 }
 
+// Finds the tier that the tenant gets, and keeps it from being removed until the transaction ends.
 static enum outcome find_tier(struct registry *registry, struct str name, uint64_t *id, struct tenant *tenant)
 {
-	const struct sql_tier_get in = { .name = name };
+	const struct sql_tier_take in = { .name = name };
 	struct db_rows rows;
-	enum db_result result = sql_tier_get_run(registry->db, registry->pool, &in, &rows);
+	enum db_result result = sql_tier_take_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-			"there is no tier \"%.*s\"; `tenure-manage tier list` names those there are", STR_ARG(name));
-	const struct sql_tier_get_row *tier = sql_tier_get_row(&rows, 0);
+			"there is no tier \"%.*s\"; GET /v2.0/all/tiers lists them", STR_ARG(name));
+	const struct sql_tier_take_row *tier = sql_tier_take_row(&rows, 0);
 	*id = tier->id;
 	tenant->tier = name;
 	tenant->has_limit = !tier->max_resources_is_null;

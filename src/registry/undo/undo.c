@@ -402,6 +402,10 @@ static enum outcome restore_tenant(struct undo *undo)
 		undo_block(undo, STR(""), "token", STR("a token was made or revoked: revoke it, or make another one"));
 		return OUTCOME_OK;
 	}
+	if (str_starts(undo_row(undo, 0)->fields, STR("[\"/tiers/"))) {
+		undo_block(undo, STR(""), "tier", STR("a tier was made, changed or deleted: set it to what it was"));
+		return OUTCOME_OK;
+	}
 	enum db_result result = sql_undo_former_tenant_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)

@@ -163,6 +163,7 @@ sub state {
         "SELECT COUNT(*), MD5(GROUP_CONCAT(t.id, HEX(t.etag), COALESCE(t.live, '-') ORDER BY t.id SEPARATOR ',')) FROM tenants t WHERE t.name <> 'globex'",
         "SELECT COUNT(*) FROM resource_traits rt JOIN resources r ON r.id = rt.resource_id JOIN tenants t ON t.id = r.tenant_id WHERE $whose",
         'SELECT COUNT(*), MD5(GROUP_CONCAT(w.id, HEX(w.etag) ORDER BY w.id)) FROM webhooks w', 'SELECT COUNT(*) FROM webhook_messages',
+        'SELECT COUNT(*), MD5(GROUP_CONCAT(i.id, i.name, i.description ORDER BY i.id)) FROM tiers i',
         'SELECT COUNT(*) FROM inventories', 'SELECT COUNT(*) FROM allocations', 'SELECT COUNT(*) FROM moves');
 }
 
@@ -218,7 +219,7 @@ sub _fillings {
     }
     my @tenants = $route->{path} =~ /\{tenant\}/ ? (['acme', 'nope'], ['system', 'nobody'], 'globex') : ('globex');
     my $namespaced = $route->{path} =~ /\{namespace\}/;
-    my %thing = (namespace => $name->('acme-space'), name => $name->('acme-thing'), subresource => 'status', move => $pair{move}, request => $pair{move}, token => $pair{token}, trait => 'HW_CPU_X86_AVX',
+    my %thing = (namespace => $name->('acme-space'), name => $name->('acme-thing'), subresource => 'status', move => $pair{move}, request => $pair{move}, token => $pair{token}, tier => 'bronze', trait => 'HW_CPU_X86_AVX',
         type => $name->('acmegizmos.acme.example.com'));
     $thing{type}[1] = 'nopegizmos.acme.example.com';
     my @kinds = { plural => 'configmaps' };

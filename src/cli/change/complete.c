@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of some members of what can only be replaced as a whole: webhooks, tiers.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "cli/core/cli.h"
+
+int change_complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
+{
+	enum tenure_status status = tenure_resource_get(target->resource);
+	struct doc *held = NULL;
+	size_t n;
+
+	if (status != TENURE_OK && status != TENURE_NOT_FOUND)
+		return cli_fail_status(cli, status, target->label);
+	if (status == TENURE_OK) {
+		const char *text = tenure_resource_document(target->resource, &n);
+		int code = cli_input_parse(cli, str_n(text, n), target->label, &held);
+		if (code != EX_OK)
+			return code;
+		if (cli->options[OPT_ETAG] == NULL && cli->options[OPT_NO_ETAG] == NULL)
+			change->etag = str_dup(cli->pool, str_c(tenure_resource_etag(target->resource))).p;
+	}
+	const struct doc *base = held != NULL ? cli_document_own(cli->pool, held, NULL, target->kind) : doc_new_object(cli->pool);
+	change->document = doc_merge_patch(cli->pool, base, given);
+	change->base = base;
+	return EX_OK;
+}
