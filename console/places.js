@@ -41,7 +41,7 @@ export function changeColumns(tenant) {
 	const owner = (change) => tenant ?? change.tenant;
 	return [
 		{ title: 'When', class_: '.when', cell: (change) => time(change.at) },
-		{ title: 'What', class_: '.what', cell: (change) => verb(change.verb) },
+		{ title: 'What', class_: '.what', cell: (change) => [verb(change.verb), change.moved ? ` ${change.moved}` : null] },
 		...tenant === undefined ? [{ title: 'Tenant', cell: (change) => change.tenant
 			? [change.from_tenant ? [change.from_tenant, ' ', icon('move'), ' '] : null, h('a', { href: tenantScreen(change.tenant), tabindex: '-1' }, change.tenant)] : '' }] : [],
 		{ title: 'Resource', class_: '.grow', cell: (change) => change.resource && owner(change)

@@ -40,7 +40,7 @@ sub told {
 subtest 'filters' => sub {
     my $list = '/v2.0/t1/changes';
     my @all  = told($ann, $list);
-    is scalar @all, 7, 'seven in all' or diag explain \@all;
+    is scalar @all, 8, 'eight in all' or diag explain \@all;
     is_deeply [told($ann, "$list?order=newest")], [reverse @all], 'the newest first';
     is_deeply [told($ann, "$list?actor=bob")], ['created persistentvolumes/Disk-1'], 'by whom';
     is_deeply [told($ann, "$list?verb=deleted")], ['deleted namespaces/default/configmaps/web'], 'what was done';
@@ -50,7 +50,7 @@ subtest 'filters' => sub {
     is_deeply [told($ann, "$list?resource=namespaces/default/configmaps/web&order=newest")],
         [map { "$_ namespaces/default/configmaps/web" } 'deleted', 'updated', 'created'], 'of a resource';
     is_deeply [told($ann, "$list?resource=" . $made{web}->json->{metadata}{uid} . '&verb=updated')], ['updated namespaces/default/configmaps/web'], 'by its uid';
-    is_deeply [told($ann, "$list?text=DISK")], ['created persistentvolumes/Disk-1'], 'with a text, in any case';
+    is_deeply [told($ann, "$list?text=DISK")], ['created persistentvolumes/Disk-1', 'moved persistentvolumes/Disk-1'], 'with a text, in any case';
     is_deeply [told($ann, "$list?text=/data/color")], ['updated namespaces/default/configmaps/web'], '... in the fields';
     is_deeply [told($ann, "$list?text=$_")], [], "not by what is no part of a change: $_" for 'c2VjcmV0', 'secret-text', 'blue', '%25', '_';
     is_deeply [told($ann, "$list?actor=an%25")], [], 'an actor is no pattern';
@@ -68,7 +68,7 @@ subtest 'times' => sub {
     my $day = $instance->sql_value("SELECT DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL 5 DAY, '%Y-%m-%dT%TZ')");
     $ann->put("$at/configmaps/late", json => {});
     is_deeply [told($ann, "/v2.0/t1/changes?from=$day")], ['created namespaces/default/configmaps/late'], 'from then on';
-    is scalar(told($ann, "/v2.0/t1/changes?to=$day")), 7, 'until then';
+    is scalar(told($ann, "/v2.0/t1/changes?to=$day")), 8, 'until then';
     my ($exact) = grep { ($_->{resource} // '') =~ /late/ } @{ $ann->get('/v2.0/t1/changes?order=newest')->json->{changes} };
     my $second = $exact->{at};
     is_deeply [told($ann, "/v2.0/t1/changes?from=$second")], ['created namespaces/default/configmaps/late'], 'from is included';
@@ -87,8 +87,11 @@ subtest 'whose' => sub {
     $instance->combined("ann:t1:$_")->get('/v2.0/all/changes')->is_status(403, "nor has a tenant's $_") for 'reader', 'admin';
     my $text = $ann->get('/v2.0/t1/changes')->text;
     unlike $text, qr/t2|tenant"/, 'a tenant is not told of others';
+    is_deeply [map { [@$_{qw(verb moved resource)}] } @{ $ann->get('/v2.0/t1/changes?verb=moved')->json->{changes} }],
+        [['moved', 'out', 'persistentvolumes/Disk-1']], 'but that something went';
     my ($moved) = @{ $instance->service('eve:t2:reader')->get('/v2.0/t2/changes?verb=moved')->json->{changes} };
-    ok $moved && !exists $moved->{from_tenant}, 'nor where a resource came from';
+    is $moved->{moved}, 'in', 'or came';
+    ok !exists $moved->{from_tenant}, '... not from where';
     my ($of_all) = @{ $admin->get('/v2.0/all/changes?verb=moved')->json->{changes} };
     is "$of_all->{from_tenant} $of_all->{tenant}", 't1 t2', 'an operator is';
     my @all = @{ $admin->get('/v2.0/all/changes?order=newest&limit=1000')->json->{changes} };

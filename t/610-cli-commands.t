@@ -84,7 +84,7 @@ subtest 'changes' => sub {
     $seen->ends(0, qw(configmaps patch web data.color=red --no-etag));
     my @changes = @{ $seen->json(qw(changes list)) };
     is_deeply [map { $_->{verb} } @changes], [qw(created created created updated)], 'the tenant, its namespace and the resource';
-    like $seen->ends(0, qw(changes list))->{out}, qr/\AID +AT +ACTOR +VERB +RESOURCE +FIELDS\n.* updated +namespaces\/default\/configmaps\/web +\/data\/color *\n\z/s,
+    like $seen->ends(0, qw(changes list))->{out}, qr/\AID +AT +ACTOR +VERB +MOVED +RESOURCE +FIELDS\n.* updated +namespaces\/default\/configmaps\/web +\/data\/color *\n\z/s,
         'a table';
     is $seen->ends(0, qw(changes list --columns verb --format csv --after), $changes[2]{id})->{out}, "verb\nupdated\n", 'those behind one';
     is $seen->ends(0, qw(changes list --columns id --format csv --limit 2))->{out}, "id\n$changes[0]{id}\n$changes[1]{id}\n", 'some';

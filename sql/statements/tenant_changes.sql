@@ -8,41 +8,43 @@
 c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, c.etag_after,
 c.fields, c.tenant_id, c.from_tenant_id, c.moves, t.name AS tenant, f.name AS from_tenant
 
--- The ids between which a call looks.
--- @choice change_whose
--- @case tenant
-c.tenant_id = :tenant_id AND c.id > :above AND c.id < :below
--- @case all
-c.id > :above AND c.id < :below
-
 -- @choice change_order
 -- @case oldest
-c.id
+id
 -- @case newest
-c.id DESC
+id DESC
 
--- The changes that a call looks at, at most scan of them: an index gives their ids in order. Only these are read and compared with
--- what is asked for, so a call costs no more, however rare that is.
--- @fragment changes_looked_at
-(SELECT c.id FROM changes c WHERE {change_whose} ORDER BY {change_order} LIMIT :scan) s
+-- The changes that a call looks at, at most scan of them: indexes give their ids in order. Only these are read and compared with
+-- what is asked for, so a call costs no more, however rare that is. Of a tenant also those that moved something away from it.
+-- @fragment change_between
+c.id > :above AND c.id < :below ORDER BY {change_order} LIMIT :scan
+-- @choice change_whose
+-- @case tenant
+((SELECT c.id FROM changes c WHERE c.tenant_id = :tenant_id AND {change_between})
+UNION
+(SELECT c.id FROM changes c WHERE c.from_tenant_id = :tenant_id AND {change_between})
+ORDER BY {change_order} LIMIT :scan) s
+-- @case all
+(SELECT c.id FROM changes c WHERE {change_between}) s
 
 -- How many they are, the lowest id of them and the highest.
 -- @statement change_extent
 -- @in tenant_id uint, above uint, below uint, scan uint
 -- @out n uint, lowest uint, highest uint
--- @scans the ids that the index gave: at most scan
+-- @scans the ids that the indexes gave: at most scan
+-- @sorts the ids that the indexes gave: at most twice scan
 SELECT COUNT(*) AS n, CAST(COALESCE(MIN(s.id), 0) AS UNSIGNED) AS lowest, CAST(COALESCE(MAX(s.id), 0) AS UNSIGNED) AS highest
-FROM {changes_looked_at};
+FROM {change_whose};
 
 -- Those of them that are asked for. text is looked for without regard to case, in what the answer shows.
 -- @statement change_list
 -- @in tenant_id uint, above uint, below uint, scan uint, limit uint, actor text null, verb text null, plural text null, group text null,
 --      uid bytes null, namespace text null, name text null, since time, until time, text text null
 -- @out c told_change
--- @scans the ids that the index gave: at most scan
--- @sorts the ids that the index gave: at most scan
+-- @scans the ids that the indexes gave: at most scan
+-- @sorts the ids that the indexes gave: at most twice scan
 SELECT {told_change}
-FROM {changes_looked_at}
+FROM {change_whose}
 STRAIGHT_JOIN changes c ON c.id = s.id
 STRAIGHT_JOIN tenants t ON t.id = c.tenant_id
 LEFT JOIN tenants f ON f.id = c.from_tenant_id

@@ -29,17 +29,28 @@ static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, 
 		doc_set_str(pool, doc, name, conditions_etag_text(pool, (const uint8_t *)bytes.p));
 }
 
-// of_all: the change is in a list of all tenants, for operators: it tells whose it is, and whose it was before a move.
-static struct doc *change_doc(struct call *call, const struct change *change, bool of_all)
+// A list of all tenants, for operators, tells whose the resource is, and whose it was before a move. That of one tenant tells whether it
+// came or left, without the other tenant's name.
+static void set_owner(struct pool *pool, struct doc *doc, const struct change *change, struct str tenant)
+{
+	bool moved = change->from_tenant.p != NULL;
+
+	if (tenant.p == NULL)
+		doc_set_str(pool, doc, "tenant", change->tenant);
+	if (tenant.p == NULL && moved)
+		doc_set_str(pool, doc, "from_tenant", change->from_tenant);
+	if (tenant.p != NULL && moved)
+		doc_set_str(pool, doc, "moved", str_eq(change->tenant, tenant) ? STR("in") : STR("out"));
+}
+
+// tenant: whose list it is in; p NULL: that of all.
+static struct doc *change_doc(struct call *call, const struct change *change, struct str tenant)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = tenancy_change_doc(pool, change->id, change->at_us, change->actor, change->request_id, change->verb);
 	const struct stored_place place = { .table = "changes", .column = "fields", .id = change->id };
 
-	if (of_all)
-		doc_set_str(pool, doc, "tenant", change->tenant);
-	if (of_all && change->from_tenant.p != NULL)
-		doc_set_str(pool, doc, "from_tenant", change->from_tenant);
+	set_owner(pool, doc, change, tenant);
 	if (change->type != NULL)
 		doc_set_str(pool, doc, "resource", resource_path(pool, change->type, change->space, change->name));
 	doc_set_str(pool, doc, "uid", uuid_str(pool, change->uid));
@@ -176,7 +187,7 @@ static enum outcome answer(struct call *call, struct str path, const struct chan
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
 
 	for (size_t i = 0; i < page->n; i++)
-		doc_push(items, change_doc(call, &page->list[i], query->tenant.p == NULL));
+		doc_push(items, change_doc(call, &page->list[i], query->tenant));
 	doc_set(doc, STR("changes"), items);
 	doc_set_u64(call->pool, doc, "upto", page->upto);
 	if (page->more)

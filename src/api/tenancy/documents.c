@@ -270,6 +270,7 @@ static const struct shape change_members[] = {
 	ATTR("verb", SHAPE_STRING),
 	ATTR("tenant", SHAPE_STRING),
 	ATTR("from_tenant", SHAPE_STRING),
+	ATTR("moved", SHAPE_STRING),
 	ATTR("resource", SHAPE_STRING),
 	ATTR("uid", SHAPE_STRING),
 	ATTR("revision", SHAPE_NUMBER),

@@ -11,8 +11,8 @@
 enum { PAGE = 1000, FOLLOW_LAST = 10, FOLLOW_PAUSE_S = 1 };
 
 static const struct column columns[] = {
-	{ "id", "id" }, { "at", "at" }, { "actor", "actor" }, { "verb", "verb" }, { "resource", "resource" }, { "fields", "fields" },
-	{ "revision", "revision" }, { "uid", "uid" }, { "request", "request_id" }, { "etag-before", "etag_before" },
+	{ "id", "id" }, { "at", "at" }, { "actor", "actor" }, { "verb", "verb" }, { "moved", "moved" }, { "resource", "resource" },
+	{ "fields", "fields" }, { "revision", "revision" }, { "uid", "uid" }, { "request", "request_id" }, { "etag-before", "etag_before" },
 	{ "etag-after", "etag_after" }, { "tenant", "tenant" }, { "from", "from_tenant" },
 };
 static const struct column columns_of_all[] = {
@@ -20,7 +20,7 @@ static const struct column columns_of_all[] = {
 	{ "fields", "fields" }, { "from", "from_tenant" }, { "revision", "revision" }, { "uid", "uid" }, { "request", "request_id" },
 	{ "etag-before", "etag_before" }, { "etag-after", "etag_after" },
 };
-enum { SHOWN = 6, SHOWN_OF_ALL = 8 };
+enum { SHOWN = 7, SHOWN_OF_ALL = 8 };
 
 // The progress of reading the changes page by page.
 struct reading {

@@ -133,7 +133,7 @@ static enum outcome read_page(struct registry *registry, enum sql_change_whose w
 		.since = query->since_us, .until = query->until_us, .text = query->text,
 	};
 	struct db_call calls[] = {
-		sql_change_extent_call(registry->pool, whose, order, &extent),
+		sql_change_extent_call(registry->pool, order, whose, &extent),
 		sql_change_list_call(registry->pool, whose, order, &in),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
