@@ -176,6 +176,29 @@ subtest 'tests that failed beside others' => sub {
     unlike $text, qr/Once more/, 'as that is no chance';
 };
 
+# The areas that run all API tests: with small tests in place of these, and no build.
+subtest 'the area of all API tests' => sub {
+    spew("t/9$_-all.t", "print qq(1..2\nok 1\nok 2\n);\n") for 10 .. 14;
+    spew('t/920-all.t', "print qq(1..0 # SKIP no reason\n);\n");
+    spew("scripts/long/$_", slurp("$top/scripts/long/$_") =~ s/^# builds: .*$/# builds: none/mr, 0755) for 'tests', 'tests-sanitizers';
+    local @ENV{qw(TENURE_BUILD TENURE_LONG_TESTS)} = ($tree, '-all');
+    my %ran;
+    for my $shard (1, 2) {
+        my ($code, $text) = run("scripts/check --long tests --shard $shard/2");
+        is $code, 0, "part $shard passes" or diag $text;
+        $ran{$_}++ for $text =~ /(t\/9\d\d-all)\b[^\n]* (?:ok|skipped)/g;
+    }
+    is_deeply \%ran, { map { ("t/9$_-all" => 1) } 10 .. 14, 20 }, 'each test is in one part';
+    is last_row()->[7], 'passed', 'the row says so';
+    my %count = map { /^(.*) (\d+)$/ ? ($1 => $2) : () } split /, /, last_row()->[5];
+    is $count{files}, 3, 'with the number of files';
+    spew('t/921-all.t', "print qq(1..1\nnot ok 1\n); exit 1;\n");
+    my ($code) = run('TENURE_TEST_FACTOR=7 scripts/check --long tests-sanitizers');
+    isnt $code, 0, 'a test that fails';
+    is last_row()->[7], 'FAILED: t/921-all.t', 'is named in the row';
+    is last_row()->[5], 'files 7, tests 11, skipped 1, unstable 0', 'with what was run';
+};
+
 # The long run of strangers builds the program with such changes, which its sample has to find.
 subtest 'the holes of scripts/long/strangers' => sub {
     my $holes = slurp("$top/scripts/long/strangers");
