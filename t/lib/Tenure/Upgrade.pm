@@ -164,6 +164,8 @@ sub serve {
         open STDOUT, '>>', "$self->{dir}/error.log" or POSIX::_exit(127);
         open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
         my $program = $option{program} // "$build/tenured";
+        # So that what is past its retention on the day of the test is there, as in the dump.
+        local $ENV{TENURE_HOST_REAP_INTERVAL} = 0 if !defined $option{program};
         exec { $program } 'tenured', '-c', "$self->{dir}/tenure.conf", '-e', 'combined' or POSIX::_exit(127);
     }
     $self->{pid} = $pid;
@@ -191,6 +193,19 @@ sub ask {
     push @params, 'HTTP_' . (uc($_) =~ tr/-/_/r), $header{$_} for sort keys %header;
     return eval { Tenure::FastCGI->connect("$self->{dir}/s", timeout => 60)->request(method => $method, uri => $path, params => \@params,
         defined $content ? (body => $json->encode($content)) : ()) };
+}
+
+# The columns of each table: { table => "a, b, …" }.
+sub columns {
+    my ($self) = @_;
+    return { map { split /\t/ } split /\n/, $self->sql("SELECT table_name, GROUP_CONCAT(column_name ORDER BY ordinal_position SEPARATOR ', ')
+        FROM information_schema.columns WHERE table_schema = '$self->{name}' GROUP BY table_name") };
+}
+
+# The rows of these columns: { table => [a line for each, sorted] }.
+sub rows {
+    my ($self, $columns) = @_;
+    return { map { $_ => [sort split /\n/, $self->sql("SELECT $columns->{$_} FROM `$_`")] } keys %$columns };
 }
 
 # The tables, columns, keys and settings of the database, one a line, sorted.
