@@ -12,6 +12,7 @@
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "manage/dump_line.h"
+#include "manage/dump_reader.h"
 #include "manage/record.h"
 #include "manage/restore_all.h"
 #include "registry/cache/coherence.h"
@@ -26,52 +27,35 @@
 #include "sql/tenants.h"
 #include "sql/transfer.h"
 
-enum { BATCH_RECORDS = 200, BATCH_BYTES = 512 * 1024, TELL_CONFLICTS = 10000 };
+enum { BATCH_RECORDS = 200, TELL_CONFLICTS = 10000 };
 
 // The kinds of lines, in the order in which a file has them.
 enum kind { KIND_DUMP, KIND_TENANT, KIND_TYPE, KIND_TRAIT, KIND_CLASS, KIND_RESOURCE, KIND_CONSUMER, KIND_ALLOCATION, KIND_END, KIND__N };
-static const char *const kind_names[KIND__N] = { "dump", "tenant", "type", "trait", "class", "resource", "consumer", "allocation", "end" };
+static const struct dump_kind kinds[KIND__N] = { { "dump", true }, { "tenant", true }, { "type", false }, { "trait", false }, { "class", false },
+	{ "resource", false }, { "consumer", false }, { "allocation", false }, { "end", false } };
 
 struct restore {
 	struct manage *manage;
 	struct registry *registry;
-	FILE *file;
-	const char *path;
+	const char *path;     // of the file
 	struct str name;      // of the tenant here; p NULL: as in the file
 	struct str tier;      // of the tenant here; p NULL: as in the file
 	bool dry_run, keep_invalid;
-	struct pool *lines;   // for one batch of lines
-	// the pass
+	struct dump_reader reader;
+	struct pool *lines;   // the reader's
 	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE, PASS_VERIFY } pass;
-	uint64_t line;        // the present one
-	enum kind kind;
-	struct db_list batch; // records that are not written yet
 	uint64_t n_conflicts, n_resources;
 	uint64_t tenant_id;   // of the tenant that was written, and its name
 	struct str tenant;
 	int code;             // EX_OK, or why it ends
 };
 
-// Says which line is wrong, and ends the pass.
-static bool PRINTF_LIKE(2, 3) refuse(struct restore *restore, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	restore->code = manage_fail(EX_DATAERR, "%s: line %llu %s", restore->path, (unsigned long long)restore->line, text);
-	return false;
-}
-
 static bool fail(struct restore *restore, enum db_result result)
 {
 	if (result == DB_DUPLICATE)
 		restore->code = manage_fail(EX_DATAERR, "somebody made something of the same name or uid meanwhile: run it again to see what");
 	else if (result == DB_REFUSED)
-		refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", restore->batch.n > 0 ? restore->batch.n - 1 : 0,
-			db_error(restore->manage->db));
+		dump_reader_refuse_batch(&restore->reader, "has a value that can't be stored: %s", db_error(restore->manage->db));
 	else
 		restore->code = manage_db_fail(restore->manage, result, "can't restore the tenant");
 	return false;
@@ -84,12 +68,12 @@ static bool check_dump(struct restore *restore, const struct doc *doc)
 	uint64_t format = record_number(doc, "format"), schema = record_number(doc, "schema");
 
 	if (format != DUMP_FORMAT)
-		return refuse(restore, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
+		return dump_reader_refuse(&restore->reader, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
 	if (schema > REGISTRY_SCHEMA_VERSION)
-		return refuse(restore, "is of schema version %llu, and this program knows %d: restore with the release that made it, or a later one",
+		return dump_reader_refuse(&restore->reader, "is of schema version %llu, and this program knows %d: restore with the release that made it, or a later one",
 			(unsigned long long)schema, REGISTRY_SCHEMA_VERSION);
 	if (!str_eq(record_text(doc, "holds"), STR("tenant")))
-		return refuse(restore, "holds no tenant");
+		return dump_reader_refuse(&restore->reader, "holds no tenant");
 	return true;
 }
 
@@ -109,9 +93,9 @@ static bool check_tenant(struct restore *restore, const struct doc *doc)
 	struct str name = name_of(restore, doc);
 
 	if (!registry_id_is_valid(name) || realm_reserved(name) != NULL)
-		return refuse(restore, "names a tenant that there can't be: use --as");
+		return dump_reader_refuse(&restore->reader, "names a tenant that there can't be: use --as");
 	if (!record_uid(doc, &uid) || !record_is_object(restore->lines, record_text(doc, "metadata")) || !record_is_object(restore->lines, record_text(doc, "object")))
-		return refuse(restore, "is no tenant: it needs uid, metadata and object");
+		return dump_reader_refuse(&restore->reader, "is no tenant: it needs uid, metadata and object");
 	return true;
 }
 
@@ -155,7 +139,7 @@ static bool look_for_batch(struct restore *restore, struct str rows_text)
 	struct db_rows rows = { .n = 0 };
 	enum db_result result = DB_OK;
 
-	switch (restore->kind) {
+	switch (restore->reader.kind) {
 	case KIND_TYPE:
 		result = sql_restore_taken_types_run(db, pool, &(struct sql_restore_taken_types){ .rows = rows_text }, &rows);
 		break;
@@ -218,9 +202,9 @@ static bool write_shared(struct restore *restore, struct str rows)
 	struct db *db = registry->db;
 	enum db_result result;
 
-	if (restore->kind == KIND_TYPE)
+	if (restore->reader.kind == KIND_TYPE)
 		result = sql_restore_types_run(db, restore->lines, &(struct sql_restore_types){ .rows = rows }, NULL);
-	else if (restore->kind == KIND_TRAIT)
+	else if (restore->reader.kind == KIND_TRAIT)
 		result = sql_restore_traits_run(db, restore->lines, &(struct sql_restore_traits){ .rows = rows, .now = registry->stamp_us }, NULL);
 	else
 		result = sql_restore_classes_run(db, restore->lines, &(struct sql_restore_classes){ .rows = rows, .now = registry->stamp_us }, NULL);
@@ -257,8 +241,8 @@ static bool write_resources(struct restore *restore, struct str rows)
 		return fail(restore, result);
 	if (!find_ids(restore, rows, &ids, &n))
 		return false;
-	if (n != restore->batch.n)
-		return refuse(restore, "or one of the %zu before it is of a type that is not here", restore->batch.n - 1);
+	if (n != restore->reader.rows.n)
+		return dump_reader_refuse_batch(&restore->reader, "is of a type that is not here");
 	struct pool *own = registry->pool;
 	registry->pool = pool;
 	struct db_call calls[] = {
@@ -285,7 +269,7 @@ static bool write_allocated(struct restore *restore, struct str rows)
 	struct db_rows written;
 	enum db_result result;
 
-	if (restore->kind == KIND_ALLOCATION) {
+	if (restore->reader.kind == KIND_ALLOCATION) {
 		result = sql_restore_allocations_run(registry->db, pool,
 			&(struct sql_restore_allocations){ .rows = rows, .type_id = provider_type(registry)->id }, &written);
 	} else {
@@ -295,7 +279,7 @@ static bool write_allocated(struct restore *restore, struct str rows)
 	}
 	if (result != DB_OK)
 		return fail(restore, result);
-	return written.affected == restore->batch.n || refuse(restore, "or one of the %zu before it is about something that the file does not have", restore->batch.n - 1);
+	return written.affected == restore->reader.rows.n || dump_reader_refuse_batch(&restore->reader, "is about something that the file does not have");
 }
 
 static bool verify_batch(struct restore *restore, struct str rows_text)
@@ -312,26 +296,19 @@ static bool verify_batch(struct restore *restore, struct str rows_text)
 	return note_conflicts(restore, result, &calls[0].rows) && note_conflicts(restore, result, &calls[1].rows);
 }
 
-// Ends the batch: looks for what is in its way, writes it, or checks what was written.
-static bool flush(struct restore *restore)
+// Looks for what is in the batch's way, writes it, or checks what was written.
+static bool take_batch(void *user, struct str rows)
 {
-	if (restore->batch.n == 0)
-		return true;
-	struct str rows = db_list_end(&restore->batch);
-	bool good = restore->pass == PASS_LOOK                                            ? look_for_batch(restore, rows) :
-		restore->pass == PASS_VERIFY                                              ? verify_batch(restore, rows) :
-		restore->kind == KIND_RESOURCE                                            ? write_resources(restore, rows) :
-		restore->kind == KIND_CONSUMER || restore->kind == KIND_ALLOCATION        ? write_allocated(restore, rows) :
-		                                                                            write_shared(restore, rows);
-	restore->batch.n = 0;
-	return good;
-}
+	struct restore *restore = user;
+	enum kind kind = (enum kind)restore->reader.kind;
 
-static void add(struct restore *restore, struct str object)
-{
-	if (restore->batch.n == 0)
-		restore->batch = db_list_new(restore->lines, BATCH_BYTES / 8);
-	buf_add(db_list_item(&restore->batch), object);
+	if (restore->pass == PASS_LOOK)
+		return look_for_batch(restore, rows);
+	if (restore->pass == PASS_VERIFY)
+		return verify_batch(restore, rows);
+	if (kind == KIND_RESOURCE)
+		return write_resources(restore, rows);
+	return kind == KIND_CONSUMER || kind == KIND_ALLOCATION ? write_allocated(restore, rows) : write_shared(restore, rows);
 }
 
 // ---- resources
@@ -359,15 +336,15 @@ static bool check_resource(struct restore *restore, const struct doc *doc)
 	struct uuid uid;
 
 	if (!record_uid(doc, &uid) || !registry_id_is_valid(name) || record_number(doc, "revision") == 0)
-		return refuse(restore, "is no resource: it needs uid, name and revision");
+		return dump_reader_refuse(&restore->reader, "is no resource: it needs uid, name and revision");
 	if (!record_is_object(restore->lines, record_text(doc, "meta")) || !record_is_object(restore->lines, record_text(doc, "body")))
-		return refuse(restore, "is no resource: meta and body must be JSON objects, as texts");
+		return dump_reader_refuse(&restore->reader, "is no resource: meta and body must be JSON objects, as texts");
 	if (!has_trait_list(restore, doc))
-		return refuse(restore, "is no resource: traits must be null, or a JSON array of names, as a text");
+		return dump_reader_refuse(&restore->reader, "is no resource: traits must be null, or a JSON array of names, as a text");
 	uint64_t live = record_number(doc, "live");
 	bool pinned = str_eq(record_text(doc, "plural"), STR("namespaces")) && record_text(doc, "group").n == 0 && str_eq(name, STR("default"));
 	if (live != (pinned ? RESOURCE_PINNED : RESOURCE_COUNTED))
-		return refuse(restore, "is no resource: live must be 2 for the namespace \"default\", and 1 for all else");
+		return dump_reader_refuse(&restore->reader, "is no resource: live must be 2 for the namespace \"default\", and 1 for all else");
 	return true;
 }
 
@@ -412,7 +389,7 @@ static bool verify_resource(struct restore *restore, const struct doc *doc)
 		fits = record_fits(registry, doc, &resource, !restore->keep_invalid, &reason, &failed);
 	}
 	if (reason.p != NULL)
-		tell(restore, str_printf(pool, "line %llu, %.*s %.*s: %.*s", (unsigned long long)restore->line, STR_ARG(record_text(doc, "plural")),
+		tell(restore, str_printf(pool, "line %llu, %.*s %.*s: %.*s", (unsigned long long)restore->reader.line, STR_ARG(record_text(doc, "plural")),
 			STR_ARG(resource.name), STR_ARG(reason)));
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry->pool = own;
@@ -421,87 +398,85 @@ static bool verify_resource(struct restore *restore, const struct doc *doc)
 
 // ---- passes
 
-static bool take_record(struct restore *restore, enum kind kind, struct doc *doc, struct str object)
+static bool check_record(struct restore *restore, const struct doc *doc)
 {
-	if (restore->pass == PASS_CHECK)
-		return kind == KIND_DUMP ? check_dump(restore, doc) : kind == KIND_TENANT ? check_tenant(restore, doc) :
-			kind == KIND_RESOURCE ? check_resource(restore, doc) : true;
-	if (kind == KIND_DUMP || kind == KIND_END)
+	switch (restore->reader.kind) {
+	case KIND_DUMP:
+		return check_dump(restore, doc);
+	case KIND_TENANT:
+		return check_tenant(restore, doc);
+	case KIND_RESOURCE:
+		return check_resource(restore, doc);
+	default:
 		return true;
-	if (kind == KIND_TENANT)
-		return restore->pass == PASS_LOOK ? look_for_tenant(restore, doc) : restore->pass == PASS_WRITE ? write_tenant(restore, doc) : true;
-	if (restore->pass == PASS_VERIFY && kind != KIND_RESOURCE)
-		return true;
-	if (restore->pass == PASS_VERIFY && !verify_resource(restore, doc))
-		return false;
-	if (restore->pass == PASS_WRITE && kind == KIND_RESOURCE)
-		complete_resource(restore, doc);
-	if (restore->pass != PASS_LOOK && kind == KIND_RESOURCE) {
-		struct buf text = buf_new(restore->lines, object.n + 256);
-		doc_set_u64(restore->lines, doc, "line", restore->line);
-		doc_write_json(doc, &text);
-		object = buf_str(&text);
 	}
-	add(restore, object);
+}
+
+// The record of a resource goes to the database with the number of its line, by which conflicts are told.
+static void add_resource(struct restore *restore, struct doc *doc, size_t n)
+{
+	struct buf text = buf_new(restore->lines, n + 256);
+
+	doc_set_u64(restore->lines, doc, "line", restore->reader.line);
+	doc_write_json(doc, &text);
+	dump_reader_add(&restore->reader, buf_str(&text));
+}
+
+static bool look_at_record(struct restore *restore, const struct doc *doc, struct str object)
+{
+	if (restore->reader.kind == KIND_TENANT)
+		return look_for_tenant(restore, doc);
+	dump_reader_add(&restore->reader, object);
 	return true;
 }
 
-static bool know_kind(struct restore *restore, struct str name, enum kind *kind)
+static bool write_record(struct restore *restore, struct doc *doc, struct str object)
 {
-	enum kind at = 0;
-
-	while (at < KIND__N && !str_eq_c(name, kind_names[at]))
-		at++;
-	// The first two lines are there once, and begin the file.
-	if (at == KIND__N || at < restore->kind || (restore->line == 1) != (at == KIND_DUMP) || (restore->line == 2) != (at == KIND_TENANT))
-		return refuse(restore, "is \"%.*s\", which is unknown or does not belong there", (int)(name.n < 40 ? name.n : 40), name.p);
-	*kind = at;
+	if (restore->reader.kind == KIND_TENANT)
+		return write_tenant(restore, doc);
+	if (restore->reader.kind == KIND_RESOURCE) {
+		complete_resource(restore, doc);
+		add_resource(restore, doc, object.n);
+	} else {
+		dump_reader_add(&restore->reader, object);
+	}
 	return true;
 }
 
-// Reads a line and does with it what the pass does. *ended: it was the last one.
-static bool take_line(struct restore *restore, struct dump_lines *lines, bool *ended)
+static bool verify_record(struct restore *restore, struct doc *doc, struct str object)
 {
-	struct str name, object, error;
+	if (restore->reader.kind != KIND_RESOURCE)
+		return true;
+	if (!verify_resource(restore, doc))
+		return false;
+	add_resource(restore, doc, object.n);
+	return true;
+}
+
+static bool take_record(void *user, struct str object)
+{
+	struct restore *restore = user;
 	struct doc *doc;
-	enum kind kind = KIND_DUMP;
-	bool more = dump_lines_next(lines, restore->lines, &name, &object, &error);
 
-	restore->line = lines->n + (more || error.p != NULL ? 0 : 1);
-	if (!more)
-		return refuse(restore, "%.*s", STR_ARG(error.p != NULL ? error : STR("is missing: the file was cut off")));
-	if (!know_kind(restore, name, &kind))
+	if (!dump_reader_parse(&restore->reader, object, &doc))
 		return false;
-	if (kind != restore->kind && !flush(restore))
-		return false;
-	restore->kind = kind;
-	if (!doc_parse_json(restore->lines, object, (struct doc_limits){ .depth = 100 }, &doc, &error))
-		return refuse(restore, "is no JSON: %.*s", STR_ARG(error));
-	*ended = kind == KIND_END;
-	if (!take_record(restore, kind, doc, object))
-		return false;
-	return restore->batch.n < BATCH_RECORDS && (restore->batch.n == 0 || restore->batch.text.n < BATCH_BYTES) ? true : flush(restore);
+	if (restore->pass == PASS_CHECK)
+		return check_record(restore, doc);
+	if (restore->reader.kind == KIND_DUMP || restore->reader.kind == KIND_END)
+		return true;
+	if (restore->pass == PASS_LOOK)
+		return look_at_record(restore, doc, object);
+	return restore->pass == PASS_WRITE ? write_record(restore, doc, object) : verify_record(restore, doc, object);
 }
 
 static bool pass(struct restore *restore, enum pass which)
 {
-	struct dump_lines lines = dump_lines_begin(restore->file);
-	bool good = true, ended = false;
-
-	rewind(restore->file);
 	restore->pass = which;
-	restore->kind = KIND_DUMP;
-	restore->batch.n = 0;
-	while (good && !ended) {
-		if (restore->batch.n == 0)
-			pool_clear(restore->lines);
-		good = take_line(restore, &lines, &ended);
-	}
-	if (good && which == PASS_CHECK && getc(restore->file) != EOF) {
-		restore->line++;
-		return refuse(restore, "stands behind the end");
-	}
-	return good;
+	if (dump_reader_run(&restore->reader))
+		return true;
+	if (restore->reader.refusal[0] != '\0')
+		restore->code = manage_fail(EX_DATAERR, "%s: %s", restore->path, restore->reader.refusal);
+	return false;
 }
 
 // Ends the transaction if something forbids the restore.
@@ -607,20 +582,22 @@ int command_restore(struct manage *manage)
 	struct restore restore = { .manage = manage, .registry = &registry, .path = path, .name = as != NULL ? str_c(as) : STR_NONE,
 		.tier = tier != NULL ? str_c(tier) : STR_NONE, .dry_run = manage_option(manage, "--dry-run") != NULL,
 		.keep_invalid = manage_option(manage, "--keep-invalid") != NULL, .lines = pool_new() };
+	struct dump_reader *reader = &restore.reader;
 
 	if (restore.lines == NULL)
 		return manage_fail(EX_OSERR, "no memory");
-	restore.file = open_file(path);
-	if (restore.file == NULL) {
+	*reader = (struct dump_reader){ .file = open_file(path), .kinds = kinds, .n_kinds = KIND__N, .most = BATCH_RECORDS, .record = take_record,
+		.batch = take_batch, .user = &restore, .pool = restore.lines };
+	if (reader->file == NULL) {
 		pool_free(&restore.lines);
 		return manage_fail(EX_NOINPUT, "can't read %s: %s", path, strerror(errno));
 	}
-	bool all = restore_all_is_in(restore.file), without_tokens = manage_option(manage, "--without-tokens") != NULL;
+	bool all = restore_all_is_in(reader->file), without_tokens = manage_option(manage, "--without-tokens") != NULL;
 	int code = check_options(&restore, all, without_tokens);
 	if (code != EX_OK || all) {
 		if (code == EX_OK)
-			code = restore_all(manage, restore.file, path, without_tokens, restore.dry_run);
-		(void)fclose(restore.file);
+			code = restore_all(manage, reader->file, path, without_tokens, restore.dry_run);
+		(void)fclose(reader->file);
 		pool_free(&restore.lines);
 		return code;
 	}
@@ -629,7 +606,7 @@ int command_restore(struct manage *manage)
 		code = restore_tenant(&restore);
 	else
 		manage_tell_outcome(manage, outcome);
-	(void)fclose(restore.file);
+	(void)fclose(reader->file);
 	registry_store_free(&store);
 	pool_free(&restore.lines);
 	return outcome == OUTCOME_OK ? code : manage_exit_code(outcome);

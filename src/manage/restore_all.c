@@ -8,13 +8,14 @@
 #include "db/list.h"
 #include "db/settings.h"
 #include "manage/dump.h"
+#include "manage/dump_reader.h"
 #include "manage/record.h"
 #include "manage/restore_all.h"
 #include "registry/registry.h"
 #include "repr/json/doc.h"
 #include "sql/dump_all.h"
 
-enum { BATCH_RECORDS = 500, BATCH_BYTES = 512 * 1024 };
+enum { BATCH_RECORDS = 500 };
 
 // ---- the statements of each table
 
@@ -40,6 +41,8 @@ static const struct table {
 
 // The kinds of lines in their order: "dump", the tables, "next", "end".
 enum { KIND_DUMP, KIND_TABLE, KIND_NEXT = KIND_TABLE + DUMP_TABLES__N, KIND_END, KIND__N };
+#define KIND_OF_TABLE(table) { #table, false },
+static const struct dump_kind kinds[KIND__N] = { { "dump", true }, DUMP_TABLES(KIND_OF_TABLE){ "next", true }, { "end", false } };
 
 // A column, as the database describes it.
 struct column {
@@ -50,51 +53,30 @@ struct column {
 
 struct restore_all {
 	struct manage *manage;
-	FILE *file;
-	const char *path;
+	const char *path;            // of the file
 	bool without_tokens, dry_run;
-	struct pool *lines;          // for one batch of lines
+	struct dump_reader reader;
+	struct pool *lines;          // the reader's
 	struct columns {             // of each table
 		struct column *list;
 		size_t n;
 	} columns[DUMP_TABLES__N];
 	struct str next;             // the ids that come next in each table, JSON
-	// the pass
-	bool writes;
-	uint64_t line;               // the present one
-	size_t kind;
-	struct db_list batch;        // records that are not written yet
-	uint64_t n_rows[DUMP_TABLES__N], n_resources;
+	bool writes;                 // in this pass
+	uint64_t n_rows[DUMP_TABLES__N];
 	int code;                    // EX_OK, or why it ends
 };
 
-static bool PRINTF_LIKE(2, 3) refuse(struct restore_all *restore, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	restore->code = manage_fail(EX_DATAERR, "%s: line %llu %s", restore->path, (unsigned long long)restore->line, text);
-	return false;
-}
-
 static bool fail(struct restore_all *restore, enum db_result result)
 {
-	size_t before = restore->batch.n > 0 ? restore->batch.n - 1 : 0;
+	struct dump_reader *reader = &restore->reader;
 
-	if (result == DB_DUPLICATE)
-		return refuse(restore, "or one of the %zu before it has a key twice: %s", before, db_error(restore->manage->db));
-	if (result == DB_REFUSED || result == DB_ERROR)
-		return refuse(restore, "or one of the %zu before it has a value that can't be stored: %s", before, db_error(restore->manage->db));
+	if (result == DB_DUPLICATE && reader->rows.n > 0)
+		return dump_reader_refuse_batch(reader, "has a key twice: %s", db_error(restore->manage->db));
+	if ((result == DB_REFUSED || result == DB_ERROR) && reader->rows.n > 0)
+		return dump_reader_refuse_batch(reader, "has a value that can't be stored: %s", db_error(restore->manage->db));
 	restore->code = manage_db_fail(restore->manage, result, "can't restore the installation");
 	return false;
-}
-
-static const char *kind_name(size_t kind)
-{
-	return kind == KIND_DUMP ? "dump" : kind == KIND_NEXT ? "next" : kind == KIND_END ? "end" : tables[kind - KIND_TABLE].name;
 }
 
 static bool check_dump(struct restore_all *restore, const struct doc *doc)
@@ -102,9 +84,9 @@ static bool check_dump(struct restore_all *restore, const struct doc *doc)
 	uint64_t format = record_number(doc, "format"), schema = record_number(doc, "schema");
 
 	if (format != DUMP_FORMAT)
-		return refuse(restore, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
+		return dump_reader_refuse(&restore->reader, "is of format %llu: this program reads format %d", (unsigned long long)format, DUMP_FORMAT);
 	if (schema != REGISTRY_SCHEMA_VERSION)
-		return refuse(restore, "is of schema version %llu, and this program restores version %d: restore by the release that made it, then "
+		return dump_reader_refuse(&restore->reader, "is of schema version %llu, and this program restores version %d: restore by the release that made it, then "
 			"`tenure-manage db upgrade`", (unsigned long long)schema, REGISTRY_SCHEMA_VERSION);
 	return true;
 }
@@ -149,19 +131,20 @@ static bool takes(const struct column *column, const struct doc *value)
 // A record has a member for each column, and no other.
 static bool check_columns(struct restore_all *restore, const struct doc *doc, const struct columns *columns)
 {
+	const char *table = kinds[restore->reader.kind].name;
 	struct doc_iter beside = doc_iter(doc);
 	const struct doc *value;
 
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct column *column = &columns->list[i];
 		if (!doc_get_beside(&beside, doc, column->name, &value))
-			return refuse(restore, "has no \"%.*s\", which table %s has", STR_ARG(column->name), kind_name(restore->kind));
+			return dump_reader_refuse(&restore->reader, "has no \"%.*s\", which table %s has", STR_ARG(column->name), table);
 		if (!takes(column, value))
-			return refuse(restore, "has a \"%.*s\" that table %s does not take: it is a %.*s%s", STR_ARG(column->name), kind_name(restore->kind),
+			return dump_reader_refuse(&restore->reader, "has a \"%.*s\" that table %s does not take: it is a %.*s%s", STR_ARG(column->name), table,
 				STR_ARG(column->kind), column->nullable ? ", or null" : "");
 	}
 	return doc_length(doc) == columns->n ||
-		refuse(restore, "has %zu members, and table %s has %zu columns", doc_length(doc), kind_name(restore->kind), columns->n);
+		dump_reader_refuse(&restore->reader, "has %zu members, and table %s has %zu columns", doc_length(doc), table, columns->n);
 }
 
 static bool check_texts(struct restore_all *restore, const struct doc *doc)
@@ -171,7 +154,7 @@ static bool check_texts(struct restore_all *restore, const struct doc *doc)
 
 	for (size_t i = 0; i < COUNT_OF(members); i++) {
 		if (doc_get(doc, str_c(members[i]), &value) && !record_is_object(restore->lines, record_text(doc, members[i])))
-			return refuse(restore, "has %s that is no JSON object, as a text", members[i]);
+			return dump_reader_refuse(&restore->reader, "has %s that is no JSON object, as a text", members[i]);
 	}
 	return true;
 }
@@ -181,7 +164,7 @@ static bool check_next(struct restore_all *restore, const struct doc *doc, struc
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
 		uint64_t number = 0;
 		if (!doc_u64(it.value, &number) || number == 0 || number > INT64_MAX)
-			return refuse(restore, "has no id for \"%.*s\"", (int)(it.name.n < 64 ? it.name.n : 64), it.name.p);
+			return dump_reader_refuse(&restore->reader, "has no id for \"%.*s\"", (int)(it.name.n < 64 ? it.name.n : 64), it.name.p);
 	}
 	restore->next = str_dup(restore->manage->pool, object);
 	return true;
@@ -189,109 +172,53 @@ static bool check_next(struct restore_all *restore, const struct doc *doc, struc
 
 static bool check_record(struct restore_all *restore, const struct doc *doc, struct str object)
 {
-	if (restore->kind == KIND_DUMP)
+	size_t kind = restore->reader.kind;
+
+	if (kind == KIND_DUMP)
 		return check_dump(restore, doc);
-	if (restore->kind == KIND_NEXT)
+	if (kind == KIND_NEXT)
 		return check_next(restore, doc, object);
-	if (restore->kind == KIND_END)
-		return restore->next.p != NULL || refuse(restore, "is the end, and no line of kind \"next\" is before it");
-	return check_columns(restore, doc, &restore->columns[restore->kind - KIND_TABLE]) && check_texts(restore, doc);
+	return kind == KIND_END || (check_columns(restore, doc, &restore->columns[kind - KIND_TABLE]) && check_texts(restore, doc));
 }
 
 // ---- writing
 
-static bool flush(struct restore_all *restore)
+static bool write_batch(void *user, struct str rows)
 {
+	struct restore_all *restore = user;
+	size_t table = restore->reader.kind - KIND_TABLE;
 	struct db_rows written;
+	enum db_result result = tables[table].write(restore->manage->db, restore->lines, rows, &written);
 
-	if (restore->batch.n == 0)
-		return true;
-	size_t table = restore->kind - KIND_TABLE;
-	enum db_result result = tables[table].write(restore->manage->db, restore->lines, db_list_end(&restore->batch), &written);
 	if (result != DB_OK)
 		return fail(restore, result);
-	restore->n_rows[table] += restore->batch.n;
-	if (table == DUMP_TABLE_resources)
-		restore->n_resources += restore->batch.n;
-	restore->batch.n = 0;
+	restore->n_rows[table] += restore->reader.rows.n;
 	return true;
 }
 
-static bool add(struct restore_all *restore, struct str object)
+static bool take_record(void *user, struct str object)
 {
-	if (restore->batch.n == 0)
-		restore->batch = db_list_new(restore->lines, BATCH_BYTES / 8);
-	buf_add(db_list_item(&restore->batch), object);
-	return restore->batch.n < BATCH_RECORDS && restore->batch.text.n < BATCH_BYTES ? true : flush(restore);
-}
-
-static bool take_record(struct restore_all *restore, struct str object)
-{
+	struct restore_all *restore = user;
+	size_t kind = restore->reader.kind;
 	struct doc *doc;
-	struct str error;
 
-	if (restore->writes) {
-		if (restore->kind < KIND_TABLE || restore->kind >= KIND_NEXT)
-			return true;
-		return (restore->without_tokens && restore->kind == KIND_TABLE + DUMP_TABLE_tokens) || add(restore, object);
-	}
-	if (!doc_parse_json(restore->lines, object, (struct doc_limits){ .depth = 100 }, &doc, &error))
-		return refuse(restore, "is no JSON: %.*s", STR_ARG(error));
-	return check_record(restore, doc, object);
-}
-
-static bool know_kind(struct restore_all *restore, struct str name, size_t *kind)
-{
-	size_t at = restore->kind;
-
-	while (at < KIND__N && !str_eq_c(name, kind_name(at)))
-		at++;
-	bool once = at == KIND_NEXT && restore->kind == KIND_NEXT;
-	if (at == KIND__N || (restore->line == 1) != (at == KIND_DUMP) || once)
-		return refuse(restore, "is \"%.*s\", which is unknown or does not belong there", (int)(name.n < 40 ? name.n : 40), name.p);
-	*kind = at;
+	if (!restore->writes)
+		return dump_reader_parse(&restore->reader, object, &doc) && check_record(restore, doc, object);
+	bool left_out = restore->without_tokens && kind == KIND_TABLE + DUMP_TABLE_tokens;
+	if (kind >= KIND_TABLE && kind < KIND_NEXT && !left_out)
+		dump_reader_add(&restore->reader, object);
 	return true;
-}
-
-static bool take_line(struct restore_all *restore, struct dump_lines *lines, bool *ended)
-{
-	struct str name, object, error;
-	size_t kind = KIND_DUMP;
-	bool more = dump_lines_next(lines, restore->lines, &name, &object, &error);
-
-	restore->line = lines->n + (more || error.p != NULL ? 0 : 1);
-	if (!more)
-		return refuse(restore, "%.*s", STR_ARG(error.p != NULL ? error : STR("is missing: the file was cut off")));
-	if (!know_kind(restore, name, &kind))
-		return false;
-	if (kind != restore->kind && !flush(restore))
-		return false;
-	restore->kind = kind;
-	*ended = kind == KIND_END;
-	return take_record(restore, object);
 }
 
 static bool pass(struct restore_all *restore, bool writes)
 {
-	struct dump_lines lines = dump_lines_begin(restore->file);
-	bool good = true, ended = false;
-
-	rewind(restore->file);
 	restore->writes = writes;
-	restore->kind = KIND_DUMP;
-	restore->batch.n = 0;
-	restore->n_resources = 0;
 	memset(restore->n_rows, 0, sizeof(restore->n_rows));
-	while (good && !ended) {
-		if (restore->batch.n == 0)
-			pool_clear(restore->lines);
-		good = take_line(restore, &lines, &ended);
-	}
-	if (good && !writes && getc(restore->file) != EOF) {
-		restore->line++;
-		return refuse(restore, "stands behind the end");
-	}
-	return good;
+	if (dump_reader_run(&restore->reader))
+		return true;
+	if (restore->reader.refusal[0] != '\0')
+		restore->code = manage_fail(EX_DATAERR, "%s: %s", restore->path, restore->reader.refusal);
+	return false;
 }
 
 // ---- the registry here
@@ -482,17 +409,19 @@ static int restore_file(struct restore_all *restore)
 		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure-manage db status` shows whether it was restored");
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't restore the installation");
-	printf("%s %llu resources\n", restore->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_resources);
+	printf("%s %llu resources\n", restore->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_rows[DUMP_TABLE_resources]);
 	return restore->dry_run ? EX_OK : manage_fill_registry(manage);
 }
 
 int restore_all(struct manage *manage, FILE *file, const char *path, bool without_tokens, bool dry_run)
 {
-	struct restore_all restore = { .manage = manage, .file = file, .path = path, .without_tokens = without_tokens, .dry_run = dry_run,
-		.lines = pool_new(), .code = EX_OK };
+	struct restore_all restore = { .manage = manage, .path = path, .without_tokens = without_tokens, .dry_run = dry_run, .lines = pool_new(),
+		.code = EX_OK };
 
 	if (restore.lines == NULL)
 		return manage_fail(EX_OSERR, "no memory");
+	restore.reader = (struct dump_reader){ .file = file, .kinds = kinds, .n_kinds = KIND__N, .most = BATCH_RECORDS, .record = take_record,
+		.batch = write_batch, .user = &restore, .pool = restore.lines };
 	int code = restore_file(&restore);
 	pool_free(&restore.lines);
 	return code;
