@@ -89,6 +89,8 @@ struct registry {
 	struct resource_expected *expected;
 	struct db_call *along;
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
+	// Namespaces with up to so many resources are deleted in the request's transaction, if delete_sync_max is less; registry_begin() clears it
+	uint64_t delete_at_once;
 	// Whose resources the request has touched so far, for the access log.
 	struct {
 		struct str tenant;  // p NULL: no tenant's

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/log/change.h"
 #include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
@@ -238,6 +239,9 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 
 	if (size->locked)
 		return resource_fail_content_locked(registry, space);
+	result = size->n > registry->settings->delete_sync_max ? db_txn_large(registry->db) : DB_OK;
+	if (result != DB_OK)
+		return registry_db_failed(result);
 	result = db_run_batch(registry->db, registry->pool, calls, size->may_wait ? COUNT_OF(calls) : 1);
 	outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 	// All rows of a deletion get the same time. It must not be earlier than the last change of any of them.

@@ -30,10 +30,8 @@ static int64_t later(int64_t a, int64_t b)
 
 enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size)
 {
-	const struct sql_namespace_size in = {
-		.content = content_of(registry, space),
-		.most = (uint64_t)registry->settings->delete_sync_max + 1,
-	};
+	uint64_t set = registry->settings->delete_sync_max, most = registry->delete_at_once > set ? registry->delete_at_once : set;
+	const struct sql_namespace_size in = { .content = content_of(registry, space), .most = most + 1 };
 	struct db_call calls[] = {
 		sql_namespace_size_call(registry->pool, &in),
 		sql_namespace_deletion_find_call(registry->pool, &(struct sql_namespace_deletion_find){ .resource_id =
@@ -49,7 +47,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 		.locked = row->locked > 0,
 		.may_wait = row->waiting_bytes > 0,
 		.last_change_us = row->last_change_at_is_null ? 0 : row->last_change_at,
-		.large = row->n > registry->settings->delete_sync_max || row->waiting_bytes > PIECE_BYTES,
+		.large = row->n > most || row->waiting_bytes > PIECE_BYTES,
 	};
 	// The namespace may have a row in namespace_deletions without being marked: an earlier release, which does not know the
 	// table, has finished that deletion, and the namespace was recovered. Such a row is ignored.

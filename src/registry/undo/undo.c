@@ -130,14 +130,30 @@ static enum kind kind_of_verb(struct str verb)
 	return KIND_SEVERAL;
 }
 
-// Finds out what the request did. A tenant is created together with its namespace "default".
+// Did the request ask for a deletion here, which had to wait?
+static bool asks_deletion(const struct sql_undo_rows_row *row)
+{
+	return str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"));
+}
+
+static bool has_deleted(const struct undo *undo)
+{
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (str_eq(undo_row(undo, i)->verb, STR("deleted")))
+			return true;
+	return false;
+}
+
+// Finds out what the request did. A tenant is created together with its namespace "default". A large namespace is marked before it is
+// deleted in the background.
 static enum kind kind_of_request(struct undo *undo)
 {
-	enum kind kind = kind_of_verb(undo_row(undo, 0)->verb);
+	bool deletes = has_deleted(undo);
+	enum kind kind = deletes ? KIND_DELETED : kind_of_verb(undo_row(undo, 0)->verb);
 	size_t n_tenants = 0;
 
 	for (size_t i = 0; i < undo->rows.n; i++) {
-		if (kind_of_verb(undo_row(undo, i)->verb) != kind)
+		if (kind_of_verb(undo_row(undo, i)->verb) != kind && !(deletes && asks_deletion(undo_row(undo, i))))
 			kind = KIND_SEVERAL;
 		n_tenants += undo_row(undo, i)->resource_id_is_null ? 1 : 0;
 	}
@@ -185,6 +201,8 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 			k++;
 		const struct sql_undo_rows_row *row = undo_row(undo, k);
 		if (row->owner_id != row->tenant_id) // another tenant's by now, and not to be shown
+			continue;
+		if (action == UNDO_RECOVER && asks_deletion(row)) // shown as deleted
 			continue;
 		*item = (struct undo_item){ .action = action, .path = undo_path(undo, row) };
 		item->resource = resource_of_columns(undo->registry, &shown->r);
@@ -271,15 +289,20 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 	return outcome;
 }
 
+static void block_waiting(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	undo_block(undo, undo_path(undo, row), "deletion-requested",
+		STR("its deletion was requested, and goes on or waits for finalizers: wait, or take these out, then recover it"));
+}
+
 static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *row)
 {
 	struct str path = undo_path(undo, row);
 
 	if (undo_beside(row) != BESIDE_NONE)
 		return undo_restore_beside(undo, row);
-	if (str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"))) {
-		undo_block(undo, path, "deletion-requested",
-			STR("its deletion was requested and waits for finalizers: take these out, then recover it"));
+	if (asks_deletion(row)) {
+		block_waiting(undo, row);
 		return OUTCOME_OK;
 	}
 	if (row->former_locked_is_null) {
@@ -328,6 +351,12 @@ static enum outcome undo_deletions(struct undo *undo)
 	struct sql_undo_next_deleted in = { .request_id = uuid_bytes(&undo->order->request), .below = INT64_MAX };
 	enum outcome outcome = OUTCOME_OK;
 
+	size_t n_blockers = undo->plan->n_blockers;
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (asks_deletion(undo_row(undo, i)) && !undo_row(undo, i)->live_is_null)
+			block_waiting(undo, undo_row(undo, i));
+	if (undo->plan->n_blockers > n_blockers) // nothing comes back into a namespace that is ending
+		return OUTCOME_OK;
 	while (outcome == OUTCOME_OK) {
 		struct db_rows rows;
 		struct uuid uid;
@@ -356,6 +385,7 @@ static enum outcome undo_recoveries(struct undo *undo)
 	};
 	enum outcome outcome = OUTCOME_OK;
 
+	registry->delete_at_once = UNDO_MAX;
 	while (outcome == OUTCOME_OK && undo->plan->n_blockers == 0) {
 		struct db_rows rows;
 		struct resource resource;

@@ -6,8 +6,9 @@
 #include "registry/move/move.h"
 #include "registry/undo/former.h"
 
-// Of a request that changed more resources than UNDO_MAX nothing is taken back; up to UNDO_SHOWN of them are shown one by one.
-enum { UNDO_MAX = 2000, UNDO_SHOWN = 100 };
+// Of a request that changed more resources than UNDO_MAX nothing is taken back, since each costs memory and processor time of the undo, which
+// the settings request_memory and request_cpu bound, and the tenants' writers wait meanwhile. Up to UNDO_SHOWN are shown one by one.
+enum { UNDO_MAX = 20000, UNDO_SHOWN = 100 };
 
 // What becomes of what the request changed.
 enum undo_action { UNDO_RESTORE, UNDO_DELETE, UNDO_RECOVER, UNDO_MOVE };
