@@ -6,11 +6,13 @@ import { audit } from './audit.js';
 import { dashboard } from './dashboard.js';
 import { button, confirm, dialog, field, h, icon, note, replace } from './dom.js';
 import { unsaved } from './editor.js';
+import { importRows } from './import.js';
 import { move } from './move.js';
 import { screen, tenantScreen } from './places.js';
 import { newResource, resource } from './resource.js';
 import { changes, moves, ofTenant, ofType, settings, tenant, tokens, trash, usage, webhooksOfTenant } from './tenant.js';
 import { tenants } from './tenants.js';
+import { newTier, tier, tiers } from './tiers.js';
 import { undo } from './undo.js';
 import { newWebhook, webhook, webhooks } from './webhooks.js';
 
@@ -20,6 +22,9 @@ import { newWebhook, webhook, webhooks } from './webhooks.js';
 const routes = [
 	['', dashboard],
 	['tenants', tenants],
+	['tiers', tiers],
+	['tiers/:name', tier],
+	['new-tier', newTier],
 	['audit', audit],
 	['webhooks', webhooks],
 	['webhooks/:name', (name) => webhook('all', name)],
@@ -37,6 +42,7 @@ const routes = [
 	['t/:t/type/:type', ofTenant(ofType)],
 	['t/:t/r/*', resource],
 	['new/:t', newResource],
+	['import/:t', importRows],
 	['new/:t/:type', newResource],
 	['undo/:t/:request', undo],
 	['move/:t', move],

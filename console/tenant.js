@@ -39,10 +39,18 @@ function frame(tenant, current, content, tools = []) {
 
 const newLink = (tenant, type) => isMine(tenant) && offers('putResource')
 	? h('a.button.primary', { href: screen('new', tenant, ...type ? [type] : []) }, 'New resource') : null;
+const importLink = (tenant) => isMine(tenant) && offers('putResource') ? h('a.button', { href: screen('import', tenant) }, 'Import') : null;
 
 // ---- resources by type
 
-// How many there are of a type, as far as one small page tells.
+// How many there are of each type, as the service counts them: Map of type to number. It leaves out the namespace "default", which each
+// tenant has, and which the list of namespaces shows.
+async function counts(tenant) {
+	const all = new Map((await get(address(tenant, 'counts'))).counts.map((count) => [count.type, count.resources]));
+	return all.set('namespaces', (all.get('namespaces') ?? 0) + 1);
+}
+
+// How many there are of a type, as far as one small page tells, where the endpoint offers no counts.
 async function countOf(tenant, type) {
 	const answer = await get(query(address(tenant, type), { limit: SAMPLE }));
 	return answer.next ? { n: answer.resources.length, more: true } : { n: answer.resources.length, more: false };
@@ -62,17 +70,18 @@ export async function tenant(name) {
 	const cards = new Map(types.map((type) => [type.type, h('span.number', null, '…')]));
 	const grid = h('ul.types', null, types.map((type) => h('li', null, h('a', { href: tenantScreen(name, 'type', type.type) }, h('strong', null, type.kind),
 		h('span.muted', null, type.type), cards.get(type.type)))));
+	const counted = offers('listCounts') ? counts(name) : null;
 	each(types, async (type) => {
 		const place = cards.get(type.type);
 		try {
-			const { n, more } = await countOf(name, type.type);
+			const { n, more } = counted ? { n: (await counted).get(type.type) ?? 0, more: false } : await countOf(name, type.type);
 			replace(place, `${number(n)}${more ? '+' : ''}`);
 			place.closest('li').classList.toggle('none', n === 0);
 		} catch {
 			replace(place, '–');
 		}
 	});
-	return frame(name, 'Resources', [panel('Resources by type', grid)], [newLink(name)]);
+	return frame(name, 'Resources', [panel('Resources by type', grid)], [importLink(name), newLink(name)]);
 }
 
 export function ofType(name, type) {

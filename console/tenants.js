@@ -4,15 +4,17 @@
 import { address, call, offers, query, takes } from './api.js';
 import { announce, button, dialog, field, h, note, number, replace, select, time } from './dom.js';
 import { pagedList } from './list.js';
-import { tenantScreen } from './places.js';
+import { screen, tenantScreen } from './places.js';
+import { tierNames } from './tiers.js';
 import { usageOfAll } from './usage.js';
 
 const PAGE = 1000;
 
 async function create() {
+	const names = offers('listTiers') ? await tierNames().catch(() => []) : [];
 	const id = await dialog('A new tenant', (close) => {
 		const name = h('input', { required: true, maxlength: 255, autocomplete: 'off', autofocus: true });
-		const tier = h('input', { value: 'standard', autocomplete: 'off' });
+		const tier = names.includes('standard') ? select(names, 'standard') : h('input', { value: 'standard', autocomplete: 'off' });
 		const problem = h('div');
 		return [h('form', { method: 'dialog', onsubmit: async (event) => {
 			event.preventDefault();
@@ -51,7 +53,8 @@ export function tenants() {
 	});
 	return {
 		title: 'Tenants',
-		tools: [takes('listTenants', 'state') ? state : null, offers('putTenant') ? button('New tenant', create, { class_: 'primary' }) : null],
+		tools: [takes('listTenants', 'state') ? state : null, offers('listTiers') ? h('a.button', { href: screen('tiers') }, 'Tiers') : null,
+			offers('putTenant') ? button('New tenant', create, { class_: 'primary' }) : null],
 		content: [list, usageOfAll()],
 	};
 }

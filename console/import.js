@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many resources from a file, as `tenure import` does it: each row is a request of its own, and a row that is refused keeps no other from being
+// imported. First what would be done is shown; then it is done.
+
+import { address, call, isMine, offers, Unreachable } from './api.js';
+import { announce, button, field, h, note, number, panel, replace, select } from './dom.js';
+import { equal, parse, text, without } from './json.js';
+import { tenantScreen, typesOf } from './places.js';
+import { strip } from './resource.js';
+import { rowsOf } from './rows.js';
+
+const AT_ONCE = 4, TRIES = 10, SHOWN = 200;
+// The kinds of built-in types, where the endpoint does not list types.
+const kinds = { configmaps: 'ConfigMap', namespaces: 'Namespace', persistentvolumes: 'PersistentVolume', pods: 'Pod', secrets: 'Secret', serviceaccounts: 'ServiceAccount',
+	services: 'Service' };
+const results = ['created', 'replaced', 'unchanged', 'refused'];
+
+class Refused extends Error {
+}
+
+// ---- a row's parts
+
+// The members that a client sets, without those that every document of the type has alike.
+function own(document) {
+	const rest = without(strip(document), ['kind', 'apiVersion']), metadata = rest.get('metadata');
+	if (metadata === undefined)
+		return rest;
+	const left = without(metadata, ['type']);
+	return left.size > 0 ? new Map([...rest].map(([name, value]) => [name, name === 'metadata' ? left : value])) : without(rest, ['metadata']);
+}
+
+// { path, label, etag, own } of a document. Throws Refused.
+function prepare(choice, document) {
+	const metadata = document.get('metadata'), member = (name) => {
+		const value = metadata instanceof Map ? metadata.get(name) : undefined;
+		return typeof value === 'string' && value !== '' ? value : undefined;
+	};
+	const name = member('name'), kind = document.get('kind');
+	const type = choice.type ? choice.types.find((one) => one.type === choice.type)
+		: choice.types.find((one) => member('type') === undefined ? one.kind === kind && !one.type.includes('.') : one.type === member('type'));
+	if (!type)
+		throw new Refused('which type? Choose one above, or give a column “type” or a “kind” that is built in');
+	if (name === undefined)
+		throw new Refused('there is no “name” in its “metadata”');
+	const parts = type.namespaced ? ['namespaces', member('namespace') ?? 'default', type.type, name] : [type.type, name];
+	if (parts.some((part) => part === '.' || part === '..' || part.includes('/')))
+		throw new Refused('that can’t be the address of a resource');
+	return { path: address(choice.tenant, ...parts), label: parts.join('/'), etag: member('etag'), own: own(document) };
+}
+
+// ---- deciding
+
+const guarded = (choice, row) => choice.rule === 'guarded' && row.etag !== undefined;
+const bare = (etag) => (etag ?? '').replace(/^W\//, '').replaceAll('"', '');
+
+function otherContent(choice, row) {
+	return new Refused(guarded(choice, row) ? 'it was changed since the row’s etag was read' : 'it is there already, with other content');
+}
+
+// What is there: { etag, same }; null: nothing.
+async function look(row) {
+	try {
+		const answer = await call('GET', row.path);
+		if (answer.redirected)
+			throw new Refused('it has moved to another tenant');
+		return { etag: answer.etag, same: equal(own(parse(answer.text)), row.own) };
+	} catch (error) {
+		if (error.status === 404 || error.status === 410)
+			return null;
+		throw error;
+	}
+}
+
+async function foresee(choice, row) {
+	const there = await look(row);
+	if (there === null) {
+		if (guarded(choice, row))
+			throw new Refused('it is not there any more');
+		return 'created';
+	}
+	if (there.same)
+		return 'unchanged';
+	if (choice.rule === 'replace' || (guarded(choice, row) && bare(there.etag) === bare(row.etag)))
+		return 'replaced';
+	throw otherContent(choice, row);
+}
+
+async function carryOut(choice, row) {
+	const body = text(row.own);
+	let headers = guarded(choice, row) ? { 'If-Match': `W/"${bare(row.etag)}"` } : { 'If-None-Match': '*' };
+	for (let tries = 0; tries < TRIES; tries++) {
+		try {
+			const answer = await call('PUT', row.path, { body, headers });
+			return answer.status === 201 ? 'created' : bare(answer.etag) === bare(row.etag) ? 'unchanged' : 'replaced';
+		} catch (error) {
+			if (error.status !== 412)
+				throw error;
+		}
+		const there = await look(row);
+		if (there?.same)
+			return 'unchanged';
+		if (there !== null && choice.rule !== 'replace')
+			throw otherContent(choice, row);
+		if (there === null && guarded(choice, row))
+			throw new Refused('it is not there any more');
+		headers = there === null ? { 'If-None-Match': '*' } : { 'If-Match': there.etag };
+	}
+	throw new Refused('others keep changing it');
+}
+
+// ---- the screen
+
+// Runs do_ for each row, some at a time and each resource's rows in their order; tells of each. stopped(): whether to begin no more; it stops by
+// itself where the service can't be reached.
+async function run(choice, rows, do_, tell, stopped, stop) {
+	const waiting = rows.map((one) => ({ one })), last = new Map();
+	const next = async () => {
+		while (waiting.length > 0 && !stopped()) {
+			const { one } = waiting.shift();
+			let label = '', result = 'refused', why = null;
+			try {
+				if (one.wrong)
+					throw new Refused(one.wrong);
+				const row = prepare(choice, one.document);
+				label = row.label;
+				const before = last.get(row.path) ?? Promise.resolve();
+				const mine = before.catch(() => {}).then(() => do_(choice, row));
+				last.set(row.path, mine);
+				result = await mine;
+			} catch (error) {
+				if (error.name === 'TypeError')
+					console.error(error);
+				if (error instanceof Unreachable)
+					stop();
+				why = error.message;
+			}
+			tell({ line: one.line, label, result, why });
+		}
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+const outcome = (dry, result) => dry ? { created: 'To be created', replaced: 'To be replaced', unchanged: 'There already', refused: 'Refused' }[result]
+	: { created: 'Created', replaced: 'Replaced', unchanged: 'There already', refused: 'Refused' }[result];
+
+export async function importRows(tenant) {
+	if (!isMine(tenant) || !offers('putResource'))
+		return { title: 'Not offered here', content: [note('info', 'This endpoint takes no resources, or not from you.')] };
+	const types = (await typesOf(tenant)).map((one) => one.kind === one.type ? { ...one, kind: kinds[one.type] ?? one.kind } : one);
+	const file = h('input', { type: 'file', accept: '.csv,.json,.ndjson,.jsonl', required: true, onchange: () => changed() });
+	const type = select([['', 'As each row says'], ...types.map((one) => one.type)], '', { onchange: () => changed() });
+	const rule = select([['create', 'Refuse the row'], ['guarded', 'Replace if the etag fits'], ['replace', 'Replace']], 'create', { onchange: () => changed() });
+	const problem = h('div'), state = h('p.list-status', { role: 'status' }), counts = h('dl.facts'), body = h('tbody'), progress = h('progress', { hidden: true, max: 1, 'aria-label': 'How far it is' });
+	const table = h('div.scroll', { hidden: true }, h('table.plain', null, h('thead', null, h('tr', null, ['Line', 'Resource', 'Why not'].map((title) => h('th', { scope: 'col' }, title)))), body));
+	const look_ = button('See what it would do', () => go(true)), do_ = button('Import', () => go(false), { class_: 'primary', disabled: true });
+	const stop = button('Stop', () => {
+		stopping = true;
+	}, { hidden: true });
+	let rows = null, stopping = false, running = false;
+
+	const changed = () => {
+		rows = null;
+		do_.disabled = true;
+		table.hidden = true;
+		replace(problem);
+		replace(counts);
+		replace(body);
+		state.textContent = '';
+	};
+
+	const go = async (dry) => {
+		if (running)
+			return;
+		if (!file.files[0]) {
+			replace(problem, note('bad', 'Choose a file first.'));
+			file.focus();
+			return;
+		}
+		replace(problem);
+		replace(body);
+		try {
+			rows = dry || rows === null ? rowsOf(file.files[0].name, await file.files[0].text()) : rows;
+		} catch (error) {
+			replace(problem, note('bad', error instanceof SyntaxError ? `${file.files[0].name}: ${error.message}` : `The file can’t be read: ${error.message}`));
+			return;
+		}
+		running = true;
+		stopping = false;
+		const n = Object.fromEntries(results.map((result) => [result, 0])), inputs = [file, type, rule, look_, do_];
+		const lines = []; // of the rows in the table
+		let done = 0;
+		inputs.forEach((input) => input.disabled = true);
+		stop.hidden = progress.hidden = false;
+		const show = () => {
+			progress.value = rows.length > 0 ? done / rows.length : 1;
+			replace(counts, results.map((result) => h('div', null, h('dt', null, outcome(dry, result)), h('dd', null, number(n[result])))));
+		};
+		show();
+		await run({ tenant, types, type: type.value, rule: rule.value }, rows, dry ? foresee : carryOut, (told) => {
+			done++;
+			n[told.result]++;
+			if (told.result === 'refused' && n.refused <= SHOWN) {
+				table.hidden = false;
+				const behind = lines.findIndex((line) => line > told.line), at = behind < 0 ? lines.length : behind;
+				body.insertBefore(h('tr', null, h('td', null, number(told.line)), h('th', { scope: 'row' }, told.label), h('td', null, told.why)), body.children[at] ?? null);
+				lines.splice(at, 0, told.line);
+			}
+			show();
+		}, () => stopping, () => stopping = true);
+		inputs.forEach((input) => input.disabled = false);
+		stop.hidden = progress.hidden = true;
+		running = false;
+		do_.disabled = dry && n.created + n.replaced === 0;
+		const more = n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '';
+		state.textContent = done < rows.length ? `Stopped after ${number(done)} of ${number(rows.length)} rows. Run it again to go on: what is there already stays.${more}`
+			: dry ? `${number(rows.length)} rows were compared with what is there. Nothing was changed yet; the service checks the documents when they are imported.${more}`
+			: `${number(rows.length)} rows were imported or refused.${more}`;
+		if (!dry)
+			announce(`${number(n.created + n.replaced)} of ${number(rows.length)} rows were imported.`);
+	};
+	return { title: 'Import', sub: 'resources from a file', crumbs: [[tenant, tenantScreen(tenant)]], content: [h('div.fields', null,
+		field('File', file, 'CSV, whose first line names the columns (name, namespace, data.color); a JSON list; or a JSON document on each line'),
+		field('Type', type), field('If it is there already', rule, 'Only where its content differs. Etags are those of the rows.')), problem, h('div.actions.start', null, look_, do_, stop), progress, panel('Rows', counts, state, table)] };
+}
