@@ -59,6 +59,7 @@ sub key_of {
     return 'none';
 }
 sub map_url { return "/v2.0/acme/namespaces/default/configmaps/$_[0]" }
+my @previews = ('a preview', 'a preview of one');
 my $serial = 0;
 sub put { return $admin->put(map_url($_[0]), json => { data => { n => $serial++ . '' } }) }
 
@@ -148,7 +149,8 @@ subtest 'a third key, and the second goes' => sub {
     $metal->patch("/nodes/$node", [[replace => '/name', 'n3']])->is_status(200);
     my $is = tags();
     manage(0, 'when none is left', 'retire', '2');
-    is_deeply tags(), $is, 'it goes, and no tag is another one';
+    my $now = tags();
+    is_deeply { %$now, map { $_ => undef } @previews }, { %$is, map { $_ => undef } @previews }, 'it goes, and no tag is another one but those of previews';
     is $instance->sql_value(q(SELECT COUNT(*) FROM settings WHERE name = 'etag_key.2')), 0, 'from the database';
     unlike manage(0, 'the list', 'list'), qr/^ *2 /m, 'has it no more';
     $admin->post(map_url('deleted') =~ s{/configmaps.*}{/configmaps/deleted/action/recover}r)->is_status(204, 'what was deleted before');
@@ -157,13 +159,42 @@ subtest 'a third key, and the second goes' => sub {
     is manage(0, 'ids', 'add'), "4\n", 'are not used again';
 };
 
+subtest 'previews' => sub {
+    $admin->make_tenant('dest2');
+    my $maps = '/v2.0/previewed/namespaces/default/configmaps';
+    $admin->make_tenant('previewed');
+    $admin->put("$maps/$_", json => { data => { a => 'b' } })->is_status(201) for 'one', 'two';
+    my $undone = $admin->put("$maps/two", json => { data => { a => 'c' } })->request_id;
+    my $undo = "/v2.0/previewed/changes/$undone/undo";
+    my $move = "$maps/one/action/move?dest=dest2";
+    my @paths = ($move, $undo);
+    my %old = map { $_ => $admin->get($_)->etag } @paths;
+    my $key = manage(0, 'a new key', 'add') =~ s/\s//gr;
+    my $used = sub { $admin->get('/v2.0/acme/example.com/things'); put('changed'); key_of('changed') eq "etag_key.$key" };
+    ok Tenure::Instance::wait_until($used, 30), 'which the service uses';
+    is $admin->get($_)->etag, $old{$_}, 'a preview has the tag of a key that all know' for @paths;
+    # As if it had been added a while ago; the processes read the keys when the next one comes.
+    $instance->sql("UPDATE settings SET value = CONCAT(LEFT(value, 32), UNIX_TIMESTAMP() - 1000) WHERE name = 'etag_key.$key'");
+    manage(0, 'the next one', 'add');
+    ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/acme/example.com/things'); my $tag = $admin->get($move)->etag; $tag ne $old{$move} }, 30), 'a preview has a tag of the new one';
+    my %new = map { $_ => $admin->get($_)->etag } @paths;
+    isnt $new{$_}, $old{$_}, 'and so has an undo' for $undo;
+    $admin->post($undo, if_match => '"0123456789012345678901234567890123456789"')->is_status(412, 'a wrong tag is refused');
+    $admin->post($undo, if_match => $old{$undo})->is_status(200, 'an undo by the former key counts');
+    $admin->post($move, if_match => $new{$undo})->is_status(412, 'a tag of something else does not');
+    $admin->post($move, if_match => $old{$move})->is_status(303, 'a move by the former key counts');
+    my $back = $admin->get('/v2.0/dest2/namespaces/default/configmaps/one/action/move?dest=previewed')->etag;
+    $admin->post('/v2.0/dest2/namespaces/default/configmaps/one/action/move?dest=previewed', if_match => $back)->is_status(303, 'one by the new key as well');
+    $admin->post($move, if_match => $old{$move})->is_status(412, 'what changed since is refused, whichever key its preview is of');
+};
+
 subtest 'what is wrong is still found' => sub {
     $instance->sql(q(UPDATE resources SET etag = REVERSE(etag) WHERE name = 'old' AND live = 1));
     my ($code, $text) = $instance->manage('doctor');
     is $code, 1, 'a tag of no key';
     ($code, $text) = $instance->manage('doctor', '--fix');
     is $code, 0, 'is mended' or diag $text;
-    is key_of('old'), 'etag_key.4', 'by the newest key';
+    is key_of('old'), 'etag_key.6', 'by the newest key';
     is key_of('deleted'), 'etag_key', 'no other tag is touched';
     doctor('mended');
 };

@@ -55,7 +55,7 @@ struct registry_store {
 	struct page_cache *page_cache;             // cached pages of lists: registry/cache/page_cache.h
 	struct horizon *horizon;         // of the change log: registry/log/horizon.h
 	struct etag_keys *etag_keys;     // registry/tags/keys.h
-	struct digest_key *state_key;    // loaded from table `settings` together with the types
+	struct digest_key *state_key;    // registry/tags/state_tag.h; loaded from table `settings` together with the types
 	struct {
 		uint64_t revision; // of COHERENCE_SCHEMA
 		uint64_t sessions; // db_sessions()

@@ -5,9 +5,10 @@
 #define TENURE_REGISTRY_MOVE_MOVE_H
 
 #include "registry/core/model.h"
+#include "registry/tags/state_tag.h"
 
 // How many hex digits tags have, and how many blockers an action lists at most.
-enum { MOVE_TAG_HEX = 40, MOVE_MAX_BLOCKERS = 1000 };
+enum { MOVE_TAG_HEX = STATE_TAG_HEX, MOVE_MAX_BLOCKERS = 1000 };
 
 // What a client asks for.
 struct move_order {
@@ -57,6 +58,7 @@ struct move_action {
 	struct move_item *items;  // in a preview: count of them, if listed
 	char tag[MOVE_TAG_HEX + 1];  // of the state of the resources that move
 	char etag[MOVE_TAG_HEX + 1]; // of all that the action shows; set in a preview, and if the move is conditional
+	struct state_tags other_etags; // with it: those that former keys make of the same
 	// Reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached type-unavailable
 	// type-differs type-shared; not-empty if the order has a range of changes
 	struct move_blocker *blockers;
@@ -80,6 +82,8 @@ struct tag_guard {
 	bool (*matches)(void *arg, struct str etag);
 	void *arg;
 };
+// Does the tag that is shown now fit the condition, or one that another key makes of the same state? True without a condition.
+bool tag_guard_matches(struct tag_guard guard, const char *tag, const struct state_tags *others);
 // Moves. OUTCOME_SEE_OTHER: done, also if there was nothing to move. _ACCEPTED: queued as result->uid. _STALE. _BLOCKED with
 // result->action.blockers. Else as move_preview().
 enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,

@@ -270,7 +270,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 		outcome = move_plan(registry, order, conditional ? MOVE_LOOK_COMPARE : MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))
+	if (conditional && !tag_guard_matches(guard, result->action.etag, &result->action.other_etags))
 		return move_fail_stale_action(registry, &result->action);
 	if (result->action.n_blockers > 0)
 		return move_fail_blocked(registry, &result->action);

@@ -3,18 +3,8 @@
 #include "base/base.h"
 
 #include "base/buf.h"
-#include "base/digest.h"
 #include "base/pool.h"
 #include "registry/move/internal.h"
-
-static void tag_of_parts(struct registry *registry, const struct str *parts, size_t n, char tag[MOVE_TAG_HEX + 1])
-{
-	uint8_t hash[DIGEST_SHA256];
-
-	digest_hmac_sha256(registry->store->state_key, parts, n, hash);
-	buf_hex(tag, hash, MOVE_TAG_HEX / 2);
-	tag[MOVE_TAG_HEX] = '\0';
-}
 
 static struct str sum_text(struct registry *registry, const struct state_sum *sum)
 {
@@ -33,7 +23,7 @@ void move_state_tag(struct registry *registry, const struct uuid *tenant, const 
 {
 	const struct str parts[] = { STR("state:"), uuid_bytes(tenant), sum_text(registry, sum) };
 
-	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
+	state_tag_make(registry, parts, COUNT_OF(parts), tag, NULL);
 }
 
 void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
@@ -42,7 +32,7 @@ void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, ui
 
 	buf_add_u64(&text, revision);
 	const struct str parts[] = { STR("one:"), uuid_bytes(uid), buf_str(&text) };
-	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
+	state_tag_make(registry, parts, COUNT_OF(parts), tag, NULL);
 }
 
 // Text that clients choose is preceded by its length, so no two lists of blockers yield the same bytes.
@@ -98,5 +88,14 @@ void move_state_tag_of_action(struct registry *registry, struct move_action *act
 		action->more_blockers ? STR(" more blockers:") : STR(" blockers:"),
 		buf_str(&blockers),
 	};
-	tag_of_parts(registry, parts, COUNT_OF(parts), action->etag);
+	state_tag_make(registry, parts, COUNT_OF(parts), action->etag, &action->other_etags);
+}
+
+bool tag_guard_matches(struct tag_guard guard, const char *tag, const struct state_tags *others)
+{
+	bool matches = guard.matches == NULL || guard.matches(guard.arg, str_c(tag));
+
+	for (size_t i = 0; !matches && i < others->n; i++)
+		matches = guard.matches(guard.arg, str_c(others->other[i]));
+	return matches;
 }

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/digest.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/resource/internal.h"
@@ -543,7 +542,6 @@ static void make_etag(struct undo *undo)
 {
 	struct undo_plan *plan = undo->plan;
 	struct buf text = buf_new(undo->registry->pool, 1024);
-	uint8_t hash[DIGEST_SHA256];
 
 	buf_add_u64(&text, plan->of_tenant ? undo->tenant.changed : 0);
 	for (size_t i = 0; i < undo->rows.n; i++) {
@@ -558,9 +556,7 @@ static void make_etag(struct undo *undo)
 		add_counted(&text, plan->blockers[i].detail);
 	}
 	const struct str parts[] = { STR("undo:"), uuid_bytes(&undo->order->request), uuid_bytes(&undo->tenant.uid), buf_str(&text) };
-	digest_hmac_sha256(undo->registry->store->state_key, parts, COUNT_OF(parts), hash);
-	buf_hex(plan->etag, hash, MOVE_TAG_HEX / 2);
-	plan->etag[MOVE_TAG_HEX] = '\0';
+	state_tag_make(undo->registry, parts, COUNT_OF(parts), plan->etag, &plan->other_etags);
 }
 
 static enum outcome read_rows(struct undo *undo, bool *several_tenants)
@@ -602,7 +598,7 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	make_etag(&undo);
-	if (guard.matches == NULL || guard.matches(guard.arg, str_c(plan->etag)))
+	if (tag_guard_matches(guard, plan->etag, &plan->other_etags))
 		return OUTCOME_OK;
 	registry_fail(registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
 	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", plan->etag));

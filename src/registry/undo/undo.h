@@ -79,6 +79,7 @@ struct undo_plan {
 	struct move_blocker *blockers;
 	size_t n_blockers;
 	char etag[MOVE_TAG_HEX + 1]; // of all that the plan shows
+	struct state_tags other_etags; // those that former keys make of the same
 };
 
 // Takes the request back, in the transaction that calls it. guard: compared with plan->etag. Call it for a preview, too, without a guard,
