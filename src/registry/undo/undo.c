@@ -135,6 +135,19 @@ static bool asks_deletion(const struct sql_undo_rows_row *row)
 	return str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"));
 }
 
+// Is the update a part of such a deletion: the request for it, or a condition that says what it waits for?
+static bool is_of_deletion(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	if (!str_eq(row->verb, STR("updated")) || row->resource_id_is_null)
+		return false;
+	if (asks_deletion(row))
+		return true;
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (undo_row(undo, i)->resource_id == row->resource_id && asks_deletion(undo_row(undo, i)))
+			return true;
+	return false;
+}
+
 static bool has_deleted(const struct undo *undo)
 {
 	for (size_t i = 0; i < undo->rows.n; i++)
@@ -152,7 +165,7 @@ static enum kind kind_of_request(struct undo *undo)
 	size_t n_tenants = 0;
 
 	for (size_t i = 0; i < undo->rows.n; i++) {
-		if (kind_of_verb(undo_row(undo, i)->verb) != kind && !(deletes && asks_deletion(undo_row(undo, i))))
+		if (kind_of_verb(undo_row(undo, i)->verb) != kind && !(deletes && is_of_deletion(undo, undo_row(undo, i))))
 			kind = KIND_SEVERAL;
 		n_tenants += undo_row(undo, i)->resource_id_is_null ? 1 : 0;
 	}
@@ -201,7 +214,7 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 		const struct sql_undo_rows_row *row = undo_row(undo, k);
 		if (row->owner_id != row->tenant_id) // another tenant's by now, and not to be shown
 			continue;
-		if (action == UNDO_RECOVER && asks_deletion(row)) // shown as deleted
+		if (action == UNDO_RECOVER && is_of_deletion(undo, row)) // shown as deleted
 			continue;
 		*item = (struct undo_item){ .action = action, .path = undo_path(undo, row) };
 		item->resource = resource_of_columns(undo->registry, &shown->r);

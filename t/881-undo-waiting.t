@@ -1,0 +1,53 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Undo of deletions that wait for finalizers, of a namespace that is deleted at once or in the background: refused with what waits, and
+# with what changed once they are done; what is deleted for good is recovered by hand.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.delete_sync_max' => 5 });
+my $admin    = $instance->admin;
+$admin->make_tenant('t');
+
+sub undo_path { my ($request) = @_; return '/v2.0/t/changes/' . $request->header('x-request-id') . '/undo' }
+sub blocked { return [sort map { "$_->{resource} $_->{reason}" } @{ $_[0]->json->{blockers} // [] }] }
+sub live { my ($space) = @_; return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE live = 1 AND namespace = '$space'") }
+sub rows { my ($request) = @_; my $id = $request->header('x-request-id') =~ s/-//gr; return 0 + $instance->sql_value("SELECT COUNT(*) FROM changes WHERE request_id = UNHEX('$id')") }
+
+for my $case ([3, 'at once'], [8, 'in the background']) {
+    my ($n, $how) = @$case;
+    subtest $how => sub {
+        my $space = "/v2.0/t/namespaces/n$n";
+        $admin->make($space);
+        $admin->make("$space/configmaps/c$_", { data => { n => "$_" } }) for 1 .. $n;
+        $admin->make("$space/configmaps/held", { metadata => { finalizers => ['example.com/f'] } });
+        my $deleted = $admin->delete($space);
+        $deleted->is_status(202);
+        ok Tenure::Instance::wait_until(sub { live("n$n") == 1 }, 60), 'the others are deleted';
+        my $refused = $admin->post(undo_path($deleted));
+        $refused->is_status(409);
+        is_deeply blocked($refused), ["namespaces/n$n deletion-requested", "namespaces/n$n/configmaps/held deletion-requested"], 'what waits, and no other reason'
+            or diag $refused->text;
+        is_deeply blocked($admin->get(undo_path($deleted))), blocked($refused), 'the preview says the same';
+        is rows($refused), 0, 'nothing is done';
+        is live("n$n"), 1, '... and nothing came back';
+        my $freed = $admin->patch("$space/configmaps/held", { metadata => { finalizers => undef } });
+        ok($freed->status < 300, 'the finalizer is taken out') or diag $freed->text;
+        ok Tenure::Instance::wait_until(sub { $admin->get($space)->status == 410 }, 15), 'then all is deleted';
+        $refused = $admin->post(undo_path($deleted));
+        $refused->is_status(409);
+        ok scalar(grep { $_ eq "namespaces/n$n changed-since" } @{ blocked($refused) }), 'the namespace was deleted by another request';
+        is rows($refused), 0, '... so nothing is done';
+        $admin->post("$space/action/recover")->is_status(204, 'but it is recovered by hand');
+    };
+}
+is((($instance->manage('doctor'))[0]), 0, 'the stored data keep their promises');
+$instance->stop;
+done_testing;
