@@ -48,6 +48,15 @@ FROM resource_classes k
 WHERE EXISTS (SELECT 1 FROM inventories v JOIN resources r ON r.id = v.resource_id WHERE v.class_id = k.id AND r.tenant_id = :id
   AND r.live = 1);
 
+-- Without their secrets: who has the file could sign with them.
+-- @statement dump_webhooks
+-- @in id uint
+-- @out record text
+SELECT JSON_OBJECT('name', w.name, 'url', w.url, 'description', w.description, 'filters', w.filters) AS record
+FROM webhooks w
+WHERE w.tenant_id = :id
+ORDER BY w.name;
+
 -- In the order of the index `owner`: by type, and within it by id, which lists keep to.
 -- @statement dump_resources
 -- @in id uint

@@ -44,6 +44,13 @@ VALUES (:tenant_id, :name, :uid, :url, :description, :filters, :paused, :secret,
 INSERT INTO webhook_cursors (webhook_id, position)
 SELECT :webhook_id, h.published FROM log_horizon h WHERE h.id = 1;
 
+-- What was written of the tenant so far is not sent.
+-- @statement webhook_pass_over
+-- @in webhook_id uint, tenant_id uint
+UPDATE webhook_cursors
+SET position = GREATEST(position, COALESCE((SELECT MAX(x.id) FROM changes x WHERE x.tenant_id = :tenant_id), 0))
+WHERE webhook_id = :webhook_id;
+
 -- @statement webhook_update
 -- @in id uint, url text, description text, filters text, paused uint, etag bytes, revision uint, now time
 UPDATE webhooks

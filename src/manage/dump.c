@@ -102,6 +102,7 @@ static bool put_records(struct dump *dump, uint64_t id)
 		{ "resource", sql_dump_resources_call(pool, &(struct sql_dump_resources){ .id = id }) },
 		{ "consumer", sql_dump_consumers_call(pool, &(struct sql_dump_consumers){ .id = id }) },
 		{ "allocation", sql_dump_allocations_call(pool, &(struct sql_dump_allocations){ .id = id }) },
+		{ "webhook", sql_dump_webhooks_call(pool, &(struct sql_dump_webhooks){ .id = id }) },
 	};
 
 	return dump_put_parts(dump, parts, COUNT_OF(parts));

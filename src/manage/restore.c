@@ -22,6 +22,7 @@
 #include "registry/registry.h"
 #include "registry/tags/etag.h"
 #include "registry/type/type.h"
+#include "registry/webhook/webhook.h"
 #include "repr/json/doc.h"
 #include "sql/dump.h"
 #include "sql/tenants.h"
@@ -30,9 +31,10 @@
 enum { BATCH_RECORDS = 200, TELL_CONFLICTS = 10000 };
 
 // The kinds of lines, in the order in which a file has them.
-enum kind { KIND_DUMP, KIND_TENANT, KIND_TYPE, KIND_TRAIT, KIND_CLASS, KIND_RESOURCE, KIND_CONSUMER, KIND_ALLOCATION, KIND_END, KIND__N };
+enum kind { KIND_DUMP, KIND_TENANT, KIND_TYPE, KIND_TRAIT, KIND_CLASS, KIND_RESOURCE, KIND_CONSUMER, KIND_ALLOCATION, KIND_WEBHOOK,
+	KIND_END, KIND__N };
 static const struct dump_kind kinds[KIND__N] = { { "dump", true }, { "tenant", true }, { "type", false }, { "trait", false }, { "class", false },
-	{ "resource", false }, { "consumer", false }, { "allocation", false }, { "end", false } };
+	{ "resource", false }, { "consumer", false }, { "allocation", false }, { "webhook", false }, { "end", false } };
 
 struct restore {
 	struct manage *manage;
@@ -396,6 +398,45 @@ static bool verify_resource(struct restore *restore, const struct doc *doc)
 	return fits || reason.p != NULL || fail(restore, DB_ERROR);
 }
 
+// ---- webhooks
+
+static bool check_webhook(struct restore *restore, const struct doc *doc)
+{
+	struct registry *registry = restore->registry;
+	struct pool *own = registry->pool;
+	struct doc *filters;
+	struct str error, description = record_text(doc, "description");
+
+	if (!webhook_name_is_valid(record_text(doc, "name")) || description.p == NULL || description.n > WEBHOOK_DESCRIPTION_MAX ||
+		!doc_parse_json(restore->lines, record_text(doc, "filters"), (struct doc_limits){ .depth = 3 }, &filters, &error) ||
+		doc_kind(filters) != DOC_OBJECT)
+		return dump_reader_refuse(&restore->reader, "is no webhook: it needs name, url, description and filters");
+	registry->pool = restore->lines;
+	bool good = webhook_check_filters(registry, filters) == OUTCOME_OK ||
+		dump_reader_refuse(&restore->reader, "is no webhook: %.*s", STR_ARG(registry->problem->detail));
+	*registry->problem = (struct problem){ .n_members = 0 };
+	registry->pool = own;
+	return good;
+}
+
+static bool write_webhook(struct restore *restore, const struct doc *doc)
+{
+	struct registry *registry = restore->registry;
+	struct pool *own = registry->pool;
+	const struct webhook_content content = { .url = record_text(doc, "url"), .description = record_text(doc, "description"), .filters = record_text(doc, "filters") };
+	struct str name = record_text(doc, "name");
+
+	registry->pool = restore->lines;
+	enum outcome outcome = webhook_bring(registry, restore->tenant_id, name, &content);
+	bool misfit = outcome == OUTCOME_BAD_DOCUMENT || outcome == OUTCOME_CONFLICT;
+	if (misfit)
+		tell(restore, str_printf(restore->lines, "line %llu, webhook %.*s: %.*s", (unsigned long long)restore->reader.line, STR_ARG(name),
+			STR_ARG(registry->problem->detail)));
+	*registry->problem = (struct problem){ .n_members = 0 };
+	registry->pool = own;
+	return outcome == OUTCOME_CREATED || misfit || fail(restore, DB_ERROR);
+}
+
 // ---- passes
 
 static bool check_record(struct restore *restore, const struct doc *doc)
@@ -407,6 +448,8 @@ static bool check_record(struct restore *restore, const struct doc *doc)
 		return check_tenant(restore, doc);
 	case KIND_RESOURCE:
 		return check_resource(restore, doc);
+	case KIND_WEBHOOK:
+		return check_webhook(restore, doc);
 	default:
 		return true;
 	}
@@ -434,6 +477,8 @@ static bool write_record(struct restore *restore, struct doc *doc, struct str ob
 {
 	if (restore->reader.kind == KIND_TENANT)
 		return write_tenant(restore, doc);
+	if (restore->reader.kind == KIND_WEBHOOK)
+		return write_webhook(restore, doc);
 	if (restore->reader.kind == KIND_RESOURCE) {
 		complete_resource(restore, doc);
 		add_resource(restore, doc, object.n);

@@ -11,9 +11,6 @@
 #include "http/uri.h"
 #include "registry/webhook/webhook.h"
 
-// Names in one filter, and bytes of each.
-enum { FILTER_MAX = 100, FILTER_TEXT_MAX = 4 * REGISTRY_MAX_ID };
-
 // ---- documents
 
 static struct str state_of(const struct webhook *webhook)
@@ -104,40 +101,6 @@ static struct str webhooks_path(struct call *call, const char *below)
 
 // ---- what a client sends
 
-static enum outcome check_filter_text(struct call *call, const char *member, struct str text)
-{
-	static const char *const verbs[] = { "created", "updated", "deleted", "recovered", "moved", "purged" };
-	bool is_verb = strcmp(member, "verbs") != 0;
-
-	for (size_t i = 0; i < COUNT_OF(verbs) && !is_verb; i++)
-		is_verb = str_eq_c(text, verbs[i]);
-	if (!is_verb)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT,
-			"verbs may name created, updated, deleted, recovered, moved and purged; \"%.*s\" is none of them",
-			(int)(text.n < 80 ? text.n : 80), text.p);
-	if (text.n == 0 || text.n > FILTER_TEXT_MAX)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "each of %s must have 1 to %d bytes", member, FILTER_TEXT_MAX);
-	return OUTCOME_OK;
-}
-
-// Copies the filter of that name, if there is one. A list of no names would let nothing pass, so it must not be given.
-static enum outcome read_filter(struct call *call, const struct doc *body, const char *member, struct doc *filters)
-{
-	const struct doc *list;
-
-	if (!doc_get(body, str_c(member), &list))
-		return OUTCOME_OK;
-	if (doc_length(list) == 0 || doc_length(list) > FILTER_MAX)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "%s must have 1 to %d members; leave it out to be told of all", member, FILTER_MAX);
-	for (size_t i = 0; i < doc_length(list); i++) {
-		enum outcome outcome = check_filter_text(call, member, doc_string(doc_at(list, i)));
-		if (outcome != OUTCOME_OK)
-			return outcome;
-	}
-	doc_set(filters, str_c(member), doc_copy(call->pool, list));
-	return OUTCOME_OK;
-}
-
 static enum outcome read_content(struct call *call, struct str name, struct webhook_content *content)
 {
 	static const char *const members[] = { "verbs", "types", "actors" };
@@ -156,10 +119,12 @@ static enum outcome read_content(struct call *call, struct str name, struct webh
 	if (content->description.n > WEBHOOK_DESCRIPTION_MAX)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "description may have %d bytes", WEBHOOK_DESCRIPTION_MAX);
 	content->paused = doc_get(body, STR("paused"), &member) && doc_bool(member);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(members); i++)
-		outcome = read_filter(call, body, members[i], filters);
+	for (size_t i = 0; i < COUNT_OF(members); i++) {
+		if (doc_get(body, str_c(members[i]), &member))
+			doc_set(filters, str_c(members[i]), doc_copy(call->pool, member));
+	}
 	content->filters = document_json_text(call->pool, filters);
-	return outcome;
+	return webhook_check_filters(call->registry, filters);
 }
 
 // ---- handlers

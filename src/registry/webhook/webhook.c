@@ -12,9 +12,12 @@
 #include "registry/tags/keys.h"
 #include "registry/tenant/internal.h"
 #include "registry/webhook/settings.h"
+#include "repr/json/doc.h"
 #include "sql/webhooks.h"
 
 enum { ALL_TENANTS = 0 }; // webhooks.tenant_id of operators' webhooks
+// Names in one filter, and bytes of each.
+enum { FILTER_MAX = 100, FILTER_TEXT_MAX = 4 * REGISTRY_MAX_ID };
 
 bool webhook_name_is_valid(struct str name)
 {
@@ -78,6 +81,51 @@ enum outcome webhook_check_url(struct registry *registry, struct str url)
 	if (!split_port(authority, &host) || host.n == 0)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "url must name a host, and a port from 1 to 65535 if it names one");
 	return OUTCOME_OK;
+}
+
+// ---- filters
+
+static enum outcome check_filter_text(struct registry *registry, struct str member, struct str text)
+{
+	static const char *const verbs[] = { "created", "updated", "deleted", "recovered", "moved", "purged" };
+	bool is_verb = !str_eq(member, STR("verbs"));
+
+	for (size_t i = 0; i < COUNT_OF(verbs) && !is_verb; i++)
+		is_verb = str_eq_c(text, verbs[i]);
+	if (!is_verb)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+			"verbs may name created, updated, deleted, recovered, moved and purged; \"%.*s\" is none of them",
+			(int)(text.n < 80 ? text.n : 80), text.p);
+	if (text.n == 0 || text.n > FILTER_TEXT_MAX)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "each of %.*s must have 1 to %d bytes", STR_ARG(member), FILTER_TEXT_MAX);
+	return OUTCOME_OK;
+}
+
+// A list of no names would let nothing pass, so it must not be given.
+static enum outcome check_filter(struct registry *registry, struct str member, const struct doc *list)
+{
+	if (doc_kind(list) != DOC_ARRAY || doc_length(list) == 0 || doc_length(list) > FILTER_MAX)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s must have 1 to %d members; leave it out to be told of all",
+			STR_ARG(member), FILTER_MAX);
+	for (size_t i = 0; i < doc_length(list); i++) {
+		const struct doc *text = doc_at(list, i);
+		enum outcome outcome = check_filter_text(registry, member, doc_kind(text) == DOC_STRING ? doc_string(text) : STR(""));
+		if (outcome != OUTCOME_OK)
+			return outcome;
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome webhook_check_filters(struct registry *registry, const struct doc *filters)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (struct doc_iter it = doc_iter(filters); outcome == OUTCOME_OK && doc_next(&it);) {
+		if (!str_eq(it.name, STR("verbs")) && !str_eq(it.name, STR("types")) && !str_eq(it.name, STR("actors")))
+			return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "filters may be verbs, types and actors");
+		outcome = check_filter(registry, it.name, it.value);
+	}
+	return outcome;
 }
 
 // ---- rows
@@ -244,16 +292,11 @@ static enum outcome check_count(struct registry *registry, uint64_t owner)
 	return registry_fail(registry, OUTCOME_CONFLICT, "a tenant may have %u webhooks, and this one has them: delete one first", most);
 }
 
-static enum outcome create(struct registry *registry, uint64_t owner, const struct webhook_content *content, struct webhook *webhook,
+static enum outcome insert(struct registry *registry, uint64_t owner, const struct webhook_content *content, struct webhook *webhook,
 	uint8_t secret[WEBHOOK_SECRET])
 {
 	struct db_rows rows;
-	enum outcome outcome = check_count(registry, owner);
 
-	if (outcome == OUTCOME_OK)
-		outcome = announce(registry);
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	webhook->uid = uuid_new();
 	webhook->content = *content;
 	webhook->revision = 1;
@@ -277,6 +320,35 @@ static enum outcome create(struct registry *registry, uint64_t owner, const stru
 	if (result == DB_OK)
 		result = sql_webhook_insert_cursor_run(registry->db, registry->pool,
 			&(struct sql_webhook_insert_cursor){ .webhook_id = webhook->id }, NULL);
+	return result == DB_OK ? OUTCOME_CREATED : registry_db_failed(result);
+}
+
+static enum outcome create(struct registry *registry, uint64_t owner, const struct webhook_content *content, struct webhook *webhook,
+	uint8_t secret[WEBHOOK_SECRET])
+{
+	enum outcome outcome = check_count(registry, owner);
+
+	if (outcome == OUTCOME_OK)
+		outcome = announce(registry);
+	return outcome == OUTCOME_OK ? insert(registry, owner, content, webhook, secret) : outcome;
+}
+
+// The process that sends need not know of it: who ends the pause tells it. So a long transaction does not keep the lease's row from it.
+enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content)
+{
+	const struct webhook_content paused = { .url = content->url, .description = content->description, .filters = content->filters, .paused = true };
+	struct webhook webhook = { .name = name };
+	uint8_t secret[WEBHOOK_SECRET];
+	enum outcome outcome = webhook_check_url(registry, content->url);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_count(registry, tenant_id);
+	if (outcome == OUTCOME_OK)
+		outcome = insert(registry, tenant_id, &paused, &webhook, secret);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	const struct sql_webhook_pass_over in = { .webhook_id = webhook.id, .tenant_id = tenant_id };
+	enum db_result result = sql_webhook_pass_over_run(registry->db, registry->pool, &in, NULL);
 	return result == DB_OK ? OUTCOME_CREATED : registry_db_failed(result);
 }
 

@@ -10,6 +10,8 @@
 
 #include "registry/core/model.h"
 
+struct doc;
+
 enum {
 	WEBHOOK_NAME_MAX = 63,
 	WEBHOOK_URL_MAX = 2000,         // bytes
@@ -52,6 +54,9 @@ bool webhook_name_is_valid(struct str name);
 // looked at when a message is sent.
 enum outcome webhook_check_url(struct registry *registry, struct str url);
 
+// Is filters such an object? OUTCOME_OK, or _BAD_DOCUMENT with the reason.
+enum outcome webhook_check_filters(struct registry *registry, const struct doc *filters);
+
 // May run in any transaction, or none.
 enum outcome webhook_get(struct registry *registry, struct str tenant, struct str name, struct webhook *webhook);
 // In the order of their names, behind marker (p NULL: from the first), at most limit. *more: there are more.
@@ -63,6 +68,10 @@ enum outcome webhook_list(struct registry *registry, struct str tenant, struct s
 // as it may; _BAD_DOCUMENT; _STALE, _PRECONDITION_REQUIRED.
 enum outcome webhook_put(struct registry *registry, struct str tenant, struct str name, const struct webhook_content *content,
 	struct guard guard, struct webhook *webhook, uint8_t secret[WEBHOOK_SECRET]);
+// Makes a webhook of a tenant that comes from elsewhere by the present transaction, which has made the tenant. It is paused, whatever content says, has a
+// secret that nobody was told, and is sent nothing of what the transaction has written so far. The name and the filters are good. OUTCOME_CREATED; _CONFLICT: the
+// tenant has as many as it may; _BAD_DOCUMENT: the URL.
+enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content);
 // With all its messages. OUTCOME_NO_CONTENT.
 enum outcome webhook_delete(struct registry *registry, struct str tenant, struct str name, struct guard guard);
 // Replaces the secret; the one that was replaced signs as well for the time that the setting secret_overlap says. OUTCOME_OK.
