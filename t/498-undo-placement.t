@@ -13,6 +13,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Parallel;
 use Tenure::Placement;
+use Tenure::Tool;
 
 my $rounds    = $ENV{TENURE_UNDO_ROUNDS} // 3;
 my $instance  = Tenure::Instance->start;
@@ -212,6 +213,44 @@ sub both {
         return $answer->status . ' ' . $answer->header('x-request-id');
     });
 }
+
+subtest 'the history shows values' => sub {
+    my $p    = provider();
+    my ($one, $two) = map { Tenure::Placement::uuid() } 1, 2;
+    my @stocks = ({});
+    for my $value (vcpu(3), vcpu(4), { %{ vcpu(4) }, DISK_GB => { total => 7 } }) {
+        put($p, 'inventories', $value);
+        push @stocks, stock($p);
+    }
+    put($p, 'aggregates', [$one]);
+    put($p, 'aggregates', [$two]);
+    my @pages = map { @{ $admin->get("/v2.0/system/history?resource=$p&limit=100&before=$_")->json->{history} } } 9999999;
+    my @stock = grep { "@{ $_->{fields} // [] }" eq '/inventories' } @pages;
+    is_deeply [map { $_->{after}{inventories} } reverse @stock], [@stocks[1 .. 3]], 'inventories after each change, as they are answered';
+    is_deeply [map { $_->{before}{inventories} } reverse @stock], [@stocks[0 .. 2]], '... and before';
+    ok !grep({ exists $_->{after}{metadata} } @stock), '... in place of the document';
+    my @groups = grep { "@{ $_->{fields} // [] }" eq '/aggregates' } @pages;
+    is_deeply [map { [$_->{before}{aggregates}, $_->{after}{aggregates}] } @groups], [[[$one], [$two]], [[], [$one]]], 'aggregates';
+    my @single;
+    for (my $path = "/v2.0/system/history?resource=$p&limit=1"; defined $path;) {
+        my $page = $admin->get($path)->json;
+        push @single, @{ $page->{history} };
+        $path = defined $page->{next} ? $admin->path_of($page->{next}) : undef;
+    }
+    is_deeply \@single, \@pages, 'page by page the same';
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin', tenant => 'system');
+    my $told = $tool->ends(0, 'history', $p)->{out};
+    like $told, qr/VCPU.*\n?.*3.*\n?.*4/, 'tenure history shows what differs' or diag $told;
+    like $told, qr/DISK_GB/, '... and what came';
+    $admin->make_tenant('owner');
+    $admin->post("/v2.0/system/resourceproviders/$p/action/move?dest=owner")->is_status(303);
+    put($p, 'inventories', vcpu(6));
+    my ($newest) = @{ $admin->get("/v2.0/owner/history?resource=$p")->json->{history} };
+    is $newest->{after}{inventories}{VCPU}{total}, 6, 'at another tenant, for operators';
+    my $own = $instance->service('ann:owner')->get("/v2.0/owner/history?resource=$p");
+    is_deeply $own->json->{history}[0]{fields}, ['/inventories'], 'its user sees that there was a change';
+    unlike $own->text, qr/VCPU/, '... and no values';
+};
 
 subtest 'raced' => sub {
     my $p = provider();

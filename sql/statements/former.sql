@@ -78,3 +78,14 @@ WHERE c.resource_id = :resource_id AND c.id >= :from AND c.verb = 'updated' AND 
 ORDER BY c.id
 LIMIT 1;
 
+-- The first change of a provider's inventories, or of its aggregates, from an id on, with what it replaced.
+-- @statement former_next_beside
+-- @in resource_id uint, from uint, fields text
+-- @out id uint, locked uint null, body text null
+-- @scans from that id to the next such change
+SELECT c.id, f.locked, f.body
+FROM changes c FORCE INDEX (resource)
+LEFT JOIN former_resources f ON f.change_id = c.id
+WHERE c.resource_id = :resource_id AND c.id >= :from AND c.verb = 'updated' AND c.fields = :fields
+ORDER BY c.id
+LIMIT 1;

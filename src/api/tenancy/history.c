@@ -17,6 +17,16 @@ static void set_content(struct call *call, struct doc *doc, const char *name, co
 		doc_set(doc, str_c(name), content->state == FORMER_KNOWN ? tenancy_content_doc(call, resource, content) : NULL);
 }
 
+// Of inventories and aggregates of a provider: {"inventories": {…}}.
+static void set_beside(struct call *call, struct doc *doc, const char *name, struct str beside, const struct doc *value)
+{
+	if (value == NULL)
+		return;
+	struct doc *content = doc_new_object(call->pool);
+	doc_set(content, beside, doc_copy(call->pool, value));
+	doc_set(doc, str_c(name), content);
+}
+
 static struct doc *change_doc(struct call *call, const struct resource *resource, const struct former_change *change)
 {
 	struct pool *pool = call->pool;
@@ -26,6 +36,11 @@ static struct doc *change_doc(struct call *call, const struct resource *resource
 	doc_set_u64(pool, doc, "revision", change->revision);
 	if (change->fields.p != NULL)
 		doc_set(doc, STR("fields"), stored_document(pool, place, change->fields));
+	if (change->beside.p != NULL) {
+		set_beside(call, doc, "before", change->beside, change->beside_before);
+		set_beside(call, doc, "after", change->beside, change->beside_after);
+		return doc;
+	}
 	set_content(call, doc, "before", resource, &change->before);
 	set_content(call, doc, "after", resource, &change->after);
 	return doc;

@@ -12,18 +12,32 @@
 #include "registry/placement/restore.h"
 #include "repr/json/doc.h"
 
-enum beside undo_beside(const struct sql_undo_rows_row *row)
+enum beside undo_beside_of(struct str fields)
 {
-	static const char *const fields[] = {
+	static const char *const known[] = {
 		[BESIDE_INVENTORIES] = "[\"/inventories\"]",
 		[BESIDE_AGGREGATES] = "[\"/aggregates\"]",
 		[BESIDE_ALLOCATIONS] = "[\"/allocations\"]",
 	};
 
-	for (enum beside beside = BESIDE_INVENTORIES; beside < COUNT_OF(fields); beside++)
-		if (str_eq_c(row->fields, fields[beside]))
+	for (enum beside beside = BESIDE_INVENTORIES; beside < COUNT_OF(known); beside++)
+		if (str_eq_c(fields, known[beside]))
 			return beside;
 	return BESIDE_NONE;
+}
+
+enum beside undo_beside(const struct sql_undo_rows_row *row)
+{
+	return undo_beside_of(row->fields);
+}
+
+struct str undo_beside_name(enum beside beside)
+{
+	static const char *const names[] = { [BESIDE_INVENTORIES] = "inventories", [BESIDE_AGGREGATES] = "aggregates",
+		[BESIDE_ALLOCATIONS] = "allocations" };
+
+	assert(beside != BESIDE_NONE && beside < COUNT_OF(names));
+	return str_c(names[beside]);
 }
 
 struct taken {
@@ -49,9 +63,8 @@ static void take(void *arg, const struct inventory *inventory, struct pool *pool
 	taken->list[taken->n++].class = str_dup(taken->pool, inventory->class);
 }
 
-static enum outcome present_text(struct undo *undo, enum beside beside, const struct uuid *uid, struct str *text)
+enum outcome undo_beside_present(struct registry *registry, enum beside beside, const struct uuid *uid, struct str *text)
 {
-	struct registry *registry = undo->registry;
 	struct taken taken = { .pool = registry->pool };
 	const struct inventory_taker taker = { take, &taken };
 	struct provider provider;
@@ -85,14 +98,12 @@ static enum outcome read_allocations(struct undo *undo, const struct sql_undo_ro
 
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item)
 {
-	static const char *const names[] = { [BESIDE_INVENTORIES] = "inventories", [BESIDE_AGGREGATES] = "aggregates",
-		[BESIDE_ALLOCATIONS] = "allocations" };
 	const struct stored_place place = { .table = "former_resources", .column = "body", .id = row->id };
 	struct pool *pool = undo->registry->pool;
 	enum beside beside = undo_beside(row);
 	struct str text;
 
-	item->beside = str_c(names[beside]);
+	item->beside = undo_beside_name(beside);
 	item->restored.state = FORMER_UNKNOWN;
 	if (beside == BESIDE_ALLOCATIONS)
 		return row->former_locked_is_null ? OUTCOME_OK : read_allocations(undo, row, item);
@@ -100,7 +111,7 @@ enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row 
 		item->beside_restored = stored_document(pool, place, row->former_body);
 	if (row->live_is_null)
 		return OUTCOME_OK;
-	enum outcome outcome = present_text(undo, beside, &item->uid, &text);
+	enum outcome outcome = undo_beside_present(undo->registry, beside, &item->uid, &text);
 	if (outcome == OUTCOME_OK)
 		item->beside_now = stored_document(pool, place, text);
 	if (outcome == OUTCOME_NOT_FOUND) // deleted, which find_changed() notes

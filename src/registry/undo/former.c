@@ -6,9 +6,12 @@
 
 #include "base/pool.h"
 #include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/resource/internal.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/stored_type.h"
+#include "registry/undo/internal.h"
+#include "repr/json/doc.h"
 #include "sql/former.h"
 
 // Fields of updates that change other tables than the resource's row, and so replace no content.
@@ -107,11 +110,71 @@ static struct former_change change_of_row(const struct sql_former_page_row *row,
 	return change;
 }
 
+// ---- what providers have in other tables
+
+// What a provider had, by the newer changes that were looked at: what the oldest of them replaced.
+struct beside_seen {
+	bool looked;
+	const struct doc *content; // NULL: not known
+};
+
+static const struct doc *replaced_content(struct registry *registry, uint64_t change_id, bool kept, struct str body)
+{
+	const struct stored_place place = { .table = "former_resources", .column = "body", .id = change_id };
+
+	return kept ? stored_document(registry->pool, place, body) : NULL;
+}
+
+// What the provider has had since the change before id `from`: what the next change replaced, or what is there now.
+static enum outcome beside_after(struct registry *registry, const struct resource *resource, enum beside beside, struct str fields, uint64_t from,
+	const struct doc **content)
+{
+	const struct sql_former_next_beside in = { .resource_id = resource->id, .from = from, .fields = fields };
+	const struct stored_place place = { .table = "inventories", .column = "resource_id", .id = resource->id };
+	struct db_rows rows;
+	struct str text;
+	enum db_result result = sql_former_next_beside_run(registry->db, registry->pool, &in, &rows);
+
+	*content = NULL;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0) {
+		const struct sql_former_next_beside_row *row = sql_former_next_beside_row(&rows, 0);
+		*content = replaced_content(registry, row->id, !row->locked_is_null, row->body);
+		return OUTCOME_OK;
+	}
+	if (resource->live == RESOURCE_DELETED)
+		return OUTCOME_OK;
+	enum outcome outcome = undo_beside_present(registry, beside, &resource->uid, &text);
+	if (outcome == OUTCOME_OK)
+		*content = stored_document(registry->pool, place, text);
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+// Sets the members of the change that are about that. Only operators may read them in the API of placement, so no one else gets them here.
+static enum outcome set_beside(struct registry *registry, const struct resource *resource, const struct sql_former_page_row *row,
+	struct beside_seen seen[BESIDE_ALLOCATIONS], struct former_change *change)
+{
+	enum beside beside = undo_beside_of(row->fields);
+	enum outcome outcome = OUTCOME_OK;
+
+	if (!registry->privileged || (beside != BESIDE_INVENTORIES && beside != BESIDE_AGGREGATES))
+		return OUTCOME_OK;
+	change->beside = undo_beside_name(beside);
+	if (!seen[beside].looked)
+		outcome = beside_after(registry, resource, beside, row->fields, row->id + 1, &seen[beside].content);
+	change->beside_after = seen[beside].content;
+	change->beside_before = replaced_content(registry, row->id, !row->locked_is_null, row->body);
+	seen[beside] = (struct beside_seen){ .looked = true, .content = change->beside_before };
+	return outcome;
+}
+
 enum outcome former_history(struct registry *registry, const struct former_query *query, struct resource *resource,
 	struct former_change **list, size_t *n, bool *more)
 {
 	struct tenant tenant;
 	struct former_content content;
+	struct beside_seen seen[BESIDE_ALLOCATIONS] = { { .looked = false } };
 	struct db_rows rows;
 
 	assert(query->limit > 0);
@@ -130,7 +193,9 @@ enum outcome former_history(struct registry *registry, const struct former_query
 	*n = *more ? (size_t)query->limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct former_change, *n);
 	outcome = content_before(registry, resource, *n > 0 ? sql_former_page_row(&rows, 0)->id + 1 : 0, &content);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++)
+	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++) {
 		(*list)[i] = change_of_row(sql_former_page_row(&rows, i), &content);
+		outcome = set_beside(registry, resource, sql_former_page_row(&rows, i), seen, &(*list)[i]);
+	}
 	return outcome;
 }

@@ -20,6 +20,10 @@ struct former_change {
 	uint64_t revision; // after the change
 	struct str fields; // JSON array of JSON Pointers; p NULL: not recorded
 	struct former_content before, after;
+	// Of a change of a provider's inventories or aggregates, if the caller is an operator: their name, and what they were before and after it;
+	// NULL: not known. p NULL: the change is none of those.
+	struct str beside;
+	const struct doc *beside_before, *beside_after;
 };
 
 // Which resource of which tenant, and which part of its history.

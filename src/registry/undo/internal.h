@@ -57,6 +57,12 @@ enum outcome undo_check_rights(struct undo *undo, enum kind kind);
 enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCATIONS };
 
 enum beside undo_beside(const struct sql_undo_rows_row *row);
+// The same of the fields of a change, as the change log has them.
+enum beside undo_beside_of(struct str fields);
+// The name by which documents have it: "inventories". Not for BESIDE_NONE.
+struct str undo_beside_name(enum beside beside);
+// What the provider has there now, as JSON: its inventories or its aggregates. OUTCOME_OK, _NOT_FOUND.
+enum outcome undo_beside_present(struct registry *registry, enum beside beside, const struct uuid *uid, struct str *text);
 // Sets the item's members about it. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item);
 // Puts it back. OUTCOME_OK, also if there are blockers; or the outcome with which the request ends. Not of what placement_back.c takes back.
