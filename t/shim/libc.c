@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -22,21 +24,24 @@
 #include <unistd.h>
 
 // Classes of calls, a bit each in orders.classes; in this order in Tenure::Shim.
-enum class { MEMORY, READ, WRITE, WAIT, OPEN, CONNECT, ACCEPT, RANDOM, SYNC, CONTROL };
+enum class { MEMORY, READ, WRITE, WAIT, OPEN, CONNECT, ACCEPT, RANDOM, SYNC, CONTROL, START };
 
 struct orders {
 	_Atomic int64_t clock_ns; // added to the clock of the day
 	_Atomic int32_t classes;  // which calls count
 	_Atomic int32_t left;     // the call that makes this 0 fails; 0 or less: none does
 	int32_t error;            // with this errno; 0: it does its work for one byte only
-	_Atomic int32_t process;  // only in the process with this id
+	_Atomic int32_t process;  // only in the process with this id; 0: in those with this name
 	_Atomic int32_t passed;   // calls that counted
 	char failed[32];          // the function that failed; "": none has
+	char function[32];        // only calls of this function count; "": of all in the classes
+	char name[16];            // as prctl(PR_GET_NAME) has it
+	_Atomic int32_t lasting;  // 1: all later calls fail, too
 };
 
 static struct orders *orders;
 // Only a process of one of these names has faults or another clock: tests start shells and web servers in the same environment.
-static const char *const names[] = { "tenured", "mariadbd" };
+static const char *const names[] = { "tenured", "tenured-host", "tenure-manage", "tenure", "mariadbd" };
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -58,14 +63,28 @@ __attribute__((constructor)) static void begin(void)
 		orders = map;
 }
 
+// Is this the process that is meant?
+static bool is_meant(void)
+{
+	char name[16] = "";
+
+	if (orders->process != 0)
+		return orders->process == getpid();
+	return orders->name[0] != '\0' && prctl(PR_GET_NAME, name) == 0 && strncmp(name, orders->name, sizeof(name)) == 0;
+}
+
 // Does this call fail? Then errno is set, unless it is to do its work for one byte only.
 static bool fails(enum class class, const char *function)
 {
-	if (orders == NULL || (orders->classes & 1 << class) == 0 || orders->process != getpid())
+	if (orders == NULL || (orders->classes & 1 << class) == 0 || !is_meant())
+		return false;
+	if (orders->function[0] != '\0' && strncmp(function, orders->function, sizeof(orders->function)) != 0)
 		return false;
 	(void)atomic_fetch_add(&orders->passed, 1);
 	if (orders->left <= 0 || atomic_fetch_sub(&orders->left, 1) != 1)
 		return false;
+	if (orders->lasting != 0)
+		orders->left = 1;
 	for (size_t i = 0; i + 1 < sizeof(orders->failed) && function[i] != '\0'; i++)
 		orders->failed[i] = function[i];
 	errno = orders->error;
@@ -187,7 +206,7 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const si
 int epoll_wait(int fd, struct epoll_event *events, int n, int timeout)
 {
 	// The kernel needs no memory for this one, unlike poll().
-	if (fails(WAIT, __func__) && orders->error == EINTR)
+	if (fails(WAIT, __func__) && orders->error != ENOMEM && orders->error != 0)
 		return -1;
 	return REAL(epoll_wait, int, int, struct epoll_event *, int, int)(fd, events, n, timeout);
 }
@@ -280,6 +299,51 @@ off_t lseek(int fd, off_t at, int from)
 {
 	OR_FAIL(CONTROL)
 	return REAL(lseek, off_t, int, off_t, int)(fd, at, from);
+}
+
+// ---- what a process does when it starts
+
+pid_t fork(void)
+{
+	OR_FAIL(START)
+	return REAL(fork, pid_t, void)();
+}
+
+int epoll_create1(int flags)
+{
+	OR_FAIL(START)
+	return REAL(epoll_create1, int, int)(flags);
+}
+
+int epoll_ctl(int epoll, int what, int fd, struct epoll_event *event)
+{
+	OR_FAIL(START)
+	return REAL(epoll_ctl, int, int, int, int, struct epoll_event *)(epoll, what, fd, event);
+}
+
+int signalfd(int fd, const sigset_t *signals, int flags)
+{
+	OR_FAIL(START)
+	return REAL(signalfd, int, int, const sigset_t *, int)(fd, signals, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2])
+{
+	OR_FAIL(START)
+	return REAL(socketpair, int, int, int, int, int *)(domain, type, protocol, ends);
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+	OR_FAIL(START)
+	return REAL(memfd_create, int, const char *, unsigned)(name, flags);
+}
+
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+	if (fails(START, __func__) && orders->error != 0)
+		return MAP_FAILED;
+	return REAL(mmap, void *, void *, size_t, int, int, int, off_t)(at, n, protection, flags, fd, offset);
 }
 
 // ---- the clock of the day; the monotonic clock stays

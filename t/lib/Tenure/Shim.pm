@@ -18,11 +18,12 @@ use Tenure::Instance;
 use Tenure::Run qw(run);
 
 # The order of enum class there.
-my @classes = qw(memory read write wait open connect accept random sync control);
+my @classes = qw(memory read write wait open connect accept random sync control start);
 my %bit = map { $classes[$_] => 1 << $_ } 0 .. $#classes;
 
 # Where the members of struct orders are.
-use constant { CLOCK => 0, CLASSES => 8, LEFT => 12, ERROR => 16, PROCESS => 20, PASSED => 24, FAILED => 28, SIZE => 64 };
+use constant { CLOCK => 0, CLASSES => 8, LEFT => 12, ERROR => 16, PROCESS => 20, PASSED => 24, FAILED => 28, FUNCTION => 60, NAME => 92, LASTING => 108,
+    SIZE => 112 };
 
 # Builds the library. Sanitizers have functions of their own in place of these: with them there is no shim. undef: it can't be used.
 sub new {
@@ -58,14 +59,16 @@ sub _read {
 # The clock of the day is so many seconds off.
 sub clock { my ($self, $seconds) = @_; $self->_write(CLOCK, pack 'q', int($seconds * 1e9)); return }
 
-# call: the number of the call that fails (0: only count); error: a name of errno, or 'short'.
+# call: the number of the call that fails (0: only count); error: a name of errno, or 'short'. function: only its calls count. process: an
+# id; or name: of the processes of that name, as ps shows it, also those that start later. lasting: all later calls fail as well.
 sub arm {
     my ($self, %option) = @_;
     my $classes = 0;
     $classes |= $bit{$_} // die "no class $_\n" for @{ $option{classes} };
     my $error = $option{error} && $option{error} ne 'short' ? Errno->can($option{error})->() : 0;
     $self->disarm;
-    $self->_write(LEFT, pack 'lll', $option{call} // 0, $error, $option{process});
+    $self->_write(FUNCTION, pack 'a32 a16 l', $option{function} // '', $option{name} // '', $option{lasting} ? 1 : 0);
+    $self->_write(LEFT, pack 'lll', $option{call} // 0, $error, $option{process} // 0);
     $self->_write(PASSED, pack 'l', 0);
     $self->_write(FAILED, "\0" x 32);
     $self->_write(CLASSES, pack 'l', $classes);
