@@ -203,17 +203,6 @@ subtest 'who may' => sub {
     is stock($p)->{VCPU}{total}, 4, 'it is what it was';
 };
 
-sub rows { my ($id) = @_; $id =~ s/-//g; return 0 + $instance->sql_value("SELECT COUNT(*) FROM changes WHERE request_id = UNHEX('$id')") }
-
-# Two requests at once; each client says "STATUS ID".
-sub both {
-    my (@work) = @_;
-    return map { [split / /, $_ // '0 -'] } Tenure::Parallel::run(scalar @work, sub {
-        my $answer = $work[$_[0]]->();
-        return $answer->status . ' ' . $answer->header('x-request-id');
-    });
-}
-
 subtest 'the history shows values' => sub {
     my $p    = provider();
     my ($one, $two) = map { Tenure::Placement::uuid() } 1, 2;
@@ -257,18 +246,18 @@ subtest 'raced' => sub {
     put($p, 'inventories', vcpu(5));
     for my $round (1 .. $rounds) {
         my $larger = put($p, 'inventories', vcpu(11));
-        my @answers = both((sub { undo($larger) }) x 2);
+        my @answers = Tenure::Parallel::answers((sub { undo($larger) }) x 2);
         is_deeply [sort map { $_->[0] } @answers], [200, 409], 'two undos: one is done, and one is refused';
-        is_deeply [sort map { rows($_->[1]) } @answers], [0, 1], '... and left nothing';
+        is_deeply [sort map { $instance->count_changes_of($_->[1]) } @answers], [0, 1], '... and left nothing';
         is stock($p)->{VCPU}{total}, 5, 'the old content';
     }
     for my $round (1 .. $rounds) {
         my $larger   = put($p, 'inventories', vcpu(11));
         my $consumer = Tenure::Placement::uuid();
-        my ($undone, $claimed) = both(sub { undo($larger) }, sub { claim($consumer, $p, 10, undef) });
+        my ($undone, $claimed) = Tenure::Parallel::answers(sub { undo($larger) }, sub { claim($consumer, $p, 10, undef) });
         my $capacity = $undone->[0] == 200 ? 6 : 15;
         ok(($undone->[0] == 200) + ($claimed->[0] == 204) == 1, "an undo and a claim: $undone->[0], $claimed->[0]: one of them");
-        is rows($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
+        is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
         ok $placement->get(at($p, '/usages'))->json->{usages}{VCPU} <= $capacity, 'no more is allocated than there is';
         $placement->request('DELETE', "/allocations/$consumer");
         put($p, 'inventories', vcpu(5));
@@ -276,7 +265,7 @@ subtest 'raced' => sub {
     for my $round (1 .. $rounds) {
         my $larger     = put($p, 'inventories', vcpu(11));
         my $generation = generation($p);
-        my ($undone, $changed) = both(sub { undo($larger) }, sub {
+        my ($undone, $changed) = Tenure::Parallel::answers(sub { undo($larger) }, sub {
             $placement->request('PUT', at($p, '/inventories'), json => { resource_provider_generation => $generation, inventories => vcpu(21) }) });
         ok(($undone->[0] == 200) + ($changed->[0] == 200) == 1, "an undo and a change: $undone->[0], $changed->[0]: one of them");
         is stock($p)->{VCPU}{total}, $undone->[0] == 200 ? 5 : 21, '... and its content';

@@ -287,26 +287,15 @@ subtest 'what is not kept' => sub {
     is has($c)->{$p}{VCPU}, 2, 'nothing is changed';
 };
 
-sub rows { my ($id) = @_; $id =~ s/-//g; return 0 + $instance->sql_value("SELECT COUNT(*) FROM changes WHERE request_id = UNHEX('$id')") }
-
-# Two requests at once; each client says "STATUS ID".
-sub both {
-    my (@work) = @_;
-    return map { [split / /, $_ // '0 -'] } Tenure::Parallel::run(scalar @work, sub {
-        my $answer = $work[$_[0]]->();
-        return $answer->status . ' ' . $answer->header('x-request-id');
-    });
-}
-
 subtest 'raced' => sub {
     my ($p, $q) = (provider(VCPU => 8), provider(VCPU => 8));
     for my $round (1 .. $rounds) {
         my ($c, $d) = (uuid(), uuid());
         claimed($c, undef, { $p => { VCPU => 5 } });
         my $moved = claimed($c, 1, { $q => { VCPU => 5 } });
-        my ($undone, $taken) = both(sub { undo($moved) }, sub { claim($d, undef, { $p => { VCPU => 4 } }) });
+        my ($undone, $taken) = Tenure::Parallel::answers(sub { undo($moved) }, sub { claim($d, undef, { $p => { VCPU => 4 } }) });
         ok(($undone->[0] == 200) + ($taken->[0] == 204) == 1, "an undo and a claim of the same room: $undone->[0], $taken->[0]");
-        is rows($undone->[1]), $undone->[0] == 200 ? 2 : 0, '... whole or not at all';
+        is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 2 : 0, '... whole or not at all';
         is_deeply has($c), { of => 'acme/ann/INSTANCE', $undone->[0] == 200 ? ($p => { VCPU => 5 }) : ($q => { VCPU => 5 }) }, '... as it says';
         $placement->request('DELETE', "/allocations/$_") for $c, $d;
     }
@@ -314,7 +303,7 @@ subtest 'raced' => sub {
         my $c = uuid();
         claimed($c, undef, { $p => { VCPU => 1 } });
         my $changed = claimed($c, 1, { $q => { VCPU => 2 } });
-        my ($undone, $next) = both(sub { undo($changed) }, sub { claim($c, 2, { $q => { VCPU => 3 } }) });
+        my ($undone, $next) = Tenure::Parallel::answers(sub { undo($changed) }, sub { claim($c, 2, { $q => { VCPU => 3 } }) });
         ok(($undone->[0] == 200) + ($next->[0] == 204) == 1, "an undo and a change of the consumer: $undone->[0], $next->[0]");
         is_deeply has($c), { of => 'acme/ann/INSTANCE', $undone->[0] == 200 ? ($p => { VCPU => 1 }) : ($q => { VCPU => 3 }) }, '... one of them';
         $placement->request('DELETE', "/allocations/$c");
@@ -323,7 +312,7 @@ subtest 'raced' => sub {
         my $c = uuid();
         claimed($c, undef, { $p => { VCPU => 1 } });
         my $removal = $placement->request('DELETE', "/allocations/$c");
-        my ($undone, $made) = both(sub { undo($removal) }, sub { claim($c, undef, { $q => { VCPU => 2 } }) });
+        my ($undone, $made) = Tenure::Parallel::answers(sub { undo($removal) }, sub { claim($c, undef, { $q => { VCPU => 2 } }) });
         ok(($undone->[0] == 200) + ($made->[0] == 204) == 1, "the undo of a removal, and the consumer made anew: $undone->[0], $made->[0]");
         is_deeply has($c), { of => 'acme/ann/INSTANCE', $undone->[0] == 200 ? ($p => { VCPU => 1 }) : ($q => { VCPU => 2 }) }, '... one of them';
         $placement->request('DELETE', "/allocations/$c");
@@ -331,9 +320,9 @@ subtest 'raced' => sub {
     for my $round (1 .. $rounds) {
         my $c = uuid();
         my $made = claimed($c, undef, { $p => { VCPU => 1 } });
-        my @answers = both((sub { undo($made) }) x 2);
+        my @answers = Tenure::Parallel::answers((sub { undo($made) }) x 2);
         is_deeply [sort map { $_->[0] } @answers], [200, 409], 'two undos: one is done, and one is refused';
-        is_deeply [sort map { rows($_->[1]) } @answers], [0, 1], '... and left nothing';
+        is_deeply [sort map { $instance->count_changes_of($_->[1]) } @answers], [0, 1], '... and left nothing';
     }
     is_deeply [used($p), used($q)], [{ VCPU => 0 }, { VCPU => 0 }], 'nothing is left over';
 };

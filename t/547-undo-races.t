@@ -24,16 +24,6 @@ diag "seed $seed";
 sub at { my ($tenant, $name) = @_; return "/v2.0/$tenant/namespaces/default/configmaps/$name" }
 sub undo_path { my ($id, $tenant) = @_; return "/v2.0/$tenant/changes/$id/undo" }
 sub id { return $_[0]->header('x-request-id') }
-sub rows { my ($id) = @_; $id =~ s/-//g; return 0 + $instance->sql_value("SELECT COUNT(*) FROM changes WHERE request_id = UNHEX('$id')") }
-
-# Two requests at once; each client says "STATUS ID".
-sub both {
-    my (@work) = @_;
-    return map { [split / /, $_ // '0 -'] } Tenure::Parallel::run(scalar @work, sub {
-        my $answer = $work[$_[0]]->();
-        return $answer->status . ' ' . id($answer);
-    });
-}
 
 sub sorted { return [sort map { $_->[0] } @_] }
 
@@ -41,9 +31,9 @@ subtest 'two undos of one request' => sub {
     for my $round (1 .. $rounds) {
         $admin->put(at('r1', "two$round"), json => { data => { n => 'old' } });
         my $put = id($admin->put(at('r1', "two$round"), json => { data => { n => 'new' } }));
-        my @answers = both((sub { $admin->post(undo_path($put, 'r1')) }) x 2);
+        my @answers = Tenure::Parallel::answers((sub { $admin->post(undo_path($put, 'r1')) }) x 2);
         is_deeply sorted(@answers), [200, 409], 'one is done, and one is refused';
-        is_deeply [sort map { rows($_->[1]) } @answers], [0, 1], '... and left nothing';
+        is_deeply [sort map { $instance->count_changes_of($_->[1]) } @answers], [0, 1], '... and left nothing';
         is $admin->get(at('r1', "two$round"))->json->{data}{n}, 'old', 'the old content';
     }
 };
@@ -52,10 +42,10 @@ subtest 'an undo and an update' => sub {
     for my $round (1 .. $rounds) {
         $admin->put(at('r1', "u$round"), json => { data => { n => 'old' } });
         my $put = id($admin->put(at('r1', "u$round"), json => { data => { n => 'new' } }));
-        my ($undone, $updated) = both(sub { $admin->post(undo_path($put, 'r1')) }, sub { $admin->put(at('r1', "u$round"), json => { data => { n => 'other' } }) });
+        my ($undone, $updated) = Tenure::Parallel::answers(sub { $admin->post(undo_path($put, 'r1')) }, sub { $admin->put(at('r1', "u$round"), json => { data => { n => 'other' } }) });
         is $updated->[0], 200, 'the update';
         like $undone->[0], qr/\A(?:200|409)\z/, "the undo: $undone->[0]";
-        is rows($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
+        is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
         is $admin->get(at('r1', "u$round"))->json->{data}{n}, 'other', 'the update is never lost';
     }
 };
@@ -65,9 +55,9 @@ subtest 'the undo of a move, and a move on' => sub {
     for my $round (1 .. $rounds) {
         $admin->make(at('r1', "m$round"), { data => {} });
         my $moved = id($admin->post(at('r1', "m$round") . '/action/move?dest=r2'));
-        my ($undone, $on) = both(sub { $admin->post(undo_path($moved, 'r1')) }, sub { $admin->post(at('r2', "m$round") . '/action/move?dest=r3') });
+        my ($undone, $on) = Tenure::Parallel::answers(sub { $admin->post(undo_path($moved, 'r1')) }, sub { $admin->post(at('r2', "m$round") . '/action/move?dest=r3') });
         ok(($undone->[0] == 200) + ($on->[0] == 303) == 1, "one of them: undo $undone->[0], move $on->[0]");
-        is rows($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
+        is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
         $admin->get(at($undone->[0] == 200 ? 'r1' : 'r3', "m$round"))->is_status(200, 'and it is there');
     }
 };
@@ -78,8 +68,8 @@ subtest 'the undo of a deleted namespace, and its name taken' => sub {
         $admin->make($space);
         $admin->make("$space/configmaps/c$_") for 1 .. 3;
         my $deleted = id($admin->delete($space));
-        my ($undone, $made) = both(sub { $admin->post(undo_path($deleted, 'r1')) }, sub { $admin->put($space, json => { metadata => { labels => { a => 'b' } } }) });
-        is rows($undone->[1]), $undone->[0] == 200 ? 4 : 0, "undo $undone->[0], creation $made->[0]: whole or not at all";
+        my ($undone, $made) = Tenure::Parallel::answers(sub { $admin->post(undo_path($deleted, 'r1')) }, sub { $admin->put($space, json => { metadata => { labels => { a => 'b' } } }) });
+        is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 4 : 0, "undo $undone->[0], creation $made->[0]: whole or not at all";
         is $admin->get("$space/configmaps/c1")->status, $undone->[0] == 200 ? 200 : 410, '... as it says';
     }
 };
@@ -107,9 +97,9 @@ subtest 'everything at once' => sub {
     my (%count, @half);
     for my $said (map { split / /, $_ // '' } @done) {
         my ($id, $status, $undone) = split /:/, $said;
-        my $rows = rows($id);
+        my $rows = $instance->count_changes_of($id);
         $count{ ($undone eq '-' ? 'other ' : 'undo ') . $status }++;
-        push @half, $said if $status >= 500 && $status != 503 or $undone ne '-' && $rows != ($status == 200 ? rows($undone) : 0);
+        push @half, $said if $status >= 500 && $status != 503 or $undone ne '-' && $rows != ($status == 200 ? $instance->count_changes_of($undone) : 0);
     }
     is_deeply \@half, [], 'no undo is half done, or refused with something done';
     ok $count{'undo 200'}, 'some were done' or diag explain \%count;

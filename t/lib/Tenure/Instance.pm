@@ -249,6 +249,13 @@ sub sql_value {
 # Returns how many rows the change log has, for tests that nothing was written.
 sub change_count { return $_[0]->sql_value('SELECT COUNT(*) FROM changes') }
 
+# How many rows of it a request wrote: a response, or the request's id.
+sub count_changes_of {
+    my ($self, $request) = @_;
+    my $id = (ref $request ? $request->header('x-request-id') : $request) =~ s/-//gr;
+    return 0 + $self->sql_value("SELECT COUNT(*) FROM changes WHERE request_id = UNHEX('$id')");
+}
+
 # Returns the rows of the change log that a response's request wrote, oldest first, as hashes.
 my @change_columns = qw(verb actor tenant from_tenant type namespace name revision etag_before etag_after);
 

@@ -37,6 +37,16 @@ sub run {
     return @told;
 }
 
+# Requests at the same time: each of the work asks one and returns its Tenure::Response. Of each [its status, its request's id]; [0, '-'] for a
+# client that died.
+sub answers {
+    my (@work) = @_;
+    return map { [split / /, $_ // '0 -'] } run(scalar @work, sub {
+        my $answer = $work[$_[0]]->();
+        return $answer->status . ' ' . $answer->header('x-request-id');
+    });
+}
+
 # A request by a Tenure::Client in a process of its own: a handle, whose member read can be waited for. told(handle): its status
 # and Retry-After ("-": none), when it has come.
 sub begin {
