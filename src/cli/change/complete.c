@@ -5,7 +5,8 @@
 #include "base/pool.h"
 #include "cli/core/cli.h"
 
-int change_complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
+// Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag.
+static int complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);
 	struct doc *held = NULL;
@@ -25,4 +26,19 @@ int change_complete(struct cli *cli, const struct target *target, const struct d
 	change->document = doc_merge_patch(cli->pool, base, given);
 	change->base = base;
 	return EX_OK;
+}
+
+int change_put(struct cli *cli, const struct target *target, struct doc *given)
+{
+	struct change change = { .kind = CHANGE_PUT };
+	int code = EX_OK;
+
+	if (cli->options[OPT_FILE] != NULL)
+		change.document = given;
+	else
+		code = complete(cli, target, given, &change);
+	if (code != EX_OK)
+		return code;
+	change.body = doc_text(cli->pool, change.document);
+	return change_make(cli, target, &change);
 }

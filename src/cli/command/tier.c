@@ -39,23 +39,13 @@ int command_tier_show(struct cli *cli)
 
 int command_tier_set(struct cli *cli)
 {
-	struct change change = { .kind = CHANGE_PUT };
 	struct target target;
 	struct doc *given = NULL;
 	int code = cli_input_document(cli, 1, &given);
 
 	if (code != EX_OK || !open_target(cli, cli->arguments[0], &target))
 		return code != EX_OK ? code : EX_USAGE;
-	if (given == NULL)
-		given = doc_new_object(cli->pool);
-	if (cli->options[OPT_FILE] != NULL)
-		change.document = given;
-	else
-		code = change_complete(cli, &target, given, &change);
-	if (code == EX_OK) {
-		change.body = doc_text(cli->pool, change.document);
-		code = change_make(cli, &target, &change);
-	}
+	code = change_put(cli, &target, given != NULL ? given : doc_new_object(cli->pool));
 	tenure_resource_free(&target.resource);
 	return code;
 }

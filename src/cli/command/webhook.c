@@ -139,7 +139,6 @@ static void print_secret(const struct cli *cli, const struct doc *document)
 
 int command_webhook_set(struct cli *cli)
 {
-	struct change change = { .kind = CHANGE_PUT };
 	struct target target;
 	struct doc *given = NULL, *document;
 	size_t n;
@@ -149,14 +148,8 @@ int command_webhook_set(struct cli *cli)
 		return code != EX_OK ? code : EX_USAGE;
 	if (given == NULL)
 		code = cli_fail(EX_USAGE, "what is to be set? url=https://… at least, for a new one");
-	else if (cli->options[OPT_FILE] != NULL)
-		change.document = given;
 	else
-		code = change_complete(cli, &target, given, &change);
-	if (code == EX_OK) {
-		change.body = doc_text(cli->pool, change.document);
-		code = change_make(cli, &target, &change);
-	}
+		code = change_put(cli, &target, given);
 	const char *text = code == EX_OK ? tenure_resource_document(target.resource, &n) : NULL;
 	if (text != NULL && !cli->client->nothing_sent && cli_input_parse(cli, str_n(text, n), target.label, &document) == EX_OK)
 		print_secret(cli, document);

@@ -271,9 +271,9 @@ struct change {
 int change_make(struct cli *cli, const struct target *target, struct change *change);
 // The same with a body made of its document, if it has one. Frees the target's resource.
 int target_change(struct cli *cli, struct target *target, struct change *change);
-// Makes the whole document of a PUT: what the target is now, if it exists, with the members of given; null removes one. change->base is what
-// it is now, and change->etag the etag of that, unless options say what to compare with. Asks the service. Exit code. (complete.c)
-int change_complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change);
+// Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, unless options
+// say what to compare with; with --file exactly given. Exit code. (complete.c)
+int change_put(struct cli *cli, const struct target *target, struct doc *given);
 // Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
 int cli_create(struct cli *cli, const struct target *target, const struct doc *document);
 // Chooses the etag by the options. Sets the change's base to the document of that etag if it is remembered. Exit code.
