@@ -99,6 +99,16 @@ struct str tenant_path(struct call *call, struct str tenant)
 	return buf_str(&path);
 }
 
+struct str tenancy_next_url(struct call *call, struct str path, uint64_t limit, struct str marker)
+{
+	struct buf url = buf_new(call->pool, 128);
+
+	buf_add(&url, path);
+	buf_addf(&url, "?limit=%llu&marker=", (unsigned long long)limit);
+	uri_add_value(&url, marker);
+	return call_url(call, buf_str(&url));
+}
+
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name)
 {
 	struct buf path = buf_new(call->pool, 128);

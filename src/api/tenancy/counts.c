@@ -3,9 +3,7 @@
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"
-#include "base/buf.h"
 #include "base/pool.h"
-#include "http/uri.h"
 #include "registry/tenant/tenant.h"
 #include "registry/tenant/type_counts.h"
 
@@ -49,16 +47,6 @@ enum outcome list_counts(struct call *call)
 	return outcome;
 }
 
-static struct str next_url(struct call *call, uint64_t limit, struct str marker)
-{
-	struct buf path = buf_new(call->pool, 128);
-
-	buf_add(&path, tenant_path(call, STR(REALM_WORD_ALL)));
-	buf_addf(&path, "/counts?limit=%llu&marker=", (unsigned long long)limit);
-	uri_add_value(&path, marker);
-	return call_url(call, buf_str(&path));
-}
-
 enum outcome list_all_counts(struct call *call)
 {
 	struct tenant *tenants;
@@ -75,7 +63,8 @@ enum outcome list_all_counts(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (more || counted < n)
-		doc_set_str(call->pool, doc, "next", next_url(call, limit, tenants[counted - 1].name));
+		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, str_printf(call->pool, "%.*s/counts", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), limit,
+			tenants[counted - 1].name));
 	call_write(call, tenancy_count_list_document(call_vocabulary(call)), doc);
 	return OUTCOME_OK;
 }

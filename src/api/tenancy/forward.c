@@ -5,10 +5,8 @@
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "http/uri.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/forward.h"
 
@@ -47,14 +45,11 @@ static bool read_marker(struct str marker, struct forward_place *place)
 
 static struct str next_url(struct call *call, uint64_t limit, const struct forward *last)
 {
-	struct buf path = buf_new(call->pool, 128);
+	struct str path = str_printf(call->pool, "%.*s/forwards", STR_ARG(tenant_path(call, call_param(call, "tenant"))));
 	struct str marker = str_printf(call->pool, "%llu/%.*s/%.*s", (unsigned long long)last->type->id, STR_ARG(last->space),
 		STR_ARG(last->name));
 
-	buf_add(&path, tenant_path(call, call_param(call, "tenant")));
-	buf_addf(&path, "/forwards?limit=%llu&marker=", (unsigned long long)limit);
-	uri_add_value(&path, marker);
-	return call_url(call, buf_str(&path));
+	return tenancy_next_url(call, path, limit, marker);
 }
 
 enum outcome list_forwards(struct call *call)

@@ -29,16 +29,6 @@ static struct str tiers_path(struct call *call)
 	return str_printf(call->pool, "%.*s/tiers", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL))));
 }
 
-static struct str next_url(struct call *call, uint64_t limit, struct str marker)
-{
-	struct buf path = buf_new(call->pool, 128);
-
-	buf_add(&path, tiers_path(call));
-	buf_addf(&path, "?limit=%llu&marker=", (unsigned long long)limit);
-	uri_add_value(&path, marker);
-	return call_url(call, buf_str(&path));
-}
-
 static struct str tier_url(struct call *call, struct str name)
 {
 	struct buf path = buf_new(call->pool, 128);
@@ -68,7 +58,7 @@ enum outcome list_tiers(struct call *call)
 		doc_push(items, tier_doc(call, &list[i]));
 	doc_set(doc, STR("tiers"), items);
 	if (more)
-		doc_set_str(call->pool, doc, "next", next_url(call, limit, list[n - 1].name));
+		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, tiers_path(call), limit, list[n - 1].name));
 	call_write(call, &tier_list_document, doc);
 	return OUTCOME_OK;
 }
