@@ -6,6 +6,7 @@
 
 #include "db/list.h"
 #include "registry/core/failure.h"
+#include "registry/log/change.h"
 #include "registry/placement/allocation_internal.h"
 #include "registry/placement/inventory_internal.h"
 #include "sql/providers.h"
@@ -280,13 +281,15 @@ static struct db_call drop_call(const struct allocation_write *write)
 		db_list_end(&list) });
 }
 
-// What the reshape replaces, for each of the providers.
+// What the reshape replaces, for each of the providers, if that is to be kept.
 static enum outcome read_former(const struct allocation_write *write, const struct provider *providers, struct str *former)
 {
 	struct registry *registry = write->registry;
 	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_rows rows;
 
+	if (!change_keeps_content(registry))
+		return OUTCOME_OK;
 	for (size_t i = 0; i < write->n_reshaped; i++)
 		db_list_add_u64(&ids, providers[i].resource.id);
 	const struct sql_inventories_locked in = { .ids = db_list_end(&ids) };
