@@ -80,7 +80,12 @@ sub edited {
     return $lines[0];
 }
 $there = Tenure::Instance->start(settings => { 'webhooks.per_tenant' => 1 });
-my $line = edited(sub { });
+my $line;
+for my $case ([ 'no URL', sub { delete $_[0]{url} } ], [ 'a URL that is no text', sub { $_[0]{url} = 7 } ]) {
+    $line = edited($case->[1]);
+    like manage($there, 65, $case->[0], 'restore', "$file.edited"), qr/^line $line, webhook sink: url must be a URL/m, "$case->[0]: says so";
+}
+$line = edited(sub { });
 my $told = manage($there, 65, 'what is not allowed there', 'restore', "$file.edited");
 like $told, qr/^line $line, webhook sink: url must begin with "https:\/\/"$/m, 'a URL';
 edited(sub { $_[0]{url} = 'https://receiver.invalid/z' });
@@ -93,6 +98,8 @@ for my $case (
     [ 'a verb', sub { $_[0]{filters} = '{"verbs":["painted"]}' }, qr/is no webhook: verbs may name created.*; "painted" is none of them/ ],
     [ 'a filter of no names', sub { $_[0]{filters} = '{"types":[]}' }, qr/is no webhook: types must have 1 to 100 members/ ],
     [ 'a filter that is no list', sub { $_[0]{filters} = '{"types":"nodes"}' }, qr/is no webhook: types must have 1 to 100 members/ ],
+    [ 'a name twice', sub { $_[0]{name} = 'secure' }, qr/is the webhook "secure" behind "secure": they come in the order of their names, each once/ ],
+    [ 'no description', sub { delete $_[0]{description} }, qr/is no webhook: it needs name/ ],
     [ 'a member that is no text', sub { $_[0]{filters} = '{"actors":[7]}' }, qr/is no webhook: each of actors must have 1 to/ ],
 ) {
     my ($name, $edit, $want) = @$case;

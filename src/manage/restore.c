@@ -46,6 +46,7 @@ struct restore {
 	struct dump_reader reader;
 	struct pool *lines;   // the reader's
 	enum pass { PASS_CHECK, PASS_LOOK, PASS_WRITE, PASS_VERIFY } pass;
+	char webhook[WEBHOOK_NAME_MAX + 1]; // the name of the last one that was checked
 	uint64_t n_conflicts, n_resources;
 	uint64_t tenant_id;   // of the tenant that was written, and its name
 	struct str tenant;
@@ -405,12 +406,17 @@ static bool check_webhook(struct restore *restore, const struct doc *doc)
 	struct registry *registry = restore->registry;
 	struct pool *own = registry->pool;
 	struct doc *filters;
-	struct str error, description = record_text(doc, "description");
+	struct str error, name = record_text(doc, "name"), description = record_text(doc, "description");
 
-	if (!webhook_name_is_valid(record_text(doc, "name")) || description.p == NULL || description.n > WEBHOOK_DESCRIPTION_MAX ||
+	if (!webhook_name_is_valid(name) || description.p == NULL || description.n > WEBHOOK_DESCRIPTION_MAX ||
 		!doc_parse_json(restore->lines, record_text(doc, "filters"), (struct doc_limits){ .depth = 3 }, &filters, &error) ||
 		doc_kind(filters) != DOC_OBJECT)
 		return dump_reader_refuse(&restore->reader, "is no webhook: it needs name, url, description and filters");
+	if (str_cmp(name, str_c(restore->webhook)) <= 0)
+		return dump_reader_refuse(&restore->reader, "is the webhook \"%.*s\" behind \"%s\": they come in the order of their names, each once",
+			STR_ARG(name), restore->webhook);
+	memcpy(restore->webhook, name.p, name.n);
+	restore->webhook[name.n] = '\0';
 	registry->pool = restore->lines;
 	bool good = webhook_check_filters(registry, filters) == OUTCOME_OK ||
 		dump_reader_refuse(&restore->reader, "is no webhook: %.*s", STR_ARG(registry->problem->detail));
