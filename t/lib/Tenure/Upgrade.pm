@@ -16,6 +16,7 @@ use File::Temp ();
 use IO::Uncompress::Gunzip ();
 use JSON::PP ();
 use POSIX ();
+use Scalar::Util ();
 use Test::More ();
 use Time::HiRes ();
 
@@ -25,6 +26,7 @@ use Tenure::Run qw(run read_file write_file);
 my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
 my $json  = JSON::PP->new->utf8->canonical->allow_nonref;
+my @running;
 
 sub need_programs {
     Test::More::plan(skip_all => "$build/tenure-manage is not built") unless -x "$build/tenure-manage" && -x "$build/tenured";
@@ -62,18 +64,25 @@ sub new {
     if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
         !-d "$template/data" || -d "$dir/db/data" or system('cp', '-a', "$template/data", "$dir/db/data") == 0 or die "cp\n";
     }
+    push @running, $self;
+    Scalar::Util::weaken($running[-1]);
     system("$top/scripts/private-mariadb", 'start', "$dir/db", @{ $option{server} // [] }) == 0 or Test::More::BAIL_OUT('no database');
     return $self;
 }
 
-sub DESTROY {
+sub _end {
     my ($self) = @_;
-    return if $$ != $self->{owner};
+    return if $$ != $self->{owner} || $self->{ended}++;
     local ($?, $!);
     $_->stop for grep { defined } @{ $self->{databases} };
     system "$top/scripts/private-mariadb", 'stop', "$self->{dir}/db";
     return;
 }
+
+sub DESTROY { return $_[0]->_end }
+
+# What is left until the program ends is destroyed in any order, the folder before its server, which nobody could stop then.
+END { $_->_end for grep { defined } @running }
 
 sub socket { return "$_[0]{dir}/db/mysql.sock" }
 
