@@ -80,6 +80,20 @@ async function oldAddresses(from, resources) {
 		h('tbody', null, rows.map(([old, now]) => h('tr', null, h('th', { scope: 'row' }, h('code', null, old)), h('td', null, h('code', null, now)))))));
 }
 
+// A move in the background: its status until it is done. Nothing is lost by leaving the page.
+export async function wait(status, place) {
+	for (;;) {
+		const answer = await call('GET', status);
+		if (answer.redirected)
+			return;
+		const state = JSON.parse(answer.text).move ?? JSON.parse(answer.text);
+		if (state.state === 'failed')
+			throw new Error(state.detail ?? 'the move failed, and nothing was moved');
+		replace(place, note('info', `It goes on in the background: ${state.state ?? 'queued'}${state.moved === undefined ? '' : `, ${number(state.moved)} done`}. You may leave this page.`));
+		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+	}
+}
+
 export function move(tenant, ...parts) {
 	const what = parts.length > 0 ? parts.join('/') : null, isSpace = parts.length === 2 && parts[0] === 'namespaces';
 	const path = `${what ? resourceAddress(tenant, what) : address(tenant)}/action/move`;
@@ -124,27 +138,13 @@ export function move(tenant, ...parts) {
 		title.focus();
 	};
 
-	// A move in the background: its status until it is done. Nothing is lost by leaving the page.
-	const wait = async (status) => {
-		for (;;) {
-			const answer = await call('GET', status);
-			if (answer.redirected)
-				return;
-			const state = JSON.parse(answer.text).move ?? JSON.parse(answer.text);
-			if (state.state === 'failed')
-				throw new Error(state.detail ?? 'the move failed, and nothing was moved');
-			replace(place, note('info', `It goes on in the background: ${state.state ?? 'queued'}${state.done === undefined ? '' : `, ${number(state.done)} done`}. You may leave this page.`));
-			await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-		}
-	};
-
 	const run = async (go) => {
 		go.disabled = true;
 		const before = preview.move;
 		try {
 			const answer = await call('POST', query(path, { dest: preview.dest }), { headers: { 'If-Match': preview.etag, Prefer: 'return=minimal' } });
 			if (answer.status === 202)
-				await wait(local(answer.location));
+				await wait(local(answer.location), place);
 			await finish(await oldAddresses(tenant, listed(before)));
 		} catch (error) {
 			if (error.status === 412 || error.status === 409) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking back what one request changed: what is now and what would be restored, everything in the way, then the undo of that very preview.
 
-import { address, call } from './api.js';
+import { address, call, local } from './api.js';
 import { announce, button, h, note, number, panel, replace, time } from './dom.js';
 import { merge, parse, shown } from './json.js';
+import { wait } from './move.js';
 import { resourceScreen, tenantScreen } from './places.js';
 
 const actions = { restore: 'gets back its earlier content', delete: 'is deleted', recover: 'is brought back', move: 'moves back' };
@@ -36,7 +37,9 @@ export async function undo(tenant, request) {
 		const go = button('Take it back', async () => {
 			go.disabled = true;
 			try {
-				await call('POST', path, { headers: { 'If-Match': answer.etag } });
+				const done = await call('POST', path, { headers: { 'If-Match': answer.etag } });
+				if (done.status === 202)
+					await wait(local(done.location), place);
 				announce('It was taken back.');
 				const only = preview.get('items').length === 1 ? preview.get('items')[0].get('resource') : null;
 				location.hash = only ? resourceScreen(tenant, only) : tenantScreen(tenant, 'changes');

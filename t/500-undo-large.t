@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Undo of requests that changed thousands of resources: a move of a namespace and of all of a tenant, a deletion at once and in the
-# background, a recovery, and the undo of each. Above the limit, nothing is done.
+# background, a recovery, and the undo of each. Above the limit, nothing but moves is taken back (t/504).
 use strict;
 use warnings;
 
@@ -102,8 +102,8 @@ subtest 'a deletion in the background' => sub {
 };
 
 subtest 'more than that' => sub {
-    my $request = $admin->post('/v2.0/other/namespaces/n/action/move?dest=one');
-    $request->is_status(303);
+    my $request = $admin->put('/v2.0/other/namespaces/n/configmaps/c1', json => { data => {} });
+    $request->is_status(200);
     my $id = $request->header('x-request-id') =~ s/-//gr;
     my @columns = qw(request_id at actor verb tenant_id from_tenant_id resource_id uid type_id namespace name revision etag_before etag_after fields moves);
     my $columns = join ', ', @columns;

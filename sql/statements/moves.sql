@@ -220,24 +220,32 @@ ORDER BY r.name;
 SELECT doomed_at FROM resources
 WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = '' AND name = :name AND live IS NOT NULL;
 
--- The resources of the set whose namespace neither the destination has nor the set.
+-- A resource x of the set, of kind changed, as one of its own tables says.
+-- @fragment move_of_changed
+x.live = 1 AND x.changed > :set.changed_after AND x.changed <= :set.changed_upto
+
+-- The resources of the set, of kind changed, whose namespace neither the destination has nor the set; nor did the same changes delete it in
+-- the destination, where it then comes back before the move. Each of the three by the index of addresses.
 -- @statement move_homeless
 -- @in dest_id uint, namespaces uint, set move_range, limit uint
 -- @out type_id uint, namespace text, name text
 -- @sorts as many as are in the way
 SELECT r.type_id, r.namespace, r.name
 FROM resources r
-WHERE {move_set} AND r.namespace <> '' AND NOT EXISTS (SELECT 1
-  FROM resources n
-  WHERE n.type_id = :namespaces AND n.namespace = '' AND n.name = r.namespace AND n.live IS NOT NULL
-    AND ((n.tenant_id = :dest_id AND n.doomed_at IS NULL) OR (n.tenant_id = :set.tenant_id AND n.live = 1
-      AND n.changed > :set.changed_after AND n.changed <= :set.changed_upto)))
+WHERE {move_set} AND r.namespace <> ''
+  AND NOT EXISTS (SELECT 1
+    FROM resources n
+    WHERE n.tenant_id = :dest_id AND n.type_id = :namespaces AND n.namespace = '' AND n.name = r.namespace AND n.live IS NOT NULL
+      AND n.doomed_at IS NULL)
+  AND NOT EXISTS (SELECT 1
+    FROM resources x
+    WHERE x.tenant_id = :set.tenant_id AND x.type_id = :namespaces AND x.namespace = '' AND x.name = r.namespace AND {move_of_changed})
+  AND NOT EXISTS (SELECT 1
+    FROM resources g
+    WHERE g.tenant_id = :dest_id AND g.type_id = :namespaces AND g.namespace = '' AND g.name = r.namespace AND g.live IS NULL
+      AND g.changed > :set.changed_after AND g.changed <= :set.changed_upto)
 ORDER BY r.namespace, r.type_id, r.name
 LIMIT :limit;
-
--- A resource x of the set, of kind changed, as one of its own tables says.
--- @fragment move_of_changed
-x.live = 1 AND x.changed > :set.changed_after AND x.changed <= :set.changed_upto
 
 -- What would be torn apart: resources s of the source that the set (of kind changed) does not have, in one of its namespaces, or in a
 -- tree with one of its resources. Each is looked up by its namespace and its tree.

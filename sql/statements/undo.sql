@@ -18,6 +18,76 @@ WHERE c.request_id = :request_id
 ORDER BY c.id
 LIMIT :limit;
 
+-- The change of a request behind its first than ones, if it made more.
+-- @statement undo_beyond
+-- @in request_id bytes, than uint
+-- @out id uint
+SELECT c.id FROM changes c FORCE INDEX (request) WHERE c.request_id = :request_id ORDER BY c.id LIMIT 1 OFFSET :than;
+
+-- What a large request did, in numbers: resources that it moved, and namespaces that it deleted (since it merged them) or recovered (since
+-- it took that back). It is a move if these are all, and from one tenant to one other. namespaces: the id of their type. first_resource,
+-- last_resource: the range of the ids of what is there after the request. spaces, at_large, namespaced: of each kind of address.
+-- @statement undo_moved
+-- @in request_id bytes, namespaces uint
+-- @out n uint, moved uint, merged uint, apart uint, departed uint, first uint null, last uint null, tenant_id uint null,
+--      other_tenant_id uint null, from_tenant_id uint null, other_from_tenant_id uint null, first_resource uint null, last_resource uint null,
+--      spaces uint, at_large uint, namespaced uint
+SELECT COUNT(*) AS n, COUNT(IF(c.verb = 'moved', 1, NULL)) AS moved,
+  COUNT(IF(c.verb = 'deleted' AND c.type_id = :namespaces, 1, NULL)) AS merged,
+  COUNT(IF(c.verb = 'recovered' AND c.type_id = :namespaces, 1, NULL)) AS apart, COUNT(c.from_tenant_id) AS departed, MIN(c.id) AS first,
+  MAX(c.id) AS last, MIN(IF(c.verb = 'moved', c.tenant_id, NULL)) AS tenant_id, MAX(IF(c.verb = 'moved', c.tenant_id, NULL)) AS other_tenant_id,
+  MIN(c.from_tenant_id) AS from_tenant_id, MAX(c.from_tenant_id) AS other_from_tenant_id,
+  MIN(IF(c.verb = 'deleted', NULL, c.resource_id)) AS first_resource, MAX(IF(c.verb = 'deleted', NULL, c.resource_id)) AS last_resource,
+  COUNT(IF(c.type_id = :namespaces, 1, NULL)) AS spaces, COUNT(IF(c.namespace = '' AND c.type_id <> :namespaces, 1, NULL)) AS at_large,
+  COUNT(IF(c.namespace <> '', 1, NULL)) AS namespaced
+FROM changes c FORCE INDEX (request)
+WHERE c.request_id = :request_id;
+
+-- A namespace that a request changed something in, and that it did not change itself.
+-- @statement undo_loose
+-- @in request_id bytes, namespaces uint
+-- @out name text
+-- @sorts the namespaces of one request
+(SELECT c.namespace AS name FROM changes c FORCE INDEX (request) WHERE c.request_id = :request_id AND c.namespace <> '')
+EXCEPT
+(SELECT s.name FROM changes s FORCE INDEX (request) WHERE s.request_id = :request_id AND s.type_id = :namespaces)
+LIMIT 1;
+
+-- The namespaces that a move deleted, as it merged them; their present state; and which other one has their address now.
+-- @statement undo_merged
+-- @in request_id bytes, namespaces uint, limit uint
+-- @out tenant_id uint, name text, uid bytes, owner_id uint null, changed uint null, taken uint null
+SELECT c.tenant_id, c.name, c.uid, r.tenant_id AS owner_id, r.changed, n.id AS taken
+FROM changes c FORCE INDEX (request)
+LEFT JOIN resources r ON r.id = c.resource_id
+LEFT JOIN resources n ON n.tenant_id = c.tenant_id AND n.type_id = :namespaces AND n.namespace = '' AND n.name = c.name AND n.live IS NOT NULL
+  AND n.id <> c.resource_id
+WHERE c.request_id = :request_id AND c.verb = 'deleted'
+ORDER BY c.id
+LIMIT :limit;
+
+-- What a large request changed and is no longer as it left it, with the last change of each. last: the request's last change.
+-- @statement undo_changed_since
+-- @in request_id bytes, last uint, limit uint
+-- @out type_id uint null, namespace text null, name text null, tenant_id uint, owner_id uint null, changed uint null, later_actor text null,
+--      later_at time null, later_verb text null
+SELECT c.type_id, c.namespace, c.name, c.tenant_id, r.tenant_id AS owner_id, r.changed, l.actor AS later_actor, l.at AS later_at,
+  l.verb AS later_verb
+FROM changes c FORCE INDEX (request)
+LEFT JOIN resources r ON r.id = c.resource_id
+LEFT JOIN changes l ON l.id = r.changed
+WHERE c.request_id = :request_id AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last)
+ORDER BY c.id
+LIMIT :limit;
+
+-- Queues the undo of a large move, for the mover. resource_id: of the move that it takes back, if that one is still recorded.
+-- @statement undo_queue
+-- @in uid bytes, source_id uint, dest_id uint, undone bytes, if_match text, actor text, resources uint, now time
+INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, finished_at)
+SELECT :uid, :source_id, :dest_id, m.resource_id, 'queued', :if_match, 2, :actor, :resources, :now, NULL
+FROM (SELECT 1) one
+LEFT JOIN moves m ON m.uid = :undone;
+
 -- Whose resources a request moved to whom, of the first that it moved, by their names of today; NULL: purged. moved_all: it was recorded
 -- as a move of all that a tenant had.
 -- @statement undo_tenants

@@ -99,6 +99,11 @@ struct doc *provider_merge(struct pool *pool, const struct doc *document, const 
 // Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.
 bool client_path_add(struct buf *path, const char *segment);
 
+// ---- move.c
+
+// The background move at a location, as a 202 has it; NULL: it is none.
+struct tenure_move *client_move_at(struct tenure_client *client, struct str location);
+
 // ---- transport.c, alone with libcurl
 
 struct transport *transport_new(void); // NULL when libcurl refuses

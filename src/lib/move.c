@@ -107,6 +107,29 @@ struct tenure_move *tenure_move_known(struct tenure_client *client, const char *
 	return move;
 }
 
+// The end of the location is "/v2.0/TENANT/moves/ID".
+struct tenure_move *client_move_at(struct tenure_client *client, struct str location)
+{
+	size_t slash[4], at = location.n;
+
+	for (size_t i = 0; i < COUNT_OF(slash); i++) {
+		while (at > 0 && location.p[at - 1] != '/')
+			at--;
+		if (at == 0)
+			return NULL;
+		slash[i] = --at;
+	}
+	if (!str_eq(str_part(location, slash[1], slash[0]), STR("/moves")))
+		return NULL;
+	struct tenure_move *move = move_new(client);
+	if (move != NULL) {
+		move->tenant = str_dup(move->pool, str_part(location, slash[3], slash[1]));
+		if (!set_id(move, str_part(location, slash[0] + 1, location.n)))
+			tenure_move_free(&move);
+	}
+	return move;
+}
+
 void tenure_move_free(struct tenure_move **move)
 {
 	if (*move == NULL)

@@ -19,6 +19,7 @@
 #include "registry/move/internal.h"
 #include "registry/registry.h"
 #include "registry/resource/internal.h"
+#include "registry/undo/undo.h"
 #include "sql/namespace_ends.h"
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if no move waits, and the pause if the database does not answer
@@ -36,6 +37,8 @@ struct mover {
 	const struct shared *host; // NULL: none
 	enum metrics_counter counter; // of the present move's end
 	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
+	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is ""
+	char refused[1024];
 };
 
 static void mover_close(struct mover *mover)
@@ -115,6 +118,7 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 	struct move_plan plan = { .action = &action };
 	struct address address;
 	struct move_order order = { .source = move->source, .dest = move->dest };
+	struct undo_task undo = { .tenant = move->source };
 	enum outcome outcome = OUTCOME_OK;
 
 	if (!move->resource_id_is_null) {
@@ -122,6 +126,8 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		order.address = &address;
 	}
 	tell(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
+	if (undo_of_condition(move->if_match, &undo.request))
+		return undo_carry_out(registry, &undo, (struct move_progress){ tell, mover }, count, &mover->again);
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)
@@ -185,12 +191,20 @@ static enum db_verdict run_claimed(void *arg)
 	const struct sql_mover_order_row *move = NULL;
 	uint64_t count = 0;
 
-	mover->worked = false;
+	mover->worked = mover->again = false;
 	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
-	outcome = carry_out(mover, move, &count);
+	if (mover->refused[0] != '\0')
+		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%s", mover->refused);
+	else
+		outcome = carry_out(mover, move, &count);
+	if (mover->again) {
+		struct str detail = mover->registry->problem->detail;
+		(void)snprintf(mover->refused, sizeof(mover->refused), "%.*s", STR_ARG(detail));
+		return DB_ROLLBACK;
+	}
 	mover->counter = outcome == OUTCOME_SEE_OTHER ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
 	if (!broken(outcome))
 		outcome = finish(mover, outcome, count);
@@ -214,6 +228,19 @@ static bool look(struct mover *mover, struct db_rows *rows)
 // What step() did: ended a move; found none that waits; or the database does not answer.
 enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
 
+// Carries out the present move, if nobody else does: in one transaction, or in another one that records why the first was given up.
+static bool run_move(struct mover *mover, const struct uuid *uid)
+{
+	bool answered;
+
+	mover->refused[0] = '\0';
+	do
+		answered = registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) == OUTCOME_OK &&
+			db_txn_run(mover->db, DB_WRITE, uid, run_claimed, mover) == DB_OK;
+	while (answered && mover->again);
+	return answered;
+}
+
 // One waiting move, the oldest that nobody else carries out.
 static enum step move_one(struct mover *mover)
 {
@@ -227,8 +254,7 @@ static enum step move_one(struct mover *mover)
 
 		uuid_from_bytes(row->uid, &uid);
 		mover->move_id = row->id;
-		if (registry_begin(mover->registry, mover->pool, &uid, STR(""), &mover->problem) != OUTCOME_OK ||
-			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
+		if (!run_move(mover, &uid))
 			return STEP_AWAY;
 		if (mover->worked) {
 			coherence_committed(mover->registry);

@@ -223,11 +223,22 @@ enum outcome get_undo(struct call *call)
 	enum outcome outcome = read_order(call, &order);
 
 	call->dry_run = true;
+	order.preview = true;
 	if (outcome == OUTCOME_OK)
 		outcome = undo_run(call->registry, &order, (struct tag_guard){ .matches = NULL }, &plan);
 	if (outcome == OUTCOME_OK)
 		write_plan(call, &order, &plan);
 	return outcome;
+}
+
+// The undo of a large move is followed as a move is.
+static enum outcome answer_accepted(struct call *call, const struct undo_plan *plan)
+{
+	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(tenant_path(call, plan->from)),
+		STR_ARG(uuid_str(call->pool, plan->move)));
+
+	response_set(&call->response, "Location", call_url(call, path));
+	return OUTCOME_ACCEPTED;
 }
 
 enum outcome post_undo(struct call *call)
@@ -246,6 +257,8 @@ enum outcome post_undo(struct call *call)
 		response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", plan.etag));
 	if (outcome == OUTCOME_OK && plan.n_blockers > 0)
 		return undo_fail_blocked(call->registry, &plan);
+	if (outcome == OUTCOME_ACCEPTED)
+		return answer_accepted(call, &plan);
 	if (outcome == OUTCOME_OK)
 		write_plan(call, &order, &plan);
 	return outcome;

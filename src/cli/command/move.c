@@ -196,6 +196,17 @@ static int watch(struct cli *cli, struct tenure_move *move, const char *label)
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, label);
 }
 
+int cli_move_watch(struct cli *cli, struct str location, const char *label)
+{
+	struct tenure_move *move = client_move_at(cli->client, location);
+
+	if (move == NULL)
+		return cli_fail(EX_PROTOCOL, "%s: the answer does not say where its progress is found", label);
+	int code = watch(cli, move, label);
+	tenure_move_free(&move);
+	return code;
+}
+
 static int choose_tag(struct cli *cli, const struct source *source, struct tenure_etag *etag)
 {
 	const char *wanted = cli->options[OPT_IF_MATCH];

@@ -336,6 +336,9 @@ int fields_filter(struct cli *cli, struct tenure_list *list);
 // --etag auto. Exit code.
 int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
+// Waits for the end of the background move at that location, as a 202 has it, with a progress bar on a terminal. Exit code.
+int cli_move_watch(struct cli *cli, struct str location, const char *label);
+
 // ---- baremetal.c
 
 // Makes a target of the command's noun. False: an error was printed. The caller frees target->resource.

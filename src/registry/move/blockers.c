@@ -133,7 +133,7 @@ static enum outcome find_locked(struct registry *registry, struct move_plan *pla
 static void check_quota(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	uint64_t coming = action->count - plan->found.merged.count;
+	uint64_t coming = action->count - plan->found.merged.count + plan->returning;
 
 	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
 		return;

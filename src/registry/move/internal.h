@@ -38,7 +38,9 @@ struct move_set {
 struct move_plan {
 	struct move_action *action;
 	struct move_set set;
+	uint64_t returning; // order->changed.returning
 	struct {
+		struct state_sum sum; // of the set
 		uint64_t locked; // resources of the set that are locked
 		uint64_t types; // one bit for each type id in the set; bit 63 stands for all ids from 63 on
 		bool definitions; // the set has CustomResourceDefinitions
@@ -94,13 +96,13 @@ enum outcome move_merge_names(struct registry *registry, const struct move_plan 
 enum outcome move_lock_tenants(struct registry *registry, struct str source, struct str dest);
 
 enum move_look {
-	MOVE_LOOK_PREVIEW, // without locks
+	MOVE_LOOK_PLAIN,   // without locks
+	MOVE_LOOK_PREVIEW, // the same, and reads all that the etag of the action covers
 	MOVE_LOOK_LOCKED,  // locks both tenants' rows exclusively first
 	MOVE_LOOK_COMPARE, // the same, and reads all that the etag of the action covers
 };
-// Reads everything that the move affects: tenants, resource, set, blockers, tags. Unless look is MOVE_LOOK_LOCKED, it also
-// counts both tenants' resources by type, which takes time in proportion to them, and makes the etag of the action. Outcomes as
-// move_preview().
+// Reads everything that the move affects: tenants, resource, set, blockers, tags. For the etag of the action, it also
+// counts both tenants' resources by type, which takes time in proportion to them. Outcomes as move_preview().
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan);
 
@@ -117,6 +119,9 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 // the mover.
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	bool conditional, bool done);
+// An earlier run of this request may have queued its move and lost the answer to its COMMIT: a waiting move leaves no change row, and
+// by now it may be done. OUTCOME_ACCEPTED: so it was. OUTCOME_OK: it was not. Or the outcome of a failed statement.
+enum outcome move_find_queued(struct registry *registry);
 
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);

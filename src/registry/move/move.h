@@ -18,6 +18,7 @@ struct move_order {
 	struct {
 		uint64_t after, upto; // ids of changes, (after, upto]; upto 0: no such range is given
 		uint64_t first, last; // ids of resources
+		uint64_t returning; // so many namespaces of dest, whose last change is in the range and deleted them, come back before the move
 	} changed;
 	bool background;               // the client asked for it; a large move is done in the background anyway
 	int words;                     // the vocabulary of its result: 1 accounts, 2 tenants

@@ -14,6 +14,17 @@
 #include "registry/type/stored_type.h"
 #include "registry/type/tree.h"
 
+static bool locks(enum move_look look)
+{
+	return look == MOVE_LOOK_LOCKED || look == MOVE_LOOK_COMPARE;
+}
+
+// Is the etag of the action wanted?
+static bool tells(enum move_look look)
+{
+	return look == MOVE_LOOK_PREVIEW || look == MOVE_LOOK_COMPARE;
+}
+
 // ---- tenants
 
 static enum outcome check_tenant(struct registry *registry, const struct tenant *tenant, struct str name,
@@ -97,6 +108,7 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 		plan->set.in.changed_upto = order->changed.upto;
 		plan->set.in.after = order->changed.first - 1;
 		plan->set.in.upto = order->changed.last;
+		plan->returning = order->changed.returning;
 	}
 	if (order->address == NULL)
 		return OUTCOME_OK;
@@ -120,11 +132,11 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	return OUTCOME_OK;
 }
 
-static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct state_sum *sum)
+static void read_sum(struct move_plan *plan, const struct db_rows *rows)
 {
 	const struct sql_move_sum_row *row = sql_move_sum_row(rows, 0);
 
-	*sum = (struct state_sum){ row->n, { row->h0, row->h1, row->h2, row->h3 } };
+	plan->found.sum = (struct state_sum){ row->n, { row->h0, row->h1, row->h2, row->h3 } };
 	plan->action->count = row->n;
 	plan->action->bytes = row->bytes;
 	plan->found.locked = row->locked;
@@ -133,7 +145,7 @@ static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct 
 
 // Reads the sums of the set, and the counts of both tenants. Under the locks it also makes sure that the time of the move is
 // not before the last change of any resource that it takes.
-static enum outcome sum_set(struct registry *registry, struct move_plan *plan, enum move_look look, struct state_sum *sum)
+static enum outcome sum_set(struct registry *registry, struct move_plan *plan, enum move_look look)
 {
 	struct move_action *action = plan->action;
 	struct pool *pool = registry->pool;
@@ -152,11 +164,11 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	bool by_sum = move_counts_by_sum(plan);
 	size_t n = 3;
 
-	if (look != MOVE_LOOK_PREVIEW) {
+	if (locks(look)) {
 		last = &calls[n++];
 		*last = sql_move_last_change_call(pool, (enum sql_move_dated)plan->set.kind, &last_in);
 	}
-	if (look != MOVE_LOOK_LOCKED) {
+	if (tells(look)) {
 		counts = &calls[n];
 		calls[n++] = move_count_call(pool, action->dest.id);
 		if (!by_sum)
@@ -165,7 +177,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	read_sum(plan, &calls[0].rows, sum);
+	read_sum(plan, &calls[0].rows);
 	action->listed = action->count <= registry->settings->move_list_max;
 	plan->found.dest_has_any = calls[1].rows.n > 0;
 	plan->found.emptied = calls[2].rows.n > 0;
@@ -183,8 +195,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan)
 {
-	bool locked = look != MOVE_LOOK_PREVIEW;
-	struct state_sum sum = { 0 };
+	bool locked = locks(look);
 	struct move_action *action = plan->action;
 
 	action->resource.tenant = order->source; // the address that was asked for, also if the resource is not found
@@ -200,14 +211,14 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	if (outcome == OUTCOME_OK)
 		outcome = check_dest(registry, order, action);
 	if (outcome == OUTCOME_OK)
-		outcome = sum_set(registry, plan, look, &sum);
+		outcome = sum_set(registry, plan, look);
 	if (outcome == OUTCOME_OK)
 		outcome = move_find_blockers(registry, plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	move_state_tag(registry, &action->source.uid, &sum, action->tag);
-	if (look != MOVE_LOOK_LOCKED)
-		move_state_tag_of_action(registry, action, &sum, &plan->found.merged);
+	move_state_tag(registry, &action->source.uid, &plan->found.sum, action->tag);
+	if (tells(look))
+		move_state_tag_of_action(registry, action, &plan->found.sum, &plan->found.merged);
 	return OUTCOME_OK;
 }
 

@@ -101,6 +101,8 @@ static enum sql_move_set range_of(enum sql_move_set kind)
 		return SQL_MOVE_SET_SPACE_RANGE;
 	case SQL_MOVE_SET_TREE:
 		return SQL_MOVE_SET_TREE_RANGE;
+	case SQL_MOVE_SET_CHANGED: // it has a range anyway
+		return SQL_MOVE_SET_CHANGED;
 	default:
 		return SQL_MOVE_SET_ALL_RANGE;
 	}
@@ -232,9 +234,8 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// An earlier run of this request may have queued the move and lost the answer to its COMMIT: a waiting move leaves no
-// change row, and by now it may be done. The locking read waits for a COMMIT that is still on its way.
-static enum outcome find_recorded(struct registry *registry, const struct move_order *order, struct move_result *result)
+// The locking read waits for a COMMIT that is still on its way.
+enum outcome move_find_queued(struct registry *registry)
 {
 	const struct sql_move_recorded in = { .uid = uuid_bytes(&registry->request_id) };
 	struct db_call calls[] = {
@@ -249,8 +250,6 @@ static enum outcome find_recorded(struct registry *registry, const struct move_o
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		if (calls[i].rows.n > 0) {
-			result->action.source.name = order->source;
-			result->action.dest.name = order->dest;
 			registry->left_work = true;
 			return OUTCOME_ACCEPTED;
 		}
@@ -265,7 +264,11 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	bool conditional = guard.matches != NULL;
 
 	*result = (struct move_result){ .uid = registry->request_id };
-	enum outcome outcome = find_recorded(registry, order, result);
+	enum outcome outcome = move_find_queued(registry);
+	if (outcome == OUTCOME_ACCEPTED) {
+		result->action.source.name = order->source;
+		result->action.dest.name = order->dest;
+	}
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, order, conditional ? MOVE_LOOK_COMPARE : MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)

@@ -3,6 +3,7 @@
 #ifndef TENURE_REGISTRY_UNDO_INTERNAL_H
 #define TENURE_REGISTRY_UNDO_INTERNAL_H
 
+#include "base/buf.h"
 #include "registry/core/model.h"
 #include "registry/undo/undo.h"
 #include "sql/undo.h"
@@ -21,6 +22,8 @@ enum kind {
 
 struct undo {
 	struct registry *registry;
+	// Of a move of more than UNDO_MAX resources: what it did, in numbers. rows is empty then.
+	const struct sql_undo_moved_row *large;
 	const struct undo_order *order;
 	struct undo_plan *plan;
 	struct tenant tenant; // locked
@@ -33,6 +36,17 @@ static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, 
 {
 	return sql_undo_rows_row(&undo->rows, i);
 }
+
+// ---- undo.c
+
+// Fails as a request that has changed nothing of the tenant. Returns OUTCOME_NOT_FOUND.
+enum outcome undo_fail_unknown(struct undo *undo);
+// The text of a blocker: what was done to it since.
+struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us);
+// Adds what an etag of the plan has to cover of its blockers.
+void undo_add_blockers(struct buf *text, const struct undo_plan *plan);
+// Compares guard with the plan's etag. OUTCOME_OK, _STALE.
+enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
 
 // ---- blockers.c
 
@@ -51,6 +65,8 @@ enum outcome undo_check_caller(struct undo *undo, enum kind kind);
 // The caller needs the right to each call that would make the reverse change by hand, and the endpoint has to offer it: what it does not
 // offer becomes a blocker. OUTCOME_OK, _FORBIDDEN.
 enum outcome undo_check_rights(struct undo *undo, enum kind kind);
+// The same for a large move, which changed something in the places that are set.
+enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO_PLACE__N]);
 
 // ---- beside_back.c: what providers have in other tables, kept as what each change replaced
 
@@ -82,9 +98,25 @@ enum outcome undo_placement(struct undo *undo);
 // Locks both tenants of a request that moved resources, in the order of moves, if the order names one of them. Does nothing for
 // others. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_lock_move(struct undo *undo);
+// Reads the names of both tenants of such a request into the plan, and whether it is recorded as a move of all of a tenant; locks nothing.
+// Does nothing for others. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_read_tenants(struct undo *undo);
 // Did the request move resources from one tenant to one other, and nothing else but merge namespaces, or take them apart?
 bool undo_is_move(const struct undo *undo);
 // Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
 enum outcome undo_move(struct undo *undo);
+// Brings back a namespace that the move merged. OUTCOME_OK, also if there is a blocker; or the outcome with which the request ends.
+enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str uid);
+// Notes what is in the way of the move in the other direction.
+void undo_block_by_action(struct undo *undo, const struct move_action *action);
+// Notes if the move would not merge exactly the n namespaces that the request took apart.
+void undo_check_merged(struct undo *undo, uint64_t merged, uint64_t n);
+
+// ---- large_move.c
+
+// Sets undo->large if the request is a large move. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_find_large_move(struct undo *undo);
+// undo_run() for such a request.
+enum outcome undo_large_move(struct undo *undo, struct tag_guard guard);
 
 #endif

@@ -8,6 +8,7 @@
 #include "registry/core/failure.h"
 #include "registry/move/internal.h"
 #include "registry/resource/internal.h"
+#include "registry/resource/resource.h"
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 
@@ -24,7 +25,7 @@ static bool is_verb(const struct sql_undo_rows_row *row, const char *verb)
 	return str_eq_c(row->verb, verb);
 }
 
-enum outcome undo_lock_move(struct undo *undo)
+enum outcome undo_read_tenants(struct undo *undo)
 {
 	struct registry *registry = undo->registry;
 	const struct sql_undo_tenants in = { .request_id = uuid_bytes(&undo->order->request) };
@@ -44,7 +45,16 @@ enum outcome undo_lock_move(struct undo *undo)
 	undo->moved_all = row->moved_all != 0;
 	undo->plan->from = row->dest;
 	undo->plan->to = row->source;
-	return move_lock_tenants(registry, row->dest, row->source);
+	return OUTCOME_OK;
+}
+
+enum outcome undo_lock_move(struct undo *undo)
+{
+	enum outcome outcome = undo_read_tenants(undo);
+
+	if (outcome != OUTCOME_OK || undo->plan->to.p == NULL)
+		return outcome;
+	return move_lock_tenants(undo->registry, undo->plan->from, undo->plan->to);
 }
 
 // Rows of a move: moved resources; namespaces that it deleted, since it merged them; or namespaces that it recovered, since it took back
@@ -98,6 +108,23 @@ static void read_rows(struct back *back)
 	};
 }
 
+enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str uid)
+{
+	const struct address address = {
+		.tenant = undo->plan->to,
+		.type = type_namespaces(undo->registry),
+		.space = STR(""),
+		.name = name,
+	};
+	struct uuid which;
+
+	uuid_from_bytes(uid, &which);
+	enum outcome outcome = resource_recover(undo->registry, &address, &which, (struct guard){ .prevents_lost_update = true });
+	if (outcome == OUTCOME_NO_CONTENT)
+		return OUTCOME_OK;
+	return undo_block_by(undo, resource_path(undo->registry->pool, address.type, address.space, name), outcome);
+}
+
 // Brings back the namespaces that the move deleted when it merged them.
 static enum outcome recover_merged(struct back *back)
 {
@@ -106,26 +133,25 @@ static enum outcome recover_merged(struct back *back)
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		struct uuid uid;
-		if (!is_verb(row, "deleted") || row->changed_is_null) // a purged one was noted
-			continue;
-		const struct address address = {
-			.tenant = undo->plan->to,
-			.type = type_namespaces(undo->registry),
-			.space = STR(""),
-			.name = row->name,
-		};
-		uuid_from_bytes(row->uid, &uid);
-		outcome = resource_recover(undo->registry, &address, &uid, (struct guard){ .prevents_lost_update = true });
-		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, undo_path(undo, row), outcome);
+		if (is_verb(row, "deleted") && !row->changed_is_null) // a purged one was noted
+			outcome = undo_recover_merged(undo, row->name, row->uid);
 	}
 	return outcome;
 }
 
-static void copy_blockers(struct undo *undo, const struct move_action *action)
+void undo_block_by_action(struct undo *undo, const struct move_action *action)
 {
 	for (size_t i = 0; i < action->n_blockers; i++)
 		undo_block(undo, action->blockers[i].resource, action->blockers[i].reason, action->blockers[i].detail);
+}
+
+void undo_check_merged(struct undo *undo, uint64_t merged, uint64_t n)
+{
+	if (merged > n)
+		undo_block(undo, STR(""), "name-taken",
+			STR("a namespace of that name was made since where one would move back to: move or delete it"));
+	else if (merged < n)
+		undo_block(undo, STR(""), "changed-since", STR("a namespace into which one would be merged is gone"));
 }
 
 // The move has to take as much as the request did, and to merge what the request took apart.
@@ -133,11 +159,8 @@ static void check_set(struct back *back, const struct move_plan *plan)
 {
 	if (plan->action->count != back->n_moved + back->n_apart)
 		undo_block(back->undo, STR(""), "changed-since", STR("what was moved is not all there as it was"));
-	else if (plan->found.merged.count > back->n_apart)
-		undo_block(back->undo, STR(""), "name-taken",
-			STR("a namespace of that name was made since where one would move back to: move or delete it"));
-	else if (plan->found.merged.count < back->n_apart)
-		undo_block(back->undo, STR(""), "changed-since", STR("a namespace into which one would be merged is gone"));
+	else
+		undo_check_merged(back->undo, plan->found.merged.count, back->n_apart);
 }
 
 static enum outcome record(struct undo *undo)
@@ -171,7 +194,7 @@ enum outcome undo_move(struct undo *undo)
 	outcome = move_plan(undo->registry, &back.order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return undo_block_by(undo, STR(""), outcome);
-	copy_blockers(undo, &action);
+	undo_block_by_action(undo, &action);
 	if (undo->plan->n_blockers == 0)
 		check_set(&back, &plan);
 	if (undo->plan->n_blockers > 0)

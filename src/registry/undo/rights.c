@@ -98,6 +98,34 @@ static bool may_move_all(struct undo *undo)
 	       undo->order->may(undo->order->may_arg, UNDO_CALL_MOVE, UNDO_PLACE_ALL, STR(""), &name) == OUTCOME_OK;
 }
 
+// Asks for the right to a call. What this endpoint does not offer becomes a blocker of subject. OUTCOME_OK, _FORBIDDEN.
+static enum outcome ask(struct undo *undo, enum undo_call call, enum undo_place place, struct str group, struct str subject)
+{
+	struct str name;
+	enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, group, &name);
+
+	if (outcome == OUTCOME_FORBIDDEN)
+		return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
+			"the reverse change is that of %.*s, which your role does not permit", STR_ARG(name));
+	if (outcome != OUTCOME_OK)
+		undo_block(undo, subject, "not-offered",
+			str_printf(undo->registry->pool,
+				"the reverse change is that of %.*s, which this endpoint does not offer", STR_ARG(name)));
+	return OUTCOME_OK;
+}
+
+enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO_PLACE__N])
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	if (may_move_all(undo))
+		return OUTCOME_OK;
+	for (enum undo_place place = 0; outcome == OUTCOME_OK && place < UNDO_PLACE__N; place++)
+		if (places[place])
+			outcome = ask(undo, UNDO_CALL_MOVE, place, STR(""), STR(""));
+	return outcome;
+}
+
 // Each call is asked for once, for core types and for others.
 enum outcome undo_check_rights(struct undo *undo, enum kind kind)
 {
@@ -109,20 +137,15 @@ enum outcome undo_check_rights(struct undo *undo, enum kind kind)
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		enum undo_call call = call_of(undo, kind, row);
 		enum undo_place place = place_of(undo, row);
-		struct str group = group_of(undo, row), name;
+		struct str group = group_of(undo, row);
 		bool *done = &checked[call][place][group.n > 0];
 
 		if (*done || is_taken_along(undo, kind, row))
 			continue;
 		*done = true;
-		enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, group, &name);
-		if (outcome == OUTCOME_FORBIDDEN)
-			return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
-				"the reverse change is that of %.*s, which your role does not permit", STR_ARG(name));
+		enum outcome outcome = ask(undo, call, place, group, undo_path(undo, row));
 		if (outcome != OUTCOME_OK)
-			undo_block(undo, undo_path(undo, row), "not-offered",
-				str_printf(undo->registry->pool,
-					"the reverse change is that of %.*s, which this endpoint does not offer", STR_ARG(name)));
+			return outcome;
 	}
 	return OUTCOME_OK;
 }

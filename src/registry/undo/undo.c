@@ -24,7 +24,7 @@ static struct guard no_lost_update(void)
 
 // ---- what changed since
 
-static struct str later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
+struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
 {
 	struct buf at = buf_new(undo->registry->pool, 32);
 
@@ -56,7 +56,7 @@ static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row
 		actor = sql_undo_later_but_claims_row(&rows, 0)->actor;
 		at_us = sql_undo_later_but_claims_row(&rows, 0)->at;
 	}
-	undo_block(undo, undo_path(undo, row), "changed-since", later_text(undo, verb, actor, at_us));
+	undo_block(undo, undo_path(undo, row), "changed-since", undo_later_text(undo, verb, actor, at_us));
 	return OUTCOME_OK;
 }
 
@@ -93,7 +93,7 @@ static enum outcome find_changed_in_tenant(struct undo *undo)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
 		const struct sql_undo_later_row *row = sql_undo_later_row(&rows, 0);
-		struct str text = later_text(undo, row->verb, row->actor, row->at);
+		struct str text = undo_later_text(undo, row->verb, row->actor, row->at);
 		undo_block(undo, STR(""), "changed-since",
 			str_printf(undo->registry->pool, "in the tenant something changed since: %.*s", STR_ARG(text)));
 	}
@@ -550,6 +550,15 @@ static void add_counted(struct buf *text, struct str part)
 	buf_add(text, part);
 }
 
+void undo_add_blockers(struct buf *text, const struct undo_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_blockers; i++) {
+		add_counted(text, plan->blockers[i].resource);
+		add_counted(text, str_c(plan->blockers[i].reason));
+		add_counted(text, plan->blockers[i].detail);
+	}
+}
+
 // The tag covers what the request changed, in which state all of that is, and the blockers.
 static void make_etag(struct undo *undo)
 {
@@ -563,13 +572,26 @@ static void make_etag(struct undo *undo)
 		buf_addc(&text, '=');
 		buf_add_u64(&text, undo_row(undo, i)->changed_is_null ? 0 : undo_row(undo, i)->changed);
 	}
-	for (size_t i = 0; i < plan->n_blockers; i++) {
-		add_counted(&text, plan->blockers[i].resource);
-		add_counted(&text, str_c(plan->blockers[i].reason));
-		add_counted(&text, plan->blockers[i].detail);
-	}
+	undo_add_blockers(&text, plan);
 	const struct str parts[] = { STR("undo:"), uuid_bytes(&undo->order->request), uuid_bytes(&undo->tenant.uid), buf_str(&text) };
 	state_tag_make(undo->registry, parts, COUNT_OF(parts), plan->etag, &plan->other_etags);
+}
+
+enum outcome undo_compare(struct undo *undo, struct tag_guard guard)
+{
+	struct registry *registry = undo->registry;
+
+	if (tag_guard_matches(guard, undo->plan->etag, &undo->plan->other_etags))
+		return OUTCOME_OK;
+	registry_fail(registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
+	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", undo->plan->etag));
+	return OUTCOME_STALE;
+}
+
+enum outcome undo_fail_unknown(struct undo *undo)
+{
+	return registry_fail(undo->registry, OUTCOME_NOT_FOUND,
+		"the change log of the tenant has no change by that request; a change shows it as request_id");
 }
 
 static enum outcome read_rows(struct undo *undo, bool *several_tenants)
@@ -580,8 +602,7 @@ static enum outcome read_rows(struct undo *undo, bool *several_tenants)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (!concerns(undo, several_tenants))
-		return registry_fail(undo->registry, OUTCOME_NOT_FOUND,
-			"the change log of the tenant has no change by that request; a change shows it as request_id");
+		return undo_fail_unknown(undo);
 	undo->plan->at_us = undo_row(undo, 0)->at;
 	undo->plan->actor = undo_row(undo, 0)->actor;
 	undo->plan->count = undo->rows.n;
@@ -595,7 +616,11 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	bool several_tenants = false;
 
 	*plan = (struct undo_plan){ .count = 0 };
-	enum outcome outcome = undo_lock_move(&undo);
+	enum outcome outcome = undo_find_large_move(&undo);
+	if (outcome == OUTCOME_OK && undo.large != NULL)
+		return undo_large_move(&undo, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = undo_lock_move(&undo);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_lock(registry, order->tenant, &undo.tenant);
 	if (outcome == OUTCOME_OK)
@@ -611,11 +636,7 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	make_etag(&undo);
-	if (tag_guard_matches(guard, plan->etag, &plan->other_etags))
-		return OUTCOME_OK;
-	registry_fail(registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
-	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", plan->etag));
-	return OUTCOME_STALE;
+	return undo_compare(&undo, guard);
 }
 
 enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan)
