@@ -17,6 +17,45 @@ static struct str context_of(const struct allocation_write *write)
 	return write->refusals != NULL ? STR("it cannot be put back:") : STR("malformed reshaper data:");
 }
 
+// ---- rows by provider
+
+// Where in an answer a row of a provider stands.
+struct spot {
+	uint64_t provider_id;
+	size_t row;
+};
+
+static int compare_spots(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	if (x->provider_id != y->provider_id)
+		return x->provider_id < y->provider_id ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+// Sorts them by provider; of one provider, the rows keep their order.
+static void sort_spots(struct spot *spots, size_t n)
+{
+	if (n > 0)
+		qsort(spots, n, sizeof(*spots), compare_spots);
+}
+
+// Where those of the provider begin among the n sorted ones. Without any, it is where they would.
+static size_t first_spot(const struct spot *spots, size_t n, uint64_t provider_id)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (spots[middle].provider_id < provider_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 // ---- checks of the providers
 
 static enum outcome check_generation(struct registry *registry, const struct reshaped_provider *wanted,
@@ -68,18 +107,18 @@ static enum outcome read_providers(const struct allocation_write *write, struct 
 	enum db_result result = sql_providers_locked_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	struct provider *found = POOL_ARRAY(registry->pool, struct provider, rows.n);
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct sql_providers_locked_row *row = sql_providers_locked_row(&rows, i);
-		found[i] = provider_of_columns(registry, &row->r, row->tenant, row->provider_generation);
-	}
+	struct spot *spots = POOL_ARRAY(registry->pool, struct spot, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		spots[i] = (struct spot){ sql_providers_locked_row(&rows, i)->r.id, i };
+	sort_spots(spots, rows.n);
 	enum outcome outcome = OUTCOME_OK;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_reshaped; i++) {
-		const struct provider *one = find_by_id(found, rows.n, allocation_write_provider(write,
-			&write->reshaped[i].provider)->id);
-		assert(one != NULL);
-		providers[i] = *one;
-		outcome = check_generation(registry, &write->reshaped[i], one);
+		uint64_t id = allocation_write_provider(write, &write->reshaped[i].provider)->id;
+		size_t at = first_spot(spots, rows.n, id);
+		assert(at < rows.n && spots[at].provider_id == id);
+		const struct sql_providers_locked_row *row = sql_providers_locked_row(&rows, spots[at].row);
+		providers[i] = provider_of_columns(registry, &row->r, row->tenant, row->provider_generation);
+		outcome = check_generation(registry, &write->reshaped[i], &providers[i]);
 	}
 	return outcome;
 }
@@ -297,13 +336,15 @@ static enum outcome read_former(const struct allocation_write *write, const stru
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	struct inventory *list = POOL_ARRAY(registry->pool, struct inventory, rows.n);
+	struct spot *spots = POOL_ARRAY(registry->pool, struct spot, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		spots[i] = (struct spot){ sql_inventories_locked_row(&rows, i)->resource_id, i };
+	sort_spots(spots, rows.n);
 	for (size_t i = 0; i < write->n_reshaped; i++) {
+		uint64_t id = providers[i].resource.id;
 		size_t n = 0;
-		for (size_t k = 0; k < rows.n; k++) {
-			const struct sql_inventories_locked_row *row = sql_inventories_locked_row(&rows, k);
-			if (row->resource_id == providers[i].resource.id)
-				list[n++] = inventory_of_columns(registry->pool, &row->i);
-		}
+		for (size_t at = first_spot(spots, rows.n, id); at < rows.n && spots[at].provider_id == id; at++)
+			list[n++] = inventory_of_columns(registry->pool, &sql_inventories_locked_row(&rows, spots[at].row)->i);
 		former[i] = inventory_list_text(registry->pool, list, n);
 	}
 	return OUTCOME_OK;
