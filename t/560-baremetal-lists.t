@@ -33,6 +33,7 @@ sub node {
     @content{qw(instance_uuid conductor_group)} = ($inst, 'East') if $i == 4;
     $content{retired} = $true if $i == 5;
     @content{qw(shard lessee)} = ("s$i", 'les') if $i > 9;
+    $content{lessee} = 'acme' if $i == 7;
     return $admin->make('nodes', \%content);
 }
 
@@ -134,7 +135,11 @@ subtest 'filters of nodes' => sub {
     nodes_are('?owner=system', '', 'what nobody owns is not the operator\'s by that name');
     nodes_are('?owner=acme&maintenance=false', '3 6 9');
     nodes_are('?lessee=les', '10 11');
-    nodes_are('?project=acme', '0 3 6 9');
+    nodes_are('?project=acme', '0 3 6 7 9', 'what a project owns, and what it leases');
+    nodes_are('?project=les', '10 11', 'what it leases alone');
+    nodes_are('?project=ACME', '', 'byte by byte');
+    nodes_are('?project=system', '', 'what nobody owns is no project\'s');
+    nodes_are('?project=acme&driver=ipmi&sort_key=name&sort_dir=desc', '7 9 3', 'with another filter, in another order');
     nodes_are('?description_contains=best_', '0 3 6 9');
     nodes_are('?description_contains=100%25', '0 3 6 9', 'a percent sign is itself');
     nodes_are('?description_contains=b_st', '', 'so is an underscore');

@@ -107,6 +107,7 @@ SQL
         }
     }
     is uuids($by{ada}->get('/nodes?owner=acme'), 'nodes'), uuids($by{ada}->get('/nodes'), 'nodes'), 'asked by owner';
+    is uuids($by{ada}->get('/nodes?project=acme'), 'nodes'), uuids($by{ada}->get('/nodes'), 'nodes'), 'by project';
     is uuids($by{ada}->get("/nodes?$_"), 'nodes'), '', $_ for 'owner=globex', 'owner=system', 'owner=nosuch',
         'project=globex';
     is_fault($by{ada}->get('/ports?node=theirs'), 404, undef, 'another\'s node does not exist in filters');

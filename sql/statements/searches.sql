@@ -25,13 +25,14 @@ WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern 
   AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
 
 -- A term. kind 0: there is none; 1: the member is a string that matches the pattern; 2: the JSON text of the member is that
--- word (same 1), or is not (same 0); 3: the member is a string of the array text. JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
+-- word (same 1), or is not (same 0); 3: the member is a string of the array text; 4: it is the string text, or the tenant has that name. JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
 -- and gives NULL where something behind the member is nested too deep.
 -- @group search_term kind uint, path text, text text, same uint
 -- @fragment search_term
 AND CASE :$.kind WHEN 0 THEN 1
   WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND COALESCE(JSON_TYPE(JSON_EXTRACT(r.body, :$.path)), 'STRING') = 'STRING'
   WHEN 3 THEN JSON_CONTAINS(:$.text, JSON_QUOTE(JSON_VALUE(r.body, :$.path)))
+  WHEN 4 THEN t.name = :$.text OR JSON_VALUE(r.body, :$.path) = :$.text COLLATE utf8mb4_nopad_bin
   ELSE IF(JSON_EXISTS(r.body, :$.path), JSON_CONTAINS(r.body, :$.text, :$.path), :$.text = 'null') = :$.same END
 
 -- @choice search_terms

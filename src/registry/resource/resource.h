@@ -76,6 +76,7 @@ enum search_test {
 	SEARCH_IS,       // it is this string, byte for byte
 	SEARCH_CONTAINS, // it is a string that contains value
 	SEARCH_AMONG,    // it is a string of value, a JSON array
+	SEARCH_CONCERNS, // it is this string, or the resource's tenant has this name
 	SEARCH_TRUE, SEARCH_FALSE,
 	SEARCH_NULL, SEARCH_NOT_NULL,
 };

@@ -38,7 +38,7 @@ static struct str json_path(struct pool *pool, const char *member)
 }
 
 // The kinds of terms in sql/statements/searches.sql.
-enum { TERM_LIKE = 1, TERM_WORD = 2, TERM_AMONG = 3 };
+enum { TERM_LIKE = 1, TERM_WORD = 2, TERM_AMONG = 3, TERM_CONCERNS = 4 };
 
 static struct sql_search_term term_of(struct pool *pool, const struct search_condition *condition)
 {
@@ -55,6 +55,10 @@ static struct sql_search_term term_of(struct pool *pool, const struct search_con
 		break;
 	case SEARCH_AMONG:
 		term.kind = TERM_AMONG;
+		term.text = condition->value;
+		break;
+	case SEARCH_CONCERNS:
+		term.kind = TERM_CONCERNS;
 		term.text = condition->value;
 		break;
 	case SEARCH_TRUE:

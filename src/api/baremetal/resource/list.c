@@ -191,6 +191,12 @@ static enum outcome by_owner(struct listing *listing, const struct filter *filte
 	return OUTCOME_OK;
 }
 
+// What a project owns or leases. A tenant sees none but its own nodes, those included that another one leases.
+static enum outcome by_project(struct listing *listing, const struct filter *filter, struct str value)
+{
+	return add_condition(listing, filter->member, str_eq(value, STR(TENANT_SYSTEM)) ? SEARCH_IS : SEARCH_CONCERNS, value);
+}
+
 static enum outcome by_instance(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
@@ -274,7 +280,7 @@ static const struct filter node_filters[] = {
 	{ "description_contains", 51, by_part, "description", NULL },
 	{ "retired", 61, by_flag, "retired", NULL },
 	{ "lessee", 65, by_text, "lessee", NULL },
-	{ "project", 65, by_owner, NULL, NULL }, // a lessee sees only nodes that it owns
+	{ "project", 65, by_project, "lessee", NULL },
 	{ "shard", 82, by_shard, "shard", NULL },
 	{ "sharded", 82, by_presence, "shard", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
