@@ -6,6 +6,7 @@ import { audit } from './audit.js';
 import { dashboard } from './dashboard.js';
 import { button, confirm, dialog, field, h, icon, note, replace } from './dom.js';
 import { unsaved } from './editor.js';
+import { find as findResources } from './find.js';
 import { importRows } from './import.js';
 import { move } from './move.js';
 import { screen, tenantScreen } from './places.js';
@@ -25,6 +26,7 @@ const routes = [
 	['tiers', tiers],
 	['tiers/:name', tier],
 	['new-tier', newTier],
+	['find', findResources],
 	['audit', audit],
 	['webhooks', webhooks],
 	['webhooks/:name', (name) => webhook('all', name)],
@@ -91,6 +93,8 @@ function links() {
 		all.push(['Tenants', screen('tenants'), 'tenants']);
 	else if (who.tenant)
 		all.push(['Resources', tenantScreen(who.tenant), 'box']);
+	if (isOperator() && offers('listAllResources'))
+		all.push(['Find', screen('find'), 'find']);
 	if (offers(isOperator() ? 'listAllChanges' : 'listChanges'))
 		all.push(['Audit', screen('audit'), 'audit']);
 	if (isOperator() && offers('listAllWebhooks'))

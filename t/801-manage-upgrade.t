@@ -105,7 +105,7 @@ sub examine {
 my @releases = Tenure::Upgrade::releases();
 my @stood = map { /^(\d+) [0-9a-f]+$/ ? $1 : () } split /\n/, read_file("$top/t/upgrade/releases");
 is "@releases", join(' ', grep { $_ < $latest } @stood), 'a dump of each release that is older than this one';
-is "@stood", join(' ', grep { $_ <= $latest } 1 .. 17, 22 .. $latest), 'each schema that stood on main was a release';
+is join(' ', grep { $_ < $latest } @stood), join(' ', 1 .. 17, 22 .. $latest - 1), 'each schema that stood on main before this one was a release';
 
 # What an upgrade took away or changed of what was in the tables before, a row's table and text. What the schema says of itself changes.
 sub lost_rows {

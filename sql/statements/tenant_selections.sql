@@ -1,9 +1,9 @@
--- Lists of tenants with conditions, or by creation, a page at a time: first how far the page may look, then the tenants up to there that
+-- Lists of tenants with conditions, by creation or by the last change, a page at a time: first how far the page may look, then the tenants up to there that
 -- meet the conditions.
 
 -- The place in the list's order behind which the page begins, and the last place that it looks at. In an order that goes down, until is
 -- before after.
--- @group tenant_selection_page after_name text, after_id uint, until_name text, until_id uint
+-- @group tenant_selection_page after_name text, after_at time, after_id uint, until_name text, until_at time, until_id uint
 
 -- text is looked for without regard to case. metadata_has, object_has: texts that the metadata and the object of the tenants that are
 -- wanted have (api/selector.h): what has them is read, and compared with the selectors then.
@@ -18,6 +18,15 @@ AND t.updated_at >= :want.updated_since AND t.updated_at < :want.updated_before
 AND (:want.metadata_has IS NULL OR LOCATE(:want.metadata_has, t.metadata) > 0)
 AND (:want.object_has IS NULL OR LOCATE(:want.object_has, t.object) > 0)
 
+-- @fragment behind_tenant_change
+t.updated_at >= :page.after_at AND (t.updated_at > :page.after_at OR t.id > :page.after_id)
+-- @fragment up_to_tenant_change
+t.updated_at <= :page.until_at AND (t.updated_at < :page.until_at OR t.id <= :page.until_id)
+-- @fragment before_tenant_change
+t.updated_at <= :page.after_at AND (t.updated_at < :page.after_at OR t.id < :page.after_id)
+-- @fragment down_to_tenant_change
+t.updated_at >= :page.until_at AND (t.updated_at > :page.until_at OR t.id >= :page.until_id)
+
 -- Deleted and purged tenants in between count as well: so a page looks at a bounded number of entries.
 -- @choice tenant_selection_up_to
 -- @case name
@@ -28,13 +37,17 @@ tenants t FORCE INDEX (name) WHERE t.name < :page.after_name ORDER BY t.name DES
 tenants t FORCE INDEX (PRIMARY) WHERE t.id > :page.after_id ORDER BY t.id
 -- @case creation_down
 tenants t FORCE INDEX (PRIMARY) WHERE t.id < :page.after_id ORDER BY t.id DESC
+-- @case change
+tenants t FORCE INDEX (updated_at) WHERE {behind_tenant_change} ORDER BY t.updated_at, t.id
+-- @case change_down
+tenants t FORCE INDEX (updated_at) WHERE {before_tenant_change} ORDER BY t.updated_at DESC, t.id DESC
 
 -- The last entry that the page may look at, and the one behind it; fewer, or none: the list ends before.
 -- @statement tenant_selection_extent
 -- @in page tenant_selection_page, skip uint
--- @out name text, id uint
+-- @out name text, updated_at time, id uint
 -- @scans at most skip + 2 entries of an index
-SELECT t.name, t.id FROM {tenant_selection_up_to} LIMIT 2 OFFSET :skip;
+SELECT t.name, t.updated_at, t.id FROM {tenant_selection_up_to} LIMIT 2 OFFSET :skip;
 
 -- The tier and the count of each, without a sort: the tenants come in the order of the index.
 -- @fragment selected_tenant_tables
@@ -52,6 +65,12 @@ WHERE t.id > :page.after_id AND t.id <= :page.until_id {is_selected_tenant} ORDE
 -- @case creation_down
 tenants t FORCE INDEX (PRIMARY) {selected_tenant_tables}
 WHERE t.id < :page.after_id AND t.id >= :page.until_id {is_selected_tenant} ORDER BY t.id DESC
+-- @case change
+tenants t FORCE INDEX (updated_at) {selected_tenant_tables}
+WHERE {behind_tenant_change} AND {up_to_tenant_change} {is_selected_tenant} ORDER BY t.updated_at, t.id
+-- @case change_down
+tenants t FORCE INDEX (updated_at) {selected_tenant_tables}
+WHERE {before_tenant_change} AND {down_to_tenant_change} {is_selected_tenant} ORDER BY t.updated_at DESC, t.id DESC
 
 -- @statement tenant_selection
 -- @in page tenant_selection_page, want tenant_selection_conditions, limit uint

@@ -359,6 +359,13 @@ const struct command cli_commands[] = {
 		"The namespace \"default\" does not count, nor does what is deleted. Types of which there are none are left out.",
 		"tenure count acme", NULL },
 
+	{ "find", NULL, "[NAME]", 0, 1, HAS(OPT_DELETED) | HAS(OPT_SELECTOR) | HAS(OPT_FIELD_SELECTOR) | HAS(OPT_MATCH) | HAS(OPT_CREATED_SINCE) |
+		HAS(OPT_CREATED_BEFORE) | HAS(OPT_UPDATED_SINCE) | HAS(OPT_UPDATED_BEFORE) | HAS(OPT_LIMIT), command_find_resources,
+		"find out whose a resource is, among those of all tenants; for operators",
+		"NAME is a resource's name or uid, the own name of a node, port group, allocation or provider, a port's MAC address, or the\n"
+		"UUID of a node's instance. An index has names and uids; without one, the service looks through all resources, or all of --type.",
+		"tenure find web && tenure find 52:54:00:00:00:01 --format json", NULL },
+
 	{ "webhook", "list", "", 0, 0, HAS(OPT_TENANT), command_webhook_list, "list the webhooks of a tenant",
 		TEXT_WEBHOOKS, "tenure webhook list -t acme --columns name,state,upto,error", NULL },
 	{ "webhook", "show", "NAME…", 1, 0, HAS(OPT_TENANT), command_webhook_show, "show webhooks and the last change that each has sent",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding things in lists that are longer than a page: by text and by labels, of resources and tenants.
+// Finding things in lists that are longer than a page: by text and by labels, of resources and tenants; and whose a resource is.
 import { browse, check, eventually, go, is, settings, settled, signIn } from './harness.mjs';
 
 const { url, service } = settings;
@@ -41,11 +41,32 @@ async function inTenants(page) {
 	await eventually(async () => (await names(page)).join() === 't-999', 'the filter stays');
 }
 
+async function inAll(page) {
+	await page.getByRole('link', { name: 'Find', exact: true }).click();
+	await page.getByRole('heading', { name: 'Find', level: 1 }).waitFor();
+	await page.getByLabel('Name', { exact: true }).fill('c002499');
+	await page.getByLabel('Name', { exact: true }).press('Enter');
+	await eventually(async () => (await names(page)).join() === 'namespaces/default/configmaps/c002499', 'a resource of whatever tenant, by its name');
+	is(await page.locator('.list-space .list-row > :nth-child(2)').textContent(), 'acme', '... and whose it is');
+	await page.getByLabel('Name', { exact: true }).fill('nowhere');
+	await page.getByLabel('Name', { exact: true }).press('Enter');
+	await eventually(async () => (await status(page)) === 'No tenant has such a resource.', 'what no tenant has');
+	await page.getByLabel('Name', { exact: true }).fill('');
+	await page.getByLabel('Type', { exact: true }).fill('configmaps');
+	await page.getByLabel('Labels', { exact: true }).fill('app=db');
+	await page.getByRole('button', { name: 'Find', exact: true }).click();
+	await eventually(async () => (await names(page)).join() === 'namespaces/default/configmaps/db', 'by type and labels');
+	await page.locator('.list-space .list-row > :first-child a').click();
+	await page.getByRole('heading', { name: 'db', level: 1 }).waitFor();
+	check(true, 'the row leads to the resource');
+}
+
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
 	await inResources(window);
 	await inTenants(window);
+	await inAll(window);
 });
 await browse({}, async ({ page }) => {
 	const window = await page();
@@ -55,4 +76,5 @@ await browse({}, async ({ page }) => {
 	await window.getByLabel('Labels of configmaps').press('Enter');
 	await eventually(async () => (await names(window)).join() === 'db', 'a tenant’s user finds things, too');
 	is(await window.getByLabel('Labels of configmaps').inputValue(), 'app=db', 'and sees by what');
+	is(await window.getByRole('link', { name: 'Find', exact: true }).count(), 0, 'what other tenants have is found by operators alone');
 });

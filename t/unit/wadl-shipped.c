@@ -43,6 +43,7 @@ static const struct call_row {
 	{ "listAllUsage", "GET", "/{version}/all/usage", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "listCounts", "GET", TENANT "/counts", ROLE_READER, TXN_READ, true, "application/json" },
 	{ "listAllCounts", "GET", "/{version}/all/counts", ROLE_OPERATOR, TXN_READ, false, "application/json" },
+	{ "listAllResources", "GET", "/{version}/all/resources", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "listWebhooks", "GET", TENANT "/webhooks", ROLE_ADMIN, TXN_READ, true, "application/json" },
 	{ "getWebhook", "GET", TENANT "/webhooks/{name}", ROLE_ADMIN, TXN_READ, true, "application/json" },
 	{ "putWebhook", "PUT", TENANT "/webhooks/{name}", ROLE_ADMIN, TXN_WRITE, true, "application/json" },

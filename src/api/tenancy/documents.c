@@ -103,6 +103,38 @@ const struct repr_document *tenancy_count_list_document(const struct words *word
 	return words->number == 1 ? &count_list_document_v1 : &count_list_document_v2;
 }
 
+// ---- whose resources are
+
+#define FOUND_MEMBERS(tenant) { ATTR(tenant, SHAPE_STRING), ATTR("type", SHAPE_STRING), ATTR("namespace", SHAPE_STRING), \
+	ATTR("name", SHAPE_STRING), ATTR("resource", SHAPE_STRING), ATTR("uid", SHAPE_STRING), ATTR("created_at", SHAPE_STRING), \
+	ATTR("updated_at", SHAPE_STRING), ATTR("deleted_at", SHAPE_STRING), ATTR("purge_at", SHAPE_STRING), END }
+static const struct shape found_members_v1[] = FOUND_MEMBERS("account");
+static const struct shape found_members_v2[] = FOUND_MEMBERS("tenant");
+static const struct shape found_item_v1 = { .name = "resource", .kind = SHAPE_OBJECT, .members = found_members_v1 };
+static const struct shape found_item_v2 = { .name = "resource", .kind = SHAPE_OBJECT, .members = found_members_v2 };
+
+static const struct shape found_list_members_v1[] = {
+	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &found_item_v1 },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+static const struct shape found_list_members_v2[] = {
+	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &found_item_v2 },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+static const struct repr_document found_list_document_v1 = {
+	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = found_list_members_v1 }
+};
+static const struct repr_document found_list_document_v2 = {
+	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = found_list_members_v2 }
+};
+
+const struct repr_document *tenancy_found_list_document(const struct words *words)
+{
+	return words->number == 1 ? &found_list_document_v1 : &found_list_document_v2;
+}
+
 #define COUNTS(item_) { .name = "counts", .kind = SHAPE_LIST, .item = &item_ }
 #define TENANTS_V1 { .name = "accounts", .kind = SHAPE_LIST, .item = &account_item }
 #define TENANTS_V2 { .name = "tenants", .kind = SHAPE_LIST, .item = &tenant_item }

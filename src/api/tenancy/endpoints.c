@@ -30,6 +30,7 @@ static const struct endpoint endpoints[] = {
 	{ "listAllUsage", list_all_usage },
 	{ "listCounts", list_counts },
 	{ "listAllCounts", list_all_counts },
+	{ "listAllResources", list_all_resources },
 	{ "listTiers", list_tiers },
 	{ "getTier", get_tier },
 	{ "putTier", put_tier },

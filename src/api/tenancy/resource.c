@@ -125,6 +125,34 @@ enum outcome recover_resource(struct call *call)
 
 // ---- lists
 
+enum outcome tenancy_read_list(struct call *call, struct resource_query *query)
+{
+	struct str deleted = call_param(call, "deleted");
+
+	query->marker = call_param(call, "marker");
+	query->deleted = str_eq(deleted, STR("true")) || str_eq(deleted, STR("1"));
+	if (!str_to_u64(call_param(call, "limit"), &query->limit) || query->limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_trait_filter(call, &query->traits);
+	if (outcome == OUTCOME_OK && query->traits != NULL && query->deleted)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "required and forbidden are for what lives: leave out deleted=true");
+	return outcome;
+}
+
+void tenancy_keep_list(const struct call *call, const struct resource_query *query, struct str marker, struct buf *url)
+{
+	buf_addf(url, "?limit=%llu%s&marker=", (unsigned long long)query->limit, query->deleted ? "&deleted=true" : "");
+	uri_add_value(url, marker);
+	for (size_t i = 0; i < call->match.n; i++) {
+		const char *name = call->match.values[i].name;
+		if (strcmp(name, "required") != 0 && strcmp(name, "forbidden") != 0)
+			continue;
+		buf_addf(url, "&%s=", name);
+		uri_add_value(url, call->match.values[i].value);
+	}
+	tenancy_keep_selection(call, url);
+}
+
 // The URL of the next page. It repeats the conditions and the order, which hold for the whole list.
 static struct str next_url(struct call *call, const struct resource_query *query, struct str marker)
 {
@@ -135,17 +163,8 @@ static struct str next_url(struct call *call, const struct resource_query *query
 		BUF_LIT(&path, "/namespaces/");
 		uri_add_segment(&path, query->space);
 	}
-	buf_addf(&path, "/%.*s?limit=%llu%s&marker=", STR_ARG(type_name(call->pool, query->type)),
-		(unsigned long long)query->limit, query->deleted ? "&deleted=true" : "");
-	uri_add_value(&path, marker);
-	for (size_t i = 0; i < call->match.n; i++) {
-		const char *name = call->match.values[i].name;
-		if (strcmp(name, "required") != 0 && strcmp(name, "forbidden") != 0)
-			continue;
-		buf_addf(&path, "&%s=", name);
-		uri_add_value(&path, call->match.values[i].value);
-	}
-	tenancy_keep_selection(call, &path);
+	buf_addf(&path, "/%.*s", STR_ARG(type_name(call->pool, query->type)));
+	tenancy_keep_list(call, query, marker, &path);
 	return call_url(call, buf_str(&path));
 }
 
@@ -207,29 +226,19 @@ enum outcome list_resources(struct call *call)
 	struct resource *list;
 	size_t n;
 	bool more;
-	uint64_t limit = 0;
 	enum outcome outcome = address_read(call, &address);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	struct str deleted = call_param(call, "deleted");
 	struct resource_query query = {
 		.tenant = address.tenant,
 		.type = address.type,
 		.all_spaces = address.type->namespaced && call_param(call, "namespace").p == NULL,
 		.space = address.space,
-		.deleted = str_eq(deleted, STR("true")) || str_eq(deleted, STR("1")),
-		.marker = call_param(call, "marker"),
-		.limit = limit,
 	};
-	outcome = tenancy_read_trait_filter(call, &query.traits);
+	outcome = tenancy_read_list(call, &query);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (query.traits != NULL && query.deleted)
-		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"required and forbidden are for what lives: leave out deleted=true");
 	if (tenancy_selects(call))
 		return list_selected(call, &query);
 	outcome = resource_list(call->registry, &query, &list, &n, &more);

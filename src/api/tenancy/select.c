@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions and orders of lists: what the parameters of a list's call select of a tenant's resources, or of all tenants.
+// Conditions and orders of lists: what the parameters of a list's call select of a tenant's resources, of all resources, or of all tenants.
 #include "base/base.h"
 
 #include "api/selector.h"
@@ -11,6 +11,7 @@
 #include "registry/resource/resource.h"
 #include "registry/resource/selection.h"
 #include "registry/tenant/selection.h"
+#include "registry/type/definition.h"
 #include "registry/type/type.h"
 
 // The parameters with which a list is a selection. The others are those of every list.
@@ -82,10 +83,18 @@ static enum outcome read_selector(struct call *call, const char *name, const str
 	return OUTCOME_OK;
 }
 
+// The WADL has no other words.
+static enum selection_order read_order(const struct call *call)
+{
+	struct str sort = call_param(call, "sort");
+
+	return str_eq(sort, STR("created")) ? SELECTION_BY_CREATION : str_eq(sort, STR("updated")) ? SELECTION_BY_CHANGE : SELECTION_BY_NAME;
+}
+
 static enum outcome read_conditions(struct call *call, struct conditions_of_list *conditions)
 {
 	*conditions = (struct conditions_of_list){
-		.order = str_eq(call_param(call, "sort"), STR("created")) ? SELECTION_BY_CREATION : SELECTION_BY_NAME,
+		.order = read_order(call),
 		.descending = str_eq(call_param(call, "order"), STR("desc")),
 		.text = call_param(call, "text"),
 	};
@@ -128,12 +137,20 @@ static bool wants_resource(void *arg, const struct resource *resource)
 		(wish->fields == NULL || field_selector_matches(wish->fields, fields_of(wish->scratch, resource)));
 }
 
+// type NULL: any, which have no fields but those that all have.
+static const char *const *fields_of_type(const struct type *type)
+{
+	static const char *const none[] = { NULL };
+
+	return type != NULL ? selectable_fields(type) : none;
+}
+
 static struct str field_names(struct pool *pool, const struct type *type)
 {
 	struct buf names = buf_new(pool, 128);
 
 	BUF_LIT(&names, "metadata.name, metadata.namespace");
-	for (const char *const *field = selectable_fields(type); *field != NULL; field++)
+	for (const char *const *field = fields_of_type(type); *field != NULL; field++)
 		buf_addf(&names, ", %s", *field);
 	return buf_str(&names);
 }
@@ -145,12 +162,46 @@ static enum outcome read_fields(struct call *call, const struct type *type, cons
 	*fields = NULL;
 	if (text.p == NULL)
 		return OUTCOME_OK;
-	if (!field_selector_parse(call->pool, text, selectable_fields(type), fields, &error))
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "fields: %.*s; %.*s have %.*s", STR_ARG(error), STR_ARG(type->plural),
-			STR_ARG(field_names(call->pool, type)));
+	if (!field_selector_parse(call->pool, text, fields_of_type(type), fields, &error))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "fields: %.*s; %.*s have %.*s", STR_ARG(error),
+			STR_ARG(type != NULL ? type->plural : STR("resources of any type")), STR_ARG(field_names(call->pool, type)));
 	if (field_selector_is_empty(*fields))
 		*fields = NULL;
 	return OUTCOME_OK;
+}
+
+// Reads labels and fields. type: of all resources that the selection may have; NULL: of several types.
+static enum outcome read_wish(struct call *call, const struct type *type, const struct conditions_of_list *conditions,
+	struct resource_selection *selection, struct resource_wish *wish)
+{
+	enum outcome outcome = read_fields(call, type, &wish->fields);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	wish->labels = conditions->labels;
+	if (wish->labels != NULL)
+		selection->meta_has = label_selector_trace(call->pool, wish->labels);
+	if (wish->fields != NULL) {
+		selection->name = field_selector_value(wish->fields, "metadata.name");
+		// The phase of a namespace is not stored.
+		if (type != type_namespaces(call->registry))
+			selection->body_has = field_selector_trace(call->pool, wish->fields);
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome select_resources(struct call *call, struct resource_selection *selection, struct resource_wish *wish,
+	struct resource_selected *selected)
+{
+	if (wish->labels != NULL || wish->fields != NULL) {
+		wish->scratch = pool_scratch(call->pool, SIZE_MAX);
+		selection->wants = wants_resource;
+		selection->arg = wish;
+	}
+	enum outcome outcome = resource_select(call->registry, selection, selected);
+	if (wish->scratch != NULL)
+		pool_scratch_end(call->pool, wish->scratch);
+	return outcome;
 }
 
 enum outcome tenancy_select_resources(struct call *call, const struct resource_query *query, struct resource_selected *selected)
@@ -159,36 +210,83 @@ enum outcome tenancy_select_resources(struct call *call, const struct resource_q
 	struct resource_wish wish = { 0 };
 	enum outcome outcome = read_conditions(call, &conditions);
 
-	if (outcome == OUTCOME_OK)
-		outcome = read_fields(call, query->type, &wish.fields);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (query->deleted && str_eq(call_param(call, "sort"), STR("name")))
+	if (query->deleted && call_param(call, "sort").p != NULL && conditions.order != SELECTION_BY_CREATION)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "deleted resources are listed by creation: sort=created, or no sort");
-	wish.labels = conditions.labels;
 	struct resource_selection selection = {
 		.tenant = query->tenant, .type = query->type, .all_spaces = query->all_spaces, .space = query->space, .deleted = query->deleted,
 		.order = query->deleted ? SELECTION_BY_CREATION : conditions.order, .descending = conditions.descending,
 		.marker = query->marker, .limit = query->limit, .traits = query->traits,
 		.text = conditions.text, .created = conditions.created, .updated = conditions.updated,
 	};
-	if (wish.labels != NULL)
-		selection.meta_has = label_selector_trace(call->pool, wish.labels);
-	if (wish.fields != NULL) {
-		selection.name = field_selector_value(wish.fields, "metadata.name");
-		// The phase of a namespace is not stored.
-		if (query->type != type_namespaces(call->registry))
-			selection.body_has = field_selector_trace(call->pool, wish.fields);
+	outcome = read_wish(call, query->type, &conditions, &selection, &wish);
+	return outcome == OUTCOME_OK ? select_resources(call, &selection, &wish, selected) : outcome;
+}
+
+// ---- resources of all tenants
+
+// The types that a text names: a custom one may be in namespaces for one tenant, and in none for another.
+static enum outcome read_types(struct call *call, struct resource_selection *selection)
+{
+	const struct type **types = POOL_ARRAY(call->pool, const struct type *, 2);
+	struct str text = call_param(call, "type"), plural, group;
+	const struct definition *definition;
+
+	if (text.p == NULL)
+		return OUTCOME_OK;
+	size_t dot = str_find(text, '.', 0);
+	plural = str_part(text, 0, dot);
+	group = dot < text.n ? str_part(text, dot + 1, text.n) : STR("");
+	if (str_eq(group, STR("core"))) {
+		group = STR("");
+	} else if (dot == text.n && definition_named(call->registry, STR(TENANT_SYSTEM), text, &definition) == OUTCOME_OK) {
+		group = definition->type->group;
+		plural = definition->type->plural;
 	}
-	if (wish.labels != NULL || wish.fields != NULL) {
-		wish.scratch = pool_scratch(call->pool, SIZE_MAX);
-		selection.wants = wants_resource;
-		selection.arg = &wish;
+	for (int namespaced = 0; namespaced < 2; namespaced++) {
+		const struct type *type = type_find(call->registry, group, plural, namespaced != 0);
+		if (type != NULL)
+			types[selection->n_types++] = type;
 	}
-	outcome = resource_select(call->registry, &selection, selected);
-	if (wish.scratch != NULL)
-		pool_scratch_end(call->pool, wish.scratch);
+	selection->types = types;
+	if (selection->n_types > 0)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "there is no type \"%.*s\": type is a plural name such as configmaps, that of a custom type "
+		"with its group, such as widgets.example.com", STR_ARG(text));
+}
+
+static enum outcome read_called(struct call *call, struct resource_selection *selection)
+{
+	struct str name = call_param(call, "name"), uid = call_param(call, "uid");
+
+	if (name.p != NULL && uid.p != NULL)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "name and uid can't be given together: name finds what has it as its uid, too");
+	enum outcome outcome = tenancy_check_text(call, "name");
+	selection->called = name;
+	selection->uid = uid;
 	return outcome;
+}
+
+enum outcome tenancy_select_of_all(struct call *call, const struct resource_query *query, struct resource_selected *selected)
+{
+	struct conditions_of_list conditions;
+	struct resource_wish wish = { 0 };
+	enum outcome outcome = read_conditions(call, &conditions);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct resource_selection selection = {
+		.tenant = STR_NONE, .deleted = query->deleted, .order = SELECTION_BY_CREATION, .descending = conditions.descending,
+		.marker = query->marker, .limit = query->limit, .traits = query->traits,
+		.text = conditions.text, .created = conditions.created, .updated = conditions.updated,
+	};
+	outcome = read_types(call, &selection);
+	if (outcome == OUTCOME_OK)
+		outcome = read_called(call, &selection);
+	if (outcome == OUTCOME_OK)
+		outcome = read_wish(call, selection.n_types > 0 ? selection.types[0] : NULL, &conditions, &selection, &wish);
+	return outcome == OUTCOME_OK ? select_resources(call, &selection, &wish, selected) : outcome;
 }
 
 // ---- tenants

@@ -25,6 +25,7 @@ const struct words *call_vocabulary(const struct call *call);
 const struct repr_document *tenant_document(const struct words *words);
 const struct repr_document *tenant_list_document(const struct words *words);
 const struct repr_document *tenancy_count_list_document(const struct words *words);
+const struct repr_document *tenancy_found_list_document(const struct words *words);
 const struct repr_document *tenancy_move_document(const struct words *words, bool listed);
 extern const struct repr_document resource_document;
 extern const struct repr_document resource_list_document;
@@ -103,6 +104,12 @@ enum outcome tenancy_begin_resource(struct call *call, struct address *address, 
 enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource));
 
+// Reads what the parameters of each list of resources say: limit, marker, deleted, required and forbidden. OUTCOME_OK, _BAD_PARAMETER.
+struct resource_query; // registry/resource/resource.h
+enum outcome tenancy_read_list(struct call *call, struct resource_query *query);
+// Appends them to the address of the next page.
+void tenancy_keep_list(const struct call *call, const struct resource_query *query, struct str marker, struct buf *url);
+
 // ---- traits.c
 
 struct trait_filter; // registry/trait/trait.h
@@ -121,7 +128,6 @@ enum outcome tenancy_check_text(struct call *call, const char *name);
 
 // ---- select.c: lists with conditions, or in another order than that of names
 
-struct resource_query;    // registry/resource/resource.h
 struct resource_selected; // registry/resource/selection.h
 struct tenant_selected;   // registry/tenant/selection.h
 // Has the call one of the parameters that make a list such a one?
@@ -129,6 +135,8 @@ bool tenancy_selects(const struct call *call);
 // Reads the parameters, and the page of the list that they select. query: tenant, type, space, deleted, marker, limit and traits of the list.
 // OUTCOME_OK; _BAD_PARAMETER; or as resource_select().
 enum outcome tenancy_select_resources(struct call *call, const struct resource_query *query, struct resource_selected *selected);
+// The same of all tenants' resources: by type, name or uid, too. query: deleted, marker, limit and traits.
+enum outcome tenancy_select_of_all(struct call *call, const struct resource_query *query, struct resource_selected *selected);
 // The same of the list of tenants. OUTCOME_OK; _BAD_PARAMETER; or as tenant_select().
 enum outcome tenancy_select_tenants(struct call *call, bool deleted, uint64_t limit, struct tenant_selected *selected);
 // Appends these parameters of the call to the address of the next page, "&text=web".
@@ -140,6 +148,7 @@ handler_fn get_versions, get_health, get_metrics, get_wadl;
 handler_fn get_session, post_session, delete_session;
 handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes,
 	list_all_changes, get_resource_history, get_undo, post_undo, list_usage, list_all_usage, list_counts, list_all_counts;
+handler_fn list_all_resources;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
 handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_resource_trait;
 handler_fn list_webhooks, get_webhook, put_webhook, delete_webhook, list_deliveries, ping_webhook, revive_webhook, rotate_webhook;

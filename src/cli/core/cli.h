@@ -214,6 +214,8 @@ enum { CLI_LIST_PAGE = 100 };
 int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction);
 int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit);
 int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit);
+// Appends those that say which resources a list has, "&labels=app%3Dweb". Exit code.
+int cli_add_conditions(struct cli *cli, struct buf *query);
 
 // ---- pages.c
 
@@ -222,6 +224,9 @@ int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struc
 // Reads and prints the list of that word, which is also its member in the answer, page by page, up to --limit. Exit code.
 int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
 	size_t n_shown);
+// The same with conditions, "&name=web".
+int cli_list_pages_with(struct cli *cli, const char *tenant, const char *member, struct str conditions, const struct column *columns,
+	size_t n_columns, size_t n_shown);
 // The same of a list that is one answer, with all columns.
 int cli_list_whole(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns);
 
@@ -518,6 +523,7 @@ int command_changes_undo(struct cli *cli);
 int command_history(struct cli *cli);
 int command_usage(struct cli *cli);
 int command_count(struct cli *cli);
+int command_find_resources(struct cli *cli);
 int command_webhook_list(struct cli *cli);
 int command_webhook_show(struct cli *cli);
 int command_webhook_set(struct cli *cli);

@@ -144,6 +144,12 @@ static const struct field count_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field find_fields[] = {
+	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "only resources of this type, a custom one with its group" },
+	{ "--newest", NULL, FIELD_TEXT, USE_LIST, "", "list those first that were created last" },
+	{ .name = NULL },
+};
+
 static const struct field import_fields[] = {
 	{ "--type", NULL, FIELD_TEXT, USE_LIST, "TYPE", "the type of all rows; by default each row names its own" },
 	{ "--skip", NULL, FIELD_TEXT, USE_LIST, "N", "skip the first N rows" },
@@ -161,7 +167,7 @@ static const struct field token_fields[] = {
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
 	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
-	{ "changes", changes_fields }, { "usage", usage_fields }, { "count", count_fields }, { "import", import_fields },
+	{ "changes", changes_fields }, { "usage", usage_fields }, { "count", count_fields }, { "find", find_fields }, { "import", import_fields },
 	{ "token", token_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {

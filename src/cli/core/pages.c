@@ -68,6 +68,12 @@ static int add_page(struct cli *cli, struct listing *listing, struct str *query)
 int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
 	size_t n_shown)
 {
+	return cli_list_pages_with(cli, tenant, member, STR(""), columns, n_columns, n_shown);
+}
+
+int cli_list_pages_with(struct cli *cli, const char *tenant, const char *member, struct str conditions, const struct column *columns,
+	size_t n_columns, size_t n_shown)
+{
 	struct listing listing = { .member = member, .left = UINT64_MAX };
 	const char *limit = cli->options[OPT_LIMIT];
 	struct buf path;
@@ -82,7 +88,8 @@ int cli_list_pages(struct cli *cli, const char *tenant, const char *member, cons
 		return EX_USAGE;
 	listing.path = buf_str(&path);
 	listing.label = str_printf(cli->pool, "%s of %s", member, tenant).p;
-	struct str query = str_printf(cli->pool, "?limit=%llu", (unsigned long long)(listing.left < PAGE ? listing.left : PAGE));
+	struct str query = str_printf(cli->pool, "?limit=%llu%.*s", (unsigned long long)(listing.left < PAGE ? listing.left : PAGE),
+		STR_ARG(conditions));
 	while (code == EX_OK && query.p != NULL && listing.left > 0)
 		code = add_page(cli, &listing, &query);
 	if (code == EX_OK)

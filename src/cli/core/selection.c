@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cli/core/cli.h"
+#include "http/uri.h"
 
 static const struct { enum option option; const char *parameter; } conditions[] = {
 	{ OPT_SELECTOR, "labels" }, { OPT_FIELD_SELECTOR, "fields" }, { OPT_METADATA, "metadata" }, { OPT_MATCH, "text" }, { OPT_TIER, "tier" },
@@ -43,4 +44,20 @@ int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *lim
 	}
 	int code = cli_list_sort(cli, list, "sort", "order");
 	return code == EX_OK ? cli_list_limit(cli, list, limit) : code;
+}
+
+int cli_add_conditions(struct cli *cli, struct buf *query)
+{
+	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
+		const char *value = cli->options[conditions[i].option];
+		if (value == NULL)
+			continue;
+		if (!str_utf8_ok(str_c(value), NULL))
+			return cli_fail(EX_USAGE, "%s: that is no UTF-8", option_rows[conditions[i].option].name);
+		buf_addf(query, "&%s=", conditions[i].parameter);
+		uri_add_value(query, str_c(value));
+	}
+	if (cli->options[OPT_DELETED] != NULL)
+		BUF_LIT(query, "&deleted=true");
+	return EX_OK;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of a tenant's resources of a type that meet conditions, in an order that an index has. Each page looks at a bounded number of
-// resources, however few of them meet the conditions.
+// Lists of a tenant's resources of a type, or of those of all tenants, that meet conditions, in an order that an index has. Each page looks
+// at a bounded number of resources, however few of them meet the conditions.
 #ifndef TENURE_REGISTRY_RESOURCE_SELECTION_H
 #define TENURE_REGISTRY_RESOURCE_SELECTION_H
 
@@ -12,6 +12,7 @@ enum { SELECTION_LOOKED_AT = 10000, SELECTION_READ = 1000 };
 enum selection_order {
 	SELECTION_BY_NAME,     // byte order of (namespace, name); of tenants, of their names
 	SELECTION_BY_CREATION, // the order in which they were created
+	SELECTION_BY_CHANGE,   // that of the times at which they were changed last; of one time, that of their creation
 };
 
 // Times t with since_us <= t < before_us.
@@ -20,12 +21,20 @@ struct time_span {
 };
 #define TIME_SPAN_ANY ((struct time_span){ INT64_C(0), INT64_C(253402300799000000) })
 
+// A place in the order of creation or change, as a marker: "17", "1795670694123456.17". selection_place_read(): false: it is none.
+struct str selection_place(struct pool *pool, enum selection_order order, int64_t at_us, uint64_t id);
+bool selection_place_read(struct str marker, enum selection_order order, int64_t *at_us, uint64_t *id);
+
 struct trait_filter; // registry/trait/trait.h
 
 // What all conditions select. A text that is no condition has p NULL.
 struct resource_selection {
-	struct str tenant;
+	struct str tenant; // p NULL: of all tenants that are not deleted, by creation; then .all_spaces counts for nothing
 	const struct type *type;
+	const struct type *const *types; // of all tenants: .type NULL, and those that count; NULL: any
+	size_t n_types;
+	struct str called; // of all tenants: with this name or uid, or of a built-in type with this lookup key, such as a MAC address
+	struct str uid;    // of all tenants: the one with this uid, 36 characters
 	bool all_spaces;  // of a namespaced type: in every namespace
 	struct str space; // else: the namespace, or ""
 	bool deleted;     // those that are deleted and can be recovered; by creation only

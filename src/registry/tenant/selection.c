@@ -17,33 +17,37 @@ static enum outcome begin_range(struct registry *registry, const struct tenant_s
 
 	page->after_name = selection->descending ? last : STR("");
 	page->until_name = selection->descending ? STR("") : last;
+	page->after_at = selection->descending ? TIME_SPAN_ANY.before_us : TIME_SPAN_ANY.since_us;
+	page->until_at = selection->descending ? TIME_SPAN_ANY.since_us : TIME_SPAN_ANY.before_us;
 	page->after_id = selection->descending ? UINT64_MAX : 0;
 	page->until_id = selection->descending ? 0 : UINT64_MAX;
 	if (selection->marker.p == NULL)
 		return OUTCOME_OK;
 	if (selection->order == SELECTION_BY_NAME)
 		page->after_name = selection->marker;
-	else if (!str_to_u64(selection->marker, &page->after_id))
+	else if (!selection_place_read(selection->marker, selection->order, &page->after_at, &page->after_id))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"marker must be the one of the \"next\" link of the page before, in a list with the same sort and order");
 	return OUTCOME_OK;
 }
 
-static struct str marker_of(struct pool *pool, const struct tenant_selection *selection, uint64_t id, struct str name)
+static struct str marker_of(struct pool *pool, const struct tenant_selection *selection, int64_t at_us, uint64_t id, struct str name)
 {
-	return selection->order == SELECTION_BY_CREATION ? str_printf(pool, "%llu", (unsigned long long)id) : name;
+	return selection->order == SELECTION_BY_NAME ? name : selection_place(pool, selection->order, at_us, id);
 }
 
 static enum sql_tenant_selection_up_to order_of(const struct tenant_selection *selection)
 {
 	if (selection->order == SELECTION_BY_NAME)
 		return selection->descending ? SQL_TENANT_SELECTION_UP_TO_NAME_DOWN : SQL_TENANT_SELECTION_UP_TO_NAME;
+	if (selection->order == SELECTION_BY_CHANGE)
+		return selection->descending ? SQL_TENANT_SELECTION_UP_TO_CHANGE_DOWN : SQL_TENANT_SELECTION_UP_TO_CHANGE;
 	return selection->descending ? SQL_TENANT_SELECTION_UP_TO_CREATION_DOWN : SQL_TENANT_SELECTION_UP_TO_CREATION;
 }
 
 // The choices have the same cases in the same order.
 static_assert((int)SQL_TENANT_SELECTION_UP_TO_NAME == (int)SQL_TENANT_SELECTION_OF_NAME, "cases of one order");
-static_assert((int)SQL_TENANT_SELECTION_UP_TO_CREATION_DOWN == (int)SQL_TENANT_SELECTION_OF_CREATION_DOWN, "cases of one order");
+static_assert((int)SQL_TENANT_SELECTION_UP_TO_CHANGE_DOWN == (int)SQL_TENANT_SELECTION_OF_CHANGE_DOWN, "cases of one order");
 
 // Sets the last place that the page looks at. *end: the marker of that place; p NULL: the page looks at all that is left. Looks up
 // the tier, if one is wanted.
@@ -71,8 +75,9 @@ static enum outcome read_extent(struct registry *registry, const struct tenant_s
 		return OUTCOME_OK;
 	const struct sql_tenant_selection_extent_row *last = sql_tenant_selection_extent_row(&calls[0].rows, 0);
 	page->until_name = last->name;
+	page->until_at = last->updated_at;
 	page->until_id = last->id;
-	*end = marker_of(registry->pool, selection, last->id, last->name);
+	*end = marker_of(registry->pool, selection, last->updated_at, last->id, last->name);
 	return OUTCOME_OK;
 }
 
@@ -131,7 +136,7 @@ enum outcome tenant_select(struct registry *registry, const struct tenant_select
 	}
 	if (at < rows.n) {
 		const struct sql_tenant *last = &sql_tenant_selection_row(&rows, at - 1)->t;
-		selected->next = marker_of(registry->pool, selection, last->id, last->name);
+		selected->next = marker_of(registry->pool, selection, last->updated_at, last->id, last->name);
 	} else {
 		selected->next = end;
 	}
