@@ -12,6 +12,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Tool;
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_500;
 my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M' });
@@ -113,8 +114,12 @@ subtest 'all of a tenant' => sub {
     is_deeply counted(qw(from to)), [0, $counts->[1] + $all - 1], 'moves and merges all again';
     is $admin->path_of($admin->get('/v2.0/from/namespaces/both')->location), '/v2.0/to/namespaces/both', '... with the forward';
     my $again = ($admin->get('/v2.0/from/moves?limit=1')->json->{moves}[0]{id});
-    my $third = $admin->post("/v2.0/from/changes/$again/undo");
-    done($third, 'from', 'and the undo of that');
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => $instance->operator_token, tenant => 'from');
+    my $etag = $tool->json(qw(changes undo --preview), $again)->{etag};
+    $tool->ends(5, qw(changes undo --yes --if-match 0000000000000000000000000000000000000000), $again);
+    $tool->ends(0, qw(changes undo --yes --if-match), $etag, $again);
+    is $admin->get("/v2.0/from/moves?limit=1")->json->{moves}[0]{state}, 'done', 'and the undo of that, by the command, which waits for it';
+    $tool->ends(4, qw(changes undo --yes --no-etag), $again);
     is content('from'), $before, 'it is what it was once more';
 };
 
