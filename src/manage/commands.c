@@ -3,6 +3,7 @@
 
 #include "manage/commands.h"
 #include "manage/database/database.h"
+#include "manage/dump/dump.h"
 
 #define OPTION_JSON { "--json", 0, NULL, "a JSON array instead of a table" }
 

@@ -23,8 +23,6 @@ int command_status(struct manage *manage);
 int command_maintenance_on(struct manage *manage);
 int command_maintenance_off(struct manage *manage);
 int command_maintenance_status(struct manage *manage);
-int command_dump(struct manage *manage);
-int command_restore(struct manage *manage);
 int command_cluster_status(struct manage *manage);
 int command_cluster_switch(struct manage *manage);
 int command_cluster_fence(struct manage *manage);

@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "manage/dump_line.h"
-#include "manage/dump_reader.h"
+#include "manage/dump/dump_line.h"
+#include "manage/dump/dump_reader.h"
 #include "repr/json/doc.h"
 #include "tap.h"
 

@@ -7,10 +7,10 @@
 #include "base/pool.h"
 #include "db/list.h"
 #include "db/settings.h"
-#include "manage/dump.h"
-#include "manage/dump_reader.h"
-#include "manage/record.h"
-#include "manage/restore_all.h"
+#include "manage/dump/dump_writer.h"
+#include "manage/dump/dump_reader.h"
+#include "manage/dump/record.h"
+#include "manage/dump/restore.h"
 #include "registry/registry.h"
 #include "repr/json/doc.h"
 #include "sql/dump_all.h"
@@ -53,8 +53,7 @@ struct column {
 
 struct restore_all {
 	struct manage *manage;
-	const char *path;            // of the file
-	bool without_tokens, dry_run;
+	const struct restore_options *options;
 	struct dump_reader reader;
 	struct pool *lines;          // the reader's
 	struct columns {             // of each table
@@ -204,7 +203,7 @@ static bool take_record(void *user, struct str object)
 
 	if (!restore->writes)
 		return dump_reader_parse(&restore->reader, object, &doc) && check_record(restore, doc, object);
-	bool left_out = restore->without_tokens && kind == KIND_TABLE + DUMP_TABLE_tokens;
+	bool left_out = restore->options->without_tokens && kind == KIND_TABLE + DUMP_TABLE_tokens;
 	if (kind >= KIND_TABLE && kind < KIND_NEXT && !left_out)
 		dump_reader_add(&restore->reader, object);
 	return true;
@@ -217,7 +216,7 @@ static bool pass(struct restore_all *restore, bool writes)
 	if (dump_reader_run(&restore->reader))
 		return true;
 	if (restore->reader.refusal[0] != '\0')
-		restore->code = manage_fail(EX_DATAERR, "%s: %s", restore->path, restore->reader.refusal);
+		restore->code = manage_fail(EX_DATAERR, "%s: %s", restore->options->path, restore->reader.refusal);
 	return false;
 }
 
@@ -279,7 +278,7 @@ static bool look(struct restore_all *restore, bool connections)
 {
 	struct manage *manage = restore->manage;
 	struct db_rows rows;
-	const struct sql_restore_all_in_way in = { .tokens = !restore->without_tokens, .connections = connections };
+	const struct sql_restore_all_in_way in = { .tokens = !restore->options->without_tokens, .connections = connections };
 	enum db_result result = sql_restore_all_in_way_run(manage->db, manage->pool, &in, &rows);
 
 	if (result != DB_OK)
@@ -321,7 +320,7 @@ static int raise_next_ids(struct restore_all *restore)
 static bool clear(struct restore_all *restore)
 {
 	for (size_t i = 0; i < DUMP_TABLES__N; i++) {
-		if (tables[i].clear == NULL || (restore->without_tokens && i == DUMP_TABLE_tokens))
+		if (tables[i].clear == NULL || (restore->options->without_tokens && i == DUMP_TABLE_tokens))
 			continue;
 		enum db_result result = tables[i].clear(restore->manage->db, restore->manage->pool, NULL);
 		if (result != DB_OK)
@@ -342,7 +341,7 @@ static bool count(struct restore_all *restore)
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_restore_all_counts_row *row = sql_restore_all_counts_row(&rows, i);
 		for (size_t k = 0; k < DUMP_TABLES__N; k++) {
-			bool kept = tables[k].clear == NULL || (restore->without_tokens && k == DUMP_TABLE_tokens);
+			bool kept = tables[k].clear == NULL || (restore->options->without_tokens && k == DUMP_TABLE_tokens);
 			if (!kept && str_eq_c(row->table_name, tables[k].name) && row->n != restore->n_rows[k]) {
 				restore->code = manage_fail(EX_DATAERR, "nothing was restored: somebody else wrote into table %s meanwhile", tables[k].name);
 				return false;
@@ -366,7 +365,7 @@ static enum db_verdict run(void *arg)
 	}
 	if (!look(restore, false) || db_txn_large(db) != DB_OK || !clear(restore) || !pass(restore, true) || !count(restore))
 		return DB_ROLLBACK;
-	return restore->dry_run ? DB_ROLLBACK : DB_COMMIT;
+	return restore->options->dry_run ? DB_ROLLBACK : DB_COMMIT;
 }
 
 bool restore_all_is_in(FILE *file)
@@ -398,7 +397,7 @@ static int restore_file(struct restore_all *restore)
 		return code;
 	if (!pass(restore, false) || !look(restore, true))
 		return restore->code;
-	if (!restore->dry_run)
+	if (!restore->options->dry_run)
 		code = raise_next_ids(restore);
 	if (code != EX_OK)
 		return code;
@@ -409,14 +408,13 @@ static int restore_file(struct restore_all *restore)
 		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure-manage db status` shows whether it was restored");
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't restore the installation");
-	printf("%s %llu resources\n", restore->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_rows[DUMP_TABLE_resources]);
-	return restore->dry_run ? EX_OK : manage_fill_registry(manage);
+	printf("%s %llu resources\n", restore->options->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_rows[DUMP_TABLE_resources]);
+	return restore->options->dry_run ? EX_OK : manage_fill_registry(manage);
 }
 
-int restore_all(struct manage *manage, FILE *file, const char *path, bool without_tokens, bool dry_run)
+int restore_all(struct manage *manage, FILE *file, const struct restore_options *options)
 {
-	struct restore_all restore = { .manage = manage, .path = path, .without_tokens = without_tokens, .dry_run = dry_run, .lines = pool_new(),
-		.code = EX_OK };
+	struct restore_all restore = { .manage = manage, .options = options, .lines = pool_new(), .code = EX_OK };
 
 	if (restore.lines == NULL)
 		return manage_fail(EX_OSERR, "no memory");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: writing dumps, and what the dump of a whole installation holds.
-#ifndef TENURE_MANAGE_DUMP_H
-#define TENURE_MANAGE_DUMP_H
+// For files in manage/dump/ only: writing dumps, and what the dump of a whole installation holds.
+#ifndef TENURE_MANAGE_DUMP_DUMP_WRITER_H
+#define TENURE_MANAGE_DUMP_DUMP_WRITER_H
 
 #include "db/db.h"
 #include "manage/core/manage.h"
-#include "manage/dump_line.h"
+#include "manage/dump/dump_line.h"
 
 struct doc;
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "manage/record.h"
+#include "manage/dump/record.h"
 #include "registry/core/model.h"
 #include "registry/resource/verify.h"
 #include "registry/type/type.h"

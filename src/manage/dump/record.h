@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: members of the records of a dump (doc/dump.md).
-#ifndef TENURE_MANAGE_RECORD_H
-#define TENURE_MANAGE_RECORD_H
+// For files in manage/dump/ only: members of the records of a dump (doc/dump.md).
+#ifndef TENURE_MANAGE_DUMP_RECORD_H
+#define TENURE_MANAGE_DUMP_RECORD_H
 
 #include "base/outcome.h"
 #include "base/str.h"

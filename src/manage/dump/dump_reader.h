@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: reading a dump from its first line to its last (doc/dump.md). The reader checks the sums and the order of the lines,
+// For files in manage/dump/ only: reading a dump from its first line to its last (doc/dump.md). The reader checks the sums and the order of the lines,
 // shows its user each record, and gathers those that the user wants into batches for the database.
-#ifndef TENURE_MANAGE_DUMP_READER_H
-#define TENURE_MANAGE_DUMP_READER_H
+#ifndef TENURE_MANAGE_DUMP_DUMP_READER_H
+#define TENURE_MANAGE_DUMP_DUMP_READER_H
 
 #include <stdio.h>
 

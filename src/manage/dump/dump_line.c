@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "manage/dump_line.h"
+#include "manage/dump/dump_line.h"
 
 enum { LONGEST = 64 * 1024 * 1024 }; // bytes of a line that is read
 

@@ -2,8 +2,8 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "manage/dump_line.h"
-#include "manage/dump_reader.h"
+#include "manage/dump/dump_line.h"
+#include "manage/dump/dump_reader.h"
 #include "repr/json/doc.h"
 
 enum { BATCH_BYTES = 512 * 1024, SHOWN = 40 }; // SHOWN: bytes of an unknown kind's name in a message

@@ -2,7 +2,7 @@
 // tenure-manage dump --all: each table's rows as they are, with their ids, and the ids that come next.
 #include "base/base.h"
 
-#include "manage/dump.h"
+#include "manage/dump/dump_writer.h"
 #include "registry/registry.h"
 #include "repr/json/doc.h"
 #include "sql/dump_all.h"
