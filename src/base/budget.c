@@ -67,6 +67,7 @@ static bool fault_happens(void)
 
 void budget_grant(size_t memory, int64_t cpu_us)
 {
+	assert(account.held == 0 && !account.paused && cpu_us >= 0);
 	account.granted = true;
 	account.limit = memory == 0 || account.used > SIZE_MAX - memory ? SIZE_MAX : account.used + memory;
 	account.cpu_us = cpu_us;
@@ -78,6 +79,7 @@ void budget_grant(size_t memory, int64_t cpu_us)
 
 void budget_end(void)
 {
+	assert(account.held == 0 && !account.paused);
 	account.granted = false;
 	account.limit = SIZE_MAX;
 	account.cpu_us = 0;
@@ -137,6 +139,7 @@ enum budget_end budget_guard(void (*fn)(void *arg), void *arg)
 {
 	struct guard guard = { .outer = account.guard, .end = BUDGET_KEPT };
 
+	assert(fn != NULL);
 	assert(account.held == 0 && !account.paused);
 	account.guard = &guard;
 	if (setjmp(guard.back) == 0)

@@ -10,6 +10,7 @@ enum { BUF_LEAST = 64 };
 
 struct buf buf_new(struct pool *pool, size_t room)
 {
+	assert(pool != NULL);
 	return (struct buf){ .pool = pool, .p = room > 0 ? pool_alloc(pool, room) : NULL, .room = room };
 }
 
@@ -70,6 +71,7 @@ void buf_hex(char *to, const void *bytes, size_t n)
 	const unsigned char *from = bytes;
 	size_t i = 0;
 
+	assert(n == 0 || bytes != NULL);
 	// Eight at a time, for speed: every answer has some hundred bytes in hex.
 	for (; n - i >= 8; i += 8)
 		hex_of_eight(&to[2 * i], &from[i]);

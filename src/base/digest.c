@@ -105,11 +105,13 @@ static void mac_of(EVP_MAC_CTX *ctx, const struct str *parts, size_t n, uint8_t 
 
 void digest_hmac_sha256(struct digest_key *key, const struct str *parts, size_t n, uint8_t out[DIGEST_SHA256])
 {
+	assert(key != NULL && (n == 0 || parts != NULL));
 	mac_of(key->sha256, parts, n, out, DIGEST_SHA256);
 }
 
 void digest_hmac_sha512(struct digest_key *key, const struct str *parts, size_t n, uint8_t out[DIGEST_SHA512])
 {
+	assert(key != NULL && (n == 0 || parts != NULL));
 	mac_of(key->sha512, parts, n, out, DIGEST_SHA512);
 }
 
@@ -126,6 +128,7 @@ bool digest_equal(struct str a, struct str b)
 
 void digest_wipe(void *bytes, size_t n)
 {
+	assert(bytes != NULL || n == 0);
 	OPENSSL_cleanse(bytes, n);
 }
 

@@ -69,6 +69,7 @@ static bool stderr_is_journal(void)
 
 void log_open(const char *program, enum log_sink sink, enum log_level least)
 {
+	assert(program != NULL && least <= LOG_LEVEL_DEBUG);
 	out.program = program;
 	out.sink = sink;
 	out.least = out.configured = least;
@@ -79,6 +80,7 @@ void log_open(const char *program, enum log_sink sink, enum log_level least)
 
 void log_override(bool is_set, enum log_level least)
 {
+	assert(!is_set || least <= LOG_LEVEL_DEBUG);
 	out.least = is_set ? least : out.configured;
 }
 

@@ -164,6 +164,7 @@ void metrics_request(const struct shared *shared, struct metrics_rows *rows, con
 
 void metrics_process(const struct shared *shared, enum metrics_kind kind, uint32_t value)
 {
+	assert(kind <= METRICS_WATCH);
 	if (shared == NULL || shared_slot(shared) == SHARED_NONE)
 		return;
 	struct metrics_process *process = &metrics_area(shared)->processes[shared_slot(shared)];

@@ -80,6 +80,7 @@ const struct option_row *options_nearest(const struct option_row *rows, size_t n
 	struct nearest nearest = nearest_begin(typed, 2); // the dashes
 	const struct option_row *row = NULL;
 
+	assert(rows != NULL || n == 0);
 	for (size_t i = 0; i < n; i++) {
 		if (is_nearer(&nearest, str_c(rows[i].name)))
 			row = &rows[i];

@@ -118,6 +118,7 @@ static void add_block(struct pool *pool, size_t room)
 {
 	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
 
+	assert(room > 0);
 	budget_take(sizeof(struct block) + size); // leaves by longjmp if the budget is exceeded
 	struct block *block = block_new(size);
 
@@ -162,6 +163,7 @@ void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg)
 {
 	struct cleanup *cleanup = pool_alloc(pool, sizeof(*cleanup));
 
+	assert(fn != NULL);
 	*cleanup = (struct cleanup){ .earlier = pool->last, .fn = fn, .arg = arg };
 	pool->last = cleanup;
 }
@@ -190,18 +192,21 @@ struct pool *pool_scratch(struct pool *pool, size_t bytes)
 
 void pool_scratch_end(struct pool *pool, struct pool *scratch)
 {
+	assert(scratch != NULL);
 	if (scratch != pool)
 		pool_clear(scratch);
 }
 
 void pool_charge(struct pool *pool, size_t n)
 {
+	assert(pool->charged <= SIZE_MAX - n);
 	budget_take(n); // leaves by longjmp if the budget is exceeded
 	pool->charged += n;
 }
 
 void pool_adopt(struct pool *pool, size_t n)
 {
+	assert(pool->charged <= SIZE_MAX - n);
 	pool->charged += n;
 }
 
@@ -229,6 +234,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark)
 {
 	size_t before = pool_held(pool);
 
+	assert(mark.block != NULL);
 	while (pool->last != mark.cleanup) {
 		assert(pool->last != NULL); // the mark was taken from this pool, after its last pool_clear()
 		struct cleanup *cleanup = pool->last;

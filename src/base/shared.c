@@ -350,6 +350,7 @@ struct shared *shared_open(const char *dir, struct str registry)
 {
 	struct shared *shared = shared_new(dir, registry);
 
+	assert(dir != NULL && registry.n > 0);
 	if (shared == NULL)
 		return NULL;
 	make_dir(dir);
@@ -363,6 +364,7 @@ struct shared *shared_attach(const char *dir, struct str registry)
 	struct shared *shared = shared_new(dir, registry);
 	struct stat st;
 
+	assert(dir != NULL && registry.n > 0);
 	if (shared == NULL) {
 		errno = ENOMEM;
 		return NULL;

@@ -43,6 +43,7 @@ struct spill *spill_new(struct pool *pool)
 
 bool spill_add(struct spill *spill, struct str text)
 {
+	assert(spill != NULL && spill->fd >= 0);
 	// A write costs CPU time that no allocation counts.
 	budget_work((int)(text.n / 64));
 	while (text.n > 0) {

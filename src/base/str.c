@@ -67,6 +67,7 @@ struct str str_dup(struct pool *pool, struct str s)
 {
 	char *copy = pool_alloc(pool, s.n + 1);
 
+	assert(s.p != NULL || s.n == 0);
 	if (s.n > 0)
 		memcpy(copy, s.p, s.n);
 	copy[s.n] = '\0';
@@ -122,6 +123,7 @@ size_t str_format(char *out, const char *format, va_list args)
 {
 	struct print print = { .out = out };
 
+	assert(format != NULL);
 	while (*format != '\0') {
 		size_t plain = strcspn(format, "%");
 		print_bytes(&print, format, plain);

@@ -124,6 +124,7 @@ static void send_all(struct batch *batch)
 {
 	size_t under_way = 0;
 
+	assert(batch->n_sent == 0 && batch->n_read == 0);
 	while (batch->n_sent < batch->n && batch->db->mysql != NULL) {
 		size_t i = batch->n_sent;
 		size_t bytes = db_bind_values(batch->stmts[i], batch->calls[i]->in);
@@ -148,6 +149,7 @@ static enum db_result run_one(struct batch *batch)
 	struct db_stmt *stmt = batch->stmts[0];
 	struct db *db = batch->db;
 
+	assert(batch->n == 1);
 	(void)db_bind_values(stmt, batch->calls[0]->in);
 	fault_pass(db, FAULT_STATEMENT);
 	db->round_trips++;
@@ -228,6 +230,7 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 
 static void add_calls(struct batch *batch, struct db_call *calls, size_t n)
 {
+	assert(batch->n + n <= MAX_SENT);
 	for (size_t i = 0; i < n; i++) {
 		calls[i].rows = (struct db_rows){ 0 };
 		calls[i].result = DB_OK;
@@ -328,6 +331,7 @@ enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *ca
 
 struct db_call db_call_of(struct pool *pool, const struct db_query *query, const void *in)
 {
+	assert(query->in_size == 0 || in != NULL);
 	void *copy = NULL;
 
 	if (query->in_size > 0) {
@@ -407,6 +411,7 @@ static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call
 	enum db_mode mode = DB_AUTOCOMMIT;
 	bool taken = false;
 
+	assert(db->clustered && db->state == TXN_OUTSIDE);
 	for (size_t i = 0; i < n; i++) {
 		mode = writes(calls[i].query) ? DB_WRITE : mode;
 		taken = taken || calls[i].take != NULL;

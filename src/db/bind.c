@@ -106,6 +106,7 @@ struct bind_item db_bind_parameter(const struct db_query *query, const void *in,
 	const char *member = (const char *)in + field->at;
 	struct bind_item value = { .type = field->type };
 
+	assert(i < query->n_in && in != NULL);
 	assert(i < query->n_in);
 	if (is_text(field->type)) {
 		memcpy(&value.s, member, sizeof(value.s));
@@ -168,6 +169,7 @@ static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, st
 		.error = &error,
 	};
 
+	assert(pool != NULL);
 	if (n > 0 && mysql_stmt_fetch_column(stmt->stmt, &bind, column, 0) != 0)
 		return false;
 	p[n] = '\0';
@@ -219,6 +221,7 @@ static bool take_row(struct db_stmt *stmt, struct pool *pool, void *row)
 // How many rows come is not known before the last: the array doubles.
 static char *room_for(struct pool *pool, char *rows, size_t n, size_t row_size, size_t *room)
 {
+	assert(row_size > 0);
 	if (n < *room)
 		return rows;
 	*room = *room == 0 ? 1 : *room < 16 ? 32 : *room * 2;
@@ -253,6 +256,7 @@ static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *
 // Gives each row to call->take. The memory of a row is freed before the next is read.
 static bool give_rows(struct db_stmt *stmt, struct pool *pool, struct db_call *call)
 {
+	assert(call->take != NULL && pool != NULL);
 	size_t row_size = stmt->query->row_size;
 	void *row = pool_alloc(pool, row_size);
 	struct pool *scratch = pool_scratch(pool, SIZE_MAX);
@@ -286,6 +290,7 @@ bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_call *call
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
 	struct db_rows *rows = &call->rows;
 
+	assert(call->query == stmt->query);
 	*rows = (struct db_rows){ .n = 0 };
 	if (columns != stmt->n_out) {
 		(void)skip_rows(stmt);

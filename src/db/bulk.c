@@ -94,6 +94,7 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	MYSQL_STMT *stmt = bulk->stmt->stmt;
 	enum db_result result = DB_OK;
 
+	assert(rows > 0 && rows <= UINT32_MAX);
 	int64_t begun_us = db_trace_begin(db);
 
 	fault_pass(db, FAULT_STATEMENT);
@@ -189,6 +190,7 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 {
 	struct bulk bulk = { .in = in, .stride = query->in_size };
 
+	assert(n > 0 && in != NULL);
 	if (wants_one_by_one(db, n))
 		return run_one_by_one(db, pool, query, in, n, affected);
 	enum db_result result = get_ready(db, pool);

@@ -82,6 +82,7 @@ static void keep_host(struct db *db, size_t index)
 {
 	size_t kept = 0;
 
+	assert(db->mysql == NULL && index < DB_MAX_HOSTS);
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		if (db->hosts[i].index == index)
 			db->hosts[kept++] = db->hosts[i];
@@ -105,6 +106,7 @@ struct str db_host(const struct db_settings *settings, size_t index)
 {
 	struct str rest = str_c(settings->host), item = STR("");
 
+	assert(index < db_hosts(settings));
 	for (size_t i = 0; i <= index && str_split(&rest, ',', &item); i++)
 		;
 	return str_trim(item);
@@ -218,6 +220,7 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	const char *name = host->name, *schema = or_null(db->settings->name);
 	MYSQL *mysql = mysql_init(NULL);
 
+	assert(db->mysql == NULL);
 	if (mysql == NULL)
 		return db_error_note(db, CR_OUT_OF_MEMORY, "no memory for a connection", NULL);
 	set_options(db, mysql, name != NULL);
@@ -258,6 +261,7 @@ static enum db_result connect_once(struct db *db)
 	size_t first = db->host;
 	char refused[DB_ERROR_BYTES] = ""; // why a server that answers is not used, which says more than that another one does not answer
 
+	assert(db->mysql == NULL && db->n_hosts > 0 && db->host < db->n_hosts);
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		size_t at = (first + i) % db->n_hosts;
 		int64_t begun_us = clock_tick_us();
@@ -295,6 +299,7 @@ static void pause_us(int64_t us)
 
 enum db_result db_conn_ensure(struct db *db)
 {
+	assert(db->state != TXN_OPEN || db->mysql != NULL); // never a new connection amid a transaction
 	// A cluster has no writer for about half a second when it gets another one.
 	int64_t pause = FIRST_PAUSE_US, longest = db->clustered ? CLUSTER_PAUSE_US : LAST_PAUSE_US;
 	int64_t end = clock_tick_us() + (int64_t)db->settings->connect_timeout * 1000000;
@@ -342,11 +347,13 @@ static bool skip_results(MYSQL *mysql)
 
 bool db_conn_skip_answer(struct db *db)
 {
+	assert(db->mysql != NULL);
 	return mysql_read_query_result(db->mysql) == 0 && skip_results(db->mysql);
 }
 
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
+	assert(n > 0);
 	assert(db->mysql != NULL);
 	db->round_trips++;
 	bool sent = mysql_send_query(db->mysql, sql, (unsigned long)n) == 0;
@@ -364,6 +371,7 @@ static struct db *open_handle(const struct db_settings *settings, bool admin)
 {
 	struct db *db = calloc(1, sizeof(*db));
 
+	assert(settings != NULL);
 	if (db == NULL)
 		abort();
 	db->settings = settings;
@@ -390,6 +398,7 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, bool a
 {
 	struct db *db = open_handle(settings, admin);
 
+	assert(index < db_hosts(settings));
 	db->node = true;
 	keep_host(db, index);
 	return db;

@@ -226,6 +226,7 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 {
 	enum db_result result = db_error_class(number);
 
+	assert(message != NULL);
 	if (result == DB_DUPLICATE && is_of_log(db, query))
 		result = DB_RETRY;
 	if (find(number) == NULL && says_no_room(message))

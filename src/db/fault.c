@@ -61,6 +61,7 @@ void fault_count(struct db *db, enum fault_point point)
 {
 	struct fault *fault = &db->faults[point];
 
+	assert(point < FAULT__COUNT);
 	if (fault->kind == FAULT_NONE || --fault->left > 0)
 		return;
 	log_warning("fault point %s", names[point]);

@@ -53,6 +53,7 @@ struct db_call db_maintenance_gate(void)
 
 bool db_maintenance_is_gate(const struct db_call *call)
 {
+	assert(call->query != NULL);
 	return call->query == &sql_maintenance_gate_query;
 }
 
@@ -60,6 +61,7 @@ bool db_maintenance_refuses(struct db *db, const struct db_call *gate)
 {
 	const struct sql_maintenance_gate_row *row = gate->rows.n > 0 ? sql_maintenance_gate_row(&gate->rows, 0) : NULL;
 
+	assert(db_maintenance_is_gate(gate) && db->heeds);
 	if (row == NULL || row->value.p == NULL)
 		return false;
 	const struct db_maintenance is = read_value(row->value);

@@ -78,6 +78,7 @@ static bool catches_up(struct db *db)
 {
 	struct pool *pool = pool_new();
 
+	assert(db->near != NULL);
 	if (pool == NULL)
 		abort();
 	db->near->trace = db->trace;
@@ -99,6 +100,7 @@ enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uu
 {
 	bool may = db->clustered && mode != DB_WRITE && clock_tick_us() >= db->near_paused_until_us && open_near(db);
 
+	assert(db->state == TXN_OUTSIDE && fn != NULL);
 	if (may && catches_up(db)) {
 		db->near_left = false;
 		if (db_txn_run(db->near, mode, NULL, fn, arg) == DB_OK)

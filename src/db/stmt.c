@@ -48,6 +48,7 @@ static void stmt_free(struct db_stmt *stmt)
 
 static size_t place_of(const struct stmt_cache *cache, const struct db_query *query)
 {
+	assert(cache->room > 0 && (cache->room & (cache->room - 1)) == 0);
 	// Rows of a static table are at least 8 bytes apart; the multiplication spreads what is left over the high bits.
 	uint64_t hash = ((uint64_t)(uintptr_t)query >> 3) * UINT64_C(0x9E3779B97F4A7C15);
 	size_t at = (size_t)(hash >> 32) & (cache->room - 1);
@@ -138,6 +139,7 @@ enum db_result db_stmt_get(struct db *db, const struct db_query *query, struct d
 {
 	struct stmt_cache *cache = &db->cache;
 
+	assert(db->mysql != NULL && query->sql != NULL);
 	if (cache->used * 2 >= cache->room)
 		grow(cache);
 	struct db_stmt **place = &cache->places[place_of(cache, query)];

@@ -138,6 +138,7 @@ static enum db_result send_commit(struct db *db)
 {
 	int64_t begun_us = db_trace_begin(db);
 
+	assert(db->mysql != NULL && db->state == TXN_OPEN && db->failure == DB_OK);
 	fault_pass(db, FAULT_BEFORE_COMMIT);
 	db->round_trips++;
 	int rc = mysql_send_query(db->mysql, "COMMIT", (unsigned long)strlen("COMMIT"));
@@ -181,6 +182,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	enum db_result result = DB_LOST;
 	bool happened = false;
 
+	assert(db->mode == DB_WRITE && db->mysql == NULL); // the connection is gone, and COMMIT was sent through it
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
 	if (request_id != NULL && db->log != NULL) {
@@ -202,6 +204,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 // The fence as the last statement. DB_OK: COMMIT may follow. Else nothing happened, and nothing will.
 static enum db_result fence_at_end(struct db *db)
 {
+	assert(db->large);
 	struct db_call fence = db_writer_fence(db);
 	enum db_result result = db_batch_run(db, NULL, &fence, 1);
 
@@ -264,6 +267,7 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 	enum db_result result = db->failure;
 	bool commits = result == DB_OK && verdict == DB_COMMIT && db->mode == DB_WRITE;
 
+	assert(db->state != TXN_OUTSIDE);
 	if (result == DB_OK && verdict == DB_COMMIT)
 		result = commit(db, request_id);
 	else

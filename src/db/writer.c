@@ -238,6 +238,7 @@ enum db_result db_writer_find(struct db *db)
 	struct role role;
 	int64_t asked_us = clock_tick_us();
 
+	assert(db->mysql != NULL && db->clustered);
 	db->fenced = db->galera = db->unproven = false;
 	db->slot = 0;
 	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
@@ -278,6 +279,7 @@ enum db_result db_writer_is_open(struct db *db, bool *is_open)
 {
 	const struct db_query *query = &sql_writer_is_open_query;
 
+	assert(db->mysql != NULL);
 	MYSQL_RES *result = ask(db, query);
 	MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
 	bool has_row = row != NULL;
@@ -308,6 +310,7 @@ void db_writer_whole(struct db *db)
 
 enum db_result db_writer_lost(struct db *db)
 {
+	assert(db->n_hosts > 0);
 	log_info("database: the node is no longer the writer");
 	db->host = (db->host + 1) % db->n_hosts;
 	return leave(db, "the node is no longer the writer");
@@ -353,12 +356,14 @@ bool db_writer_await(struct db *db)
 
 void db_writer_hangs(struct db *db, size_t host)
 {
+	assert(host < db->n_hosts);
 	if (db->clustered)
 		db->hosts[host].avoided_until_us = clock_tick_us() + HUNG_S * INT64_C(1000000);
 }
 
 void db_writer_refuses(struct db *db, size_t host)
 {
+	assert(host < db->n_hosts);
 	if (db->clustered)
 		db->hosts[host].avoided_until_us = clock_tick_us() + REFUSED_S * INT64_C(1000000);
 }

@@ -30,6 +30,7 @@ struct registry_store *registry_store_new(const struct config *config, struct db
 {
 	struct registry_store *store = calloc(1, sizeof(*store));
 
+	assert(config != NULL && db != NULL);
 	if (store == NULL)
 		return NULL;
 	store->config = config;
@@ -182,6 +183,7 @@ static enum outcome load(struct registry *registry)
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
 	struct problem *problem)
 {
+	assert(pool != NULL && !db_txn_writes(registry->db));
 	assert(registry->store != NULL && problem != NULL);
 	registry->pool = pool;
 	registry->request_id = *request_id;
@@ -202,6 +204,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 
 void registry_begin_run(struct registry *registry)
 {
+	assert(registry->problem != NULL);
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry_concerns_nobody(registry); // its text is in a pool that is about to be rewound, and so is the next
 	registry->expected = NULL;

@@ -247,6 +247,7 @@ static bool listen_to(const struct sender *sender, int fd, void *what)
 
 int sender_main(const struct setup *setup, int from, struct shared *host)
 {
+	assert(from >= 0);
 	struct sender sender = { .setup = setup, .from = from, .host = host };
 	struct rlimit limit;
 	sigset_t signals;

@@ -200,6 +200,7 @@ static void serve(struct worker *worker)
 
 int worker_run(const struct setup *setup, int listen_fd, const struct worker_tools *tools)
 {
+	assert(listen_fd >= 0);
 	// On the heap, because it is large for the stack.
 	struct worker *worker = calloc(1, sizeof(*worker));
 	int code = EX_OSERR;

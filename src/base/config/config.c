@@ -125,6 +125,7 @@ static void print_setting(const struct setting *setting, const void *base, FILE 
 
 bool setting_opens_section(const struct config *config, size_t row)
 {
+	assert(row < config->n_rows);
 	for (size_t i = 0; i < row; i++) {
 		if (strcmp(config->rows[i].setting->section, config->rows[row].setting->section) == 0)
 			return false;

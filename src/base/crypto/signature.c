@@ -259,6 +259,7 @@ bool signature_verify(const struct signature_key *key, enum signature_algorithm 
 	const unsigned char *bytes = bytes_of(signature);
 	size_t n = signature.n;
 
+	assert(key != NULL && algorithm < SIGNATURE__COUNT);
 	assert(signature_fits(key, algorithm));
 	if (key->kind == EC_P256 || key->kind == EC_P384 || key->kind == EC_P521) {
 		n = der_of(key->kind, signature, der);

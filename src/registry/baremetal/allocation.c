@@ -465,6 +465,7 @@ enum outcome allocation_create(struct registry *registry, const struct allocatio
 	struct resource node;
 	enum outcome outcome;
 
+	assert(db_txn_writes(registry->db));
 	if (request->node != NULL) {
 		outcome = create_for_node(registry, request, &making, begun);
 		*ended = *begun;
@@ -540,6 +541,7 @@ enum outcome allocation_drop(struct registry *registry, const struct uuid *uid)
 	struct resource allocation;
 	enum outcome outcome = OUTCOME_INTERNAL;
 
+	assert(db_txn_writes(registry->db));
 	if (ident.type != NULL)
 		outcome = resource_remove(registry, &ident, no_guard, &allocation);
 	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;

@@ -231,6 +231,7 @@ static void set_state(struct registry *registry, const struct transition *to, co
 enum outcome provision_node(struct registry *registry, const struct uuid *uid, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body)
 {
+	assert(doc_kind(body) == DOC_OBJECT);
 	struct pool *pool = registry->pool;
 	struct str id = uuid_str(pool, *uid), state = baremetal_text(body, "provision_state");
 	const struct transition *to = find_transition(state, verb->name);

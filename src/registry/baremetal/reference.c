@@ -41,11 +41,13 @@ enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rul
 {
 	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
 
+	assert(db_txn_writes(draft->registry->db));
 	return lock_referenced(draft->registry, rules, tenant, baremetal_text(draft->body, member), body);
 }
 
 enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
 {
+	assert(db_txn_writes(registry->db));
 	return lock_referenced(registry, &node_rules, tenant, text, body);
 }
 

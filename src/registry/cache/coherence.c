@@ -126,16 +126,19 @@ enum outcome coherence_ask(struct registry *registry)
 
 uint64_t coherence_newest(const struct registry *registry, enum coherence_of of)
 {
+	assert(of < COHERENCE__N);
 	return atomic_load(&revisions_of(registry)->newest[of]);
 }
 
 void coherence_note(struct registry *registry, enum coherence_of of, uint64_t revision)
 {
+	assert(of < COHERENCE__N);
 	raise_newest(&revisions_of(registry)->newest[of], revision);
 }
 
 bool coherence_is_raised(const struct registry *registry, enum coherence_of of)
 {
+	assert(of < COHERENCE__N);
 	return registry->raised[of] != 0;
 }
 
@@ -146,11 +149,13 @@ void coherence_begin(struct registry *registry)
 
 struct db_call coherence_raise_call(enum coherence_of of)
 {
+	assert(of < COHERENCE__N);
 	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // a statement without parameters needs no pool
 }
 
 void coherence_raised(struct registry *registry, enum coherence_of of, const struct db_call *call)
 {
+	assert(of < COHERENCE__N);
 	registry->raised[of] = call->rows.insert_id;
 }
 
@@ -172,6 +177,7 @@ struct db_call coherence_hold_call(void)
 
 void coherence_committed(struct registry *registry)
 {
+	assert(!db_txn_writes(registry->db));
 	for (size_t i = 0; i < COHERENCE__N; i++) {
 		if (registry->raised[i] != 0)
 			raise_newest(&revisions_of(registry)->newest[i], registry->raised[i]);

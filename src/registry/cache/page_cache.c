@@ -117,6 +117,7 @@ void page_cache_add(struct page_cache *page_cache, const struct page_key *key, c
 	size_t at = place_of(page_cache, key);
 	unsigned doubts = 0, passes = 0;
 
+	assert(key->tenant.p != NULL && key->type_id != 0 && (page->n == 0 || page->items != NULL));
 	if (at < page_cache->n) {
 		doubts = page_cache->entries[at]->doubts;
 		passes = page_cache->entries[at]->passes;
@@ -138,6 +139,7 @@ const struct known_page *page_cache_find(struct page_cache *page_cache, const st
 {
 	size_t at = place_of(page_cache, key);
 
+	assert(key->type_id != 0);
 	page_cache->lookups++;
 	if (at == page_cache->n)
 		return NULL;
@@ -157,6 +159,7 @@ void page_cache_note_use(struct page_cache *page_cache, bool same)
 {
 	struct entry *entry = page_cache->entries[0];
 
+	assert(page_cache->n > 0 && page_cache->hits < page_cache->lookups);
 	page_cache->hits += same;
 	entry->doubts = same ? 0 : entry->doubts < DOUBTS_MAX ? entry->doubts + 1 : DOUBTS_MAX;
 	entry->passes = (1U << entry->doubts) - 1;

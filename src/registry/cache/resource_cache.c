@@ -269,6 +269,7 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 	int64_t now_us,
 	struct resource *resource)
 {
+	assert(id != 0);
 	struct entry *entry = find_id(resource_cache, id);
 
 	return note_lookup(resource_cache,
@@ -292,6 +293,7 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	bool is_below = resource->has_root && !uuid_eq(resource->root, resource->uid);
 	struct entry *entry;
 
+	assert(resource->id != 0 && resource->type != NULL && resource->tenant.p != NULL);
 	resource_cache_remove(resource_cache, resource->id);
 	if (resource->live == RESOURCE_DELETED || is_below || resource->type == NULL ||
 		sizeof(*entry) + n > resource_cache->max_bytes / LARGEST_SHARE)

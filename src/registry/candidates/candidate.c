@@ -574,6 +574,7 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 	struct candidates *found = POOL_NEW(registry->pool, struct candidates);
 	const struct term *best;
 
+	assert(take != NULL);
 	*found = (struct candidates){ .registry = registry, .pool = registry->pool, .query = query, .take = take, .arg = arg };
 	*candidates = found;
 	enum outcome outcome = candidate_query_resolve(found);

@@ -16,6 +16,7 @@ enum outcome registry_fail(struct registry *registry, enum outcome outcome, cons
 {
 	va_list args;
 
+	assert(registry->problem != NULL && outcome_status(outcome) >= 300);
 	va_start(args, format);
 	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
@@ -58,6 +59,7 @@ enum outcome registry_fail_no_tenant(struct registry *registry, struct str name)
 
 enum outcome registry_fail_tenant_deleted(struct registry *registry, struct str name, int64_t purge_us)
 {
+	assert(purge_us != 0);
 	if (purge_us <= registry->now_us)
 		return registry_fail_no_tenant(registry, name);
 	return registry_fail_deleted(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",

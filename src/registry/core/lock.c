@@ -32,6 +32,8 @@ enum outcome registry_take_locks(struct registry *registry, const struct str *te
 {
 	enum outcome outcome = OUTCOME_OK;
 
+	assert(registry->stamp_us >= registry->now_us); // the time that is written never goes back
+	assert(db_txn_writes(registry->db) && n > 0);
 	// The run before this one met a lock that was not free. Only now is it worth a round trip to ask for the reason.
 	for (size_t i = 0; registry->lock_policy == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
 		outcome = refuse_while_moving(registry, tenants[i]);

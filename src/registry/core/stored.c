@@ -27,6 +27,7 @@ void stored_is_broken(struct pool *pool, struct stored_place place, struct str w
 {
 	struct buf row = buf_new(pool, 128);
 
+	assert(place.table != NULL);
 	buf_addf(&row, "table %s, ", place.table);
 	if (place.id != 0)
 		buf_addf(&row, "id %llu, ", (unsigned long long)place.id);

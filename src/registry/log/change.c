@@ -74,6 +74,7 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 		.bytes_after = etag_after != NULL ? counted_bytes(resource) : 0,
 	};
 
+	assert(db_txn_writes(registry->db) && (etag_before != NULL || etag_after != NULL));
 	return of_resource(registry, verb, resource, &difference);
 }
 
@@ -96,6 +97,7 @@ struct db_call change_of_fields(struct registry *registry, const struct resource
 		.selectable = told(selectable_before_resource(registry->pool, before, after)),
 	};
 
+	assert(db_txn_writes(registry->db) && fields.p != NULL && before->id == after->id);
 	return of_resource(registry, "updated", after, &difference);
 }
 
@@ -107,6 +109,7 @@ struct db_call change_of_update(struct registry *registry, const struct resource
 struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field)
 {
+	assert(field[0] == '/');
 	return change_of_fields(registry, before, after, str_printf(registry->pool, "[\"%s\"]", field));
 }
 
@@ -138,11 +141,13 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after)
 {
+	assert(db_txn_writes(registry->db) && tenant->id != 0);
 	return of_tenant(registry, verb, tenant, etag_before, etag_after, STR_NONE, STR_NONE);
 }
 
 struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after)
 {
+	assert(db_txn_writes(registry->db) && before->id == after->id);
 	return of_tenant(registry, "updated", after, before->etag, after->etag,
 		told(changed_fields_of_tenant(registry->pool, before, after)),
 		told(selectable_before_tenant(registry->pool, before, after)));
@@ -152,6 +157,7 @@ struct db_call change_beside_tenant(struct registry *registry, const struct tena
 {
 	struct buf fields = buf_new(registry->pool, 64);
 
+	assert(db_txn_writes(registry->db) && field.n > 0 && field.p[0] == '/');
 	buf_addc(&fields, '[');
 	json_add_string(&fields, field);
 	buf_addc(&fields, ']');
@@ -211,6 +217,7 @@ size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct 
 struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
 	const char *field)
 {
+	assert(db_txn_writes(registry->db) && before->id == after->id && field[0] == '/');
 	return of_tenant(registry, "updated", after, before->etag, after->etag, str_printf(registry->pool, "[\"%s\"]", field), STR(""));
 }
 
@@ -225,6 +232,7 @@ struct db_call changes_of_deletion(struct registry *registry, enum sql_content k
 		.content = *content,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_deleted_call(registry->pool, kind, &in);
 }
 
@@ -237,6 +245,7 @@ struct db_call changes_of_deleted_piece(struct registry *registry, struct str re
 		.ids = resource_ids,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_deleted_piece_call(registry->pool, &in);
 }
 
@@ -249,6 +258,7 @@ struct db_call changes_of_waiting(struct registry *registry, struct str waiting)
 		.waiting = waiting,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_waiting_call(registry->pool, &in);
 }
 
@@ -261,6 +271,7 @@ struct db_call changes_of_recovery(struct registry *registry, const struct sql_d
 		.part = *part,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_recovered_call(registry->pool, &in);
 }
 
@@ -275,6 +286,7 @@ struct db_call changes_of_move(struct registry *registry, enum sql_move_set kind
 		.set = *set,
 	};
 
+	assert(db_txn_writes(registry->db) && dest_id != 0);
 	return sql_change_insert_moved_call(registry->pool, kind, &in);
 }
 
@@ -290,6 +302,7 @@ struct db_call changes_of_merged(struct registry *registry, enum sql_move_set ki
 		.set = *set,
 	};
 
+	assert(db_txn_writes(registry->db) && dest_id != 0);
 	return sql_change_insert_merged_call(registry->pool, kind, &in);
 }
 
@@ -302,6 +315,7 @@ struct db_call changes_of_creation(struct registry *registry, struct str resourc
 		.ids = resource_ids,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_created_call(registry->pool, &in);
 }
 
@@ -314,6 +328,7 @@ struct db_call changes_of_allocations(struct registry *registry, struct str prov
 		.ids = provider_ids,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_allocated_call(registry->pool, &in);
 }
 
@@ -326,5 +341,6 @@ struct db_call changes_of_purge(struct registry *registry, struct str resource_i
 		.ids = resource_ids,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_change_insert_purged_call(registry->pool, &in);
 }

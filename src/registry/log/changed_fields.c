@@ -10,6 +10,7 @@
 
 void changed_fields_add(struct changed_fields *fields, struct str pointer)
 {
+	assert(fields->n <= FIELDS_MAX);
 	for (size_t i = 0; i < fields->n; i++) {
 		if (str_eq(fields->at[i], pointer))
 			return;

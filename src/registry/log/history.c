@@ -40,6 +40,7 @@ static void read_entry(uint64_t id, struct str request_id, struct history_entry 
 enum outcome history_find(struct registry *registry, const struct resource *resource, bool all, const struct uuid *uuid,
 	struct history_entry *entry)
 {
+	assert(resource->id != 0 && resource->tenant_id != 0);
 	const struct sql_history_entry in = {
 		.resource_id = resource->id,
 		.tenant_id = resource->tenant_id,
@@ -72,6 +73,7 @@ enum outcome history_read(struct registry *registry, const struct history_query 
 	struct db_rows rows;
 	enum outcome outcome = OUTCOME_OK;
 
+	assert(query->resource->id != 0 && query->resource->tenant_id != 0);
 	assert(query->limit > 0);
 	if (query->marker != NULL) {
 		outcome = history_find(registry, query->resource, query->all, query->marker, &marker);

@@ -360,6 +360,7 @@ static void take_published(struct registry *registry, uint64_t published)
 
 enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t *newest)
 {
+	assert(!db_txn_writes(registry->db));
 	struct db_call call = horizon_newest_change_call(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
 
@@ -379,6 +380,7 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 
 enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t *newest)
 {
+	assert(!db_txn_writes(registry->db));
 	uint64_t id = 0;
 	enum outcome outcome = horizon_read(registry, NULL, &id);
 	bool more = outcome == OUTCOME_OK && id > registry->store->horizon->reached;
@@ -396,6 +398,7 @@ enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t 
 
 enum outcome horizon_publish(struct registry *registry)
 {
+	assert(!db_txn_writes(registry->db));
 	struct horizon *horizon = registry->store->horizon;
 	enum db_result result = sql_horizon_commit_run(registry->db, registry->pool, NULL);
 
@@ -413,6 +416,7 @@ enum outcome horizon_publish(struct registry *registry)
 
 enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint64_t *newest)
 {
+	assert(!db_txn_writes(registry->db));
 	enum outcome outcome = horizon_ask(registry, NULL, newest);
 
 	if (outcome == OUTCOME_OK && registry->store->horizon->reached > registry->store->horizon->published)
@@ -441,6 +445,7 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 	};
 	const struct db_rows *written = &calls[WRITTEN].rows, *committed = &calls[COMMITTED].rows;
 
+	assert(!db_txn_writes(registry->db));
 	*horizon = from;
 	if (held->settled <= from)
 		return OUTCOME_OK;

@@ -106,6 +106,7 @@ struct str selectable_before_resource(struct pool *pool, const struct resource *
 {
 	bool fields = selectable_fields(before->type)[0] != NULL && !type_parts(before->type)->selectable_fixed;
 
+	assert(before->type == after->type);
 	if (str_eq(before->meta, after->meta) &&
 		(!fields || (str_eq(before->body, after->body) && before->deletion_requested_us == after->deletion_requested_us)))
 		return STR("");

@@ -157,6 +157,7 @@ enum outcome resource_check(struct registry *registry, const struct resource *re
 	};
 	enum outcome outcome = guard_check(guard, resource->etag);
 
+	assert(resource->id != 0);
 	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
 }
 
@@ -165,5 +166,6 @@ enum outcome tenant_check(struct registry *registry, const struct tenant *tenant
 	const struct thing thing = { .tenant_id = tenant->id, .is_tenant = true };
 	enum outcome outcome = guard_check(guard, tenant->etag);
 
+	assert(tenant->id != 0);
 	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
 }

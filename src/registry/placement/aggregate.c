@@ -78,6 +78,7 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 	struct db_rows rows;
 	enum outcome outcome = provider_lock(registry, uid, guard, PROVIDER_CHANGED, provider, read_locked, &rows);
 
+	assert(db_txn_writes(registry->db) && (n == 0 || list != NULL));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (n > 0)
@@ -120,6 +121,7 @@ enum outcome aggregate_restore(struct registry *registry, const struct uuid *uid
 	struct uuid *list = POOL_ARRAY(registry->pool, struct uuid, doc_elements(array));
 	size_t n = 0;
 
+	assert(db_txn_writes(registry->db));
 	for (size_t i = 0; i < doc_elements(array); i++)
 		if (uuid_parse(doc_string(doc_at(array, i)), &list[n]))
 			n++;

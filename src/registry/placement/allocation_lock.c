@@ -270,6 +270,7 @@ static void take_consumers(struct allocation_write *write, const struct db_rows 
 
 enum outcome allocation_write_again(struct registry *registry)
 {
+	assert(db_txn_writes(registry->db));
 	db_txn_again(registry->db);
 	return OUTCOME_UNAVAILABLE;
 }
@@ -349,6 +350,7 @@ enum outcome allocation_write_prepare(struct allocation_write *write)
 	struct concern concern = { .wanted.n = 0 };
 	enum outcome outcome = name_classes(write);
 
+	assert(db_txn_writes(write->registry->db) && (write->n == 0 || write->sets != NULL));
 	if (outcome == OUTCOME_OK)
 		outcome = find_concern(write, &concern);
 	return outcome == OUTCOME_OK ? hold(write, &concern) : outcome;

@@ -340,6 +340,7 @@ enum outcome allocation_write_store(const struct allocation_write *write, const 
 	struct db_call calls[DB_MAX_BATCH];
 	size_t n = 0, allocate = 0;
 
+	assert(db_txn_writes(write->registry->db));
 	if (put != NULL)
 		calls[n++] = *put;
 	n += consumer_calls(write, &calls[n]);
@@ -375,6 +376,7 @@ enum outcome allocations_write(struct registry *registry, const struct allocatio
 	struct allocation_write write = { .registry = registry, .sets = sets, .n = n };
 	enum outcome outcome = allocation_write_prepare(&write);
 
+	assert(db_txn_writes(registry->db) && n > 0);
 	if (outcome == OUTCOME_OK)
 		outcome = allocation_write_check_consumers(&write);
 	if (outcome == OUTCOME_OK)
@@ -393,6 +395,7 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 	struct allocation_write write = { .registry = registry, .sets = &set, .n = 1, .deletes = true };
 	enum outcome outcome = allocation_write_prepare(&write);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!write.known[0].there)

@@ -186,6 +186,7 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 	struct str unknown;
 	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
+	assert(db_txn_writes(registry->db));
 	assert(write->n == 1);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
@@ -211,6 +212,7 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 	struct str class = write->inventories[0].class;
 	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
+	assert(db_txn_writes(registry->db));
 	assert(write->n == 1);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, NULL);
@@ -280,6 +282,7 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 	struct str unknown, in_use;
 	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
+	assert(db_txn_writes(registry->db) && (write->n == 0 || write->inventories != NULL));
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
 	if (outcome != OUTCOME_OK)
@@ -307,6 +310,7 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 	struct stock stock;
 	enum outcome outcome = hold(&stock, registry, uid, guard, CONFLICT, provider);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct inventory *present = inventory_of(&stock, class);
@@ -331,6 +335,7 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 		"Please retry your request.",
 		provider);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
@@ -413,5 +418,6 @@ enum outcome inventory_restore(struct registry *registry, const struct uuid *uid
 		.n = n,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return inventory_set_all(registry, uid, &write, provider);
 }

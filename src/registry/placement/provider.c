@@ -25,6 +25,7 @@ enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome
 {
 	va_list args;
 
+	assert(!outcome_commits(outcome));
 	va_start(args, format);
 	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
@@ -198,6 +199,7 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 	struct str text = uuid_str(registry->pool, *uid);
 	struct address address = { .type = provider_type(registry), .name = text };
 
+	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = check_new(registry, uid, content);
 	if (outcome == OUTCOME_OK)
@@ -250,6 +252,7 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 	const struct edit edit = { .apply = apply_change, .arg = &making };
 	const struct ident ident = provider_ident(registry, uid);
 
+	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = resource_change(registry, &ident, &edit, guard, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND)
@@ -269,6 +272,7 @@ enum outcome provider_delete(struct registry *registry, const struct uuid *uid, 
 	struct resource resource;
 	enum outcome outcome = resource_remove(registry, &ident, guard, &resource);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found for delete.",
@@ -296,6 +300,7 @@ enum outcome provider_lock(struct registry *registry, const struct uuid *uid, co
 	const struct ident ident = provider_ident(registry, uid);
 	struct locked_tenant owner;
 
+	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = resource_lock_ident(registry, &ident, &owner, &provider->resource);
 	if (outcome != OUTCOME_OK)
@@ -323,6 +328,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	struct resource *resource = &provider->resource;
 	const struct resource before = *resource;
 
+	assert(db_txn_writes(registry->db) && field[0] == '/');
 	resource->revision++;
 	resource->edits++;
 	resource->updated_us = registry->stamp_us;
@@ -348,6 +354,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n)
 {
+	assert(db_txn_writes(registry->db) && n > 0);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 
 	if (result != DB_OK)
@@ -390,6 +397,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	struct db_call generation = sql_provider_generation_by_uid_call(registry->pool, &in);
 	struct locked_tenant owner;
 
+	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	under_lock.check = check_generation;
 	under_lock.arg = &asked;

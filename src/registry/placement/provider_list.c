@@ -353,6 +353,7 @@ static enum outcome run(struct search *search, const struct beginning *beginning
 
 enum outcome provider_list(struct registry *registry, const struct provider_query *query, const struct provider_taker *taker)
 {
+	assert(taker->take != NULL);
 	struct search search = { .registry = registry, .query = query, .taker = taker };
 	struct beginning beginning;
 	enum outcome outcome = check_size(registry, query);

@@ -161,6 +161,7 @@ static enum outcome make(struct registry *registry, struct str name, struct reso
 
 enum outcome resource_class_put(struct registry *registry, struct str name, struct resource_class *class)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = check_custom(registry, name);
 
 	if (outcome != OUTCOME_OK)
@@ -171,6 +172,7 @@ enum outcome resource_class_put(struct registry *registry, struct str name, stru
 
 enum outcome resource_class_create(struct registry *registry, struct str name, struct resource_class *class)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = check_custom(registry, name);
 
 	if (outcome == OUTCOME_OK)
@@ -197,6 +199,7 @@ static enum outcome fail_taken(struct registry *registry, struct str to)
 enum outcome resource_class_rename(struct registry *registry, struct str name, struct str to,
 	struct resource_class *class)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = check_custom(registry, to);
 
 	if (outcome == OUTCOME_OK && find(registry, SQL_CLASS_LOCK_NONE, to, class) == OUTCOME_OK && is_own_work(registry, class))
@@ -221,6 +224,7 @@ enum outcome resource_class_rename(struct registry *registry, struct str name, s
 
 enum outcome resource_class_delete(struct registry *registry, struct str name)
 {
+	assert(db_txn_writes(registry->db));
 	struct resource_class class;
 	enum outcome outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
 

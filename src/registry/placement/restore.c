@@ -171,6 +171,7 @@ enum outcome placement_restore(struct registry *registry, const struct placement
 	struct restoring all = { .registry = registry, .restore = restore };
 	struct allocation_refusals refusals = { .take = restore->refuse, .arg = restore->arg };
 
+	assert(db_txn_writes(registry->db));
 	make_sets(&all);
 	struct allocation_write write = {
 		.registry = registry,

@@ -14,16 +14,19 @@ struct db_call tenant_count_up_call(struct registry *registry, const struct lock
 		.most = owner->has_limit ? owner->max_resources : INT64_MAX,
 	};
 
+	assert(db_txn_writes(registry->db) && owner->id != 0 && n > 0);
 	return sql_count_up_call(registry->pool, &in);
 }
 
 struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
 {
+	assert(db_txn_writes(registry->db) && tenant_id != 0);
 	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
 }
 
 enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner)
 {
+	assert(owner->has_limit);
 	return registry_fail(registry, OUTCOME_OVER_QUOTA,
 		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",
 		(unsigned long long)owner->max_resources);

@@ -9,6 +9,7 @@
 enum outcome resource_count_values(struct registry *registry, const struct type *type, struct str tenant, const char *member,
 	struct value_counts **list, size_t *n)
 {
+	assert(type != NULL && member != NULL);
 	struct pool *pool = registry->pool;
 	struct db_rows rows;
 	const struct sql_value_count in = {

@@ -46,12 +46,14 @@ enum outcome resource_fail_content_locked(struct registry *registry, const struc
 
 void resource_set_deletion_times(struct registry *registry, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && resource->live != RESOURCE_DELETED);
 	resource->deleted_us = registry->stamp_us;
 	resource->purge_us = registry->stamp_us + registry_retention_us(registry);
 }
 
 enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n)
 {
+	assert(db_txn_writes(registry->db) && resource->deleted_us != 0 && resource->purge_us >= resource->deleted_us);
 	const struct sql_content_of content = content_of(registry, resource);
 	const struct sql_deletion_mark_content mark = {
 		.content = content,
@@ -111,11 +113,13 @@ struct db_call resource_free_lookup_keys_call(struct registry *registry, const s
 		.of = resource_deletion(registry, resource, uuid_bytes(&registry->request_id)),
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_deletion_free_lookup_keys_call(registry->pool, &in);
 }
 
 enum outcome resource_mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
 {
+	assert(db_txn_writes(registry->db) && resource->deleted_us != 0 && resource->purge_us >= resource->deleted_us);
 	const struct sql_deletion_mark mark = {
 		.id = resource->id,
 		.deleted_at = resource->deleted_us,
@@ -181,6 +185,7 @@ enum outcome resource_mark_for_deletion(struct registry *registry, struct resour
 {
 	const struct resource before = *resource;
 
+	assert(db_txn_writes(registry->db) && resource->live != RESOURCE_DELETED);
 	if (resource->deletion_requested_us != 0)
 		return OUTCOME_ACCEPTED;
 	resource->deletion_requested_us = resource->updated_us = registry->stamp_us;
@@ -210,6 +215,7 @@ enum outcome resource_delete_locked(struct registry *registry, struct resource *
 	uint64_t with_it = 0;
 	enum outcome outcome = OUTCOME_OK;
 
+	assert(db_txn_writes(registry->db) && resource->live != RESOURCE_DELETED);
 	if (resource->type == type_namespaces(registry))
 		return resource_space_delete(registry, resource);
 	resource_set_deletion_times(registry, resource);
@@ -248,6 +254,7 @@ static enum outcome delete_locked(struct registry *registry, const struct locked
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_address place;
 	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
@@ -259,6 +266,7 @@ enum outcome resource_delete(struct registry *registry, const struct address *ad
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && ident->type != NULL);
 	struct locked_tenant owner;
 	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 

@@ -417,6 +417,7 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 {
 	struct pool *own = registry->pool;
 
+	assert(query->type != NULL);
 	if (query->pool != NULL)
 		registry->pool = query->pool;
 	enum outcome outcome = list_page(registry, query, list, n, more);

@@ -15,6 +15,7 @@ struct db_call tenant_lock_call(struct registry *registry, struct str name)
 {
 	const struct sql_resource_lock_tenant in = { .tenant = name };
 
+	assert(db_txn_writes(registry->db));
 	return sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_SHARED, lock_wait(registry), &in);
 }
 
@@ -50,6 +51,7 @@ struct db_call resource_space_lock_call(struct registry *registry, struct str te
 		.name = space,
 	};
 
+	assert(db_txn_writes(registry->db));
 	return sql_resource_lock_namespace_call(registry->pool, lock_wait(registry), &in);
 }
 
@@ -62,6 +64,7 @@ struct db_call resource_lock_call(struct registry *registry, const struct addres
 		.name = address->name,
 	};
 
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	return sql_resource_lock_call(registry->pool, lock_wait(registry), &in);
 }
 
@@ -115,6 +118,7 @@ enum outcome resource_fail_missing(struct registry *registry, const struct addre
 enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct locked_address *place,
 	struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct db_call calls[3] = {
 		tenant_lock_call(registry, address->tenant),
 		resource_space_lock_call(registry, address->tenant, address->space),
@@ -202,6 +206,7 @@ enum outcome resource_lock_ident_with(struct registry *registry, const struct id
 	struct str tenant;
 	enum outcome outcome = name_tenant(registry, ident, &tenant);
 
+	assert(db_txn_writes(registry->db) && ident->type != NULL);
 	if (more != NULL)
 		calls[2] = *more;
 	if (outcome == OUTCOME_OK)

@@ -31,6 +31,7 @@ size_t lookup_key_calls(struct registry *registry, const struct resource *resour
 	uint64_t type_id = resource->type->id;
 	size_t n = 0;
 
+	assert(after != NULL && after->n_keys <= LOOKUP_KEYS_MAX && (before == NULL || before->n_keys <= LOOKUP_KEYS_MAX));
 	for (size_t i = 0; before != NULL && i < before->n_keys; i++) {
 		const struct lookup_key *old = &before->keys[i];
 		const struct sql_lookup_key_delete in = { .uid = uid, .type_id = type_id, .kind = str_c(old->kind) };

@@ -250,6 +250,7 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
 	struct guard guard)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
 	struct deletion deletion = { 0 };
 	enum outcome outcome = find_deleted(registry, address, uid, &owner, &deletion);

@@ -250,6 +250,7 @@ void resource_remember(struct registry *registry, struct resource *resource)
 {
 	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
 
+	assert(!db_txn_writes(registry->db) && resource->tenant.p != NULL);
 	if (rules != NULL && rules->is_secret != NULL)
 		resource->shown = resource_shown(registry->pool, resource);
 	resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
@@ -270,6 +271,7 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 	const struct db_rows *rows;
 	bool same = false;
 
+	assert(address->type != NULL);
 	if (db_txn_writes(registry->db))
 		return read_at_address(registry, address, resource);
 	if (take_expected(registry, address, &rows)) {
@@ -318,6 +320,7 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 	bool may_cache = ident->kind == NULL && !db_txn_writes(registry->db), same = false;
 	enum outcome outcome = OUTCOME_OK;
 
+	assert(ident->type != NULL);
 	if (may_cache && resource_cache_find_uid(registry->store->resource_cache, registry->pool, ident->type, &ident->uid,
 		clock_tick_us(), resource)) {
 		resource->type = ident->type;

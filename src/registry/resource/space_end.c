@@ -166,6 +166,7 @@ enum outcome resource_space_mark_waiting(struct registry *registry, const struct
 {
 	struct buf waiting = buf_new(registry->pool, 16 + n * 160);
 
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	if (n == 0)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < n; i++) {
@@ -269,6 +270,7 @@ enum outcome resource_space_delete(struct registry *registry, struct resource *s
 	struct space_size size;
 	enum outcome outcome = resource_space_measure(registry, space, &size);
 
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return size.large ? resource_space_empty_later(registry, space) : delete_at_once(registry, space, &size);
@@ -276,6 +278,7 @@ enum outcome resource_space_delete(struct registry *registry, struct resource *s
 
 enum outcome resource_space_wait(struct registry *registry, struct resource *space)
 {
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	struct left left = { .n = 0 };
 	enum outcome outcome = read_left(registry, space, &left);
 
@@ -288,6 +291,7 @@ enum outcome resource_space_settle(struct registry *registry, const struct resou
 {
 	struct db_rows rows;
 
+	assert(db_txn_writes(registry->db));
 	if (gone->deletion_requested_us == 0 || !gone->type->namespaced)
 		return OUTCOME_OK;
 	const struct sql_namespace_lock_ending in = {

@@ -30,6 +30,7 @@ static int64_t later(int64_t a, int64_t b)
 
 enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size)
 {
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	uint64_t set = registry->settings->delete_sync_max, most = registry->delete_at_once > set ? registry->delete_at_once : set;
 	const struct sql_namespace_size in = { .content = content_of(registry, space), .most = most + 1 };
 	struct db_call calls[] = {
@@ -59,6 +60,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 
 enum outcome resource_space_empty_later(struct registry *registry, struct resource *space)
 {
+	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
 	const struct sql_namespace_any_locked locked = { .content = content_of(registry, space) };
 	struct db_rows rows;
 	enum db_result result = sql_namespace_any_locked_run(registry->db, registry->pool, &locked, &rows);
@@ -261,6 +263,7 @@ static enum outcome drop(struct registry *registry, uint64_t id)
 
 enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 {
+	assert(db_txn_writes(registry->db) && id != 0);
 	const struct sql_namespace_deletion_claim in = { .resource_id = id };
 	struct ident ident = { .type = type_namespaces(registry) };
 	struct locked_tenant owner;

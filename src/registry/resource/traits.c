@@ -296,6 +296,7 @@ enum outcome resource_change_traits_locked(struct registry *registry, const stru
 	struct difference difference = { .next.n = 0 };
 	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
+	assert(db_txn_writes(registry->db) && resource->id != 0);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome == OUTCOME_OK)
@@ -315,6 +316,7 @@ enum outcome resource_change_traits_locked(struct registry *registry, const stru
 enum outcome resource_change_traits(struct registry *registry, const struct ident *ident, const struct trait_edit *edit,
 	struct guard guard, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db));
 	struct locked_tenant owner;
 	enum outcome outcome = resource_lock_ident(registry, ident, &owner, resource);
 
@@ -324,6 +326,7 @@ enum outcome resource_change_traits(struct registry *registry, const struct iden
 enum outcome resource_change_traits_at(struct registry *registry, const struct address *address,
 	const struct trait_edit *edit, struct guard guard, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db));
 	struct locked_address place;
 	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 

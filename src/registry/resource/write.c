@@ -24,6 +24,7 @@ struct db_call resource_insert_call(struct registry *registry, struct resource *
 	struct pool *pool = registry->pool;
 	uint64_t h[4];
 
+	assert(db_txn_writes(registry->db) && resource->type != NULL && resource->tenant_id != 0);
 	etag_state_lanes(registry, resource->type, &resource->uid, h);
 	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->stamp_us;
@@ -370,6 +371,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	struct revision revision;
 	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
+	assert(db_txn_writes(registry->db) && resource->id != 0 && resource->live != RESOURCE_DELETED);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome != OUTCOME_OK)
@@ -410,6 +412,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && edit->apply != NULL && edit->with == NULL);
 	struct locked_address place;
 	enum outcome outcome = resource_lock_address(registry, address, &place, resource);
 
@@ -431,6 +434,7 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && edit->apply != NULL);
 	struct locked_tenant owner;
 	enum outcome outcome = resource_lock_ident_with(registry, ident, &owner, resource, edit->with);
 

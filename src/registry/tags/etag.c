@@ -176,6 +176,7 @@ void etag_of_owned(struct registry *registry, const struct type *type, uint64_t 
 {
 	const struct type_rules *rules = type != NULL ? type->rules : NULL;
 
+	assert(stored != NULL && etag != NULL);
 	if (rules == NULL || !rules->shows_owner) {
 		memmove(etag, stored, DIGEST_SHA512);
 		return;
@@ -242,6 +243,7 @@ void etag_state_lanes(struct registry *registry, const struct type *type, const 
 	uint8_t hash[DIGEST_SHA256];
 	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid), type != NULL ? type->group : STR("") };
 
+	assert(registry->store->state_key != NULL);
 	digest_hmac_sha256(registry->store->state_key, parts, COUNT_OF(parts), hash);
 	for (size_t i = 0; i < 4; i++)
 		lanes[i] = (uint64_t)hash[i * 4] << 24 | (uint64_t)hash[i * 4 + 1] << 16 | (uint64_t)hash[i * 4 + 2] << 8 |

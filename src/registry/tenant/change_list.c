@@ -154,6 +154,7 @@ enum outcome change_list(struct registry *registry, const struct change_query *q
 	struct db_call hold =
 		sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_EXCLUSIVE, lock_wait(registry), &lock);
 
+	assert(db_txn_writes(registry->db));
 	assert(query->tenant.p != NULL && query->limit > 0);
 	enum outcome outcome = registry_take_locks(registry, &query->tenant, 1, &hold, 1);
 	if (outcome == OUTCOME_OK)
@@ -181,6 +182,7 @@ enum outcome change_list_all(struct registry *registry, const struct change_quer
 	struct change_query known = *query;
 	uint64_t horizon = 0;
 
+	assert(!db_txn_writes(registry->db));
 	assert(query->tenant.p == NULL && query->limit > 0);
 	enum outcome outcome = move_horizon(registry, &horizon);
 	if (outcome != OUTCOME_OK)

@@ -105,6 +105,7 @@ static enum outcome mark(struct registry *registry, struct tenant *tenant)
 
 enum outcome tenant_mark_deleted(struct registry *registry, struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
 	tenant->deleted_us = registry->stamp_us;
 	tenant->purge_us = registry->stamp_us + registry_retention_us(registry);
 	return mark(registry, tenant);
@@ -112,6 +113,7 @@ enum outcome tenant_mark_deleted(struct registry *registry, struct tenant *tenan
 
 enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db) && tenant_expired(registry, tenant));
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
 		sql_tenant_bury_call(pool, &(struct sql_tenant_bury){ .id = tenant->id }),
@@ -139,6 +141,7 @@ static enum outcome wait_for_finalizers(struct registry *registry, struct tenant
 
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = tenant_lock(registry, name, tenant);
 
 	if (outcome != OUTCOME_OK)
@@ -173,6 +176,7 @@ static enum outcome show_hidden(struct registry *registry, const struct tenant *
 
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard)
 {
+	assert(db_txn_writes(registry->db));
 	struct tenant tenant;
 	enum outcome outcome = tenant_lock(registry, name, &tenant);
 

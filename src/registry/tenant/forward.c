@@ -34,6 +34,7 @@ static struct forward forward_of_columns(struct registry *registry, const struct
 enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
 	struct forward **list, size_t *n, bool *more)
 {
+	assert(limit > 0 && after != NULL);
 	struct tenant owner;
 	struct db_rows rows;
 	enum outcome outcome = tenant_get(registry, tenant, &owner);
@@ -91,6 +92,7 @@ static enum outcome find(struct registry *registry, const struct address *addres
 
 enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
 	enum outcome outcome = find(registry, address, &owner, forward);
 
@@ -116,6 +118,7 @@ enum outcome forward_expire(struct registry *registry, const struct address *add
 // was asked for.
 enum outcome forward_revoke(struct registry *registry, const struct address *address)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
 	struct forward forward;
 	enum outcome outcome = find(registry, address, &owner, &forward);

@@ -106,6 +106,7 @@ static enum db_verdict run_make(void *arg)
 
 enum outcome system_space_ensure(struct registry *registry, bool *made)
 {
+	assert(!db_txn_writes(registry->db));
 	struct making making = { .registry = registry };
 	enum db_result result = db_txn_run(registry->db, DB_WRITE, &registry->request_id, run_make, &making);
 

@@ -54,6 +54,7 @@ static enum outcome read_tenant(struct registry *registry, struct str name, cons
 
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant)
 {
+	assert(tenant->deleted_us != 0);
 	if (tenant_expired(registry, tenant))
 		return registry_fail_no_tenant(registry, tenant->name);
 	return registry_fail_deleted(registry, tenant->purge_us,
@@ -87,6 +88,7 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 	};
 	enum outcome outcome = registry_take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[CHANGED_AT].rows.n > 0)

@@ -165,6 +165,7 @@ static enum db_result replace(struct registry *registry, const struct tier *tier
 
 enum outcome tier_put(struct registry *registry, const struct tier *content, struct guard guard, struct tier *tier)
 {
+	assert(db_txn_writes(registry->db));
 	struct tenant owner;
 	bool there;
 	enum outcome outcome = begin(registry, content->name, guard, &owner, tier, &there);
@@ -198,6 +199,7 @@ static enum outcome fail_used(struct registry *registry, const struct tier *tier
 
 enum outcome tier_delete(struct registry *registry, struct str name, struct guard guard)
 {
+	assert(db_txn_writes(registry->db));
 	struct tenant owner;
 	struct tier tier;
 	struct db_rows rows;

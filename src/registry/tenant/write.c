@@ -187,6 +187,7 @@ static struct sql_tenant_update next_revision(struct registry *registry, struct 
 
 enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
 	const struct tenant before = *tenant;
 	uint64_t tier_id;
 	enum outcome outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
@@ -224,6 +225,7 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 
 enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field)
 {
+	assert(db_txn_writes(registry->db) && tenant->id != 0 && field[0] == '/');
 	const struct tenant before = *tenant;
 	uint64_t tier_id;
 	enum outcome outcome = find_tier(registry, tenant->tier, &tier_id, tenant);
@@ -244,6 +246,7 @@ enum outcome tenant_check_write(struct registry *registry, const struct tenant *
 {
 	enum outcome outcome = guard_check_required(registry, guard, tenant->etag_required);
 
+	assert(db_txn_writes(registry->db) && tenant->id != 0);
 	return outcome == OUTCOME_OK ? tenant_check(registry, tenant, guard) : outcome;
 }
 
@@ -258,6 +261,7 @@ static enum outcome modify(struct registry *registry, const struct tenant_conten
 enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
 	struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db) && edit->apply != NULL);
 	struct tenant_content content;
 	enum outcome outcome = tenant_lock(registry, name, tenant);
 
@@ -278,6 +282,7 @@ enum outcome tenant_patch(struct registry *registry, struct str name, const stru
 
 enum outcome tenant_hold(struct registry *registry, struct str name, struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = tenant_lock(registry, name, tenant);
 
 	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
@@ -289,6 +294,7 @@ enum outcome tenant_hold(struct registry *registry, struct str name, struct tena
 
 enum outcome tenant_log_beside(struct registry *registry, const struct tenant *tenant, struct str field)
 {
+	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
 	struct db_call call = change_beside_tenant(registry, tenant, field);
 	enum db_result result = db_run_call(registry->db, registry->pool, &call);
 
@@ -334,6 +340,7 @@ enum outcome tenant_check_reserved(struct registry *registry, struct str name)
 enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant)
 {
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = tenant_check_reserved(registry, name);
 
 	if (outcome == OUTCOME_OK)
@@ -353,6 +360,7 @@ enum outcome tenant_find_or_make(struct registry *registry, struct str name, boo
 enum outcome tenant_find_or_make_with(struct registry *registry, struct str name, const struct tenant_content *content,
 	bool *made)
 {
+	assert(db_txn_writes(registry->db));
 	struct tenant tenant;
 	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : tenant_check_reserved(registry, name);
 

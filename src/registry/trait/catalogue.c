@@ -254,6 +254,7 @@ enum outcome trait_put(struct registry *registry, struct str name)
 	const struct sql_trait_make_anew anew = { .name = name, .now = registry->now_us };
 	struct db_rows rows = { .n = 0 };
 
+	assert(db_txn_writes(registry->db));
 	if (!trait_is_custom(name))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a custom trait's name is CUSTOM_ and A-Z, 0-9 and _ behind it, %d at most; standard ones come with the service",
@@ -291,6 +292,7 @@ static enum outcome change_and_raise(struct registry *registry, struct db_call c
 
 enum outcome trait_delete(struct registry *registry, struct str name)
 {
+	assert(db_txn_writes(registry->db));
 	struct pool *pool = registry->pool;
 	const struct sql_trait_by_name own = { .name = name };
 	const struct sql_trait_seen_user seen_user = { .name = name };
@@ -325,6 +327,7 @@ enum outcome trait_describe(struct registry *registry, struct str name, struct s
 {
 	struct db_rows rows;
 
+	assert(db_txn_writes(registry->db));
 	if (!str_utf8_ok(description, NULL) || str_utf8_length(description) > TRAIT_MAX_DESCRIPTION)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "a description is up to %d characters of UTF-8",
 			TRAIT_MAX_DESCRIPTION);

@@ -66,6 +66,7 @@ enum outcome definition_complete(struct registry *registry, const struct address
 	const struct type *type = address->type;
 	enum outcome outcome = definition_find(registry, address->tenant, type->group, type->plural, &definition, NULL);
 
+	assert(address->type != NULL && *body != NULL);
 	if (outcome == OUTCOME_OK && definition->type != type)
 		outcome = registry_fail(registry, OUTCOME_NOT_FOUND, "%.*s.%.*s stand %s for this tenant", STR_ARG(type->plural),
 			STR_ARG(type->group), type->namespaced ? "in no namespace" : "in namespaces");

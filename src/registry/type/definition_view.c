@@ -546,6 +546,7 @@ const struct definition *definition_in_view(struct registry *registry, struct vi
 
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id)
 {
+	assert(db_txn_writes(registry->db) && tenant_id != 0);
 	const struct sql_definition_raise_types in = { .tenant_id = tenant_id };
 	struct db_call calls[] = {
 		sql_definition_raise_types_call(registry->pool, &in),

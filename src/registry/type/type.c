@@ -222,6 +222,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 	};
 	struct entry *entry = cached_by_name(registry->store->types, like->group, like->plural, like->namespaced);
 
+	assert(db_txn_writes(registry->db) && !like->builtin);
 	if (entry != NULL) {
 		*type = &entry->type;
 		return OUTCOME_OK;
@@ -271,6 +272,7 @@ const struct type *type_by_id(struct registry *registry, uint64_t id)
 	struct entry *entry = cached_by_id(registry->store->types, id);
 	struct db_rows rows;
 
+	assert(types_loaded(registry->store->types));
 	if (entry != NULL)
 		return &entry->type;
 	enum db_result result = sql_type_by_id_run(registry->db, registry->pool, &(struct sql_type_by_id){ .id = id }, &rows);
@@ -284,6 +286,7 @@ const struct type *type_namespaces(struct registry *registry)
 
 const struct type *type_definitions(struct registry *registry)
 {
+	assert(types_loaded(registry->store->types));
 	return registry->store->types->definitions;
 }
 

@@ -418,6 +418,7 @@ static enum cluster_outcome appoint(struct cluster *cluster, struct db *db, uint
 
 struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node)
 {
+	assert(node < cluster->n);
 	*settings = *cluster->settings;
 	settings->read_timeout = SWITCH_S;
 	return db_open_node(settings, node, cluster->admin);
@@ -429,6 +430,7 @@ enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uin
 	const struct sql_cluster_promote in = { .raised = raised, .node = node, .reason = reason, .epoch = epoch };
 	struct step step = { .db = db, .pool = cluster->pool, .raised = raised, .node = node, .reason = reason };
 
+	assert(raised > epoch);
 	step.change = sql_cluster_promote_call(cluster->pool, &in);
 	return end_step(&step, why);
 }
@@ -441,6 +443,7 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	enum cluster_outcome outcome = CLUSTER_DONE;
 	uint64_t epoch = writer->epoch;
 
+	assert(via < cluster->n);
 	assert(via < cluster->n && cluster->nodes[via].has_writer);
 	if (namesakes(cluster, node) > 1) { // two nodes would both take themselves for the writer
 		*why = str_printf(cluster->pool, "two nodes are called \"%.*s\"", STR_ARG(node));

@@ -415,6 +415,7 @@ enum outcome doctor(struct registry *registry, struct doctor_run *run)
 {
 	struct course *course = POOL_NEW(registry->pool, struct course);
 
+	assert(!db_txn_writes(registry->db));
 	assert(run->report != NULL);
 	*course = (struct course){ .registry = registry, .run = run, .saved_us = clock_tick_us() };
 	run->resumed = run->stopped = false;

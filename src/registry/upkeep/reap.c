@@ -50,6 +50,7 @@ enum outcome reap_transact(struct reaping *reaping, reap_fn *fn, const void *arg
 	struct transaction transaction = { .registry = registry, .fn = fn, .arg = arg };
 	struct pool_mark mark = pool_mark(registry->pool);
 
+	assert(!db_txn_writes(reaping->registry->db) && fn != NULL);
 	registry->request_id = uuid_new();
 	enum db_result result = db_txn_run(registry->db, DB_WRITE, &registry->request_id, run, &transaction);
 	pool_rewind(registry->pool, mark);
@@ -246,6 +247,7 @@ enum outcome reap(struct registry *registry, bool dry_run, const volatile sig_at
 {
 	struct reaping reaping = { .registry = registry, .stop = stop, .counts = counts };
 
+	assert(!db_txn_writes(registry->db));
 	*counts = (struct reap_counts){ .stopped = false };
 	return dry_run ? count_all(&reaping) : purge_all(&reaping);
 }

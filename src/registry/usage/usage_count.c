@@ -460,6 +460,7 @@ enum outcome usage_count(struct registry *registry, struct usage_counter *counte
 	uint64_t newest;
 	enum outcome outcome = usage_state(registry, &state);
 
+	assert(period_s > 0 && !db_txn_writes(registry->db));
 	if (outcome == OUTCOME_OK)
 		outcome = horizon_advance(registry, &step.horizon, &newest); // after the clock was read
 	if (outcome != OUTCOME_OK)

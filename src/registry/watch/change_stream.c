@@ -56,6 +56,7 @@ static struct streamed_change followed_of(struct registry *registry, const struc
 enum outcome change_stream_read(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
 	struct streamed_change **list, size_t *n)
 {
+	assert(limit > 0);
 	const struct sql_stream_page in = { .after = after, .up_to = up_to, .limit = limit };
 	struct db_rows rows;
 	enum db_result result = sql_stream_page_run(registry->db, registry->pool, &in, &rows);
@@ -72,6 +73,7 @@ enum outcome change_stream_read(struct registry *registry, uint64_t after, uint6
 enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
 	uint64_t limit, struct streamed_change **list, size_t *n)
 {
+	assert(limit > 0);
 	const struct sql_stream_page_of_two in = {
 		.tenants = { { .id = tenants[0] }, { .id = tenants[1] } },
 		.after = after,
@@ -92,6 +94,7 @@ enum outcome change_stream_read_of(struct registry *registry, const uint64_t ten
 
 enum outcome change_stream_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)
 {
+	assert(!db_txn_writes(registry->db));
 	const struct sql_stream_tenants in = { .after = after, .up_to = up_to };
 	struct db_call calls[] = {
 		sql_session_read_uncommitted_call(registry->pool),

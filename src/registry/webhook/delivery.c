@@ -40,6 +40,7 @@ enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease 
 
 enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *held)
 {
+	assert(!uuid_is_zero(*claim));
 	const struct sql_webhook_lease_take in = { .claim = uuid_bytes(claim), .held_by = uuid_bytes(&seen->claim), .beat = seen->beat };
 	struct db_rows rows;
 	enum db_result result = sql_webhook_lease_take_run(registry->db, registry->pool, &in, &rows);
@@ -240,6 +241,7 @@ enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, c
 	struct sql_webhook_skip *in = POOL_ARRAY(registry->pool, struct sql_webhook_skip, n);
 	struct skipping skipping = { .registry = registry, .in = in, .n = n };
 
+	assert(!db_txn_writes(registry->db));
 	assert(n > 0);
 	for (size_t i = 0; i < n; i++)
 		in[i] = (struct sql_webhook_skip){ .claim = uuid_bytes(claim), .id = streams[i].id, .position = streams[i].position };
@@ -250,6 +252,7 @@ enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, c
 
 enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held)
 {
+	assert(stream->id != 0);
 	const struct sql_webhook_begin in = {
 		.claim = uuid_bytes(claim),
 		.id = stream->id,
@@ -266,6 +269,7 @@ enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, 
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held)
 {
+	assert(id != 0 && !uuid_is_zero(*message));
 	const struct sql_webhook_done done = {
 		.claim = uuid_bytes(claim),
 		.id = id,
@@ -321,6 +325,7 @@ static enum db_verdict run_giving_up(void *arg)
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held)
 {
+	assert(!db_txn_writes(registry->db) && id != 0);
 	struct str name = uuid_bytes(claim), uid = uuid_bytes(message);
 	struct giving_up giving = {
 		.registry = registry,

@@ -341,6 +341,7 @@ enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct
 	uint8_t secret[WEBHOOK_SECRET];
 	enum outcome outcome = webhook_check_url(registry, content->url);
 
+	assert(db_txn_writes(registry->db) && tenant_id != 0 && webhook_name_is_valid(name));
 	if (outcome == OUTCOME_OK)
 		outcome = check_count(registry, tenant_id);
 	if (outcome == OUTCOME_OK)
@@ -397,6 +398,7 @@ enum outcome webhook_put(struct registry *registry, struct str tenant, struct st
 	bool changed = true;
 	enum outcome outcome = webhook_check_url(registry, content->url), found;
 
+	assert(db_txn_writes(registry->db));
 	if (outcome == OUTCOME_OK)
 		outcome = lock_owner(registry, tenant, &owner, &id);
 	if (outcome != OUTCOME_OK)
@@ -439,6 +441,7 @@ enum outcome webhook_delete(struct registry *registry, struct str tenant, struct
 	struct webhook webhook;
 	enum outcome outcome = begin_change(registry, tenant, name, guard, &owner, &webhook);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_webhook_delete in = { .id = webhook.id };
@@ -455,6 +458,7 @@ enum outcome webhook_rotate(struct registry *registry, struct str tenant, struct
 	struct tenant owner;
 	enum outcome outcome = begin_change(registry, tenant, name, guard, &owner, webhook);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	webhook->revision++;
@@ -553,6 +557,7 @@ enum outcome webhook_ping(struct registry *registry, struct str tenant, struct s
 	struct webhook webhook;
 	enum outcome outcome = begin_change(registry, tenant, name, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
+	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*uid = uuid_new();
@@ -573,6 +578,7 @@ enum outcome webhook_revive(struct registry *registry, struct str tenant, struct
 	struct db_rows rows;
 	enum outcome outcome = begin_change(registry, tenant, name, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
+	assert(db_txn_writes(registry->db));
 	*n = 0;
 	if (outcome != OUTCOME_OK)
 		return outcome;

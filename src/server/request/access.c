@@ -93,6 +93,7 @@ void access_line(struct buf *line, const struct call *call, enum outcome outcome
 {
 	const struct request *request = &call->request;
 
+	assert(us >= 0);
 	add_word(line, request->remote_addr);
 	BUF_LIT(line, " - ");
 	add_word(line, call->who.user);
@@ -166,6 +167,7 @@ void access_line_json(struct buf *line, const struct call *call, enum outcome ou
 	const struct response *response = &call->response;
 	bool has_body = response_length(response) > 0 && request->method != METHOD_HEAD && reply_has_body(response);
 
+	assert(us >= 0);
 	BUF_LIT(line, "{\"time\":\"");
 	clock_add_rfc3339(line, clock_now_us());
 	buf_addc(line, '"');

@@ -73,6 +73,7 @@ void step_encode(struct exchange *exchange)
 	struct response *response = &call->response;
 	const struct route_method *method = call->match.method;
 
+	assert(exchange->call->pool != NULL);
 	if (outcome_status(exchange->outcome) >= 400)
 		render_problem(exchange);
 	if (response->status == 0)

@@ -17,6 +17,7 @@ enum {
 
 struct requests *limits_requests(const struct limits *limits)
 {
+	assert(limits->shared != NULL);
 	return shared_area(limits->shared, SHARED_REQUESTS, sizeof(struct requests));
 }
 
@@ -67,6 +68,7 @@ static void publish(const struct limits *limits, uint64_t tenant, uint64_t user,
 	struct requests *requests = limits_requests(limits);
 	unsigned slot = shared_slot(limits->shared);
 
+	assert(shared_slot(limits->shared) < SHARED_PROCESSES);
 	atomic_store_explicit(&requests->user[slot], user, memory_order_relaxed);
 	if (tenant != 0)
 		atomic_store_explicit(&requests->since_us[slot], now_us, memory_order_relaxed);
@@ -159,6 +161,7 @@ bool limits_enter(struct limits *limits, const struct principal *who, struct str
 {
 	uint64_t tenant, user;
 
+	assert(!limits->entered);
 	limits_tick(limits);
 	if (limits->shared == NULL || shared_slot(limits->shared) == SHARED_NONE)
 		return true;

@@ -81,6 +81,7 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 {
 	struct exchange exchange = { .pipeline = pipeline, .call = call, .fault = fault, .pool = call->pool };
 
+	assert(call->pool != NULL && pipeline->db != NULL);
 	budget_grant((size_t)server_settings(pipeline->config)->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
 		server_settings(pipeline->config)->request_cpu * INT64_C(1000));
 	enum budget_end end = budget_guard(run_steps, &exchange);

@@ -216,6 +216,7 @@ enum step_result step_receive(struct exchange *exchange)
 
 enum step_result step_authenticate(struct exchange *exchange)
 {
+	assert(exchange->call->match.method != NULL);
 	if (needs_nobody(exchange->call->match.method))
 		return STEP_NEXT;
 	enum outcome outcome = identify_caller(exchange);
@@ -229,6 +230,7 @@ static bool reads(const struct call *call)
 
 enum step_result step_permit(struct exchange *exchange)
 {
+	assert(exchange->call->match.method != NULL);
 	struct call *call = exchange->call;
 	enum role needed = call->match.method->role;
 	enum outcome outcome = reads(call) ? principal_may_read(&call->who, needed, call->realm)
@@ -259,6 +261,7 @@ enum step_result step_admit(struct exchange *exchange)
 	struct call *call = exchange->call;
 	struct limits_refusal refusal;
 
+	assert(exchange->call->match.method != NULL);
 	if (call->match.method->role == ROLE_NONE ||
 		limits_enter(exchange->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
 		return STEP_NEXT;
@@ -294,6 +297,7 @@ enum step_result step_negotiate(struct exchange *exchange)
 	struct str detail = STR("");
 	int produce = -1, consume = -1;
 
+	assert(exchange->call->match.method != NULL);
 	enum outcome outcome = route_check_params(call->pool, &call->request, &call->match, &detail);
 	if (outcome != OUTCOME_OK)
 		return done_because(exchange, outcome, detail);
@@ -478,6 +482,7 @@ enum step_result step_run(struct exchange *exchange)
 	struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 
+	assert(exchange->call->match.method != NULL && exchange->call->registry->store != NULL);
 	if (method->txn == TXN_NONE)
 		return done(exchange, run_handler(exchange));
 	db_heed_maintenance(pipeline->db, true);

@@ -60,6 +60,7 @@ const char *child_name(const struct child *child)
 
 bool child_fork(struct child *child)
 {
+	assert(child->pid == 0 && child->life != NULL);
 	atomic_store(&child->life->ready, false);
 	atomic_store(&child->life->busy_us, 0);
 	pid_t pid = fork();
@@ -78,6 +79,7 @@ bool child_fork(struct child *child)
 
 void child_note_stop(struct child *child, bool stopped)
 {
+	assert(child->pid != 0);
 	child->stopped_us = stopped ? clock_tick_us() : 0;
 	if (stopped)
 		log_warning("%s %ld is stopped by a signal", child_name(child), (long)child->pid);
@@ -139,6 +141,7 @@ bool children_any_running(const struct children *children)
 
 void children_signal(const struct children *children, int signal)
 {
+	assert(signal > 0);
 	for (size_t i = 0; i < children->n; i++) {
 		if (children->list[i].pid != 0)
 			(void)kill(children->list[i].pid, signal);

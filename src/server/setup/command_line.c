@@ -25,6 +25,7 @@ int command_line_read(const struct command_line *line, int argc, char **argv, co
 	struct options options;
 	enum option_kind kind;
 
+	assert(argc > 0 && argv != NULL);
 	options_begin(&options, argc, argv);
 	while ((kind = options_next(&options, line->rows, line->n)) == OPTION_GIVEN) {
 		given[options.row] = options.value;

@@ -44,6 +44,7 @@ static bool find_group(const char *name, gid_t *group, char **error)
 // getpwnam(3) and getgrnam(3) come before numbers, as with chown(1): a user may have a name of digits only.
 bool identity_parse(const char *text, uid_t *user, gid_t *group, char **error)
 {
+	assert(text != NULL && user != NULL && group != NULL);
 	size_t length = strcspn(text, ":");
 	gid_t own_group;
 	bool found = true;

@@ -33,6 +33,7 @@ static void set_interest(struct watch_clients *clients, struct watch_client *cli
 
 void watch_client_write(struct watch_clients *clients, struct watch_client *client)
 {
+	assert(client->stream.fd >= 0);
 	if (client->gone)
 		return;
 	client->gone = !stream_write(&client->stream) || (client->stream.ended && stream_waiting(&client->stream) == 0);

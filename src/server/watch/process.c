@@ -306,6 +306,7 @@ int watch_main(const struct setup *setup, int from, struct shared *host, struct 
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
 
+	assert(from >= 0);
 	(void)prctl(PR_SET_NAME, "tenured-watch"); // the name in ps and top
 	(void)signal(SIGPIPE, SIG_IGN);
 	allow_descriptors();

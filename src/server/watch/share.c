@@ -71,6 +71,7 @@ void watch_shares_note(struct watch_shares *shares, struct watch_clients *client
 {
 	size_t place = place_of(client);
 
+	assert(cpu_us >= 0);
 	shares->cpu_us[place] += cpu_us;
 	shares->waiting[place] += bytes;
 	shares->all_waiting += bytes;

@@ -42,6 +42,7 @@ bool deliverer_has_room(const struct deliverer *me, uint64_t tenant_id)
 {
 	size_t n = 0, most = me->settings->parallel, share = most / TENANT_SHARE > 0 ? most / TENANT_SHARE : 1;
 
+	assert(me->settings->parallel > 0);
 	if (me->n_flying >= most)
 		return false;
 	for (size_t i = 0; i < me->n_flying; i++)
@@ -51,6 +52,7 @@ bool deliverer_has_room(const struct deliverer *me, uint64_t tenant_id)
 
 void deliverer_flight_ends(struct deliverer *me, struct deliverer_flight *flight)
 {
+	assert(me->n_flying > 0);
 	for (size_t i = 0; i < me->n_flying; i++) {
 		if (me->flying[i] == flight) {
 			me->flying[i] = me->flying[--me->n_flying];
@@ -77,6 +79,7 @@ int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts)
 	uint64_t ms = me->settings->retry_first, most = me->settings->retry_most;
 	uint32_t drawn;
 
+	assert(me->settings->retry_first > 0);
 	for (uint64_t i = 1; i < attempts && ms < most; i++)
 		ms *= 2;
 	if (ms > most)
@@ -206,6 +209,7 @@ enum outcome deliverer_save_positions(struct deliverer *me)
 	size_t n = 0;
 	bool held;
 
+	assert(me->loaded);
 	for (size_t i = 0; i < me->n_streams; i++) {
 		if (me->streams[i].is.begun_upto == 0 && me->streams[i].is.position > me->streams[i].stored)
 			ahead[n++] = me->streams[i].is;

@@ -75,6 +75,7 @@ struct str message_body(struct pool *pool, const struct webhook_target *target, 
 {
 	struct buf out = buf_new(pool, 1024);
 
+	assert(bytes_max > 0);
 	buf_addf(&out, "{\"type\":\"%s\",\"timestamp\":", range->is_ping ? "tenure.ping" : "tenure.changes");
 	add_time(&out, n > 0 ? changes[n - 1].at_us : now_us);
 	BUF_LIT(&out, ",\"data\":{\"webhook\":");
@@ -122,6 +123,7 @@ bool message_sign(struct pool *pool, const struct webhook_target *target, const 
 	struct str time = str_printf(pool, "%lld", (long long)(now_us / 1000000));
 	struct buf line = buf_new(pool, 160);
 
+	assert(body.n > 0);
 	BUF_LIT(&line, "webhook-signature:");
 	if (!add_signature(&line, target->secret, id, time, body) ||
 		(target->old_secret.p != NULL && !add_signature(&line, target->old_secret, id, time, body)))

@@ -27,6 +27,7 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
 {
 	struct fcgi *fcgi = calloc(1, sizeof(*fcgi));
 
+	assert(listen_fd >= 0);
 	if (fcgi == NULL)
 		return NULL;
 	fcgi->max_body = registry_settings(config)->max_body;
@@ -215,6 +216,7 @@ static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
 enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
 	enum transport_fault *fault)
 {
+	assert(pool != NULL);
 	assert(fcgi->current == NULL);
 	for (;;) {
 		while (fcgi->next_event < fcgi->n_events) {

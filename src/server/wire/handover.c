@@ -82,6 +82,7 @@ bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watc
 	int file = order_file(order);
 	bool sent = file >= 0 && send_both(to, fd, file, (struct message){ .request_id = request_id, .watch = watch });
 
+	assert(to >= 0 && fd >= 0);
 	if (!sent)
 		log_warning("a watch could not be handed over: %s", strerror(errno));
 	if (file >= 0)
@@ -138,6 +139,7 @@ bool handover_receive(int from, struct handover *handover)
 	struct message content = { .request_id = 0 };
 	int file;
 
+	assert(from >= 0);
 	*handover = (struct handover){ .fd = -1 };
 	if (!receive_both(from, &handover->fd, &file, &content))
 		return false;
@@ -158,6 +160,7 @@ bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
 {
 	bool sent = send_both(to, fd, file, (struct message){ .tenant = tenant });
 
+	assert(to >= 0 && fd >= 0 && file >= 0);
 	if (!sent)
 		log_warning("the rest of an answer could not be handed over: %s", strerror(errno));
 	return sent;
@@ -167,6 +170,7 @@ bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant)
 {
 	struct message content = { .tenant = 0 };
 
+	assert(from >= 0);
 	if (!receive_both(from, fd, file, &content))
 		return false;
 	*tenant = content.tenant;

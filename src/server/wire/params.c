@@ -94,6 +94,7 @@ enum transport_fault params_read(struct pool *pool, char *const *envp, size_t ma
 	size_t header_bytes = 0, n_fields = 0;
 	bool too_large = false;
 
+	assert(envp != NULL && max_headers > 0);
 	for (size_t i = 0; i < WANTED__COUNT; i++)
 		values[i] = STR("");
 	for (size_t i = 0; envp[i] != NULL; i++) {

@@ -110,6 +110,7 @@ enum params_ahead params_ahead_look(const unsigned char *bytes, size_t n, size_t
 	struct walk walk = { .bytes = bytes, .n = n };
 	size_t name, value, sum = 0, count = 0;
 
+	assert(n == 0 || bytes != NULL);
 	while (next_record(&walk)) {
 		count += pass_short(&walk, &sum);
 		if (count > PARAMS_MOST || sum > max)

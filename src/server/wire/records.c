@@ -78,6 +78,7 @@ bool records_send(int fd, struct records *records, int64_t until_us)
 {
 	struct record_parts parts;
 
+	assert(fd >= 0 && records->at <= records->n);
 	while (records->at < records->n) {
 		if (!fill_parts(records, &parts)) {
 			errno = EIO;

@@ -42,6 +42,7 @@ void slot_reset(struct slot *slot)
 
 void slot_close(struct slot *slot)
 {
+	assert(slot_is_open(slot));
 	close(fcgx_fd(&slot->fcgx));
 	slot_reset(slot);
 }
@@ -50,6 +51,7 @@ bool slots_watch(struct fcgi *fcgi, int fd, uint32_t key, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.u32 = key };
 
+	assert(fd >= 0);
 	if (epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
 		return true;
 	log_error("epoll_ctl: %s", strerror(errno));
@@ -80,6 +82,7 @@ static void listen_pause(struct fcgi *fcgi)
 
 void slot_refuse(const struct slot *slot)
 {
+	assert(slot_is_open(slot));
 	(void)shutdown(fcgx_fd(&slot->fcgx), SHUT_RD);
 }
 
@@ -135,6 +138,7 @@ static void slot_open(struct slot *slot, int fd)
 {
 	const struct timeval patience = { .tv_sec = IO_TIMEOUT_S };
 
+	assert(!slot_is_open(slot) && fd >= 0);
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	fcgx_open(&slot->fcgx, fd);
@@ -167,6 +171,7 @@ struct slot *slot_accept(struct fcgi *fcgi)
 
 void slot_watch(struct fcgi *fcgi, struct slot *slot)
 {
+	assert(slot_is_open(slot));
 	if (!slot->watched)
 		slot->watched = slots_watch(fcgi, fcgx_fd(&slot->fcgx), (uint32_t)(slot - fcgi->slots), EPOLLIN | EPOLLRDHUP);
 	if (!slot->watched)
@@ -249,6 +254,7 @@ static void await_first_byte(const struct fcgi *fcgi, const struct slot *slot)
 
 bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 {
+	assert(fcgi->current == NULL);
 	if (!slot_is_open(slot))
 		return false; // an event from before the connection was closed
 	enum peek peek = slot_look_ahead(fcgi, slot);
@@ -278,6 +284,7 @@ bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 
 void slot_forget(struct fcgi *fcgi, struct slot *slot)
 {
+	assert(slot_is_open(slot));
 	if (slot->watched)
 		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, fcgx_fd(&slot->fcgx), NULL);
 	FCGX_Free(&slot->fcgx, 0);

@@ -17,11 +17,13 @@ _Static_assert((int)STREAM_HEAD == (int)FCGI_HEADER_LEN, "a record's head");
 
 void stream_open(struct stream *stream, int fd, uint16_t request_id)
 {
+	assert(fd >= 0);
 	*stream = (struct stream){ .fd = fd, .request_id = request_id, .moved_us = clock_tick_us() };
 }
 
 void stream_close(struct stream *stream)
 {
+	assert(stream->fd >= 0);
 	close(stream->fd);
 	free(stream->out);
 	*stream = (struct stream){ .fd = -1 };
@@ -29,6 +31,7 @@ void stream_close(struct stream *stream)
 
 size_t stream_waiting(const struct stream *stream)
 {
+	assert(stream->sent <= stream->n && stream->n <= stream->room);
 	return stream->n - stream->sent;
 }
 
@@ -60,6 +63,7 @@ static bool add_record(struct stream *stream, unsigned char type, struct str con
 	const unsigned char head[STREAM_HEAD] = { FCGI_VERSION_1, type, (unsigned char)(stream->request_id >> 8),
 		(unsigned char)stream->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 };
 
+	assert(content.n <= CONTENT_MAX);
 	if (!make_room(stream, sizeof(head) + content.n))
 		return false;
 	memcpy(stream->out + stream->n, head, sizeof(head));
@@ -71,6 +75,7 @@ static bool add_record(struct stream *stream, unsigned char type, struct str con
 
 bool stream_add(struct stream *stream, struct str text)
 {
+	assert(stream->fd >= 0 && !stream->ended);
 	if (stream_waiting(stream) == 0)
 		stream->moved_us = clock_tick_us();
 	for (size_t at = 0; at < text.n; at += CONTENT_MAX) {
@@ -85,6 +90,7 @@ bool stream_end(struct stream *stream)
 {
 	static const char complete[8] = { 0 }; // application status 0, protocol status FCGI_REQUEST_COMPLETE
 
+	assert(stream->fd >= 0 && !stream->ended);
 	// The connection is closed after the answer: a request that the web server sends on it until then fails there.
 	(void)shutdown(stream->fd, SHUT_RD);
 	stream->ended = true;
@@ -120,6 +126,7 @@ bool stream_write(struct stream *stream)
 // Takes one byte of the input. False: the web server has aborted the request.
 static bool take_byte(struct stream *stream, unsigned char byte)
 {
+	assert(stream->n_head < sizeof(stream->head));
 	if (stream->to_skip > 0) {
 		stream->to_skip--;
 		return true;
@@ -134,6 +141,7 @@ static bool take_byte(struct stream *stream, unsigned char byte)
 
 bool stream_read(struct stream *stream)
 {
+	assert(stream->fd >= 0);
 	unsigned char bytes[512];
 	ssize_t n = recv(stream->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
 
