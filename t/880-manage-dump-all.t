@@ -56,7 +56,7 @@ sub answers {
     my ($database) = @_;
     return { map {
         my $answer = $database->ask(GET => $_, undef, 'X-OpenStack-Ironic-API-Version' => '1.82', 'OpenStack-API-Version' => 'placement 1.39');
-        ($_ => join ' ', $answer->{status}, map({ $answer->{headers}{$_} // '-' } qw(etag location)), $answer->{body} =~ s/"request_id":"[^"]*"/"request_id":"-"/r);
+        ($_ => join ' ', $answer->{status}, map({ $answer->{headers}{$_} // '-' } qw(etag location)), $answer->{body} =~ s/"(request_id|closed_until)":"[^"]*"/"$1":"-"/gr);
     } @paths };
 }
 

@@ -31,8 +31,8 @@ bool field_selector_varies(const struct field_selector *selector);
 // The value that the selector requires of the field by "="; p NULL if there is no such condition. With it one object can be read
 // instead of all; the selector's other conditions must still be checked.
 struct str field_selector_value(const struct field_selector *selector, const char *field);
-// A text that the compact JSON of every object has that the selector matches, outside of its metadata; other objects may have it, too.
-// p NULL: no such text is known.
+// A text that occurs in the compact JSON, outside of the metadata, of every object that the selector matches. Objects that it does not match
+// may have the text, too. p NULL: no such text is known.
 struct str field_selector_trace(struct pool *pool, const struct field_selector *selector);
 
 #endif

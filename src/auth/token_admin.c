@@ -98,7 +98,7 @@ static struct db_call insert_call(struct pool *pool, const struct token_info *in
 	return sql_token_insert_call(pool, info->role == ROLE_OPERATOR ? SQL_TOKEN_KIND_OPERATOR : SQL_TOKEN_KIND_TENANT, &in);
 }
 
-// *taken: the id exists already. In a retry that is the row of the first attempt, whose answer was lost.
+// *taken: a token with this id exists already. If this is a retry, the first attempt stored it, and its answer was lost.
 static enum outcome create_once(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	bool *taken)
 {

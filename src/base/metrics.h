@@ -48,9 +48,9 @@ enum metrics_counter {
 	METRICS_MOVES_DONE,           // of the background
 	METRICS_MOVES_FAILED,
 	METRICS_SLOW_REQUESTS,        // above the setting slow_request
-	METRICS_WEBHOOK_RECEIVED,     // attempts to send a message to a webhook: the receiver took it,
-	METRICS_WEBHOOK_FAILED,       // it did not, and is asked again,
-	METRICS_WEBHOOK_GIVEN_UP,     // it did not, and is not
+	METRICS_WEBHOOK_RECEIVED,     // attempts to send a message to a webhook that succeeded
+	METRICS_WEBHOOK_FAILED,       // attempts that failed and will be repeated
+	METRICS_WEBHOOK_GIVEN_UP,     // attempts that failed and were the last for their message
 	METRICS__COUNTERS,
 };
 
@@ -66,8 +66,8 @@ enum metrics_gauge {
 	METRICS_HORIZON_HELD_SINCE_US, // since 1970; 0: it is not held up
 	METRICS_REAPED_AT_US,         // since 1970; 0: nobody has purged yet
 	METRICS_MAINTENANCE_SINCE_US, // since 1970; 0: changes are allowed
-	METRICS_USAGE_CLOSED_US,      // the end of the last closed period of usage, or when counting began, since 1970; 0: it did not
-	METRICS_USAGE_DUE_SINCE_US,   // since when another period is over and not closed, since 1970; 0: none is
+	METRICS_USAGE_CLOSED_US,      // end of the last closed period of usage; before there is one, when counting began; 0: it has not begun
+	METRICS_USAGE_DUE_SINCE_US,   // end of the oldest period that is over and not closed yet; 0: there is none
 	METRICS_WEBHOOKS_ACTIVE,      // webhooks by state
 	METRICS_WEBHOOKS_FAILING,
 	METRICS_WEBHOOKS_PAUSED,
@@ -114,7 +114,7 @@ struct metrics {
 	struct metrics_process processes[SHARED_PROCESSES];
 };
 
-// What a worker knows of the rows of its methods, so that it looks for each once. Zeroed: nothing yet.
+// A worker's memory of which rows its methods have, so that it searches for each row once. Zeroed: none known yet.
 enum { METRICS_KNOWN = 2 * METRICS_ROUTES };
 struct metrics_rows {
 	uint64_t file; // shared_file() of the file that the rows are in
@@ -136,8 +136,8 @@ struct metrics_of_request {
 
 void metrics_request(const struct shared *shared, struct metrics_rows *rows, const struct metrics_of_request *request);
 void metrics_add(const struct shared *shared, enum metrics_counter counter, uint64_t n);
-// Adds to each counter below METRICS__OWN what the process's own count of it has grown by: now is what the counts are, and added
-// what they were at the last call, at first 0; it becomes now.
+// Adds to each counter below METRICS__OWN by how much the process's own count has grown since the last call. now: the process's own
+// counts. added: these at the last call, 0 before the first; set to now.
 void metrics_add_own(const struct shared *shared, const uint64_t now[METRICS__OWN], uint64_t added[METRICS__OWN]);
 // Says what this process is, and how it is at the moment: a worker 1 while it serves a request, the watch process its watches. Call
 // it again after shared_refresh() has mapped another file; it costs little.

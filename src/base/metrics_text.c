@@ -260,7 +260,7 @@ static void add_webhooks(struct buf *out, const int64_t *gauges)
 		gauges[METRICS_WEBHOOK_FAILING_US]);
 }
 
-// What the host service saw.
+// The gauges, as the host service measured them last.
 static void add_gauges(struct buf *out, const struct metrics_summary *sum)
 {
 	const int64_t *gauges = sum->gauges;

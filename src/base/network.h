@@ -25,7 +25,7 @@ struct ports {
 };
 
 // Reads "10.1.0.0/16, fd00::/8, 192.0.2.7", comma-separated; an address alone is a network of one. Bits behind the length must be 0. False:
-// *wrong is the item that is none.
+// *wrong is the first item that is no network.
 bool networks_read(struct pool *pool, struct str text, struct networks *networks, struct str *wrong);
 // Reads "443, 8443".
 bool ports_read(struct pool *pool, struct str text, struct ports *ports, struct str *wrong);

@@ -136,8 +136,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 		}
 	}
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
-	(void)sigaction(signal, &standard, NULL); // not our memory: the access is repeated with the default handler, which ends
-	                                          // the process
+	(void)sigaction(signal, &standard, NULL); // the fault is not in the shared memory: the access is repeated, and the
+	                                          // default action ends the process
 }
 
 // Enters the mapping into the handler's table, and installs the handler of SIGBUS. False: the table is full.

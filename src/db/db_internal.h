@@ -172,8 +172,8 @@ int64_t db_trace_begin(const struct db *db);
 
 // ---- conn.c
 
-// Reads "host", "host:port", "[v6]" or "[v6]:port"; "" and localhost mean the unix socket. The caller frees host->name. False: it is none
-// of these, and host is as it was, but for its port.
+// Reads "host", "host:port", "[v6]" or "[v6]:port"; "" and localhost mean the unix socket. The caller frees host->name. False: the
+// text is none of these; of *host at most the port was changed.
 bool db_conn_parse_host(struct str text, unsigned default_port, struct db_host *host);
 // Connects if needed. If a server that answered a moment ago does not, tries again for db_connect_timeout.
 enum db_result db_conn_ensure(struct db *db);

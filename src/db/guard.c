@@ -74,6 +74,6 @@ enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, u
 	else
 		result = db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 	if (ended && db->mysql != NULL)
-		(void)mysql_query(db->mysql, "DO 0"); // takes an interruption that came after the end
+		(void)mysql_query(db->mysql, "DO 0"); // an interruption that arrives after the end hits this statement, not the next one
 	return result;
 }

@@ -113,7 +113,7 @@ static struct doc *webhooks_doc(struct pool *pool, const struct status *status)
 	return doc;
 }
 
-// What the host service saw; null if it has not looked lately.
+// The gauges, as the host service measured them last; null if that is too long ago.
 static struct doc *seen_doc(struct pool *pool, const struct status *status)
 {
 	const int64_t *gauges = status->sum.gauges;

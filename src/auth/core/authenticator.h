@@ -35,10 +35,10 @@ struct authenticator {
 	// gets what could not. NULL: every token could be.
 	bool (*has_form)(struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
-	// OUTCOME_OK,
-	// _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of
-	// its own, another service. If identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a
-	// watch then goes on until the next check.
+	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
+	// decided now). It may ask the database, and, with libcurl and a timeout of its own, another service. If
+	// identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch then goes on until the
+	// next check.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
 	bool (*has_asked)(const void *state); // did the last identify() ask the database or a service, not only its cache? NULL: it never does
 	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such

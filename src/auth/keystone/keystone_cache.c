@@ -39,7 +39,7 @@ struct head {
 	uint64_t key[2];
 	int64_t stored_tick;  // clock_tick_us
 	int64_t expires_us;
-	uint64_t check;       // of what stands before, and of struct facts with its text
+	uint64_t check;       // checksum of the members above, and of struct facts with its text
 };
 
 // What follows the head, and ends with the text of all strings.
@@ -118,7 +118,7 @@ static bool is_alive(const struct keystone_cache *cache, uint64_t mark)
 
 static struct keystone_key hash(const struct keystone_cache *cache, struct str text)
 {
-	static const uint64_t alone[SIPHASH_KEY] = { 1, 2 }; // memory of one process, which nobody else sees
+	static const uint64_t alone[SIPHASH_KEY] = { 1, 2 }; // a key is not needed: without shared memory only this process has the table
 	struct keystone_key key;
 
 	if (cache->shared != NULL)
@@ -217,8 +217,8 @@ static const struct facts *load(const shared_word *entry, const struct size *siz
 	return still && head->check == check_of(head, facts) ? facts : NULL;
 }
 
-// Odd already: a process was killed, or is just now writing another token's entry here. Then this one is written over it; what
-// two processes leave of that doesn't pass the check.
+// If the sequence is odd already, a process was killed while it wrote, or is writing another token's entry at this place now. This entry is
+// written over it. If two processes write at once, the mixture fails the checksum, so no reader uses it.
 static uint64_t begin_storing(shared_word *entry)
 {
 	uint64_t sequence = atomic_load_explicit(&entry[0], memory_order_relaxed) | 1;

@@ -75,10 +75,10 @@ bool keystone_breaker_is_open(const struct keystone_cache *cache);
 bool keystone_breaker_is_tried(const struct keystone_cache *cache);
 // This process begins to ask.
 void keystone_breaker_ask(const struct keystone_cache *cache);
-// Has a process asked more than half a second ago, and Keystone answered nobody since? A request that finds no place among those that
-// wait needs not wait for one, then.
+// Has Keystone answered nobody since a process asked it more than half a second ago? If so, a request that finds no free place among those
+// that may wait for Keystone fails at once.
 bool keystone_breaker_is_silent(const struct keystone_cache *cache);
-// Keystone answered, or it didn't.
+// Records whether Keystone answered.
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
 
 #endif

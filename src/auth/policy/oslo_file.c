@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a file of rules (auth/policy/oslo_rules.h) by the events of libyaml, so that nothing is built that isn't a rule.
+// Reads a file of rules (auth/policy/oslo_rules.h) by the events of libyaml: no tree is built, so a hostile file can't make one grow.
 #include "base/base.h"
 
 #include <errno.h>

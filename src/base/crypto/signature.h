@@ -29,8 +29,8 @@ enum {
 struct signature_key *signature_key_rsa(struct str modulus, struct str exponent);
 struct signature_key *signature_key_ec(struct str curve, struct str x, struct str y); // "P-256", "P-384", "P-521"
 struct signature_key *signature_key_ed(struct str curve, struct str x);               // "Ed25519", "Ed448"
-// The next key of a PEM text, "BEGIN PUBLIC KEY" or that of a "BEGIN CERTIFICATE"; *pem is cut behind it. True with *key NULL: that block is
-// no key that any algorithm takes. False: there is no further block.
+// Reads the next block of a PEM text, "BEGIN PUBLIC KEY" or "BEGIN CERTIFICATE", and moves *pem behind it. True: *key is its public key, which the
+// caller frees, or NULL if no algorithm takes such a key. False: there is no further block.
 bool signature_key_pem(struct str *pem, struct signature_key **key);
 void signature_key_free(struct signature_key **key);
 

@@ -19,7 +19,7 @@ struct provision_verb {
 // Returns the verb that clients ask for by that target; NULL if there is none.
 const struct provision_verb *provision_verb_find(struct str target);
 
-// Leads a node on: changes the members of body that the verb changes. body is the stored body of the node with that uid, whose
+// Takes the next step of a node's state machine: changes the members of body that the verb changes. body is the stored body of the node with that uid, whose
 // row is locked. registry->stamp_us is the time of the change. configdrive: a string or an object that a deployment stores in
 // instance_info; NULL: none. Returns
 //   OUTCOME_OK     an undeployed node has no instance any more; the caller deletes its allocation (allocation_drop())

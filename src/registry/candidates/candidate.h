@@ -38,7 +38,7 @@ struct candidate_query {
 struct candidate_summary {
 	const struct candidate_provider *providers; // the root first
 	const struct str *traits; // for each provider a JSON array of names in byte order
-	const bool *gives;        // for each provider: it is in a candidate
+	const bool *gives;        // for each provider: does some candidate take anything of it?
 	size_t n;
 };
 

@@ -51,7 +51,7 @@ struct key_set {
 // A request while it is answered.
 struct candidates {
 	struct registry *registry;
-	struct pool *pool;    // for what lasts until the answer
+	struct pool *pool;    // for what the answer refers to
 	struct pool *scratch; // cleared after each portion of trees
 	const struct candidate_query *query;
 	struct candidate_request request;

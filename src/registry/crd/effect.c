@@ -12,7 +12,7 @@
 #include "registry/type/type.h"
 #include "sql/definitions.h"
 
-// Tenants read by one statement, and compared for one answer.
+// PAGE: tenants that one statement reads. MOST_LOOKED_AT: tenants that are compared for one answer.
 enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
 
 // What applied before a change, either of one definition of the system or of one tenant (its own definition, or its policy).

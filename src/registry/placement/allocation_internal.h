@@ -44,8 +44,8 @@ struct allocated_before {
 	struct str class;
 	uint64_t used;
 };
-// Takes why a write is refused, which registry->problem describes: about an allocation of the consumer at the provider, or about either of
-// the two, if the other is NULL.
+// Receives each reason why a write is refused; registry->problem describes it. The reason is about the consumer's allocation of the provider.
+// If consumer is NULL it is about the provider alone, if provider is NULL about the consumer alone.
 struct allocation_refusals {
 	void (*take)(void *arg, const struct uuid *consumer, const struct uuid *provider, enum outcome outcome);
 	void *arg;

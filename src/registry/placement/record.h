@@ -44,8 +44,8 @@ struct consumer_record *consumer_record_find(struct consumer_record *list, size_
 // in the list. OUTCOME_CREATED; _CONFLICT: there is such a provider, or one of that name, or a class or trait does not exist;
 // _OVER_QUOTA.
 enum outcome provider_records_create(struct registry *registry, const struct provider_record *list, size_t n);
-// Creates the consumers with their allocations and generations. Capacities are not looked at, and the generations of providers
-// stay: they are those from after these allocations. OUTCOME_CREATED; _CONFLICT: there is such a consumer, or a provider or its
+// Creates the consumers with their allocations and generations. Capacities are not checked. The generations of providers
+// do not change, since the provider records have them as they are after these allocations. OUTCOME_CREATED; _CONFLICT: there is such a consumer, or a provider or its
 // inventory does not exist.
 enum outcome consumer_records_create(struct registry *registry, const struct consumer_record *list, size_t n);
 

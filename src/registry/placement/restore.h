@@ -11,7 +11,7 @@ struct replaced {
 	struct str text;
 };
 struct placement_restore {
-	const struct replaced *allocations; // all that the write has replaced; each provider once
+	const struct replaced *allocations; // everything that the write replaced, by provider; each provider once
 	size_t n_allocations;
 	const struct replaced *inventories; // each provider once; the providers must be live, and no writer may delete them meanwhile
 	size_t n_inventories;

@@ -216,7 +216,7 @@ void resource_expect(struct registry *registry, struct str tenant, struct str gr
 	registry->along = &expected->call;
 }
 
-// Was the resource at the address read along with its type? *rows: what the database answered. Each is used once.
+// Has resource_expect() had the resource at the address read along with its type? *rows: its row, or none. The answer is used up.
 static bool take_expected(struct registry *registry, const struct address *address, const struct db_rows **rows)
 {
 	const struct resource_expected *expected = registry->expected;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forwards as operators manage them: the addresses that resources left behind when they moved. Who asks for such an address is
-// answered by resource_get().
+// Forwards as operators manage them: the addresses that resources left behind when they moved. resource_get() answers requests for such
+// an address.
 #ifndef TENURE_REGISTRY_TENANT_FORWARD_H
 #define TENURE_REGISTRY_TENANT_FORWARD_H
 

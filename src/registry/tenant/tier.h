@@ -31,8 +31,8 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 
 // The following functions run in a transaction that writes, and lock the row of the tenant "system", then that of the tier.
 
-// Makes the tier, or replaces its limit and description by those of content, whose name says which. Tenants that have more keep it, and can
-// add nothing. *tier is the tier afterwards. OUTCOME_CREATED; _OK, changed or not; _STALE, _PRECONDITION_REQUIRED.
+// Makes the tier content->name, or replaces its limit and description. Tenants that have more resources than the new limit keep them, and
+// can't create any. *tier is the tier afterwards. OUTCOME_CREATED; _OK, changed or not; _STALE, _PRECONDITION_REQUIRED.
 enum outcome tier_put(struct registry *registry, const struct tier *content, struct guard guard, struct tier *tier);
 // Deletes a tier without tenants. OUTCOME_NO_CONTENT; _NOT_FOUND; _CONFLICT: tenants are in it, perhaps deleted and recoverable ones, or new
 // tenants get it (setting default_tier); _STALE, _PRECONDITION_REQUIRED.

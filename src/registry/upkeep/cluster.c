@@ -15,8 +15,8 @@
 enum {
 	CONNECT_S = 1, READ_S = 1, // for a look: a node that stops in order may still accept connections
 	SWITCH_S = 20,             // for a statement of a switch: the cluster may be about to drop a node
-	LOCK_WAIT_S = 1,           // for the writer's own transactions to end; all writes wait meanwhile
-	VACANT_MS = DB_LEASE_MS + 150, // between two writers
+	LOCK_WAIT_S = 1,           // of a switch, for the old writer's transactions to end; all writes wait meanwhile
+	VACANT_MS = DB_LEASE_MS + 150, // time without any writer between two of them
 	AGAIN_S = 3,               // a node that hangs is asked again after so long
 	NEXT_S = 3,                // a switch that was begun may take so long to be finished by who began it
 	WEAK_S = 2,                // a writer that is a donor for so long is replaced
@@ -268,7 +268,7 @@ static bool is_member(const struct cluster_node *node, uint64_t membership)
 	return node->answers && node->galera && node->primary && node->membership == membership;
 }
 
-// Are all members of the candidate's component among the nodes that answered? Then one that did not is none of them.
+// Are all members of the candidate's component among the nodes that answered? If so, a node that did not answer is no member.
 static bool knows_all_members(const struct cluster *cluster, size_t candidate)
 {
 	uint64_t members = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a database cluster: how they are, which of them is the writer, and when another one has to be. doc/cluster.md says what is
-// promised, and why.
+// The nodes of a database cluster: their state, which of them is the writer, and when another node has to become the writer.
+// doc/cluster.md says what is promised, and why.
 #ifndef TENURE_REGISTRY_UPKEEP_CLUSTER_H
 #define TENURE_REGISTRY_UPKEEP_CLUSTER_H
 
@@ -78,8 +78,8 @@ struct cluster *cluster_open(const struct db_settings *settings, bool admin);
 void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
 void cluster_look(struct cluster *cluster);
-// The same for somebody who looks again and again, and may have to switch: the node that was the writer at the last look is not asked if
-// all members of the others' component have answered without it. It is no member then; while it stops it may let those wait who ask it.
+// The same for a caller that looks repeatedly, and may have to switch. It does not ask the node that was the writer at the last look if all
+// members of the others' component have answered: that node is no member then, and one that is stopping may keep callers waiting.
 void cluster_glance(struct cluster *cluster);
 // May workers write to that node, as far as it says itself?
 bool cluster_is_usable(const struct cluster_node *node);

@@ -17,8 +17,8 @@ struct doctor_run {
 	// exists"); found: how many rows break it; fixed: how many of these were repaired (0 if !fix); example: the name of one of
 	// them, or "" if none was found since the last stop. The strings are valid until report returns.
 	void (*report)(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example);
-	// Is called behind each slice: the ids of that table are done up to at; last: the highest when this table was begun. NULL: nobody
-	// asks.
+	// Called after each slice: the rows of that table up to id at are checked. last: the table's highest id when its check began. NULL: not
+	// called.
 	void (*progress)(void *arg, const char *table, uint64_t at, uint64_t last);
 	void *arg;
 	// ----

@@ -12,7 +12,7 @@
 #include "registry/usage/usage_count.h"
 #include "sql/moves.h"
 
-enum { ASKS = 50, ASK_PAUSE_MS = 20 }; // how often the horizon is asked for while statements of others take their time
+enum { ASKS = 50, ASK_PAUSE_MS = 20 }; // how often the horizon is asked for while it waits for other connections' statements
 
 static enum outcome count_moves(struct registry *registry, struct observation *seen)
 {

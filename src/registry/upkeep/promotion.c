@@ -252,8 +252,8 @@ static bool await_position(struct run *run, size_t at, struct str position)
 		fail(run, at, "it has not applied %.*s within %d s: it lags behind too far, or is no replica", STR_ARG(position), CATCH_UP_S);
 }
 
-// The target applies what the old primary has, while that one still serves; then the old one takes no changes any more, and the target
-// applies the rest.
+// The old primary goes on serving while the target applies all changes up to then. Then the old primary stops taking changes, and the
+// target applies the rest.
 static bool hand_over(struct run *run)
 {
 	const struct cluster_node *old = &run->cluster->nodes[run->roles.old];

@@ -6,8 +6,8 @@
 
 #include "registry/upkeep/cluster.h"
 
-// Why cluster->nodes[target] can't be the primary now: a reason in each line; "": it can. The cluster was looked at just now, as the admin
-// user. force: the primary does not answer, and an operator knows what that may lose.
+// Returns why cluster->nodes[target] can't become the primary now, a reason in each line; "" if it can. Call cluster_look() first, on a
+// cluster opened as the admin user. force: the primary does not answer, and the operator accepts what may be lost.
 struct str promotion_refusal(struct cluster *cluster, size_t target, bool force);
 
 // Makes it the primary, and all others that answer its replicas. Call it only if promotion_refusal() has no reason. The present primary, if

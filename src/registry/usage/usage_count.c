@@ -470,7 +470,7 @@ enum outcome usage_count(struct registry *registry, struct usage_counter *counte
 	while (outcome == OUTCOME_OK && !step.idle && clock_tick_us() < ends_us) {
 		struct pool_mark mark = pool_mark(registry->pool);
 
-		// A COMMIT whose answer was lost needs no inquiry: the next step reads how far the work is.
+		// No request id: if the answer to COMMIT is lost, the next step reads from the database how far counting is.
 		enum db_result result = db_txn_run(registry->db, DB_WRITE, NULL, step_run, &step);
 		outcome = result == DB_OK ? step.outcome : registry_db_failed(result);
 		if (outcome == OUTCOME_OK)

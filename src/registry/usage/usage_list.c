@@ -130,7 +130,7 @@ static enum outcome walk_pairs(struct walk *walk, struct usage_place after, int6
 	struct registry *registry = walk->registry;
 	struct db_rows pairs;
 
-	// The pair in which the page before ended is gone through again, from the beginning.
+	// Begins with the pair (tenant, type) in which the last page ended, and reads it again from its beginning.
 	if (after.until_us != 0)
 		after.type_id--;
 	do {

@@ -46,8 +46,7 @@ struct usage_page {
 	int64_t closed_until_us; // the end of the last closed period; 0: there is none
 };
 
-// Returns rows in the order of tenants (as they were made), types and times. There is none where a tenant has nothing and had nothing
-// during the step. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than USAGE_STEPS_MAX steps; _UNAVAILABLE, _INTERNAL.
+// Returns rows in the order of tenants (by creation), types and times. There is no row for a step in which a tenant had nothing of the type. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than USAGE_STEPS_MAX steps; _UNAVAILABLE, _INTERNAL.
 enum outcome usage_list(struct registry *registry, const struct usage_query *query, struct usage_page *page);
 
 #endif

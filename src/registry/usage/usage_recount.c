@@ -229,7 +229,7 @@ static enum outcome recount_tenant(struct usage_verifier *v, uint64_t id, int64_
 	if (since_us == 0)
 		apply_to_tenant(v, change);
 	else if (change->at >= since_us)
-		leave_out(v, usage_pair_of_tenant(v, change->tenant_id)); // it is in the state at the beginning, but counts behind it
+		leave_out(v, usage_pair_of_tenant(v, change->tenant_id)); // the opening state has it already, but its time lies after the opening
 	return OUTCOME_OK;
 }
 

@@ -19,9 +19,9 @@ struct usage_sums {
 // What a tenant has of a type.
 struct usage_pair {
 	uint64_t tenant_id, type_id;
-	struct usage_sums now;                    // what the changes add to the period at hand
-	int64_t resources, bytes;                 // at the end of the period before
-	int64_t stored_resources, stored_bytes;   // in the newest stored row before it
+	struct usage_sums now;                    // of the present period, by the changes so far
+	int64_t resources, bytes;                 // at the end of the last period
+	int64_t stored_resources, stored_bytes;   // in the newest stored row of an earlier period
 	int64_t counted_resources, counted_bytes; // after the changes so far, of whatever period
 	int64_t deleted_resources, deleted_bytes; // what the deleted tenant had, which counts again if it is recovered
 	size_t next_of_tenant;                    // 1 + the index of another pair of its tenant; 0: none
@@ -44,7 +44,7 @@ struct usage_verifier {
 	// Where it begins. The first period that is verified, or that is gone through for what it adds to later ones, begins at since_us.
 	int64_t since_us, last_us; // the end of the last closed period
 	uint64_t position;         // the changes up to this id are in the balance
-	int64_t opened_us;         // of the opening balance; 0: it begins with stored rows
+	int64_t opened_us;         // time of the opening balance; 0: verification begins with stored rows of a period
 	int64_t verified_us;       // periods that begin at that time or later are compared
 	bool is_first_opening;     // nothing was counted before, so the period of the opening balance is compared as a whole
 	uint64_t needed_id;        // the log must have all changes behind it: those up to it are in the balance, of whatever period they are

@@ -10,11 +10,11 @@
 //     or dead │   or tried again      │                              │
 //
 // One process of all hosts sends. It holds the lease, whose claim is a name that no other process has, and each function below that
-// writes asks for this name in the same statement. So a process that was taken for dead, and lives, writes nothing any more. Nothing here
-// goes by the clocks of hosts: who wants to take the lease has to see its beat stand still for a time on a clock of its own.
+// writes asks for this name in the same statement. So a process that was taken for dead by mistake writes nothing any more. Nothing here
+// goes by the clocks of hosts: a process takes the lease only after it saw the beat stand still for a time, by its own clock.
 //
 // All functions run outside of transactions, after registry_begin(), and return OUTCOME_OK, _UNAVAILABLE or _INTERNAL unless said otherwise.
-// *held: the process has the lease still, and the webhook is as the caller knows it; if not, nothing was written.
+// *held: false if the process has lost the lease, or the webhook is not as the caller knows it; then nothing was written.
 #ifndef TENURE_REGISTRY_WEBHOOK_DELIVERY_H
 #define TENURE_REGISTRY_WEBHOOK_DELIVERY_H
 
@@ -47,7 +47,7 @@ struct webhook_stream {
 	int64_t next_us;          // when it is due, by the clock of the process that wrote that; 0: now
 	int64_t failing_since_us; // the first failure since something was received last; 0: none
 };
-// A message beside the stream: a ping, or one that was revived.
+// A message that is sent apart from the webhook's stream: a ping, or a message that was given up and then revived.
 struct webhook_letter {
 	uint64_t id, webhook_id, tenant_id;
 	struct uuid message;
@@ -67,7 +67,7 @@ enum outcome webhook_tenants_changed(struct registry *registry, uint64_t after, 
 
 struct webhook_target {
 	struct str name, url, filters;
-	struct str tenant;             // p NULL: of all
+	struct str tenant;             // p NULL: it is the operators', for changes of all tenants
 	struct str secret, old_secret; // keys; old_secret p NULL: none signs beside the present one
 };
 // OUTCOME_NOT_FOUND: there is none, or its tenant is deleted.

@@ -182,7 +182,7 @@ static bool equal_arrays(const struct doc *a, const struct doc *b, equal_fn *equ
 static bool equal_numbers(const struct doc *a, const struct doc *b)
 {
 	if (a->is_integer != b->is_integer)
-		return false; // one has the usual text of an integer, the other has not
+		return false; // only one of them is written as an integer
 	if (!a->is_integer)
 		return str_eq(str_n(a->text, a->n), str_n(b->text, b->n));
 	return a->is_negative == b->is_negative && a->integer == b->integer;

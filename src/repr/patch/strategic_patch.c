@@ -306,7 +306,7 @@ static struct doc *as_they_are(struct merging *merging, const struct item_list *
 
 // ---- lists
 
-// What a patch says of one list: NULL where it says nothing.
+// What a patch says about one list: items to merge, the order of items, items to delete. NULL: it does not say.
 struct list_patch {
 	const struct doc *list, *order, *deleted;
 };

@@ -41,7 +41,8 @@ static void warn_of_settings(const struct cluster *cluster, bool warned[CLUSTER_
 	}
 }
 
-// Without Galera, when it begins: that a server takes changes which is not the writer. Workers do not use it, but somebody else may.
+// Without Galera: warns of a server that takes changes and is not the writer, once when that begins. Workers do not use such a server, but
+// other clients may.
 static void warn_of_rivals(const struct cluster *cluster, bool warned[CLUSTER_NODES])
 {
 	const struct cluster_writer *writer = cluster_writer(cluster);

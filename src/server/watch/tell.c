@@ -441,7 +441,7 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	teller->only = tenant;
 	if (!begin_round(teller) || change_stream_tenant(teller->call->registry, tenant, &tenants[0]) != OUTCOME_OK)
 		return false;
-	if (tenants[0] == 0) // the tenant does not exist yet; its creation will be told at the front
+	if (tenants[0] == 0) // the tenant does not exist yet; clients see its creation at the front
 		return true;
 	after = least_position(teller, tenants[0]);
 	if (horizon_of_two(teller->call->registry, tenants, after, &horizon) != OUTCOME_OK ||

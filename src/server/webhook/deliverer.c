@@ -151,7 +151,7 @@ static enum outcome take_turn(struct deliverer *me, int64_t *look_us, int *pause
 	return outcome;
 }
 
-// After a statement failed nobody knows what it did, so all is read again.
+// It is not known what a failed statement did, so all webhooks and letters are read again.
 static void note_database(struct deliverer *me, bool away)
 {
 	if (away && !me->away)

@@ -50,13 +50,13 @@ struct deliverer {
 	int64_t lease_until_us;    // it must not send after this without having renewed the lease
 	int64_t renew_us;          // when it is renewed next
 	int64_t save_us;           // when positions that are ahead of what is stored are stored next
-	struct webhook_lease seen; // by one that does not lead: the lease as it was seen last,
-	int64_t seen_us;           // and since when it has been so; 0: not seen yet
-	bool rests;                // during maintenance: what is on its way ends, nothing is begun
+	struct webhook_lease seen; // of a process that does not lead: the lease as it last saw it,
+	int64_t seen_us;           // and since when the lease has looked like that; 0: not seen yet
+	bool rests;                // maintenance: attempts on their way end, and none begins
 	bool away;                 // the database did not answer
 
 	bool loaded;             // streams and letters are those of the database as of `edits`
-	uint64_t edits, horizon; // horizon: what was looked at; 0: nothing yet
+	uint64_t edits, horizon; // horizon: the changes up to this id have been looked at; 0: none yet
 	struct deliverer_stream *streams;  // in the order of their ids
 	struct deliverer_letter *letters;
 	size_t n_streams, n_letters, turn; // turn: the stream that is looked at first
@@ -78,7 +78,7 @@ void deliverer_flight_ends(struct deliverer *me, struct deliverer_flight *flight
 // Ends all attempts: they are made again by whoever holds the lease then.
 void deliverer_drop_flights(struct deliverer *me);
 
-// Microseconds from one attempt to the next: twice as long each time, and of that a part that is drawn, so that not all come together.
+// Microseconds to wait before the next attempt: doubles with each attempt, less a random part, so that retries do not all come together.
 int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
 // Reads all webhooks and letters. Attempts that are on their way stay so: what becomes of them is compared with the rows. edits: the number of
 // owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.

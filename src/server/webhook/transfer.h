@@ -42,7 +42,7 @@ struct transfer_end {
 };
 // Takes one that has ended. False: there is none.
 bool transfers_next(struct transfers *transfers, struct transfer_end *end);
-// Ends one that goes on, without a word to its caller, and gives back its arg. NULL: there is none.
+// Aborts one transfer, for which transfers_next() then reports no end, and returns its arg. NULL: there is none under way.
 void *transfers_drop(struct transfers *transfers);
 
 #endif

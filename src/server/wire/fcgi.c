@@ -18,7 +18,7 @@ enum {
 	DRAIN_MAX = 16 << 20,      // bytes beyond max_body that are read to keep a connection usable
 	STOP_GRACE_MS = 500,       // time for requests that the web server sends while the worker is told to stop
 	STOP_REQUESTS = 1024,      // most requests taken from the queue when finishing, in case they never end
-	RETIRE_REQUESTS = 16,      // the same when retiring; if more wait, more will come, and these wake other workers
+	RETIRE_REQUESTS = 16,      // the same when retiring; those that are left wake other workers
 	IN_A_ROW = 16,             // requests taken from the queue before other connections are checked
 	OTHER_PARAMS = 64 << 10,   // bytes for parameters that are neither header fields nor the address
 };

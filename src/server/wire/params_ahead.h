@@ -11,7 +11,7 @@ enum { PARAMS_MOST = 10000 }; // parameters of a request
 
 enum params_ahead {
 	PARAMS_WHOLE,    // all parameters are among the bytes, and within limits; or the bytes are not FastCGI, which the library
-	                 // will find
+	                 // finds out when it reads them
 	PARAMS_PART,     // the parameters among the bytes are within limits, but more follow
 	PARAMS_TOO_MUCH, // lengths claim more than max bytes, or there are more than PARAMS_MOST of them
 };

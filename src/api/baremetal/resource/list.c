@@ -230,7 +230,7 @@ static enum outcome by_node(struct listing *listing, const struct filter *filter
 	return outcome == OUTCOME_OK ? set_root(listing, &node.uid) : outcome;
 }
 
-// Here a node that is not there is a fault of the request, and not what it asks for.
+// The same as by_node(), but if there is no such node the request is wrong (400), instead of answered by 404.
 static enum outcome by_allocated_node(struct listing *listing, const struct filter *filter, struct str value)
 {
 	enum outcome outcome = by_node(listing, filter, value);

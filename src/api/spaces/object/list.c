@@ -225,7 +225,7 @@ static bool list_text(struct listed *listed, struct stored_place place, struct s
 	return limit == 0 || listed->listing.n < limit;
 }
 
-// A visit's take(): skips the space's own definitions that forced ones hide.
+// The function take() of a visit. Skips definitions of the space that a forced definition hides.
 static bool list_one(void *arg, const struct resource *resource, struct str object)
 {
 	const struct listed *listed = arg;

@@ -26,7 +26,7 @@ struct watch_words {
 	uint64_t sizes[WATCH_TEXTS];
 	uint32_t seconds;
 	uint32_t role;
-	bool all, all_spaces; // as in struct target
+	bool all, all_spaces; // as in struct target (common/spaces.h)
 	bool tenants;         // the objects are Tenants
 	bool named;           // it watches one object by its name
 	bool selective;       // it has selectors

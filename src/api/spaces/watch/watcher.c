@@ -268,7 +268,7 @@ struct telling {
 	struct buf *out;
 };
 
-// Repeats the checks of the request for each event, because what it leads to may have changed.
+// Repeats the checks of the request for each event, because roles, tenants and definitions may have changed since.
 static enum outcome begin_telling(struct telling *telling, struct watcher *watcher, struct call *call, struct buf *out)
 {
 	struct str detail;
