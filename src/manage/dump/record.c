@@ -31,12 +31,22 @@ bool record_uid(const struct doc *record, struct uuid *uid)
 	return digest_from_hex(record_text(record, "uid"), uid->b, sizeof(uid->b));
 }
 
-bool record_is_object(struct pool *pool, struct str text)
+static bool is_json(struct pool *pool, struct str text, enum doc_kind kind)
 {
 	struct doc *doc;
 	struct str error;
 
-	return text.p != NULL && doc_parse_json(pool, text, (struct doc_limits){ .depth = 1000 }, &doc, &error) && doc_kind(doc) == DOC_OBJECT;
+	return text.p != NULL && doc_parse_json(pool, text, (struct doc_limits){ .depth = 1000 }, &doc, &error) && doc_kind(doc) == kind;
+}
+
+bool record_is_object(struct pool *pool, struct str text)
+{
+	return is_json(pool, text, DOC_OBJECT);
+}
+
+bool record_is_list(struct pool *pool, struct str text)
+{
+	return is_json(pool, text, DOC_ARRAY);
 }
 
 bool record_resource(struct registry *registry, const struct doc *record, struct resource *resource)

@@ -17,8 +17,9 @@ struct str record_text(const struct doc *record, const char *name);
 uint64_t record_number(const struct doc *record, const char *name);
 // The member "uid", 32 hex digits. False: it is something else.
 bool record_uid(const struct doc *record, struct uuid *uid);
-// Is text JSON, and an object?
+// Is text JSON, and an object; or an array?
 bool record_is_object(struct pool *pool, struct str text);
+bool record_is_list(struct pool *pool, struct str text);
 
 // Makes the resource of a record of kind "resource", of which id, tenant_id, tenant, etags and times are not set. Its texts are those of
 // the record. False: there is no such type here; then type is NULL.
