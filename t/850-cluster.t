@@ -3,7 +3,7 @@
 # A Galera cluster of three nodes under the service, one of which is the writer. The writer is switched by the operator, killed, and
 # stopped in order while clients collide on a few names: what they were told has a serial order, and no earlier writer's transaction
 # comes behind a switch. scripts/check --long cluster does the same many times (TENURE_CLUSTER_FAULTS (names, or none), _ROUNDS,
-# _CLIENTS, _COUNTS, _READ_FROM, the number of a node, and _LARGE, how many resources are moved at once).
+# _CLIENTS, _PAUSE, _COUNTS, _READ_FROM, the number of a node, and _LARGE, how many resources are moved at once).
 use strict;
 use warnings;
 
@@ -17,7 +17,7 @@ use Tenure::Instance;
 
 my @faults = split /,/, $ENV{TENURE_CLUSTER_FAULTS} // 'switch,kill';
 my $rounds = $ENV{TENURE_CLUSTER_ROUNDS} // 1;
-my $run    = Tenure::ClusterFaults->start(clients => $ENV{TENURE_CLUSTER_CLIENTS} // 6, unfenced => $ENV{TENURE_CLUSTER_UNFENCED}, large => $ENV{TENURE_CLUSTER_LARGE}, read_from => $ENV{TENURE_CLUSTER_READ_FROM});
+my $run    = Tenure::ClusterFaults->start(clients => $ENV{TENURE_CLUSTER_CLIENTS} // 6, pause => $ENV{TENURE_CLUSTER_PAUSE} // 0, unfenced => $ENV{TENURE_CLUSTER_UNFENCED}, large => $ENV{TENURE_CLUSTER_LARGE}, read_from => $ENV{TENURE_CLUSTER_READ_FROM});
 my ($cluster, $instance) = ($run->cluster, $run->instance);
 
 my ($code, $text) = $instance->manage('cluster', 'status');

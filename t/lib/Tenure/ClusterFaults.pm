@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A service on a cluster (Tenure::Galera), clients that write down what they were told (Tenure::History::Clients), and what befalls the
-# writer: switch, kill, freeze, isolate, stop. How long nobody could write is measured for each; which transactions were ordered behind
-# a switch is read from a node's binary log, which has the order of the cluster and the node that each transaction came from.
+# writer: switch, kill, freeze, isolate, stop. For each of them, two times are measured: how long no client at all was told that a write was
+# done (the outage), and how long one client, the probe, was not, which also waits behind all the others. Which transactions were ordered
+# behind a switch is read from a node's binary log, which has the order of the cluster and the node that each transaction came from.
 package Tenure::ClusterFaults;
 
 use strict;
@@ -29,7 +30,7 @@ END {
     }
 }
 
-# Options: clients; large (resources that are moved at once: a node that was killed meanwhile gets what it missed from another one's cache, which
+# Options: clients; pause (of Tenure::History::Clients); large (resources that are moved at once: a node that was killed meanwhile gets what it missed from another one's cache, which
 # has to hold it, about 3 KiB for each); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
 # run, in which transactions do not begin with the fence).
 sub start {
@@ -40,7 +41,7 @@ sub start {
             $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
         allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/does not serve reads/]);
-    $running = bless { cluster => $cluster, instance => $instance, times => {}, hosts => [], %option, logs => [$instance->dir . '/log/host.log'] }, $class;
+    $running = bless { cluster => $cluster, instance => $instance, periods => {}, hosts => [], %option, logs => [$instance->dir . '/log/host.log'] }, $class;
     $running->_add_host($_) for 2 .. $option{hosts} // 2;
     return $running;
 }
@@ -117,7 +118,7 @@ sub fragments {
 # it was done, and the longest time in them without a write of others. What is seen is never half of it.
 sub move_all {
     my ($self, $from, $to, $n, $amid) = @_;
-    my $begun = Time::HiRes::time();
+    my $begun = Tenure::History::Clients::now();
     my $status = $self->moved($self->start_move($from, $to));
     die "the move was answered $status\n" if $status !~ /^(?:202|303)$/;
     if ($amid) {
@@ -131,8 +132,8 @@ sub move_all {
         Time::HiRes::sleep(0.5);
         return $is == $n;
     }, 600) or die "the move was not done in ten minutes\n";
-    my $seconds = Time::HiRes::time() - $begun;
-    push @{ $self->{times}{large} }, $self->_outage($begun) if !$amid;
+    my $seconds = Tenure::History::Clients::now() - $begun;
+    $self->_note_period('large', $begun) if !$amid;
     return $seconds;
 }
 
@@ -144,7 +145,7 @@ sub instance { return $_[0]{instance} }
 
 sub load {
     my ($self) = @_;
-    $self->{load} = Tenure::History::Clients->new(instance => $self->{instance}, clients => $self->{clients}, timeout => 30);
+    $self->{load} = Tenure::History::Clients->new(instance => $self->{instance}, clients => $self->{clients}, pause => $self->{pause} // 0, timeout => 30);
     $self->{instance}->admin->make_tenant('probe');
     $self->{load}->start;
     # A client of its own, whose answers tell how long there was no service.
@@ -154,9 +155,9 @@ sub load {
     open my $out, '>', $self->_probe_file or POSIX::_exit(1);
     $out->autoflush(1);
     until (-e $self->_probe_file . '.stop') {
-        my $begun  = Time::HiRes::time();
+        my $begun  = Tenure::History::Clients::now();
         my $status = $admin->put('/v2.0/probe/persistentvolumes/p', json => { at => $begun })->status;
-        printf {$out} "%.3f %.3f %d\n", $begun, Time::HiRes::time(), $status;
+        printf {$out} "%.3f %.3f %d\n", $begun, Tenure::History::Clients::now(), $status;
         Time::HiRes::sleep(0.02);
     }
     POSIX::_exit(0);
@@ -241,13 +242,12 @@ sub names { return sort keys %fault }
 sub inject {
     my ($self, $name) = @_;
     my $writer = $self->_must_have_writer;
-    my $begun  = Time::HiRes::time();
-    $self->_wait_served($begun);
-    $begun = Time::HiRes::time();
-    my $mend = $fault{$name}->($self, $writer);
+    $self->_wait_served(Tenure::History::Clients::now());
+    my $begun = Tenure::History::Clients::now();
+    my $mend  = $fault{$name}->($self, $writer);
     $self->_must_have_writer($writer);
-    $self->_wait_served(Time::HiRes::time());
-    push @{ $self->{times}{$name} }, $self->_outage($begun);
+    $self->_wait_served(Tenure::History::Clients::now());
+    $self->_note_period($name, $begun);
     if (defined $mend) {
         $mend->();
         $self->{cluster}->wait_together;
@@ -255,18 +255,36 @@ sub inject {
     return;
 }
 
-# The longest time since then between the answers of two writes that were done.
-sub _outage {
-    my ($self, $since) = @_;
-    my ($last, $longest) = ($since, 0);
-    for my $line (split /\n/, read_file($self->_probe_file)) {
-        my ($begun, $ended, $status) = split / /, $line;
-        next if !defined $status || $ended < $since || $status !~ /^20[01]$/;
-        $longest = $ended - $last if $ended - $last > $longest;
-        $last = $ended;
+# From then until now, that happened: the longest times without a write in it are asked for when the clients have ended.
+sub _note_period {
+    my ($self, $name, $begun) = @_;
+    push @{ $self->{periods}{$name} }, [$begun, Tenure::History::Clients::now()];
+    return;
+}
+
+# When the probe was told that a write of its was done, and when any client was; in order.
+sub _ends_of_writes {
+    my ($self) = @_;
+    return $self->{ends} //= do {
+        my @probe = map { / (\S+) 20[01]$/ ? $1 : () } split /\n/, read_file($self->_probe_file);
+        { probe => \@probe, any => [sort { $a <=> $b } @probe, $self->{load}->ends_of_writes] };
+    };
+}
+
+# The longest time in a period between the ends of two writes that were done.
+sub _longest_gap {
+    my ($ends, $period) = @_;
+    my ($last, $until) = @$period;
+    my $longest = 0;
+    for my $end (grep { $_ > $period->[0] && $_ < $until } @$ends) {
+        $longest = $end - $last if $end - $last > $longest;
+        $last = $end;
     }
     return $longest;
 }
+
+# Of all periods of that name, in their order.
+sub _gaps { my ($self, $of, $name) = @_; return map { _longest_gap($self->_ends_of_writes->{$of}, $_) } @{ $self->{periods}{$name} } }
 
 sub end {
     my ($self) = @_;
@@ -280,13 +298,15 @@ sub end {
 sub findings { return $_[0]{load}->findings }
 sub told     { return $_[0]{load}->told }
 
-# "switch: 10 times, 0.4 to 0.9 s, median 0.5; …"
+# "switch: 10 times, 0.4 to 0.9 s without a write, median 0.5, p90 0.8; of one client 0.5 to …; …"
 sub times {
     my ($self) = @_;
     return join '; ', map {
-        my @sorted = sort { $a <=> $b } @{ $self->{times}{$_} };
-        sprintf '%s: %d times, %.2f to %.2f s, median %.2f, p90 %.2f', $_, scalar @sorted, $sorted[0], $sorted[-1], $sorted[@sorted / 2], $sorted[int(0.9 * @sorted)];
-    } sort keys %{ $self->{times} };
+        my @any   = sort { $a <=> $b } $self->_gaps('any',   $_);
+        my @probe = sort { $a <=> $b } $self->_gaps('probe', $_);
+        sprintf '%s: %d times, %.2f to %.2f s without a write, median %.2f, p90 %.2f; of one client %.2f to %.2f s, median %.2f', $_, scalar @any,
+            @any[0, -1], $any[@any / 2], $any[int(0.9 * @any)], @probe[0, -1], $probe[@probe / 2];
+    } sort keys %{ $self->{periods} };
 }
 
 # The transactions of the service, in the order of the cluster, as a node's binary logs have them: [node that it came from, 'writer' and
@@ -362,8 +382,9 @@ sub numbers {
 sub record {
     my ($self, $path) = @_;
     open my $out, '>>', $path or die "$path: $!\n";
-    for my $name (sort keys %{ $self->{times} }) {
-        printf {$out} "time %s %.3f\n", $name, $_ for @{ $self->{times}{$name} };
+    for my $name (sort keys %{ $self->{periods} }) {
+        printf {$out} "time %s %.3f\n", $name, $_ for $self->_gaps('any', $name);
+        printf {$out} "one-client %s %.3f\n", $name, $_ for $self->_gaps('probe', $name);
     }
     my $told = $self->told;
     print {$out} "operations $told->{operations}\nuncertain $told->{uncertain}\nfindings " . scalar($self->findings) . "\nlate " . scalar(my @late = $self->late)

@@ -10,7 +10,8 @@
 #
 # Options: instance, or urls (a list of admin endpoints: the clients are dealt out among them) with token; clients; groups (1 for each 6
 # clients); tenants and names in each group (3 and 3); claims (1: also groups of clients that claim from a resource provider; needs
-# instance's placement port); seed; dir (for the files); timeout (seconds that a client waits for an answer).
+# instance's placement port); seed; dir (for the files); timeout (seconds that a client waits for an answer); pause (0;
+# seconds that a client waits on average between two operations, as clients do that are not there to saturate the machine).
 #
 # The clients are dealt out among groups with tenants of their own. No operation concerns two groups, so a service is linearizable if
 # each group's history is (Herlihy and Wing 1990, theorem 1).
@@ -34,7 +35,7 @@ my $type = 'persistentvolumes';
 
 sub new {
     my ($class, %option) = @_;
-    my $self = bless { clients => 8, tenants => 3, names => 3, seed => 1, timeout => 20, prefix => 'h', %option }, $class;
+    my $self = bless { clients => 8, tenants => 3, names => 3, seed => 1, timeout => 20, prefix => 'h', pause => 0, %option }, $class;
     $self->{groups} //= int(($self->{clients} + 5) / 6);
     $self->{dir} //= $self->{instance}->dir . "/histories-$self->{prefix}";
     $self->{urls}  //= [$self->{instance}->env('TENURE_ADMIN_URL')];
@@ -96,7 +97,10 @@ sub _work {
     $out->autoflush(1);
     my $me = { number => $number, group => $group, http => $self->_client($number), out => $out, n => 0, etag => {}, load => $self };
     my $turn = $self->_claims($group) ? \&Tenure::History::Claims::turn : \&_turn;
-    $turn->($me) until -e "$self->{dir}/stop" || ($self->{operations} && $me->{n} >= $self->{operations});
+    until (-e "$self->{dir}/stop" || ($self->{operations} && $me->{n} >= $self->{operations})) {
+        Time::HiRes::sleep(rand 2 * $self->{pause}) if $self->{pause} > 0;
+        $turn->($me);
+    }
     return;
 }
 
@@ -243,6 +247,13 @@ sub history {
     }
     # A read that was told nothing tells nothing.
     return [sort { $a->{begin} <=> $b->{begin} } grep { defined $_->{end} || $_->{do} !~ /\A(?:get|list|survey|look|read)\z/ } @history];
+}
+
+# When clients were told that a write was done, in seconds of now(), in no order.
+sub ends_of_writes {
+    my ($self) = @_;
+    return map { $_->{end} } grep { defined $_->{end} && $_->{do} =~ /\A(?:put|append|delete|recover|move)\z/ && $_->{status} =~ /\A(?:20[0-4]|303)\z/ }
+        map { @{ Tenure::History::load("$self->{dir}/client.$_") } } 0 .. $self->{clients} - 1;
 }
 
 sub model {
