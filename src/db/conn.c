@@ -14,7 +14,7 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_S = 2 };
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_FIRST_S = 1, HANG_S = 2 };
 
 // ---- hosts
 
@@ -139,12 +139,13 @@ static void set_tls(MYSQL *mysql, const struct db_settings *settings, bool tcp)
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, settings->tls_key);
 }
 
-// Where there are other hosts, one that hangs must not hold up a request for long.
+// Where there are other hosts, one that hangs must not hold up a request for long: a server that is stopped in order may take a connection
+// and never greet. One that is only slow gets more time at the second attempt.
 static unsigned connect_timeout(const struct db *db)
 {
-	unsigned seconds = db->settings->connect_timeout;
+	unsigned seconds = db->settings->connect_timeout, most = db->hosts[db->host].hung ? HANG_S : HANG_FIRST_S;
 
-	return db->clustered && seconds > HANG_S ? HANG_S : seconds;
+	return db->clustered && seconds > most ? most : seconds;
 }
 
 // tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
@@ -270,8 +271,10 @@ static enum db_result connect_once(struct db *db)
 		db->host = at;
 		enum db_result result = connect_host(db, &db->hosts[at]);
 
-		if (result == DB_LOST && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000))
+		bool hung = result == DB_LOST && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000);
+		if (hung && db->hosts[at].hung)
 			db_writer_hangs(db, at);
+		db->hosts[at].hung = hung;
 		db->host = at;
 		if (result == DB_OK && db->clustered)
 			result = find_writer(db, refused);

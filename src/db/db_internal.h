@@ -14,6 +14,7 @@ struct db_host {
 	unsigned port;
 	size_t index;          // its place in settings->host
 	int64_t avoided_until_us; // clock_tick_us() until which it is not tried; 0: it is tried
+	bool hung;                // of several hosts: the last connection to it came to its short time-out
 };
 
 // ---- fault.c

@@ -19,7 +19,7 @@
 
 enum {
 	SILENCE_MS = 250,  // a server that says nothing for so long may hang or stop: the others are asked who is the writer
-	SILENCES_MS = 1000, // and asked again, after so long at most
+	SILENCES_MS = 500, // and asked again, after so long at most
 	ROLE_S = 3,        // the longest wait for what a server is
 	HUNG_S = 5,        // a server that hangs is not tried again for so long
 	CHECK_S = 3,       // the longest wait for each other server, where a server without Galera says that it is the writer

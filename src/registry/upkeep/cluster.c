@@ -18,6 +18,7 @@ enum {
 	LOCK_WAIT_S = 1,           // of a switch, for the old writer's transactions to end; all writes wait meanwhile
 	VACANT_MS = DB_LEASE_MS + 150, // time without any writer between two of them
 	AGAIN_S = 3,               // a node that hangs is asked again after so long
+	LOST_S = 1,                // one that ended its connection as well: it may be stopping, and then a new connection hangs
 	NEXT_S = 3,                // a switch that was begun may take so long to be finished by who began it
 	WEAK_S = 2,                // a writer that is a donor for so long is replaced
 	UNSEEN_S = 8, STEADY_S = 30, // a writer that this host alone may not see is replaced after so long, and not more often
@@ -182,7 +183,8 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 // Leaves what does not depend on how the node is.
 static void forget(struct cluster_node *node, const char *error)
 {
-	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .error = str_c(error) };
+	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .connected = node->connected,
+		.error = str_c(error) };
 }
 
 // A cell of a row of SHOW; "" if it is NULL or not there.
@@ -240,14 +242,19 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	struct db_call calls[] = { sql_cluster_status_call(pool), sql_cluster_variables_call(pool) };
 	struct db_rows rows;
 	int64_t begun_us = clock_tick_us();
+	bool was_connected = node->connected;
 
 	forget(node, "it did not answer in time");
 	if (node->ask_again_us > begun_us)
 		return;
-	if (db_run_batch(node->db, pool, calls, COUNT_OF(calls)) != DB_OK) {
+	node->connected = db_run_batch(node->db, pool, calls, COUNT_OF(calls)) == DB_OK; // SHOW is not repeated by db/
+	if (!node->connected) {
+		int64_t now_us = clock_tick_us();
 		node->error = str_dup(pool, str_c(db_error(node->db)));
-		if (clock_tick_us() - begun_us >= CONNECT_S * INT64_C(900000))
-			node->ask_again_us = clock_tick_us() + AGAIN_S * INT64_C(1000000);
+		if (now_us - begun_us >= CONNECT_S * INT64_C(900000))
+			node->ask_again_us = now_us + AGAIN_S * INT64_C(1000000);
+		else if (was_connected)
+			node->ask_again_us = now_us + LOST_S * INT64_C(1000000);
 		return;
 	}
 	node->error = STR("");

@@ -62,7 +62,8 @@ struct cluster_node {
 	struct cluster_replication replication; // zeros for a node of Galera
 	struct str settings; // what is wrong with the node's settings, a text for operators; "": nothing
 	struct str error;    // why it does not answer
-	int64_t ask_again_us; // clock_tick_us() before which it is not asked, since it did not answer in time
+	bool connected;      // the last time that it was asked, it answered
+	int64_t ask_again_us; // clock_tick_us() before which it is not asked, since it did not answer in time, or ended its connection
 };
 
 struct cluster {

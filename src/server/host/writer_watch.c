@@ -10,7 +10,11 @@
 #include "registry/upkeep/cluster.h"
 #include "server/host/writer_watch.h"
 
-enum { LOOK_MS = 250 };
+enum {
+	LOOK_MS = 250,
+	// While the writer does not answer, as often as that: the sooner its leaving is seen, the sooner there is another one.
+	UNSEEN_MS = 50, UNSEEN_LOOKS = 200,
+};
 
 static void replace_writer(struct cluster *cluster, size_t via, size_t target, struct str reason)
 {
@@ -57,12 +61,21 @@ static void warn_of_rivals(const struct cluster *cluster, bool warned[CLUSTER_NO
 	}
 }
 
+// Does the writer answer, or is there none because an operator wants none?
+static bool is_calm(const struct cluster *cluster)
+{
+	const struct cluster_writer *writer = cluster_writer(cluster);
+	size_t at = writer != NULL ? cluster_find(cluster, writer->node) : cluster->n;
+
+	return (at < cluster->n && cluster->nodes[at].answers) || (writer != NULL && writer->held);
+}
+
 void writer_watch_run(const struct config *config, const struct shared *host)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	struct cluster *cluster = cluster_open(db_settings(config), false);
 	struct cluster_memory memory = { 0 };
 	bool warned[CLUSTER_NODES] = { false }, warned_rivals[CLUSTER_NODES] = { false };
+	unsigned unseen = 0; // looks in a row
 
 	if (cluster == NULL) {
 		log_error("no memory to watch the cluster's writer");
@@ -78,6 +91,8 @@ void writer_watch_run(const struct config *config, const struct shared *host)
 		warn_of_rivals(cluster, warned_rivals);
 		if (cluster_must_switch(cluster, &memory, clock_tick_us(), &via, &target, &reason))
 			replace_writer(cluster, via, target, reason);
+		unseen = is_calm(cluster) ? 0 : unseen + (unseen <= UNSEEN_LOOKS);
+		const struct timespec pause = { .tv_nsec = (unseen > 0 && unseen <= UNSEEN_LOOKS ? UNSEEN_MS : LOOK_MS) * 1000000L };
 		(void)nanosleep(&pause, NULL);
 	}
 }

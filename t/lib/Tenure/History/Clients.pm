@@ -128,7 +128,7 @@ sub ask {
     print { $me->{out} } $json->encode($op), "\n" if $op->{status} != 429;
     # After an uncertain answer the client waits until it is served again, or there would be too many of them.
     while ($me->{is_uncertain} || $op->{status} == 429) {
-        Time::HiRes::sleep(0.05 + rand 0.1);
+        Time::HiRes::sleep(0.05 + rand 0.1 + $me->{load}{pause});
         last if -e "$me->{load}{dir}/stop" || $me->{http}->get('/v2.0/')->status < 500;
     }
     $me->{is_uncertain} = 0;
