@@ -48,6 +48,7 @@ sub end_request {
 sub start_load {
     my (%option) = @_;
     pipe my $ready_in, my $ready_out or die $!;
+    my $parent = $$;
     my $pid = fork // die $!;
     if ($pid) {
         close $ready_out;
@@ -57,7 +58,7 @@ sub start_load {
     my $go_on = 1;
     local $SIG{TERM} = sub { $go_on = 0 };
     my ($n, $failed, $fcgi) = (0, 0, undef);
-    while ($go_on) {
+    while ($go_on && getppid == $parent) {    # a test that was killed tells nobody to stop
         my $reused = defined $fcgi;
         $fcgi //= Tenure::FastCGI->try_connect($socket);
         my $sent = $fcgi && $fcgi->send_request(keep => $option{keep});
