@@ -6,6 +6,7 @@
 #include "auth/core/settings.h"
 #include "base/buf.h"
 #include "base/config/config.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 enum { MAX_METHODS = 8 };
@@ -97,10 +98,8 @@ static char *read_default_tenant(struct auth *auth, const struct config *config)
 
 struct auth *auth_new(const struct auth_setup *setup, char **error)
 {
-	struct auth *auth = calloc(1, sizeof(*auth));
+	struct auth *auth = memory_zeroed(1, sizeof(*auth));
 
-	if (auth == NULL)
-		abort();
 	auth->endpoint = setup->endpoint;
 	*error = read_default_tenant(auth, setup->config);
 	if (*error == NULL)

@@ -16,6 +16,7 @@
 #include "base/config/setting.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 enum {
@@ -161,9 +162,7 @@ static char *read_rules(struct certificate_state *state, const char *setting)
 		FILE *file = fopen(setting, "re");
 		if (file == NULL)
 			return auth_message("[certificate] map: can't open \"%s\": %s", setting, strerror(errno));
-		state->rules = malloc(RULES_MAX);
-		if (state->rules == NULL)
-			abort();
+		state->rules = memory_zeroed(1, RULES_MAX);
 		size_t n = fread(state->rules, 1, RULES_MAX, file);
 		fclose(file);
 		if (n == RULES_MAX)
@@ -176,10 +175,8 @@ static char *read_rules(struct certificate_state *state, const char *setting)
 
 static void *open_certificate(const struct auth_setup *setup, char **error)
 {
-	struct certificate_state *state = calloc(1, sizeof(*state));
+	struct certificate_state *state = memory_zeroed(1, sizeof(*state));
 
-	if (state == NULL)
-		abort();
 	state->settings = config_values(setup->config, &certificate_table);
 	state->endpoint = setup->endpoint;
 	state->secret = ((const struct certificate_endpoint_settings *)config_endpoint_values(setup->endpoint, &certificate_endpoint_table))->secret;

@@ -5,6 +5,7 @@
 
 #include "auth/core/authenticator.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 enum {
@@ -207,12 +208,11 @@ static bool next_rule(struct str *text, struct str *rule)
 
 struct certificate_map *certificate_map_new(struct str text, char **error)
 {
-	struct certificate_map *map = calloc(1, sizeof(*map));
+	struct certificate_map *map = memory_zeroed(1, sizeof(*map));
 	struct rule **end;
 	struct str one;
 
-	if (map == NULL || (map->pool = pool_new()) == NULL)
-		abort();
+	map->pool = pool_new_or_end();
 	end = &map->rules;
 	*error = NULL;
 	for (unsigned n = 1; *error == NULL && next_rule(&text, &one);) {

@@ -9,6 +9,7 @@
 #include "base/config/setting.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about REMOTE_USER without the right secret
@@ -134,10 +135,8 @@ static char *read_settings(struct remote_user *remote)
 
 static void *open_remote_user(const struct auth_setup *setup, char **error)
 {
-	struct remote_user *remote = calloc(1, sizeof(*remote));
+	struct remote_user *remote = memory_zeroed(1, sizeof(*remote));
 
-	if (remote == NULL)
-		abort();
 	remote->endpoint = setup->endpoint;
 	*error = read_settings(remote);
 	return remote;

@@ -8,6 +8,7 @@
 #include "auth/core/token_uses.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "sql/tokens.h"
 
@@ -21,11 +22,9 @@ struct token_state {
 
 static void *open_token(const struct auth_setup *setup, char **error)
 {
-	struct token_state *state = calloc(1, sizeof(*state));
+	struct token_state *state = memory_zeroed(1, sizeof(*state));
 
 	UNUSED(error);
-	if (state == NULL)
-		abort();
 	state->shared = setup->shared;
 	state->cache = principal_cache_new((int64_t)auth_settings(setup->config)->token_cache * 1000);
 	return state;

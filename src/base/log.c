@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 enum {
 	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's write
@@ -67,9 +68,20 @@ static bool stderr_is_journal(void)
 	return strcmp(stream, mine) == 0;
 }
 
+static void report_no_memory(const char *purpose, size_t bytes)
+{
+	if (purpose != NULL)
+		log_error("no memory for %s", purpose);
+	else if (bytes > 0)
+		log_error("out of memory: %zu bytes asked for", bytes);
+	else
+		log_error("out of memory");
+}
+
 void log_open(const char *program, enum log_sink sink, enum log_level least)
 {
 	assert(program != NULL && least <= LOG_LEVEL_DEBUG);
+	memory_report_by(report_no_memory);
 	out.program = program;
 	out.sink = sink;
 	out.least = out.configured = least;

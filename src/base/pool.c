@@ -9,7 +9,7 @@
 #endif
 
 #include "base/budget.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -106,11 +106,19 @@ struct pool *pool_new(void)
 	return pool;
 }
 
+struct pool *pool_new_or_end(void)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		memory_end(POOL_FIRST);
+	return pool;
+}
+
 _Noreturn static void out_of_memory(size_t size)
 {
 	budget_leave_if_starved();
-	log_error("out of memory: %zu bytes asked for", size);
-	abort();
+	memory_end(size);
 }
 
 // Adds a block with at least `room` free bytes as the newest one.

@@ -12,6 +12,8 @@ struct pool;
 
 // Returns a new, empty pool; NULL if there is no memory.
 struct pool *pool_new(void);
+// The same, but without memory the process ends (base/memory.h).
+struct pool *pool_new_or_end(void);
 // Runs the cleanups, last registered first, and frees all memory but one block, which is kept for the next request. After a
 // large request the C library is told to return free memory to the system, so that a worker's size does not grow for good.
 void pool_clear(struct pool *pool);
@@ -19,10 +21,9 @@ void pool_clear(struct pool *pool);
 void pool_free(struct pool **pool);
 
 // Never returns NULL. If the request exceeds its budget, the calling function is left by longjmp (base/budget.h). If the system has
-// no memory, the process logs that and aborts; its master starts another, and the database rolls the transaction back.
-// Aligned for any type. The bytes are not initialised. size 0 is allowed.
+// no memory, the process ends (base/memory.h). Aligned for any type. The bytes are not initialised. size 0 is allowed.
 void *pool_alloc(struct pool *pool, size_t size);
-// Zeroed memory. Aborts the process if count * size overflows.
+// Zeroed memory. Ends the process likewise if count * size overflows.
 void *pool_calloc(struct pool *pool, size_t count, size_t size);
 #define POOL_NEW(pool, type) ((type *)pool_calloc((pool), 1, sizeof(type)))
 #define POOL_ARRAY(pool, type, count) ((type *)pool_calloc((pool), (count), sizeof(type)))

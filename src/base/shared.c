@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "base/shared.h"
 
 #include <errno.h>
@@ -528,7 +529,7 @@ static void remap(struct shared *shared)
 		(void)make_file(shared, true);
 	if (!map_any(shared)) {
 		log_error("no memory to share: %s", strerror(errno));
-		abort(); // the master then starts another process
+		memory_end(0); // the master then starts another process
 	}
 	if (wants_slot)
 		(void)shared_claim(shared);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/uuid.h"
 
@@ -25,7 +26,7 @@ static void forget_reserve(void)
 static void fill_reserve(void)
 {
 	if (!reserve.watches_fork && pthread_atfork(NULL, NULL, forget_reserve) != 0)
-		abort();
+		memory_end(0);
 	reserve.watches_fork = true;
 	digest_random(reserve.bytes, sizeof(reserve.bytes));
 	reserve.left = RESERVE;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/core/cli.h"
 
 static bool needs_service(const struct command *command)
@@ -45,11 +46,9 @@ static bool reader_is_gone(void)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { .pool = pool_new(), .commands = cli_commands };
-
-	if (cli.pool == NULL)
-		return cli_fail(EX_OSERR, "no memory");
 	log_open("tenure", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	memory_end_with_code(NULL);
+	struct cli cli = { .pool = pool_new_or_end(), .commands = cli_commands };
 	// Unicode widths of characters, whatever the user's language is.
 	setlocale(LC_CTYPE, "C.UTF-8");
 	// If the reader of our output is gone, the command finishes what it has begun, and the exit code says so.

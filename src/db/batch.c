@@ -33,11 +33,7 @@ struct batch {
 
 static struct pool *new_pool(void)
 {
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
-	return pool;
+	return pool_new_or_end();
 }
 
 static enum db_result note_stmt(struct batch *batch, size_t i)

@@ -2,6 +2,7 @@
 // Runs a statement for many rows of parameters with one execute.
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "db/db_internal.h"
 #include "sql/session.h"
 
@@ -204,9 +205,7 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 		result = db_txn_goes_on(db);
 	if (result != DB_OK)
 		return result;
-	bulk.indicators = calloc(bulk.stmt->n_in, 1);
-	if (bulk.indicators == NULL)
-		abort();
+	bulk.indicators = memory_zeroed(bulk.stmt->n_in, 1);
 	result = run_chunks(db, &bulk, n, affected);
 	free(bulk.indicators);
 	enum db_result whole = result == DB_OK || result == DB_DUPLICATE ? db_txn_goes_on(db) : DB_OK;

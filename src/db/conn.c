@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "db/settings.h"
 #include "base/digest.h"
 #include "base/log.h"
@@ -39,6 +40,8 @@ bool db_conn_parse_host(struct str text, unsigned default_port, struct db_host *
 		return false;
 	host->port = (unsigned)number;
 	host->name = name.n == 0 || str_eq_c(name, "localhost") ? NULL : strndup(name.p, name.n);
+	if (host->name == NULL && name.n > 0 && !str_eq_c(name, "localhost"))
+		memory_end(name.n + 1);
 	return true;
 }
 
@@ -372,11 +375,9 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 
 static struct db *open_handle(const struct db_settings *settings, bool admin)
 {
-	struct db *db = calloc(1, sizeof(*db));
+	struct db *db = memory_zeroed(1, sizeof(*db));
 
 	assert(settings != NULL);
-	if (db == NULL)
-		abort();
 	db->settings = settings;
 	db->admin = admin;
 	db->away = true;

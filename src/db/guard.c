@@ -24,12 +24,10 @@ static bool has_answer(struct db *db)
 // If the other connection can't tell, the statement is left alone: lock_wait_timeout ends it.
 static bool waits_for_table(struct db *other, uint64_t id)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = pool_new_or_end();
 	const struct sql_session_waits_for_table in = { .id = id };
 	struct db_rows rows;
 
-	if (pool == NULL)
-		abort();
 	bool waits = sql_session_waits_for_table_run(other, pool, &in, &rows) == DB_OK &&
 		sql_session_waits_for_table_row(&rows, 0)->waiting > 0;
 	pool_free(&pool);

@@ -109,11 +109,7 @@ static enum db_result run(struct step *step)
 
 static struct pool *new_pool(void)
 {
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
-	return pool;
+	return pool_new_or_end();
 }
 
 enum db_result db_maintenance_begin(struct db *db, const struct db_maintenance *maintenance)

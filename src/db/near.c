@@ -76,11 +76,9 @@ static bool follow(struct db *db, struct pool *pool)
 
 static bool catches_up(struct db *db)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = pool_new_or_end();
 
 	assert(db->near != NULL);
-	if (pool == NULL)
-		abort();
 	db->near->trace = db->trace;
 	bool known = db->near->mysql != NULL && db->near_sessions == db->near->sessions;
 	bool is_there = (known && !db->near_galera) || synchronize(db, pool);

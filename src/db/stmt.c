@@ -6,30 +6,22 @@
 #include <errmsg.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "db/db_internal.h"
 
 enum { FIRST_ROOM = 64 };
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *p = calloc(count > 0 ? count : 1, size);
-
-	if (p == NULL)
-		abort();
-	return p;
-}
-
 static struct db_stmt *stmt_new(const struct db_query *query)
 {
-	struct db_stmt *stmt = zeroed(1, sizeof(*stmt));
+	struct db_stmt *stmt = memory_zeroed(1, sizeof(*stmt));
 
 	stmt->query = query;
 	stmt->n_in = query->n_in;
 	stmt->n_out = query->n_out;
-	stmt->in = zeroed(stmt->n_in, sizeof(*stmt->in));
-	stmt->out = zeroed(stmt->n_out, sizeof(*stmt->out));
-	stmt->in_slots = zeroed(stmt->n_in, sizeof(*stmt->in_slots));
-	stmt->out_slots = zeroed(stmt->n_out, sizeof(*stmt->out_slots));
+	stmt->in = memory_zeroed(stmt->n_in, sizeof(*stmt->in));
+	stmt->out = memory_zeroed(stmt->n_out, sizeof(*stmt->out));
+	stmt->in_slots = memory_zeroed(stmt->n_in, sizeof(*stmt->in_slots));
+	stmt->out_slots = memory_zeroed(stmt->n_out, sizeof(*stmt->out_slots));
 	return stmt;
 }
 
@@ -63,7 +55,7 @@ static void grow(struct stmt_cache *cache)
 	struct stmt_cache old = *cache;
 
 	cache->room = old.room > 0 ? old.room * 2 : FIRST_ROOM;
-	cache->places = zeroed(cache->room, sizeof(*cache->places));
+	cache->places = memory_zeroed(cache->room, sizeof(*cache->places));
 	for (size_t i = 0; i < old.room; i++) {
 		if (old.places[i] != NULL)
 			cache->places[place_of(cache, old.places[i]->query)] = old.places[i];

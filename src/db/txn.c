@@ -97,11 +97,9 @@ static enum db_result look_at_transaction(struct db *db, bool *goes_on)
 {
 	if (db->large)
 		return db_writer_is_open(db, goes_on);
-	struct pool *pool = pool_new();
+	struct pool *pool = pool_new_or_end();
 	struct db_call look = db_writer_look(db);
 
-	if (pool == NULL)
-		abort();
 	enum db_result result = db_batch_run(db, pool, &look, 1);
 	*goes_on = result == DB_OK && look.rows.n == 1;
 	pool_free(&pool);
@@ -156,10 +154,8 @@ static enum db_result send_commit(struct db *db)
 // Reads the log once, on a new connection.
 static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = pool_new_or_end();
 
-	if (pool == NULL)
-		abort();
 	const struct str id = uuid_bytes(request_id);
 	enum { SYNC, FIND, NO_SYNC };
 	struct db_call calls[] = {

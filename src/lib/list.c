@@ -2,6 +2,7 @@
 // Reads lists page by page.
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "http/uri.h"
 #include "lib/object.h"
 
@@ -247,7 +248,7 @@ static enum tenure_status make_item(struct tenure_list *list, const struct doc *
 		return client_fail(list->client, TENURE_PROTOCOL, "an item of the list has no name");
 	*made = resource_at(list->client, buf_str(&path), list->kind);
 	if (*made == NULL)
-		abort();
+		memory_end(0);
 	if (list->kind != OBJECT_TENANT) {
 		resource_hold(*made, item);
 		(*made)->partial = list->partial;

@@ -230,9 +230,7 @@ enum tenure_status tenure_move_poll(struct tenure_move *move)
 	if (move->status_path.n == 0)
 		return client_fail(move->client, TENURE_INVALID, "this move is not in the background");
 	// A separate pool, so that the counts of the last answer stay readable when the move is done.
-	struct pool *pool = pool_new();
-	if (pool == NULL)
-		abort();
+	struct pool *pool = pool_new_or_end();
 	struct wish wish = { .method = "GET", .path = move->status_path };
 	enum tenure_status status = client_call(move->client, pool, &wish, &answer);
 	if (status == TENURE_OK && answer.status == 303) {

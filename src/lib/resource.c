@@ -11,11 +11,7 @@
 
 struct pool *call_pool(void)
 {
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
-	return pool;
+	return pool_new_or_end();
 }
 
 struct tenure_resource *resource_at(struct tenure_client *client, struct str path, enum object_kind kind)

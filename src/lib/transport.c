@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/memory.h"
 #include "lib/client.h"
 
 #ifndef TENURE_VERSION
@@ -156,7 +157,7 @@ static struct curl_slist *add_field(struct curl_slist *fields, struct pool *pool
 	struct curl_slist *longer = curl_slist_append(fields, line.p);
 
 	if (longer == NULL)
-		abort();
+		memory_end(0);
 	return longer;
 }
 

@@ -13,8 +13,7 @@ static struct cluster *look(const struct manage *manage)
 {
 	struct cluster *cluster = cluster_open(db_settings(manage->config), true);
 
-	if (cluster != NULL)
-		cluster_look(cluster);
+	cluster_look(cluster);
 	return cluster;
 }
 
@@ -108,8 +107,6 @@ static size_t print_nodes(const struct manage *manage, const struct cluster *clu
 int command_cluster_status(struct manage *manage)
 {
 	struct cluster *cluster = look(manage);
-	if (cluster == NULL)
-		return manage_fail(EXIT_FAILED, "no memory");
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = EXIT_FAILED;
 
@@ -203,8 +200,6 @@ int command_cluster_switch(struct manage *manage)
 	bool force = manage_option(manage, "--force") != NULL;
 	struct str name = str_c(manage->arguments[0]);
 	struct cluster *cluster = look(manage);
-	if (cluster == NULL)
-		return manage_fail(EX_OSERR, "no memory");
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t target = cluster_find(cluster, name);
 	int code = refuse_single_server(cluster);
@@ -230,8 +225,6 @@ int command_cluster_switch(struct manage *manage)
 int command_cluster_fence(struct manage *manage)
 {
 	struct cluster *cluster = look(manage);
-	if (cluster == NULL)
-		return manage_fail(EX_OSERR, "no memory");
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = refuse_single_server(cluster);
 	if (code == EX_OK && !has_galera(cluster) && (writer == NULL || writer->epoch == 0))

@@ -63,7 +63,7 @@ static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id
 
 static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
 {
-	struct pool *pools[2] = { pool_new(), pool_new() };
+	struct pool *pools[2] = { pool_new_or_end(), pool_new_or_end() };
 	int code = EX_TEMPFAIL;
 
 	put(STR("/registry/tenants"));

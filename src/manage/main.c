@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "manage/commands.h"
 #include "settings/settings.h"
 
@@ -241,7 +242,9 @@ static int open_config(struct manage *manage)
 	char *error = NULL;
 	manage->config = config_load(manage->config_path, settings_tables(), &error);
 	if (manage->config == NULL) {
-		manage_fail(EX_CONFIG, "%s", error != NULL ? error : "no memory");
+		if (error == NULL)
+			memory_end(0);
+		manage_fail(EX_CONFIG, "%s", error);
 		free(error);
 		return EX_CONFIG;
 	}
@@ -281,12 +284,11 @@ int main(int argc, char **argv)
 {
 	struct manage manage = { .config_path = TENURE_CONFIG_FILE };
 	log_open("tenure-manage", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	memory_end_with_code(NULL);
 	int over = parse(&manage, argc, argv);
 	if (over != 0)
 		return over - 1;
-	manage.pool = pool_new();
-	if (manage.pool == NULL)
-		return manage_fail(EX_OSERR, "no memory");
+	manage.pool = pool_new_or_end();
 	int code = run_command(&manage);
 	pool_free(&manage.pool);
 	if (fflush(stdout) != 0 || ferror(stdout))

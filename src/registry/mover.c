@@ -5,6 +5,7 @@
 // namespace_deletions, and is emptied piece by piece, each in a transaction of its own (resource/space_pieces.c).
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "db/maintenance.h"
 #include "db/settings.h"
 #include "registry/mover.h"
@@ -50,22 +51,17 @@ static void mover_close(struct mover *mover)
 	pool_free(&mover->progress_pool);
 }
 
-static bool mover_open(struct mover *mover, const struct config *config, const struct shared *host)
+static void mover_open(struct mover *mover, const struct config *config, const struct shared *host)
 {
-	*mover = (struct mover){ .db = db_open(db_settings(config), false), .progress_db = db_open(db_settings(config), false) };
-	mover->pool = pool_new();
-	mover->progress_pool = pool_new();
-	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
-		mover->store = registry_store_new(config, mover->db);
-	if (mover->store != NULL) {
-		db_heed_maintenance(mover->db, true);
-		coherence_join(mover->store, host);
-		mover->host = host;
-		registry_attach(mover->registry, mover->store);
-		return true;
-	}
-	mover_close(mover);
-	return false;
+	*mover = (struct mover){ .db = db_open(db_settings(config), false), .progress_db = db_open(db_settings(config), false),
+		.pool = pool_new_or_end(), .progress_pool = pool_new_or_end() };
+	mover->store = registry_store_new(config, mover->db);
+	if (mover->store == NULL)
+		memory_end(0);
+	db_heed_maintenance(mover->db, true);
+	coherence_join(mover->store, host);
+	mover->host = host;
+	registry_attach(mover->registry, mover->store);
 }
 
 static void tell(void *arg, uint64_t moved)
@@ -326,10 +322,7 @@ void mover_run(const struct config *config, struct shared *host, volatile sig_at
 {
 	struct mover mover;
 
-	if (!mover_open(&mover, config, host)) {
-		log_error("no memory for the mover");
-		return;
-	}
+	mover_open(&mover, config, host);
 	while (!*stop) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());
@@ -345,8 +338,7 @@ bool mover_once(const struct config *config, const struct shared *host)
 {
 	struct mover mover;
 
-	if (!mover_open(&mover, config, host))
-		return false;
+	mover_open(&mover, config, host);
 	bool worked = step(&mover) == STEP_WORKED;
 	mover_close(&mover);
 	return worked;

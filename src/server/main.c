@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/shared.h"
 #include "server/master.h"
 #include "server/setup/command_line.h"
@@ -65,7 +66,9 @@ static int read_options(int argc, char **argv, struct start *start)
 
 static int complain(char *error, int code)
 {
-	log_error("%s", error != NULL ? error : "no memory");
+	if (error == NULL)
+		memory_end(0);
+	log_error("%s", error);
 	free(error);
 	return code;
 }
@@ -146,13 +149,16 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	memory_end_with_code(NULL);
 	settle_memory();
 	fill_standard_descriptors();
 	(void)signal(SIGPIPE, SIG_IGN); // if the reader of the log goes away, the process goes on
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
 	struct setup *setup = setup_load(start.master.config, start.master.endpoint, &error);
 	if (start.test && setup == NULL) {
-		fprintf(stderr, "%s\n", error != NULL ? error : "no memory");
+		if (error == NULL)
+			memory_end(0);
+		fprintf(stderr, "%s\n", error);
 		free(error);
 		return EX_CONFIG;
 	}

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "auth/core/authenticator.h"
+#include "base/memory.h"
 
 // The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
 // none.
@@ -62,7 +63,7 @@ char *auth_message(const char *format, ...)
 
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
-		abort();
+		memory_end(0);
 	va_end(args);
 	return text;
 }

@@ -8,6 +8,7 @@
 
 #include "auth/core/fetch.h"
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 #ifndef TENURE_VERSION
@@ -84,7 +85,7 @@ static struct curl_slist *list_headers(const struct fetch_request *request)
 		const char *line = i < COUNT_OF(always) ? always[i] : request->headers[i - COUNT_OF(always)];
 		struct curl_slist *longer = line != NULL ? curl_slist_append(list, line) : list;
 		if (line != NULL && longer == NULL)
-			abort(); // no memory
+			memory_end(0);
 		list = longer;
 	}
 	return list;

@@ -3,6 +3,7 @@
 
 #include "auth/core/principal_cache.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/pool.h"
 
 enum { SLOTS = 256 }; // as many as a key's first byte has values
@@ -24,10 +25,8 @@ struct principal_cache {
 
 struct principal_cache *principal_cache_new(int64_t believed_us)
 {
-	struct principal_cache *cache = calloc(1, sizeof(*cache));
+	struct principal_cache *cache = memory_zeroed(1, sizeof(*cache));
 
-	if (cache == NULL)
-		abort();
 	cache->believed_us = believed_us;
 	return cache;
 }

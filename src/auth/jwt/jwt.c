@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/digest.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "repr/json/doc.h"
 
@@ -423,12 +424,10 @@ static void close_jwt(void *state)
 static void *open_jwt(const struct auth_setup *setup, char **error)
 {
 	const struct jwt_settings *settings = jwt_settings(setup->config);
-	struct jwt *jwt = calloc(1, sizeof(*jwt));
+	struct jwt *jwt = memory_zeroed(1, sizeof(*jwt));
 	struct str rest = str_c(settings->algorithms), name;
 	enum signature_algorithm algorithm;
 
-	if (jwt == NULL)
-		abort();
 	jwt->settings = settings;
 	jwt->has_default_tenant = auth_settings(setup->config)->default_tenant[0] != '\0';
 	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");

@@ -5,6 +5,7 @@
 
 #include "auth/core/authenticator.h"
 #include "base/digest.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "repr/json/doc.h"
 
@@ -97,9 +98,7 @@ static void add_jwk(struct jwt_keys *keys, struct pool *pool, const struct doc *
 		return;
 	if (kid != NULL) {
 		one.kid_n = doc_string(kid).n;
-		one.kid = malloc(one.kid_n + 1);
-		if (one.kid == NULL)
-			abort();
+		one.kid = memory_zeroed(1, one.kid_n + 1);
 		if (one.kid_n > 0)
 			memcpy(one.kid, doc_string(kid).p, one.kid_n);
 	}
@@ -133,12 +132,10 @@ static void read_pem(struct jwt_keys *keys, struct str text)
 
 struct jwt_keys *jwt_keys_read(struct str text, char **error)
 {
-	struct jwt_keys *keys = calloc(1, sizeof(*keys));
-	struct pool *pool = pool_new();
+	struct jwt_keys *keys = memory_zeroed(1, sizeof(*keys));
+	struct pool *pool = pool_new_or_end();
 	struct str begin = text;
 
-	if (keys == NULL || pool == NULL)
-		abort();
 	while (begin.n > 0 && strchr(" \t\r\n", begin.p[0]) != NULL && begin.p[0] != '\0')
 		begin = str_part(begin, 1, begin.n);
 	*error = NULL;

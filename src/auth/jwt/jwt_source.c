@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/shared.h"
 #include "base/siphash.h"
@@ -102,7 +103,7 @@ static struct published *make_own(void)
 	void *memory = mmap(NULL, sizeof(struct published), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		abort();
+		memory_end(sizeof(struct published));
 	return memory;
 }
 
@@ -116,10 +117,9 @@ struct jwt_source *jwt_source_new(const struct auth_setup *setup, char **error)
 {
 	const struct jwt_settings *settings = jwt_settings(setup->config);
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 2 };
-	struct jwt_source *source = calloc(1, sizeof(*source));
+	struct jwt_source *source = memory_zeroed(1, sizeof(*source));
 
-	if (source == NULL || (source->text = malloc(JWT_KEYS_BYTES)) == NULL)
-		abort();
+	source->text = memory_zeroed(1, JWT_KEYS_BYTES);
 	source->settings = settings;
 	source->shared = setup->shared;
 	source->issuer = issuer_of(settings);
@@ -309,7 +309,7 @@ static bool fetch_keys(struct jwt_source *source, struct pool *pool)
 	char *error = NULL;
 
 	if (fetcher == NULL)
-		abort();
+		memory_end(0);
 	bool good = (url[0] != '\0' || discover(source, pool, fetcher, deadline_us, &url)) && get(pool, fetcher, url, deadline_us, &text);
 	if (good) {
 		struct jwt_keys *keys = jwt_keys_read(text, &error);

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/siphash.h"
 
@@ -407,10 +408,8 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 {
 	const struct keystone_settings *settings = keystone_settings(setup->config);
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
-	struct keystone *keystone = calloc(1, sizeof(*keystone));
+	struct keystone *keystone = memory_zeroed(1, sizeof(*keystone));
 
-	if (keystone == NULL)
-		abort();
 	keystone->settings = settings;
 	keystone->endpoint = setup->endpoint;
 	keystone->shared = setup->shared;
@@ -426,7 +425,7 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 	keystone->challenge = auth_message("Keystone uri=\"%s\"",
 		settings->challenge[0] != '\0' ? settings->challenge : settings->auth_url);
 	if (keystone->cache == NULL)
-		abort();
+		memory_end(0);
 	return keystone;
 }
 

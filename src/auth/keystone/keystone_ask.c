@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "repr/json/doc.h"
 
@@ -64,15 +65,13 @@ struct keystone_asker *keystone_asker_new(const struct keystone_settings *settin
 	*error = check_settings(settings);
 	if (*error != NULL)
 		return NULL;
-	asker = calloc(1, sizeof(*asker));
-	if (asker == NULL)
-		abort();
+	asker = memory_zeroed(1, sizeof(*asker));
 	asker->settings = settings;
 	asker->fetcher = fetcher_new(settings->ca_file);
 	asker->pool = pool_new();
 	if (asker->fetcher == NULL || asker->pool == NULL ||
 		asprintf(&asker->url, "%.*s%s", STR_ARG(url), str_ends(url, STR("/v3")) ? "" : "/v3") < 0)
-		abort();
+		memory_end(0);
 	return asker;
 }
 
@@ -100,7 +99,7 @@ void keystone_asker_forked(struct keystone_asker *asker)
 {
 	asker->fetcher = fetcher_new(asker->settings->ca_file);
 	if (asker->fetcher == NULL)
-		abort();
+		memory_end(0);
 }
 
 bool keystone_ask_can_be_token(struct str token)
@@ -247,7 +246,7 @@ static enum keystone_answer take_login(struct keystone_asker *asker, const struc
 	drop_token(asker);
 	asker->token = strndup(answer->subject_token.p, answer->subject_token.n);
 	if (asker->token == NULL)
-		abort();
+		memory_end(0);
 	int64_t early = (expires - now) / 4 < RENEW_US ? (expires - now) / 4 : RENEW_US;
 	asker->renew_us = expires - early;
 	return KEYSTONE_VALID;

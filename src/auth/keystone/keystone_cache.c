@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/shared.h"
 #include "base/siphash.h"
@@ -360,9 +361,7 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL) : NULL;
 	if (place == NULL)
 		return;
-	struct facts *facts = calloc(FACT_WORDS + (n + 7) / 8, 8);
-	if (facts == NULL)
-		abort();
+	struct facts *facts = memory_zeroed(FACT_WORDS + (n + 7) / 8, 8);
 	n = 0;
 	for (size_t i = 0; i < FIELDS; i++) {
 		if (fields[i]->n > 0)

@@ -10,6 +10,7 @@
 
 #include "auth/core/authenticator.h"
 #include "auth/policy/oslo_rules.h"
+#include "base/memory.h"
 
 struct file {
 	yaml_parser_t parser;
@@ -154,7 +155,7 @@ bool oslo_rules_read_file(struct pool *pool, const char *path, struct oslo_rule 
 	if (!read_text(&file, &text))
 		return false;
 	if (yaml_parser_initialize(&file.parser) == 0)
-		abort(); // no memory
+		memory_end(0);
 	yaml_parser_set_input_string(&file.parser, (const unsigned char *)text.p, text.n);
 	file.rules = POOL_ARRAY(pool, struct oslo_rule, OSLO_MAX_RULES + 1);
 	bool good = read_events(&file);

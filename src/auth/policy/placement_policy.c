@@ -6,6 +6,7 @@
 #include "auth/policy/placement_policy.h"
 #include "base/config/config.h"
 #include "base/config/setting.h"
+#include "base/memory.h"
 
 static const struct {
 	const char *name, *check;
@@ -118,10 +119,8 @@ bool placement_policy_new(const struct config *config, struct placement_policy *
 	*policy = NULL;
 	if (placement_policy_settings(config)->policy[0] == '\0')
 		return true;
-	*policy = calloc(1, sizeof(**policy));
-	if (*policy == NULL)
-		abort();
-	(*policy)->pool = pool_new();
+	*policy = memory_zeroed(1, sizeof(**policy));
+	(*policy)->pool = pool_new_or_end();
 	if (compile(*policy, placement_policy_settings(config)->policy, &wrong))
 		return true;
 	*error = auth_message("[placement] policy: %s", wrong);

@@ -52,7 +52,7 @@ struct config *config_new(const struct config_table *const *tables);
 // Adds an endpoint with all settings at their defaults. NULL if there are CONFIG_MAX_ENDPOINTS.
 const struct endpoint_config *config_add_endpoint(struct config *config, struct str name);
 // The same as config_new() with what the file `path`, the files it includes, and the environment say. NULL on failure: *error,
-// from malloc, says file, line, what is wrong and what would be right. An unknown key or section is an error, too.
+// from malloc, says file, line, what is wrong and what would be right. An unknown key or section is an error, too. *error NULL: no memory.
 struct config *config_load(const char *path, const struct config_table *const *tables, char **error);
 void config_free(struct config **config);
 

@@ -439,7 +439,6 @@ struct config *config_load(const char *path, const struct config_table *const *t
 	if (loader.scratch == NULL || loader.config == NULL) {
 		pool_free(&loader.scratch);
 		config_free(&loader.config);
-		*error = strdup("out of memory");
 		return NULL;
 	}
 	bool good = load_file(&loader, &source, path) && each_variable(&loader, take_variable, NULL) &&

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/crypto/signature.h"
+#include "base/memory.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -101,9 +102,7 @@ static struct signature_key *wrap(EVP_PKEY *key)
 	enum kind kind = RSA_KEY;
 
 	if (key != NULL && kind_of(key, &kind)) {
-		made = calloc(1, sizeof(*made));
-		if (made == NULL)
-			abort();
+		made = memory_zeroed(1, sizeof(*made));
 		*made = (struct signature_key){ .key = key, .kind = kind };
 	} else {
 		EVP_PKEY_free(key);
@@ -152,7 +151,7 @@ struct signature_key *signature_key_rsa(struct str modulus, struct str exponent)
 	EVP_PKEY *key = NULL;
 
 	if (builder == NULL || n == NULL || e == NULL)
-		abort(); // no memory
+		memory_end(0);
 	// An even modulus or exponent, or the exponent 1, would let anybody sign.
 	if (BN_is_odd(n) && BN_is_odd(e) && !BN_is_one(e) && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
 		OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
@@ -177,7 +176,7 @@ struct signature_key *signature_key_ec(struct str curve, struct str x, struct st
 	OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
 	EVP_PKEY *key = NULL;
 	if (builder == NULL)
-		abort();
+		memory_end(0);
 	if (OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curves[i].group, 0) == 1 &&
 		OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, 1 + x.n + y.n) == 1)
 		key = from_params("EC", builder);
@@ -217,7 +216,7 @@ bool signature_key_pem(struct str *pem, struct signature_key **key)
 		return true;
 	BIO *bio = BIO_new_mem_buf(rest.p, (int)(n < rest.n ? n + 1 : n));
 	if (bio == NULL)
-		abort();
+		memory_end(0);
 	*key = wrap(str_starts(rest, STR("-----BEGIN CERTIFICATE-----")) ? key_of_certificate(bio)
 		: str_starts(rest, STR("-----BEGIN PUBLIC KEY-----")) ? PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL) : NULL);
 	BIO_free(bio);
@@ -245,7 +244,7 @@ static size_t der_of(enum kind kind, struct str signature, unsigned char der[DER
 	BIGNUM *r = BN_bin2bn(bytes_of(signature), (int)curve->bytes, NULL);
 	BIGNUM *s = BN_bin2bn(bytes_of(signature) + curve->bytes, (int)curve->bytes, NULL);
 	if (pair == NULL || r == NULL || s == NULL || ECDSA_SIG_set0(pair, r, s) != 1) // takes r and s
-		abort();
+		memory_end(0);
 	n = i2d_ECDSA_SIG(pair, NULL);
 	assert(n > 0 && n <= DER_MAX);
 	n = i2d_ECDSA_SIG(pair, &at);

@@ -36,6 +36,7 @@ enum {
 	// Of the client library:
 	NO_SERVER_AT_SOCKET = 2002,
 	NO_SERVER_AT_ADDRESS = 2003,
+	NO_MEMORY = 2008,
 };
 
 int manage_connect_fail(const struct manage *manage, enum db_result result)
@@ -51,6 +52,8 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 		return code;
 	}
 	manage_fail(0, "can't connect to the database: %s", db_error(manage->db));
+	if (number == NO_MEMORY)
+		return EX_OSERR;
 	if (number == NO_DATABASE)
 		return manage_fail(EX_CONFIG, "there is no database \"%s\" yet: `tenure-manage db init` makes it", c->name);
 	if (number == NO_RIGHT_TO_DATABASE || number == WRONG_USER_OR_PASSWORD || number == HOST_NOT_ALLOWED ||

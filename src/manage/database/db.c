@@ -174,8 +174,6 @@ static int appoint_writer(struct manage *manage)
 	if (db_hosts(db_settings(manage->config)) < 2)
 		return EX_OK;
 	struct cluster *cluster = cluster_open(db_settings(manage->config), true);
-	if (cluster == NULL)
-		return manage_fail(EX_OSERR, "no memory");
 	cluster_look(cluster);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	bool never = writer != NULL && writer->epoch == 0;

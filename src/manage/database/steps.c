@@ -154,9 +154,7 @@ static int step_failed(struct manage *manage, enum db_result result, const struc
 // One text with what makes it a transaction that records the step. It rolls back if it fails.
 static enum db_result run_transaction(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t size)
 {
-	struct pool *pool = pool_new();
-	if (pool == NULL)
-		abort();
+	struct pool *pool = pool_new_or_end();
 	const struct str version = str_printf(pool, "%llu", (unsigned long long)file->version);
 	const struct str ids = str_printf(pool, "%llu", (unsigned long long)size);
 	const struct db_names versions = { &version, 1 }, names = { &step->name, 1 }, sizes = { &ids, 1 };

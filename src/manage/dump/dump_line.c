@@ -33,10 +33,7 @@ static void add_to_sum(struct dump_lines *lines, struct str text)
 
 bool dump_lines_put(struct dump_lines *lines, const char *kind, struct str object)
 {
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
+	struct pool *pool = pool_new_or_end();
 	struct buf text = buf_new(pool, object.n + 64);
 	buf_addf(&text, "\"%s\":", kind);
 	buf_add(&text, object);

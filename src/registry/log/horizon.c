@@ -4,6 +4,7 @@
 // inserted.
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "registry/log/horizon.h"
 
 #include <strings.h>
@@ -163,7 +164,7 @@ static void wait_for(struct horizon *horizon, uint64_t connection)
 		size_t room = horizon->room * 2 + 16;
 		uint64_t *more = realloc(horizon->waited, room * sizeof(*more));
 		if (more == NULL)
-			abort();
+			memory_end(room * sizeof(*more));
 		horizon->waited = more;
 		horizon->room = room;
 	}

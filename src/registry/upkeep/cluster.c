@@ -6,6 +6,7 @@
 #include "registry/upkeep/cluster.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/settings.h"
@@ -28,16 +29,10 @@ enum {
 
 struct cluster *cluster_open(const struct db_settings *settings, bool admin)
 {
-	struct cluster *cluster = calloc(1, sizeof(*cluster));
-	struct db_settings *own = malloc(sizeof(*own));
-	struct pool *pool = pool_new();
+	struct cluster *cluster = memory_zeroed(1, sizeof(*cluster));
+	struct db_settings *own = memory_zeroed(1, sizeof(*own));
+	struct pool *pool = pool_new_or_end();
 
-	if (cluster == NULL || own == NULL || pool == NULL) {
-		free(cluster);
-		free(own);
-		pool_free(&pool);
-		return NULL;
-	}
 	*own = *settings;
 	own->connect_timeout = own->connect_timeout < CONNECT_S ? own->connect_timeout : CONNECT_S;
 	own->read_timeout = READ_S;

@@ -74,7 +74,7 @@ struct cluster {
 	bool admin;
 };
 
-// admin: as admin_user. NULL: no memory.
+// admin: as admin_user. Never NULL.
 struct cluster *cluster_open(const struct db_settings *settings, bool admin);
 void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.

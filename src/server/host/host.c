@@ -13,6 +13,7 @@
 #include "base/config/config.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/shared.h"
 #include "base/uuid.h"
 #include "db/db.h"
@@ -61,10 +62,36 @@ struct host {
 
 // ---- children
 
-// In a child: it must not outlive the service for long, and has no use for the service's descriptors.
-static void begin_child(struct host *host, const char *name)
+// What a child is called in ps and top, at most 15 bytes; and what the log says if there is no memory for it.
+struct child_words {
+	const char *name;
+	const char *purpose;
+};
+
+static struct child_words words_of(enum child_kind kind)
 {
-	(void)prctl(PR_SET_NAME, name); // the name in ps and top
+	switch (kind) {
+	case CHILD_MOVER:
+		return (struct child_words){ "tenured-mover", "the mover" };
+	case CHILD_REAPER:
+		return (struct child_words){ "tenured-reaper", "the reaper" };
+	case CHILD_OBSERVER:
+		return (struct child_words){ "tenured-observe", "the observer" };
+	case CHILD_USAGE:
+		return (struct child_words){ "tenured-usage", "the usage counter" };
+	case CHILD_DELIVERER:
+		return (struct child_words){ "tenured-deliver", "webhooks" };
+	default:
+		assert(kind == CHILD_WRITER_WATCH);
+		return (struct child_words){ "tenured-writer", "the watch of the cluster's writer" };
+	}
+}
+
+// In a child: it must not outlive the service for long, and has no use for the service's descriptors.
+static void begin_child(struct host *host, struct child_words words)
+{
+	memory_end_with_code(words.purpose);
+	(void)prctl(PR_SET_NAME, words.name);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != host->pid)
 		(void)raise(SIGTERM); // the service ended before prctl(); the signal is blocked until the child unblocks it
@@ -72,43 +99,21 @@ static void begin_child(struct host *host, const char *name)
 	metrics_socket_forget(&host->metrics);
 }
 
-// As ps and top show a child; at most 15 bytes.
-static const char *process_name(enum child_kind kind)
-{
-	switch (kind) {
-	case CHILD_REAPER:
-		return "tenured-reaper";
-	case CHILD_OBSERVER:
-		return "tenured-observe";
-	case CHILD_USAGE:
-		return "tenured-usage";
-	default:
-		assert(kind == CHILD_WRITER_WATCH);
-		return "tenured-writer";
-	}
-}
-
 _Noreturn static void run_child(struct host *host, enum child_kind kind)
 {
-	if (kind == CHILD_MOVER) {
-		begin_child(host, "tenured-mover");
+	begin_child(host, words_of(kind));
+	if (kind == CHILD_MOVER)
 		_exit(mover_process_main(host->config, host->shared));
-	}
-	if (kind == CHILD_DELIVERER) {
-		begin_child(host, "tenured-deliver");
+	if (kind == CHILD_DELIVERER)
 		_exit(deliverer_run(host->config, host->shared, &host->claim));
-	}
-	begin_child(host, process_name(kind));
 	signals_stop_by(SIG_DFL);
 	if (kind == CHILD_REAPER)
 		reaper_run(host->config, host->shared);
-	else if (kind == CHILD_WRITER_WATCH)
+	if (kind == CHILD_WRITER_WATCH)
 		writer_watch_run(host->config, host->shared);
-	else if (kind == CHILD_USAGE)
+	if (kind == CHILD_USAGE)
 		usage_counter_run(host->config, host->shared);
-	else
-		observer_run(host->config, host->shared);
-	_exit(EX_OSERR);
+	observer_run(host->config, host->shared);
 }
 
 // Is this child needed by the configuration?

@@ -8,6 +8,7 @@
 
 #include "base/config/config.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/shared.h"
 #include "server/host/host.h"
 #include "server/setup/command_line.h"
@@ -40,7 +41,9 @@ static const struct command_line command_line = {
 
 static int complain(char *error, int code)
 {
-	log_error("%s", error != NULL ? error : "no memory");
+	if (error == NULL)
+		memory_end(0);
+	log_error("%s", error);
 	free(error);
 	return code;
 }
@@ -75,6 +78,7 @@ int main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	memory_end_with_code(NULL);
 	if (given[ROW_CONFIG] == NULL)
 		return command_line_refuse(&command_line, "-c FILE is needed", "");
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "registry/mover.h"
 #include "server/host/mover_process.h"
 #include "server/setup/host.h"
@@ -41,6 +42,7 @@ static void drop_descriptors(void)
 
 _Noreturn static void carry_out(const struct config *config, const struct shared *host)
 {
+	memory_end_with_code("the mover");
 	drop_descriptors();
 	signals_stop_by(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
 	log_request(STR(""));

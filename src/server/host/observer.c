@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/metrics.h"
 #include "base/pool.h"
 #include "db/db.h"
@@ -41,18 +42,16 @@ struct observer {
 	int64_t beat_us;         // clock_tick_us() when the beat of the process that sends was first seen as it is
 };
 
-static bool observer_open(struct observer *observer, const struct config *config, struct shared *host)
+static void observer_open(struct observer *observer, const struct config *config, struct shared *host)
 {
-	*observer = (struct observer){ .host = host, .db = db_open(db_settings(config), false), .pool = pool_new() };
+	*observer = (struct observer){ .host = host, .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
 	observer->use_interval_us = (int64_t)host_settings(config)->token_use_interval * 1000000;
 	observer->lease_us = (int64_t)webhook_settings(config)->lease * 1000000;
-	if (observer->db != NULL && observer->pool != NULL)
-		observer->store = registry_store_new(config, observer->db);
+	observer->store = registry_store_new(config, observer->db);
 	if (observer->store == NULL)
-		return false;
+		memory_end(0);
 	registry_attach(observer->registry, observer->store);
 	db_heed_maintenance(observer->db, true); // uses of tokens wait until it is over
-	return true;
 }
 
 static void note_horizon(struct observer *observer, const struct observation *seen, int64_t now_us)
@@ -162,10 +161,7 @@ void observer_run(const struct config *config, struct shared *host)
 	const struct timespec pause = { .tv_sec = LOOK_S };
 	struct observer observer;
 
-	if (!observer_open(&observer, config, host)) {
-		log_error("no memory for the observer");
-		return;
-	}
+	observer_open(&observer, config, host);
 	for (;;) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());

@@ -8,7 +8,6 @@ struct config;
 struct shared; // base/shared.h
 
 // Works until a signal ends the process. It logs once when the database stops to answer, and once when it answers again.
-// Returns only if there is no memory.
-void observer_run(const struct config *config, struct shared *host);
+_Noreturn void observer_run(const struct config *config, struct shared *host);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/maintenance.h"
@@ -30,27 +31,16 @@ struct reaper {
 	uint64_t interval_us;
 };
 
-static void reaper_close(struct reaper *reaper)
+static void reaper_open(struct reaper *reaper, const struct config *config, const struct shared *host)
 {
-	registry_store_free(&reaper->store);
-	db_close(&reaper->db);
-	pool_free(&reaper->pool);
-}
-
-static bool reaper_open(struct reaper *reaper, const struct config *config, const struct shared *host)
-{
-	*reaper = (struct reaper){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	*reaper = (struct reaper){ .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
 	reaper->interval_us = host_settings(config)->reap_interval * 1000000;
-	if (reaper->db != NULL && reaper->pool != NULL)
-		reaper->store = registry_store_new(config, reaper->db);
-	if (reaper->store == NULL) {
-		reaper_close(reaper);
-		return false;
-	}
+	reaper->store = registry_store_new(config, reaper->db);
+	if (reaper->store == NULL)
+		memory_end(0);
 	db_heed_maintenance(reaper->db, true);
 	coherence_join(reaper->store, host);
 	registry_attach(reaper->registry, reaper->store);
-	return true;
 }
 
 static void purge(struct reaper *reaper)
@@ -94,10 +84,7 @@ void reaper_run(const struct config *config, struct shared *host)
 	struct reaper reaper;
 
 	assert(host_settings(config)->reap_interval > 0);
-	if (!reaper_open(&reaper, config, host)) {
-		log_error("no memory for the reaper");
-		return;
-	}
+	reaper_open(&reaper, config, host);
 	for (;;) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());

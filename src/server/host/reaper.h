@@ -7,7 +7,7 @@ struct config;
 struct shared; // base/shared.h: host is the memory that all processes of the host share; NULL: none
 
 // Works until a signal ends the process: a purge consists of small transactions, so nothing is lost but the present one. While the
-// database is away it waits. reap_interval must not be 0. Returns only if there is no memory.
-void reaper_run(const struct config *config, struct shared *host);
+// database is away it waits. reap_interval must not be 0.
+_Noreturn void reaper_run(const struct config *config, struct shared *host);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/control.h"
-#include "base/log.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "db/maintenance.h"
 #include "db/settings.h"
@@ -33,18 +33,16 @@ struct counter {
 	struct usage_counter usage;
 };
 
-static bool counter_open(struct counter *counter, const struct config *config, const struct shared *host)
+static void counter_open(struct counter *counter, const struct config *config, const struct shared *host)
 {
-	*counter = (struct counter){ .db = db_open(db_settings(config), false), .pool = pool_new() };
+	*counter = (struct counter){ .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
 	counter->period_s = registry_settings(config)->usage_period;
-	if (counter->db != NULL && counter->pool != NULL)
-		counter->store = registry_store_new(config, counter->db);
+	counter->store = registry_store_new(config, counter->db);
 	if (counter->store == NULL)
-		return false;
+		memory_end(0);
 	db_heed_maintenance(counter->db, true);
 	coherence_join(counter->store, host);
 	registry_attach(counter->registry, counter->store);
-	return true;
 }
 
 // Returns the milliseconds until the next look.
@@ -70,10 +68,7 @@ void usage_counter_run(const struct config *config, struct shared *host)
 {
 	struct counter counter;
 
-	if (!counter_open(&counter, config, host)) {
-		log_error("no memory to count usage");
-		return;
-	}
+	counter_open(&counter, config, host);
 	for (;;) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());

@@ -7,7 +7,7 @@ struct config;
 struct shared;
 
 // Counts as changes come, and closes each period soon after its end. Several hosts may do so at the same time: each step is done by one of
-// them. It may be killed at any time. Returns only if it has no memory, logged.
-void usage_counter_run(const struct config *config, struct shared *host);
+// them. It may be killed at any time.
+_Noreturn void usage_counter_run(const struct config *config, struct shared *host);
 
 #endif

@@ -77,10 +77,6 @@ void writer_watch_run(const struct config *config, const struct shared *host)
 	bool warned[CLUSTER_NODES] = { false }, warned_rivals[CLUSTER_NODES] = { false };
 	unsigned unseen = 0; // looks in a row
 
-	if (cluster == NULL) {
-		log_error("no memory to watch the cluster's writer");
-		return;
-	}
 	for (;;) {
 		size_t via, target;
 		struct str reason;

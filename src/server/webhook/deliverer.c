@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/memory.h"
 #include "server/webhook/deliverer_internal.h"
 
 #include <signal.h>
@@ -176,29 +177,25 @@ static void read_rules(struct pool *pool, const struct webhook_settings *setting
 	UNUSED(ok);
 }
 
-static bool open_all(struct deliverer *me, const struct config *config, struct shared *host, const struct uuid *claim)
+static void open_all(struct deliverer *me, const struct config *config, struct shared *host, const struct uuid *claim)
 {
 	*me = (struct deliverer){ .settings = webhook_settings(config), .host = host, .claim = *claim };
-	me->pool = pool_new();
-	me->kept = pool_new();
+	me->pool = pool_new_or_end();
+	me->kept = pool_new_or_end();
 	me->db = db_open(db_settings(config), false);
-	if (me->pool == NULL || me->kept == NULL || me->db == NULL)
-		return false;
 	read_rules(me->kept, me->settings, &me->rules);
-	me->flying = calloc(me->settings->parallel, sizeof(*me->flying));
+	me->flying = memory_zeroed(me->settings->parallel, sizeof(*me->flying));
 	me->transfers = transfers_new(&me->rules);
 	me->store = registry_store_new(config, me->db);
-	if (me->flying == NULL || me->transfers == NULL || me->store == NULL)
-		return false;
+	if (me->transfers == NULL || me->store == NULL)
+		memory_end(0);
 	coherence_join(me->store, host);
 	registry_attach(me->registry, me->store);
-	return true;
 }
 
 static void close_all(struct deliverer *me)
 {
-	if (me->transfers != NULL && me->flying != NULL)
-		deliverer_drop_flights(me);
+	deliverer_drop_flights(me);
 	deliverer_forget(me);
 	transfers_free(&me->transfers);
 	registry_store_free(&me->store);
@@ -215,11 +212,7 @@ int deliverer_run(const struct config *config, struct shared *host, const struct
 	int pause_ms;
 
 	signals_stop_by(on_stop);
-	if (!open_all(&me, config, host, claim)) {
-		log_error("no memory for webhooks");
-		close_all(&me);
-		return EX_OSERR;
-	}
+	open_all(&me, config, host, claim);
 	while (!stop) {
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());

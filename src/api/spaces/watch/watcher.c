@@ -7,6 +7,7 @@
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
 #include "auth/core/auth.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
@@ -156,7 +157,7 @@ static void add_known(struct watcher *watcher, uint64_t id, enum known_state sta
 		struct known *more = reallocarray(watcher->known, room, sizeof(*more));
 		// Without the entry the client would get wrong events. All its clients connect again if the process ends.
 		if (more == NULL)
-			abort();
+			memory_end(room * sizeof(*more));
 		watcher->known = more;
 		watcher->known_room = room;
 	}
