@@ -171,6 +171,15 @@ subtest 'tenure tier' => sub {
     $tool->ends(5, qw(tier delete iron --yes), '--etag', $etag);
     $tool->ends(0, qw(tier set iron max_resources:=null));
     ok !exists $tool->json(qw(tier show iron))->{max_resources}, 'null removes the limit';
+    my $hints = sub { my ($code, @words) = @_; return [ $tool->ends($code, @words)->{err} =~ /^tenure:   (.*)$/mg ] };
+    is_deeply $hints->(65, qw(tier set iron max_resources=500 description=7)), ['max_resources=500 sets a string, max_resources:=500 sets a number'],
+        'what the command line could have said';
+    is_deeply $hints->(65, qw(tier set iron max_resources=many)), ['max_resources=VALUE sets a string, max_resources:=JSON any value, such as 3, true or ["a"]'],
+        '... without a value to show';
+    is_deeply $hints->(65, qw(tier set iron max_resources:=-1 description=7)), [], 'not where the kind is right';
+    is_deeply $hints->(65, qw(tier set iron description:=5 name=iron)), [], 'not where a string is wanted';
+    $tool->ends(0, qw(webhook set hook url=https://example.com/ -t t1));
+    is_deeply $hints->(65, qw(webhook set hook paused=true -t t1 --no-etag)), ['paused=true sets a string, paused:=true sets true or false'], 'of webhooks';
     $tool->ends(4, qw(tier delete standard --yes --no-etag));
     $tool->ends(0, qw(tier delete iron --yes --no-etag));
     $tool->ends(1, qw(tier show iron));

@@ -83,6 +83,7 @@ struct cli {
 	const char *options[OPT__COUNT]; // values; "" for a switch; NULL if not given
 	struct given *given;             // the field options in their order
 	size_t n_given;
+	struct assigned *assigned;       // the arguments NAME=VALUE, last first
 	const char *url;
 	const char *tenant; // NULL: none was given
 	enum format format;
@@ -102,6 +103,13 @@ int cli_fail_no_tenant(void);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Prints why a call failed, with label, and returns the exit code for that.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
+
+// ---- kind_hint.c
+
+// Notes that an argument of the command line sets the member `name`, a path, to a string.
+void cli_note_string(struct cli *cli, struct str name, struct str value);
+// Prints what NAME:=JSON would set, for each noted member of which this error of the service says that it must not be a string.
+void cli_hint_kinds(struct cli *cli, const char *text);
 
 // ---- command_table.c
 

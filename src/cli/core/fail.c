@@ -86,6 +86,8 @@ int cli_fail_status(struct cli *cli, enum tenure_status status, const char *labe
 	const char *text = tenure_error_text(cli->client), *member;
 
 	cli_fail(0, "%s: %s", label, text[0] != '\0' ? text : tenure_status_text(status));
+	if (status == TENURE_REFUSED)
+		cli_hint_kinds(cli, text);
 	if (status == TENURE_BLOCKED)
 		tell_blockers(cli);
 	if (status == TENURE_MOVED && tenure_error_location(cli->client) != NULL && strstr(text, "http") == NULL)

@@ -97,6 +97,7 @@ bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, s
 	}
 	if (json)
 		return cli_input_parse(cli, given, word, value) == EX_OK;
+	cli_note_string(cli, *name, given);
 	*value = doc_new_string(cli->pool, given);
 	return true;
 }
