@@ -56,7 +56,7 @@ LIMIT 1;
 -- The namespaces that a move deleted, as it merged them; their present state; and which other one has their address now.
 -- @statement undo_merged
 -- @in request_id bytes, namespaces uint, limit uint
--- @out tenant_id uint, name text, uid bytes, owner_id uint null, changed uint null, taken uint null
+-- @out tenant_id uint, name text null, uid bytes, owner_id uint null, changed uint null, taken uint null
 SELECT c.tenant_id, c.name, c.uid, r.tenant_id AS owner_id, r.changed, n.id AS taken
 FROM changes c FORCE INDEX (request)
 LEFT JOIN resources r ON r.id = c.resource_id

@@ -40,6 +40,7 @@ struct mover {
 	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
 	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is ""
 	char refused[1024];
+	uint64_t refused_count; // with it: how many resources it would have moved
 };
 
 static void mover_close(struct mover *mover)
@@ -192,13 +193,16 @@ static enum db_verdict run_claimed(void *arg)
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
-	if (mover->refused[0] != '\0')
+	if (mover->refused[0] != '\0') {
+		count = mover->refused_count;
 		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%s", mover->refused);
-	else
+	} else {
 		outcome = carry_out(mover, move, &count);
+	}
 	if (mover->again) {
 		struct str detail = mover->registry->problem->detail;
 		(void)snprintf(mover->refused, sizeof(mover->refused), "%.*s", STR_ARG(detail));
+		mover->refused_count = count;
 		return DB_ROLLBACK;
 	}
 	mover->counter = outcome == OUTCOME_SEE_OTHER ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
