@@ -25,14 +25,16 @@ WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern 
   AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
 
 -- A term. kind 0: there is none; 1: the member is a string that matches the pattern; 2: the JSON text of the member is that
--- word (same 1), or is not (same 0); 3: the member is a string of the array text; 4: it is the string text, or the tenant has that name. JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
--- and gives NULL where something behind the member is nested too deep.
+-- word (same 1), or is not (same 0); 3: the member is a string of the array text; 4: it is the string text, or the tenant has that name.
+-- No term names a column of the tenants t, for which each resource that does not match would be joined first. JSON_VALUE, JSON_EXISTS and
+-- JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it, and gives NULL where something behind the member is nested
+-- too deep.
 -- @group search_term kind uint, path text, text text, same uint
 -- @fragment search_term
 AND CASE :$.kind WHEN 0 THEN 1
-  WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND COALESCE(JSON_TYPE(JSON_EXTRACT(r.body, :$.path)), 'STRING') = 'STRING'
+  WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND NULLIF(JSON_TYPE(JSON_EXTRACT(r.body, :$.path)), 'STRING') IS NULL
   WHEN 3 THEN JSON_CONTAINS(:$.text, JSON_QUOTE(JSON_VALUE(r.body, :$.path)))
-  WHEN 4 THEN t.name = :$.text OR JSON_VALUE(r.body, :$.path) = :$.text COLLATE utf8mb4_nopad_bin
+  WHEN 4 THEN r.tenant_id = (SELECT id FROM tenants WHERE name = :$.text AND live = 1) OR JSON_VALUE(r.body, :$.path) = BINARY :$.text
   ELSE IF(JSON_EXISTS(r.body, :$.path), JSON_CONTAINS(r.body, :$.text, :$.path), :$.text = 'null') = :$.same END
 
 -- @choice search_terms
