@@ -17,7 +17,6 @@ static struct control *control_area(const struct shared *shared)
 
 void control_set_log_level(const struct shared *shared, bool is_set, enum log_level level)
 {
-	assert(!is_set || level <= LOG_LEVEL_DEBUG);
 	atomic_store(&control_area(shared)->log_level, is_set ? (uint32_t)level + 1 : 0);
 }
 
