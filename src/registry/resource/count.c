@@ -14,7 +14,7 @@ struct db_call tenant_count_up_call(struct registry *registry, const struct lock
 		.most = owner->has_limit ? owner->max_resources : INT64_MAX,
 	};
 
-	assert(db_txn_writes(registry->db) && owner->id != 0 && n > 0);
+	assert(db_txn_writes(registry->db) && owner->id != 0);
 	return sql_count_up_call(registry->pool, &in);
 }
 
