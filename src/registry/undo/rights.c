@@ -15,7 +15,7 @@ static bool is_policy(const struct sql_undo_rows_row *row)
 	return str_eq(row->verb, STR("updated")) && str_eq(row->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
 }
 
-// What providers have is an operator's: a tenant does not even see it.
+// Inventories, aggregates and allocations of providers are changed by operators alone: a tenant does not even see them.
 static bool is_about_providers(const struct undo *undo)
 {
 	for (size_t i = 0; i < undo->rows.n; i++)
