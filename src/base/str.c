@@ -274,6 +274,15 @@ bool str_utf8_ok(struct str s, size_t *bad)
 	return true;
 }
 
+struct str str_utf8_head(struct str s, size_t most)
+{
+	size_t n = s.n < most ? s.n : most;
+
+	while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_part(s, 0, n);
+}
+
 size_t str_utf8_length(struct str s)
 {
 	size_t points = 0;

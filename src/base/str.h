@@ -95,6 +95,8 @@ int str_hex_digit(char c);
 // Is s well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF)? If not, *bad (unless NULL) is the
 // offset of the first bad byte. NUL bytes are well-formed.
 bool str_utf8_ok(struct str s, size_t *bad);
+// The longest beginning of s that has at most so many bytes and cuts no character of well-formed UTF-8.
+struct str str_utf8_head(struct str s, size_t most);
 // Number of code points in well-formed UTF-8.
 size_t str_utf8_length(struct str s);
 

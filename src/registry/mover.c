@@ -38,8 +38,9 @@ struct mover {
 	const struct shared *host; // NULL: none
 	enum metrics_counter counter; // of the present move's end
 	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
-	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is ""
+	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is empty
 	char refused[1024];
+	size_t refused_n;
 	uint64_t refused_count; // with it: how many resources it would have moved
 };
 
@@ -193,15 +194,16 @@ static enum db_verdict run_claimed(void *arg)
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
-	if (mover->refused[0] != '\0') {
+	if (mover->refused_n > 0) {
 		count = mover->refused_count;
-		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%s", mover->refused);
+		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%.*s", (int)mover->refused_n, mover->refused);
 	} else {
 		outcome = carry_out(mover, move, &count);
 	}
 	if (mover->again) {
-		struct str detail = mover->registry->problem->detail;
-		(void)snprintf(mover->refused, sizeof(mover->refused), "%.*s", STR_ARG(detail));
+		struct str detail = str_utf8_head(mover->registry->problem->detail, sizeof(mover->refused));
+		memcpy(mover->refused, detail.p, detail.n);
+		mover->refused_n = detail.n;
 		mover->refused_count = count;
 		return DB_ROLLBACK;
 	}
@@ -233,7 +235,7 @@ static bool run_move(struct mover *mover, const struct uuid *uid)
 {
 	bool answered;
 
-	mover->refused[0] = '\0';
+	mover->refused_n = 0;
 	do
 		answered = registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) == OUTCOME_OK &&
 			db_txn_run(mover->db, DB_WRITE, uid, run_claimed, mover) == DB_OK;

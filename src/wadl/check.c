@@ -43,11 +43,7 @@ static enum outcome refuse_unknown(const struct checking *checking, struct str n
 	struct buf text = buf_new(checking->pool, 128);
 	const char *between = "; it takes ";
 
-	// The name is cut between two characters, never within one.
-	struct str shown = str_part(name, 0, NAME_SHOWN);
-	while (shown.n > 0 && shown.n < name.n && ((unsigned char)name.p[shown.n] & 0xc0) == 0x80)
-		shown.n--;
-	buf_addf(&text, "this call has no parameter \"%.*s\"", STR_ARG(shown));
+	buf_addf(&text, "this call has no parameter \"%.*s\"", STR_ARG(str_utf8_head(name, NAME_SHOWN)));
 	for (size_t i = 0; i < method->n_params; i++) {
 		if (method->params[i].style != PARAM_QUERY)
 			continue;

@@ -162,6 +162,12 @@ static void utf8(void)
 	// The byte beyond the end would complete the sequence: it must not be read.
 	ok(!str_utf8_ok(str_n("\xe2\x88\x91", 2), NULL), "nothing beyond the end is read");
 	is_int((long long)str_utf8_length(STR("a\xc3\xa9\xe2\x88\x91\xf0\x9f\x90\x98")), 4, "code points are counted");
+
+	static const size_t heads[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10 };
+	for (size_t most = 0; most < COUNT_OF(heads); most++)
+		is_int((long long)str_utf8_head(STR("a\xc3\xa9\xe2\x88\x91\xf0\x9f\x90\x98"), most).n, (long long)heads[most],
+			"of %zu bytes at most, no character is cut", most);
+	is_int((long long)str_utf8_head(STR("\x80\x80\x80\x80"), 2).n, 0, "... and bytes that are none end it");
 }
 
 int main(void)

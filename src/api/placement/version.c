@@ -54,10 +54,10 @@ static enum outcome read_version(struct call *call)
 	else if (text.p != NULL && !parse_version(text, &major, &minor))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"invalid version string: %.*s; it must be \"latest\" or a version from 1.%d to 1.%d",
-			STR_ARG(placement_shorten(text, SHOWN)), VERSION_MIN, VERSION_MAX);
+			STR_ARG(str_utf8_head(text, SHOWN)), VERSION_MIN, VERSION_MAX);
 	if (major != 1 || minor > VERSION_MAX)
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s",
-			STR_ARG(placement_shorten(text, SHOWN)));
+			STR_ARG(str_utf8_head(text, SHOWN)));
 	call->version = (unsigned)minor;
 	return OUTCOME_OK;
 }
@@ -157,7 +157,7 @@ static enum outcome check_media(struct call *call)
 
 	if (takes_json(call) && !media_is(request->content_type, "application/json"))
 		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA, "The media type %.*s is not supported, use application/json",
-			STR_ARG(request->content_type.n > 0 ? placement_shorten(request->content_type, SHOWN) : STR("None")));
+			STR_ARG(request->content_type.n > 0 ? str_utf8_head(request->content_type, SHOWN) : STR("None")));
 	if (request->method == METHOD_GET && method->n_produces > 0 &&
 	    media_choose(request_header(request, "accept"), method->produces, method->n_produces) < 0)
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Only application/json is provided");

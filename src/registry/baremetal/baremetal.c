@@ -332,13 +332,9 @@ const char *baremetal_article(const char *noun, bool begins)
 
 struct str baremetal_excerpt(struct pool *pool, struct str text)
 {
-	size_t n = EXCERPT_MAX;
-
 	if (text.n <= EXCERPT_MAX)
 		return text;
-	while (n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_printf(pool, "%.*s…", (int)n, text.p);
+	return str_printf(pool, "%.*s…", STR_ARG(str_utf8_head(text, EXCERPT_MAX)));
 }
 
 struct str baremetal_list(struct pool *pool, const char *const *words)

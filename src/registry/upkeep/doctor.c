@@ -44,11 +44,9 @@ static void note_findings(struct examination *examination, uint64_t n, struct st
 	examination->found += n;
 	if (n == 0 || examination->example[0] != '\0')
 		return;
-	size_t bytes = example.n < DOCTOR_EXAMPLE_MAX ? example.n : DOCTOR_EXAMPLE_MAX - 1;
-	while (bytes < example.n && bytes > 0 && ((unsigned char)example.p[bytes] & 0xC0) == 0x80)
-		bytes--;
-	memcpy(examination->example, example.p, bytes);
-	examination->example[bytes] = '\0';
+	struct str kept = str_utf8_head(example, DOCTOR_EXAMPLE_MAX - 1);
+	memcpy(examination->example, kept.p, kept.n);
+	examination->example[kept.n] = '\0';
 }
 
 static enum outcome by_statement(struct examination *examination, const struct check *check)

@@ -11,11 +11,8 @@ struct str json_clipped(struct pool *pool, struct str s)
 {
 	if (s.n <= CLIP_BYTES)
 		return s;
-	size_t n = CLIP_BYTES;
-	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
 	struct buf out = buf_new(pool, CLIP_BYTES + 3);
-	buf_add(&out, str_part(s, 0, n));
+	buf_add(&out, str_utf8_head(s, CLIP_BYTES));
 	BUF_LIT(&out, "…");
 	return buf_str(&out);
 }

@@ -184,10 +184,7 @@ struct str field_shown(struct pool *pool, const struct doc *value)
 	add_value(&out, value);
 	if (out.n <= SHOWN)
 		return buf_str(&out);
-	size_t n = SHOWN;
-	while (n > 0 && ((unsigned char)out.p[n] & 0xc0) == 0x80)
-		n--;
-	out.n = n;
+	out.n = str_utf8_head(buf_str(&out), SHOWN).n;
 	BUF_LIT(&out, "…");
 	return buf_str(&out);
 }

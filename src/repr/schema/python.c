@@ -22,22 +22,12 @@ static void add_escaped(struct buf *out, char c, char quote)
 	}
 }
 
-// The first n bytes at most, cut between characters.
-static struct str beginning(struct str s, size_t n)
-{
-	if (s.n <= n)
-		return s;
-	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_part(s, 0, n);
-}
-
 // Adds s in single quotes, or in double quotes if it has single quotes and no double ones.
 void json_schema_python_add_string(struct buf *out, struct str s)
 {
 	char quote = str_find(s, '\'', 0) < s.n && str_find(s, '"', 0) == s.n ? '"' : '\'';
 
-	s = beginning(s, PYTHON_SHOWN);
+	s = str_utf8_head(s, PYTHON_SHOWN);
 	buf_addc(out, quote);
 	for (size_t i = 0; i < s.n; i++)
 		add_escaped(out, s.p[i], quote);
@@ -104,7 +94,7 @@ void json_schema_python_add(struct buf *out, const struct doc *doc)
 	add_value(out, doc, from + PYTHON_SHOWN);
 	if (out->n <= from + PYTHON_SHOWN)
 		return;
-	out->n = from + beginning(str_n(out->p + from, out->n - from), PYTHON_SHOWN).n;
+	out->n = from + str_utf8_head(str_n(out->p + from, out->n - from), PYTHON_SHOWN).n;
 	BUF_LIT(out, "...");
 }
 

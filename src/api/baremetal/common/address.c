@@ -26,12 +26,7 @@ static struct str mount_point(struct call *call)
 
 struct str baremetal_shorten(struct str text)
 {
-	struct str shown = str_part(text, 0, SHOWN);
-
-	// The text is cut between two characters, never within one.
-	while (shown.n > 0 && shown.n < text.n && ((unsigned char)text.p[shown.n] & 0xc0) == 0x80)
-		shown.n--;
-	return shown;
+	return str_utf8_head(text, SHOWN);
 }
 
 struct str baremetal_url(struct call *call, struct str path)

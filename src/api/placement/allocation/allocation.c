@@ -18,7 +18,7 @@ static enum outcome consumer_uid(struct call *call, struct uuid *uid)
 
 	if (placement_uuid_parse(text, uid))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_ARG(placement_shorten(text, 255)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_ARG(str_utf8_head(text, 255)));
 }
 
 struct gathering {
@@ -90,7 +90,7 @@ static enum outcome check_pairs(struct gathering *all)
 		if (compare_allocations(&all->list[i - 1], &all->list[i]) == 0)
 			return call_fail(all->call, OUTCOME_BAD_DOCUMENT,
 				"Allocation of %.*s for resource provider '%.*s' is there twice.",
-				STR_ARG(placement_shorten(all->list[i].class, 255)), STR_ARG(uuid_str(all->call->pool,
+				STR_ARG(str_utf8_head(all->list[i].class, 255)), STR_ARG(uuid_str(all->call->pool,
 				all->list[i].provider)));
 	}
 	if (all->too_much)
@@ -195,7 +195,7 @@ enum outcome delete_allocations(struct call *call)
 	// An id that can't be a consumer's has no allocations.
 	if (!placement_uuid_parse(call_param(call, "consumer_uuid"), &consumer))
 		return call_fail(call, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
-			STR_ARG(placement_shorten(call_param(call, "consumer_uuid"), 255)));
+			STR_ARG(str_utf8_head(call_param(call, "consumer_uuid"), 255)));
 	return allocations_delete(call->registry, &consumer);
 }
 

@@ -170,7 +170,7 @@ static enum outcome take_in_tree(struct group *group, struct str value)
 	if (!placement_uuid_parse(str_trim(value), uuid))
 		return call_fail(group->terms.call, OUTCOME_BAD_PARAMETER,
 			"Invalid query string parameters: Expected 'in_tree' parameter to be a format of uuid. Got: %.*s",
-			STR_ARG(placement_shorten(value, SHOWN)));
+			STR_ARG(str_utf8_head(value, SHOWN)));
 	group->in_tree = uuid;
 	return OUTCOME_OK;
 }
@@ -263,7 +263,7 @@ static enum outcome take_root_required(struct reading *reading, struct str value
 		if (root->requirements[i].n > 1 || str_starts(value, STR("in:")))
 			return call_fail(call, OUTCOME_BAD_PARAMETER,
 				"Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since "
-				"microversion 1.39. Got: %.*s", STR_ARG(placement_shorten(value, SHOWN)));
+				"microversion 1.39. Got: %.*s", STR_ARG(str_utf8_head(value, SHOWN)));
 	}
 	struct str conflicts = conflicts_of(root);
 	if (conflicts.p == NULL)
@@ -336,7 +336,7 @@ static bool names_suffix(const struct reading *reading, struct str suffix)
 
 static void add_quoted(struct buf *out, struct str item)
 {
-	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_ARG(placement_shorten(item, SHOWN)));
+	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_ARG(str_utf8_head(item, SHOWN)));
 }
 
 static enum outcome check_subtrees(struct reading *reading)

@@ -54,15 +54,6 @@ const struct json_rule uuid_format = { "uuid", is_uuid_like, NULL };
 
 // ---- bodies and queries
 
-struct str placement_shorten(struct str text, size_t n)
-{
-	if (text.n <= n)
-		return text;
-	while (n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_part(text, 0, n);
-}
-
 enum outcome placement_read_body(struct call *call, const struct json_schema *schema, const struct doc **body)
 {
 	const struct doc_limits limits = {

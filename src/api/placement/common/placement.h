@@ -54,8 +54,6 @@ enum outcome placement_read_body(struct call *call, const struct json_schema *sc
 // The same for the query, as an object of strings; if a parameter is given twice the last one counts. OUTCOME_OK, or
 // OUTCOME_BAD_PARAMETER with call->problem set.
 enum outcome placement_read_query(struct call *call, const struct json_schema *schema, const struct doc **query);
-// A client's text as error texts repeat it: at most n bytes, cut between characters.
-struct str placement_shorten(struct str text, size_t n);
 // A member of what was read; STR_NONE if it is absent or null.
 struct str placement_member_str(const struct doc *object, const char *name);
 // A member that is an integer by its schema; preset if it is absent.

@@ -86,7 +86,7 @@ static void add_detail(struct call *call, struct buf *out, enum outcome outcome,
 		buf_add(out, str_c(sentence));
 	else
 		buf_addf(out, "The method %.*s is not allowed for this resource.",
-			STR_ARG(placement_shorten(call->request.method_text, 32)));
+			STR_ARG(str_utf8_head(call->request.method_text, 32)));
 	buf_addf(out, "\n\n %.*s  ", STR_ARG(message_of(outcome, problem)));
 }
 
