@@ -46,21 +46,10 @@ UPDATE tenant_counts SET resources = resources + $n WHERE tenant_id = $id
 SQL
 }
 
-# Follows a 202 until it ends; the last answer.
-sub follow {
-    my ($accepted) = @_;
-    my $get;
-    Tenure::Instance::wait_until(sub {
-        $get = $admin->get($admin->path_of($accepted->location));
-        return $get->status != 200 || $get->json->{move}{state} =~ /\A(?:done|failed)\z/;
-    }, 120);
-    return $get;
-}
-
 sub done {
     my ($accepted, $tenant, $name) = @_;
     $accepted->is_status(202, $name) or diag $accepted->text;
-    my $end = follow($accepted);
+    my $end = Tenure::Instance::follow($admin, $accepted, 120);
     $end->is_status(303, '... is done') or return diag $end->text;
     is $admin->path_of($end->location), "/v2.0/$tenant", '... see who has it';
     is $instance->sql_value('SELECT COUNT(*) FROM resources r WHERE r.changed <> (SELECT MAX(x.id) FROM changes x WHERE x.resource_id = r.id)'), 0,
@@ -186,7 +175,7 @@ subtest 'looked at again when it is carried out' => sub {
         is $admin->get($admin->path_of($undo->location))->json->{move}{state}, 'queued', 'it waits';
         $later{$what}[0]->();
         kill CONT => @stop;
-        my $end = follow($undo);
+        my $end = Tenure::Instance::follow($admin, $undo, 120);
         $end->is_status(200, 'it fails');
         my $status = $end->json->{move};
         is_deeply [@$status{qw(state reason)}], ['failed', 'blocked'], '... blocked';
@@ -213,7 +202,7 @@ subtest 'two of one request, and a mover that is killed' => sub {
         return ($instance->sql_value("SELECT p.moved FROM moves m JOIN move_progress p ON p.move_id = m.id WHERE m.uid = UNHEX('$uid')") // 0) > 0;
     }, 60), 'the first has begun';
     kill KILL => $instance->movers;
-    my ($first, @others) = sort { $b->status <=> $a->status } map { follow($_) } @undos;
+    my ($first, @others) = sort { $b->status <=> $a->status } map { Tenure::Instance::follow($admin, $_, 120) } @undos;
     $first->is_status(303, 'another mover does one of them');
     is_deeply [map { @{ $_->json->{move} }{qw(state reason)} } @others], ['failed', 'blocked'], 'the other one finds that it was taken back';
     is_deeply [sort { $a <=> $b } map { $instance->count_changes_of($_) } @undos], [0, $instance->count_changes_of($moved)], 'whole, and nothing';

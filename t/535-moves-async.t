@@ -22,24 +22,13 @@ sub scene {
     return ("from$serial", "to$serial");
 }
 
-# Follows a 202 until it ends; the last answer.
-sub follow {
-    my ($accepted) = @_;
-    my $get;
-    Tenure::Instance::wait_until(sub {
-        $get = $admin->get($admin->path_of($accepted->location));
-        return $get->status != 200 || $get->json->{move}{state} =~ /\A(?:done|failed)\z/;
-    });
-    return $get;
-}
-
 subtest 'respond-async' => sub {
     my ($from, $to) = scene();
     my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async');
     $post->is_status(202);
     $post->header_is('Preference-Applied', 'respond-async');
     like $admin->path_of($post->location), qr{\A/v2\.0/\Q$from\E/moves/[0-9a-f-]{36}\z}, 'Location: the move';
-    my $end = follow($post);
+    my $end = Tenure::Instance::follow($admin, $post);
     $end->is_status(303, 'it ends in 303');
     is $admin->path_of($end->location), "/v2.0/$to", 'see the destination';
     is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 3, 'all is there';
@@ -57,7 +46,7 @@ subtest 'one resource' => sub {
     my ($from, $to) = scene();
     my $post = $admin->post("/v2.0/$from/persistentvolumes/p1/action/move?dest=$to", prefer => 'respond-async');
     $post->is_status(202);
-    my $end = follow($post);
+    my $end = Tenure::Instance::follow($admin, $post);
     $end->is_status(303);
     is $admin->path_of($end->location), "/v2.0/$to/persistentvolumes/p1", 'see its new home';
     $admin->get("/v2.0/$from/persistentvolumes/p2")->is_status(200, 'the others stay');
@@ -69,7 +58,7 @@ subtest 'large moves go there by themselves' => sub {
     my $post   = $admin->post("/v2.0/$from/action/move?dest=$to", if_match => $action->etag);
     $post->is_status(202);
     ok !defined $post->header('Preference-Applied'), 'no preference was applied';
-    my $end = follow($post);
+    my $end = Tenure::Instance::follow($admin, $post);
     $end->is_status(303);
     is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 51, 'all is there';
     my ($small_from, $small_to) = scene(50);
@@ -121,7 +110,7 @@ subtest 'looked at again at the end' => sub {
         $admin->get("/v2.0/$from/persistentvolumes/p3")->is_status(200, 'nothing has moved');
         $change->($from, $to);
         kill CONT => @stop;
-        my $end = follow($post);
+        my $end = Tenure::Instance::follow($admin, $post);
         if (!defined $reason) {
             $end->is_status(303, 'moves what is there by then');
             next;
@@ -147,7 +136,7 @@ subtest 'movers die, moves do not' => sub {
     my $post = $admin->post("/v2.0/$from/action/move?dest=$to");
     $post->is_status(202);
     kill KILL => @stop;
-    my $end = follow($post);
+    my $end = Tenure::Instance::follow($admin, $post);
     $end->is_status(303, 'another mover carries it out');
     is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 60, 'all is there';
 };
@@ -162,8 +151,8 @@ subtest 'everything restarts, moves go on' => sub {
     $instance->database('kill');
     $instance->database('start');
     kill KILL => movers();
-    my $end = follow($post);
-    ok Tenure::Instance::wait_until(sub { follow($post)->status == 303 }), 'after the database\'s restart it is carried out'
+    my $end = Tenure::Instance::follow($admin, $post);
+    ok Tenure::Instance::wait_until(sub { Tenure::Instance::follow($admin, $post)->status == 303 }), 'after the database\'s restart it is carried out'
         or diag $end->describe;
     is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 60, 'all is there';
 };
@@ -171,7 +160,7 @@ subtest 'everything restarts, moves go on' => sub {
 subtest 'who may ask' => sub {
     my ($from, $to) = scene();
     my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async');
-    follow($post);
+    Tenure::Instance::follow($admin, $post);
     my ($path) = $admin->path_of($post->location);
     $admin->get($path =~ s/$from/$to/r)->is_problem(404, 'not_found', 'under another tenant it is none');
     $admin->get("/v2.0/$from/moves/00000000-0000-4000-8000-000000000000")->is_problem(404, 'not_found', 'an unknown one');

@@ -42,13 +42,6 @@ SQL
     return;
 }
 
-sub follow {
-    my ($accepted) = @_;
-    my $get;
-    Tenure::Instance::wait_until(sub { $get = $admin->get($admin->path_of($accepted->location)); return $get->status != 200 || $get->json->{move}{state} eq 'failed' }, 7200);
-    return $get;
-}
-
 # Moves n resources by mistake and takes that back; the peaks of the worker and of the mover.
 sub taken_back {
     my ($name, $n) = @_;
@@ -56,7 +49,7 @@ sub taken_back {
     my @before = map { owned($_) } $name, "$name-to";
     my $moved = $admin->post("/v2.0/$name/action/move?dest=$name-to", prefer => 'respond-async');
     my $start = Time::HiRes::time();
-    follow($moved)->is_status(303, "$n are moved");
+    Tenure::Instance::follow($admin, $moved, 7200)->is_status(303, "$n are moved");
     my $moving = Time::HiRes::time() - $start;
     my @processes = (workers_of($instance, 'combined'), $instance->movers);
     reset_peaks(@processes);
@@ -69,7 +62,7 @@ sub taken_back {
     my $undone = $admin->post($path, if_match => $preview->etag);
     $undone->is_status(202);
     my $asking = Time::HiRes::time() - $start - $looking;
-    follow($undone)->is_status(303, 'taken back');
+    Tenure::Instance::follow($admin, $undone, 7200)->is_status(303, 'taken back');
     note sprintf '%d: move %.1f s, preview %.1f s, POST %.1f s, undo %.1f s', $n, $moving, $looking, $asking, Time::HiRes::time() - $start - $looking - $asking;
     is_deeply [map { owned($_) } $name, "$name-to"], \@before, 'all is where it was';
     return map { peak_kb($_) } @processes;

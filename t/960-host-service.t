@@ -104,16 +104,6 @@ subtest 'several on one host, no database' => sub {
     is $code, 64, 'a wrong command line: 64' or diag $text;
 };
 
-sub follow {
-    my ($admin, $accepted) = @_;
-    my $get;
-    Tenure::Instance::wait_until(sub {
-        $get = $admin->get($admin->path_of($accepted->location));
-        return $get->status == 303 || ($get->status == 200 && $get->json->{move}{state} eq 'failed');
-    }, 60);
-    return $get;
-}
-
 sub queue {
     my ($admin, $n) = @_;
     $admin->make_tenant($_) for "from$n", "to$n";
@@ -129,7 +119,7 @@ subtest 'where the web server starts the workers' => sub {
     my $admin    = $instance->admin;
     my $host     = $instance->host_pid;
     ok Tenure::Instance::wait_until(sub { $instance->movers == 1 }), 'the host service has a mover';
-    follow($admin, queue($admin, 1))->is_status(303, 'it carries the move out');
+    Tenure::Instance::follow($admin, queue($admin, 1), 60)->is_status(303, 'it carries the move out');
     my ($code, $text) = $instance->manage('doctor');
     is $code, 0, 'doctor finds nothing';
     unlike $text, qr/host service/, 'and has nothing to say of the service';
@@ -149,7 +139,7 @@ subtest 'where the web server starts the workers' => sub {
     ok logged("$instance->{dir}/log/host.log", qr/: reloaded/), 'a reload while the database is away';
     $instance->database('start');
     ok Tenure::Instance::wait_until(sub { $admin->get('/healthz')->status == 200 }), 'the database is back';
-    follow($admin, queue($admin, 2))->is_status(303, 'so are the moves');
+    Tenure::Instance::follow($admin, queue($admin, 2), 60)->is_status(303, 'so are the moves');
     cmp_ok scalar(() = $instance->log_text('host') =~ /^/mg), '<', 20, 'and the log is short' or diag $instance->log_text('host');
 
     kill TERM => $host;
@@ -180,7 +170,7 @@ subtest 'where the web server starts the workers' => sub {
     $instance->sql('DELETE FROM webhooks');
     $instance->sql('DELETE FROM webhook_cursors');
     is $code, 0, 'though the data are consistent';
-    follow($admin, queue($admin, 3))->is_status(303, 'a worker has a move carried out, too');
+    Tenure::Instance::follow($admin, queue($admin, 3), 60)->is_status(303, 'a worker has a move carried out, too');
 };
 
 done_testing;

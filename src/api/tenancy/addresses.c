@@ -99,6 +99,17 @@ struct str tenant_path(struct call *call, struct str tenant)
 	return buf_str(&path);
 }
 
+void tenancy_keep_params(const struct call *call, const char *const *names, size_t n, struct buf *url)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct str value = call_param(call, names[i]);
+		if (value.p == NULL)
+			continue;
+		buf_addf(url, "&%s=", names[i]);
+		uri_add_value(url, value);
+	}
+}
+
 struct str tenancy_next_url(struct call *call, struct str path, uint64_t limit, struct str marker)
 {
 	struct buf url = buf_new(call->pool, 128);

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "http/uri.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/change_list.h"
 
@@ -163,7 +162,7 @@ static enum outcome read_query(struct call *call, struct change_query *query)
 // The address of the next page: the same query from another change on.
 static struct str next_url(struct call *call, struct str path, const struct change_query *query, uint64_t next)
 {
-	static const char *const kept[] = { "order", "limit", "actor", "verb", "type", "resource", "from", "to", "text" };
+	static const char *const kept[] = { "limit", "actor", "verb", "type", "resource", "from", "to", "text" };
 	struct buf url = buf_new(call->pool, 256);
 	uint64_t above = query->newest_first ? query->above : next, below = query->newest_first ? next : query->below;
 
@@ -172,13 +171,9 @@ static struct str next_url(struct call *call, struct str path, const struct chan
 		buf_addf(&url, "?after=%llu", (unsigned long long)above);
 	if (below < INT64_MAX)
 		buf_addf(&url, "%cbefore=%llu", above > 0 || !query->newest_first ? '&' : '?', (unsigned long long)below);
-	for (size_t i = 0; i < COUNT_OF(kept); i++) {
-		struct str value = call_param(call, kept[i]);
-		if (value.p == NULL || (i == 0 && !query->newest_first))
-			continue;
-		buf_addf(&url, "&%s=", kept[i]);
-		uri_add_value(&url, value);
-	}
+	if (query->newest_first)
+		BUF_LIT(&url, "&order=newest");
+	tenancy_keep_params(call, kept, COUNT_OF(kept), &url);
 	return call_url(call, buf_str(&url));
 }
 

@@ -6,7 +6,6 @@
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
-#include "http/uri.h"
 #include "registry/resource/resource.h"
 #include "registry/resource/selection.h"
 #include "registry/type/type.h"
@@ -39,13 +38,7 @@ static struct str next_url(struct call *call, const struct resource_query *query
 
 	buf_addf(&url, "%.*s/resources", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL))));
 	tenancy_keep_list(call, query, marker, &url);
-	for (size_t i = 0; i < COUNT_OF(kept); i++) {
-		struct str value = call_param(call, kept[i]);
-		if (value.p == NULL)
-			continue;
-		buf_addf(&url, "&%s=", kept[i]);
-		uri_add_value(&url, value);
-	}
+	tenancy_keep_params(call, kept, COUNT_OF(kept), &url);
 	return call_url(call, buf_str(&url));
 }
 

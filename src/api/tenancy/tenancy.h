@@ -61,6 +61,8 @@ enum outcome address_read_path(struct call *call, struct str path, struct addres
 // The path of a resource, "/v2.0/t/namespaces/default/configmaps/c1", with each part encoded.
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
 struct str tenant_path(struct call *call, struct str tenant);
+// Appends "&NAME=VALUE" for each of these parameters that the request has.
+void tenancy_keep_params(const struct call *call, const char *const *names, size_t n, struct buf *url);
 // The URL of the next page of the list at that path.
 struct str tenancy_next_url(struct call *call, struct str path, uint64_t limit, struct str marker);
 // May the caller read resources of that tenant?

@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "http/uri.h"
 #include "registry/core/settings.h"
 #include "registry/tenant/tenant.h"
 #include "registry/usage/usage_list.h"
@@ -148,13 +147,7 @@ static struct str next_url(struct call *call, struct str path, const struct usag
 	buf_addf(&url, "?marker=%llu.%llu.%lld&from=%.*s&to=%.*s", (unsigned long long)place->tenant_id,
 		(unsigned long long)place->type_id, (long long)place->until_us,
 		STR_ARG(document_time_text(call->pool, query->since_us)), STR_ARG(document_time_text(call->pool, query->until_us)));
-	for (size_t i = 0; i < COUNT_OF(kept); i++) {
-		struct str value = call_param(call, kept[i]);
-		if (value.p == NULL)
-			continue;
-		buf_addf(&url, "&%s=", kept[i]);
-		uri_add_value(&url, value);
-	}
+	tenancy_keep_params(call, kept, COUNT_OF(kept), &url);
 	return call_url(call, buf_str(&url));
 }
 

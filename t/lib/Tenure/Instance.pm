@@ -323,6 +323,17 @@ sub wait_until {
     return 0;
 }
 
+# Follows a 202 until the move ends, for half a minute or so many seconds; the last answer.
+sub follow {
+    my ($client, $accepted, $seconds) = @_;
+    my $get;
+    wait_until(sub {
+        $get = $client->get($client->path_of($accepted->location));
+        return $get->status != 200 || $get->json->{move}{state} =~ /\A(?:done|failed)\z/;
+    }, $seconds);
+    return $get;
+}
+
 # The line of the endpoint's access log for that answer; '' if there is none within half a minute. A worker writes the line after
 # the answer is with the client.
 sub access_line {
