@@ -93,6 +93,9 @@ subtest 'the earlier primary returns, and takes changes' => sub {
     is $servers->value(2, q(SELECT COUNT(*) FROM resources WHERE name LIKE 'back%'), 'tenure'), 20, '... but all by the new one';
     is status(), 1, 'status says so by its exit code';
     like $text, qr/it takes changes, and is not the writer: SET GLOBAL read_only = ON/, '... and in words';
+    my ($one, $two) = map { quotemeta $servers->value($_, 'SELECT CONCAT(@@hostname, ":", @@port)') } 1, 2;
+    ok Tenure::Instance::wait_until(sub { $instance->log_text('host') =~ /node $one takes changes, and $two is the writer: SET GLOBAL read_only = ON there$/m }),
+        'the log of the host service has it, too' or diag $instance->log_text('host');
 };
 
 $load->stop;

@@ -154,6 +154,19 @@ subtest 'check_tenure' => sub {
         is $code, 3, "@$_: unknown" or diag $said;
     }
 
+    {
+        local $ENV{PATH} = '/usr/bin:/bin';
+        ($code, $said) = Tenure::Run::run("$source/scripts/check_tenure", '--manage', 'tenure-manage-elsewhere');
+        is $code, 3, 'where tenure-manage is nowhere';
+        like $said, qr/\ATENURE UNKNOWN - can't run tenure-manage-elsewhere: No such file or directory; --manage says where it is$/, 'it says what it looked for';
+    }
+    ($code, $said) = check('-V');
+    is "$code $said", '0 check_tenure, ' . ($instance->manage('--version'))[1], 'the version';
+    is +($instance->manage('maintenance', 'on', '--reason', 'try'))[0], 0, 'maintenance';
+    like becomes(1, qr/changes have been stopped for maintenance/, 'is seen'), qr/ maintenance=[1-9]\d*s;0;86400;0 /, '... with the time that it has taken';
+    is +($instance->manage('maintenance', 'off'))[0], 0, '... and over';
+    like becomes(0, qr/OK/, '... which is seen, too'), qr/ maintenance=0s;0;86400;0 /, '... as 0, so that there is a figure each time';
+
     my $half = sub { my ($sql) = @_; $instance->sql($sql) };
     $admin->make_tenant('dest');
     $admin->make('/v2.0/acme/persistentvolumes/p');

@@ -334,6 +334,17 @@ bool log_access_open(const char *path)
 	return true;
 }
 
+bool log_access_moved(const char *path)
+{
+	struct stat mine, there;
+
+	if (out.access_fd <= STDERR_FILENO || fstat(out.access_fd, &mine) != 0)
+		return false;
+	if (stat(path, &there) != 0)
+		return errno == ENOENT;
+	return there.st_ino != mine.st_ino || there.st_dev != mine.st_dev;
+}
+
 static bool is_ended(struct str line)
 {
 	return line.n > 0 && line.p[line.n - 1] == '\n';

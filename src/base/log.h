@@ -29,6 +29,8 @@ bool log_level_parse(struct str text, enum log_level *level);
 // Opens the file, or opens it again after rotation. Path "" closes it, "stderr" writes to stderr. False with errno if the file
 // can't be opened; the old file stays in use then.
 bool log_access_open(const char *path);
+// Is the open file no longer the one at that path, because a rotation has moved it away? False if none is open, or stderr.
+bool log_access_moved(const char *path);
 // Writes one line, after the lines that log_access_later() put off. Does nothing if there is no access log.
 void log_access(struct str line);
 // Like log_access(), but the line may be put off and written together with others, up to 4096 bytes. The caller calls

@@ -29,7 +29,7 @@
 #include "server/wire/fcgi.h"
 #include "server/worker.h"
 
-enum { TICK_MS = 1000 };
+enum { TICK_MS = 1000, ROTATION_S = 5 };
 
 struct worker {
 	const struct setup *setup;
@@ -46,6 +46,7 @@ struct worker {
 	const struct shared *host; // memory shared by the processes of the host; NULL: none
 	struct limits *limits;
 	struct child_life *life; // NULL: there is no master
+	int64_t rotation_us;     // when alone: clock_tick_us() at which it looks next whether its access log was moved away
 };
 
 // Opens no connection to the database: the first answer may not need one, and would have to wait for it.
@@ -131,6 +132,17 @@ static void look_after_mover(struct worker *worker)
 		mover_kick(&worker->kick, worker->setup->config, worker->host);
 }
 
+// logrotate knows no process of a web server's, and can send it no signal.
+static void look_after_log(struct worker *worker)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (!worker->alone || now_us < worker->rotation_us)
+		return;
+	worker->rotation_us = now_us + ROTATION_S * INT64_C(1000000);
+	setup_follow_rotation(worker->setup);
+}
+
 // Hands the connection to the watch process. If that fails the answer has ended, so the watch no longer counts.
 static void hand_over(struct worker *worker)
 {
@@ -149,6 +161,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 		atomic_store(&worker->life->busy_us, clock_tick_us());
 	metrics_process_value(worker->host, 1);
 	control_apply(worker->host);
+	look_after_log(worker);
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->handover.p != NULL && call->response.status == 200)

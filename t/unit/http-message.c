@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "http/response.h"
 #include "tap.h"
+#include "logged.h"
 
 static void test_methods(void)
 {
@@ -88,8 +89,10 @@ static void test_response(struct pool *pool)
 	is_int((long long)response->n_headers, 3, "add adds");
 	response_set(response, "X-Evil", STR("a\r\nSet-Cookie: x\0y"));
 	is_str(response_get(response, "X-Evil"), "a  Set-Cookie: x y", "no line ends in a value");
+	logged_begin();
 	for (int i = 0; i < 2 * RESPONSE_MAX_HEADERS; i++)
 		response_add(response, "X-Many", STR("1"));
+	ok(logged_end_has("response header X-Many dropped: there are "), "a header too many is logged");
 	is_int((long long)response->n_headers, RESPONSE_MAX_HEADERS, "never more than there is room for");
 	response->status = 200;
 	response_reset(response, pool);

@@ -9,6 +9,7 @@
 #include "server/watch/share.h"
 #include "api/spaces/watch/watcher.h"
 #include "tap.h"
+#include "logged.h"
 
 // Of a watcher these functions ask the tenant alone.
 struct watcher {
@@ -84,7 +85,9 @@ static void too_much(void)
 	add(&list[1], WATCH_ALL_WAITING_MAX / 2);
 	add(&list[2], WATCH_ALL_WAITING_MAX / 4 - 1000);
 	ok(!list[0].gone && !list[1].gone && !list[2].gone, "nobody is closed while there is room");
+	logged_begin();
 	add(&list[2], 2000);
+	ok(logged_end_has("watches: a client of tenant \"acme\" has not taken "), "it is logged whose client is closed");
 	ok(list[1].gone, "the client for whom most waits is closed");
 	ok(stream_waiting(&list[1].stream) == 0, "and what waits for it is dropped");
 	ok(!list[0].gone && !list[2].gone, "the others are not");
@@ -94,7 +97,7 @@ static void too_much(void)
 
 int main(void)
 {
-	log_open("watch-share", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	log_open("watch-share", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
 	for (int i = 0; i < 3; i++)
 		stream_open(&list[i].stream, dup(0), 1);
 	cpu_time();

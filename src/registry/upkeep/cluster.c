@@ -327,7 +327,7 @@ void cluster_glance(struct cluster *cluster)
 		if (i == last)
 			continue;
 		look_at(cluster, &cluster->nodes[i]);
-		if (cluster_is_usable(&cluster->nodes[i]))
+		if (cluster->nodes[i].galera && cluster_is_usable(&cluster->nodes[i]))
 			others = i;
 	}
 	if (last < cluster->n && (others == cluster->n || !knows_all_members(cluster, others)))

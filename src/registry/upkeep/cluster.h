@@ -80,7 +80,8 @@ void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
 void cluster_look(struct cluster *cluster);
 // The same for a caller that looks repeatedly, and may have to switch. It does not ask the node that was the writer at the last look if all
-// members of the others' component have answered: that node is no member then, and one that is stopping may keep callers waiting.
+// members of the others' component have answered: that node is no member then, and one that is stopping may keep callers waiting. Without
+// Galera there are no members: it asks all.
 void cluster_glance(struct cluster *cluster);
 // May workers write to that node, as far as it says itself?
 bool cluster_is_usable(const struct cluster_node *node);

@@ -163,3 +163,9 @@ void setup_reopen_logs_logged(const struct setup *setup)
 	if (!setup_reopen_logs(setup, &error))
 		(void)complain(error);
 }
+
+void setup_follow_rotation(const struct setup *setup)
+{
+	if (log_access_moved(setup->endpoint_settings->access_log))
+		setup_reopen_logs_logged(setup);
+}

@@ -35,6 +35,8 @@ bool setup_open_logs(const struct setup *setup);
 bool setup_reopen_logs(const struct setup *setup, char **error);
 // setup_reopen_logs() for a rotation: errors are logged.
 void setup_reopen_logs_logged(const struct setup *setup);
+// The same, if a rotation has moved the access log away: for processes to which nobody sends a signal.
+void setup_follow_rotation(const struct setup *setup);
 
 // Sets *error to the formatted text, from malloc. Returns false, so that callers can write `return setup_fail(error, …)`.
 bool setup_fail(char **error, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -97,6 +97,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	struct watch_client *client = calloc(1, sizeof(*client));
 
 	if (client == NULL) {
+		log_error("a watch can't be served: no memory");
 		close(handover->fd);
 		return;
 	}
