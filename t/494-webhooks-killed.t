@@ -122,11 +122,17 @@ sub logged {
     }
 }
 
-# Each webhook begins somewhere behind its making: at the first change that came.
+# Each webhook begins somewhere behind its making: at the first change that came. What has to catch up may take long on a busy machine, so
+# this waits as long as more comes, and a minute for the next.
 sub is_all_told {
     my ($from, $path) = @_;
     my ($newest) = @{ $admin->get("$log_of{$path}?order=newest&limit=1")->json->{changes} };
-    return Tenure::Instance::wait_until(sub { my @told = $from->changes($path); @told && $told[-1]{id} >= $newest->{id} }, 120);
+    my $last = -1;
+    my $more = sub { my @told = $from->changes($path); return @told && $told[-1]{id} > $last ? $last = $told[-1]{id} : 0 };
+    while ($last < $newest->{id}) {
+        return 0 if !Tenure::Instance::wait_until($more, 60);
+    }
+    return 1;
 }
 
 sub compare {
