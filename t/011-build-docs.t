@@ -117,4 +117,9 @@ for my $case (@wrong) {
     like($text, $told, "$what: told");
 }
 
+symlink "$top/t/753-spaces-default-tenant.t", "$root/t/753-spaces-another.t" or die "t/753-spaces-another.t: $!";
+($code, $text) = check($root, '--no-form');
+is($code, 1, 'two tests of one number: refused');
+like($text, qr{one number, several tests: t/753-spaces-another\.t t/753-spaces-default-tenant\.t}, 'two tests of one number: told');
+
 done_testing();

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Of what 770 to 773 try behind lighttpd, one of each behind the other web servers: mod_fcgid with a tenured beside it for
+# Of what 770, 771, 773 and 779 try behind lighttpd, one of each behind the other web servers: mod_fcgid with a tenured beside it for
 # watches, mod_proxy_fcgi and nginx. What mod_fcgid alone answers to a watch.
 use strict;
 use warnings;
@@ -41,7 +41,7 @@ for my $server ('apache-fcgid', 'apache-proxy', 'nginx') {
         $acme->post($cms, json => config_map('b', labels => { app => 'web' }))->is_status(201);
         is told($watch->("$cms?labelSelector=app%3Dweb&resourceVersion=$from"), 2), 'DELETED a, ADDED b', 'a client that comes back is told';
 
-        # 772: a namespace that waits for the finalizers of what is in it, while others' changes are undone.
+        # 779: a namespace that waits for the finalizers of what is in it, while others' changes are undone.
         $acme->post('/api/v1/namespaces', json => config_map('ends'))->is_status(201);
         $acme->post('/api/v1/namespaces/ends/configmaps', json => config_map('held', finalizers => ['example.com/f']))->is_status(201);
         my $waits = $watch->('/api/v1/namespaces?fieldSelector=metadata.name%3Dends&resourceVersion=' . $version->('/api/v1/namespaces'));
