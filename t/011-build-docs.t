@@ -4,10 +4,15 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd ();
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
+
+use Tenure::Run qw(read_file);
 
 my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $check = "$top/scripts/check-docs";
@@ -20,13 +25,6 @@ sub check {
     return ($? >> 8, $text);
 }
 
-sub slurp {
-    my ($file) = @_;
-    open my $in, '<', $file or die "$file: $!";
-    local $/;
-    return scalar <$in>;
-}
-
 # A tree of links to what the check reads.
 my $root = tempdir(CLEANUP => 1);
 system('cp', '-rs', (map { "$top/$_" } @read), $root) == 0 or die "cp: $?\n";
@@ -34,7 +32,7 @@ system('cp', '-rs', (map { "$top/$_" } @read), $root) == 0 or die "cp: $?\n";
 # The check of that tree with one file put through a change that must change it.
 sub check_changed {
     my ($changed, $change) = @_;
-    my $text = slurp("$top/$changed");
+    my $text = read_file("$top/$changed");
     my $before = $text;
     $change->() for $text;
     die "nothing to change in $changed" if $text eq $before;

@@ -4,6 +4,9 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd ();
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
@@ -11,6 +14,8 @@ use File::Temp qw(tempdir);
 use POSIX ();
 use Test::More;
 use Time::HiRes ();
+
+use Tenure::Run qw(read_file write_file);
 
 my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $tree = tempdir(CLEANUP => 1);
@@ -20,21 +25,12 @@ $ENV{TENURE_CHECK_DIR} = "$tree/work";
 $ENV{TENURE_LONG_RUNS} = $rows;
 delete @ENV{qw(TENURE_SEED TENURE_LONG_MINUTES TENURE_TEST_DEADLINE TENURE_TEST_FACTOR)};
 
-sub spew {
+sub put {
     my ($file, $text, $mode) = @_;
     make_path(dirname("$tree/$file"));
-    open my $out, '>', "$tree/$file" or die "$file: $!\n";
-    print {$out} $text;
-    close $out;
+    write_file("$tree/$file", $text);
     chmod $mode // 0644, "$tree/$file";
     return;
-}
-
-sub slurp {
-    my ($file) = @_;
-    open my $in, '<', $file or return '';
-    local $/;
-    return scalar <$in>;
 }
 
 # (code, both outputs)
@@ -45,15 +41,15 @@ sub run {
 }
 
 # An area that needs nothing built; LINES are its header's and its own.
-sub area { my ($name, $lines) = @_; return spew("scripts/long/$name", "#!/bin/sh\n# builds: none\n# needs: build\n$lines", 0755) }
+sub area { my ($name, $lines) = @_; return put("scripts/long/$name", "#!/bin/sh\n# builds: none\n# needs: build\n$lines", 0755) }
 
 sub last_row {
-    my @rows = split /\n/, slurp($rows);
+    my @rows = split /\n/, read_file($rows);
     return [ map { s/\A\s+|\s+\z//gr } split /\|/, $rows[-1] // '' ];
 }
 
-spew($_, slurp("$top/$_"), 0755) for qw(scripts/check scripts/check-long scripts/check-common scripts/prove-again scripts/install-deps t/limited);
-spew('configure', "PACKAGE_VERSION='7.8'\n");
+put($_, read_file("$top/$_"), 0755) for qw(scripts/check scripts/check-long scripts/check-common scripts/prove-again scripts/install-deps t/limited);
+put('configure', "PACKAGE_VERSION='7.8'\n");
 
 subtest 'a run that passes' => sub {
     area('good', "# long: what is good\necho found=1 >>\$TENURE_LONG_COUNTS; echo 'found=12' >>\$TENURE_LONG_COUNTS\n"
@@ -97,7 +93,7 @@ subtest 'a run that is interrupted' => sub {
         exec 'scripts/check', '--long', 'wait' or POSIX::_exit(1);
     }
     my $until = time + 60;
-    Time::HiRes::sleep(0.05) while time < $until && slurp("$tree/work/long-wait-1-of-1.counts") !~ /begun/;
+    Time::HiRes::sleep(0.05) while time < $until && read_file("$tree/work/long-wait-1-of-1.counts") !~ /begun/;
     kill TERM => $pid;
     waitpid $pid, 0;
     is last_row()->[7], 'interrupted', 'leaves its row';
@@ -105,22 +101,22 @@ subtest 'a run that is interrupted' => sub {
 };
 
 subtest 'mistakes' => sub {
-    my $before = slurp($rows);
+    my $before = read_file($rows);
     for my $arguments ('', 'none', '../check', 'good --shard 3/2', 'good --shard 0/2', 'good --seed x', 'good bad', '--what') {
         my ($code, $text) = run("scripts/check --long $arguments");
         is $code, 64, "\"$arguments\" is refused";
         isnt $text, '', 'with a text';
     }
-    is slurp($rows), $before, 'none leaves a row';
+    is read_file($rows), $before, 'none leaves a row';
 };
 
 # ---- t/limited
 
-spew('t/seconds', "# usual times\nquick   1\nlong 100\n");
-spew('t/quick.t', "print qq(1..1\\nok 1\\n);\n");
-spew('t/dies.t',  "print qq(1..1\\nnot ok 1\\n); exit 5;\n");
-spew('t/killed.t', "print qq(1..1\\nok 1\\n); kill KILL => \$\$;\n");
-spew('t/hangs.t', <<'PERL');
+put('t/seconds', "# usual times\nquick   1\nlong 100\n");
+put('t/quick.t', "print qq(1..1\\nok 1\\n);\n");
+put('t/dies.t',  "print qq(1..1\\nnot ok 1\\n); exit 5;\n");
+put('t/killed.t', "print qq(1..1\\nok 1\\n); kill KILL => \$\$;\n");
+put('t/hangs.t', <<'PERL');
 $| = 1;
 $SIG{TERM} = sub { exit 130 };
 my $pid = fork;
@@ -144,10 +140,10 @@ subtest 'a test that takes longer' => sub {
     is $code, 1, 'fails';
     like $text, qr{^not ok - t/hangs\.t: ended after 1 s, 10 times its usual 10 s$}m, 'with its name and limit';
     ok -e "$tree/cleaned", 'its END blocks ran';
-    my $child = slurp("$tree/child");
+    my $child = read_file("$tree/child");
     my $until = time + 30;
-    Time::HiRes::sleep(0.05) while time < $until && kill(0, $child) && slurp("/proc/$child/stat") !~ /\) Z /;
-    ok !kill(0, $child) || slurp("/proc/$child/stat") =~ /\) Z /, 'and what it left is killed';
+    Time::HiRes::sleep(0.05) while time < $until && kill(0, $child) && read_file("/proc/$child/stat") !~ /\) Z /;
+    ok !kill(0, $child) || read_file("/proc/$child/stat") =~ /\) Z /, 'and what it left is killed';
 };
 
 subtest 'the limit of the whole run' => sub {
@@ -160,17 +156,17 @@ subtest 'the limit of the whole run' => sub {
 };
 
 # Of a file that fails once, and passes from then on.
-spew('t/once.t', "my \$first = mkdir 'begun'; print qq(1..1\\n), \$first ? 'not ' : '', qq(ok 1\\n);\n");
+put('t/once.t', "my \$first = mkdir 'begun'; print qq(1..1\\n), \$first ? 'not ' : '', qq(ok 1\\n);\n");
 
 subtest 'tests that failed beside others' => sub {
     my ($code, $text) = run('scripts/prove-again . 2 t/once.t t/quick.t');
     is $code, 0, 'pass if they pass alone' or diag $text;
-    is slurp("$tree/unstable"), "t/once.t\n", 'and are listed';
+    is read_file("$tree/unstable"), "t/once.t\n", 'and are listed';
     ($code, $text) = run('scripts/prove-again . 2 t/quick.t t/dies.t t/killed.t');
     is $code, 1, 'fail if they fail alone';
     like $text, qr{Once more, one at a time: t/dies\.t t/killed\.t$}m, 'having been run again';
     ok !-e "$tree/unstable", 'and nothing is listed';
-    spew("t/fails$_.t", "die\n") for 1 .. 7;
+    put("t/fails$_.t", "die\n") for 1 .. 7;
     ($code, $text) = run('scripts/prove-again . 2 t/fails*.t');
     is $code, 1, 'are not run again where many fail';
     unlike $text, qr/Once more/, 'as that is no chance';
@@ -178,9 +174,9 @@ subtest 'tests that failed beside others' => sub {
 
 # The areas that run all API tests: with small tests in place of these, and no build.
 subtest 'the area of all API tests' => sub {
-    spew("t/9$_-all.t", "print qq(1..2\nok 1\nok 2\n);\n") for 10 .. 14;
-    spew('t/920-all.t', "print qq(1..0 # SKIP no reason\n);\n");
-    spew("scripts/long/$_", slurp("$top/scripts/long/$_") =~ s/^# builds: .*$/# builds: none/mr, 0755) for 'tests', 'tests-sanitizers';
+    put("t/9$_-all.t", "print qq(1..2\nok 1\nok 2\n);\n") for 10 .. 14;
+    put('t/920-all.t', "print qq(1..0 # SKIP no reason\n);\n");
+    put("scripts/long/$_", read_file("$top/scripts/long/$_") =~ s/^# builds: .*$/# builds: none/mr, 0755) for 'tests', 'tests-sanitizers';
     local @ENV{qw(TENURE_BUILD TENURE_LONG_TESTS)} = ($tree, '-all');
     my %ran;
     for my $shard (1, 2) {
@@ -192,7 +188,7 @@ subtest 'the area of all API tests' => sub {
     is last_row()->[7], 'passed', 'the row says so';
     my %count = map { /^(.*) (\d+)$/ ? ($1 => $2) : () } split /, /, last_row()->[5];
     is $count{files}, 3, 'with the number of files';
-    spew('t/921-all.t', "print qq(1..1\nnot ok 1\n); exit 1;\n");
+    put('t/921-all.t', "print qq(1..1\nnot ok 1\n); exit 1;\n");
     my ($code) = run('TENURE_TEST_FACTOR=7 scripts/check --long tests-sanitizers');
     isnt $code, 0, 'a test that fails';
     is last_row()->[7], 'FAILED: t/921-all.t', 'is named in the row';
@@ -201,14 +197,14 @@ subtest 'the area of all API tests' => sub {
 
 # The long run of strangers builds the program with such changes, which its sample has to find.
 subtest 'the holes of scripts/long/strangers' => sub {
-    my $holes = slurp("$top/scripts/long/strangers");
+    my $holes = read_file("$top/scripts/long/strangers");
     my $found = 0;
     while ($holes =~ /^\thole ([\w-]+) ('[^']*')\s(?:\\\n)?\s*((?:src\S+\s+)+)/mg) {
         my ($name, $change, $files) = ($1, $2, $3);
         $found++;
         for my $file (split ' ', $files) {
             my $changed = qx{perl -0pe $change '$top/$file'};
-            isnt $changed, slurp("$top/$file"), "$name changes $file";
+            isnt $changed, read_file("$top/$file"), "$name changes $file";
         }
     }
     is $found, scalar(() = $holes =~ /^\thole /mg), 'all of them';

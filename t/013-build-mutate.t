@@ -5,6 +5,9 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd ();
 use Digest::SHA ();
 use File::Basename qw(dirname);
@@ -12,22 +15,15 @@ use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
 
+use Tenure::Run qw(read_file write_file);
+
 my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $tree = tempdir(CLEANUP => 1);
 
-sub slurp {
-    my ($file) = @_;
-    open my $in, '<', $file or die "$file: $!\n";
-    local $/;
-    return scalar <$in>;
-}
-
-sub spew {
+sub put {
     my ($file, $text) = @_;
     make_path(dirname("$tree/$file"));
-    open my $out, '>', "$tree/$file" or die "$file: $!\n";
-    print {$out} $text;
-    close $out;
+    write_file("$tree/$file", $text);
     return;
 }
 
@@ -41,8 +37,8 @@ sub mutate {
 # "OPERATOR: the changed line", sorted, of a file with that text.
 sub mutants {
     my ($name, $text) = @_;
-    spew("src/$name", $text);
-    spew('t/mutate/files', "src/$name: one\n");
+    put("src/$name", $text);
+    put('t/mutate/files', "src/$name: one\n");
     my ($code, $out) = mutate('list --seed 1');
     is $code, 0, "$name is read" or diag $out;
     my @found;
@@ -50,8 +46,8 @@ sub mutants {
     return [ sort @found ];
 }
 
-spew('scripts/mutate', slurp("$top/scripts/mutate"));
-spew('t/unit/one.c', "// a test\n");
+put('scripts/mutate', read_file("$top/scripts/mutate"));
+put('t/unit/one.c', "// a test\n");
 
 subtest 'C' => sub {
     is_deeply mutants('a.c', <<'C'), [ sort
@@ -123,16 +119,16 @@ subtest 'SQL' => sub {
 };
 
 subtest 'samples' => sub {
-    spew('src/a.c', "static int f(int a)\n{\n" . join('', map { "\tg(a, $_);\n" } 1 .. 40) . "\treturn a;\n}\n");
-    spew('t/mutate/files', "src/a.c: one\n");
+    put('src/a.c', "static int f(int a)\n{\n" . join('', map { "\tg(a, $_);\n" } 1 .. 40) . "\treturn a;\n}\n");
+    put('t/mutate/files', "src/a.c: one\n");
     my ($code, $one) = mutate('list --seed 7 --count 10');
     is $code, 0;
     is((() = $one =~ /^\d+: /mg), 10, 'as many as asked for');
     is((mutate('list --seed 7 --count 10'))[1], $one, 'the same for the same seed');
     isnt((mutate('list --seed 8 --count 10'))[1], $one, 'others for another');
     like((mutate('sites'))[1], qr/^ +80 in all$/m, 'of a population that is counted');
-    spew('src/small.c', "static int f(int a)\n{\n\treturn a == 1;\n}\n");
-    spew('t/mutate/files', "[large]\nsrc/a.c: one\n[small]\nsrc/small.c: one\n");
+    put('src/small.c', "static int f(int a)\n{\n\treturn a == 1;\n}\n");
+    put('t/mutate/files', "[large]\nsrc/a.c: one\n[small]\nsrc/small.c: one\n");
     my @drawn = (mutate('list --seed 7 --count 6'))[1] =~ m{^\d+: src/(\w+)\.c:}mg;
     is_deeply \@drawn, [qw(a small a small a a)], 'areas take turns as long as they have mutants';
     like((mutate('sites'))[1], qr/^ +80 \[large\]\n +2 \[small\]$/m, 'each is counted');
@@ -143,10 +139,10 @@ sub drawn { my ($seed) = @_; return [ (mutate("list --seed $seed"))[1] =~ /^  \+
 
 subtest 'changes elsewhere' => sub {
     my @lines = map { "\tg(a, $_);\n" } 1 .. 40;
-    spew('t/mutate/files', "src/a.c: one\n");
-    spew('src/a.c', join '', "static int f(int a)\n{\n", @lines, "\treturn a;\n}\n");
+    put('t/mutate/files', "src/a.c: one\n");
+    put('src/a.c', join '', "static int f(int a)\n{\n", @lines, "\treturn a;\n}\n");
     my $before = drawn(7);
-    spew('src/a.c', join '', "// Another comment\nstatic int h(int a)\n{\n\treturn a == 7;\n}\nstatic int f(int a)\n{\n", @lines[ 0 .. 19 ],
+    put('src/a.c', join '', "// Another comment\nstatic int h(int a)\n{\n\treturn a == 7;\n}\nstatic int f(int a)\n{\n", @lines[ 0 .. 19 ],
         "\t// and one more\n", @lines[ 20 .. 39 ], "\treturn a;\n}\n");
     my @after = grep { !/return/ } @{ drawn(7) };
     is_deeply \@after, $before, 'move nothing else in the draw';
@@ -154,7 +150,7 @@ subtest 'changes elsewhere' => sub {
 
 subtest 'verdicts' => sub {
     my @code = ("static int f(int a)", "{", "\tg(a, 3);", "\th(a);", "\treturn a;", "}");
-    my $write = sub { spew('src/a.c', join "\n", @_, '') };
+    my $write = sub { put('src/a.c', join "\n", @_, '') };
     my $sum   = sub { return substr Digest::SHA::sha1_hex($_[0]), 0, 16 };
     my $line  = sub {
         my ($what, $old, $new) = @_;
@@ -162,7 +158,7 @@ subtest 'verdicts' => sub {
     };
     unlink "$tree/t/mutate/excuses";
     $write->(@code);
-    spew('verdicts', $line->('killed', 'h(a);', '(void)0;') . $line->('again', 'g(a, 3);', '(void)0;'));
+    put('verdicts', $line->('killed', 'h(a);', '(void)0;') . $line->('again', 'g(a, 3);', '(void)0;'));
     my ($code, $text) = mutate("survivors --resume $tree/verdicts");
     is $code, 1, 'one survived';
     is $text, "src/a.c:3: call\n  - g(a, 3);\n  + (void)0;\n", 'which is shown';
@@ -171,29 +167,29 @@ subtest 'verdicts' => sub {
     $write->(@code[ 0 .. 3 ], "\treturn a + 1;", '}');
     is((mutate("survivors --resume $tree/verdicts"))[1], '', 'other code of the file does');
     $write->(@code);
-    spew('t/mutate/excuses', "src/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
+    put('t/mutate/excuses', "src/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
     is((mutate("survivors --resume $tree/verdicts"))[0], 0, 'nor is what is excused by now a survivor');
     unlink "$tree/t/mutate/excuses";
-    spew('verdicts', slurp("$tree/verdicts") . $line->('killed', 'g(a, 3);', '(void)0;'));
+    put('verdicts', read_file("$tree/verdicts") . $line->('killed', 'g(a, 3);', '(void)0;'));
     is((mutate("survivors --resume $tree/verdicts"))[0], 0, 'the last verdict counts');
-    spew('src/a.c', "static int f(int a)\n{\n" . join('', map { "\tg(a, $_);\n" } 1 .. 40) . "\treturn a;\n}\n");
+    put('src/a.c', "static int f(int a)\n{\n" . join('', map { "\tg(a, $_);\n" } 1 .. 40) . "\treturn a;\n}\n");
 };
 
 subtest 'excuses' => sub {
-    spew('t/mutate/excuses', "# why\n\nsrc/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
+    put('t/mutate/excuses', "# why\n\nsrc/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
     is((mutate('excuses'))[0], 0, 'one whose place is there');
-    spew('src/a.c', slurp("$tree/src/a.c") =~ s{g\(a, 3\);}{g(a, 3); // a comment that comes and goes}r);
+    put('src/a.c', read_file("$tree/src/a.c") =~ s{g\(a, 3\);}{g(a, 3); // a comment that comes and goes}r);
     is((mutate('excuses'))[0], 0, 'whatever comment stands behind it');
-    spew('t/mutate/excuses', "src/a.c\n- g(a, 99);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
+    put('t/mutate/excuses', "src/a.c\n- g(a, 99);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
     my ($code, $text) = mutate('excuses');
     is $code, 1, 'one whose place is gone is an error';
     like $text, qr/g\(a, 99\)/, 'that names it';
-    spew('t/mutate/excuses', "src/a.c\n- g(a, 3);\n+ (void)0;\n");
+    put('t/mutate/excuses', "src/a.c\n- g(a, 3);\n+ (void)0;\n");
     isnt((mutate('excuses'))[0], 0, 'one without a reason, too');
     unlink "$tree/t/mutate/excuses";
-    spew('t/mutate/files', "src/none.c: one\n");
+    put('t/mutate/files', "src/none.c: one\n");
     isnt((mutate('sites'))[0], 0, 'a file that is not there');
-    spew('t/mutate/files', "src/a.c: none\n");
+    put('t/mutate/files', "src/a.c: none\n");
     isnt((mutate('sites'))[0], 0, 'a test that is not there');
 };
 

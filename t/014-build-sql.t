@@ -4,11 +4,16 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd ();
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
 use Test::More;
+
+use Tenure::Run qw(write_file);
 
 my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 
@@ -22,7 +27,6 @@ sub compile {
     return ($? >> 8, $said, map { -e "$dir/out/sql/things.$_" ? read_file("$dir/out/sql/things.$_") : '' } qw(h c));
 }
 
-sub write_file { my ($path, $text) = @_; open my $out, '>', $path or die "$path: $!\n"; print {$out} $text; close $out or die "$path: $!\n"; return }
 sub read_file { my ($path) = @_; open my $in, '<', $path or die "$path: $!\n"; local $/ = undef; return scalar readline $in }
 
 my $select = "-- \@statement thing\n-- \@in id uint, note text null\n-- \@out n uint, at time null\nSELECT n, at FROM things WHERE id = :id AND note <=> :note;\n";

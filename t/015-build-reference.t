@@ -4,21 +4,19 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Cwd ();
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Run qw(read_file);
+
 my $top    = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $script = "$top/scripts/api-reference";
-
-sub slurp {
-    my ($file) = @_;
-    open my $in, '<', $file or die "$file: $!";
-    local $/;
-    return scalar <$in>;
-}
 
 sub run_script {
     my (@words) = @_;
@@ -33,11 +31,11 @@ my $folder = tempdir(CLEANUP => 1);
 my ($code, $text) = run_script('write', $top, $folder);
 is $code, 0, 'it is written';
 
-my $examples = JSON::PP::decode_json(slurp("$top/doc/api-examples.json"));
+my $examples = JSON::PP::decode_json(read_file("$top/doc/api-examples.json"));
 for my $dialect (qw(tenancy baremetal placement spaces)) {
-    my $wadl = slurp("$top/src/api/$dialect/$dialect.wadl");
+    my $wadl = read_file("$top/src/api/$dialect/$dialect.wadl");
     my @ids = $wadl =~ /<method id="(\w+)"/g;
-    my $page = slurp("$folder/$dialect.html");
+    my $page = read_file("$folder/$dialect.html");
     my @missing = grep { $page !~ /<section id="$_">/ || $page !~ /<a href="#$_">/ } @ids;
     is "@missing", '', "$dialect: all of its " . @ids . ' calls';
     my $shown = () = $page =~ /<pre class="answer">/g;
@@ -52,8 +50,8 @@ for my $dialect (qw(tenancy baremetal placement spaces)) {
     is $wrong // "@open", '', "$dialect: well-formed";
     unlike $plain, qr/&(?!(?:lt|gt|amp|quot);)/, "$dialect: escaped";
 }
-like slurp("$folder/index.html"), qr/href="spaces.html"/, 'the index leads to them';
-for my $page (map { slurp($_) } glob "$folder/*.html") {
+like read_file("$folder/index.html"), qr/href="spaces.html"/, 'the index leads to them';
+for my $page (map { read_file($_) } glob "$folder/*.html") {
     my ($title) = $page =~ /<title>(.*?)</;
     like $page, qr/<meta name="viewport" content="width=device-width, initial-scale=1"\/>/, "$title: as wide as a phone";
     # What is wider than that scrolls by itself.
@@ -66,7 +64,7 @@ subtest 'examples' => sub {
     ($code, $text) = run_script('check', $top);
     is $code, 0, 'each fits its call' or diag $text;
     my @without = $text =~ /^no example of (\w+) /mg;
-    my $calls = () = map { slurp($_) =~ /<method id="/g } glob "$top/src/api/*/*.wadl";
+    my $calls = () = map { read_file($_) =~ /<method id="/g } glob "$top/src/api/*/*.wadl";
     is "@without", '', "each of $calls calls has one";
     for my $key (sort keys %$examples) {
         my $example = $examples->{$key};

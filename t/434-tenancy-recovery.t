@@ -132,13 +132,8 @@ subtest 'in chunks' => sub {
     my $many = 4_500;
     $admin->make_tenant('large');
     $admin->make('/v2.0/large/namespaces/n', {});
-    my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'large'));
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('large', seq))), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$many WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
-SQL
+    $instance->fill('large', 'configmaps', $many, namespace => 'n');
+    my $id = $instance->tenant_id('large');
     my $count = $admin->get('/v2.0/large')->json->{tenant}{resources};
     $admin->delete('/v2.0/large/namespaces/n')->is_status(202, 'deleted in the background');
     ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/large')->json->{tenant}{resources} == $count - $many - 1 }, 60), 'with all in it';

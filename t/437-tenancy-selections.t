@@ -23,19 +23,11 @@ my $admin    = $instance->admin;
 sub escaped { my ($text) = @_; return $text =~ s/([^A-Za-z0-9._~-])/sprintf '%%%02X', ord $1/ger }
 sub path_of { my ($item) = @_; return join '/', grep {defined} @{ $item->{metadata} }{qw(namespace name)} }
 
-# (paths of all pages, how many pages).
+# Returns the names of the resources on all pages, each behind its namespace, and how many pages there are.
 sub walk {
     my ($path) = @_;
-    my @found;
-    my $pages = 0;
-    for (; defined $path; $pages++) {
-        my $page = $admin->get($path);
-        $page->status == 200 or return (fail($page->describe), 0);
-        push @found, map { path_of($_) } @{ $page->json->{resources} };
-        $path = defined $page->json->{next} ? $admin->path_of($page->json->{next}) : undef;
-        $pages < 1000 or return (fail('the links go round'), 0);
-    }
-    return (\@found, $pages);
+    my @pages = $admin->pages($path);
+    return ([map { path_of($_) } map { @{ $_->json->{resources} } } @pages], scalar @pages);
 }
 sub found { return (walk(@_))[0] }
 

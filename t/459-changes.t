@@ -100,19 +100,8 @@ subtest 'whose' => sub {
     $admin->get('/v2.0/all')->is_status(404, 'there is no tenant "all"');
 };
 
-# Follows next; the ids of all pages.
-sub walk {
-    my ($client, $path, $between) = @_;
-    my (@ids, $pages);
-    while (defined $path) {
-        my $answer = $client->get($path)->json;
-        push @ids, map { $_->{id} } @{ $answer->{changes} };
-        $path = defined $answer->{next} ? $answer->{next} =~ s{\Ahttps?://[^/]+}{}r : undef;
-        $between->() if $between;
-        die 'endless' if $pages++ > 1000;
-    }
-    return @ids;
-}
+# Returns the ids of all changes of a list that may have several pages.
+sub ids { my ($client, $path, %option) = @_; return map { $_->{id} } $client->list($path, 'changes', %option) }
 
 subtest 'pages while others write' => sub {
     $ann->put("$at/configmaps/n$_", json => {}) for 1 .. 12;
@@ -121,17 +110,17 @@ subtest 'pages while others write' => sub {
         for my $filter ('', '&type=configmaps', '&actor=ann&verb=created') {
             my @before = map { $_->{id} } @{ $client->get("$path?limit=1000&order=newest$filter")->json->{changes} };
             my $n = 0;
-            my @ids = walk($client, "$path?limit=5&order=newest$filter", sub { $ann->put("$at/configmaps/w", json => { n => ++$n }) });
+            my @ids = ids($client, "$path?limit=5&order=newest$filter", between => sub { $ann->put("$at/configmaps/w", json => { n => ++$n }) });
             is_deeply \@ids, \@before, "$path$filter: the newest first, as it was when the first page was made";
-            my @after = walk($client, "$path?limit=7$filter");
+            my @after = ids($client, "$path?limit=7$filter");
             is_deeply [@after[0 .. $#before]], [reverse @before], 'in order';
-            is scalar walk($client, "$path?limit=1&after=$after[-3]$filter"), 2, 'behind one';
+            is scalar ids($client, "$path?limit=1&after=$after[-3]$filter"), 2, 'behind one';
         }
     }
 };
 
 subtest 'what is seldom, in a long log' => sub {
-    my $tenant = $instance->sql_value("SELECT id FROM tenants WHERE name = 't2'");
+    my $tenant = $instance->tenant_id('t2');
     $instance->sql('INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision) '
         . "SELECT REPEAT('x', 16), UTC_TIMESTAMP(6), 'many', 'updated', $tenant, REPEAT('u', 16), 1 FROM seq_1_to_12000");
     $admin->put('/v2.0/t2/namespaces/default/configmaps/last', json => {});
@@ -140,10 +129,10 @@ subtest 'what is seldom, in a long log' => sub {
     is_deeply $first->{changes}, [], 'a call ends after 10,000';
     like $first->{next} // '', qr/order=newest&limit=100&verb=moved\z/, 'and says from where to go on';
     for my $order ('newest', 'oldest') {
-        is scalar walk($eve, "/v2.0/t2/changes?order=$order&verb=moved"), 1, "found once, $order first";
-        is scalar walk($admin, "/v2.0/all/changes?order=$order&text=last"), 1, "... of all";
+        is scalar ids($eve, "/v2.0/t2/changes?order=$order&verb=moved"), 1, "found once, $order first";
+        is scalar ids($admin, "/v2.0/all/changes?order=$order&text=last"), 1, "... of all";
     }
-    is scalar walk($eve, '/v2.0/t2/changes?limit=1000&order=newest'), $instance->sql_value("SELECT COUNT(*) FROM changes WHERE tenant_id = $tenant"), 'all there are';
+    is scalar ids($eve, '/v2.0/t2/changes?limit=1000&order=newest'), $instance->sql_value("SELECT COUNT(*) FROM changes WHERE tenant_id = $tenant"), 'all there are';
 };
 
 subtest 'nothing is missed by who follows the log of all' => sub {
@@ -169,7 +158,7 @@ subtest 'nothing is missed by who follows the log of all' => sub {
         return '';
     });
     my @seen = split ' ', $told[0];
-    push @seen, walk($admin, '/v2.0/all/changes?after=' . ($seen[-1] // $begin));
+    push @seen, ids($admin, '/v2.0/all/changes?after=' . ($seen[-1] // $begin));
     is_deeply \@seen, [map { $_->[0] } $instance->sql("SELECT id FROM changes WHERE id > $begin ORDER BY id")], scalar(@seen) . ' changes, each once and in order';
 };
 

@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path reasons);
 
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = $instance->admin;
@@ -17,20 +18,14 @@ $admin->make_tenant($_) for 't1', 't2';
 my $ann = $instance->service('ann:t1:member');
 my $at  = '/v2.0/t1/namespaces/default/configmaps';
 
-sub undo_path { my ($response, $tenant) = @_; return '/v2.0/' . ($tenant // 't1') . '/changes/' . $response->header('x-request-id') . '/undo' }
-sub undo { my ($client, $response, %more) = @_; return $client->post(undo_path($response, delete $more{tenant}), %more) }
-
-sub reasons {
-    my ($answer) = @_;
-    return [sort map { $_->{reason} } @{ $answer->json->{blockers} }];
-}
+sub undo { my ($client, $response, %more) = @_; return $client->post(undo_path(delete $more{tenant} // 't1', $response), %more) }
 
 sub content { return { data => $ann->get("$at/$_[0]")->json->{data}, labels => $ann->get("$at/$_[0]")->json->{metadata}{labels} } }
 
 subtest 'an update' => sub {
     my $made = $ann->put("$at/u", json => { metadata => { labels => { a => 'b' } }, data => { color => 'red' } });
     my $put  = $ann->put("$at/u", json => { metadata => {}, data => { color => 'blue' } });
-    my $preview = $ann->get(undo_path($put));
+    my $preview = $ann->get(undo_path('t1', $put));
     $preview->is_status(200);
     my ($item) = @{ $preview->json->{items} };
     is_deeply [@$item{qw(resource action)}], ['namespaces/default/configmaps/u', 'restore'], 'what';
@@ -38,7 +33,7 @@ subtest 'an update' => sub {
     is_deeply $item->{restored}, { metadata => { labels => { a => 'b' } }, data => { color => 'red' } }, 'what would be';
     is_deeply $preview->json->{blockers}, [], 'nothing is in the way';
     is $ann->get("$at/u")->etag, $put->etag, 'the preview changed nothing';
-    is $ann->get(undo_path($put))->etag, $preview->etag, '... and its tag stays';
+    is $ann->get(undo_path('t1', $put))->etag, $preview->etag, '... and its tag stays';
     my $undone = undo($ann, $put, if_match => $preview->etag);
     $undone->is_status(200);
     is_deeply content('u'), { data => { color => 'red' }, labels => { a => 'b' } }, 'the old content';
@@ -49,13 +44,13 @@ subtest 'an update' => sub {
     my $again = undo($ann, $put);
     $again->is_status(409, 'once more');
     is_deeply reasons($again), ['changed-since'], '... since it has changed';
-    is_deeply reasons($ann->get(undo_path($put))), ['changed-since'], 'the preview says the same';
+    is_deeply reasons($ann->get(undo_path('t1', $put))), ['changed-since'], 'the preview says the same';
     undo($ann, $put, if_match => $preview->etag)->is_status(412, 'with the tag from before');
     undo($ann, $undone)->is_status(200, 'the undo of the undo');
     is_deeply content('u'), { data => { color => 'blue' }, labels => undef }, 'is the update again';
     my ($row) = $instance->changes_of($undone);
     is $row->{verb}, 'updated', 'an undo is a change';
-    like $ann->get(undo_path($undone), headers => { Accept => 'application/xml' })->text, qr/<undo [^>]*request_id=/, 'in XML, too';
+    like $ann->get(undo_path('t1', $undone), headers => { Accept => 'application/xml' })->text, qr/<undo [^>]*request_id=/, 'in XML, too';
 };
 
 subtest 'traits' => sub {
@@ -69,7 +64,7 @@ subtest 'traits' => sub {
 
 subtest 'a creation' => sub {
     my $made = $ann->put("$at/c", json => { data => { n => 'x' } });
-    my ($item) = @{ $ann->get(undo_path($made))->json->{items} };
+    my ($item) = @{ $ann->get(undo_path('t1', $made))->json->{items} };
     is_deeply [@$item{qw(action restored)}], ['delete', undef], 'would delete it';
     my $undone = undo($ann, $made);
     $undone->is_status(200);
@@ -83,7 +78,7 @@ subtest 'a creation' => sub {
 subtest 'a deletion' => sub {
     my $made    = $ann->put("$at/d", json => { data => { n => 'x' } });
     my $deleted = $ann->delete("$at/d");
-    my ($item)  = @{ $ann->get(undo_path($deleted))->json->{items} };
+    my ($item)  = @{ $ann->get(undo_path('t1', $deleted))->json->{items} };
     is_deeply [@$item{qw(action now restored)}], ['recover', undef, { metadata => {}, data => { n => 'x' } }], 'would recover it';
     my $undone = undo($ann, $deleted);
     $undone->is_status(200);
@@ -102,10 +97,10 @@ subtest 'a namespace with content' => sub {
     my $made  = $ann->put($space, json => {});
     $ann->put("$space/configmaps/c$_", json => { data => { n => "$_" } }) for 1 .. 5;
     my @before  = map { $ann->get("$space/configmaps/c$_")->etag } 1 .. 5;
-    is_deeply reasons($ann->get(undo_path($made))), ['not-empty'], 'its creation is not undone: it is not empty';
+    is_deeply reasons($ann->get(undo_path('t1', $made))), ['not-empty'], 'its creation is not undone: it is not empty';
     undo($ann, $made)->is_status(409);
     my $deleted = $ann->delete($space);
-    is $ann->get(undo_path($deleted))->json->{changes}, 6, 'six changes';
+    is $ann->get(undo_path('t1', $deleted))->json->{changes}, 6, 'six changes';
     my $undone = undo($ann, $deleted);
     $undone->is_status(200);
     is_deeply [map { $ann->get("$space/configmaps/c$_")->etag } 1 .. 5], \@before, 'all of it is back';
@@ -122,7 +117,7 @@ subtest 'a namespace with content' => sub {
 subtest 'a tenant' => sub {
     my $created = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'one' } } });
     my $changed = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'two' } } });
-    my $preview = $admin->get(undo_path($changed, 't3'));
+    my $preview = $admin->get(undo_path('t3', $changed));
     is_deeply [map { $_->{metadata}{of} } @{ $preview->json->{items}[0] }{qw(now restored)}], ['two', 'one'], 'side by side';
     my $undone = undo($admin, $changed, tenant => 't3');
     $undone->is_status(200);
@@ -142,7 +137,7 @@ subtest 'a tenant' => sub {
     $admin->get('/v2.0/t4')->is_status(410);
     my $policy = $admin->put('/v2.0/t1', json => { tenant => { metadata => { a => 'b' } } });
     undo($ann, $policy)->is_status(403, 'a member may not');
-    $ann->get(undo_path($policy))->is_status(403, '... nor see it');
+    $ann->get(undo_path('t1', $policy))->is_status(403, '... nor see it');
 };
 
 subtest 'locks, names, quotas, rules' => sub {
@@ -167,8 +162,8 @@ subtest 'locks, names, quotas, rules' => sub {
     $instance->sql('DELETE FROM former_resources');
     is_deeply reasons(undo($ann, $two)), ['not-kept'], 'content that is not kept';
     my $move = $admin->post("$at/old/action/move?dest=t2");
-    $ann->get(undo_path($two))->is_status(200, 'what has moved away');
-    unlike $ann->get(undo_path($two))->text, qr/"data"/, '... is not shown to whom it was';
+    $ann->get(undo_path('t1', $two))->is_status(200, 'what has moved away');
+    unlike $ann->get(undo_path('t1', $two))->text, qr/"data"/, '... is not shown to whom it was';
 };
 
 subtest 'a schema that has changed' => sub {
@@ -195,7 +190,7 @@ subtest 'a schema that has changed' => sub {
 
 subtest 'who may' => sub {
     my $made = $ann->put("$at/w", json => {});
-    $instance->service('eve:t2:admin')->get(undo_path($made))->is_status(404, 'a stranger');
+    $instance->service('eve:t2:admin')->get(undo_path('t1', $made))->is_status(404, 'a stranger');
     undo($instance->service('eve:t2:admin'), $made, tenant => 't2')->is_status(404, '... by his own tenant');
     undo($instance->service('rita:t1:reader'), $made)->is_status(403, 'a reader');
     $ann->get('/v2.0/t1/changes/00000000-0000-4000-8000-000000000000/undo')->is_status(404, 'no such request');

@@ -18,6 +18,7 @@ use Time::HiRes qw(sleep time);
 use Tenure::Instance;
 use Tenure::Metering;
 use Tenure::Parallel;
+use Tenure::Undo qw(undo_path);
 
 my $WANTED  = $ENV{TENURE_USAGE_CHANGES} || 300;
 my $CLIENTS = 4;
@@ -62,7 +63,7 @@ sub act {
     my $is_undo = $dice >= 94;
     # 303: it was moved.
     return ($is_undo && 'undo ') . $response->status if $response->status >= 304;
-    push @undoable, "/v2.0/$tenant/changes/" . $response->header('x-request-id') . '/undo' if !$is_undo;
+    push @undoable, undo_path($tenant, $response) if !$is_undo;
     shift @undoable if @undoable > 20;
     return ($is_undo && 'undo ') . $response->status;
 }

@@ -14,6 +14,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Metrics;
 use Tenure::Receiver;
+use Tenure::Run qw(wait_until);
 
 my $receiver = Tenure::Receiver->start;
 my $instance = Tenure::Instance->start(settings => {
@@ -25,7 +26,6 @@ $admin->make_tenant($_) for 't1', 't2', 't3';
 my $ann  = $instance->service('ann:t1:admin');
 my $list = '/v2.0/t1/webhooks';
 
-sub wait_until { return Tenure::Instance::wait_until(@_) }
 
 sub hook {
     my ($client, $address, $path, %more) = @_;

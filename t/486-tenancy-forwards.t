@@ -44,14 +44,7 @@ subtest 'the list' => sub {
     is_deeply [sort map { $_->{resource} } forwards('t1')], [sort keys %request], 'all of them';
     is_deeply [forwards('t2')], [], 'none at the destination';
 
-    my ($path, @pages, $n) = ('/v2.0/t1/forwards?limit=1');
-    while (defined $path && $n++ < 9) {
-        my $page = $admin->get($path)->json;
-        push @pages, map { $_->{resource} } @{ $page->{forwards} };
-        $path = $page->{next} =~ s{^https?://[^/]+}{}r if defined $page->{next};
-        $path = undef if !defined $page->{next};
-    }
-    is_deeply \@pages, [map { $_->{resource} } forwards('t1')], 'page by page the same';
+    is_deeply [$admin->list('/v2.0/t1/forwards?limit=1', 'forwards')], [forwards('t1')], 'page by page the same';
     like $admin->get('/v2.0/t1/forwards', headers => { Accept => 'application/xml' })->text,
         qr{<forwards>\s*<forward resource="[^"]+" uid=}, 'as XML';
     like $admin->get('/v1.0/t1/forwards')->json->{forwards}[0]{location}, qr{/v1\.0/t2/}, 'in the words of v1.0';
@@ -125,9 +118,7 @@ subtest 'moves' => sub {
     is $moves[-1]{id}, $request{'persistentvolumes/disk1'}, 'by the id of the request';
     is_deeply [map { $moves[0]{$_} } 'state', 'moved', 'total', 'actor'], ['done', 1, 1, 'admin'], 'done, by whom';
     is scalar @{ $admin->get('/v2.0/t1/moves')->json->{moves} }, 4, "one tenant's alone";
-    my $page = $admin->get('/v2.0/t2/moves?limit=2')->json;
-    my $rest = $admin->get($page->{next} =~ s{^https?://[^/]+}{}r)->json;
-    is_deeply [map { $_->{id} } @{ $page->{moves} }, @{ $rest->{moves} }], [map { $_->{id} } @moves[0 .. 3]], 'in pages';
+    is_deeply [map { $_->{id} } $admin->list('/v2.0/t2/moves?limit=2', 'moves')], [map { $_->{id} } @moves], 'in pages';
     like $admin->get('/v2.0/t2/moves', headers => { Accept => 'application/xml' })->text, qr{<moves>\s*<move id=}, 'as XML';
     $admin->get("/v2.0/t1/moves?$_")->is_status(400, "refused: $_") for 'before=-1', 'limit=1001', 'limit=x';
 };

@@ -11,6 +11,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Undo qw(undo_path reasons);
 
 my $instance = Tenure::Instance->start(auth => 'token', combined => 1, workers => 3,
     settings => { 'tenure.token_cache' => 0, 'tenure.tenant_tokens' => 60 });
@@ -172,9 +173,8 @@ subtest 'the change log' => sub {
     my $answer = $service->post('/v2.0/t1/tokens', json => { token => { user => 'eve' } });
     my $id     = $answer->json->{token}{id};
     is $admin->get('/v2.0/t1')->etag, $before->etag, "the tenant's etag stays";
-    my $undo = $admin->get('/v2.0/t1/changes/' . $answer->request_id . '/undo')->json;
-    is_deeply [map { $_->{reason} } @{ $undo->{blockers} }], ['token'], 'it can not be undone, and is told why';
-    $admin->post('/v2.0/t1/changes/' . $answer->request_id . '/undo')->is_status(409);
+    is_deeply reasons($admin->get(undo_path('t1', $answer))), ['token'], 'it can not be undone, and is told why';
+    $admin->post(undo_path('t1', $answer))->is_status(409);
     $admin->put('/v2.0/t1', json => { tenant => { metadata => { a => 'b' } } })->is_status(202);
     made($service, 't1');
     my $stale = $admin->put('/v2.0/t1', json => { tenant => {} }, if_match => $before->etag);
@@ -226,14 +226,9 @@ subtest 'pages, and how many there may be' => sub {
     like $beyond->detail, qr/may have 60 tokens/, '... it says how many';
     $second->delete("/v2.0/t2/tokens/$ids[0]")->is_status(204);
     $second->post('/v2.0/t2/tokens', json => { token => { user => 'x' } })->is_status(409, 'ended ones count');
-    my (@pages, $path);
-    for ($path = '/v2.0/t2/tokens?limit=7'; defined $path;) {
-        my $page = $second->get($path)->json;
-        push @pages, map { $_->{id} } @{ $page->{tokens} };
-        $path = defined $page->{next} ? $second->path_of($page->{next}) : undef;
-    }
-    is_deeply \@pages, [sort keys %{ listed($second, 't2') }], 'page by page all of them, by their ids';
-    is scalar @pages, 60, 'as many as there may be';
+    my @ids_by_page = map { $_->{id} } $second->list('/v2.0/t2/tokens?limit=7', 'tokens');
+    is_deeply \@ids_by_page, [sort keys %{ listed($second, 't2') }], 'page by page all of them, by their ids';
+    is scalar @ids_by_page, 60, 'as many as there may be';
     is +($instance->manage('token', 'create', '--tenant', 't2', '--role', 'reader', '--user', 'x'))[0], 0, 'tenure-manage is not bound';
 };
 

@@ -12,6 +12,7 @@ use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path reasons);
 
 my $wadl_dir = File::Temp->newdir('tenure-wadl-XXXXXX', TMPDIR => 1);
 chmod 0755, "$wadl_dir";
@@ -24,9 +25,6 @@ my $boss     = $instance->service('boss:t1:admin');
 my $at       = '/v2.0/t1/namespaces/default/configmaps';
 my $large    = '/v2.0/t1/persistentvolumes';
 $admin->make_tenant($_) for 't1', 't2';
-
-sub undo_path { my ($response, $tenant) = @_; return '/v2.0/' . ($tenant // 't1') . '/changes/' . $response->header('x-request-id') . '/undo' }
-sub reasons { my ($answer) = @_; return [sort map { $_->{reason} } @{ $answer->json->{blockers} // [] }] }
 
 # What the service endpoint offers from now on: as shipped, but for these calls, which are withdrawn, or need the role admin.
 my @files   = ('service', 'tenancy', 'spaces', 'tree-spaces', 'tree-tenancy');
@@ -80,24 +78,24 @@ for my $case (@cases) {
     my ($what, $ids) = @$case;
     my $response = $request{$what};
     subtest "$what: without @$ids" => sub {
-        is_deeply reasons($ann->get(undo_path($response))), [], 'with it, nothing is in the way';
+        is_deeply reasons($ann->get(undo_path('t1', $response))), [], 'with it, nothing is in the way';
         offer(without => $ids);
-        ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path($response))) } == 0 } 1 .. 10 }), 'withdrawn';
-        my $preview = $ann->get(undo_path($response));
+        ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path('t1', $response))) } == 0 } 1 .. 10 }), 'withdrawn';
+        my $preview = $ann->get(undo_path('t1', $response));
         $preview->is_status(200);
         is_deeply reasons($preview), ['not-offered'], 'the preview tells';
         like $preview->json->{blockers}[0]{detail}, qr/\b\Q$ids->[0]\E\b/, '... which call it is';
-        my $refused = $ann->post(undo_path($response));
+        my $refused = $ann->post(undo_path('t1', $response));
         $refused->is_status(409);
         is_deeply reasons($refused), ['not-offered'], 'refused';
-        is_deeply reasons($admin->get(undo_path($response))), [], 'the admin endpoint offers it still';
+        is_deeply reasons($admin->get(undo_path('t1', $response))), [], 'the admin endpoint offers it still';
         offer(for_admins => $ids);
-        ok settled(sub { $ann->get(undo_path($response)) }, 403), 'for admins only: the preview is refused to a member';
-        $ann->post(undo_path($response))->is_status(403, '... and the undo');
-        is_deeply reasons($boss->get(undo_path($response))), [], 'an admin may';
-        $boss->post(undo_path($response))->is_status(200, '... take it back');
+        ok settled(sub { $ann->get(undo_path('t1', $response)) }, 403), 'for admins only: the preview is refused to a member';
+        $ann->post(undo_path('t1', $response))->is_status(403, '... and the undo');
+        is_deeply reasons($boss->get(undo_path('t1', $response))), [], 'an admin may';
+        $boss->post(undo_path('t1', $response))->is_status(200, '... take it back');
         offer();
-        ok Tenure::Instance::wait_until(sub { !grep { $_->status == 403 } map { $ann->get(undo_path($response)) } 1 .. 10 }), 'as shipped';
+        ok Tenure::Instance::wait_until(sub { !grep { $_->status == 403 } map { $ann->get(undo_path('t1', $response)) } 1 .. 10 }), 'as shipped';
     };
 }
 
@@ -106,7 +104,7 @@ subtest 'one of two calls that do the same suffices' => sub {
     my $put = $ann->put("$at/p", json => { data => { n => '2' } });
     offer(without => ['putNamespacedResource']);
     ok settled(sub { $ann->put("$at/p", json => {}, if_match => '"none"') }, 405), 'PUT is gone';
-    $ann->post(undo_path($put))->is_status(200, 'PATCH could put it back by hand');
+    $ann->post(undo_path('t1', $put))->is_status(200, 'PATCH could put it back by hand');
     offer();
     ok settled(sub { $ann->put("$at/p", json => {}, if_match => '"none"') }, 412), 'as shipped';
 };
@@ -121,11 +119,11 @@ subtest 'what another dialect deletes' => sub {
     $widget->is_status(201);
     my $map = $ann->put("$at/kubectl", json => {});
     offer(without => ['deleteNamespacedResource', 'deleteGroupNamespacedObject', 'deleteGroupTenantNamespacedObject']);
-    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path($widget))) } == 0 } 1 .. 10 }), 'nothing deletes objects of groups';
+    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($ann->get(undo_path('t1', $widget))) } == 0 } 1 .. 10 }), 'nothing deletes objects of groups';
     $ann->delete("$at/kubectl")->is_status(405, 'nor does tenancy delete any');
-    is_deeply reasons($ann->post(undo_path($widget))), ['not-offered'], 'the creation of one stays';
+    is_deeply reasons($ann->post(undo_path('t1', $widget))), ['not-offered'], 'the creation of one stays';
     $ann->delete('/api/v1/tenants/t1/namespaces/default/configmaps/kubectl?dryRun=All')->is_status(200, 'kubectl may still delete a core one');
-    $ann->post(undo_path($map))->is_status(200, '... and so its creation is taken back');
+    $ann->post(undo_path('t1', $map))->is_status(200, '... and so its creation is taken back');
     offer();
 };
 
@@ -141,11 +139,11 @@ subtest 'tenants, their policy, and moves of all' => sub {
     $admin->make('/v2.0/t4/persistentvolumes/pv');
     my $moved = $admin->post('/v2.0/t4/action/move?dest=t5');
     $moved->is_status(303);
-    is_deeply reasons($boss->get(undo_path($set))), [], 'nothing is in the way of the policy';
+    is_deeply reasons($boss->get(undo_path('t1', $set))), [], 'nothing is in the way of the policy';
     offer(without => ['putCoreObject', 'patchCoreObject']);
-    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($boss->get(undo_path($set))) } == 0 } 1 .. 10 }), 'its calls are withdrawn';
-    is_deeply reasons($boss->post(undo_path($set))), ['not-offered'], 'the policy';
-    my @asked = ([$made, 't3'], [$tier, 't2'], [$moved, 't4']);
+    ok Tenure::Instance::wait_until(sub { !grep { @{ reasons($boss->get(undo_path('t1', $set))) } == 0 } 1 .. 10 }), 'its calls are withdrawn';
+    is_deeply reasons($boss->post(undo_path('t1', $set))), ['not-offered'], 'the policy';
+    my @asked = (['t3', $made], ['t2', $tier], ['t4', $moved]);
     my $told  = sub { return [map { reasons($admin->get(undo_path(@$_))) } @asked] };
     is_deeply $told->(), [[], [], []], 'the admin endpoint offers its own';
     offer(endpoint => 'admin', without => ['deleteTenant', 'deleteCoreObject', 'putTenant', 'patchTenant', 'postMoveOne', 'postMoveNamespace']);
@@ -159,7 +157,7 @@ subtest 'tenants, their policy, and moves of all' => sub {
     is_deeply $told->(), [[], [], []], 'what was moved is moved back one by one';
     offer(endpoint => 'admin', without => ['postMoveAll', 'postMoveNamespace']);
     ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[2] } == 0 } 1 .. 10 }), 'nor one of a namespace';
-    is_deeply reasons($admin->post(undo_path($moved, 't4'))), ['not-offered'], 'so it stays where it is';
+    is_deeply reasons($admin->post(undo_path('t4', $moved))), ['not-offered'], 'so it stays where it is';
     $admin->get('/v2.0/t5/persistentvolumes/pv')->is_status(200);
     offer(endpoint => 'admin');
     ok Tenure::Instance::wait_until(sub { !grep { @{ $told->()->[2] } > 0 } 1 .. 10 }), 'as shipped';
@@ -171,8 +169,8 @@ subtest 'what only the admin endpoint offers' => sub {
     $admin->put("$large/moves", json => {});
     my $move = $admin->post("$large/moves/action/move?dest=t2");
     $move->is_status(303);
-    is_deeply reasons($instance->service('admin')->get(undo_path($move))), ['not-offered'], 'a move is not taken back where nothing can be moved';
-    $admin->post(undo_path($move))->is_status(200, 'it is at the admin endpoint');
+    is_deeply reasons($instance->service('admin')->get(undo_path('t1', $move))), ['not-offered'], 'a move is not taken back where nothing can be moved';
+    $admin->post(undo_path('t1', $move))->is_status(200, 'it is at the admin endpoint');
 };
 
 done_testing;

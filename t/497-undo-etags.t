@@ -13,6 +13,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Metal;
 use Tenure::Placement;
+use Tenure::Undo qw(undo_path reasons);
 
 my $instance  = Tenure::Instance->start;
 my $admin     = $instance->admin;
@@ -20,8 +21,7 @@ my $metal     = Tenure::Metal->new($admin, '1.82');
 my $placement = Tenure::Placement->new($admin, '1.39', '/placement');
 $admin->make_tenant($_) for qw(t1 t2);
 
-sub undo { my ($request, $tenant) = @_; return $admin->post("/v2.0/$tenant/changes/" . $request->header('x-request-id') . '/undo') }
-sub reasons { return [sort map { $_->{reason} } @{ $_[0]->json->{blockers} // [] }] }
+sub undo { my ($request, $tenant) = @_; return $admin->post(undo_path($tenant, $request)) }
 
 # A document as somebody compares it: without revision, and where it shows its etag, without that.
 sub content {

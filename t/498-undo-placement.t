@@ -14,17 +14,15 @@ use Tenure::Instance;
 use Tenure::Parallel;
 use Tenure::Placement;
 use Tenure::Tool;
+use Tenure::Undo qw(undo_path reasons details);
 
 my $rounds    = $ENV{TENURE_UNDO_ROUNDS} // 3;
 my $instance  = Tenure::Instance->start;
 my $admin     = $instance->admin;
 my $placement = Tenure::Placement->new($admin, '1.39', '/placement');
 
-sub undo_path { my ($request) = @_; return '/v2.0/system/changes/' . (ref $request ? $request->header('x-request-id') : $request) . '/undo' }
-sub undo    { my ($request, @more) = @_; return $admin->post(undo_path($request), @more) }
-sub preview { my ($request) = @_; return $admin->get(undo_path($request)) }
-sub reasons { return [sort map { $_->{reason} } @{ $_[0]->json->{blockers} // [] }] }
-sub detail  { return join '; ', map { $_->{detail} } @{ $_[0]->json->{blockers} // [] } }
+sub undo    { my ($request, @more) = @_; return $admin->post(undo_path('system', $request), @more) }
+sub preview { my ($request) = @_; return $admin->get(undo_path('system', $request)) }
 
 sub at         { return "/resource_providers/$_[0]" . ($_[1] // '') }
 sub generation { return $placement->get(at($_[0]))->json->{generation} }
@@ -72,7 +70,7 @@ subtest 'inventories' => sub {
     is_deeply [@$item{qw(resource action)}, $preview->json->{blockers}], ["resourceproviders/$p", 'restore', []], 'what would be done';
     is_deeply [map { [sort keys %{ $item->{$_}{inventories} }] } qw(now restored)], [['MEMORY_MB', 'VCPU'], ['DISK_GB', 'VCPU']], 'side by side';
     is_deeply $item->{restored}{inventories}, $before, '... as they are answered';
-    like $admin->get(undo_path($second), accept => 'application/xml')->text, qr/DISK_GB/, 'in XML, too';
+    like $admin->get(undo_path('system', $second), accept => 'application/xml')->text, qr/DISK_GB/, 'in XML, too';
     is_deeply stock($p), $other, 'the preview changes nothing';
     my $undone = undo($second, if_match => $preview->etag);
     $undone->is_status(200);
@@ -156,7 +154,7 @@ subtest 'what is allocated' => sub {
     my $refused = undo($larger);
     $refused->is_status(409);
     is_deeply reasons($refused), ['conflict'], 'what does not is';
-    like detail($refused), qr/VCPU: 6 of 7/, '... with the numbers';
+    like details($refused), qr/VCPU: 6 of 7/, '... with the numbers';
     is stock($p)->{VCPU}{total}, 101, 'nothing is changed';
     $placement->request('DELETE', "/allocations/$j")->is_status(204);
     undo($larger)->is_status(200, 'it fits again');
@@ -166,7 +164,7 @@ subtest 'what is allocated' => sub {
         consumer_generation => undef, consumer_type => 'INSTANCE' })->is_status(204);
     $refused = undo($more);
     is_deeply reasons($refused), ['conflict'], 'a class that is allocated does not go';
-    like detail($refused), qr/MEMORY_MB/, '... and is named';
+    like details($refused), qr/MEMORY_MB/, '... and is named';
     put($p, 'traits', ['HW_CPU_X86_AVX']);
     claim($j, $p, 1, 1)->is_status(204);
     is_deeply reasons(undo($more)), ['changed-since'], 'a change behind an allocation is found';
@@ -181,7 +179,7 @@ subtest 'what is not there' => sub {
     $placement->request('DELETE', '/resource_classes/CUSTOM_GONE')->is_status(204);
     my $refused = undo($third);
     is_deeply reasons($refused), ['bad-document'], 'a class that is deleted';
-    like detail($refused), qr/CUSTOM_GONE/, '... is named';
+    like details($refused), qr/CUSTOM_GONE/, '... is named';
     $instance->sql('DELETE FROM former_resources');
     is_deeply reasons(undo($third)), ['not-kept'], 'what is not kept';
     $placement->request('DELETE', at($p))->is_status(204);
@@ -194,7 +192,7 @@ subtest 'who may' => sub {
     put($p, 'inventories', vcpu(4));
     $admin->post("/v2.0/system/resourceproviders/$p/action/move?dest=t1")->is_status(303);
     my $changed = put($p, 'inventories', vcpu(5));
-    my $path    = '/v2.0/t1/changes/' . $changed->header('x-request-id') . '/undo';
+    my $path    = undo_path('t1', $changed);
     for my $who ('ann:t1:member', 'boss:t1:admin') {
         $instance->service($who)->get($path)->is_status(403, "$who sees nothing of it");
         $instance->service($who)->post($path)->is_status(403, '... and takes nothing back');
@@ -220,13 +218,7 @@ subtest 'the history shows values' => sub {
     ok !grep({ exists $_->{after}{metadata} } @stock), '... in place of the document';
     my @groups = grep { "@{ $_->{fields} // [] }" eq '/aggregates' } @pages;
     is_deeply [map { [$_->{before}{aggregates}, $_->{after}{aggregates}] } @groups], [[[$one], [$two]], [[], [$one]]], 'aggregates';
-    my @single;
-    for (my $path = "/v2.0/system/history?resource=$p&limit=1"; defined $path;) {
-        my $page = $admin->get($path)->json;
-        push @single, @{ $page->{history} };
-        $path = defined $page->{next} ? $admin->path_of($page->{next}) : undef;
-    }
-    is_deeply \@single, \@pages, 'page by page the same';
+    is_deeply [$admin->list("/v2.0/system/history?resource=$p&limit=1", 'history')], \@pages, 'page by page the same';
     my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin', tenant => 'system');
     my $told = $tool->ends(0, 'history', $p)->{out};
     like $told, qr/VCPU.*\n?.*3.*\n?.*4/, 'tenure history shows what differs' or diag $told;

@@ -13,18 +13,15 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Parallel;
 use Tenure::Placement;
+use Tenure::Undo qw(undo_path reasons blocked details);
 
 my $rounds    = $ENV{TENURE_UNDO_ROUNDS} // 3;
 my $instance  = Tenure::Instance->start;
 my $admin     = $instance->admin;
 my $placement = Tenure::Placement->new($admin, '1.39', '/placement');
 
-sub undo_path { my ($request, $tenant) = @_; return '/v2.0/' . ($tenant // 'system') . '/changes/' . (ref $request ? $request->header('x-request-id') : $request) . '/undo' }
-sub undo    { my ($request, @more) = @_; return $admin->post(undo_path($request), @more) }
-sub preview { my ($request) = @_; return $admin->get(undo_path($request)) }
-sub reasons { return [sort map { $_->{reason} } @{ $_[0]->json->{blockers} // [] }] }
-sub blocked { return [sort map { "$_->{resource} $_->{reason}" } @{ $_[0]->json->{blockers} // [] }] }
-sub detail  { return join '; ', map { $_->{detail} } @{ $_[0]->json->{blockers} // [] } }
+sub undo    { my ($request, @more) = @_; return $admin->post(undo_path('system', $request), @more) }
+sub preview { my ($request) = @_; return $admin->get(undo_path('system', $request)) }
 
 sub undone {
     my ($request, $name) = @_;
@@ -102,7 +99,7 @@ subtest 'a claim, a change, a removal' => sub {
     my $preview = preview($changed);
     is_deeply { map { $_->{resource} => $_->{restored}{allocations}{$c}{resources} } @{ $preview->json->{items} } },
         { "resourceproviders/$p" => { VCPU => 2, MEMORY_MB => 10 }, "resourceproviders/$q" => undef }, 'what each provider gave';
-    like $admin->get(undo_path($changed), accept => 'application/xml')->text, qr/MEMORY_MB/, 'in XML, too';
+    like $admin->get(undo_path('system', $changed), accept => 'application/xml')->text, qr/MEMORY_MB/, 'in XML, too';
     my @generations = map { generation($_) } $p, $q;
     my $back = undo($changed, if_match => $preview->etag);
     $back->is_status(200);
@@ -161,11 +158,11 @@ subtest 'every reason' => sub {
     $refused->is_status(409);
     is_deeply blocked($refused), [sort "allocations/$d changed-since", "resourceproviders/$p conflict", "resourceproviders/$p conflict", "resourceproviders/$q conflict"],
         'the consumer, the capacity, and each inventory that is gone';
-    like detail($refused), qr/$_/, "... $_" for 'exceed the capacity', "'DISK_GB'", "'MEMORY_MB'", 'written at 20';
+    like details($refused), qr/$_/, "... $_" for 'exceed the capacity', "'DISK_GB'", "'MEMORY_MB'", 'written at 20';
     is_deeply [has($c), used($p)], [$nothing, { VCPU => 4 }], 'nothing is changed';
     is_deeply reasons(preview($request)), reasons($refused), 'the preview says the same';
     $placement->request('DELETE', "/allocations/$_")->is_status(204) for $d, $e, $f;
-    like detail(undo($request)), qr/removed since/, 'a consumer that is gone';
+    like details(undo($request)), qr/removed since/, 'a consumer that is gone';
     $placement->request('DELETE', at($q))->is_status(204);
     $refused = undo($request);
     is_deeply blocked($refused), [sort "allocations/$d changed-since", "resourceproviders/$p conflict", "resourceproviders/$q changed-since", "resourceproviders/$q bad-document"],
@@ -238,8 +235,8 @@ subtest 'a reshape' => sub {
     $refused->is_status(409);
     is_deeply blocked($refused), [sort "resourceproviders/$root conflict", "resourceproviders/$root conflict", "resourceproviders/$child conflict"], 'what others have by now is not taken away'
         or diag $refused->text;
-    like detail($refused), qr/'VCPU' on resource provider '$child' in use/, '... of a class that would go';
-    like detail($refused), qr/DISK_GB: 10 of 16/, '... of a capacity that would sink';
+    like details($refused), qr/'VCPU' on resource provider '$child' in use/, '... of a class that would go';
+    like details($refused), qr/DISK_GB: 10 of 16/, '... of a capacity that would sink';
     $placement->request('DELETE', "/allocations/$e")->is_status(204);
     stocked($child, VCPU => 9, MEMORY_MB => 1)->is_status(200);
     is_deeply blocked(undo($again)), ["resourceproviders/$child changed-since"], 'inventories that changed since are';
@@ -260,22 +257,22 @@ subtest 'providers of several tenants' => sub {
     $admin->post("/v2.0/system/resourceproviders/$p/action/move?dest=t1")->is_status(303);
     my $made = claimed($c, undef, { $p => { VCPU => 2 }, $q => { VCPU => 1 } });
     for my $tenant ('t1', 'system') {
-        is_deeply reasons($admin->get(undo_path($made, $tenant))), [], "in $tenant";
+        is_deeply reasons($admin->get(undo_path($tenant, $made))), [], "in $tenant";
     }
-    $admin->get(undo_path($made, 't2'))->is_status(404, 'not of a third');
+    $admin->get(undo_path('t2', $made))->is_status(404, 'not of a third');
     for my $who ('ann:t1:member', 'boss:t1:admin') {
-        $instance->service($who)->get(undo_path($made, 't1'))->is_status(403, "$who sees nothing of it");
-        $instance->service($who)->post(undo_path($made, 't1'))->is_status(403, '... and takes nothing back');
+        $instance->service($who)->get(undo_path('t1', $made))->is_status(403, "$who sees nothing of it");
+        $instance->service($who)->post(undo_path('t1', $made))->is_status(403, '... and takes nothing back');
     }
-    my $back = $admin->post(undo_path($made, 't1'));
+    my $back = $admin->post(undo_path('t1', $made));
     $back->is_status(200, 'taken back from one of them');
     is_deeply has($c), $nothing, 'in both';
-    my $again = $admin->post(undo_path($back, 't1'));
+    my $again = $admin->post(undo_path('t1', $back));
     $again->is_status(200, 'and again');
     $admin->post("/v2.0/t1/resourceproviders/$p/action/move?dest=t2")->is_status(303);
     my $refused = undo($again);
     is_deeply reasons($refused), ['changed-since'], 'one that belongs to another tenant by now';
-    like detail($refused), qr/another tenant/, '... is why';
+    like details($refused), qr/another tenant/, '... is why';
 };
 
 subtest 'what is not kept' => sub {

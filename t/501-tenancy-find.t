@@ -27,19 +27,11 @@ my $all      = '/v2.0/all/resources';
 sub pick    { return $_[rand @_] }
 sub escaped { my ($text) = @_; return $text =~ s/([^A-Za-z0-9._~-])/sprintf '%%%02X', ord $1/ger }
 
-# (items of all pages, how many pages).
+# Returns the items of all pages, and how many pages there are.
 sub walk {
     my ($query) = @_;
-    my @found;
-    my $pages = 0;
-    for (my $path = "$all?$query"; defined $path; $pages++) {
-        my $page = $admin->get($path);
-        $page->status == 200 or do { fail($page->describe); return ([], 0) };
-        push @found, @{ $page->json->{resources} };
-        $path = defined $page->json->{next} ? $admin->path_of($page->json->{next}) : undef;
-        $pages < 1000 or do { fail('the links go round'); return ([], 0) };
-    }
-    return (\@found, $pages);
+    my @pages = $admin->pages("$all?$query");
+    return ([map { @{ $_->json->{resources} } } @pages], scalar @pages);
 }
 sub found { return [map {"$_->{tenant} $_->{resource}"} @{ (walk(@_))[0] }] }
 

@@ -13,37 +13,23 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Tool;
+use Tenure::Undo qw(undo_path reasons blocked);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_500;
 my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M' });
 my $admin    = $instance->admin;
 
-sub id_of { my ($tenant) = @_; return $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'") }
-sub undo_path { my ($tenant, $request) = @_; return "/v2.0/$tenant/changes/" . $request->header('x-request-id') . '/undo' }
 sub preview { my ($tenant, $request) = @_; return $admin->get(undo_path($tenant, $request)) }
 sub undo { my ($tenant, $request, @more) = @_; return $admin->post(undo_path($tenant, $request), @more) }
-sub reasons { return [sort map { $_->{reason} } @{ $_[0]->json->{blockers} // [] }] }
-sub blocked { return [sort map { "$_->{resource} $_->{reason}" } @{ $_[0]->json->{blockers} // [] }] }
 sub counted { return [map { $admin->get("/v2.0/$_")->json->{tenant}{resources} } @_] }
 
 # All that live resources of a tenant are but for what each move raises, as one number; and how many they are.
 sub content {
     my ($tenant) = @_;
-    my $id = id_of($tenant);
+    my $id = $instance->tenant_id($tenant);
     my ($row) = $instance->sql("SELECT COUNT(*), COALESCE(BIT_XOR(CONV(LEFT(MD5(CONCAT_WS('/', HEX(uid), type_id, namespace, name, HEX(etag), meta, body, edits)), 15), 16, 10)), 0)
   FROM resources WHERE tenant_id = $id AND live = 1");
     return "@$row";
-}
-
-sub filled {
-    my ($tenant, $n, $space) = @_;
-    my $id = id_of($tenant);
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant/$space', seq))), $id, y.id, '$space', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$n WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $n WHERE tenant_id = $id
-SQL
 }
 
 sub done {
@@ -60,7 +46,7 @@ sub done {
 $admin->make_tenant($_) for qw(from to other third);
 $admin->make("/v2.0/from/$_") for 'namespaces/n', 'namespaces/both', 'namespaces/both/configmaps/mine', 'namespaces/default/configmaps/d', 'persistentvolumes/v';
 $admin->make("/v2.0/to/$_") for 'namespaces/both', 'namespaces/both/configmaps/theirs', 'namespaces/own', 'namespaces/own/configmaps/o', 'namespaces/default/configmaps/e';
-filled('from', $many, 'n');
+$instance->fill('from', 'configmaps', $many, namespace => 'n');
 my ($before, $there) = (content('from'), content('to'));
 my $counts = counted(qw(from to));
 my $uid    = $admin->get('/v2.0/from/namespaces/both')->json->{metadata}{uid};
@@ -213,7 +199,7 @@ subtest 'two of one request, and a mover that is killed' => sub {
 subtest 'twelve thousand' => sub {
     $admin->make_tenant($_) for qw(small large);
     $admin->make("/v2.0/$_") for 'small/namespaces/n', 'large/namespaces/own', 'large/namespaces/own/configmaps/o', 'large/namespaces/default/configmaps/e';
-    filled('small', 12_000, 'n');
+    $instance->fill('small', 'configmaps', 12_000, namespace => 'n');
     my @contents = map { content($_) } qw(small large);
     my $move = $admin->post('/v2.0/small/action/move?dest=large');
     $move->is_status(303);

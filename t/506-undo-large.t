@@ -12,13 +12,12 @@ use Test::More;
 use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path reasons);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 5_000;
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = $instance->admin;
 
-sub undo_path { my ($tenant, $request) = @_; return "/v2.0/$tenant/changes/" . (ref $request ? $request->header('x-request-id') : $request) . '/undo' }
-sub reasons { return [map { $_->{reason} } @{ $_[0]->json->{blockers} // [] }] }
 sub live { my ($tenant) = @_; return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = '$tenant' AND r.live = 1 AND r.namespace = 'n'") }
 sub counted { return $admin->get("/v2.0/$_[0]")->json->{tenant}{resources} }
 
@@ -44,13 +43,7 @@ sub filled {
     my ($tenant) = @_;
     $admin->make_tenant($tenant);
     $admin->make("/v2.0/$tenant/namespaces/n", {});
-    my $id = $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'");
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$many WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
-SQL
+    $instance->fill($tenant, 'configmaps', $many, namespace => 'n');
 }
 
 $admin->make_tenant('other');

@@ -12,6 +12,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Undo qw(undo_path);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_100;
 my $rounds   = $ENV{TENURE_UNDO_ROUNDS} // 1;
@@ -34,13 +35,7 @@ sub ended {
 
 $admin->make_tenant($_) for qw(a b other);
 $admin->make('/v2.0/a/namespaces/n');
-my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'a'));
-$instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(seq)), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$many WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
-SQL
+$instance->fill('a', 'configmaps', $many, namespace => 'n');
 
 # What the writers do: changes of what was moved, additions to it, changes beside it. Each says what it was answered.
 sub writer {
@@ -61,7 +56,7 @@ for my $round (1 .. $rounds) {
         my $all = live('a');
         my $moved = $admin->post('/v2.0/a/action/move?dest=b');
         $moved->is_status(303, "round $round, $kind") or last;
-        my $undo = '/v2.0/a/changes/' . $moved->request_id . '/undo';
+        my $undo = undo_path('a', $moved);
         my @told = Tenure::Parallel::run(4, sub {
             my ($client) = @_;
             srand $seed + $client + 10 * $round;

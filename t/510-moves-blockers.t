@@ -140,16 +140,7 @@ subtest 'without blockers' => sub {
 
 subtest 'very many' => sub {
     $admin->make_tenant($_) for 'many1', 'many2';
-    for my $tenant ('many1', 'many2') {
-        my $id = $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'");
-        $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body,
-  created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, 2, '', CONCAT('p', seq), 1, 0, 4, 1, 1, seq, seq, seq, seq, REPEAT(CHAR(seq % 128), 64), '{}', '{}',
-  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_1500;
-UPDATE tenant_counts SET resources = 1500 WHERE tenant_id = $id
-SQL
-    }
+    $instance->fill($_, 'persistentvolumes', 1500, name => 'p') for 'many1', 'many2';
     my $post = $admin->post('/v2.0/many1/action/move?dest=many2', accept => 'application/json');
     $post->is_problem(409, 'blocked');
     is scalar @{ $post->json->{blockers} }, 1000, 'a thousand are named';

@@ -146,14 +146,8 @@ subtest 'large ones' => sub {
 
 subtest 'hundreds and thousands' => sub {
     $admin->make_tenant('huge');
-    my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'huge'));
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body,
-  created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('huge', seq))), $id, 2, '', CONCAT('h', seq), 1, 0, 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_25000;
-UPDATE tenant_counts SET resources = 25000 WHERE tenant_id = $id
-SQL
+    $instance->fill('huge', 'persistentvolumes', 25_000);
+    my $id = $instance->tenant_id('huge');
     my $action = action('/v2.0/huge/action/move?dest=other');
     is $action->json->{move}{resources}{size}, 25000, 'are counted and tagged';
     my $post = $admin->post('/v2.0/huge/action/move?dest=other', if_match => $action->etag);

@@ -175,7 +175,7 @@ is((($instance->manage('doctor'))[0]), 0, 'the doctor finds nothing');
 # A move's document says what is recorded of it and nothing of another's, and only to its source's readers.
 subtest 'the whole document' => sub {
     my @names = map { (scene(1))[0] } 1 .. 3;
-    my @ids   = map { $instance->sql_value("SELECT id FROM tenants WHERE name = '$_'") } @names;
+    my @ids   = map { $instance->tenant_id($_) } @names;
     my $uid   = $instance->sql_value("SELECT HEX(uid) FROM resources WHERE tenant_id = $ids[0] AND name = 'p1'");
     $instance->sql(<<"SQL");
 INSERT INTO moves (uid, source_id, dest_id, resource_id, state, actor, resources, outcome, detail, created_at, finished_at)

@@ -33,7 +33,7 @@ sub session {
 }
 
 # By key, one by one: a scan of so small a table would lock the others, too.
-my ($source, $dest) = map { $instance->sql_value("SELECT id FROM tenants WHERE name = '$_'") } qw(a b);
+my ($source, $dest) = map { $instance->tenant_id($_) } qw(a b);
 session(join "; ", "BEGIN", map { "SELECT id FROM tenants WHERE id = $_ FOR UPDATE" } $source, $dest);
 $instance->sql(<<"SQL");
 INSERT INTO moves (id, uid, source_id, dest_id, state, actor, created_at)

@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path reasons);
 
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = $instance->admin;
@@ -18,11 +19,9 @@ $admin->make_tenant($_) for qw(t1 t2);
 my $at = '/v2.0/%s/namespaces/default/configmaps/%s';
 
 sub path { return sprintf $at, @_ }
-sub undo_path { my ($response, $tenant) = @_; return "/v2.0/$tenant/changes/" . $response->header('x-request-id') . '/undo' }
-sub undo { my ($response, $tenant, %more) = @_; return $admin->post(undo_path($response, $tenant), %more) }
+sub undo { my ($response, $tenant, %more) = @_; return $admin->post(undo_path($tenant, $response), %more) }
 sub move { my ($from, $to) = @_; my $moved = $admin->post("$from/action/move?dest=$to"); $moved->is_status(303, "move $from"); return $moved }
 sub made { my ($tenant, $name, $data) = @_; return $admin->make(path($tenant, $name), { data => $data // { n => 'x' } }) }
-sub reasons { return [sort map { $_->{reason} } @{ $_[0]->json->{blockers} }] }
 
 # What a client sees of resources but for the revision, which each move raises. The content is the same, and so is its etag.
 sub kept { my ($doc) = @_; my %meta = %{ $doc->{metadata} }; delete $meta{resourceVersion}; return { %$doc, metadata => \%meta } }
@@ -33,12 +32,12 @@ subtest 'one resource' => sub {
     my $made    = made('t1', 'a');
     my $tag     = $admin->get(path('t1', 'a') . '/action/move?dest=t2')->etag;
     my $moved   = move(path('t1', 'a'), 't2');
-    my $preview = $admin->get(undo_path($moved, 't1'));
+    my $preview = $admin->get(undo_path('t1', $moved));
     $preview->is_status(200);
     my ($item) = @{ $preview->json->{items} };
     is_deeply [@$item{qw(resource action)}, @{ $preview->json }{qw(from to changes)}], ['namespaces/default/configmaps/a', 'move', 't2', 't1', 1], 'what would be done';
     is_deeply [$item->{restored}, $preview->json->{blockers}], [$item->{now}, []], 'as it is';
-    is $admin->get(undo_path($moved, 't2'))->json->{to}, 't1', 'by either tenant';
+    is $admin->get(undo_path('t2', $moved))->json->{to}, 't1', 'by either tenant';
     $admin->get(path('t2', 'a'))->is_status(200, 'the preview moves nothing');
     undo($moved, 't1', if_match => '"0000000000000000000000000000000000000000"')->is_status(412);
     my $undone = undo($moved, 't1', if_match => $preview->etag);
@@ -64,8 +63,8 @@ subtest 'who may' => sub {
     my $moved = move(path('t1', 'who'), 't2');
     for my $who (qw(boss:t1:admin boss:t2:admin)) {
         my ($tenant) = $who =~ /:(t\d):/;
-        $instance->service($who)->post(undo_path($moved, $tenant))->is_status(403, $who);
-        $instance->service($who)->get(undo_path($moved, $tenant))->is_status(403, "$who: the preview");
+        $instance->service($who)->post(undo_path($tenant, $moved))->is_status(403, $who);
+        $instance->service($who)->get(undo_path($tenant, $moved))->is_status(403, "$who: the preview");
     }
     $admin->make_tenant('t0');
     undo($moved, 't0')->is_status(404, 'a tenant that has nothing to do with it');
@@ -83,7 +82,7 @@ subtest 'what is in the way' => sub {
     $moved = move(path('t1', 'taken'), 't2');
     made('t1', 'taken');
     is_deeply reasons(undo($moved, 't1')), ['name-taken'], 'the old name is taken';
-    is_deeply reasons($admin->get(undo_path($moved, 't1'))), ['name-taken'], '... and the preview says so';
+    is_deeply reasons($admin->get(undo_path('t1', $moved))), ['name-taken'], '... and the preview says so';
     made('t1', 'deleted');
     $moved = move(path('t1', 'deleted'), 't2');
     my $deleted = $admin->delete(path('t2', 'deleted'));
@@ -141,7 +140,7 @@ subtest 'a namespace, and all of a tenant' => sub {
     my @counts = counts(qw(s d));
     my $moved  = move('/v2.0/s', 'd');
     is_deeply [counts('s')], [0], 'all moved';
-    my $preview = $admin->get(undo_path($moved, 's'));
+    my $preview = $admin->get(undo_path('s', $moved));
     is_deeply $preview->json->{blockers}, [], 'nothing is in the way';
     my $undone = undo($moved, 's', if_match => $preview->etag);
     $undone->is_status(200, 'all of a tenant');

@@ -11,6 +11,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Undo qw(undo_path);
 
 my $seed     = $ENV{TENURE_SEED} // time;
 my $rounds   = $ENV{TENURE_UNDO_ROUNDS} // 3;
@@ -22,7 +23,6 @@ $admin->make_tenant($_) for @tenants;
 diag "seed $seed";
 
 sub at { my ($tenant, $name) = @_; return "/v2.0/$tenant/namespaces/default/configmaps/$name" }
-sub undo_path { my ($id, $tenant) = @_; return "/v2.0/$tenant/changes/$id/undo" }
 sub id { return $_[0]->header('x-request-id') }
 
 sub sorted { return [sort map { $_->[0] } @_] }
@@ -31,7 +31,7 @@ subtest 'two undos of one request' => sub {
     for my $round (1 .. $rounds) {
         $admin->put(at('r1', "two$round"), json => { data => { n => 'old' } });
         my $put = id($admin->put(at('r1', "two$round"), json => { data => { n => 'new' } }));
-        my @answers = Tenure::Parallel::answers((sub { $admin->post(undo_path($put, 'r1')) }) x 2);
+        my @answers = Tenure::Parallel::answers((sub { $admin->post(undo_path('r1', $put)) }) x 2);
         is_deeply sorted(@answers), [200, 409], 'one is done, and one is refused';
         is_deeply [sort map { $instance->count_changes_of($_->[1]) } @answers], [0, 1], '... and left nothing';
         is $admin->get(at('r1', "two$round"))->json->{data}{n}, 'old', 'the old content';
@@ -42,7 +42,7 @@ subtest 'an undo and an update' => sub {
     for my $round (1 .. $rounds) {
         $admin->put(at('r1', "u$round"), json => { data => { n => 'old' } });
         my $put = id($admin->put(at('r1', "u$round"), json => { data => { n => 'new' } }));
-        my ($undone, $updated) = Tenure::Parallel::answers(sub { $admin->post(undo_path($put, 'r1')) }, sub { $admin->put(at('r1', "u$round"), json => { data => { n => 'other' } }) });
+        my ($undone, $updated) = Tenure::Parallel::answers(sub { $admin->post(undo_path('r1', $put)) }, sub { $admin->put(at('r1', "u$round"), json => { data => { n => 'other' } }) });
         is $updated->[0], 200, 'the update';
         like $undone->[0], qr/\A(?:200|409)\z/, "the undo: $undone->[0]";
         is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
@@ -55,7 +55,7 @@ subtest 'the undo of a move, and a move on' => sub {
     for my $round (1 .. $rounds) {
         $admin->make(at('r1', "m$round"), { data => {} });
         my $moved = id($admin->post(at('r1', "m$round") . '/action/move?dest=r2'));
-        my ($undone, $on) = Tenure::Parallel::answers(sub { $admin->post(undo_path($moved, 'r1')) }, sub { $admin->post(at('r2', "m$round") . '/action/move?dest=r3') });
+        my ($undone, $on) = Tenure::Parallel::answers(sub { $admin->post(undo_path('r1', $moved)) }, sub { $admin->post(at('r2', "m$round") . '/action/move?dest=r3') });
         ok(($undone->[0] == 200) + ($on->[0] == 303) == 1, "one of them: undo $undone->[0], move $on->[0]");
         is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 1 : 0, '... whole or not at all';
         $admin->get(at($undone->[0] == 200 ? 'r1' : 'r3', "m$round"))->is_status(200, 'and it is there');
@@ -68,7 +68,7 @@ subtest 'the undo of a deleted namespace, and its name taken' => sub {
         $admin->make($space);
         $admin->make("$space/configmaps/c$_") for 1 .. 3;
         my $deleted = id($admin->delete($space));
-        my ($undone, $made) = Tenure::Parallel::answers(sub { $admin->post(undo_path($deleted, 'r1')) }, sub { $admin->put($space, json => { metadata => { labels => { a => 'b' } } }) });
+        my ($undone, $made) = Tenure::Parallel::answers(sub { $admin->post(undo_path('r1', $deleted)) }, sub { $admin->put($space, json => { metadata => { labels => { a => 'b' } } }) });
         is $instance->count_changes_of($undone->[1]), $undone->[0] == 200 ? 4 : 0, "undo $undone->[0], creation $made->[0]: whole or not at all";
         is $admin->get("$space/configmaps/c1")->status, $undone->[0] == 200 ? 200 : 410, '... as it says';
     }
@@ -89,7 +89,7 @@ subtest 'everything at once' => sub {
             my $answer = $dice < 0.3 ? $admin->put($name, json => { data => { by => "$client-$_" } })
                 : $dice < 0.4 ? $admin->delete($name)
                 : $dice < 0.5 ? $admin->post("$name/action/move?dest=$other")
-                : $admin->post(undo_path($undone, $tenant));
+                : $admin->post(undo_path($tenant, $undone));
             push @said, join ':', id($answer), $answer->status, $dice < 0.5 ? '-' : $undone;
         }
         return "@said";

@@ -24,17 +24,6 @@ sub config_map {
     return { apiVersion => 'v1', kind => 'ConfigMap', metadata => { name => $name, %{ delete $more{metadata} // {} } }, %more };
 }
 
-# A Status of that code and reason.
-sub is_failure {
-    my ($answer, $code, $reason, $message, $name) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my $status = $answer->json;
-    my $good   = $answer->status == $code && ($status->{kind} // '') eq 'Status' && ($status->{apiVersion} // '') eq 'v1'
-        && ($status->{status} // '') eq 'Failure' && ($status->{code} // 0) == $code && ($status->{reason} // '') eq $reason
-        && ($status->{message} // '') =~ $message;
-    return ok($good, $name) || (diag($answer->describe), 0)[1];
-}
-
 sub names { return join ' ', map { $_->{metadata}{name} } @{ $_[0]->json->{items} // [] } }
 
 subtest 'tenants are objects' => sub {
@@ -46,17 +35,17 @@ subtest 'tenants are objects' => sub {
     }
     is names($acme->get('/api/v1/namespaces')), 'default', 'its space has a namespace';
     $admin->get('/v2.0/acme')->is_status(200, 'it is a tenant of the tenancy dialect');
-    is_failure($admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } }), 409, 'AlreadyExists',
+    $admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_failure(409, 'AlreadyExists',
         qr/tenants "acme" already exists/, 'one of that name');
     is names($admin->get('/api/v1/tenants')), 'acme globex system', 'the operator lists them';
     is names($acme->get('/api/v1/tenants')), 'acme', 'a tenant sees its own';
-    is_failure($acme->get("/api/v1/tenants/$_"), 403, 'Forbidden', qr/cannot get resource "tenants"/, "and not $_") for qw(globex nobody);
-    is_failure($acme->post('/api/v1/tenants', json => { metadata => { name => 'x' } }), 403, 'Forbidden', qr/User "alice"/, 'nor makes any');
-    is_failure($acme->delete('/api/v1/tenants/acme'), 403, 'Forbidden', qr/cannot delete/, 'nor deletes its own');
+    $acme->get("/api/v1/tenants/$_")->is_failure(403, 'Forbidden', qr/cannot get resource "tenants"/, "and not $_") for qw(globex nobody);
+    $acme->post('/api/v1/tenants', json => { metadata => { name => 'x' } })->is_failure(403, 'Forbidden', qr/User "alice"/, 'nor makes any');
+    $acme->delete('/api/v1/tenants/acme')->is_failure(403, 'Forbidden', qr/cannot delete/, 'nor deletes its own');
     $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'it sets its policy');
-    is_failure($acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { tier => 'gold' } } }), 403, 'Forbidden',
+    $acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { tier => 'gold' } } })->is_failure(403, 'Forbidden',
         qr/multiTenancyCRDPolicy alone/, 'and not what decides on what it may use');
-    is_failure($member->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } }), 403, 'Forbidden',
+    $member->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_failure(403, 'Forbidden',
         qr/role admin/, 'its members do not');
     my $answer = $admin->patch('/api/v1/tenants/acme', { metadata => { labels => { l => '1' }, annotations => { tier => 'gold', 'x.y/z' => 'w' } } });
     is_deeply $answer->json->{metadata}{annotations}, { tier => 'gold', 'x.y/z' => 'w' }, 'the operator annotates it';
@@ -65,13 +54,13 @@ subtest 'tenants are objects' => sub {
     $admin->post('/api/v1/tenants', json => { metadata => { name => 'gone' } })->is_status(201, 'another');
     is $admin->delete('/api/v1/tenants/gone')->json->{status}, 'Success', 'goes';
     $admin->get('/v2.0/gone')->is_status(410, 'recoverably');
-    is_failure($admin->get('/api/v1/tenants/gone'), 404, 'NotFound', qr/tenants "gone" not found/, 'and is not there');
+    $admin->get('/api/v1/tenants/gone')->is_failure(404, 'NotFound', qr/tenants "gone" not found/, 'and is not there');
 };
 
 subtest 'discovery' => sub {
     is $acme->get('/version', as => undef)->json->{major}, '1', 'the version is for everybody';
-    is_failure($acme->get('/api', as => undef), 401, 'Unauthorized', qr/./, 'nothing else is');
-    is_failure($acme->get('/api/v9', as => undef), 401, 'Unauthorized', qr/./, 'not even that something is not there');
+    $acme->get('/api', as => undef)->is_failure(401, 'Unauthorized', qr/./, 'nothing else is');
+    $acme->get('/api/v9', as => undef)->is_failure(401, 'Unauthorized', qr/./, 'not even that something is not there');
     is_deeply $acme->get('/api')->json->{versions}, ['v1'], '/api';
     my %groups = map { $_->{name} => $_ } @{ $acme->get('/apis')->json->{groups} };
     ok $groups{'apiextensions.k8s.io'}, '/apis has the group of definitions';
@@ -87,9 +76,9 @@ subtest 'discovery' => sub {
     ok !$mine{nodes} && $every{nodes}, 'nodes are the operator\'s';
     is_deeply [sort @{ $mine{tenants}{verbs} }], [qw(get list patch update watch)], 'tenants may not be made by tenants'
         or diag "@{ $mine{tenants}{verbs} }";
-    is_failure($acme->get('/apis/none.example.com/v1'), 404, 'NotFound', qr/could not find/, 'no such group');
-    is_failure($acme->get('/api/v1/namespaces/default/gadgets'), 404, 'NotFound', qr/could not find/, 'no such type');
-    is_failure($acme->post('/apis/apps/v1/namespaces/default/daemonsets', json => { metadata => { name => 'd' } }), 403, 'Forbidden',
+    $acme->get('/apis/none.example.com/v1')->is_failure(404, 'NotFound', qr/could not find/, 'no such group');
+    $acme->get('/api/v1/namespaces/default/gadgets')->is_failure(404, 'NotFound', qr/could not find/, 'no such type');
+    $acme->post('/apis/apps/v1/namespaces/default/daemonsets', json => { metadata => { name => 'd' } })->is_failure(403, 'Forbidden',
         qr/daemonsets\.apps is forbidden: User "alice" cannot create/, 'what is the system\'s is refused');
     $acme->get('/openapi/v2', accept => 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf')
         ->header_is('Content-Type', 'application/octet-stream', 'openapi in the form that kubectl takes');
@@ -125,34 +114,34 @@ subtest 'create and get' => sub {
 };
 
 subtest 'what is refused' => sub {
-    is_failure($acme->get("$cms/no"), 404, 'NotFound', qr/\Aconfigmaps "no" not found\z/, 'absent');
+    $acme->get("$cms/no")->is_failure(404, 'NotFound', qr/\Aconfigmaps "no" not found\z/, 'absent');
     is_deeply $acme->get("$cms/no")->json->{details}, { name => 'no', kind => 'configmaps' }, 'with details';
-    is_failure($acme->post($cms, json => config_map('c1')), 409, 'AlreadyExists', qr/configmaps "c1" already exists/, 'there already');
-    is_failure($acme->post('/api/v1/namespaces/none/configmaps', json => config_map('c')), 404, 'NotFound', qr/namespaces "none" not found/, 'no namespace');
-    is_failure($admin->post('/api/v1/tenants/none/namespaces/default/configmaps', json => config_map('c')), 404, 'NotFound',
+    $acme->post($cms, json => config_map('c1'))->is_failure(409, 'AlreadyExists', qr/configmaps "c1" already exists/, 'there already');
+    $acme->post('/api/v1/namespaces/none/configmaps', json => config_map('c'))->is_failure(404, 'NotFound', qr/namespaces "none" not found/, 'no namespace');
+    $admin->post('/api/v1/tenants/none/namespaces/default/configmaps', json => config_map('c'))->is_failure(404, 'NotFound',
         qr/tenants "none" not found/, 'no tenant');
     is names($admin->get('/api/v1/tenants/none/configmaps')), '', 'a list there is empty';
     my $bad = $acme->post($cms, json => config_map('No_Good'));
-    is_failure($bad, 422, 'Invalid', qr/\AConfigMap "No_Good" is invalid: metadata\.name: Invalid value/, 'a bad name');
+    $bad->is_failure(422, 'Invalid', qr/\AConfigMap "No_Good" is invalid: metadata\.name: Invalid value/, 'a bad name');
     is_deeply [map { [$_->{reason}, $_->{field}] } @{ $bad->json->{details}{causes} }], [['FieldValueInvalid', 'metadata.name']], 'with causes';
-    is_failure($acme->post($cms, json => { metadata => {} }), 422, 'Invalid', qr/name or generateName is required/, 'no name');
-    is_failure($acme->post($cms, json => config_map('x', metadata => { labels => { 'a b' => 'c' } })), 422, 'Invalid', qr/metadata\.labels/, 'bad labels');
-    is_failure($acme->post($cms, json => config_map('x', metadata => { labels => 'a' })), 400, 'BadRequest', qr/labels must be/, 'labels of another kind');
-    is_failure($acme->post($cms, json => { %{ config_map('x') }, kind => 'Secret' }), 400, 'BadRequest', qr/kind/, 'another kind');
-    is_failure($acme->post($cms, json => { %{ config_map('x') }, apiVersion => 'v2' }), 400, 'BadRequest', qr/API version/, 'another version');
-    is_failure($acme->post($cms, json => config_map('x', metadata => { $_->[0] => $_->[1] })), 400, 'BadRequest', qr/$_->[0]/, "another $_->[0]")
+    $acme->post($cms, json => { metadata => {} })->is_failure(422, 'Invalid', qr/name or generateName is required/, 'no name');
+    $acme->post($cms, json => config_map('x', metadata => { labels => { 'a b' => 'c' } }))->is_failure(422, 'Invalid', qr/metadata\.labels/, 'bad labels');
+    $acme->post($cms, json => config_map('x', metadata => { labels => 'a' }))->is_failure(400, 'BadRequest', qr/labels must be/, 'labels of another kind');
+    $acme->post($cms, json => { %{ config_map('x') }, kind => 'Secret' })->is_failure(400, 'BadRequest', qr/kind/, 'another kind');
+    $acme->post($cms, json => { %{ config_map('x') }, apiVersion => 'v2' })->is_failure(400, 'BadRequest', qr/API version/, 'another version');
+    $acme->post($cms, json => config_map('x', metadata => { $_->[0] => $_->[1] }))->is_failure(400, 'BadRequest', qr/$_->[0]/, "another $_->[0]")
         for ['namespace', 'other'], ['tenant', 'globex'];
-    is_failure($acme->post($cms, json => config_map('x', metadata => { resourceVersion => '1' })), 400, 'BadRequest', qr/resourceVersion/, 'a version before there is one');
-    is_failure($acme->request('POST', $cms, body => '{"metadata":', type => 'application/json'), 400, 'BadRequest', qr/./, 'no JSON');
-    is_failure($acme->request('POST', $cms, body => '[]', type => 'application/json'), 400, 'BadRequest', qr/object/, 'no object');
-    is_failure($acme->request('POST', $cms, body => 'a: b', type => 'application/yaml'), 415, 'UnsupportedMediaType', qr/application\/json/, 'YAML');
-    is_failure($acme->get("$cms/c1", accept => 'text/html'), 406, 'NotAcceptable', qr/./, 'HTML');
-    is_failure($acme->post("$cms/c1", json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to an object');
-    is_failure($acme->put($cms, json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'PUT to a collection');
-    is_failure($acme->post('/api/v1/configmaps', json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to all namespaces');
-    is_failure($reader->post($cms, json => config_map('x')), 403, 'Forbidden',
+    $acme->post($cms, json => config_map('x', metadata => { resourceVersion => '1' }))->is_failure(400, 'BadRequest', qr/resourceVersion/, 'a version before there is one');
+    $acme->request('POST', $cms, body => '{"metadata":', type => 'application/json')->is_failure(400, 'BadRequest', qr/./, 'no JSON');
+    $acme->request('POST', $cms, body => '[]', type => 'application/json')->is_failure(400, 'BadRequest', qr/object/, 'no object');
+    $acme->request('POST', $cms, body => 'a: b', type => 'application/yaml')->is_failure(415, 'UnsupportedMediaType', qr/application\/json/, 'YAML');
+    $acme->get("$cms/c1", accept => 'text/html')->is_failure(406, 'NotAcceptable', qr/./, 'HTML');
+    $acme->post("$cms/c1", json => config_map('c1'))->is_failure(405, 'MethodNotAllowed', qr/./, 'POST to an object');
+    $acme->put($cms, json => config_map('c1'))->is_failure(405, 'MethodNotAllowed', qr/./, 'PUT to a collection');
+    $acme->post('/api/v1/configmaps', json => config_map('c1'))->is_failure(405, 'MethodNotAllowed', qr/./, 'POST to all namespaces');
+    $reader->post($cms, json => config_map('x'))->is_failure(403, 'Forbidden',
         qr/configmaps is forbidden: User "rita" cannot create resource "configmaps" in API group "" in the namespace "default"/, 'a reader writes nothing');
-    is_failure($acme->post("$cms?dryRun=Some", json => config_map('x')), 422, 'Invalid', qr/dryRun/, 'a dry run of another kind');
+    $acme->post("$cms?dryRun=Some", json => config_map('x'))->is_failure(422, 'Invalid', qr/dryRun/, 'a dry run of another kind');
 };
 
 subtest 'strangers' => sub {
@@ -163,7 +152,7 @@ subtest 'strangers' => sub {
         my @texts;
         for my $tenant (qw(acme nobody system all)) {
             my $answer = $globex->request($method, "/api/v1/tenants/$tenant/namespaces/default/$path", defined $json ? (json => $json) : ());
-            is_failure($answer, 403, 'Forbidden', qr/of the tenant "$tenant"/, "$method $path of $tenant");
+            $answer->is_failure(403, 'Forbidden', qr/of the tenant "$tenant"/, "$method $path of $tenant");
             push @texts, $answer->text =~ s/\Q$tenant\E/T/gr;
         }
         is scalar(keys %{ { map { $_ => 1 } @texts } }), 1, 'whether or not there is such a tenant';
@@ -176,14 +165,14 @@ subtest 'update' => sub {
     my $answer = $acme->put("$cms/c1", json => { %$object, data => { a => '2' } });
     $answer->is_status(200, 'replaced');
     cmp_ok $answer->json->{metadata}{resourceVersion}, '>', $object->{metadata}{resourceVersion}, 'with a higher version';
-    is_failure($acme->put("$cms/c1", json => { %$object, data => { a => '3' } }), 409, 'Conflict', qr/object has been modified/, 'a stale version');
+    $acme->put("$cms/c1", json => { %$object, data => { a => '3' } })->is_failure(409, 'Conflict', qr/object has been modified/, 'a stale version');
     $acme->put("$cms/c1", json => { %$object, data => { a => '2' } })->is_status(200, 'that brings nothing new does no harm');
     is $acme->get("$cms/c1")->json->{metadata}{resourceVersion}, $answer->json->{metadata}{resourceVersion}, 'and changes nothing';
     $acme->put("$cms/c1", json => config_map('c1', data => { a => '4' }))->is_status(200, 'without a version');
-    is_failure($acme->put("$cms/c1", json => config_map('other')), 400, 'BadRequest', qr/name of the object/, 'another name');
-    is_failure($acme->put("$cms/no", json => config_map('no')), 404, 'NotFound', qr/not found/, 'nothing to replace');
-    is_failure($acme->put("$cms/c1", json => config_map('c1', data => { a => '5' }), if_match => 'W/"' . '0' x 128 . '"'), 412, 'Conflict', qr/changed/, 'If-Match as everywhere');
-    is_failure($acme->put("$cms/c1", json => config_map('c1', data => {}, metadata => { uid => '00000000-0000-4000-8000-000000000000' })), 409, 'Conflict', qr/UID/, 'another uid');
+    $acme->put("$cms/c1", json => config_map('other'))->is_failure(400, 'BadRequest', qr/name of the object/, 'another name');
+    $acme->put("$cms/no", json => config_map('no'))->is_failure(404, 'NotFound', qr/not found/, 'nothing to replace');
+    $acme->put("$cms/c1", json => config_map('c1', data => { a => '5' }), if_match => 'W/"' . '0' x 128 . '"')->is_failure(412, 'Conflict', qr/changed/, 'If-Match as everywhere');
+    $acme->put("$cms/c1", json => config_map('c1', data => {}, metadata => { uid => '00000000-0000-4000-8000-000000000000' }))->is_failure(409, 'Conflict', qr/UID/, 'another uid');
 };
 
 subtest 'patch' => sub {
@@ -192,9 +181,9 @@ subtest 'patch' => sub {
     is $acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"add","path":"/data/c","value":"2"}]'))->json->{data}{c}, '2', 'JSON';
     is $acme->request('PATCH', "$cms/c1", $type->('strategic-merge', '{"data":{"b":null}}'))->json->{data}{b}, undef, 'strategic';
     is_deeply $acme->get("$cms/c1")->json->{data}, { a => '4', c => '2' }, 'all three';
-    is_failure($acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"test","path":"/data/c","value":"9"}]')), 422, 'Invalid', qr/./, 'a test that fails');
-    is_failure($acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"resourceVersion":"1"},"data":{"q":"1"}}')), 409, 'Conflict', qr/modified/, 'a stale version');
-    is_failure($acme->request('PATCH', "$cms/c1", body => '{}', type => 'application/apply-patch+yaml'), 415, 'UnsupportedMediaType', qr/merge-patch/, 'apply');
+    $acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"test","path":"/data/c","value":"9"}]'))->is_failure(422, 'Invalid', qr/./, 'a test that fails');
+    $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"resourceVersion":"1"},"data":{"q":"1"}}'))->is_failure(409, 'Conflict', qr/modified/, 'a stale version');
+    $acme->request('PATCH', "$cms/c1", body => '{}', type => 'application/apply-patch+yaml')->is_failure(415, 'UnsupportedMediaType', qr/merge-patch/, 'apply');
     my $pod = { metadata => { name => 'p' }, spec => { containers => [{ name => 'a', image => '1' }, { name => 'b', image => '1' }] } };
     $acme->post('/api/v1/namespaces/default/pods', json => $pod)->is_status(201, 'a pod');
     my $patched = $acme->request('PATCH', '/api/v1/namespaces/default/pods/p', $type->('strategic-merge', '{"spec":{"containers":[{"name":"b","image":"2"}]}}'));
@@ -203,7 +192,7 @@ subtest 'patch' => sub {
 
 subtest 'dry run' => sub {
     $acme->post("$cms?dryRun=All", json => config_map('dry'))->is_status(201, 'answered as if it were done');
-    is_failure($acme->get("$cms/dry"), 404, 'NotFound', qr/dry/, 'and is not');
+    $acme->get("$cms/dry")->is_failure(404, 'NotFound', qr/dry/, 'and is not');
     my $before = $acme->get("$cms/c1")->json->{metadata};
     my $tried  = $acme->patch("$cms/c1?dryRun=All", { data => { z => '1' } });
     is $tried->json->{data}{z}, '1', 'a patch';
@@ -233,8 +222,8 @@ subtest 'lists' => sub {
     is names($acme->get("$in?fieldSelector=metadata.name%3Dl3")), 'l3', 'by name';
     is names($acme->get("$in?fieldSelector=metadata.name%3Dl3&labelSelector=even%3Dyes")), '', 'and by label';
     is names($acme->get('/api/v1/configmaps?fieldSelector=metadata.namespace%3Dn2')), 'l1 l2 l3 l4 l5 l6 l7', 'by namespace';
-    is_failure($acme->get("$in?labelSelector=a+in+b"), 400, 'BadRequest', qr/./, 'a bad selector');
-    is_failure($acme->get("$in?fieldSelector=spec.none%3Dx"), 400, 'BadRequest', qr/./, 'a field that cannot be asked for');
+    $acme->get("$in?labelSelector=a+in+b")->is_failure(400, 'BadRequest', qr/./, 'a bad selector');
+    $acme->get("$in?fieldSelector=spec.none%3Dx")->is_failure(400, 'BadRequest', qr/./, 'a field that cannot be asked for');
     my ($query, @pages) = ('limit=3');
     while (@pages < 9) {
         my $page = $acme->get("$in?$query");
@@ -244,7 +233,7 @@ subtest 'lists' => sub {
     }
     is_deeply \@pages, ['l1 l2 l3', 'l4 l5 l6', 'l7'], 'pages';
     is names($acme->get("$in?limit=2&labelSelector=even%3Dyes")), 'l2 l4', 'a page of what is selected';
-    is_failure($acme->get("$in?continue=nonsense"), 400, 'BadRequest', qr/continue/, 'a bad token');
+    $acme->get("$in?continue=nonsense")->is_failure(400, 'BadRequest', qr/continue/, 'a bad token');
     like names($acme->get('/api/v1/configmaps')), qr/c1.*l1/, 'all namespaces';
     my $everywhere = $admin->get('/api/v1/tenants/all/configmaps');
     my %tenants = map { $_->{metadata}{tenant} => 1 } @{ $everywhere->json->{items} };
@@ -260,11 +249,11 @@ subtest 'how new' => sub {
     for my $path ($cms, "$cms/c1", '/api/v1/namespaces/default/status', '/api/v1/tenants', '/api/v1/tenants/acme') {
         $acme->get("$path?resourceVersion=$_")->is_status(200, "$path: " . (length ? "as of $_" : 'as it is')) for '', 0, $version;
         my $answer = $acme->get("$path?resourceVersion=$future");
-        is_failure($answer, 504, 'Timeout', qr/Too large resource version: $future, current: \d+/, 'of what is still to come');
+        $answer->is_failure(504, 'Timeout', qr/Too large resource version: $future, current: \d+/, 'of what is still to come');
         is $answer->json->{details}{retryAfterSeconds}, 1, 'when to ask again';
         is $answer->json->{details}{causes}[0]{reason}, 'ResourceVersionTooLarge', 'the cause, as client libraries look for it';
         is $answer->header('Retry-After'), 1, 'in the header field, too';
-        is_failure($acme->get("$path?resourceVersion=$_"), 400, 'BadRequest', qr/resourceVersion must be a number/, "no version: $_")
+        $acme->get("$path?resourceVersion=$_")->is_failure(400, 'BadRequest', qr/resourceVersion must be a number/, "no version: $_")
             for qw(x 1x -1 18446744073709551616);
     }
 };
@@ -279,21 +268,21 @@ subtest 'tables' => sub {
     is $table->{rows}[0]{object}{metadata}{labels}{n}, '1', 'and the metadata of their objects';
     is $acme->get("$cms/c1", accept => $accept)->json->{rows}[0]{cells}[0], 'c1', 'of one object';
     is $acme->get("$cms/c1", accept => 'application/json')->json->{kind}, 'ConfigMap', 'not asked for';
-    is_failure($acme->get("$cms/no", accept => $accept), 404, 'NotFound', qr/not found/, 'an error is a Status all the same');
+    $acme->get("$cms/no", accept => $accept)->is_failure(404, 'NotFound', qr/not found/, 'an error is a Status all the same');
 };
 
 subtest 'delete' => sub {
     my $object = $acme->get("$cms/c1")->json;
     my $uid    = $object->{metadata}{uid};
-    is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } }), 409, 'Conflict', qr/UID/, 'another uid');
-    is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { resourceVersion => '1' } }), 409, 'Conflict', qr/ResourceVersion/, 'another version');
-    is_failure($acme->request('DELETE', "$cms/c1", json => $_), 400, 'BadRequest', qr/must be/, 'options that are not understood')
+    $acme->request('DELETE', "$cms/c1", json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } })->is_failure(409, 'Conflict', qr/UID/, 'another uid');
+    $acme->request('DELETE', "$cms/c1", json => { preconditions => { resourceVersion => '1' } })->is_failure(409, 'Conflict', qr/ResourceVersion/, 'another version');
+    $acme->request('DELETE', "$cms/c1", json => $_)->is_failure(400, 'BadRequest', qr/must be/, 'options that are not understood')
         for { dryRun => 'All' }, { dryRun => 1 }, { preconditions => 'none' }, [];
     my $answer = $acme->request('DELETE', "$cms/c1", json => { propagationPolicy => 'Background', gracePeriodSeconds => 0, preconditions => { uid => $uid } });
     is_deeply $answer->json->{details}, { name => 'c1', kind => 'configmaps', uid => $uid }, 'deleted';
     like $answer->header('Warning'), qr/gracePeriodSeconds/, 'a warning tells what is ignored';
-    is_failure($acme->get("$cms/c1"), 404, 'NotFound', qr/not found/, 'gone');
-    is_failure($acme->delete("$cms/c1"), 404, 'NotFound', qr/not found/, 'once');
+    $acme->get("$cms/c1")->is_failure(404, 'NotFound', qr/not found/, 'gone');
+    $acme->delete("$cms/c1")->is_failure(404, 'NotFound', qr/not found/, 'once');
     $admin->post('/v2.0/acme/namespaces/default/configmaps/c1/action/recover')->is_status(204, 'recoverable');
     is $acme->get("$cms/c1")->json->{metadata}{uid}, $uid, 'and back';
 
@@ -302,12 +291,12 @@ subtest 'delete' => sub {
     ok $doomed->json->{metadata}{deletionTimestamp}, 'is marked';
     $acme->get("$cms/f")->is_status(200, 'and stays');
     $acme->patch("$cms/f", { metadata => { finalizers => undef } })->is_status(200, 'until there is none');
-    is_failure($acme->get("$cms/f"), 404, 'NotFound', qr/not found/, 'then it goes');
+    $acme->get("$cms/f")->is_failure(404, 'NotFound', qr/not found/, 'then it goes');
 
     my $in = '/api/v1/namespaces/n2/configmaps';
     is names($acme->delete("$in?labelSelector=even%3Dyes")), 'l2 l4 l6', 'a collection, as selected';
     is names($acme->get($in)), 'l1 l3 l5 l7', 'the others stay';
-    is_failure($acme->delete('/api/v1/namespaces/default'), 403, 'Forbidden', qr/may not be deleted/, 'not the namespace default');
+    $acme->delete('/api/v1/namespaces/default')->is_failure(403, 'Forbidden', qr/may not be deleted/, 'not the namespace default');
     $acme->delete('/api/v1/namespaces/n2')->is_status(200, 'a namespace');
     is names($acme->get($in)), '', 'with what is in it';
 };
@@ -326,27 +315,27 @@ subtest 'the status of a namespace, and its finalize' => sub {
     is_deeply $acme->get("$path/status")->json, $put->json, 'there it is';
     $acme->get("$path/status", if_none_match => $put->etag)->is_status(304, 'unchanged');
     my $stale = $made->json->{metadata}{resourceVersion};
-    is_failure($acme->put("$path/status", json => { metadata => { resourceVersion => $stale }, status => {} }), 409, 'Conflict', qr/modified/, 'a stale version');
+    $acme->put("$path/status", json => { metadata => { resourceVersion => $stale }, status => {} })->is_failure(409, 'Conflict', qr/modified/, 'a stale version');
     $acme->put("$path/status", json => {}, if_match => $made->etag)->is_status(412, 'a stale etag');
     $acme->patch("$path/status", { status => { conditions => [@conditions, { type => 'More', status => 'False' }] } })->is_status(200, 'PATCH');
     my $whole = $acme->patch($path, { metadata => { labels => { l => '3' } }, status => { conditions => [] } });
     is scalar @{ $whole->json->{status}{conditions} }, 2, 'a change of the whole leaves it as it is';
-    is_failure($acme->patch("$path/status", { status => { phase => 'Terminating' } }), 422, 'Invalid', qr/status\.phase/, 'a phase that is not so');
-    is_failure($acme->patch("$path/status", { status => $_->[0] }), 400, 'BadRequest', $_->[1], 'what is none: ' . JSON::PP->new->allow_nonref->encode($_->[0]))
+    $acme->patch("$path/status", { status => { phase => 'Terminating' } })->is_failure(422, 'Invalid', qr/status\.phase/, 'a phase that is not so');
+    $acme->patch("$path/status", { status => $_->[0] })->is_failure(400, 'BadRequest', $_->[1], 'what is none: ' . JSON::PP->new->allow_nonref->encode($_->[0]))
         for [1, qr/status must be/], [{ phase => 1 }, qr/phase must be/], [{ conditions => 1 }, qr/conditions must be/], [{ conditions => [1] }, qr/conditions must be/];
-    is_failure($acme->put('/api/v1/namespaces/none/status', json => {}), 404, 'NotFound', qr/namespaces "none" not found/, 'of one that is not there');
-    is_failure($reader->put("$path/status", json => {}), 403, 'Forbidden', qr/./, 'readers do not');
+    $acme->put('/api/v1/namespaces/none/status', json => {})->is_failure(404, 'NotFound', qr/namespaces "none" not found/, 'of one that is not there');
+    $reader->put("$path/status", json => {})->is_failure(403, 'Forbidden', qr/./, 'readers do not');
     $acme->patch("$path/status", { status => undef })->is_status(200, 'taken back');
     is_deeply $acme->get($path)->json->{status}, { phase => 'Active' }, 'it has none';
     my $full = $acme->put('/api/v1/tenants/acme/namespaces/parts/finalize', json => { metadata => { name => 'parts', finalizers => ['c/d'] }, spec => {} });
     $full->is_status(200, 'finalize');
     is_deeply $full->json->{spec}, {}, 'its finalizers are gone';
-    is_failure($acme->patch("$path/finalize", {}), 405, 'MethodNotAllowed', qr/PUT/, 'it has no patch');
+    $acme->patch("$path/finalize", {})->is_failure(405, 'MethodNotAllowed', qr/PUT/, 'it has no patch');
     is $acme->delete($path)->json->{status}{phase}, 'Terminating', 'deleted while it has a finalizer';
-    is_failure($acme->patch("$path/status", { status => { phase => 'Active' } }), 422, 'Invalid', qr/status\.phase.*Terminating/, 'it cannot be said to live');
+    $acme->patch("$path/status", { status => { phase => 'Active' } })->is_failure(422, 'Invalid', qr/status\.phase.*Terminating/, 'it cannot be said to live');
     $acme->put("$path/finalize", json => { metadata => { name => 'parts' }, spec => { finalizers => [] } })->is_status(200, 'finalize without any');
     $acme->get($path)->is_status(404, 'lets it go');
-    is_failure($acme->$_($cms, $_ eq 'put' ? (json => {}) : {}), 405, 'MethodNotAllowed', qr/collection/, "no $_ of a collection") for qw(put patch);
+    $acme->$_($cms, $_ eq 'put' ? (json => {}) : {})->is_failure(405, 'MethodNotAllowed', qr/collection/, "no $_ of a collection") for qw(put patch);
 };
 
 subtest 'the status of what waits' => sub {
@@ -371,7 +360,7 @@ subtest 'the form of built-in kinds' => sub {
     my $refused = sub {
         my ($where, $object, $field) = @_;
         my $answer = $acme->post($where, json => { metadata => { name => 'formless' }, %$object });
-        is_failure($answer, 422, 'Invalid', qr/\Q$field\E: Invalid value: .* must be /, "$field is refused");
+        $answer->is_failure(422, 'Invalid', qr/\Q$field\E: Invalid value: .* must be /, "$field is refused");
         is $answer->json->{details}{causes}[0]{field}, $field, 'by its path';
     };
     $refused->($cms, { data => { x => 1 } }, 'data[x]');
@@ -389,7 +378,7 @@ subtest 'the form of built-in kinds' => sub {
     $refused->('/api/v1/persistentvolumes', { spec => { capacity => { storage => [] } } }, 'spec.capacity[storage]');
     my $long = { spec => { containers => [{ name => 'web', image => 'i', resources => { limits => { cpu => 1, memory => '1Gi' } }, env => undef }] } };
     $acme->post("$in/pods?dryRun=All", json => { metadata => { name => 'formal' }, %$long })->is_status(201, 'quantities are numbers or not, null is nothing');
-    is_failure($acme->patch("$cms/c1", { data => { x => 1 } }), 422, 'Invalid', qr/data\[x\]/, 'a patch is looked at, too');
+    $acme->patch("$cms/c1", { data => { x => 1 } })->is_failure(422, 'Invalid', qr/data\[x\]/, 'a patch is looked at, too');
 };
 
 subtest 'what built-in kinds are where nobody said so' => sub {

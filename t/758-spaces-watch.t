@@ -150,7 +150,7 @@ SQL
     my $values = sprintf "%d, %d, UNHEX('%s'), %d, '%s', '%s', %d", @$row;
     my $id   = $option{id} // 'NULL';
     my $verb = $option{from} ? 'moved' : 'updated';
-    my $from = $option{from} ? $instance->sql_value("SELECT id FROM tenants WHERE name = '$option{from}' AND live = 1") : 'NULL';
+    my $from = $option{from} ? $instance->tenant_id($option{from}) : 'NULL';
     return <<"SQL";
 INSERT INTO changes (id, request_id, at, actor, verb, from_tenant_id, tenant_id, resource_id, uid, type_id, namespace, name,
   revision)

@@ -23,16 +23,6 @@ my $cms     = '/api/v1/namespaces/default/configmaps';
 my $crds    = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 my $reviews = '/apis/authorization.k8s.io/v1';
 
-# A Status of that code and reason.
-sub is_failure {
-    my ($answer, $code, $reason, $message, $name) = @_;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my $status = $answer->json // {};
-    my $good   = $answer->status == $code && ($status->{kind} // '') eq 'Status' && ($status->{code} // 0) == $code
-        && ($status->{reason} // '') eq $reason && ($status->{message} // '') =~ $message;
-    return ok($good, $name) || (diag($answer->describe), 0)[1];
-}
-
 sub fields { return join ' ', map { $_->{field} } @{ $_[0]->json->{details}{causes} // [] } }
 
 sub definition {
@@ -141,22 +131,22 @@ subtest 'reviews of what discovery does not have' => sub {
         my $does = $acme->get($path)->status == 200 ? 'yes' : 'no';
         is $reach->($acme, $path), $does, "$path: $does";
     }
-    is_failure($acme->post("$reviews/selfsubjectaccessreviews", json => { kind => 'Pod', spec => {} }), 400, 'BadRequest', qr/kind/, 'another kind');
+    $acme->post("$reviews/selfsubjectaccessreviews", json => { kind => 'Pod', spec => {} })->is_failure(400, 'BadRequest', qr/kind/, 'another kind');
 };
 
 subtest 'parts' => sub {
     is $acme->get('/api/v1/tenants/acme/status')->json->{kind}, 'Tenant', 'the status of a Tenant';
     is $admin->get('/api/v1/tenants/globex/status')->json->{metadata}{name}, 'globex', 'by its name';
-    is_failure($acme->get('/api/v1/tenants/globex/status'), 403, 'Forbidden', qr/globex/, "not another's");
+    $acme->get('/api/v1/tenants/globex/status')->is_failure(403, 'Forbidden', qr/globex/, "not another's");
     $admin->put('/api/v1/tenants/acme/status', json => {})->is_status(405, 'is only read');
     $acme->post($cms, json => { metadata => { name => 'parts' } })->is_status(201, 'a config map');
-    is_failure($acme->get("$cms/parts/status"), 404, 'NotFound', qr/could not find/, 'has no status');
-    is_failure($acme->patch('/api/v1/namespaces/default/finalize', {}), 405, 'MethodNotAllowed', qr/./, 'of a namespace finalize is put');
-    is_failure($acme->get('/api/v1/namespaces/default/finalize'), 405, 'MethodNotAllowed', qr/./, 'and not read');
-    is_failure($_->get('/api/v1/namespaces/default/events/acme'), 404, 'NotFound', qr/events "acme" not found/, 'there are no events')
+    $acme->get("$cms/parts/status")->is_failure(404, 'NotFound', qr/could not find/, 'has no status');
+    $acme->patch('/api/v1/namespaces/default/finalize', {})->is_failure(405, 'MethodNotAllowed', qr/./, 'of a namespace finalize is put');
+    $acme->get('/api/v1/namespaces/default/finalize')->is_failure(405, 'MethodNotAllowed', qr/./, 'and not read');
+    $_->get('/api/v1/namespaces/default/events/acme')->is_failure(404, 'NotFound', qr/events "acme" not found/, 'there are no events')
         for $acme, $admin;
-    is_failure($who{member}->delete($crds), 403, 'Forbidden', qr/role admin/, 'members delete no types, together neither');
-    is_failure($acme->put("$cms/parts/scale", json => {}), 404, 'NotFound', qr/could not find/, 'nor a scale');
+    $who{member}->delete($crds)->is_failure(403, 'Forbidden', qr/role admin/, 'members delete no types, together neither');
+    $acme->put("$cms/parts/scale", json => {})->is_failure(404, 'NotFound', qr/could not find/, 'nor a scale');
 };
 
 subtest 'namespaces that end' => sub {
@@ -172,7 +162,7 @@ subtest 'namespaces that end' => sub {
     is $ended->json->{status}{phase}, 'Terminating', 'one in spec delays a deletion';
     ok $ended->json->{metadata}{deletionTimestamp}, 'and says since when';
     my $refused = $acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'new' } });
-    is_failure($refused, 403, 'Forbidden', qr/unable to create new content in namespace ends because it is being terminated/, 'nothing new comes into it');
+    $refused->is_failure(403, 'Forbidden', qr/unable to create new content in namespace ends because it is being terminated/, 'nothing new comes into it');
     is $refused->json->{details}{causes}[0]{reason}, 'NamespaceTerminating', 'for that cause';
     $acme->put('/v2.0/acme/namespaces/ends/configmaps/new', json => {})->is_status(403, 'by no dialect');
     $acme->patch("$namespaces/ends/configmaps/in", { data => { a => 'b' } })->is_status(200, 'what is in it can be changed');
@@ -182,11 +172,11 @@ subtest 'namespaces that end' => sub {
     is $code, 0, 'the store is sound' or diag $said;
     $acme->put("$namespaces/ends/finalize", json => { metadata => { name => 'ends' }, spec => { finalizers => ['kubernetes'] } })->is_status(200, 'finalized');
     $acme->get("$namespaces/ends")->is_status(404, 'it is gone');
-    is_failure($acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'new' } }), 404, 'NotFound', qr/namespaces "ends" not found/, 'as told');
+    $acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'new' } })->is_failure(404, 'NotFound', qr/namespaces "ends" not found/, 'as told');
     my $bad = $acme->post($namespaces, json => { metadata => { name => 'bad' }, spec => { finalizers => ['plain', 'example.com/x', 1] } });
-    is_failure($bad, 422, 'Invalid', qr/neither a standard finalizer name/, 'finalizers that are none');
+    $bad->is_failure(422, 'Invalid', qr/neither a standard finalizer name/, 'finalizers that are none');
     is fields($bad), 'spec.finalizers[0] spec.finalizers[2]', 'told by their places';
-    is_failure($acme->post($namespaces, json => { metadata => { name => 'bad' }, spec => $_ }), 400, 'BadRequest', qr/spec/, 'nor is that a spec')
+    $acme->post($namespaces, json => { metadata => { name => 'bad' }, spec => $_ })->is_failure(400, 'BadRequest', qr/spec/, 'nor is that a spec')
         for 'x', { finalizers => 'x' };
 };
 
@@ -196,16 +186,16 @@ subtest 'options of a deletion' => sub {
         [{ gracePeriodSeconds => 1.5 }, qr/integer/], [{ orphanDependents => 'x' }, qr/orphanDependents must be/],
         [{ propagationPolicy => 1 }, qr/propagationPolicy must be/], [{ preconditions => { uid => 7 } }, qr/preconditions\.uid must be/],
         [{ preconditions => { resourceVersion => 7 } }, qr/preconditions\.resourceVersion must be/]) {
-        is_failure($acme->request('DELETE', $again->(), json => $_->[0]), 400, 'BadRequest', $_->[1], JSON::PP->new->canonical->encode($_->[0]));
+        $acme->request('DELETE', $again->(), json => $_->[0])->is_failure(400, 'BadRequest', $_->[1], JSON::PP->new->canonical->encode($_->[0]));
     }
     for ([{ propagationPolicy => 'Nix' }, 'propagationPolicy'], [{ orphanDependents => JSON::PP::true, propagationPolicy => 'Orphan' }, 'propagationPolicy'],
         [{ dryRun => ['Some', 'All'] }, 'dryRun[0]']) {
         my $answer = $acme->request('DELETE', $again->(), json => $_->[0]);
-        is_failure($answer, 422, 'Invalid', qr/is invalid/, JSON::PP->new->canonical->encode($_->[0]));
+        $answer->is_failure(422, 'Invalid', qr/is invalid/, JSON::PP->new->canonical->encode($_->[0]));
         is fields($answer), $_->[1], 'told by its place';
     }
-    is_failure($acme->delete($again->() . '?propagationPolicy=Nix'), 422, 'Invalid', qr/propagationPolicy/, 'in the query, too');
-    is_failure($acme->delete($again->() . '?gracePeriodSeconds=x'), 400, 'BadRequest', qr/gracePeriodSeconds/, 'and that');
+    $acme->delete($again->() . '?propagationPolicy=Nix')->is_failure(422, 'Invalid', qr/propagationPolicy/, 'in the query, too');
+    $acme->delete($again->() . '?gracePeriodSeconds=x')->is_failure(400, 'BadRequest', qr/gracePeriodSeconds/, 'and that');
     $acme->get($again->())->is_status(200, 'none of them deletes');
     my $dry = $acme->delete($again->() . '?dryRun=All&gracePeriodSeconds=5&propagationPolicy=Foreground');
     like $dry->header('Warning'), qr/\A299 - "gracePeriodSeconds is ignored[^"]*"\z/, 'of a grace period it is warned';
@@ -222,13 +212,13 @@ subtest 'options of a deletion' => sub {
 
 subtest 'parameters' => sub {
     my $long = $acme->post("$cms?fieldManager=" . 'x' x 129, json => { metadata => { name => 'fm' } });
-    is_failure($long, 422, 'Invalid', qr/fieldManager: Too long: may not be longer than 128/, 'a long field manager');
+    $long->is_failure(422, 'Invalid', qr/fieldManager: Too long: may not be longer than 128/, 'a long field manager');
     $acme->post("$cms?fieldManager=" . 'x' x 128, json => { metadata => { name => 'fm' } })->is_status(201, 'one that is not');
-    is_failure($acme->patch("$cms/fm?fieldManager=" . 'x' x 129, {}), 422, 'Invalid', qr/fieldManager/, 'of a patch');
-    is_failure($acme->get("$cms?fieldSelector=spec.nodeName%3Dx"), 400, 'BadRequest', qr/spec\.nodeName/, 'a field of another type');
+    $acme->patch("$cms/fm?fieldManager=" . 'x' x 129, {})->is_failure(422, 'Invalid', qr/fieldManager/, 'of a patch');
+    $acme->get("$cms?fieldSelector=spec.nodeName%3Dx")->is_failure(400, 'BadRequest', qr/spec\.nodeName/, 'a field of another type');
     $acme->get('/api/v1/pods?fieldSelector=spec.nodeName%3Dx,status.phase!%3DFailed')->is_status(200, 'of its own');
-    is_failure($acme->get("/apis/example.com/v1/widgets?fieldSelector=spec.n%3D1"), 400, 'BadRequest', qr/spec\.n/, 'of a custom one');
-    is_failure($acme->get("$cms?continue=9000000000000000000:x"), 400, 'BadRequest', qr/continue/, 'a list that is still to come');
+    $acme->get("/apis/example.com/v1/widgets?fieldSelector=spec.n%3D1")->is_failure(400, 'BadRequest', qr/spec\.n/, 'of a custom one');
+    $acme->get("$cms?continue=9000000000000000000:x")->is_failure(400, 'BadRequest', qr/continue/, 'a list that is still to come');
     my $first = $acme->get("$cms?limit=1")->json->{metadata}{continue};
     $acme->get("$cms?limit=1&continue=$first")->is_status(200, 'a list that goes on');
 };
@@ -241,16 +231,16 @@ subtest 'metadata' => sub {
         ['metadata.ownerReferences', ownerReferences => [map { { apiVersion => 'v1', kind => 'Pod', name => 'p', uid => "u$_", controller => JSON::PP::true } } 1, 2]]) {
         my ($fields, @members) = @$_;
         my $answer = $with->(@members);
-        is_failure($answer, 422, 'Invalid', qr/is invalid/, "$members[0] that are not right");
+        $answer->is_failure(422, 'Invalid', qr/is invalid/, "$members[0] that are not right");
         is fields($answer), $fields, 'told by their places';
     }
-    is_failure($acme->post($cms, json => { metadata => $_->[0] }), 400, 'BadRequest', $_->[1], 'what has another form')
+    $acme->post($cms, json => { metadata => $_->[0] })->is_failure(400, 'BadRequest', $_->[1], 'what has another form')
         for [[], qr/metadata must be an object/], [{ name => 5 }, qr/metadata\.name must be a string/], [{ generateName => 5 }, qr/generateName must be a string/];
     $with->(annotations => { 'Example.COM/a' => 'x' x 1000 }, finalizers => ['example.com/f'], ownerReferences => [{ apiVersion => 'v1', kind => 'Pod', name => 'p', uid => 'u' }])
         ->is_status(201, 'what is right');
     $acme->delete("$cms/meta")->is_status(200, 'to be deleted');
     my $late = $acme->patch("$cms/meta", { metadata => { finalizers => ['example.com/f', 'example.com/g'] } });
-    is_failure($late, 422, 'Invalid', qr/no new finalizers can be added/, 'gets no new finalizers');
+    $late->is_failure(422, 'Invalid', qr/no new finalizers can be added/, 'gets no new finalizers');
     is fields($late), 'metadata.finalizers[1]', 'told by its place';
     $acme->patch("$cms/meta", { metadata => { finalizers => [] } })->is_status(200, 'loses those it has');
     $acme->get("$cms/meta")->is_status(404, 'and is gone');
@@ -286,7 +276,7 @@ subtest 'definitions that are not right' => sub {
     for (@cases) {
         my ($name, $given, $fields) = @$_;
         my $answer = $acme->post($crds, json => definition('bads', 'Bad', @$given));
-        is_failure($answer, 422, 'Invalid', qr/\ACustomResourceDefinition\.apiextensions\.k8s\.io "bads\.example\.com" is invalid: (?!Custom)/, $name);
+        $answer->is_failure(422, 'Invalid', qr/\ACustomResourceDefinition\.apiextensions\.k8s\.io "bads\.example\.com" is invalid: (?!Custom)/, $name);
         is fields($answer), $fields, 'told by its place';
     }
     $acme->post($crds, json => definition('goods', 'Good', $object->(type => 'array', 'x-kubernetes-list-type' => 'set', items => { type => 'object',
@@ -311,19 +301,19 @@ subtest 'versions' => sub {
     is $acme->get("$old/m")->header('Warning'), '299 - "example.com/v1beta1 Multi is deprecated"', 'without a text it is warned as well';
     is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1beta1', 'v1'], 'which is remembered';
     my $early = $acme->put($path, json => $of->($version->('v1', $true)));
-    is_failure($early, 422, 'Invalid', qr/must appear in spec\.versions/, 'a version that may be stored stays');
+    $early->is_failure(422, 'Invalid', qr/must appear in spec\.versions/, 'a version that may be stored stays');
     is fields($early), 'status.storedVersions[0]', 'told by its place';
     $acme->put($path, json => { %{ $of->($version->('v1beta1', $false), $version->('v1', $true)) }, status => { storedVersions => ['v1'] } })->is_status(200, 'what a whole says of its status');
     is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1beta1', 'v1'], 'means nothing';
-    is_failure($acme->patch("$path/status", { status => { storedVersions => ['v1', 'v9'] } }), 422, 'Invalid', qr/storedVersions\[1\].*must appear/, 'a status has to be right');
+    $acme->patch("$path/status", { status => { storedVersions => ['v1', 'v9'] } })->is_failure(422, 'Invalid', qr/storedVersions\[1\].*must appear/, 'a status has to be right');
     $acme->patch("$path/status", { status => { storedVersions => [], conditions => [] } })->is_status(200, 'who has seen to the objects says so');
     is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1'], 'which leaves the one that stores';
     is scalar @{ $acme->get($path)->json->{status}{conditions} }, 2, 'conditions are not for writing';
     $acme->put($path, json => $of->($version->('v1', $true)))->is_status(200, 'then the version may go');
-    is_failure($acme->get($old), 404, 'NotFound', qr/could not find/, 'and is gone');
+    $acme->get($old)->is_failure(404, 'NotFound', qr/could not find/, 'and is gone');
     my $renamed = definition('multis', 'Other');
     my $answer  = $acme->put($path, json => $renamed);
-    is_failure($answer, 422, 'Invalid', qr/field is immutable/, 'the kind stays');
+    $answer->is_failure(422, 'Invalid', qr/field is immutable/, 'the kind stays');
     is fields($answer), 'spec.names.kind', 'told by its place';
     (my $beta = $crds) =~ s/v1/v1beta1/;
     my $form = { metadata => { name => 'olds.example.com' }, spec => { group => 'example.com', version => 'v1', names => { plural => 'olds', kind => 'Old' } } };
@@ -428,7 +418,7 @@ subtest 'definitions that are forced' => sub {
         $query = 'limit=1&continue=' . ($page->{metadata}{continue} // last) =~ s/([^A-Za-z0-9])/sprintf '%%%02X', ord $1/ger;
     }
     is scalar(grep { $_ eq 'forceds.example.com' } @pages), 1, 'once in all pages';
-    is_failure($_, 403, 'Forbidden', qr/forces this definition on every tenant/, 'it is not the tenant\'s to change')
+    $_->is_failure(403, 'Forbidden', qr/forces this definition on every tenant/, 'it is not the tenant\'s to change')
         for $acme->patch($path, { metadata => { labels => { a => 'b' } } }), $acme->put($path, json => $forced), $acme->delete($path);
     $admin->delete($path)->is_status(200, 'withdrawn');
     is $listed->(''), 'forceds.example.com=acme', 'its own is there again';
@@ -471,7 +461,7 @@ subtest 'a list whose history is gone' => sub {
     $instance->sql('DELETE FROM changes WHERE id <= (SELECT MAX(id) - 1 FROM (SELECT id FROM changes) c)');
     $acme->post($cms, json => { metadata => { name => 'newer' } })->is_status(201, 'when its history is gone');
     $instance->sql('DELETE FROM changes WHERE id < (SELECT MAX(id) FROM (SELECT id FROM changes) c)');
-    is_failure($acme->get("$cms?limit=1&continue=1:a"), 410, 'Expired', qr/continue parameter is too old/, 'one that is too old');
+    $acme->get("$cms?limit=1&continue=1:a")->is_failure(410, 'Expired', qr/continue parameter is too old/, 'one that is too old');
 };
 
 done_testing;

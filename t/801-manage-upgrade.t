@@ -11,9 +11,8 @@ use lib "$FindBin::Bin/lib";
 use IO::Handle ();
 use POSIX ();
 use Test::More;
-use Time::HiRes ();
 
-use Tenure::Run qw(read_file write_file);
+use Tenure::Run qw(read_file wait_until write_file);
 use Tenure::Upgrade;
 
 Tenure::Upgrade::need_programs();
@@ -72,16 +71,6 @@ sub first_difference {
     my ($got, $expected) = map { [split /\n/] } @_;
     my @at = grep { ($got->[$_] // '') ne ($expected->[$_] // '') } 0 .. ($#$got > $#$expected ? $#$got : $#$expected);
     return @at ? "line $at[0]: " . ($got->[$at[0]] // 'none') . ', not ' . ($expected->[$at[0]] // 'none') : '';
-}
-
-sub wait_until {
-    my ($true) = @_;
-    my $until = Time::HiRes::time() + 60;
-    until ($true->()) {
-        return 0 if Time::HiRes::time() > $until;
-        Time::HiRes::sleep(0.05);
-    }
-    return 1;
 }
 
 # What doctor finds after an upgrade from that version, and that --fix is all it takes.

@@ -245,7 +245,7 @@ subtest 'killed while a purged tenant is emptied' => sub {
     $instance->sql(q(INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, changed)
         SELECT UNHEX(MD5(CONCAT('l', s.seq))), tenant_id, type_id, namespace, CONCAT('p', LPAD(s.seq, 4, '0')), live, bytes, 1, 1, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, 1
         FROM resources JOIN seq_1_to_2499 s WHERE name = 'p' AND tenant_id = (SELECT id FROM tenants WHERE name = 'large' AND live = 1) ORDER BY s.seq));
-    my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'large'));
+    my $id = $instance->tenant_id('large');
     $admin->delete('/v2.0/large')->is_status(204);
     $instance->sql("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) SELECT $id, 2, '', CONCAT('f', seq), 1, UTC_TIMESTAMP(6) FROM seq_1_to_1500");
     ago('purge_at', 'tenants', "id = $id");

@@ -11,13 +11,12 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path blocked);
 
 my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.delete_sync_max' => 5 });
 my $admin    = $instance->admin;
 $admin->make_tenant('t');
 
-sub undo_path { my ($request) = @_; return '/v2.0/t/changes/' . $request->header('x-request-id') . '/undo' }
-sub blocked { return [sort map { "$_->{resource} $_->{reason}" } @{ $_[0]->json->{blockers} // [] }] }
 sub live { my ($space) = @_; return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE live = 1 AND namespace = '$space'") }
 
 for my $case ([3, 'at once'], [8, 'in the background']) {
@@ -30,17 +29,17 @@ for my $case ([3, 'at once'], [8, 'in the background']) {
         my $deleted = $admin->delete($space);
         $deleted->is_status(202);
         ok Tenure::Instance::wait_until(sub { live("n$n") == 1 }, 60), 'the others are deleted';
-        my $refused = $admin->post(undo_path($deleted));
+        my $refused = $admin->post(undo_path('t', $deleted));
         $refused->is_status(409);
         is_deeply blocked($refused), ["namespaces/n$n deletion-requested", "namespaces/n$n/configmaps/held deletion-requested"], 'what waits, and no other reason'
             or diag $refused->text;
-        is_deeply blocked($admin->get(undo_path($deleted))), blocked($refused), 'the preview says the same';
+        is_deeply blocked($admin->get(undo_path('t', $deleted))), blocked($refused), 'the preview says the same';
         is $instance->count_changes_of($refused), 0, 'nothing is done';
         is live("n$n"), 1, '... and nothing came back';
         my $freed = $admin->patch("$space/configmaps/held", { metadata => { finalizers => undef } });
         ok($freed->status < 300, 'the finalizer is taken out') or diag $freed->text;
         ok Tenure::Instance::wait_until(sub { $admin->get($space)->status == 410 }, 15), 'then all is deleted';
-        $refused = $admin->post(undo_path($deleted));
+        $refused = $admin->post(undo_path('t', $deleted));
         $refused->is_status(409);
         ok scalar(grep { $_ eq "namespaces/n$n changed-since" } @{ blocked($refused) }), 'the namespace was deleted by another request';
         is $instance->count_changes_of($refused), 0, '... so nothing is done';

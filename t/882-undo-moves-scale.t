@@ -15,6 +15,7 @@ use Time::HiRes ();
 
 use Tenure::Instance;
 use Tenure::Memory qw(is_sanitized peak_kb reset_peaks workers_of);
+use Tenure::Undo qw(undo_path);
 
 use constant MORE_KB => 4096;
 
@@ -22,23 +23,14 @@ my $many     = $ENV{TENURE_UNDO_MANY} // 63_000;
 my $instance = Tenure::Instance->start(combined => 1, workers => 1);
 my $admin    = $instance->admin;
 
-sub id_of { my ($tenant) = @_; return $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'") }
-sub owned { my ($tenant) = @_; my $id = id_of($tenant); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
+sub owned { my ($tenant) = @_; my $id = $instance->tenant_id($tenant); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
 
 # Config maps in 100 namespaces.
 sub filled {
     my ($tenant, $n) = @_;
     $admin->make_tenant($tenant);
-    my $id = id_of($tenant);
-    for my $of (["'', CONCAT('$tenant-', seq)", 'namespaces', 100], ["CONCAT('$tenant-', 1 + seq % 100), CONCAT('c', seq)", 'configmaps', $n]) {
-        my ($names, $type, $count) = @$of;
-        $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant/$type', seq))), $id, y.id, $names, 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$count WHERE y.plural = '$type' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $count WHERE tenant_id = $id
-SQL
-    }
+    $instance->fill($tenant, 'namespaces', 100, name => "$tenant-");
+    $instance->fill($tenant, 'configmaps', $n / 100, namespace => "$tenant-$_") for 1 .. 100;
     return;
 }
 
@@ -53,7 +45,7 @@ sub taken_back {
     my $moving = Time::HiRes::time() - $start;
     my @processes = (workers_of($instance, 'combined'), $instance->movers);
     reset_peaks(@processes);
-    my $path = "/v2.0/$name/changes/" . $moved->request_id . '/undo';
+    my $path = undo_path($name, $moved);
     $start = Time::HiRes::time();
     my $preview = $admin->get($path);
     $preview->is_status(200, 'the preview') or diag $preview->text;

@@ -91,6 +91,30 @@ sub patch {
     return $self->request('PATCH', $path, patch => $value, %option);
 }
 
+# Follows the links to the next pages of a list, from the page at that path. Returns the answers, in their order. Dies if one is not 200 or
+# the links do not end. Options: between => a function that is called behind each page, with the
+# number of pages so far; others as of request().
+sub pages {
+    my ($self, $path, %option) = @_;
+    my $between = delete $option{between} // sub { };
+    my @pages;
+    while (defined $path) {
+        my $page = $self->get($path, %option);
+        $page->status == 200 or die $page->describe . "\n";
+        push @pages, $page;
+        @pages <= 1000 or die "the links to next pages go round, from $path\n";
+        $path = $self->path_of($page->next);
+        $between->(scalar @pages);
+    }
+    return @pages;
+}
+
+# What all pages of a list have in that member, such as "resources".
+sub list {
+    my ($self, $path, $member, %option) = @_;
+    return map { @{ $_->json->{$member} } } $self->pages($path, %option);
+}
+
 # ---- what most tests begin with
 
 # Makes a tenant, or fails the test file.

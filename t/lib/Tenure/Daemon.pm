@@ -11,10 +11,9 @@ use File::Basename ();
 use File::Temp ();
 use POSIX ();
 use Test::More ();
-use Time::HiRes ();
 
 use Tenure::FastCGI;
-use Tenure::Run ();
+use Tenure::Run qw(wait_until);
 
 my $source = $ENV{TENURE_SRCDIR}   // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build  = $ENV{TENURE_BUILDDIR} // $source;
@@ -105,17 +104,6 @@ sub answers {
     my $fcgi = Tenure::FastCGI->try_connect($self->{socket}) or return 0;
     my $response = $fcgi->request(uri => '/') or return 0;
     return $response->{status} == 200;
-}
-
-# Waits for what must come true in the end, half a minute at most. Nothing that passes depends on how long it took.
-sub wait_until {
-    my ($true, $seconds) = @_;
-    my $until = Time::HiRes::time() + ($seconds // 30);
-    while (Time::HiRes::time() < $until) {
-        return 1 if $true->();
-        Time::HiRes::sleep(0.01);
-    }
-    return 0;
 }
 
 sub signal {

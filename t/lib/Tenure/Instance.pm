@@ -24,7 +24,7 @@ use Test::More ();
 use Time::HiRes ();
 
 use Tenure::Client;
-use Tenure::Run qw(run read_file write_file);
+use Tenure::Run qw(run read_file write_file wait_until);
 
 my $source = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build  = find_build();
@@ -246,6 +246,25 @@ sub sql_value {
     return $row ? $row->[0] : undef;
 }
 
+# Makes n resources of a built-in type in a tenant, for tests that need thousands: NAME1, NAME2, … with empty documents. Nothing is noted in the
+# change log; the tenant's count grows. Options: name ('c'); namespace (''), which is made by the caller.
+sub fill {
+    my ($self, $tenant, $type, $n, %option) = @_;
+    my ($name, $space) = ($option{name} // 'c', $option{namespace} // '');
+    my $id = $self->tenant_id($tenant);
+    $self->sql(<<"SQL");
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+SELECT UNHEX(MD5(CONCAT('$tenant/$space/$type/$name', seq))), $id, y.id, '$space', CONCAT('$name', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1),
+  CRC32(seq + 2), CRC32(seq + 3), REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
+FROM types y JOIN seq_1_to_$n WHERE y.plural = '$type' AND y.builtin;
+UPDATE tenant_counts SET resources = resources + $n WHERE tenant_id = $id
+SQL
+    return;
+}
+
+# The number by which the tables name a tenant that is not deleted; undef if there is none.
+sub tenant_id { my ($self, $tenant) = @_; return $self->sql_value("SELECT id FROM tenants WHERE name = '$tenant' AND live = 1") }
+
 # Returns how many rows the change log has, for tests that nothing was written.
 sub change_count { return $_[0]->sql_value('SELECT COUNT(*) FROM changes') }
 
@@ -313,16 +332,6 @@ sub host_children {
 
 sub movers { return $_[0]->host_children('tenured-mover') }
 
-sub wait_until {
-    my ($true, $seconds) = @_;
-    my $until = Time::HiRes::time() + ($seconds // 30);
-    while (Time::HiRes::time() < $until) {
-        return 1 if $true->();
-        Time::HiRes::sleep(0.02);
-    }
-    return 0;
-}
-
 # Follows a 202 until the move ends, for half a minute or so many seconds; the last answer.
 sub follow {
     my ($client, $accepted, $seconds) = @_;
@@ -383,6 +392,13 @@ sub bad_lines {
 sub usage_has_counted {
     my ($self) = @_;
     return wait_until(sub { $self->sql_value(q(SELECT stage = 'waiting' OR position >= (SELECT COALESCE(MAX(id), 0) FROM changes) FROM usage_progress)) }, 60);
+}
+
+# Waits until a period of usage is closed that ends behind this moment. False: none was, for a minute.
+sub usage_has_closed {
+    my ($self) = @_;
+    my $now = $self->sql_value('SELECT UTC_TIMESTAMP(6)');
+    return wait_until(sub { ($self->sql_value('SELECT MAX(until) FROM usage_closings') // '') gt $now }, 60);
 }
 
 sub log_text {

@@ -46,6 +46,12 @@ sub etag       { return $_[0]->header('etag') }
 sub location   { return $_[0]->header('location') }
 sub request_id { return $_[0]->header('x-request-id') }
 
+# The address of a list's next page; undef if this is the last one.
+sub next {
+    my ($self) = @_;
+    return $self->type eq 'application/xml' ? $self->xml->{attributes}{next} : $self->json->{next};
+}
+
 # The detail of a problem document, for messages.
 sub detail {
     my ($self) = @_;
@@ -83,6 +89,16 @@ sub is_problem {
     Test::More::ok(!@wrong, $name // "$self->{what}: a problem, $status" . ($outcome ? " $outcome" : ''))
         or Test::More::diag(join('; ', @wrong) . "\n" . $self->describe);
     return !@wrong;
+}
+
+# A Status of the Kubernetes API of that code and reason, with a message like this.
+sub is_failure {
+    my ($self, $code, $reason, $message, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $status = $self->json;
+    my %want   = (kind => 'Status', apiVersion => 'v1', status => 'Failure', code => $code, reason => $reason);
+    my $is_so  = $self->status == $code && !grep({ ($status->{$_} // '') ne $want{$_} } keys %want) && ($status->{message} // '') =~ $message;
+    return Test::More::ok($is_so, $name) || (Test::More::diag($self->describe), 0)[1];
 }
 
 sub header_is {

@@ -17,6 +17,7 @@ use IO::Select;
 use IO::Socket::UNIX;
 use POSIX ();
 use Socket qw(SOL_SOCKET SO_PEERCRED);
+use Test::More ();
 use Time::HiRes ();
 
 use Tenure::Instance;
@@ -146,6 +147,19 @@ sub trips {
     # The mover's process also sends statements, at times of its own; they don't count.
     my @lines = map { /\A(\d+) (.*)/ && $self->{is_worker}{$1} ? $2 : () } split /\n/, substr $text, $before;
     return ($answer, @lines);
+}
+
+# Tests that the request has that status, and takes so many round trips at most, beside one COMMIT if it writes. Returns what trips() does.
+sub costs {
+    my ($self, $name, $most, $status, $code) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my ($answer, @trips) = $self->trips($code);
+    Test::More::is($answer->{status}, $status, "$name: $status") or Test::More::diag($answer->{raw});
+    my $commits = grep { /\A(?:commit|rollback)\z/ } @trips;
+    my $others  = @trips - $commits;
+    Test::More::ok($others <= $most && $commits <= 1, "$others round trips" . ($commits ? ' and COMMIT' : '') . ", at most $most")
+        or Test::More::diag(join "\n", @trips);
+    return ($answer, @trips);
 }
 
 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Commands that tests run to their end, without standard input, and files as a whole.
+# Commands that tests run to their end, without standard input; files as a whole; and waiting for what must come true.
 package Tenure::Run;
 
 use strict;
@@ -8,13 +8,14 @@ use warnings;
 use Exporter 'import';
 use File::Temp ();
 use POSIX ();
+use Time::HiRes ();
 
 # Tests talk to loopback alone, and in nobody's language or time zone.
 delete @ENV{map { ($_, uc) } qw(http_proxy https_proxy ftp_proxy all_proxy no_proxy)};
 delete @ENV{qw(TZ LANGUAGE)};
 $ENV{LC_ALL} = 'C.UTF-8';
 
-our @EXPORT_OK = qw(run run_apart read_file write_file);
+our @EXPORT_OK = qw(run run_apart read_file write_file wait_until);
 
 # (exit code, or 128 + the signal that ended it; both outputs together)
 sub run {
@@ -57,6 +58,18 @@ sub write_file {
     print {$file} $text;
     close $file or die "$path: $!\n";
     return;
+}
+
+# Calls true->() again and again until it returns something true, half a minute long or that many seconds. Returns whether it did. A test that
+# passes never depends on how long that took.
+sub wait_until {
+    my ($true, $seconds) = @_;
+    my $until = Time::HiRes::time() + ($seconds // 30);
+    while (Time::HiRes::time() < $until) {
+        return 1 if $true->();
+        Time::HiRes::sleep(0.01);
+    }
+    return 0;
 }
 
 1;
