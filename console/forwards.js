@@ -71,7 +71,7 @@ function moves(tenant) {
 			{ title: 'When', class_: '.when', cell: (move) => time(move.created_at) },
 			{ title: 'From', cell: (move) => move.source },
 			{ title: 'To', cell: (move) => move.dest },
-			{ title: 'What', class_: '.grow', cell: (move) => move.resource ?? 'all' },
+			{ title: 'What', class_: '.grow', cell: (move) => move.undo_of && move.source === move.dest ? `${move.resource ?? 'all'} (undo)` : move.resource ?? 'all' },
 			{ title: 'Moved', class_: '.number', cell: (move) => number(move.moved) },
 			{ title: 'State', cell: (move) => move.state === 'done' ? 'done' : h('span', null, move.state) },
 			{ title: 'Who', wide: true, cell: (move) => move.actor },

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Undo of requests that changed thousands of resources: a move of a namespace and of all of a tenant, a deletion at once and in the
-# background, a recovery, and the undo of each. Above the limit, nothing but moves is taken back (t/504).
+# background, a recovery, and the undo of each. Above the limit: t/504 and 508.
 use strict;
 use warnings;
 

@@ -51,6 +51,14 @@ INSERT INTO changes ({change_columns})
 {change_deleted}
 FROM {content};
 
+-- The same in parts.
+-- @statement change_insert_deleted_part
+-- @in request_id bytes, now time, actor text, content content_of, limit uint
+INSERT INTO changes ({change_columns})
+{change_deleted}
+FROM {content_part}
+LIMIT :limit;
+
 -- A piece of a large namespace.
 -- @statement change_insert_deleted_piece
 -- @in request_id bytes, now time, actor text, ids text

@@ -23,6 +23,13 @@ r.root = :content.root AND r.id <> :content.top_id AND r.live = 1
 -- @case tree
 resources r WHERE {is_in_tree} FOR UPDATE
 
+-- The same where all of it is locked already, or its writers are kept out: a part of it, which is deleted before the next one.
+-- @choice content_part
+-- @case namespace
+{content_of_namespace} WHERE {is_in_namespace}
+-- @case tree
+resources r WHERE {is_in_tree}
+
 -- Counts the resources below the root of a tree.
 -- @statement deletion_sum
 -- @in content content_of
@@ -42,6 +49,14 @@ resources r SET {marked_deleted} WHERE {is_in_tree}
 -- @statement deletion_mark_content
 -- @in content content_of, deleted_at time, purge_at time, request_id bytes
 UPDATE {content_marked};
+
+-- Marks a part of the content: what the statement before, in the same batch, has written change rows of.
+-- @statement deletion_mark_part
+-- @in deleted_at time, purge_at time, request_id bytes
+UPDATE changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live = 1
+SET r.live = NULL, r.deleted_at = :deleted_at, r.purge_at = :purge_at, r.deletion = :request_id, r.changed = c.id
+WHERE c.request_id = :request_id AND c.id >= LAST_INSERT_ID();
 
 -- Marks a piece of a large namespace as deleted. Runs after the change rows, in the same batch.
 -- @statement deletion_mark_piece
@@ -81,16 +96,19 @@ UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = 
 
 -- ---- recovering
 
--- The resource that was deleted last at an address, or the one with that uid.
+-- The resource that was deleted last at an address, or the one with that uid; or the one that a certain request deleted, since a uid may
+-- have been given anew.
 -- @choice deleted
 -- @case last
 
 -- @case uid
 AND r.uid = :uid
+-- @case by_request
+AND r.uid = :uid AND r.deletion = :deletion
 
 -- Deletions at an address follow each other under locks, so the ids of their changes are in the order of their commits.
 -- @statement deletion_lock
--- @in tenant text, type_id uint, namespace text, name text, now time, uid bytes
+-- @in tenant text, type_id uint, namespace text, name text, now time, uid bytes, deletion bytes
 -- @out deletion bytes null, last_change_at time, r resource
 -- @sorts what was deleted at one address
 SELECT r.deletion, {last_change_time} AS last_change_at, {resource}
@@ -121,31 +139,41 @@ SELECT COUNT(*) AS n FROM resources r WHERE {of_deletion};
 -- @in of deletion
 UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = 1 WHERE {of_deletion};
 
--- A resource of the deletion whose lookup key, or uid, another resource has by now.
+-- The resources of the deletion whose lookup key, or uid, or address another resource has by now.
 -- @statement deletion_taken_key
--- @in of deletion
--- @out type_id uint, uid bytes, kind text, value text
-SELECT r.type_id, r.uid, a.kind, a.value
+-- @in of deletion, limit uint
+-- @out type_id uint, namespace text, name text, uid bytes, kind text, value text
+SELECT r.type_id, r.namespace, r.name, r.uid, a.kind, a.value
 FROM resources r
 JOIN resource_aliases a ON a.resource_id = r.id
 JOIN resource_aliases o ON o.type_id = a.type_id AND o.kind = a.kind AND o.value = a.value AND o.live = 1
 WHERE {of_deletion}
-LIMIT 1;
+LIMIT :limit;
 
 -- @statement deletion_taken_uid
--- @in of deletion
--- @out type_id uint, uid bytes
-SELECT r.type_id, r.uid
+-- @in of deletion, limit uint
+-- @out type_id uint, namespace text, name text, uid bytes
+SELECT r.type_id, r.namespace, r.name, r.uid
 FROM resources r
 JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1
 WHERE {of_deletion}
-LIMIT 1;
+LIMIT :limit;
 
--- A resource of the deletion with a reference (registry/type/rules.h) to a resource that is neither live nor recovered
--- together with it. The targets are locked in share mode, so that none of them is deleted before COMMIT. Keys of the kinds
+-- @statement deletion_taken_name
+-- @in of deletion, limit uint
+-- @out type_id uint, namespace text, name text
+SELECT r.type_id, r.namespace, r.name
+FROM resources r
+JOIN resources o ON o.tenant_id = r.tenant_id AND o.type_id = r.type_id AND o.namespace = r.namespace AND o.name = r.name
+  AND o.live IS NOT NULL
+WHERE {of_deletion}
+LIMIT :limit;
+
+-- The resources of the deletion with a reference (registry/type/rules.h) to a resource that is neither live nor recovered
+-- together with it. Where the targets are locked, in share mode, none of them is deleted before COMMIT. Keys of the kinds
 -- "name" and "free" are no references, even if their text looks like one.
 -- @statement deletion_points_nowhere
--- @in of deletion
+-- @in of deletion, limit uint
 -- @out type_id uint, namespace text, name text, kind text, target text
 SELECT r.type_id, r.namespace, r.name, a.kind, LEFT(a.value, 36) AS target
 FROM resources r
@@ -153,8 +181,8 @@ JOIN resource_aliases a ON a.resource_id = r.id AND a.kind NOT IN ('name', 'free
 LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', ''))
   AND (o.live IN (1, 2) OR o.deletion = r.deletion)
 WHERE {of_deletion} AND o.id IS NULL
-LIMIT 1
-LOCK IN SHARE MODE;
+LIMIT :limit
+{move_read};
 
 -- @statement deletion_retire_forwards
 -- @in of deletion

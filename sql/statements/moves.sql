@@ -362,10 +362,11 @@ LOCK IN SHARE MODE
 SELECT 1 AS found FROM moves WHERE uid = :uid {move_read};
 
 -- @group move_columns id uint, uid bytes, state text, source text, dest text, resources uint, moved uint null, outcome text,
---      detail text, actor text, created_at time, finished_at time null, type_id uint null, namespace text null, name text null
+--      detail text, actor text, created_at time, finished_at time null, type_id uint null, namespace text null, name text null,
+--      if_match text null, is_there uint
 -- @fragment move_columns
 m.id, m.uid, m.state, s.name AS source, d.name AS dest, m.resources, p.moved, m.outcome, m.detail, m.actor, m.created_at,
-m.finished_at, r.type_id, r.namespace, r.name
+m.finished_at, r.type_id, r.namespace, r.name, m.if_match, IF(r.live IS NOT NULL AND r.tenant_id = m.dest_id, 1, 0) AS is_there
 -- @fragment move_joins
 STRAIGHT_JOIN tenants s ON s.id = m.source_id
 STRAIGHT_JOIN tenants d ON d.id = m.dest_id

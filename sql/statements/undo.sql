@@ -24,24 +24,76 @@ LIMIT :limit;
 -- @out id uint
 SELECT c.id FROM changes c FORCE INDEX (request) WHERE c.request_id = :request_id ORDER BY c.id LIMIT 1 OFFSET :than;
 
--- What a large request did, in numbers: resources that it moved, and namespaces that it deleted (since it merged them) or recovered (since
--- it took that back). It is a move if these are all, and from one tenant to one other. namespaces: the id of their type. first_resource,
--- last_resource: the range of the ids of what is there after the request. spaces, at_large, namespaced: of each kind of address.
--- @statement undo_moved
+-- What a large request did, in numbers: resources that it moved, deleted and recovered; merged, apart: namespaces among these, which a move
+-- merged and its undo takes apart; updated: what it did of a deletion that had to wait (registry/undo/large.c). tenant_id, from_tenant_id and
+-- the other ones of each: of moves; owner, other_owner: of all. namespaces: the id of their type. first_resource, last_resource: the range
+-- of the ids of what is there after a move. spaces, at_large, namespaced: of each kind of address.
+-- @statement undo_did
 -- @in request_id bytes, namespaces uint
--- @out n uint, moved uint, merged uint, apart uint, departed uint, first uint null, last uint null, tenant_id uint null,
---      other_tenant_id uint null, from_tenant_id uint null, other_from_tenant_id uint null, first_resource uint null, last_resource uint null,
---      spaces uint, at_large uint, namespaced uint
-SELECT COUNT(*) AS n, COUNT(IF(c.verb = 'moved', 1, NULL)) AS moved,
-  COUNT(IF(c.verb = 'deleted' AND c.type_id = :namespaces, 1, NULL)) AS merged,
-  COUNT(IF(c.verb = 'recovered' AND c.type_id = :namespaces, 1, NULL)) AS apart, COUNT(c.from_tenant_id) AS departed, MIN(c.id) AS first,
-  MAX(c.id) AS last, MIN(IF(c.verb = 'moved', c.tenant_id, NULL)) AS tenant_id, MAX(IF(c.verb = 'moved', c.tenant_id, NULL)) AS other_tenant_id,
+-- @out n uint, moved uint, deleted uint, recovered uint, merged uint, apart uint, updated uint, of_tenant uint, departed uint, first uint null,
+--      last uint null, owner uint null, other_owner uint null, tenant_id uint null, other_tenant_id uint null, from_tenant_id uint null,
+--      other_from_tenant_id uint null, first_resource uint null, last_resource uint null, spaces uint, at_large uint, namespaced uint
+SELECT COUNT(*) AS n, COUNT(IF(c.verb = 'moved', 1, NULL)) AS moved, COUNT(IF(c.verb = 'deleted', 1, NULL)) AS deleted,
+  COUNT(IF(c.verb = 'recovered', 1, NULL)) AS recovered, COUNT(IF(c.verb = 'deleted' AND c.type_id = :namespaces, 1, NULL)) AS merged,
+  COUNT(IF(c.verb = 'recovered' AND c.type_id = :namespaces, 1, NULL)) AS apart,
+  COUNT(IF(c.verb = 'updated' AND c.fields IN ('["/metadata/deletionTimestamp"]', '["/status/conditions"]'), 1, NULL)) AS updated,
+  COUNT(IF(c.resource_id IS NULL, 1, NULL)) AS of_tenant, COUNT(c.from_tenant_id) AS departed, MIN(c.id) AS first, MAX(c.id) AS last,
+  MIN(c.tenant_id) AS owner, MAX(c.tenant_id) AS other_owner,
+  MIN(IF(c.verb = 'moved', c.tenant_id, NULL)) AS tenant_id, MAX(IF(c.verb = 'moved', c.tenant_id, NULL)) AS other_tenant_id,
   MIN(c.from_tenant_id) AS from_tenant_id, MAX(c.from_tenant_id) AS other_from_tenant_id,
   MIN(IF(c.verb = 'deleted', NULL, c.resource_id)) AS first_resource, MAX(IF(c.verb = 'deleted', NULL, c.resource_id)) AS last_resource,
   COUNT(IF(c.type_id = :namespaces, 1, NULL)) AS spaces, COUNT(IF(c.namespace = '' AND c.type_id <> :namespaces, 1, NULL)) AS at_large,
   COUNT(IF(c.namespace <> '', 1, NULL)) AS namespaced
 FROM changes c FORCE INDEX (request)
 WHERE c.request_id = :request_id;
+
+-- What a large request deleted, or recovered, with all the rest: a namespace or else the root of a tree. namespaces: the id of their type.
+-- @choice undo_with_rest
+-- @case deleted
+c.verb = 'deleted'
+-- @case recovered
+c.verb = 'recovered'
+
+-- @statement undo_top
+-- @in request_id bytes, namespaces uint
+-- @out r resource
+-- @sorts those, of which there is one
+SELECT {resource}
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND (r.type_id = :namespaces OR LOCATE(r.uid, r.root) > 0)
+WHERE c.request_id = :request_id AND {undo_with_rest}
+ORDER BY c.type_id = :namespaces DESC, c.id
+LIMIT 1;
+
+-- How much of what a large request changed is there, in which state, and how much of it is as the request left it. last: its last change.
+-- @statement undo_left
+-- @in request_id bytes, last uint
+-- @out n uint, unchanged uint, changes text
+SELECT COUNT(*) AS n, COUNT(IF(r.tenant_id = c.tenant_id AND r.changed <= :last, 1, NULL)) AS unchanged,
+  COALESCE(SUM(r.changed), 0) AS changes
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id
+WHERE c.request_id = :request_id;
+
+-- What a large request asked to delete, and what still waits for that.
+-- @statement undo_waiting
+-- @in request_id bytes, limit uint
+-- @out type_id uint, namespace text, name text
+SELECT r.type_id, r.namespace, r.name
+FROM changes c FORCE INDEX (request)
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NOT NULL AND r.doomed_at IS NOT NULL
+WHERE c.request_id = :request_id AND c.fields = '["/metadata/deletionTimestamp"]'
+ORDER BY c.id
+LIMIT :limit;
+
+-- The content of what a large request recovered that it did not recover: what was added since. first, last: its first and last change.
+-- @statement undo_added
+-- @in request_id bytes, content content_of, first uint, last uint, limit uint
+-- @out type_id uint, namespace text, name text
+SELECT r.type_id, r.namespace, r.name
+FROM {content_part} AND (r.changed < :first OR r.changed > :last)
+  AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.resource_id = r.id AND c.request_id = :request_id)
+LIMIT :limit;
 
 -- A namespace that a request changed something in, and that it did not change itself.
 -- @statement undo_loose
@@ -66,7 +118,7 @@ WHERE c.request_id = :request_id AND c.verb = 'deleted'
 ORDER BY c.id
 LIMIT :limit;
 
--- What a large request changed and is no longer as it left it, with the last change of each. last: the request's last change.
+-- What a large request changed and is no longer as it left it, each once, with its last change. last: the request's last change.
 -- @statement undo_changed_since
 -- @in request_id bytes, last uint, limit uint
 -- @out type_id uint null, namespace text null, name text null, tenant_id uint, owner_id uint null, changed uint null, later_actor text null,
@@ -77,14 +129,17 @@ FROM changes c FORCE INDEX (request)
 LEFT JOIN resources r ON r.id = c.resource_id
 LEFT JOIN changes l ON l.id = r.changed
 WHERE c.request_id = :request_id AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last)
+  AND (c.verb <> 'updated' OR NOT EXISTS (SELECT 1
+    FROM changes x
+    WHERE x.resource_id = c.resource_id AND x.id > c.id AND x.request_id = :request_id))
 ORDER BY c.id
 LIMIT :limit;
 
--- Queues the undo of a large move, for the mover. resource_id: of the move that it takes back, if that one is still recorded.
+-- Queues the undo of a large request, for the mover. resource_id: NULL for that of the move that it takes back, if that one is still recorded.
 -- @statement undo_queue
--- @in uid bytes, source_id uint, dest_id uint, undone bytes, if_match text, actor text, resources uint, now time
+-- @in uid bytes, source_id uint, dest_id uint, resource_id uint null, undone bytes, if_match text, actor text, resources uint, now time
 INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, finished_at)
-SELECT :uid, :source_id, :dest_id, m.resource_id, 'queued', :if_match, 2, :actor, :resources, :now, NULL
+SELECT :uid, :source_id, :dest_id, COALESCE(:resource_id, m.resource_id), 'queued', :if_match, 2, :actor, :resources, :now, NULL
 FROM (SELECT 1) one
 LEFT JOIN moves m ON m.uid = :undone;
 
@@ -157,8 +212,8 @@ SELECT COUNT(*) AS n FROM changes WHERE request_id = :request_id;
 -- another resource stands before it, and is recovered together with it.
 -- @statement undo_next_deleted
 -- @in request_id bytes, below uint
--- @out id uint, type_id uint, namespace text, name text, uid bytes
-SELECT c.id, r.type_id, r.namespace, r.name, r.uid
+-- @out id uint, type_id uint, namespace text, name text, uid bytes, deletion bytes null
+SELECT c.id, r.type_id, r.namespace, r.name, r.uid, r.deletion
 FROM changes c FORCE INDEX (request)
 STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NULL
 WHERE c.request_id = :request_id AND c.verb = 'deleted' AND c.id < :below

@@ -124,8 +124,8 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		order.address = &address;
 	}
 	tell(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
-	if (undo_of_condition(move->if_match, &undo.request))
-		return undo_carry_out(registry, &undo, (struct move_progress){ tell, mover }, count, &mover->again);
+	if (move_undoes(move->if_match, &undo.request))
+		return undo_carry_out(registry, &undo, count, &mover->again);
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)
@@ -139,7 +139,7 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		return move_fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
 		return move_fail_blocked(registry, &action);
-	return move_execute(registry, &plan, (struct move_progress){ tell, mover });
+	return move_execute(registry, &plan);
 }
 
 static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t count)
@@ -191,6 +191,8 @@ static enum db_verdict run_claimed(void *arg)
 
 	mover->worked = mover->again = false;
 	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
+	mover->registry->progress.tell = tell;
+	mover->registry->progress.arg = mover;
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;

@@ -191,6 +191,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->privileged = false;
 	registry->left_work = false;
 	registry->delete_at_once = 0;
+	registry->progress.tell = NULL;
 	registry->now_us = registry->stamp_us = clock_now_us();
 	registry->lock_policy = LOCK_NOWAIT;
 	registry->problem = problem;

@@ -64,7 +64,7 @@ static const struct call_row {
 	{ "recoverTenant", "POST", TENANT "/action/recover", ROLE_OPERATOR, TXN_WRITE, false, NULL },
 	{ "getMoveAll", "GET", TENANT "/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false, "application/xml" },
 	{ "postMoveAll", "POST", TENANT "/action/move", ROLE_OPERATOR, TXN_WRITE, false, NULL },
-	{ "getMove", "GET", TENANT "/moves/{move}", ROLE_OPERATOR, TXN_READ, false, "application/json" },
+	{ "getMove", "GET", TENANT "/moves/{move}", ROLE_MEMBER, TXN_READ, true, "application/json" },
 	{ "listMoves", "GET", TENANT "/moves", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "listForwards", "GET", TENANT "/forwards", ROLE_OPERATOR, TXN_READ, false, "application/json" },
 	{ "putForward", "PUT", TENANT "/forwards/{plural}/{name}", ROLE_OPERATOR, TXN_WRITE, false, "application/json" },

@@ -168,6 +168,7 @@ static const struct shape move_status_members[] = {
 	ATTR("source", SHAPE_STRING),
 	ATTR("dest", SHAPE_STRING),
 	ATTR("resource", SHAPE_STRING),
+	ATTR("undo_of", SHAPE_STRING),
 	ATTR("actor", SHAPE_STRING),
 	ATTR("total", SHAPE_NUMBER),
 	ATTR("moved", SHAPE_NUMBER),

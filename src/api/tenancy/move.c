@@ -206,6 +206,8 @@ static struct doc *status_doc(struct pool *pool, const struct move_status *statu
 	doc_set_str(pool, doc, "dest", status->dest);
 	if (status->resource.n > 0)
 		doc_set_str(pool, doc, "resource", status->resource);
+	if (status->is_undo)
+		doc_set_str(pool, doc, "undo_of", uuid_str(pool, status->undone));
 	doc_set_str(pool, doc, "actor", status->actor);
 	doc_set_u64(pool, doc, "total", status->total);
 	doc_set_u64(pool, doc, "moved", status->moved);
@@ -219,6 +221,23 @@ static struct doc *status_doc(struct pool *pool, const struct move_status *statu
 	return doc;
 }
 
+// Where that is which was moved, or what an undo within one tenant left: the resource, if it is there, or else the changes.
+static struct str end_path(struct call *call, const struct move_status *status)
+{
+	struct str tenant = tenant_path(call, status->dest);
+	bool within = str_eq(status->source, status->dest);
+
+	if (within && !(status->type != NULL && status->is_there))
+		return str_printf(call->pool, "%.*s/changes?order=newest", STR_ARG(tenant));
+	return status->type == NULL ? tenant : address_path(call, status->dest, status->type, status->dest_space, status->dest_name);
+}
+
+// Moves are for operators. What is taken back within one tenant is for whoever may take it back, too.
+static bool may_follow(struct call *call, const struct move_status *status)
+{
+	return principal_may(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK || str_eq(status->source, status->dest);
+}
+
 enum outcome get_move(struct call *call)
 {
 	struct uuid uid;
@@ -227,16 +246,16 @@ enum outcome get_move(struct call *call)
 	if (!uuid_parse(call_param(call, "move"), &uid))
 		return call_fail(call, OUTCOME_NOT_FOUND, "a move's id is a UUID, as the Location of a 202 has it");
 	enum outcome outcome = move_get(call->registry, call_param(call, "tenant"), uid, &status);
+	if (outcome == OUTCOME_OK && !may_follow(call, &status))
+		outcome = call_fail(call, OUTCOME_NOT_FOUND, "there is no such undo of tenant \"%.*s\"; moves are for operators",
+			STR_ARG(call_param(call, "tenant")));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (status.state != MOVE_DONE) {
 		call_write(call, &move_status_document, status_doc(call->pool, &status));
 		return OUTCOME_OK;
 	}
-	struct str path = tenant_path(call, status.dest);
-	if (status.type != NULL)
-		path = address_path(call, status.dest, status.type, status.dest_space, status.dest_name);
-	response_set(&call->response, "Location", call_url(call, path));
+	response_set(&call->response, "Location", call_url(call, end_path(call, &status)));
 	return OUTCOME_SEE_OTHER;
 }
 

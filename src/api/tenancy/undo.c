@@ -231,10 +231,10 @@ enum outcome get_undo(struct call *call)
 	return outcome;
 }
 
-// The undo of a large move is followed as a move is.
+// The undo of a large request is followed as a move is.
 static enum outcome answer_accepted(struct call *call, const struct undo_plan *plan)
 {
-	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(tenant_path(call, plan->from)),
+	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(tenant_path(call, plan->queued_in)),
 		STR_ARG(uuid_str(call->pool, plan->move)));
 
 	response_set(&call->response, "Location", call_url(call, path));

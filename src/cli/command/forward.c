@@ -28,6 +28,7 @@ static const struct column move_columns[] = {
 	{ "finished", "finished_at" },
 	{ "reason", "reason" },
 	{ "detail", "detail" },
+	{ "undo", "undo_of" },
 };
 enum { FORWARDS_SHOWN = 6,
 	MOVES_SHOWN = 8 };

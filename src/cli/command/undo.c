@@ -181,7 +181,7 @@ static int take_back(struct cli *cli, const struct undo *undo)
 	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
 	if (status == TENURE_OK && cli->client->nothing_sent)
 		return EX_OK;
-	if (status == TENURE_OK && answer.status == 202) { // of a large move
+	if (status == TENURE_OK && answer.status == 202) { // of a large request
 		code = cli_move_watch(cli, answer.location, undo->label);
 		if (code == EX_OK)
 			change_announce_done(cli, undo->label, "taken back");

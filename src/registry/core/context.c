@@ -42,6 +42,12 @@ struct str registry_concerned(const struct registry *registry)
 	return registry->concerned.several ? STR_NONE : registry->concerned.tenant;
 }
 
+void registry_tell(const struct registry *registry, uint64_t done)
+{
+	if (registry->progress.tell != NULL)
+		registry->progress.tell(registry->progress.arg, done);
+}
+
 void registry_stamp_after(struct registry *registry, int64_t us)
 {
 	if (registry->stamp_us < us)

@@ -91,6 +91,11 @@ struct registry {
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
 	// Namespaces with up to so many resources are deleted in the request's transaction, if delete_sync_max is less; registry_begin() clears it
 	uint64_t delete_at_once;
+	// Called from time to time by what takes long, with the number of resources done so far; tell NULL: not at all. registry_begin() clears it
+	struct {
+		void (*tell)(void *arg, uint64_t done);
+		void *arg;
+	} progress;
 	// Whose resources the request has touched so far, for the access log.
 	struct {
 		struct str tenant;  // p NULL: no tenant's
@@ -111,6 +116,8 @@ struct str registry_concerned(const struct registry *registry);
 // Has the request looked for a tenant of that name, and found that there is none?
 bool registry_misses(const struct registry *registry, struct str tenant);
 
+// Tells whoever follows the request's work that so many resources are done.
+void registry_tell(const struct registry *registry, uint64_t done);
 // Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);
 // How long what is deleted stays recoverable, in microseconds: the setting retention.

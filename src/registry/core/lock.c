@@ -24,7 +24,7 @@ static enum outcome refuse_while_moving(struct registry *registry, struct str te
 	if (rows.n == 0)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_UNAVAILABLE,
-		"a large move from or to this tenant is being carried out: try again when it is done");
+		"a large move from or to this tenant, or a large undo in it, is being carried out: try again when it is done");
 }
 
 enum outcome registry_take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,

@@ -236,6 +236,21 @@ struct db_call changes_of_deletion(struct registry *registry, enum sql_content k
 	return sql_change_insert_deleted_call(registry->pool, kind, &in);
 }
 
+struct db_call changes_of_deleted_part(struct registry *registry, enum sql_content_part kind, const struct sql_content_of *content,
+	uint64_t limit)
+{
+	const struct sql_change_insert_deleted_part in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.content = *content,
+		.limit = limit,
+	};
+
+	assert(db_txn_writes(registry->db));
+	return sql_change_insert_deleted_part_call(registry->pool, kind, &in);
+}
+
 struct db_call changes_of_deleted_piece(struct registry *registry, struct str resource_ids)
 {
 	const struct sql_change_insert_deleted_piece in = {

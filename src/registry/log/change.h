@@ -61,6 +61,9 @@ bool change_keeps_content(const struct registry *registry);
 
 // The resources are deleted together with their namespace or the root of their tree.
 struct db_call changes_of_deletion(struct registry *registry, enum sql_content kind, const struct sql_content_of *content);
+// The same for a part of them, of at most limit resources that are not deleted yet; they stay locked.
+struct db_call changes_of_deleted_part(struct registry *registry, enum sql_content_part kind, const struct sql_content_of *content,
+	uint64_t limit);
 // The resources are deleted, as one piece of a large namespace. resource_ids: the ids of their rows, a JSON array.
 struct db_call changes_of_deleted_piece(struct registry *registry, struct str resource_ids);
 // The deletion of the resources was requested, and waits for their finalizers. waiting: their ids and new etags, in the form

@@ -34,7 +34,7 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 		return outcome;
 	if (action.n_blockers > 0)
 		return move_fail_blocked(registry, &action);
-	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
+	outcome = move_execute(registry, &plan);
 	if (outcome == OUTCOME_SEE_OTHER)
 		outcome = move_record(registry, order, &plan, false, true);
 	resource->tenant_id = action.dest.id;

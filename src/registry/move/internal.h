@@ -106,13 +106,8 @@ enum move_look {
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan);
 
-// tell is called from time to time with the number of resources moved so far; NULL: not at all.
-struct move_progress {
-	void (*tell)(void *arg, uint64_t moved);
-	void *arg;
-};
-// Moves what the plan says; both tenants must be locked. OUTCOME_SEE_OTHER, or that of a failed statement.
-enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress);
+// Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, or that of a failed statement.
+enum outcome move_execute(struct registry *registry, const struct move_plan *plan);
 
 // Inserts a row into table moves. Its uid is the request's id, so a run after an uncertain COMMIT finds it. conditional: the
 // request compared the action's etag, so the mover has to compare action->tag again. done: the move is done; else it waits for
@@ -122,6 +117,12 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 // An earlier run of this request may have queued its move and lost the answer to its COMMIT: a waiting move leaves no change row, and
 // by now it may be done. OUTCOME_ACCEPTED: so it was. OUTCOME_OK: it was not. Or the outcome of a failed statement.
 enum outcome move_find_queued(struct registry *registry);
+
+// The undo of a request that changed many resources waits for the mover as a move does (registry/undo/). In moves.if_match it has, instead of a
+// tag, which request it takes back: what that one changed has to be as it left it. So a mover that knows nothing of undo finds that it
+// has changed, and moves nothing. move_undo_condition() makes the text; move_undoes() reads it. False: it is a tag, or there is none.
+struct str move_undo_condition(struct pool *pool, const struct uuid *request);
+bool move_undoes(struct str if_match, struct uuid *request);
 
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);

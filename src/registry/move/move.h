@@ -95,7 +95,10 @@ struct move_status {
 	uint64_t number; // rises with each move that is asked for
 	struct uuid uid;
 	enum move_state state;
+	bool is_undo; // it takes the request `undone` back; source and dest are the same tenant if that was no move
+	struct uuid undone;
 	struct str source, dest;
+	bool is_there;           // the resource lives in dest
 	struct str resource;     // its present path; "" if all resources moved
 	struct str dest_space, dest_name; // with type: the resource's address in dest
 	const struct type *type; // NULL if all resources moved

@@ -109,7 +109,7 @@ static enum sql_move_set range_of(enum sql_move_set kind)
 }
 
 static enum outcome for_each_chunk(struct registry *registry, const struct move_plan *plan, const struct db_rows *bounds,
-	set_calls *make, struct move_progress progress)
+	set_calls *make, bool tells)
 {
 	struct db_call calls[MOVE_CALLS];
 	struct move_set range = plan->set;
@@ -120,25 +120,24 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 		range.in.after = i > 0 ? sql_move_bounds_row(bounds, i - 1)->id : 0;
 		range.in.upto = i < bounds->n ? sql_move_bounds_row(bounds, i)->id : UINT64_MAX;
 		outcome = run_calls(registry, calls, make(registry, plan, &range, calls));
-		if (outcome == OUTCOME_OK && progress.tell != NULL)
-			progress.tell(progress.arg, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
+		if (outcome == OUTCOME_OK && tells)
+			registry_tell(registry, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
 	}
 	return outcome;
 }
 
 // From the first change row until COMMIT, no reader of the whole log or of the two tenants gets any further. So the change rows
 // come last.
-static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
-	struct move_progress progress)
+static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan)
 {
 	const struct sql_move_bounds in = { .set = plan->set.in, .every = CHUNK };
 	struct db_call call = sql_move_bounds_call(registry->pool, plan->set.kind, &in);
 	enum outcome outcome = run_calls(registry, &call, 1);
 
 	if (outcome == OUTCOME_OK)
-		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, (struct move_progress){ 0 });
+		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, false);
 	if (outcome == OUTCOME_OK)
-		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, progress);
+		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, true);
 	return outcome;
 }
 
@@ -162,7 +161,7 @@ static enum outcome tell_definitions(struct registry *registry, const struct mov
 	return outcome == OUTCOME_OK ? definitions_changed(registry, action->dest.id) : outcome;
 }
 
-enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress)
+enum outcome move_execute(struct registry *registry, const struct move_plan *plan)
 {
 	enum outcome outcome;
 
@@ -173,8 +172,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 		return registry_db_failed(large);
 	outcome = merge_spaces(registry, plan);
 	if (outcome == OUTCOME_OK)
-		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan, progress) :
-							move_at_once(registry, plan);
+		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan) : move_at_once(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = adjust_counts(registry, plan);
 	if (outcome == OUTCOME_OK && plan->found.definitions)
@@ -281,7 +279,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 		outcome = move_record(registry, order, &plan, conditional, false);
 		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 	}
-	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
+	outcome = move_execute(registry, &plan);
 	if (outcome != OUTCOME_SEE_OTHER || result->action.count == 0)
 		return outcome;
 	outcome = move_record(registry, order, &plan, conditional, true);

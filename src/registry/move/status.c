@@ -9,6 +9,20 @@
 #include "registry/tenant/tenant.h"
 #include "registry/type/stored_type.h"
 
+static const char condition_prefix[] = "undo:";
+
+struct str move_undo_condition(struct pool *pool, const struct uuid *request)
+{
+	return str_printf(pool, "%s%.*s", condition_prefix, STR_ARG(uuid_str(pool, *request)));
+}
+
+bool move_undoes(struct str if_match, struct uuid *request)
+{
+	struct str prefix = str_c(condition_prefix);
+
+	return str_starts(if_match, prefix) && uuid_parse(str_part(if_match, prefix.n, if_match.n), request);
+}
+
 static enum move_state state_of(struct str state, bool has_progress)
 {
 	if (str_eq(state, STR("done")))
@@ -36,6 +50,8 @@ static struct move_status status_of_columns(struct registry *registry, const str
 	};
 
 	uuid_from_bytes(columns->uid, &status.uid);
+	status.is_undo = move_undoes(columns->if_match, &status.undone);
+	status.is_there = columns->is_there != 0;
 	if (status.state == MOVE_DONE)
 		status.moved = status.total;
 	if (status.type != NULL) {

@@ -13,6 +13,9 @@
 #include "registry/type/tree.h"
 #include "sql/deletions.h"
 
+// Rows of a large deletion that one statement changes at most.
+enum { PART = 2000 };
+
 static enum outcome fail_locked(struct registry *registry, const struct resource *resource, const char *what)
 {
 	return registry_fail(registry, OUTCOME_LOCKED, "%s is locked: set metadata.locked to false before you delete %.*s",
@@ -51,9 +54,42 @@ void resource_set_deletion_times(struct registry *registry, struct resource *res
 	resource->purge_us = registry->stamp_us + registry_retention_us(registry);
 }
 
-enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n)
+static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
 {
-	assert(db_txn_writes(registry->db) && resource->deleted_us != 0 && resource->purge_us >= resource->deleted_us);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// INSERT … SELECT holds the lock of the log's ids until it ends, and writers of other tenants wait for that lock. So much content is
+// deleted in parts.
+static enum outcome delete_in_parts(struct registry *registry, enum sql_content_part kind, const struct resource *resource, uint64_t *n)
+{
+	const struct sql_content_of content = content_of(registry, resource);
+	const struct sql_deletion_mark_part mark = {
+		.deleted_at = resource->deleted_us,
+		.purge_at = resource->purge_us,
+		.request_id = uuid_bytes(&registry->request_id),
+	};
+	enum db_result large = db_txn_large(registry->db);
+	enum outcome outcome = large == DB_OK ? OUTCOME_OK : registry_db_failed(large);
+	bool more = true;
+
+	while (outcome == OUTCOME_OK && more) {
+		struct db_call calls[] = {
+			changes_of_deleted_part(registry, kind, &content, PART),
+			sql_deletion_mark_part_call(registry->pool, &mark),
+		};
+		outcome = run_calls(registry, calls, COUNT_OF(calls));
+		more = outcome == OUTCOME_OK && calls[1].rows.affected > 0;
+		*n += more ? calls[1].rows.affected : 0;
+		registry_tell(registry, *n);
+	}
+	return outcome;
+}
+
+static enum outcome delete_all(struct registry *registry, enum sql_content kind, const struct resource *resource, uint64_t *n)
+{
 	const struct sql_content_of content = content_of(registry, resource);
 	const struct sql_deletion_mark_content mark = {
 		.content = content,
@@ -67,12 +103,20 @@ enum outcome resource_delete_content(struct registry *registry, enum sql_content
 		sql_deletion_mark_content_call(registry->pool,
 			is_space ? SQL_CONTENT_MARKED_NAMESPACE : SQL_CONTENT_MARKED_TREE, &mark),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*n = calls[1].rows.affected;
-	return OUTCOME_OK;
+	*n = outcome == OUTCOME_OK ? calls[1].rows.affected : 0;
+	return outcome;
+}
+
+enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t expected,
+	uint64_t *n)
+{
+	assert(db_txn_writes(registry->db) && resource->deleted_us != 0 && resource->purge_us >= resource->deleted_us);
+	*n = 0;
+	if (expected <= PART)
+		return delete_all(registry, kind, resource, n);
+	return delete_in_parts(registry, kind == SQL_CONTENT_NAMESPACE ? SQL_CONTENT_PART_NAMESPACE : SQL_CONTENT_PART_TREE, resource, n);
 }
 
 // Deletes what depends on the root of a tree, unless some of it is locked. *n: how many resources that were.
@@ -92,7 +136,7 @@ static enum outcome delete_tree(struct registry *registry, struct resource *top,
 	// All resources of a deletion have the same time, which must not be before the last change of any of them.
 	registry_stamp_after(registry, sum->last_change_at);
 	resource_set_deletion_times(registry, top);
-	return resource_delete_content(registry, SQL_CONTENT_TREE, top, n);
+	return resource_delete_content(registry, SQL_CONTENT_TREE, top, sum->n, n);
 }
 
 struct sql_deletion resource_deletion(struct registry *registry, const struct resource *resource, struct str request_id)
@@ -229,6 +273,19 @@ enum outcome resource_delete_locked(struct registry *registry, struct resource *
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
+enum outcome resource_may_delete(struct registry *registry, const struct resource *resource)
+{
+	if (resource->live == RESOURCE_PINNED)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the namespace \"default\" belongs to its tenant and goes only with it");
+	if (resource->locked)
+		return fail_locked(registry, resource, "the resource");
+	enum outcome outcome = check_rules(registry, resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return resource_has_finalizers(registry, resource) ? OUTCOME_ACCEPTED : OUTCOME_OK;
+}
+
 // Deletes a locked resource if precondition, locks and rules allow it.
 static enum outcome delete_locked(struct registry *registry, const struct locked_tenant *owner, struct guard guard,
 	struct resource *resource)
@@ -237,18 +294,11 @@ static enum outcome delete_locked(struct registry *registry, const struct locked
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, resource, guard);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (resource->live == RESOURCE_PINNED)
-		return registry_fail(registry, OUTCOME_CONFLICT,
-			"the namespace \"default\" belongs to its tenant and goes only with it");
-	if (resource->locked)
-		return fail_locked(registry, resource, "the resource");
-	outcome = check_rules(registry, resource);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	return resource_has_finalizers(registry, resource) ? resource_mark_for_deletion(registry, resource) :
-		resource_delete_locked(registry, resource);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_may_delete(registry, resource);
+	if (outcome == OUTCOME_ACCEPTED)
+		return resource_mark_for_deletion(registry, resource);
+	return outcome == OUTCOME_OK ? resource_delete_locked(registry, resource) : outcome;
 }
 
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,

@@ -105,9 +105,13 @@ enum outcome resource_delete_locked(struct registry *registry, struct resource *
 
 // Selects what is deleted along with a namespace, or with the root of a tree.
 struct sql_content_of content_of(struct registry *registry, const struct resource *resource);
-// Writes the change rows of the content, and deletes it. The resource must have its times of deletion. *n: how many resources
-// were deleted. OUTCOME_OK.
-enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
+// Writes the change rows of the content, of about `expected` resources, and deletes it. The resource must have its times of deletion. *n: how
+// many resources were deleted. OUTCOME_OK.
+enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t expected,
+	uint64_t *n);
+// May the locked or just looked at resource be deleted now, without waiting for finalizers? OUTCOME_OK; OUTCOME_ACCEPTED: it would wait;
+// _CONFLICT, _LOCKED, or what the rules of its type say.
+enum outcome resource_may_delete(struct registry *registry, const struct resource *resource);
 // deleted_us: the transaction's time; purge_us: when the retention ends.
 void resource_set_deletion_times(struct registry *registry, struct resource *resource);
 // Marks the resource's own row as deleted, with its times of deletion, and lowers the tenant's count of resources by it and by
@@ -117,6 +121,22 @@ enum outcome resource_mark_deleted(struct registry *registry, struct resource *r
 struct db_call resource_free_lookup_keys_call(struct registry *registry, const struct resource *resource);
 // Describes the problem; returns OUTCOME_LOCKED.
 enum outcome resource_fail_content_locked(struct registry *registry, const struct resource *space);
+
+// ---- looking at a recovery first (recover.c)
+
+// resource_recover(), of what that request deleted: several may have had the same uid. request: 16 bytes.
+enum outcome resource_recover_deletion(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
+	struct guard guard);
+
+// Called with each obstacle: the path of what is to be recovered, and the outcome with which its recovery would fail, which is described in
+// registry->problem. Returns OUTCOME_OK, or an outcome to stop with.
+struct resource_obstacles {
+	enum outcome (*note)(void *arg, struct str path, enum outcome outcome);
+	void *arg;
+};
+// Looks for what of other resources is in the way of a recovery: taken names, uids and lookup keys, and references to what is gone; at most
+// `limit` of each. Locks nothing. OUTCOME_OK, or that of a failed statement.
+enum outcome resource_recovery_look(struct registry *registry, const struct sql_deletion *of, uint64_t limit, struct resource_obstacles note);
 
 // ---- namespaces that are being deleted (space_end.c)
 

@@ -23,7 +23,7 @@ struct deletion {
 	uint64_t n;               // how many resources the deletion took
 };
 
-static enum outcome find_deleted(struct registry *registry, const struct address *address, const struct uuid *uid,
+static enum outcome find_deleted(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
 	struct locked_tenant *owner, struct deletion *deletion)
 {
 	const struct sql_deletion_lock in = {
@@ -33,7 +33,9 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		.name = address->name,
 		.now = registry->now_us,
 		.uid = uid != NULL ? uuid_bytes(uid) : STR_NONE,
+		.deletion = request,
 	};
+	const enum sql_deleted which = uid == NULL ? SQL_DELETED_LAST : request.p == NULL ? SQL_DELETED_UID : SQL_DELETED_BY_REQUEST;
 	struct db_call calls[4] = {
 		tenant_lock_call(registry, address->tenant),
 		resource_space_lock_call(registry, address->tenant, address->space),
@@ -43,7 +45,7 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	// If a resource lives there, a transaction may be deleting it right now: its lock makes this one wait, and then that
 	// one is recovered.
 	calls[n - 1] = resource_lock_call(registry, address);
-	*own = sql_deletion_lock_call(registry->pool, uid != NULL ? SQL_DELETED_UID : SQL_DELETED_LAST, &in);
+	*own = sql_deletion_lock_call(registry->pool, which, &in);
 	enum outcome outcome = registry_take_locks(registry, &address->tenant, 1, calls, n + 1);
 
 	if (outcome == OUTCOME_OK)
@@ -113,24 +115,27 @@ static enum outcome fail_successor(struct registry *registry, const struct type 
 	return type->rules->taken(registry, &uid, key);
 }
 
+static enum outcome fail_taken_key(struct registry *registry, const struct sql_deletion_taken_key_row *row)
+{
+	const struct lookup_key key = { str_cstr(registry->pool, row->kind), row->value };
+
+	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, &key);
+}
+
 static enum outcome explain_taken_key(struct registry *registry, const struct deletion *deletion)
 {
-	const struct sql_deletion_taken_key in = { .of = deletion->of };
+	const struct sql_deletion_taken_key in = { .of = deletion->of, .limit = 1 };
 	struct db_rows rows;
 	enum db_result result = sql_deletion_taken_key_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0)
-		return fail_taken(registry);
-	const struct sql_deletion_taken_key_row *row = sql_deletion_taken_key_row(&rows, 0);
-	const struct lookup_key key = { str_cstr(registry->pool, row->kind), row->value };
-	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, &key);
+	return rows.n == 0 ? fail_taken(registry) : fail_taken_key(registry, sql_deletion_taken_key_row(&rows, 0));
 }
 
 static enum outcome explain_taken_uid(struct registry *registry, const struct deletion *deletion)
 {
-	const struct sql_deletion_taken_uid in = { .of = deletion->of };
+	const struct sql_deletion_taken_uid in = { .of = deletion->of, .limit = 1 };
 	struct db_rows rows;
 	enum db_result result = sql_deletion_taken_uid_run(registry->db, registry->pool, &in, &rows);
 
@@ -143,11 +148,8 @@ static enum outcome explain_taken_uid(struct registry *registry, const struct de
 }
 
 // Refuses to recover a resource that refers to a deleted one: after the deletion, nothing kept the target.
-static enum outcome check_targets(struct registry *registry, const struct db_rows *rows)
+static enum outcome fail_target(struct registry *registry, const struct sql_deletion_points_nowhere_row *row)
 {
-	if (rows->n == 0)
-		return OUTCOME_OK;
-	const struct sql_deletion_points_nowhere_row *row = sql_deletion_points_nowhere_row(rows, 0);
 	const struct type *type = type_of_resource(registry, 0, row->type_id);
 	if (type == NULL)
 		return OUTCOME_INTERNAL;
@@ -156,18 +158,23 @@ static enum outcome check_targets(struct registry *registry, const struct db_row
 		STR_ARG(row->kind), STR_ARG(path), STR_ARG(row->target));
 }
 
+static enum outcome check_targets(struct registry *registry, const struct db_rows *rows)
+{
+	return rows->n == 0 ? OUTCOME_OK : fail_target(registry, sql_deletion_points_nowhere_row(rows, 0));
+}
+
 // Counts the resources of the deletion, and takes their lookup keys and names. Fails if one is taken.
 static enum outcome claim(struct registry *registry, struct deletion *deletion)
 {
 	struct pool *pool = registry->pool;
 	const struct sql_deletion_count count = { .of = deletion->of };
 	const struct sql_deletion_claim_lookup_keys keys = { .of = deletion->of };
-	const struct sql_deletion_points_nowhere targets = { .of = deletion->of };
+	const struct sql_deletion_points_nowhere targets = { .of = deletion->of, .limit = 1 };
 	const struct sql_deletion_take_names names = { .of = deletion->of };
 	struct db_call calls[] = {
 		sql_deletion_count_call(pool, &count),
 		sql_deletion_claim_lookup_keys_call(pool, &keys),
-		sql_deletion_points_nowhere_call(pool, &targets),
+		sql_deletion_points_nowhere_call(pool, SQL_MOVE_READ_LOCKING, &targets),
 		sql_deletion_take_names_call(pool, &names),
 	};
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
@@ -207,6 +214,7 @@ static enum outcome log_in_chunks(struct registry *registry, const struct deleti
 		struct db_call call = changes_of_recovery(registry, &part);
 
 		outcome = run_calls(registry, &call, 1);
+		registry_tell(registry, i < bounds.rows.n ? (i + 1) * CHUNK : deletion->n);
 	}
 	return outcome;
 }
@@ -247,13 +255,13 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
-enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
+static enum outcome recover(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
 	struct guard guard)
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
 	struct deletion deletion = { 0 };
-	enum outcome outcome = find_deleted(registry, address, uid, &owner, &deletion);
+	enum outcome outcome = find_deleted(registry, address, uid, request, &owner, &deletion);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &deletion.resource, guard);
@@ -262,4 +270,60 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
+}
+
+enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
+	struct guard guard)
+{
+	return recover(registry, address, uid, STR_NONE, guard);
+}
+
+enum outcome resource_recover_deletion(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
+	struct guard guard)
+{
+	assert(uid != NULL);
+	return recover(registry, address, uid, request, guard);
+}
+
+// ---- looking first
+
+static struct str path_of(struct registry *registry, uint64_t type_id, struct str space, struct str name)
+{
+	return resource_path(registry->pool, type_of_resource(registry, 0, type_id), space, name);
+}
+
+enum outcome resource_recovery_look(struct registry *registry, const struct sql_deletion *of, uint64_t limit, struct resource_obstacles note)
+{
+	struct pool *pool = registry->pool;
+	const struct sql_deletion_taken_name name_in = { .of = *of, .limit = limit };
+	const struct sql_deletion_taken_uid uid_in = { .of = *of, .limit = limit };
+	const struct sql_deletion_taken_key key_in = { .of = *of, .limit = limit };
+	const struct sql_deletion_points_nowhere target_in = { .of = *of, .limit = limit };
+	enum { NAMES, UIDS, KEYS, TARGETS };
+	struct db_call calls[] = {
+		[NAMES] = sql_deletion_taken_name_call(pool, &name_in),
+		[UIDS] = sql_deletion_taken_uid_call(pool, &uid_in),
+		[KEYS] = sql_deletion_taken_key_call(pool, &key_in),
+		[TARGETS] = sql_deletion_points_nowhere_call(pool, SQL_MOVE_READ_PLAIN, &target_in),
+	};
+	enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[NAMES].rows.n; i++) {
+		const struct sql_deletion_taken_name_row *row = sql_deletion_taken_name_row(&calls[NAMES].rows, i);
+		outcome = note.note(note.arg, path_of(registry, row->type_id, row->namespace, row->name), fail_taken(registry));
+	}
+	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[UIDS].rows.n; i++) {
+		const struct sql_deletion_taken_uid_row *row = sql_deletion_taken_uid_row(&calls[UIDS].rows, i);
+		enum outcome taken = fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, NULL);
+		outcome = note.note(note.arg, path_of(registry, row->type_id, row->namespace, row->name), taken);
+	}
+	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[KEYS].rows.n; i++) {
+		const struct sql_deletion_taken_key_row *row = sql_deletion_taken_key_row(&calls[KEYS].rows, i);
+		outcome = note.note(note.arg, path_of(registry, row->type_id, row->namespace, row->name), fail_taken_key(registry, row));
+	}
+	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[TARGETS].rows.n; i++) {
+		const struct sql_deletion_points_nowhere_row *row = sql_deletion_points_nowhere_row(&calls[TARGETS].rows, i);
+		outcome = note.note(note.arg, path_of(registry, row->type_id, row->namespace, row->name), fail_target(registry, row));
+	}
+	return outcome;
 }

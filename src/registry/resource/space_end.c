@@ -253,7 +253,7 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 	}
 	resource_set_deletion_times(registry, space);
 	if (outcome == OUTCOME_OK && size->n > n_marked)
-		outcome = resource_delete_content(registry, SQL_CONTENT_NAMESPACE, space, &with_it);
+		outcome = resource_delete_content(registry, SQL_CONTENT_NAMESPACE, space, size->n, &with_it);
 	if (outcome == OUTCOME_OK && (n_marked > 0 || calls[0].rows.n > 0))
 		outcome = resource_space_wait(registry, space);
 	if (outcome == OUTCOME_OK)

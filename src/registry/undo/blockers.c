@@ -18,6 +18,12 @@ void undo_block(struct undo *undo, struct str subject, const char *reason, struc
 		plan->blockers[plan->n_blockers++] = (struct move_blocker){ .resource = subject, .reason = reason, .detail = detail };
 }
 
+void undo_block_waiting(struct undo *undo, struct str subject)
+{
+	undo_block(undo, subject, "deletion-requested",
+		STR("its deletion was requested, and goes on or waits for finalizers: wait, or take these out, then recover it"));
+}
+
 enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome)
 {
 	if (outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL)

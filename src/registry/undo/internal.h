@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "registry/core/model.h"
+#include "registry/move/internal.h"
 #include "registry/undo/undo.h"
 #include "sql/undo.h"
 
@@ -22,8 +23,9 @@ enum kind {
 
 struct undo {
 	struct registry *registry;
-	// Of a move of more than UNDO_MAX resources: what it did, in numbers. rows is empty then.
-	const struct sql_undo_moved_row *large;
+	// Of a request that changed more than UNDO_MAX resources: what it did, in numbers, and as a whole. rows is empty then.
+	const struct sql_undo_did_row *large;
+	enum kind large_kind; // KIND_MOVED, KIND_DELETED, KIND_RECOVERED
 	const struct undo_order *order;
 	struct undo_plan *plan;
 	struct tenant tenant; // locked
@@ -54,6 +56,8 @@ enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
 struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Notes a reason against the undo.
 void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail);
+// Notes that its deletion waits for something.
+void undo_block_waiting(struct undo *undo, struct str subject);
 // Notes that what was tried came to outcome instead of one that means success. OUTCOME_OK; or outcome, if that is no reason against the
 // undo but the way in which the request ends.
 enum outcome undo_block_by(struct undo *undo, struct str subject, enum outcome outcome);
@@ -67,6 +71,8 @@ enum outcome undo_check_caller(struct undo *undo, enum kind kind);
 enum outcome undo_check_rights(struct undo *undo, enum kind kind);
 // The same for a large move, which changed something in the places that are set.
 enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO_PLACE__N]);
+// The same for one call about that resource.
+enum outcome undo_check_rights_to(struct undo *undo, enum undo_call call, const struct resource *resource);
 
 // ---- beside_back.c: what providers have in other tables, kept as what each change replaced
 
@@ -112,11 +118,47 @@ void undo_block_by_action(struct undo *undo, const struct move_action *action);
 // Notes if the move would not merge exactly the n namespaces that the request took apart.
 void undo_check_merged(struct undo *undo, uint64_t merged, uint64_t n);
 
-// ---- large_move.c
+// ---- large.c
 
-// Sets undo->large if the request is a large move. OUTCOME_OK, or that of a failed statement.
-enum outcome undo_find_large_move(struct undo *undo);
+// Sets undo->large if the request is a large one that is taken back as a whole. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_find_large(struct undo *undo);
 // undo_run() for such a request.
-enum outcome undo_large_move(struct undo *undo, struct tag_guard guard);
+enum outcome undo_large(struct undo *undo, struct tag_guard guard);
+
+// What the undo of a large request finds and does. The members behind plan are those of one kind.
+struct large {
+	struct undo *undo;
+	const struct sql_undo_did_row *did;
+	struct {
+		uint64_t n;       // how many resources
+		struct str *sums; // and numbers that are others in another state
+		size_t n_sums;
+	} state; // of what the request changed, for the etag
+	// KIND_MOVED
+	struct db_rows merged; // of undo_merged
+	struct move_action action;
+	struct move_plan plan;
+	// KIND_DELETED, KIND_RECOVERED
+	bool has_top;
+	struct resource top; // what was deleted or recovered with all the rest
+	struct str changes;
+};
+// What a large request is taken back by. Each returns OUTCOME_OK or that of a failed statement, and what it says itself. The first three
+// run in the request alone, lock and carry_out in the mover.
+struct large_kind {
+	enum undo_action action;
+	enum outcome (*read)(struct large *large);         // what is needed for the others; in the mover, too
+	enum outcome (*check_rights)(struct large *large); // or _FORBIDDEN
+	enum outcome (*read_items)(struct large *large);   // sets undo->plan->items
+	enum outcome (*lock)(struct large *large);         // keeps all writers away of what is taken back. A tenant that is gone becomes a blocker
+	// Notes what is in the way, and sets large->state. locked: what lock() locks.
+	enum outcome (*look)(struct large *large, bool locked);
+	enum outcome (*carry_out)(struct large *large); // nothing was in the way. OUTCOME_SEE_OTHER
+};
+extern const struct large_kind large_move;     // large_move.c
+extern const struct large_kind large_deletion; // large_deletion.c
+extern const struct large_kind large_recovery; // the same
+// Notes each resource that is no longer as the request left it. *n: how many, up to MOVE_MAX_BLOCKERS.
+enum outcome undo_note_changed(struct large *large, size_t *n);
 
 #endif

@@ -199,6 +199,6 @@ enum outcome undo_move(struct undo *undo)
 		check_set(&back, &plan);
 	if (undo->plan->n_blockers > 0)
 		return OUTCOME_OK;
-	outcome = move_execute(undo->registry, &plan, (struct move_progress){ 0 });
+	outcome = move_execute(undo->registry, &plan);
 	return outcome == OUTCOME_SEE_OTHER ? record(undo) : outcome;
 }

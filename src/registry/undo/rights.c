@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "registry/core/failure.h"
+#include "registry/resource/resource.h"
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 
@@ -124,6 +125,16 @@ enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO
 		if (places[place])
 			outcome = ask(undo, UNDO_CALL_MOVE, place, STR(""), STR(""));
 	return outcome;
+}
+
+enum outcome undo_check_rights_to(struct undo *undo, enum undo_call call, const struct resource *resource)
+{
+	enum undo_place place = resource->type == type_namespaces(undo->registry) ? UNDO_PLACE_NAMESPACE :
+				resource->space.n > 0			? UNDO_PLACE_NAMESPACED :
+										  UNDO_PLACE_AT_LARGE;
+	struct str path = resource_path(undo->registry->pool, resource->type, resource->space, resource->name);
+
+	return ask(undo, call, place, resource->type->group, path);
 }
 
 // Each call is asked for once, for core types and for others.

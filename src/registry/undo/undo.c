@@ -301,12 +301,6 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 	return outcome;
 }
 
-static void block_waiting(struct undo *undo, const struct sql_undo_rows_row *row)
-{
-	undo_block(undo, undo_path(undo, row), "deletion-requested",
-		STR("its deletion was requested, and goes on or waits for finalizers: wait, or take these out, then recover it"));
-}
-
 static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *row)
 {
 	struct str path = undo_path(undo, row);
@@ -314,7 +308,7 @@ static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *r
 	if (undo_beside(row) != BESIDE_NONE)
 		return undo_restore_beside(undo, row);
 	if (asks_deletion(row)) {
-		block_waiting(undo, row);
+		undo_block_waiting(undo, undo_path(undo, row));
 		return OUTCOME_OK;
 	}
 	if (row->former_locked_is_null) {
@@ -366,7 +360,7 @@ static enum outcome undo_deletions(struct undo *undo)
 	size_t n_blockers = undo->plan->n_blockers;
 	for (size_t i = 0; i < undo->rows.n; i++)
 		if (asks_deletion(undo_row(undo, i)) && !undo_row(undo, i)->live_is_null)
-			block_waiting(undo, undo_row(undo, i));
+			undo_block_waiting(undo, undo_path(undo, undo_row(undo, i)));
 	if (undo->plan->n_blockers > n_blockers) // nothing comes back into a namespace that is ending
 		return OUTCOME_OK;
 	while (outcome == OUTCOME_OK) {
@@ -381,7 +375,7 @@ static enum outcome undo_deletions(struct undo *undo)
 		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
 		in.below = row->id;
 		uuid_from_bytes(row->uid, &uid);
-		outcome = resource_recover(registry, &address, &uid, no_lost_update());
+		outcome = resource_recover_deletion(registry, &address, &uid, row->deletion, no_lost_update());
 		struct str path = resource_path(registry->pool, address.type, address.space, address.name);
 		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, path, outcome);
 	}
@@ -616,9 +610,9 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	bool several_tenants = false;
 
 	*plan = (struct undo_plan){ .count = 0 };
-	enum outcome outcome = undo_find_large_move(&undo);
+	enum outcome outcome = undo_find_large(&undo);
 	if (outcome == OUTCOME_OK && undo.large != NULL)
-		return undo_large_move(&undo, guard);
+		return undo_large(&undo, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = undo_lock_move(&undo);
 	if (outcome == OUTCOME_OK)

@@ -6,10 +6,10 @@
 #include "registry/move/move.h"
 #include "registry/undo/former.h"
 
-// Of a request that changed more resources than UNDO_MAX nothing is taken back but moves, since each costs memory and processor time of the
-// undo, which the settings request_memory and request_cpu bound, and the tenants' writers wait meanwhile. A larger move is taken back in the
-// background, by statements over the whole set, if it merged UNDO_MERGED_MAX namespaces at most, which are brought back one by one. Up to
-// UNDO_SHOWN resources are shown one by one.
+// A request that changed more resources than UNDO_MAX is taken back in the background, by statements over the whole set, if it moved them, or
+// deleted or recovered one namespace or tree; if a move merged UNDO_MERGED_MAX namespaces at most, which are brought back one by one. Of other
+// large requests nothing is taken back, since each resource costs memory and processor time of the undo, which the settings request_memory
+// and request_cpu bound, and the tenants' writers wait meanwhile. Up to UNDO_SHOWN resources are shown one by one.
 enum { UNDO_MAX = 20000, UNDO_MERGED_MAX = 2000, UNDO_SHOWN = 100 };
 
 // What becomes of what the request changed.
@@ -73,7 +73,8 @@ struct undo_plan {
 	struct undo_item *items; // in order of the changes, at most UNDO_SHOWN
 	size_t n_items;
 	struct str from, to; // UNDO_MOVE: the tenant that has what was moved, and the one that had it; p NULL: purged
-	struct uuid move; // the move that was queued, if the undo goes on in the background
+	struct uuid move; // what was queued for the mover, if the undo goes on in the background
+	struct str queued_in; // the tenant under whose moves it is followed
 	bool of_tenant; // the tenant itself was changed
 	struct tenant tenant; // as it is before the undo
 	bool has_former_tenant;
@@ -88,8 +89,8 @@ struct undo_plan {
 
 // Takes the request back, in the transaction that calls it. guard: compared with plan->etag. Call it for a preview, too, without a guard,
 // and roll the transaction back: so a preview finds every reason that the undo would find. It locks the tenant's row exclusively, for a
-// move those of both tenants, so no other writer comes between. A move of more than UNDO_MAX resources is looked at without locks and
-// queued for the mover, which looks again under locks. Returns
+// move those of both tenants, so no other writer comes between. A request that changed more than UNDO_MAX resources is looked at without
+// locks and its undo queued for the mover, which looks again under locks. Returns
 //   OUTCOME_OK         done; or, if plan->n_blockers > 0, not to be committed: the caller returns undo_fail_blocked() or shows the plan
 //   _ACCEPTED          the mover will do it, as plan->move
 //   _NOT_FOUND         no such tenant; or the change log has no change of the tenant by that request
@@ -101,18 +102,13 @@ enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan
 
 // ---- for the mover
 
-// What a queued undo has as moves.if_match, instead of a tag: what moves has to be as that request left it. So a mover that knows nothing
-// of undo finds that it has changed, and moves nothing. False: the text is a tag.
-bool undo_of_condition(struct str if_match, struct uuid *request);
-
 struct undo_task {
-	struct str tenant; // one of the two
+	struct str tenant; // the one, or one of the two, whose resources it takes back
 	struct uuid request;
 };
-struct move_progress;
-// Carries a queued undo out. *count gets the number of changes that it takes back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED, _NOT_FOUND:
-// refused; or the outcome of a failed statement. *begun: it was refused when it had changed something, so that has to be rolled back.
-enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, struct move_progress progress, uint64_t *count,
-	bool *begun);
+// Carries a queued undo out, and tells how far it is. *count gets the number of resources that it takes back. Returns OUTCOME_SEE_OTHER: done;
+// _BLOCKED, _NOT_FOUND: refused; or the outcome of a failed statement. *begun: it was refused when it had changed something, so that has to be
+// rolled back.
+enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *begun);
 
 #endif
