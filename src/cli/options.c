@@ -161,9 +161,12 @@ static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 	const char *noun_near = known || is_type_of_tenants(noun) ? NULL : cli_noun_near(cli->pool, cli->commands, noun);
 	const char *verb_near = cli_verb_near(cli->commands, known ? noun : "resource", verb);
 	const struct command *elsewhere = known ? NULL : cli_verb_elsewhere(cli->commands, noun);
+	const char *turned = known ? NULL : cli_verb_of_resources(cli->commands, noun);
 
 	if (elsewhere != NULL)
 		fail_elsewhere(noun, elsewhere);
+	else if (turned != NULL)
+		cli_fail(0, "the verb stands behind what it is about: did you mean \"tenure %s %s\"?", verb, turned);
 	else if (noun_near != NULL)
 		cli_fail(0, "there is no command \"%s\"; did you mean \"%s\"?", noun, noun_near);
 	else if (verb_near != NULL)

@@ -182,6 +182,18 @@ static bool asks_again(enum sent sent, const struct answer *answer)
 	return sent != SENT_ANSWERED || answer->status == 502 || answer->status == 503 || answer->status == 504;
 }
 
+// That a change was answered so, and what the service says why.
+static struct str answered(struct pool *pool, const struct answer *answer)
+{
+	struct doc *problem = NULL;
+	struct str unused, reason = STR("");
+
+	if (doc_parse_json(pool, answer->body, (struct doc_limits){ DOCUMENT_DEPTH, 0 }, &problem, &unused) && doc_kind(problem) == DOC_OBJECT)
+		reason = reason_of(pool, problem);
+	return reason.n > 0 ? str_printf(pool, "the answer was %d: %.*s", answer->status, STR_ARG(reason))
+		: str_printf(pool, "the answer was %d", answer->status);
+}
+
 // An attempt may have changed something, and no later answer can tell whether it did.
 static enum tenure_status uncertain(struct tenure_client *client, const struct wish *wish, struct str why)
 {
@@ -229,7 +241,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (changes(wish) && sent != SENT_NEVER) {
 			doubt = true;
 			if (sent == SENT_ANSWERED)
-				why = str_printf(pool, "the answer was %d", answer->status);
+				why = answered(pool, answer);
 		}
 		if (attempt >= client->retries || (doubt && !conditional(wish)))
 			return gave_up(client, wish, answer, sent, doubt, why);

@@ -230,8 +230,8 @@ static int parse(struct manage *manage, int argc, char **argv)
 		return EX_USAGE + 1;
 	}
 	if (n - of_command < manage->command->n_arguments)
-		return manage_fail(EX_USAGE, "%s %s needs %s", manage->command->noun, verb_of(manage->command),
-			manage->command->arguments) + 1;
+		return manage_fail(EX_USAGE, "%s%s%s needs %s", manage->command->noun, manage->command->verb != NULL ? " " : "",
+			verb_of(manage->command), manage->command->arguments) + 1;
 	for (size_t i = of_command; i < n; i++)
 		manage->arguments[i - of_command] = words[i];
 	return 0;

@@ -2,6 +2,8 @@
 // tenure-manage config check, config show.
 #include "base/base.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <sys/statvfs.h>
 
 #include "api/settings.h"
@@ -53,8 +55,73 @@ static bool has_no_room(const char *access_log)
 	return statvfs(dir, &fs) == 0 && fs.f_blocks > 0 && (fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0));
 }
 
+static bool is_number(struct str name)
+{
+	uint64_t number;
+
+	return str_to_u64(name, &number);
+}
+
+static void warn_of_user(const char *place, const char *key, struct str name)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(name));
+	if (name.n > 0 && !is_number(name) && getpwnam(text) == NULL)
+		fprintf(stderr, "warning: [%s] %s: this machine has no user \"%s\"\n", place, key, text);
+}
+
+static void warn_of_group(const char *place, const char *key, struct str name)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(name));
+	if (name.n > 0 && !is_number(name) && getgrnam(text) == NULL)
+		fprintf(stderr, "warning: [%s] %s: this machine has no group \"%s\"\n", place, key, text);
+}
+
+// socket_owner is USER, USER:GROUP or :GROUP.
+static void warn_of_owner(const char *place, struct str owner)
+{
+	struct str user = STR(""), group = STR("");
+
+	if (!str_split(&owner, ':', &user))
+		return;
+	warn_of_user(place, "socket_owner", user);
+	if (str_split(&owner, ':', &group))
+		warn_of_group(place, "socket_owner", group);
+}
+
+static void warn_of_relative(const char *place, const char *key, const char *path)
+{
+	if (path[0] != '\0' && path[0] != '/')
+		fprintf(stderr, "warning: [%s] %s: \"%s\" is relative to the folder in which a program is started: give a path that begins with /\n",
+			place, key, path);
+}
+
+// What `tenured` says at its start alone, on this machine.
+static void warn_of_places(const struct config *config)
+{
+	const struct server_settings *server = server_settings(config);
+
+	warn_of_user("tenure", "user", str_c(server->user));
+	warn_of_group("tenure", "group", str_c(server->group));
+	warn_of_relative("tenure", "runtime_dir", server->runtime_dir);
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		const struct server_endpoint_settings *settings = server_endpoint_settings(&config->endpoints[i]);
+		char place[64];
+
+		(void)snprintf(place, sizeof(place), "endpoint %s", config->endpoints[i].name);
+		warn_of_owner(place, str_c(settings->socket_owner));
+		warn_of_relative(place, "socket", settings->socket);
+		if (strcmp(settings->access_log, "stderr") != 0)
+			warn_of_relative(place, "access_log", settings->access_log);
+	}
+}
+
 void settings_warn(const struct config *config)
 {
+	warn_of_places(config);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		const struct endpoint_config *endpoint = &config->endpoints[i];
 

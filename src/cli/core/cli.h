@@ -119,8 +119,10 @@ const struct command *command_find(const struct command *commands, const char *c
 bool cli_noun_known(const struct command *commands, const char *noun);
 // The noun of a command whose plural was typed, or that is nearly spelt so; NULL: none is.
 const char *cli_noun_near(struct pool *pool, const struct command *commands, const char *typed);
-// The verb of that noun that is nearly spelt so; NULL: none is.
+// The verb of that noun that other programs call so, or that is nearly spelt so; NULL: none is.
 const char *cli_verb_near(const struct command *commands, const char *noun, const char *typed);
+// The verb of resources that this is, or that other programs call so; NULL: none is.
+const char *cli_verb_of_resources(const struct command *commands, const char *typed);
 // The command that has this verb, typed where a noun stands; NULL: no noun has it, or several have.
 const struct command *cli_verb_elsewhere(const struct command *commands, const char *typed);
 // Could the word be the plural of a type?

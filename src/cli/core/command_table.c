@@ -32,10 +32,45 @@ const char *cli_noun_near(struct pool *pool, const struct command *commands, con
 	return options_nearest_word(words, n, plural);
 }
 
+static bool has_verb(const struct command *commands, const char *noun, const char *verb)
+{
+	for (const struct command *c = commands; c->noun != NULL; c++) {
+		if (c->verb != NULL && strcmp(c->noun, noun) == 0 && strcmp(c->verb, verb) == 0)
+			return true;
+	}
+	return false;
+}
+
+// What kubectl, openstack and the shell call a verb of that noun; NULL: nothing.
+static const char *verb_elsewhere(const struct command *commands, const char *noun, const char *typed)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} verbs[] = {
+		{ "get", "show" }, { "describe", "show" }, { "view", "show" }, { "ls", "list" }, { "create", "set" }, { "add", "set" },
+		{ "make", "set" }, { "new", "set" }, { "update", "set" }, { "apply", "set" }, { "replace", "set" }, { "remove", "delete" },
+		{ "rm", "delete" }, { "del", "delete" }, { "destroy", "delete" }, { "restore", "recover" }, { "undelete", "recover" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+		if (strcmp(verbs[i].theirs, typed) == 0 && has_verb(commands, noun, verbs[i].ours))
+			return verbs[i].ours;
+	}
+	return NULL;
+}
+
+const char *cli_verb_of_resources(const struct command *commands, const char *typed)
+{
+	return has_verb(commands, "resource", typed) ? typed : verb_elsewhere(commands, "resource", typed);
+}
+
 const char *cli_verb_near(const struct command *commands, const char *noun, const char *typed)
 {
-	const char *words[VERBS_MAX];
+	const char *words[VERBS_MAX], *same = verb_elsewhere(commands, noun, typed);
 	size_t n = 0;
+
+	if (same != NULL)
+		return same;
 
 	for (const struct command *c = commands; c->noun != NULL; c++) {
 		if (c->verb == NULL || strcmp(c->noun, noun) != 0)
