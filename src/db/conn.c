@@ -154,7 +154,7 @@ static unsigned connect_timeout(const struct db *db)
 // tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = connect_timeout(db), read = db->admin && !db->node ? 0 : db->settings->read_timeout, off = 0;
+	unsigned connect = connect_timeout(db), read = db_is_operator(db) && !db->node ? 0 : db->settings->read_timeout, off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
@@ -169,14 +169,14 @@ static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 
 static const char *user_name(const struct db *db)
 {
-	const char *admin = db->admin ? or_null(db->settings->admin_user) : NULL;
+	const char *admin = db_is_operator(db) ? or_null(db->settings->admin_user) : NULL;
 
 	return admin != NULL ? admin : db->settings->user;
 }
 
 static const char *user_password(const struct db *db)
 {
-	bool admin = db->admin && or_null(db->settings->admin_user) != NULL;
+	bool admin = db_is_operator(db) && or_null(db->settings->admin_user) != NULL;
 
 	return admin ? db->settings->admin_password : db->settings->password;
 }
@@ -199,7 +199,7 @@ static enum db_result set_session(struct db *db)
 
 	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than
 	// that.
-	if (!db->admin)
+	if (!db_is_operator(db))
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
 			db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
@@ -373,13 +373,13 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 
 // ---- the handle
 
-static struct db *open_handle(const struct db_settings *settings, bool admin)
+static struct db *open_handle(const struct db_settings *settings, enum db_account account)
 {
 	struct db *db = memory_zeroed(1, sizeof(*db));
 
 	assert(settings != NULL);
 	db->settings = settings;
-	db->admin = admin;
+	db->account = account;
 	db->away = true;
 	read_hosts(db);
 	fault_parse(db->faults);
@@ -388,19 +388,19 @@ static struct db *open_handle(const struct db_settings *settings, bool admin)
 	return db;
 }
 
-struct db *db_open(const struct db_settings *settings, bool admin)
+struct db *db_open(const struct db_settings *settings, enum db_account account)
 {
-	struct db *db = open_handle(settings, admin);
+	struct db *db = open_handle(settings, account);
 
 	db->clustered = db->n_hosts > 1;
-	if (!admin)
+	if (account == DB_APPLICATION)
 		shuffle_hosts(db);
 	return db;
 }
 
-struct db *db_open_node(const struct db_settings *settings, size_t index, bool admin)
+struct db *db_open_node(const struct db_settings *settings, size_t index, enum db_account account)
 {
-	struct db *db = open_handle(settings, admin);
+	struct db *db = open_handle(settings, account);
 
 	assert(index < db_hosts(settings));
 	db->node = true;
@@ -410,7 +410,7 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, bool a
 
 struct db *db_open_foreign(const struct db_settings *settings)
 {
-	struct db *db = open_handle(settings, false);
+	struct db *db = open_handle(settings, DB_APPLICATION);
 
 	shuffle_hosts(db);
 	db->foreign = true;
@@ -483,7 +483,7 @@ uint64_t db_schema_errors(const struct db *db)
 	return db->schema_errors;
 }
 
-bool db_is_admin(const struct db *db)
+bool db_is_operator(const struct db *db)
 {
-	return db->admin;
+	return db->account == DB_OPERATOR;
 }

@@ -60,11 +60,19 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 
 // ---- connection
 
+// Whose account of the database server a handle uses, and what follows from that.
+enum db_account {
+	DB_APPLICATION, // settings->user, which may read and write rows: the processes that serve
+	// settings->admin_user, or user if that is empty: tenure-manage. Its sessions have no idle_write, and those of db_open() no
+	// read_timeout. It tries the servers in the order of settings->host, and takes one whose schema is older or missing.
+	DB_OPERATOR,
+};
+
 // A handle; connects on first use and again when a connection was lost, never inside a transaction. To the server of settings->host; or,
 // if that names several, to the one that is the writer: it follows the writer when that changes, and what is run outside of
 // db_txn_run() is then run by it, so that writes are fenced and reads are of the writer's state (doc/cluster.md). Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
-// utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it. admin: as settings->admin_user.
-struct db *db_open(const struct db_settings *settings, bool admin);
+// utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it.
+struct db *db_open(const struct db_settings *settings, enum db_account account);
 // The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
 // and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
 struct db *db_open_foreign(const struct db_settings *settings);
@@ -72,7 +80,7 @@ struct db *db_open_foreign(const struct db_settings *settings);
 size_t db_hosts(const struct db_settings *settings);
 struct str db_host(const struct db_settings *settings, size_t index);
 // To that one of them, whether it is the writer or not, without the fence: for those who look at the nodes and appoint a writer.
-struct db *db_open_node(const struct db_settings *settings, size_t index, bool admin);
+struct db *db_open_node(const struct db_settings *settings, size_t index, enum db_account account);
 // On a cluster a read counts as the writer's if its answer came within so many milliseconds after the server was surely the writer. A
 // switch waits longer than that between the last epoch of one writer and the first of the next.
 enum { DB_LEASE_MS = 250 };
@@ -104,7 +112,7 @@ const char *db_error(const struct db *db);
 uint64_t db_sessions(const struct db *db);
 // Number of statements so far that named a table or column which the schema does not have: it may have been upgraded.
 uint64_t db_schema_errors(const struct db *db);
-bool db_is_admin(const struct db *db);
+bool db_is_operator(const struct db *db);
 
 // In a forked child: frees the handle and sends nothing to the server, because the parent keeps using the connection.
 void db_forget_after_fork(struct db **db);

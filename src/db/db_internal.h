@@ -101,7 +101,7 @@ enum txn_state {
 
 struct db {
 	const struct db_settings *settings;
-	bool admin;
+	enum db_account account;
 	bool foreign; // db_open_foreign()
 	MYSQL *mysql; // NULL: not connected
 	struct stmt_cache cache;

@@ -28,7 +28,7 @@ static bool open_near(struct db *db)
 {
 	size_t index;
 
-	if (db->admin || db->settings->read_from[0] == '\0' || !find_host(db->settings, &index) || db_connect(db) != DB_OK)
+	if (db_is_operator(db) || db->settings->read_from[0] == '\0' || !find_host(db->settings, &index) || db_connect(db) != DB_OK)
 		return false;
 	if (db->hosts[db->host].index == index)
 		return false;
@@ -41,7 +41,7 @@ static bool open_near(struct db *db)
 	db->near_settings->connect_timeout = 1;
 	db->near_settings->read_timeout = db->settings->read_wait + 1;
 	db->near_settings->retries = 0;
-	db->near = db_open_node(db->near_settings, index, false);
+	db->near = db_open_node(db->near_settings, index, DB_APPLICATION);
 	return true;
 }
 

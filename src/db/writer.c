@@ -153,7 +153,7 @@ static struct others ask_others(struct db *db, unsigned seconds)
 	for (size_t i = 0; i < db->n_hosts; i++) {
 		if (i == db->host)
 			continue;
-		struct db *other = db_open_node(&settings, db->hosts[i].index, db->admin);
+		struct db *other = db_open_node(&settings, db->hosts[i].index, db->account);
 		struct role role;
 
 		if (db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known) {
@@ -245,7 +245,7 @@ enum db_result db_writer_find(struct db *db)
 	db->galera = role.galera;
 	if (result == DB_OK && role.known)
 		result = judge(db, &role);
-	else if (result == DB_OK && !db->admin)
+	else if (result == DB_OK && !db_is_operator(db))
 		result = leave(db, "the schema is older than this program: run `tenure-manage db upgrade`");
 	else if (result == DB_OK && is_read_only(db))
 		result = leave(db, "it takes no changes: it is read-only");
@@ -344,7 +344,7 @@ bool db_writer_await(struct db *db)
 		struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
 		int n = poll(&fd, 1, wait_ms);
 
-		if (n > 0 || (n < 0 && errno != EINTR) || (!db->admin && clock_tick_us() >= end_us))
+		if (n > 0 || (n < 0 && errno != EINTR) || (!db_is_operator(db) && clock_tick_us() >= end_us))
 			return true; // reading tells what is wrong, if anything is
 		if (n == 0 && ask_others(db, 1).epoch > db->epoch) // nothing more can be written by this connection
 			break;

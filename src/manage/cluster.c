@@ -11,7 +11,7 @@
 
 static struct cluster *look(const struct manage *manage)
 {
-	struct cluster *cluster = cluster_open(db_settings(manage->config), true);
+	struct cluster *cluster = cluster_open(db_settings(manage->config), DB_OPERATOR);
 
 	cluster_look(cluster);
 	return cluster;

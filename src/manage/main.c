@@ -258,7 +258,7 @@ static int open_database(struct manage *manage)
 	manage->patient = *db_settings(manage->config);
 	manage->patient.read_timeout = PATIENCE_S;
 	bool writes = manage->command->needs == NEEDS_WRITER;
-	manage->db = db_open(writes ? &manage->patient : db_settings(manage->config), !writes);
+	manage->db = db_open(writes ? &manage->patient : db_settings(manage->config), writes ? DB_APPLICATION : DB_OPERATOR);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;

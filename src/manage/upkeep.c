@@ -154,7 +154,7 @@ static void warn_of_usage(struct registry *registry)
 static void warn_of_cluster(const struct manage *manage)
 {
 	const struct db_settings *settings = db_settings(manage->config);
-	struct cluster *cluster = db_hosts(settings) > 1 ? cluster_open(settings, true) : NULL;
+	struct cluster *cluster = db_hosts(settings) > 1 ? cluster_open(settings, DB_OPERATOR) : NULL;
 
 	if (cluster == NULL)
 		return;

@@ -55,7 +55,7 @@ static void mover_close(struct mover *mover)
 
 static void mover_open(struct mover *mover, const struct config *config, const struct shared *host)
 {
-	*mover = (struct mover){ .db = db_open(db_settings(config), false), .progress_db = db_open(db_settings(config), false),
+	*mover = (struct mover){ .db = db_open(db_settings(config), DB_APPLICATION), .progress_db = db_open(db_settings(config), DB_APPLICATION),
 		.pool = pool_new_or_end(), .progress_pool = pool_new_or_end() };
 	mover->store = registry_store_new(config, mover->db);
 	if (mover->store == NULL)

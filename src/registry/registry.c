@@ -173,7 +173,7 @@ static enum outcome load(struct registry *registry)
 		outcome = etag_keys_refresh(registry);
 	if (outcome == OUTCOME_OK && registry->store->state_key == NULL)
 		outcome = load_key(registry, "state_key", &registry->store->state_key);
-	if (outcome == OUTCOME_OK && !db_is_admin(registry->db))
+	if (outcome == OUTCOME_OK && !db_is_operator(registry->db))
 		outcome = horizon_join(registry);
 	if (outcome == OUTCOME_OK)
 		outcome = types_load(registry);

@@ -70,7 +70,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.routes = setup->routes,
 		.auth = setup_auth(setup, tools->host, &error),
 		.placement_policy = setup->placement_policy,
-		.db = db_open(db_settings(setup->config), false),
+		.db = db_open(db_settings(setup->config), DB_APPLICATION),
 		.limits = worker->limits,
 		.host = tools->host,
 		.may_hand_over = worker->orders >= 0,

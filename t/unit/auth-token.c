@@ -346,7 +346,7 @@ int main(void)
 		" ('two', '2', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('deleted', '3', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
 	pool = pool_new();
-	db = db_open(db_settings(server.config), false);
+	db = db_open(db_settings(server.config), DB_APPLICATION);
 	endpoint = config_add_endpoint(server.config, STR("service"));
 	struct auth *believing = make(3600000), *asking = make(0);
 

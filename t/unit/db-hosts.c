@@ -5,9 +5,9 @@
 #include "db-server.h"
 #include "registry/log/change.h"
 
-static struct db *open_db(const struct db_settings *settings, bool admin)
+static struct db *open_db(const struct db_settings *settings, enum db_account account)
 {
-	struct db *db = db_open(settings, admin);
+	struct db *db = db_open(settings, account);
 
 	db_set_log(db, &change_log);
 	return db;
@@ -38,21 +38,21 @@ static void test_hosts(void)
 
 	settings.host = "127.0.0.1:1, [::1]:1,localhost";
 	for (int i = 0; i < 8; i++) {
-		struct db *db = open_db(&settings, true); // as tenure-manage, which takes a database without a schema
+		struct db *db = open_db(&settings, DB_OPERATOR); // as tenure-manage, which takes a database without a schema
 
 		if (!ok(db_connect(db) == DB_OK, "the host of three that answers is found, round %d", i))
 			diag("%s", db_error(db));
 		db_close(&db);
 	}
 	settings.host = "127.0.0.1:1";
-	struct db *db = open_db(&settings, false);
+	struct db *db = open_db(&settings, DB_APPLICATION);
 
 	is_int(db_connect(db), DB_LOST, "nobody answers");
 	ok(db_error(db)[0] != '\0', "db_error() says why: %s", db_error(db));
 	db_close(&db);
 	settings = *db_settings(server.config);
 	settings.name = "no_such_schema";
-	db = open_db(&settings, false);
+	db = open_db(&settings, DB_APPLICATION);
 	is_int(db_connect(db), DB_ERROR, "a schema that is not there is no lost connection");
 	db_close(&db);
 }
@@ -102,7 +102,7 @@ static void test_fence(void)
 	settings.host = "127.0.0.1:1,localhost";
 	settings.connect_timeout = 1;
 	appoint(me, 1);
-	struct db *db = open_db(&settings, false);
+	struct db *db = open_db(&settings, DB_APPLICATION);
 	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
 
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
@@ -146,7 +146,7 @@ static pid_t hold_up_commits(void)
 	pid_t pid = fork();
 	if (pid == 0) {
 		db_forget_after_fork(&watcher);
-		watcher = open_db(db_settings(server.config), false);
+		watcher = open_db(db_settings(server.config), DB_APPLICATION);
 		script("BACKUP STAGE START;\nBACKUP STAGE BLOCK_COMMIT;");
 		if (write(begun[1], "x", 1) != 1)
 			_exit(1);
@@ -170,7 +170,7 @@ static void test_commit_counts(void)
 	settings.host = "127.0.0.1:1,localhost";
 	settings.connect_timeout = 1;
 	appoint(SERVER_NAME, 1);
-	struct db *db = open_db(&settings, false);
+	struct db *db = open_db(&settings, DB_APPLICATION);
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
 	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
 	script("UPDATE writer SET node = 'other', epoch = 2;");
@@ -191,7 +191,7 @@ int main(void)
 		"CREATE TABLE sums (id INT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB;"
 		"INSERT INTO sums (id) VALUES (1)");
 	pool = pool_new();
-	watcher = open_db(db_settings(server.config), false);
+	watcher = open_db(db_settings(server.config), DB_APPLICATION);
 
 	test_hosts();
 	test_fence();

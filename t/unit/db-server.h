@@ -100,7 +100,7 @@ static void server_keep(void)
 // Runs a script on a connection of its own; the test ends when that fails.
 TAP_UNUSED_OK static void server_sql(const char *sql)
 {
-	struct db *db = db_open(db_settings(server.config), true);
+	struct db *db = db_open(db_settings(server.config), DB_OPERATOR);
 
 	if (db_run_script(db, str_c(sql)) != DB_OK) {
 		diag("%s", db_error(db));
@@ -149,7 +149,7 @@ TAP_UNUSED_OK static void server_schema(void)
 		server_sql(record);
 	}
 	globfree(&files);
-	struct db *db = db_open(db_settings(server.config), true);
+	struct db *db = db_open(db_settings(server.config), DB_OPERATOR);
 	struct pool *pool = pool_new();
 
 	if (builtin_types_ensure(db, pool) != DB_OK)

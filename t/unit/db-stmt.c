@@ -304,7 +304,7 @@ int main(void)
 	server_start();
 	server_sql("CREATE TABLE v (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, s VARCHAR(255),"
 		" b VARBINARY(255), u BIGINT UNSIGNED, i BIGINT, t DATETIME(6)) ENGINE=InnoDB CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin");
-	db = db_open(db_settings(server.config), false);
+	db = db_open(db_settings(server.config), DB_APPLICATION);
 	pool = pool_new();
 	is_int(db_connect(db), DB_OK, "connects");
 	test_session();

@@ -7,9 +7,9 @@
 #include "db-server.h"
 #include "registry/log/change.h"
 
-static struct db *open_db(const struct db_settings *settings, bool admin)
+static struct db *open_db(const struct db_settings *settings, enum db_account account)
 {
-	struct db *db = db_open(settings, admin);
+	struct db *db = db_open(settings, account);
 
 	db_set_log(db, &change_log);
 	return db;
@@ -100,7 +100,7 @@ static void expect_once(struct work *work, unsigned runs, const char *what)
 static struct db *open_faulty(const char *fault)
 {
 	(void)setenv("TENURE_FAULT", fault, 1);
-	struct db *db = open_db(db_settings(server.config), false);
+	struct db *db = open_db(db_settings(server.config), DB_APPLICATION);
 
 	(void)unsetenv("TENURE_FAULT");
 	return db;
@@ -224,7 +224,7 @@ static void test_lock_wait(void)
 
 	impatient.lock_wait = 1;
 	impatient.retries = 1;
-	struct db *db = open_db(&impatient, false);
+	struct db *db = open_db(&impatient, DB_APPLICATION);
 	struct work work = new_work(db, "ignores");
 
 	work.before = ignore_lock_wait;
@@ -269,7 +269,7 @@ static enum db_verdict fight(void *arg)
 
 static int fight_in_child(struct duel duel)
 {
-	duel.db = open_db(db_settings(server.config), false);
+	duel.db = open_db(db_settings(server.config), DB_APPLICATION);
 	enum db_result result = db_txn_run(duel.db, DB_WRITE, NULL, fight, &duel);
 	unsigned runs = duel.runs;
 
@@ -325,7 +325,7 @@ static void test_locking_read(void)
 	struct db_settings impatient = *db_settings(server.config);
 
 	impatient.lock_wait = 1;
-	struct work work = new_work(open_db(&impatient, false), "");
+	struct work work = new_work(open_db(&impatient, DB_APPLICATION), "");
 
 	(void)db_run_script(watcher, STR("START TRANSACTION; UPDATE sums SET n = n + 1 WHERE id = 1"));
 	is_int(db_txn_run(work.db, DB_WRITE, &work.request, lock_row, &work), DB_OK, "a locking read that waited too long");
@@ -346,7 +346,7 @@ static void test_deadlock(void)
 
 	if (pid == 0)
 		_exit(fight_in_child(child));
-	parent.db = open_db(db_settings(server.config), false);
+	parent.db = open_db(db_settings(server.config), DB_APPLICATION);
 	is_int(db_txn_run(parent.db, DB_WRITE, NULL, fight, &parent), DB_OK, "deadlock: one commits");
 	(void)waitpid(pid, &status, 0);
 	int runs = WIFEXITED(status) ? WEXITSTATUS(status) : 100;
@@ -445,7 +445,7 @@ static const struct test_query q_waiting = { "SELECT COUNT(*) FROM information_s
 // Holds a change row uncommitted until somebody waits for it; then it is committed, or not.
 static int hold_change(struct uuid request, bool commits, int ready)
 {
-	struct db *holder = open_db(db_settings(server.config), false), *observer = open_db(db_settings(server.config), false);
+	struct db *holder = open_db(db_settings(server.config), DB_APPLICATION), *observer = open_db(db_settings(server.config), DB_APPLICATION);
 	struct str id = uuid_str(pool, request);
 	enum db_result result = db_run_script(holder, str_printf(pool,
 		"START TRANSACTION; INSERT INTO changes (request_id) VALUES (UNHEX(REPLACE('%.*s', '-', '')))", STR_ARG(id)));
@@ -524,7 +524,7 @@ static void test_server_killed(void)
 	struct db_settings settings = *db_settings(server.config);
 
 	settings.connect_timeout = 1;
-	struct db *db = open_db(&settings, false);
+	struct db *db = open_db(&settings, DB_APPLICATION);
 	struct work work = new_work(db, "before the crash");
 
 	expect_once(&work, 1, "before the crash");
@@ -536,7 +536,7 @@ static void test_server_killed(void)
 	work = new_work(db, "after");
 	is_int(run_work(&work), DB_OK, "so are we");
 	db_close(&watcher);
-	watcher = open_db(&settings, false);
+	watcher = open_db(&settings, DB_APPLICATION);
 	is_int((long long)logged("before the crash"), 1, "what was committed survived");
 	is_int((long long)logged("during"), 0, "what was refused did not happen");
 	is_int((long long)logged("after"), 1, "what came after did");
@@ -552,8 +552,8 @@ int main(void)
 		"CREATE TABLE sums (id INT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB;"
 		"INSERT INTO sums (id) VALUES (1), (2), (3), (9)");
 	pool = pool_new();
-	watcher = open_db(db_settings(server.config), false);
-	struct db *db = open_db(db_settings(server.config), false);
+	watcher = open_db(db_settings(server.config), DB_APPLICATION);
+	struct db *db = open_db(db_settings(server.config), DB_APPLICATION);
 
 	test_verdicts(db);
 	test_empty(db);

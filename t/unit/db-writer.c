@@ -151,12 +151,12 @@ int main(void)
 		"CREATE TABLE writer_slots (id SMALLINT UNSIGNED PRIMARY KEY, epoch BIGINT UNSIGNED, n BIGINT UNSIGNED, connection BIGINT UNSIGNED);\n"
 		"INSERT INTO writer VALUES (1, CONCAT(@@hostname, ':', @@port), 1, 0);\nINSERT INTO writer_slots VALUES (1, 1, 0, 0);");
 	pool = pool_new();
-	watcher = db_open(db_settings(server.config), false);
+	watcher = db_open(db_settings(server.config), DB_APPLICATION);
 	struct db_settings settings = *db_settings(server.config);
 
 	settings.host = "127.0.0.1:1,localhost";
 	settings.connect_timeout = 1;
-	struct db *db = db_open(&settings, false);
+	struct db *db = db_open(&settings, DB_APPLICATION);
 	is_int(db_connect(db), DB_OK, "connected to the writer");
 	db->galera = true;
 	test_prepare(db);

@@ -41,7 +41,7 @@ static struct client here; // the test's own
 
 static void client_open(struct client *client)
 {
-	*client = (struct client){ .db = db_open(db_settings(server.config), false), .pool = pool_new() };
+	*client = (struct client){ .db = db_open(db_settings(server.config), DB_APPLICATION), .pool = pool_new() };
 	if (client->db == NULL || client->pool == NULL)
 		bail_out("no connection");
 	client->store = registry_store_new(server.config, client->db);
@@ -274,7 +274,7 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 {
 	char text[2048];
 	va_list args;
-	struct db *db = db_open(db_settings(server.config), true);
+	struct db *db = db_open(db_settings(server.config), DB_OPERATOR);
 	struct db_rows rows;
 	struct pool *pool = pool_new();
 	long long number = -1;

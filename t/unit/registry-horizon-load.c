@@ -65,7 +65,7 @@ static pid_t load_writer(unsigned seed)
 		return pid;
 	(void)close(STDERR_FILENO); // lost connections are the purpose
 	dice += seed * UINT64_C(0x9E3779B97F4A7C15);
-	load_db = db_open(db_settings(server.config), false);
+	load_db = db_open(db_settings(server.config), DB_APPLICATION);
 	load_pool = pool_new();
 	for (;;) {
 		struct uuid id = uuid_new();

@@ -66,7 +66,7 @@ static pid_t write_and_wait(const char *lock, int first, int last, int waited_at
 
 	if (pid != 0)
 		return pid;
-	struct db *db = db_open(db_settings(server.config), false);
+	struct db *db = db_open(db_settings(server.config), DB_APPLICATION);
 	char text[1024];
 	struct db_call calls[] = { { .query = TEST_QUERY("SELECT 1", "u") }, { .query = TEST_QUERY(text, "") },
 		{ .query = TEST_QUERY("SELECT 2", "u") } };
@@ -149,7 +149,7 @@ static void test_stopped(int base)
 		bail_out("no pipe");
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct db *db = db_open(&hasty, false);
+		struct db *db = db_open(&hasty, DB_APPLICATION);
 		sql(db, "START TRANSACTION");
 		add(db, base + 1, base + 1);
 		(void)!write(ready[1], "x", 1);
@@ -219,7 +219,7 @@ static void test_others(void)
 // What is in flight of 7, which had it from 8, is between what is committed of 5 and 6.
 static void test_of_two(void)
 {
-	struct db *third = db_open(db_settings(server.config), true);
+	struct db *third = db_open(db_settings(server.config), DB_OPERATOR);
 	struct streamed_change *list;
 	uint64_t *ids;
 	long long before;
@@ -297,7 +297,7 @@ static void test_blind(void)
 
 	sql(other, "CREATE USER blind@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON t.* TO blind@localhost");
 	blind.user = "blind";
-	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
+	client = (struct client){ .db = db_open(&blind, DB_APPLICATION), .pool = pool_new() };
 	client.store = registry_store_new(server.config, client.db);
 	registry_attach(client.registry, client.store);
 	add(other, 200003, 200003);
@@ -307,7 +307,7 @@ static void test_blind(void)
 	add(other, 200004, 200004);
 	sql(other, "GRANT PROCESS ON *.* TO blind@localhost");
 	client_close(&client);
-	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
+	client = (struct client){ .db = db_open(&blind, DB_APPLICATION), .pool = pool_new() };
 	client.store = registry_store_new(server.config, client.db);
 	registry_attach(client.registry, client.store);
 	is_int(horizon_of(&client), 200004, "and with the privilege everybody can");

@@ -157,8 +157,8 @@ static void horizon_start(const char *mode)
 	(void)snprintf(server.option, sizeof(server.option), "--innodb-autoinc-lock-mode=%s", mode);
 	fixture_start();
 	server_sql("DELETE FROM changes; UPDATE log_horizon SET published = 0");
-	writer = db_open(db_settings(server.config), true);
-	other = db_open(db_settings(server.config), true);
+	writer = db_open(db_settings(server.config), DB_OPERATOR);
+	other = db_open(db_settings(server.config), DB_OPERATOR);
 }
 
 static int horizon_end(void)

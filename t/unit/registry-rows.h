@@ -8,7 +8,7 @@
 // The one text that a query of the test's own answers.
 static struct str sql_text(const char *sql)
 {
-	struct db *db = db_open(db_settings(server.config), true);
+	struct db *db = db_open(db_settings(server.config), DB_OPERATOR);
 	struct db_rows rows;
 	struct str text = STR("(failed)");
 

@@ -42,7 +42,7 @@ enum {
 int manage_connect_fail(const struct manage *manage, enum db_result result)
 {
 	const struct db_settings *c = db_settings(manage->config);
-	bool admin = db_is_admin(manage->db) && c->admin_user[0] != '\0';
+	bool admin = db_is_operator(manage->db) && c->admin_user[0] != '\0';
 	unsigned long number = strtoul(db_error(manage->db), NULL, 10);
 
 	if (result != DB_ERROR) {

@@ -93,7 +93,7 @@ static int ensure_database(struct manage *manage)
 {
 	struct db_settings outside = *db_settings(manage->config);
 	outside.name = "information_schema";
-	manage->db = db_open(&outside, true);
+	manage->db = db_open(&outside, DB_OPERATOR);
 	struct db_rows rows;
 	const struct sql_schema_database in = { .name = str_c(db_settings(manage->config)->name) };
 	enum db_result result = db_connect(manage->db);
@@ -173,7 +173,7 @@ static int appoint_writer(struct manage *manage)
 
 	if (db_hosts(db_settings(manage->config)) < 2)
 		return EX_OK;
-	struct cluster *cluster = cluster_open(db_settings(manage->config), true);
+	struct cluster *cluster = cluster_open(db_settings(manage->config), DB_OPERATOR);
 	cluster_look(cluster);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	bool never = writer != NULL && writer->epoch == 0;
@@ -246,7 +246,7 @@ int command_db_init(struct manage *manage)
 		code = ensure_database(manage);
 	if (code != EX_OK)
 		return code;
-	manage->db = db_open(db_settings(manage->config), true);
+	manage->db = db_open(db_settings(manage->config), DB_OPERATOR);
 	enum db_result result = db_connect(manage->db);
 	if (result != DB_OK)
 		return manage_connect_fail(manage, result);

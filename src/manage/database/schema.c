@@ -326,7 +326,7 @@ static int apply_all(struct manage *manage, struct db *guard, const struct schem
 int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh)
 {
 	assert(version <= files->n);
-	struct db *guard = db_open(db_settings(manage->config), true);
+	struct db *guard = db_open(db_settings(manage->config), DB_OPERATOR);
 	int code = apply_all(manage, guard, files, version, fresh);
 	db_close(&guard);
 	return code;

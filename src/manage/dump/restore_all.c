@@ -311,7 +311,7 @@ static int raise_next_ids(struct restore_all *restore)
 			names[n++] = str_c(tables[i].name);
 	}
 	const struct sql_restore_all_next_ids in = { .tables = { names, n }, .next = { &restore->next, 1 } };
-	struct db *admin = db_open(&manage->patient, true);
+	struct db *admin = db_open(&manage->patient, DB_OPERATOR);
 	enum db_result result = db_connect(admin);
 	if (result == DB_OK)
 		result = db_run_script(admin, sql_restore_all_next_ids_text(manage->pool, &in));

@@ -27,7 +27,7 @@ enum {
 
 // ---- looking
 
-struct cluster *cluster_open(const struct db_settings *settings, bool admin)
+struct cluster *cluster_open(const struct db_settings *settings, enum db_account account)
 {
 	struct cluster *cluster = memory_zeroed(1, sizeof(*cluster));
 	struct db_settings *own = memory_zeroed(1, sizeof(*own));
@@ -37,11 +37,11 @@ struct cluster *cluster_open(const struct db_settings *settings, bool admin)
 	own->connect_timeout = own->connect_timeout < CONNECT_S ? own->connect_timeout : CONNECT_S;
 	own->read_timeout = READ_S;
 	own->lock_wait = LOCK_WAIT_S;
-	*cluster = (struct cluster){ .pool = pool, .settings = own, .admin = admin };
+	*cluster = (struct cluster){ .pool = pool, .settings = own, .account = account };
 	cluster->n = db_hosts(settings) < CLUSTER_NODES ? db_hosts(settings) : CLUSTER_NODES;
 	for (size_t i = 0; i < cluster->n; i++) {
 		cluster->nodes[i].host = db_host(settings, i);
-		cluster->nodes[i].db = db_open_node(own, i, admin);
+		cluster->nodes[i].db = db_open_node(own, i, account);
 	}
 	return cluster;
 }
@@ -254,7 +254,7 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	}
 	node->error = STR("");
 	take_state(node, pool, &calls[0].rows, &calls[1].rows);
-	if (!node->galera && cluster->admin)
+	if (!node->galera && cluster->account == DB_OPERATOR)
 		(void)cluster_ask_replication(cluster, node);
 	if (!node->primary || sql_cluster_writer_run(node->db, pool, &rows) != DB_OK || rows.n != 1)
 		return;
@@ -423,7 +423,7 @@ struct db *cluster_open_patient(const struct cluster *cluster, struct db_setting
 	assert(node < cluster->n);
 	*settings = *cluster->settings;
 	settings->read_timeout = SWITCH_S;
-	return db_open_node(settings, node, cluster->admin);
+	return db_open_node(settings, node, cluster->account);
 }
 
 enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uint64_t epoch, uint64_t raised, struct str node, struct str reason,

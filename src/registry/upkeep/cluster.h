@@ -5,9 +5,8 @@
 #define TENURE_REGISTRY_UPKEEP_CLUSTER_H
 
 #include "base/str.h"
+#include "db/db.h"
 
-struct db;
-struct db_settings;
 struct pool;
 
 enum { CLUSTER_NODES = 16 };
@@ -71,11 +70,11 @@ struct cluster {
 	struct cluster_node nodes[CLUSTER_NODES];
 	struct pool *pool;
 	struct db_settings *settings; // with short timeouts
-	bool admin;
+	enum db_account account;
 };
 
-// admin: as admin_user. Never NULL.
-struct cluster *cluster_open(const struct db_settings *settings, bool admin);
+// Never NULL. account: DB_OPERATOR to see how servers without Galera replicate (replication.known), and to promote one.
+struct cluster *cluster_open(const struct db_settings *settings, enum db_account account);
 void cluster_close(struct cluster **cluster);
 // Asks all nodes how they are. One that hangs takes seconds, and is not asked again at once.
 void cluster_look(struct cluster *cluster);

@@ -510,7 +510,7 @@ enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool 
 	struct run run = { .cluster = cluster, .target = target, .roles = find_roles(cluster), .reason = reason, .why = why,
 		.name = cluster->nodes[target].name, .notes = buf_new(cluster->pool, 0) };
 
-	assert(cluster->admin && cluster->nodes[target].answers && (force || !run.roles.gone));
+	assert(cluster->account == DB_OPERATOR && cluster->nodes[target].answers && (force || !run.roles.gone));
 	for (size_t i = 0; i < cluster->n; i++)
 		run.dbs[i] = cluster->nodes[i].answers ? cluster_open_patient(cluster, &run.settings[i], i) : NULL;
 	bool done = carry_out(&run);

@@ -44,7 +44,7 @@ struct observer {
 
 static void observer_open(struct observer *observer, const struct config *config, struct shared *host)
 {
-	*observer = (struct observer){ .host = host, .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
+	*observer = (struct observer){ .host = host, .db = db_open(db_settings(config), DB_APPLICATION), .pool = pool_new_or_end() };
 	observer->use_interval_us = (int64_t)host_settings(config)->token_use_interval * 1000000;
 	observer->lease_us = (int64_t)webhook_settings(config)->lease * 1000000;
 	observer->store = registry_store_new(config, observer->db);

@@ -33,7 +33,7 @@ struct reaper {
 
 static void reaper_open(struct reaper *reaper, const struct config *config, const struct shared *host)
 {
-	*reaper = (struct reaper){ .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
+	*reaper = (struct reaper){ .db = db_open(db_settings(config), DB_APPLICATION), .pool = pool_new_or_end() };
 	reaper->interval_us = host_settings(config)->reap_interval * 1000000;
 	reaper->store = registry_store_new(config, reaper->db);
 	if (reaper->store == NULL)

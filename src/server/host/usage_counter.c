@@ -35,7 +35,7 @@ struct counter {
 
 static void counter_open(struct counter *counter, const struct config *config, const struct shared *host)
 {
-	*counter = (struct counter){ .db = db_open(db_settings(config), false), .pool = pool_new_or_end() };
+	*counter = (struct counter){ .db = db_open(db_settings(config), DB_APPLICATION), .pool = pool_new_or_end() };
 	counter->period_s = registry_settings(config)->usage_period;
 	counter->store = registry_store_new(config, counter->db);
 	if (counter->store == NULL)

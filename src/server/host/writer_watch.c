@@ -72,7 +72,7 @@ static bool is_calm(const struct cluster *cluster)
 
 void writer_watch_run(const struct config *config, const struct shared *host)
 {
-	struct cluster *cluster = cluster_open(db_settings(config), false);
+	struct cluster *cluster = cluster_open(db_settings(config), DB_APPLICATION);
 	struct cluster_memory memory = { 0 };
 	bool warned[CLUSTER_NODES] = { false }, warned_rivals[CLUSTER_NODES] = { false };
 	unsigned unseen = 0; // looks in a row

@@ -264,7 +264,7 @@ static bool open_all(struct watch_proc *proc, struct shared *host)
 	proc->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	proc->teller.pool = pool_new();
 	proc->teller.call = calloc(1, sizeof(*proc->teller.call));
-	proc->db = db_open(db_settings(proc->teller.setup->config), false);
+	proc->db = db_open(db_settings(proc->teller.setup->config), DB_APPLICATION);
 	if (proc->db != NULL)
 		proc->store = registry_store_new(proc->teller.setup->config, proc->db);
 	if (proc->store == NULL || proc->teller.call == NULL)

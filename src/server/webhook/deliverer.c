@@ -182,7 +182,7 @@ static void open_all(struct deliverer *me, const struct config *config, struct s
 	*me = (struct deliverer){ .settings = webhook_settings(config), .host = host, .claim = *claim };
 	me->pool = pool_new_or_end();
 	me->kept = pool_new_or_end();
-	me->db = db_open(db_settings(config), false);
+	me->db = db_open(db_settings(config), DB_APPLICATION);
 	read_rules(me->kept, me->settings, &me->rules);
 	me->flying = memory_zeroed(me->settings->parallel, sizeof(*me->flying));
 	me->transfers = transfers_new(&me->rules);
