@@ -36,7 +36,7 @@ int command_reap(struct manage *manage)
 	enum outcome outcome = manage_begin(manage, &store, &registry);
 	const volatile sig_atomic_t *stop = manage_stop_by_signals();
 	if (outcome == OUTCOME_OK)
-		outcome = reap(&registry, dry_run, stop, &counts);
+		outcome = reap(&registry, dry_run ? REAP_COUNT : REAP_PURGE, stop, &counts);
 	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens\n",
 		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,

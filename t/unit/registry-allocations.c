@@ -336,7 +336,7 @@ static void purges(void)
 	server_sql("UPDATE tenants SET purge_at = NOW() - INTERVAL 1 DAY WHERE name = 'other';\n");
 	struct uuid id = uuid_new();
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
-	IS(reap(here.registry, false, NULL, &counts), OK, "reaped");
+	IS(reap(here.registry, REAP_PURGE, NULL, &counts), OK, "reaped");
 	SET(server.config, registry)->retention = 3600;
 	has_n(C + 50, 0, 0);
 	is_int(sql_number("SELECT COUNT(*) FROM inventories i LEFT JOIN resources r ON r.id = i.resource_id WHERE r.id IS NULL"), 0,

@@ -276,11 +276,11 @@ static void reaped(void)
 	WITH(do_class_delete, "CUSTOM_C", NO_CONTENT, "and the class");
 	WITH(do_trait_put, "CUSTOM_SEEN", CREATED, "a trait that nobody has");
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
-	is_outcome(reap(here.registry, false, NULL, &counts), OUTCOME_OK, "reaping");
+	is_outcome(reap(here.registry, REAP_PURGE, NULL, &counts), OUTCOME_OK, "reaping");
 	is_int(hidden("traits", "CUSTOM_T") + hidden("resource_classes", "CUSTOM_C"), 2, "keeps what can come back");
 	server_sql("UPDATE resources SET purge_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE deleted_at IS NOT NULL;\n");
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
-	is_outcome(reap(here.registry, false, NULL, &counts), OUTCOME_OK, "reaping past its time");
+	is_outcome(reap(here.registry, REAP_PURGE, NULL, &counts), OUTCOME_OK, "reaping past its time");
 	is_int(rows("traits", "CUSTOM_T") + rows("resource_classes", "CUSTOM_C"), 0, "drops what nothing refers to");
 	is_int(rows("traits", "CUSTOM_SEEN"), 1, "but nothing that people see");
 	is_sound("reaped");

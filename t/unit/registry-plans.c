@@ -189,7 +189,7 @@ static void upkeep(void)
 	server_sql("UPDATE tenants SET live = NULL WHERE name = 't600';");
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
 	begin();
-	is_outcome(reap(here.registry, false, NULL, &counts), OUTCOME_OK, "reaping nothing");
+	is_outcome(reap(here.registry, REAP_PURGE, NULL, &counts), OUTCOME_OK, "reaping nothing");
 	is_within(10000, "reaping nothing"); // forwards are looked through: 4080 of them
 	is_int((long long)counts.resources, 0, "nothing was reaped");
 }

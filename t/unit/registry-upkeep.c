@@ -13,13 +13,13 @@ static void expire(const char *table, const char *name)
 	server_sql(text);
 }
 
-static struct reap_counts do_reap(bool dry_run, const char *what)
+static struct reap_counts do_reap(enum reap_mode mode, const char *what)
 {
 	struct reap_counts counts;
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
-	is_outcome(reap(here.registry, dry_run, NULL, &counts), OUTCOME_OK, what);
+	is_outcome(reap(here.registry, mode, NULL, &counts), OUTCOME_OK, what);
 	return counts;
 }
 
@@ -69,9 +69,9 @@ static void expired_tenants(void)
 	is_int((long long)here.tenant.resources, 0, "and nothing is in the new one");
 	EXPECT(NOT_FOUND, "the old one's resource is not the new one's", GET, "t", "n/c");
 	is_sound("a new tenant of an expired one's name");
-	struct reap_counts counts = do_reap(true, "a dry run");
+	struct reap_counts counts = do_reap(REAP_COUNT, "a dry run");
 	is_int((long long)counts.resources, 6, "what it would purge");
-	counts = do_reap(false, "reaping");
+	counts = do_reap(REAP_PURGE, "reaping");
 	is_int((long long)counts.resources, 6, "and does");
 	is_int(sql_number("SELECT COUNT(*) FROM changes WHERE verb = 'purged' AND resource_id IS NOT NULL AND "
 			  "etag_before IS NOT NULL AND etag_after IS NULL"), 6, "each with its change row");
@@ -94,7 +94,7 @@ static void pages(void)
 	is_int(sql_number("SELECT resources FROM tenant_counts WHERE tenant_id = " TENANT_ID, "p"), 2501, "all of it");
 	(void)DO(DELETE, "p", "n/");
 	server_sql("UPDATE resources SET purge_at = '2020-01-01' WHERE live IS NULL;");
-	struct reap_counts counts = do_reap(false, "reaping in pages");
+	struct reap_counts counts = do_reap(REAP_PURGE, "reaping in pages");
 	is_int((long long)counts.resources, 2501, "all pages");
 	is_int(sql_number("SELECT COUNT(*) FROM changes WHERE verb = 'purged' AND name LIKE 'c_%%'"), 2500, "each once");
 	is_sound("reaped in pages");

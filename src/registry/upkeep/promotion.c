@@ -348,9 +348,14 @@ static bool find_address(const struct run *run, struct str *host)
 	return host->n > 0 && !str_eq(*host, STR("localhost"));
 }
 
-static struct db_names one_if(const struct str *text, bool is)
+static struct db_names one(const struct str *text)
 {
-	return (struct db_names){ text, is ? 1 : 0 };
+	return (struct db_names){ text, 1 };
+}
+
+static struct db_names one_unless_empty(const struct str *text)
+{
+	return (struct db_names){ text, text->n > 0 ? 1 : 0 };
 }
 
 static struct str attach_text(struct run *run, struct str host)
@@ -362,9 +367,9 @@ static struct str attach_text(struct run *run, struct str host)
 	const struct str user = str_c(settings->replication_user), password = str_c(settings->replication_password);
 	const struct str tls_text = tls ? STR("1") : STR("0"), verify_text = verifies ? STR("1") : STR("0");
 	const struct sql_replication_attach in = {
-		.host = one_if(&host, true), .port = one_if(&own->port, true), .user = one_if(&user, true), .password = one_if(&password, true),
-		.tls = one_if(&tls_text, true), .verify = one_if(&verify_text, true),
-		.ca = one_if(&own->ca, own->ca.n > 0), .cert = one_if(&own->cert, own->cert.n > 0), .key = one_if(&own->key, own->key.n > 0),
+		.host = one(&host), .port = one(&own->port), .user = one(&user), .password = one(&password),
+		.tls = one(&tls_text), .verify = one(&verify_text),
+		.ca = one_unless_empty(&own->ca), .cert = one_unless_empty(&own->cert), .key = one_unless_empty(&own->key),
 	};
 
 	return sql_replication_attach_text(run->cluster->pool, &in);

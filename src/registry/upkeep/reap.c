@@ -174,11 +174,11 @@ static enum outcome count_all(struct reaping *reaping)
 	if (outcome == OUTCOME_OK)
 		outcome = count_rows(reaping, SQL_REAP_DUE_FORWARDS, &reaping->counts->forwards);
 	if (outcome == OUTCOME_OK)
-		outcome = reap_moves(reaping, true);
+		outcome = reap_moves(reaping, REAP_COUNT);
 	if (outcome == OUTCOME_OK)
-		outcome = reap_changes(reaping, true);
+		outcome = reap_changes(reaping, REAP_COUNT);
 	if (outcome == OUTCOME_OK)
-		outcome = reap_usage(reaping, true);
+		outcome = reap_usage(reaping, REAP_COUNT);
 	if (outcome == OUTCOME_OK)
 		outcome = count_rows(reaping, SQL_REAP_DUE_TOKENS, &reaping->counts->tokens);
 	return outcome;
@@ -223,13 +223,13 @@ static enum outcome purge_all(struct reaping *reaping)
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_purged_tenants(reaping);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
-		outcome = reap_moves(reaping, false);
+		outcome = reap_moves(reaping, REAP_PURGE);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
-		outcome = reap_changes(reaping, false);
+		outcome = reap_changes(reaping, REAP_PURGE);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_former_content(reaping);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
-		outcome = reap_usage(reaping, false);
+		outcome = reap_usage(reaping, REAP_PURGE);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_all(reaping, delete_forwards, NULL, &counts->forwards);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
@@ -243,11 +243,11 @@ static enum outcome purge_all(struct reaping *reaping)
 	return outcome;
 }
 
-enum outcome reap(struct registry *registry, bool dry_run, const volatile sig_atomic_t *stop, struct reap_counts *counts)
+enum outcome reap(struct registry *registry, enum reap_mode mode, const volatile sig_atomic_t *stop, struct reap_counts *counts)
 {
 	struct reaping reaping = { .registry = registry, .stop = stop, .counts = counts };
 
 	assert(!db_txn_writes(registry->db));
 	*counts = (struct reap_counts){ .stopped = false };
-	return dry_run ? count_all(&reaping) : purge_all(&reaping);
+	return mode == REAP_COUNT ? count_all(&reaping) : purge_all(&reaping);
 }

@@ -20,11 +20,16 @@ struct reap_counts {
 	bool stopped;       // the run ended before its end, since stop was set
 };
 
-// Purges, or only counts if dry_run; call registry_begin() first. It runs transactions of its own, each of bounded size. If one
+enum reap_mode {
+	REAP_COUNT, // counts what would be purged, and changes nothing
+	REAP_PURGE,
+};
+
+// Purges, or counts; call registry_begin() first. It runs transactions of its own, each of bounded size. If one
 // fails, counts has what was purged before. stop: set by a signal handler: the run ends behind the transaction that it is at; NULL: it
 // is never stopped. What a run leaves, also one that was killed, the next one finds. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 // The time of a purge that came to its end is recorded in the database.
-enum outcome reap(struct registry *registry, bool dry_run, const volatile sig_atomic_t *stop, struct reap_counts *counts);
+enum outcome reap(struct registry *registry, enum reap_mode mode, const volatile sig_atomic_t *stop, struct reap_counts *counts);
 // When the last purge came to its end, on whichever host: *at_us in microseconds since 1970 (UTC); 0: there was none. Call
 // registry_begin() first, and not within a transaction. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome reap_last(struct registry *registry, int64_t *at_us);

@@ -30,7 +30,7 @@ enum outcome reap_all(struct reaping *reaping, reap_fn *fn, const void *arg, uin
 // For a reap_fn whose statement deletes rows: what it returns, and *n.
 enum outcome reap_deleted(enum db_result result, const struct db_rows *rows, uint64_t *n);
 
-// The parts of a run. Each adds to reaping->counts what it purged; where there is a dry_run, it may only count.
+// The parts of a run. Each adds to reaping->counts what it purged, or for REAP_COUNT would purge.
 
 // Makes the names of expired tenants free.
 enum outcome reap_expired_tenants(struct reaping *reaping);
@@ -38,11 +38,11 @@ enum outcome reap_expired_tenants(struct reaping *reaping);
 enum outcome reap_expired_resources(struct reaping *reaping);
 // Deletes what purged tenants had.
 enum outcome reap_purged_tenants(struct reaping *reaping);
-enum outcome reap_moves(struct reaping *reaping, bool dry_run);
+enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode);
 // Ends before the first change that usage has yet to count: a period must not lose what nobody counted in time.
-enum outcome reap_changes(struct reaping *reaping, bool dry_run);
+enum outcome reap_changes(struct reaping *reaping, enum reap_mode mode);
 // What updates replaced.
 enum outcome reap_former_content(struct reaping *reaping);
-enum outcome reap_usage(struct reaping *reaping, bool dry_run);
+enum outcome reap_usage(struct reaping *reaping, enum reap_mode mode);
 
 #endif

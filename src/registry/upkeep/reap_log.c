@@ -22,7 +22,7 @@ static enum outcome delete_moves(struct registry *registry, const void *arg, uin
 	return reap_deleted(result, &rows, n);
 }
 
-enum outcome reap_moves(struct reaping *reaping, bool dry_run)
+enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode)
 {
 	struct registry *registry = reaping->registry;
 	struct sql_reap_page_of_moves in = { .until = reap_kept_since(registry, registry->settings->retention), .limit = REAP_AT_ONCE };
@@ -45,7 +45,7 @@ enum outcome reap_moves(struct reaping *reaping, bool dry_run)
 				db_list_add_u64(&due, row->id);
 		}
 		uint64_t n = due.n;
-		if (n > 0 && !dry_run)
+		if (n > 0 && mode == REAP_PURGE)
 			outcome = reap_transact(reaping, delete_moves, &(struct sql_reap_moves){ .ids = db_list_end(&due) }, &n);
 		reaping->counts->moves += n;
 		pool_rewind(registry->pool, mark);
@@ -76,7 +76,7 @@ static enum outcome delete_changes(struct registry *registry, const void *arg, u
 	return reap_deleted(db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls)), &calls[0].rows, n);
 }
 
-enum outcome reap_changes(struct reaping *reaping, bool dry_run)
+enum outcome reap_changes(struct reaping *reaping, enum reap_mode mode)
 {
 	struct registry *registry = reaping->registry;
 	const struct registry_settings *settings = registry->settings;
@@ -99,7 +99,7 @@ enum outcome reap_changes(struct reaping *reaping, bool dry_run)
 		slice.upto = in.after;
 		pool_rewind(registry->pool, mark);
 		uint64_t n = n_due;
-		if (n_due > 0 && !dry_run)
+		if (n_due > 0 && mode == REAP_PURGE)
 			outcome = reap_transact(reaping, delete_changes, &slice, &n);
 		reaping->counts->changes += n;
 	}
@@ -225,7 +225,7 @@ static enum outcome reap_periods(struct reaping *reaping, int64_t until_us)
 	return outcome;
 }
 
-enum outcome reap_usage(struct reaping *reaping, bool dry_run)
+enum outcome reap_usage(struct reaping *reaping, enum reap_mode mode)
 {
 	struct registry *registry = reaping->registry;
 	struct sql_reap_closings in = { .until = reap_kept_since(registry, registry->settings->usage_retention), .limit = REAP_AT_ONCE };
@@ -233,7 +233,7 @@ enum outcome reap_usage(struct reaping *reaping, bool dry_run)
 
 	if (registry->settings->usage_retention == 0)
 		return OUTCOME_OK;
-	if (dry_run) {
+	if (mode == REAP_COUNT) {
 		struct db_rows rows;
 		enum db_result result = sql_reap_count_closings_run(registry->db, registry->pool,
 			&(struct sql_reap_count_closings){ .until = in.until }, &rows);

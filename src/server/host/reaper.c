@@ -46,7 +46,7 @@ static void reaper_open(struct reaper *reaper, const struct config *config, cons
 static void purge(struct reaper *reaper)
 {
 	struct reap_counts n = { 0 };
-	enum outcome outcome = reap(reaper->registry, false, NULL, &n);
+	enum outcome outcome = reap(reaper->registry, REAP_PURGE, NULL, &n);
 
 	log_info("purged %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens%s",
 		(unsigned long long)n.tenants, (unsigned long long)n.resources, (unsigned long long)n.forwards,
