@@ -84,7 +84,7 @@ static enum outcome resolve_demands(struct candidates *found, const struct candi
 
 	for (size_t i = 0; i < wish->n_demands; i++)
 		names[i] = wish->demands[i].class;
-	enum outcome outcome = wish->n_demands > 0 ? provider_find_classes(registry, names, wish->n_demands, false, ids,
+	enum outcome outcome = wish->n_demands > 0 ? provider_find_classes(registry, names, wish->n_demands, ids,
 		&unknown) : OUTCOME_OK;
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -171,14 +171,14 @@ static enum outcome check_size(struct registry *registry, const struct candidate
 
 // ---- terms
 
-static void add_trait_term(struct candidates *found, struct candidate_traits any, bool of_root)
+// A provider passes that has any of these traits.
+static struct term trait_term(struct candidates *found, struct candidate_traits any)
 {
 	uint64_t *ids = POOL_ARRAY(found->pool, uint64_t, any.n);
 
 	for (size_t i = 0; i < any.n; i++)
 		ids[i] = found->traits[any.list[i] - 1].id;
-	found->terms[found->n_terms++] =
-		(struct term){ .way = CANDIDATE_BY_TRAIT, .trait_ids = ids, .local = any, .of_root = of_root };
+	return (struct term){ .way = CANDIDATE_BY_TRAIT, .trait_ids = ids, .local = any };
 }
 
 static void add_terms(struct candidates *found)
@@ -196,13 +196,17 @@ static void add_terms(struct candidates *found)
 				group->demands[k].class_id,
 				.amount = group->demands[k].amount };
 		for (size_t k = 0; k < group->n_required; k++)
-			add_trait_term(found, group->required[k], false);
+			found->terms[found->n_terms++] = trait_term(found, group->required[k]);
 		for (size_t k = 0; k < group->n_member_of; k++)
 			found->terms[found->n_terms++] =
 				(struct term){ .way = CANDIDATE_BY_AGGREGATE, .aggregates = group->member_of[k] };
 	}
-	for (size_t i = 0; i < request->root_required.n; i++)
-		add_trait_term(found, (struct candidate_traits){ &request->root_required.list[i], 1 }, true);
+	for (size_t i = 0; i < request->root_required.n; i++) {
+		struct term *term = &found->terms[found->n_terms++];
+
+		*term = trait_term(found, (struct candidate_traits){ &request->root_required.list[i], 1 });
+		term->of_root = true;
+	}
 }
 
 uint64_t term_amount(uint64_t amount)

@@ -77,7 +77,7 @@ struct allocation_write {
 
 // Completes a write of which registry, sets and n are set: looks up the classes, finds the providers and consumers that the write
 // concerns, locks them, and reads their inventories and allocations. OUTCOME_OK; _UNAVAILABLE: something changed before the
-// locks were taken, so the transaction runs again; or what provider_find_classes() and take_locks() return.
+// locks were taken, so the transaction runs again; or what provider_find_classes() and registry_take_locks() return.
 enum outcome allocation_write_prepare(struct allocation_write *write);
 // Makes db_txn_run() run the transaction again, because another one has changed what this one has read. Returns
 // OUTCOME_UNAVAILABLE.

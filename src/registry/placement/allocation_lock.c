@@ -100,7 +100,7 @@ static enum outcome name_classes(struct allocation_write *write)
 		for (size_t k = 0; k < write->sets[i].n; k++)
 			write->classes[at++] = write->sets[i].allocations[k].class;
 	}
-	return provider_find_classes(registry, write->classes, write->n_allocations, false, write->class_ids, NULL);
+	return provider_find_classes(registry, write->classes, write->n_allocations, write->class_ids, NULL);
 }
 
 // ---- the locks

@@ -63,7 +63,7 @@ static enum outcome name_classes(struct stock *stock, const struct inventory_wri
 	stock->ids = POOL_ARRAY(pool, uint64_t, write->n);
 	for (size_t i = 0; i < write->n; i++)
 		names[i] = write->inventories[i].class;
-	return provider_find_classes(stock->registry, names, write->n, true, stock->ids, unknown);
+	return provider_lock_classes(stock->registry, names, write->n, stock->ids, unknown);
 }
 
 static struct str uid_of(const struct stock *stock)

@@ -58,9 +58,10 @@ enum outcome provider_run(struct registry *registry, struct db_call *calls, size
 enum outcome provider_find_traits(struct registry *registry, const struct str *names, size_t n, uint64_t *ids);
 
 // Looks up the ids of classes, in the order of names; an unknown class has 0. *unknown (may be NULL): the first unknown one, p
-// NULL: none. lock: lock the rows in share mode, so that the classes exist until COMMIT.
-enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool lock, uint64_t *ids,
-	struct str *unknown);
+// NULL: none.
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
+// The same; locks their rows in share mode, so that the classes exist until COMMIT.
+enum outcome provider_lock_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
 // The names as a JSON array of strings, in pool.
 struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n);
 

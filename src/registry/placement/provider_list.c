@@ -144,7 +144,7 @@ static enum outcome name_classes(struct search *search)
 	search->class_ids = POOL_ARRAY(registry->pool, uint64_t, query->n_demands);
 	for (size_t i = 0; i < query->n_demands; i++)
 		names[i] = query->demands[i].class;
-	enum outcome outcome = provider_find_classes(registry, names, query->n_demands, false, search->class_ids, &unknown);
+	enum outcome outcome = provider_find_classes(registry, names, query->n_demands, search->class_ids, &unknown);
 	if (outcome != OUTCOME_OK || unknown.p == NULL)
 		return outcome;
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER,

@@ -146,7 +146,7 @@ static enum outcome name_classes(const struct allocation_write *write, uint64_t 
 		for (size_t k = 0; k < write->reshaped[i].n; k++)
 			names[n++] = write->reshaped[i].inventories[k].class;
 	}
-	enum outcome outcome = provider_find_classes(registry, names, n, true, ids, &unknown);
+	enum outcome outcome = provider_lock_classes(registry, names, n, ids, &unknown);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
 		if (ids[i] != 0)
 			continue;

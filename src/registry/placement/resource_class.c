@@ -36,7 +36,7 @@ struct str provider_names_as_json(struct pool *pool, const struct str *names, si
 	return db_list_end(&list);
 }
 
-enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool lock, uint64_t *ids,
+static enum outcome find_classes(struct registry *registry, enum sql_class_lock lock, const struct str *names, size_t n, uint64_t *ids,
 	struct str *unknown)
 {
 	struct db_rows rows;
@@ -46,8 +46,7 @@ enum outcome provider_find_classes(struct registry *registry, const struct str *
 	if (n == 0)
 		return OUTCOME_OK;
 	const struct sql_class_find in = { .names = provider_names_as_json(registry->pool, names, n) };
-	enum db_result result = sql_class_find_run(registry->db, registry->pool,
-		lock ? SQL_CLASS_LOCK_SHARED : SQL_CLASS_LOCK_NONE, &in, &rows);
+	enum db_result result = sql_class_find_run(registry->db, registry->pool, lock, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < n; i++) {
@@ -62,6 +61,17 @@ enum outcome provider_find_classes(struct registry *registry, const struct str *
 			*unknown = names[i];
 	}
 	return OUTCOME_OK;
+}
+
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown)
+{
+	return find_classes(registry, SQL_CLASS_LOCK_NONE, names, n, ids, unknown);
+}
+
+enum outcome provider_lock_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown)
+{
+	assert(db_txn_writes(registry->db));
+	return find_classes(registry, SQL_CLASS_LOCK_SHARED, names, n, ids, unknown);
 }
 
 // ---- reading
