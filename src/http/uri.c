@@ -6,8 +6,11 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
+// What "+" stands for: a blank in the query, as HTML forms have it; itself anywhere else.
+enum plus { PLUS_IS_PLUS, PLUS_IS_BLANK };
+
 // Copies s, decoded, to out, which has room for s.n bytes. False if a '%' is not followed by two hex digits.
-static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
+static bool unescape(struct str s, enum plus plus, char *out, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < s.n; i++) {
@@ -20,7 +23,7 @@ static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 				return false;
 			c = (char)(high * 16 + low);
 			i += 2;
-		} else if (c == '+' && plus_is_blank) {
+		} else if (c == '+' && plus == PLUS_IS_BLANK) {
 			c = ' ';
 		}
 		out[(*n)++] = c;
@@ -29,13 +32,13 @@ static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 }
 
 // Decodes s. Returns NULL, or the rule that the text breaks.
-static const char *decode(struct pool *pool, struct str s, bool plus_is_blank, struct str *decoded)
+static const char *decode(struct pool *pool, struct str s, enum plus plus, struct str *decoded)
 {
 	*decoded = s;
-	if (str_find(s, '%', 0) < s.n || (plus_is_blank && str_find(s, '+', 0) < s.n)) {
+	if (str_find(s, '%', 0) < s.n || (plus == PLUS_IS_BLANK && str_find(s, '+', 0) < s.n)) {
 		char *out = pool_alloc(pool, s.n);
 		size_t n;
-		if (!unescape(s, plus_is_blank, out, &n))
+		if (!unescape(s, plus, out, &n))
 			return "'%' must be followed by two hexadecimal digits; a percent sign itself is written %25";
 		*decoded = str_n(out, n);
 	}
@@ -48,7 +51,7 @@ static const char *decode(struct pool *pool, struct str s, bool plus_is_blank, s
 
 bool uri_decode(struct pool *pool, struct str s, struct str *decoded)
 {
-	return decode(pool, s, false, decoded) == NULL;
+	return decode(pool, s, PLUS_IS_PLUS, decoded) == NULL;
 }
 
 // Returns the rule that a decoded path segment breaks, or NULL.
@@ -84,7 +87,7 @@ static enum outcome parse_path(struct pool *pool, struct uri *uri, struct str *d
 		}
 		if (uri->n_segments == URI_MAX_SEGMENTS)
 			return refuse(detail, str_printf(pool, "the path has more than %d segments", URI_MAX_SEGMENTS));
-		const char *fault = decode(pool, raw, false, &segment);
+		const char *fault = decode(pool, raw, PLUS_IS_PLUS, &segment);
 		if (fault == NULL)
 			fault = segment_fault(segment);
 		if (fault != NULL)
@@ -100,9 +103,9 @@ static const char *parse_pair(struct pool *pool, struct str item, struct uri_pai
 
 	pair->has_value = at < item.n;
 	pair->value = STR("");
-	const char *fault = decode(pool, str_part(item, 0, at), true, &pair->name);
+	const char *fault = decode(pool, str_part(item, 0, at), PLUS_IS_BLANK, &pair->name);
 	if (fault == NULL)
-		fault = decode(pool, str_part(item, at + 1, item.n), true, &pair->value);
+		fault = decode(pool, str_part(item, at + 1, item.n), PLUS_IS_BLANK, &pair->value);
 	return fault;
 }
 

@@ -42,12 +42,12 @@ const char *tenure_status_text(enum tenure_status status)
 	return (size_t)status < COUNT_OF(texts) && texts[status] != NULL ? texts[status] : "unknown";
 }
 
-// Fit for a header field: no control character; blanks only where allowed.
-static bool field_ok(struct str s, bool blanks)
+// Is it fit for a header field: without control characters and blanks?
+static bool field_ok(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
-		if (c < 0x20 || c == 0x7f || (c == ' ' && !blanks))
+		if (c <= ' ' || c == 0x7f)
 			return false;
 	}
 	return true;
@@ -57,7 +57,7 @@ struct tenure_client *tenure_client_new(const char *url, const char *token)
 {
 	struct str address = str_c(url), secret = str_c(token);
 
-	if (url == NULL || !transport_url_ok(url) || !field_ok(address, false) || !field_ok(secret, false))
+	if (url == NULL || !transport_url_ok(url) || !field_ok(address) || !field_ok(secret))
 		return NULL;
 	struct tenure_client *client = calloc(1, sizeof(*client));
 	if (client == NULL)
@@ -174,7 +174,7 @@ bool client_etag_header(struct pool *pool, struct str text, struct str *header)
 	bool weak = str_starts(tag, STR("W/"));
 
 	*header = STR_NONE;
-	if (tag.n == 0 || !field_ok(tag, false))
+	if (tag.n == 0 || !field_ok(tag))
 		return false;
 	struct str opaque = str_part(tag, weak ? 2 : 0, tag.n);
 	bool quoted = opaque.n >= 2 && opaque.p[0] == '"' && opaque.p[opaque.n - 1] == '"';

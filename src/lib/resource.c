@@ -285,17 +285,19 @@ static enum tenure_status translate(struct tenure_resource *resource, struct poo
 	return TENURE_OK;
 }
 
-// merge: a merge patch, which goes in the form that the object's dialect takes; else a JSON Patch, sent as it is.
-static enum tenure_status patch_with(struct tenure_resource *resource, bool merge, struct str patch,
+// A merge patch goes in the form that the object's dialect takes, a JSON Patch as it is.
+enum patch_kind { KIND_MERGE_PATCH, KIND_JSON_PATCH };
+
+static enum tenure_status patch_with(struct tenure_resource *resource, enum patch_kind kind, struct str patch,
 	struct tenure_etag etag)
 {
 	struct pool *pool = call_pool();
 	struct wish wish;
 	enum tenure_status status = begin(resource, "PATCH", &wish);
 
-	wish.type = merge ? MERGE_PATCH : JSON_PATCH;
+	wish.type = kind == KIND_MERGE_PATCH ? MERGE_PATCH : JSON_PATCH;
 	wish.body = patch;
-	if (status == TENURE_OK && merge)
+	if (status == TENURE_OK && kind == KIND_MERGE_PATCH)
 		status = translate(resource, pool, &wish);
 	if (status == TENURE_OK)
 		status = change(resource, pool, &wish, etag);
@@ -306,13 +308,13 @@ static enum tenure_status patch_with(struct tenure_resource *resource, bool merg
 enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag)
 {
-	return patch_with(resource, true, str_n(patch, length), etag);
+	return patch_with(resource, KIND_MERGE_PATCH, str_n(patch, length), etag);
 }
 
 enum tenure_status tenure_resource_patch(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag)
 {
-	return patch_with(resource, false, str_n(patch, length), etag);
+	return patch_with(resource, KIND_JSON_PATCH, str_n(patch, length), etag);
 }
 
 // Its address from now on, by the document that made it.

@@ -255,16 +255,19 @@ static const char *check_issuer(const struct attempt *attempt)
 	return str_eq_c(doc_string(iss), attempt->jwt->settings->issuer) ? NULL : "the token is of another issuer";
 }
 
-// Reads the claim that the setting names, as a name in the principal. NULL, or what is wrong with the claim.
-static const char *read_name(const struct attempt *attempt, const char *setting, bool needed, struct str *name)
+enum claim { CLAIM_OF_USER, CLAIM_OF_TENANT };
+
+// Reads the claim that the setting names, as a name in the principal; a token may lack a tenant, but no user. NULL, or what is wrong with
+// the claim.
+static const char *read_name(const struct attempt *attempt, const char *setting, enum claim claim, struct str *name)
 {
 	const struct doc *value = NULL;
 
 	*name = STR("");
 	if (!find_claim(attempt->pool, attempt->claims, setting, &value))
-		return needed ? "the token lacks the claim that names its user" : NULL;
+		return claim == CLAIM_OF_USER ? "the token lacks the claim that names its user" : NULL;
 	if (doc_kind(value) != DOC_STRING || doc_string(value).n == 0 || !auth_is_name(doc_string(value)))
-		return needed ? "the claim that names the token's user is no name: 1 to 255 characters without NUL"
+		return claim == CLAIM_OF_USER ? "the claim that names the token's user is no name: 1 to 255 characters without NUL"
 			: "the claim that names the token's tenant is no name: 1 to 255 characters without NUL";
 	*name = str_dup(attempt->pool, doc_string(value));
 	return NULL;
@@ -311,8 +314,8 @@ static const char *read_claims(struct attempt *attempt, struct principal *princi
 
 	wrong = wrong != NULL ? wrong : check_audience(attempt);
 	wrong = wrong != NULL ? wrong : check_times(attempt);
-	wrong = wrong != NULL ? wrong : read_name(attempt, settings->user_claim, true, &principal->user);
-	wrong = wrong != NULL ? wrong : read_name(attempt, settings->tenant_claim, false, &principal->tenant);
+	wrong = wrong != NULL ? wrong : read_name(attempt, settings->user_claim, CLAIM_OF_USER, &principal->user);
+	wrong = wrong != NULL ? wrong : read_name(attempt, settings->tenant_claim, CLAIM_OF_TENANT, &principal->tenant);
 	wrong = wrong != NULL ? wrong : read_roles(attempt, &roles);
 	if (wrong != NULL)
 		return wrong;

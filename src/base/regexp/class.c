@@ -29,7 +29,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->last > y->last) - (x->last < y->last);
 }
 
-static void sort_and_join(struct char_set *set)
+void char_set_finish(struct char_set *set)
 {
 	size_t n = 0;
 
@@ -55,7 +55,7 @@ static void add_moved(struct char_set *set, struct range range, int32_t from, in
 		char_set_add(set, first + distance, last + distance);
 }
 
-static void add_other_cases(struct char_set *set)
+void char_set_add_other_cases(struct char_set *set)
 {
 	size_t n = set->n;
 
@@ -65,8 +65,7 @@ static void add_other_cases(struct char_set *set)
 	}
 }
 
-// Inverts a set whose ranges are sorted and don't touch.
-static void invert(struct char_set *set)
+void char_set_invert(struct char_set *set)
 {
 	struct char_set others = { .pool = set->pool };
 	int32_t next = 0;
@@ -79,15 +78,6 @@ static void invert(struct char_set *set)
 	if (next <= CHAR_LAST)
 		char_set_add(&others, next, CHAR_LAST);
 	*set = others;
-}
-
-void char_set_finish(struct char_set *set, bool nocase, bool negated)
-{
-	if (nocase)
-		add_other_cases(set);
-	sort_and_join(set);
-	if (negated)
-		invert(set);
 }
 
 static void add_set(struct char_set *set, const struct char_set *other)
@@ -106,7 +96,9 @@ static void add_pairs(struct char_set *set, const char *pairs, bool negated)
 		char_set_add(&own, 0, 0);
 	for (size_t i = 0; pairs[i] != '\0'; i += 2)
 		char_set_add(&own, pairs[i], pairs[i + 1]);
-	char_set_finish(&own, false, negated);
+	char_set_finish(&own);
+	if (negated)
+		char_set_invert(&own);
 	add_set(set, &own);
 }
 
@@ -277,6 +269,10 @@ bool regexp_read_class(struct reading *reading, struct char_set *set)
 		return regexp_fail(reading, "the \"]\" that ends this class is missing");
 	}
 	reading->at++;
-	char_set_finish(set, (reading->flags & FLAG_NOCASE) != 0, negated);
+	if ((reading->flags & FLAG_NOCASE) != 0)
+		char_set_add_other_cases(set);
+	char_set_finish(set);
+	if (negated)
+		char_set_invert(set);
 	return true;
 }

@@ -66,8 +66,12 @@ struct char_set {
 };
 
 void char_set_add(struct char_set *set, int32_t first, int32_t last);
-// Finishes a set: adds the other case of each letter if nocase, sorts and joins the ranges, and inverts the set if negated.
-void char_set_finish(struct char_set *set, bool nocase, bool negated);
+// Adds the other case of each letter in the set.
+void char_set_add_other_cases(struct char_set *set);
+// Sorts and joins the ranges, which ends the building of a set.
+void char_set_finish(struct char_set *set);
+// Makes of a finished set that of all other characters.
+void char_set_invert(struct char_set *set);
 // Adds the set of \d, \D, \w, \W, \s or \S, named by its letter. False if letter is none of these.
 bool char_set_add_perl(struct char_set *set, char letter);
 // Reads a class; reading->at is at its "[" and ends behind its "]". False: *why says what is wrong.

@@ -118,7 +118,8 @@ static bool emit_char(struct reading *reading, int32_t c)
 	if ((reading->flags & FLAG_NOCASE) == 0)
 		return emit(reading, OP_RANGE, c, c);
 	char_set_add(&set, c, c);
-	char_set_finish(&set, true, false);
+	char_set_add_other_cases(&set);
+	char_set_finish(&set);
 	return emit_set(reading, &set);
 }
 
@@ -130,7 +131,8 @@ static bool emit_dot(struct reading *reading)
 	if ((reading->flags & FLAG_DOT_ALL) != 0)
 		return emit(reading, OP_RANGE, 0, CHAR_LAST);
 	char_set_add(&set, '\n', '\n');
-	char_set_finish(&set, false, true);
+	char_set_finish(&set);
+	char_set_invert(&set);
 	return emit_set(reading, &set);
 }
 
@@ -357,7 +359,7 @@ static bool read_escape(struct reading *reading)
 	}
 	if (char_set_add_perl(&set, c)) {
 		reading->at++;
-		char_set_finish(&set, false, false);
+		char_set_finish(&set);
 		return emit_set(reading, &set);
 	}
 	return regexp_read_escape(reading, &plain) && emit_char(reading, plain);

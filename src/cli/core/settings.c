@@ -52,9 +52,11 @@ char *cli_read_whole(struct pool *pool, const char *path, size_t *length)
 	return text;
 }
 
-// Checks that nobody else may change the file and, if it is secret, read it. It checks the open file, since by then the name
+enum secrecy { HOLDS_NO_SECRET, HOLDS_SECRET };
+
+// Checks that nobody else may change the file and, if it holds a secret, read it. It checks the open file, since by then the name
 // may lead to another one.
-static int safe_file(int fd, const char *path, bool secret)
+static int safe_file(int fd, const char *path, enum secrecy secrecy)
 {
 	struct stat file;
 
@@ -66,18 +68,18 @@ static int safe_file(int fd, const char *path, bool secret)
 		return cli_fail(EX_NOPERM, "%s belongs to somebody else", path);
 	if ((file.st_mode & 022) != 0)
 		return cli_fail(EX_NOPERM, "%s can be changed by others: chmod go-w", path);
-	if (secret && (file.st_mode & 077) != 0)
+	if (secrecy == HOLDS_SECRET && (file.st_mode & 077) != 0)
 		return cli_fail(EX_NOPERM, "%s holds a token and can be read by others: chmod 600", path);
 	return EX_OK;
 }
 
-static int read_safely(struct pool *pool, const char *path, bool secret, struct str *text)
+static int read_safely(struct pool *pool, const char *path, enum secrecy secrecy, struct str *text)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return cli_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
-	int code = safe_file(fd, path, secret);
+	int code = safe_file(fd, path, secrecy);
 	if (code == EX_OK) {
 		text->p = read_all(pool, fd, &text->n);
 		if (text->p == NULL)
@@ -124,11 +126,11 @@ static int load_file(struct cli *cli, struct settings *settings)
 
 	if (path == NULL || access(path, F_OK) != 0)
 		return EX_OK;
-	int code = read_safely(cli->pool, path, false, &text);
+	int code = read_safely(cli->pool, path, HOLDS_NO_SECRET, &text);
 	for (size_t number = 1; code == EX_OK && str_split(&text, '\n', &line); number++)
 		code = take_line(cli, path, number, line, settings);
 	if (code == EX_OK && settings->token != NULL)
-		code = read_safely(cli->pool, path, true, &text);
+		code = read_safely(cli->pool, path, HOLDS_SECRET, &text);
 	return code;
 }
 
@@ -154,7 +156,7 @@ static int load_token(struct cli *cli, const struct settings *file, const char *
 		if (sources[i][0] != NULL && sources[i][0][0] != '\0') {
 			*token = sources[i][0];
 		} else if (sources[i][1] != NULL && sources[i][1][0] != '\0') {
-			int code = read_safely(cli->pool, sources[i][1], true, &text);
+			int code = read_safely(cli->pool, sources[i][1], HOLDS_SECRET, &text);
 			if (code != EX_OK)
 				return code;
 			*token = str_cstr(cli->pool, str_trim(str_part(text, 0, str_find(text, '\n', 0))));

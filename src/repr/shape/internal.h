@@ -8,8 +8,10 @@
 
 // ---- members.c
 
-// The names of members for a message: "\"id\", \"tier\"".
-struct str shape_member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
+// Which members XML writes as attributes, and which as elements; JSON knows no difference.
+enum { SHAPE_ATTRIBUTES = 1, SHAPE_ELEMENTS = 2 };
+// The names of members of these kinds for a message: "\"id\", \"tier\""; "none".
+struct str shape_member_names(struct pool *pool, const struct shape *members, unsigned kinds);
 const struct shape *shape_find_member(const struct shape *members, struct str name);
 
 // ---- shape/json.c, shape/xml_read.c, shape/xml_write.c

@@ -41,7 +41,7 @@ static bool check_kind(struct check *check, enum doc_kind wanted, const struct d
 static bool refuse_unknown(struct check *check, const struct shape *members, const struct place *at)
 {
 	struct str where = place_text(check->pool, at);
-	struct str names = shape_member_names(check->pool, members, true, true);
+	struct str names = shape_member_names(check->pool, members, SHAPE_ATTRIBUTES | SHAPE_ELEMENTS);
 
 	*check->error = str_printf(check->pool, "%.*s is not known here; known are %.*s", STR_ARG(where), STR_ARG(names));
 	return false;

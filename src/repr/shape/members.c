@@ -6,13 +6,12 @@
 #include "base/pool.h"
 #include "repr/shape/internal.h"
 
-struct str shape_member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements)
+struct str shape_member_names(struct pool *pool, const struct shape *members, unsigned kinds)
 {
 	struct buf out = buf_new(pool, 128);
 
 	for (const struct shape *member = members; member->name != NULL; member++) {
-		bool attribute = (member->flags & SHAPE_ATTR) != 0;
-		if (attribute ? !attributes : !elements)
+		if ((kinds & ((member->flags & SHAPE_ATTR) != 0 ? SHAPE_ATTRIBUTES : SHAPE_ELEMENTS)) == 0)
 			continue;
 		buf_addf(&out, "%s\"%s\"", out.n > 0 ? ", " : "", member->name);
 	}

@@ -153,7 +153,7 @@ static bool read_attributes(struct xml_cursor *xml, const struct shape *shape, s
 		struct place place = { .parent = at, .name = name };
 		const struct shape *member = attribute_member(shape->members, name);
 		if (member == NULL)
-			return refuse(xml, "attribute", &place, shape_member_names(xml->pool, shape->members, true, false));
+			return refuse(xml, "attribute", &place, shape_member_names(xml->pool, shape->members, SHAPE_ATTRIBUTES));
 		if ((member->flags & SHAPE_NOT_READ) != 0)
 			continue;
 		if (!parse_scalar(xml, member->kind, text, &value))
@@ -213,7 +213,7 @@ static bool read_member(struct xml_cursor *xml, const struct shape *shape, size_
 	struct doc *value;
 
 	if (member == NULL)
-		return refuse(xml, "element", &place, shape_member_names(xml->pool, shape->members, false, true));
+		return refuse(xml, "element", &place, shape_member_names(xml->pool, shape->members, SHAPE_ELEMENTS));
 	if ((member->flags & SHAPE_NOT_READ) != 0)
 		return xml_skip(xml);
 	if ((member->flags & SHAPE_INLINE) != 0)
