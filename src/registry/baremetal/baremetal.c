@@ -323,11 +323,19 @@ bool baremetal_changes(const struct draft *draft, const struct baremetal_member 
 
 // ---- words for messages
 
-const char *baremetal_article(const char *noun, bool begins)
+static bool begins_with_vowel(const char *noun)
 {
-	bool vowel = strchr("aeiou", noun[0]) != NULL;
+	return strchr("aeiou", noun[0]) != NULL;
+}
 
-	return begins ? (vowel ? "An" : "A") : (vowel ? "an" : "a");
+const char *baremetal_article(const char *noun)
+{
+	return begins_with_vowel(noun) ? "an" : "a";
+}
+
+const char *baremetal_article_first(const char *noun)
+{
+	return begins_with_vowel(noun) ? "An" : "A";
 }
 
 struct str baremetal_excerpt(struct pool *pool, struct str text)

@@ -69,7 +69,8 @@ bool baremetal_bool_text(struct str text, bool *result);
 // Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
 bool baremetal_name_ok(struct str name);
 
-// "a" or "an", for the noun that follows; begins: with a capital.
-const char *baremetal_article(const char *noun, bool begins);
+// "a" or "an", for the noun that follows; "A" or "An", where the two begin a sentence.
+const char *baremetal_article(const char *noun);
+const char *baremetal_article_first(const char *noun);
 
 #endif

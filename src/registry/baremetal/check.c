@@ -307,7 +307,7 @@ enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member 
 		if (!ours || (!exists && !existed) || doc_equal(existed ? was : baremetal_standard(draft->registry->pool, member), now))
 			continue;
 		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of %s %s is %s: leave it as it is", member->name,
-			baremetal_article(draft->address->type->rules->noun, false), draft->address->type->rules->noun,
+			baremetal_article(draft->address->type->rules->noun), draft->address->type->rules->noun,
 			member->served ? "set by the service" : "for operators to set");
 	}
 	return OUTCOME_OK;
@@ -322,7 +322,7 @@ enum outcome baremetal_check_name(struct draft *draft)
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Cannot use the name '%.*s' for %s %s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
 		STR_ARG(baremetal_excerpt(draft->registry->pool, name)),
-		baremetal_article(draft->address->type->rules->noun, false), draft->address->type->rules->noun);
+		baremetal_article(draft->address->type->rules->noun), draft->address->type->rules->noun);
 }
 
 enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words)
@@ -343,5 +343,5 @@ enum outcome baremetal_fail_taken(struct registry *registry, const struct type_r
 	struct str value = key == NULL ? uuid_str(registry->pool, *uid) : key->value;
 
 	return registry_fail(registry, OUTCOME_NAME_TAKEN, "%s %s with %s %.*s already exists.",
-		baremetal_article(rules->noun, true), rules->noun, by, STR_ARG(value));
+		baremetal_article_first(rules->noun), rules->noun, by, STR_ARG(value));
 }

@@ -154,8 +154,10 @@ enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, 
 uint64_t baremetal_page_limit(struct call *call);
 struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);
 enum outcome baremetal_read_detail(struct call *call, bool *detail);
+// What a list shows of each object if the request's parameters "detail" and "fields" don't say it.
+enum list_detail { LIST_BRIEF, LIST_IN_DETAIL };
 // parent NULL: lists all objects of the kind; else those below the object that the address names.
-enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail);
+enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, enum list_detail detail);
 
 // ---- handlers.c
 

@@ -181,7 +181,7 @@ static enum outcome apply_creation(void *arg, const struct resource *current, st
 
 	if (current != NULL)
 		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "%s %s with UUID %.*s already exists.",
-			baremetal_article(creation->kind->rules->noun, true), creation->kind->rules->noun, STR_ARG(current->name));
+			baremetal_article_first(creation->kind->rules->noun), creation->kind->rules->noun, STR_ARG(current->name));
 	*content = (struct content){ .meta = STR("{}"), .document = creation->body };
 	return OUTCOME_OK;
 }

@@ -7,7 +7,7 @@
 #define HANDLERS(one, many)                                        \
 	enum outcome list_##many(struct call *call)                \
 	{                                                          \
-		return baremetal_list_objects(call, &one##_kind, NULL, false); \
+		return baremetal_list_objects(call, &one##_kind, NULL, LIST_BRIEF); \
 	}                                                          \
 	enum outcome create_##one(struct call *call)               \
 	{                                                          \
@@ -37,7 +37,7 @@ HANDLERS(deploy_template, deploy_templates)
 // An allocation is created by allocation.c.
 enum outcome list_allocations(struct call *call)
 {
-	return baremetal_list_objects(call, &allocation_kind, NULL, false);
+	return baremetal_list_objects(call, &allocation_kind, NULL, LIST_BRIEF);
 }
 
 enum outcome get_allocation(struct call *call)
@@ -59,7 +59,7 @@ enum outcome delete_allocation(struct call *call)
 #define HANDLER_DETAIL(one, many)                                  \
 	enum outcome list_##many##_detail(struct call *call)       \
 	{                                                          \
-		return baremetal_list_objects(call, &one##_kind, NULL, true); \
+		return baremetal_list_objects(call, &one##_kind, NULL, LIST_IN_DETAIL); \
 	}
 
 HANDLER_DETAIL(node, nodes)
@@ -71,14 +71,14 @@ HANDLER_DETAIL(chassis, chassis)
 #define HANDLER_BELOW(parent, one, many)                                            \
 	enum outcome list_##parent##_##many(struct call *call)                      \
 	{                                                                           \
-		return baremetal_list_objects(call, &one##_kind, &parent##_kind, false);      \
+		return baremetal_list_objects(call, &one##_kind, &parent##_kind, LIST_BRIEF);  \
 	}
 
 #define HANDLERS_BELOW(parent, one, many)                                           \
 	HANDLER_BELOW(parent, one, many)                                            \
 	enum outcome list_##parent##_##many##_detail(struct call *call)             \
 	{                                                                           \
-		return baremetal_list_objects(call, &one##_kind, &parent##_kind, true);       \
+		return baremetal_list_objects(call, &one##_kind, &parent##_kind, LIST_IN_DETAIL); \
 	}
 
 HANDLERS_BELOW(node, port, ports)

@@ -365,10 +365,11 @@ static enum outcome apply_parent(struct listing *listing, const struct kind *par
 
 // ---- fields, order, page
 
-static enum outcome select_columns(struct listing *listing, bool detail)
+static enum outcome select_columns(struct listing *listing, enum list_detail preset)
 {
 	struct call *call = listing->call;
 	struct str fields = call_param(call, "fields"), text = call_param(call, "detail");
+	bool detail = preset == LIST_IN_DETAIL;
 	enum outcome outcome = OUTCOME_OK;
 
 	if (text.p != NULL && call->version < listing->kind->detail_since)
@@ -422,7 +423,7 @@ static enum outcome read_order(struct listing *listing)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
 			"is a plain value",
-			STR_ARG(baremetal_shorten(key)), baremetal_article(listing->kind->singular, false), listing->kind->singular);
+			STR_ARG(baremetal_shorten(key)), baremetal_article(listing->kind->singular), listing->kind->singular);
 	if (member->since > call->version)
 		return baremetal_fail_too_new(call, member->name, member->since);
 	listing->search.sort = member->name;
@@ -506,7 +507,7 @@ static void write_list(struct listing *listing, const struct resource *list, siz
 	call->response.content_type = STR("application/json");
 }
 
-enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail)
+enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, enum list_detail detail)
 {
 	struct listing listing = { .call = call, .kind = kind };
 	struct resource *list = NULL;

@@ -228,7 +228,7 @@ static enum outcome read_operations(struct patching *patching)
 		outcome = read_reset(patching);
 	if (outcome == OUTCOME_OK && patching->gives && call->who.role != ROLE_OPERATOR)
 		outcome = call_fail(call, OUTCOME_FORBIDDEN, "owner: only an operator gives %s %s to another tenant",
-			baremetal_article(patching->kind->singular, false), patching->kind->singular);
+			baremetal_article(patching->kind->singular), patching->kind->singular);
 	return outcome;
 }
 
