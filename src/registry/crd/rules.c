@@ -36,9 +36,11 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-// The text of a member. Adds a fault if it is required and missing.
+enum presence { OPTIONAL, REQUIRED };
+
+// Returns the text of a member, "" if there is none. Adds a fault if it is no string, or is required and missing.
 static struct str text_of(struct checking *checking, const struct doc *object, const struct field_path *up,
-	const char *name, bool required)
+	const char *name, enum presence presence)
 {
 	const struct field_path at = field_name(up, str_c(name));
 	const struct doc *value = member(object, name);
@@ -47,7 +49,7 @@ static struct str text_of(struct checking *checking, const struct doc *object, c
 		return doc_string(value);
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		field_invalid(&checking->faults, &at, value, "must be a string");
-	else if (required)
+	else if (presence == REQUIRED)
 		field_required(&checking->faults, &at, "");
 	return STR("");
 }
@@ -130,19 +132,19 @@ static void check_names(struct checking *checking)
 	const struct doc *names = member(checking->spec, "names"), *list;
 
 	checking->names = doc_kind(names) == DOC_OBJECT ? doc_copy(checking->pool, names) : doc_new_object(checking->pool);
-	checking->plural = text_of(checking, names, &at, "plural", true);
-	checking->kind = text_of(checking, names, &at, "kind", true);
+	checking->plural = text_of(checking, names, &at, "plural", REQUIRED);
+	checking->kind = text_of(checking, names, &at, "kind", REQUIRED);
 	check_label(checking, &at, "plural", checking->plural);
 	const struct field_path plural_at = field_name(&at, STR("plural"));
 	if (is_word_of_addresses(checking->plural))
 		field_invalid_text(&checking->faults, &plural_at, checking->plural,
 			"addresses have this word with another meaning, so that the type could not be reached: take another");
 	check_label(checking, &at, "kind", lower(checking->pool, checking->kind));
-	struct str singular = text_of(checking, names, &at, "singular", false);
+	struct str singular = text_of(checking, names, &at, "singular", OPTIONAL);
 	check_label(checking, &at, "singular", singular);
 	if (singular.n == 0)
 		doc_set_str(checking->pool, checking->names, "singular", lower(checking->pool, checking->kind));
-	struct str list_kind = text_of(checking, names, &at, "listKind", false);
+	struct str list_kind = text_of(checking, names, &at, "listKind", OPTIONAL);
 	const struct field_path list_kind_at = field_name(&at, STR("listKind"));
 	if (list_kind.n > 0 && str_eq(list_kind, checking->kind))
 		field_invalid_text(&checking->faults, &list_kind_at, list_kind, "kind and listKind may not be the same");
@@ -172,14 +174,14 @@ static void check_identity(struct checking *checking)
 	const struct field_path scope_at = field_name(&spec, STR("scope"));
 	const struct field_path metadata = field_name(NULL, STR("metadata")), name = field_name(&metadata, STR("name"));
 
-	checking->group = text_of(checking, checking->spec, &spec, "group", true);
+	checking->group = text_of(checking, checking->spec, &spec, "group", REQUIRED);
 	if (checking->group.n > 0 && !is_domain(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group, "should be a domain with at least one dot");
 	else if (checking->group.n > 0 && is_taken_group(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group,
 			"is a group of the service itself: take one of your own");
 	check_names(checking);
-	struct str scope = text_of(checking, checking->spec, &spec, "scope", true);
+	struct str scope = text_of(checking, checking->spec, &spec, "scope", REQUIRED);
 	checking->namespaced = str_eq(scope, STR("Namespaced"));
 	if (scope.n > 0 && !checking->namespaced && !str_eq(scope, STR("Cluster")) && !str_eq(scope, STR("Tenant")))
 		field_not_supported(&checking->faults, &scope_at, scope, scopes);
@@ -245,7 +247,7 @@ static void check_versions(struct checking *checking)
 	for (size_t i = 0; i < doc_length(versions); i++) {
 		const struct doc *version = doc_at(versions, i);
 		const struct field_path item = field_index(&at, i), name_at = field_name(&item, STR("name"));
-		struct str name = text_of(checking, version, &item, "name", true);
+		struct str name = text_of(checking, version, &item, "name", REQUIRED);
 		check_label(checking, &item, "name", name);
 		if (name.n > 0 && is_repeated(versions, i, name))
 			field_duplicate(&checking->faults, &name_at, member(version, "name"));

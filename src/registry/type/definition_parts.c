@@ -14,8 +14,10 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
+enum presence { OPTIONAL, REQUIRED };
+
 // Returns the member's text. If it is no string, or is required and missing, adds a fault and returns "".
-static struct str text_of(const struct doc *object, const struct field_path *up, const char *name, bool required,
+static struct str text_of(const struct doc *object, const struct field_path *up, const char *name, enum presence presence,
 	struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, str_c(name));
@@ -23,7 +25,7 @@ static struct str text_of(const struct doc *object, const struct field_path *up,
 
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		field_invalid(faults, &at, value, "must be a string");
-	else if (required && doc_string(value).n == 0)
+	else if (presence == REQUIRED && doc_string(value).n == 0)
 		field_required(faults, &at, "");
 	return doc_string(value);
 }
@@ -52,11 +54,11 @@ static void check_column(const struct doc *column, const struct field_path *at, 
 		field_invalid(faults, at, column, "must be an object");
 		return;
 	}
-	(void)text_of(column, at, "name", true, faults);
-	(void)text_of(column, at, "description", false, faults);
-	struct str type = text_of(column, at, "type", true, faults);
-	struct str format = text_of(column, at, "format", false, faults);
-	struct str path = text_of(column, at, "jsonPath", true, faults);
+	(void)text_of(column, at, "name", REQUIRED, faults);
+	(void)text_of(column, at, "description", OPTIONAL, faults);
+	struct str type = text_of(column, at, "type", REQUIRED, faults);
+	struct str format = text_of(column, at, "format", OPTIONAL, faults);
+	struct str path = text_of(column, at, "jsonPath", REQUIRED, faults);
 	if (type.n > 0 && !is_one_of(type, types))
 		field_not_supported(faults, &type_at, type, types);
 	if (format.n > 0 && !is_one_of(format, formats))
@@ -87,10 +89,10 @@ static void check_columns(const struct doc *version, const struct field_path *up
 // ---- subresources
 
 static void check_path(const struct doc *scale, const struct field_path *up, const char *name, const char *below,
-	bool required, struct field_faults *faults)
+	enum presence presence, struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	struct str path = text_of(scale, up, name, required, faults);
+	struct str path = text_of(scale, up, name, presence, faults);
 	bool spec = str_starts(path, STR(".spec.")), status = str_starts(path, STR(".status."));
 
 	if (path.n == 0)
@@ -122,9 +124,9 @@ static void check_subresources(const struct doc *version, const struct field_pat
 		field_invalid(faults, &scale_at, scale, "must be an object");
 	if (doc_kind(scale) != DOC_OBJECT)
 		return;
-	check_path(scale, &scale_at, "specReplicasPath", ".spec", true, faults);
-	check_path(scale, &scale_at, "statusReplicasPath", ".status", true, faults);
-	check_path(scale, &scale_at, "labelSelectorPath", "", false, faults);
+	check_path(scale, &scale_at, "specReplicasPath", ".spec", REQUIRED, faults);
+	check_path(scale, &scale_at, "statusReplicasPath", ".status", REQUIRED, faults);
+	check_path(scale, &scale_at, "labelSelectorPath", "", OPTIONAL, faults);
 }
 
 // ---- a deprecation
@@ -134,7 +136,7 @@ static void check_deprecation(const struct doc *version, const struct field_path
 	const struct field_path flag_at = field_name(up, STR("deprecated"));
 	const struct field_path at = field_name(up, STR("deprecationWarning"));
 	const struct doc *flag = member(version, "deprecated");
-	struct str warning = text_of(version, up, "deprecationWarning", false, faults);
+	struct str warning = text_of(version, up, "deprecationWarning", OPTIONAL, faults);
 
 	if (flag != NULL && doc_kind(flag) != DOC_BOOL)
 		field_invalid(faults, &flag_at, flag, "must be true or false");

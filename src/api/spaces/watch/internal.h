@@ -47,8 +47,11 @@ struct known {
 // Appends one event. columns: of a Table; NULL: the event has the object itself. place: where object is stored, for errors.
 void watch_event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
 	struct stored_place place, struct str object, struct buf *out);
-// Appends a BOOKMARK of that position. initial: it marks the end of the initial objects.
+// Appends a BOOKMARK of that position.
 void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	bool initial, struct buf *out);
+	struct buf *out);
+// The same, marked as the end of the initial objects.
+void watch_initial_end_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	struct buf *out);
 
 #endif

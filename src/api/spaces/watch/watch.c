@@ -56,8 +56,9 @@ void watch_event_add(struct call *call, const struct target *target, const struc
 	BUF_LIT(out, "]}}\n");
 }
 
-void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	bool initial, struct buf *out)
+// more: members of metadata, each behind a comma.
+static void add_bookmark(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	struct str more, struct buf *out)
 {
 	struct pool *pool = call->scratch;
 	struct buf object = buf_new(pool, 256);
@@ -67,10 +68,21 @@ void watch_bookmark_add(struct call *call, const struct target *target, const st
 	BUF_LIT(&object, ",\"apiVersion\":");
 	json_add_string(&object, type_group_version(pool, target->definition->type->group, target->version->name));
 	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)position);
-	if (initial)
-		BUF_LIT(&object, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+	buf_add(&object, more);
 	BUF_LIT(&object, "}}");
 	watch_event_add(call, target, columns, "BOOKMARK", STORED_NEW, buf_str(&object), out);
+}
+
+void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	struct buf *out)
+{
+	add_bookmark(call, target, columns, position, STR(""), out);
+}
+
+void watch_initial_end_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	struct buf *out)
+{
+	add_bookmark(call, target, columns, position, STR(",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"), out);
 }
 
 void watch_add_unauthenticated(struct buf *out)
@@ -298,7 +310,7 @@ static enum outcome send_initial_events(struct watch_begun *begun)
 	if (begun->initial)
 		outcome = send_all_objects(begun);
 	if (outcome == OUTCOME_OK && begun->marks_initial)
-		watch_bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
+		watch_initial_end_add(begun->call, begun->target, begun->columns, begun->words.position, &begun->out);
 	return outcome;
 }
 

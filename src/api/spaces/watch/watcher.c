@@ -521,6 +521,6 @@ enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, st
 	enum outcome outcome = begin_telling(&telling, watcher, call, out);
 
 	if (outcome == OUTCOME_OK)
-		watch_bookmark_add(call, &telling.target, telling.columns, watcher->words.position, false, out);
+		watch_bookmark_add(call, &telling.target, telling.columns, watcher->words.position, out);
 	return outcome;
 }
