@@ -51,6 +51,9 @@ struct column {
 	uint64_t most;         // the greatest number, or how many characters or bytes
 };
 
+// The file is read twice: to check all of it, and then to write its rows.
+enum reading { TO_CHECK, TO_WRITE };
+
 struct restore_all {
 	struct manage *manage;
 	const struct restore_options *options;
@@ -61,7 +64,7 @@ struct restore_all {
 		size_t n;
 	} columns[DUMP_TABLES__N];
 	struct str next;             // the ids that come next in each table, JSON
-	bool writes;                 // in this pass
+	enum reading reading;
 	uint64_t n_rows[DUMP_TABLES__N];
 	int code;                    // EX_OK, or why it ends
 };
@@ -206,7 +209,7 @@ static bool take_record(void *user, struct str object)
 	size_t kind = restore->reader.kind;
 	struct doc *doc;
 
-	if (!restore->writes)
+	if (restore->reading == TO_CHECK)
 		return dump_reader_parse(&restore->reader, object, &doc) && check_record(restore, doc, object);
 	bool left_out = restore->options->without_tokens && kind == KIND_TABLE + DUMP_TABLE_tokens;
 	if (kind >= KIND_TABLE && kind < KIND_NEXT && !left_out)
@@ -214,9 +217,10 @@ static bool take_record(void *user, struct str object)
 	return true;
 }
 
-static bool pass(struct restore_all *restore, bool writes)
+// Reads the whole file, from its beginning.
+static bool read_file(struct restore_all *restore, enum reading reading)
 {
-	restore->writes = writes;
+	restore->reading = reading;
 	memset(restore->n_rows, 0, sizeof(restore->n_rows));
 	if (dump_reader_run(&restore->reader))
 		return true;
@@ -278,12 +282,14 @@ static int check_schema(struct restore_all *restore)
 	return EX_OK;
 }
 
-// Says what forbids the restore. connections: nobody else may be connected.
-static bool look(struct restore_all *restore, bool connections)
+enum others { OTHERS_MAY_BE_CONNECTED, NOBODY_ELSE_CONNECTED };
+
+// Says what forbids the restore: what the database has already and, if that is asked for, who else is connected to it.
+static bool may_restore(struct restore_all *restore, enum others others)
 {
 	struct manage *manage = restore->manage;
 	struct db_rows rows;
-	const struct sql_restore_all_in_way in = { .tokens = !restore->options->without_tokens, .connections = connections };
+	const struct sql_restore_all_in_way in = { .tokens = !restore->options->without_tokens, .connections = others == NOBODY_ELSE_CONNECTED };
 	enum db_result result = sql_restore_all_in_way_run(manage->db, manage->pool, &in, &rows);
 
 	if (result != DB_OK)
@@ -368,7 +374,8 @@ static enum db_verdict run(void *arg)
 		(void)fail(restore, result);
 		return DB_ROLLBACK;
 	}
-	if (!look(restore, false) || db_txn_large(db) != DB_OK || !clear(restore) || !pass(restore, true) || !count(restore))
+	if (!may_restore(restore, OTHERS_MAY_BE_CONNECTED) || db_txn_large(db) != DB_OK || !clear(restore) ||
+		!read_file(restore, TO_WRITE) || !count(restore))
 		return DB_ROLLBACK;
 	return restore->options->dry_run ? DB_ROLLBACK : DB_COMMIT;
 }
@@ -400,7 +407,7 @@ static int restore_file(struct restore_all *restore)
 		code = read_columns(restore);
 	if (code != EX_OK)
 		return code;
-	if (!pass(restore, false) || !look(restore, true))
+	if (!read_file(restore, TO_CHECK) || !may_restore(restore, NOBODY_ELSE_CONNECTED))
 		return restore->code;
 	if (!restore->options->dry_run)
 		code = raise_next_ids(restore);

@@ -47,8 +47,8 @@ static bool compare_providers(struct source_pass *pass, const struct provider_re
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
-		const struct facts there = facts_of_provider(pool, &list[i], false);
-		const struct facts facts = here != NULL ? facts_of_provider(pool, here, false) : (struct facts){ .n = 0 };
+		const struct facts there = facts_of_provider(pool, &list[i], FACTS_WITHOUT_USAGE);
+		const struct facts facts = here != NULL ? facts_of_provider(pool, here, FACTS_WITHOUT_USAGE) : (struct facts){ .n = 0 };
 		bool same = here != NULL && facts_equal(&there, &facts);
 
 		facts_add(pool, &there, export->digest.providers);

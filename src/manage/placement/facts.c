@@ -32,9 +32,9 @@ static struct str quoted(struct pool *pool, const char *what, struct str value)
 }
 
 // A ratio is compared as Placement stores it: a FLOAT.
-struct facts facts_of_provider(struct pool *pool, const struct provider_record *record, bool used)
+struct facts facts_of_provider(struct pool *pool, const struct provider_record *record, enum facts_usage usage)
 {
-	size_t most = 4 + record->n_inventories * (used ? 2 : 1) + record->n_aggregates + record->n_traits, n = 0;
+	size_t most = 4 + record->n_inventories * (usage == FACTS_WITH_USAGE ? 2 : 1) + record->n_aggregates + record->n_traits, n = 0;
 	struct str *lines = POOL_ARRAY(pool, struct str, most);
 
 	lines[n++] = quoted(pool, "name", record->name);
@@ -50,7 +50,7 @@ struct facts facts_of_provider(struct pool *pool, const struct provider_record *
 			STR_ARG(inventory->class), (unsigned long long)inventory->total, (unsigned long long)inventory->reserved,
 			(unsigned long long)inventory->min_unit, (unsigned long long)inventory->max_unit,
 			(unsigned long long)inventory->step_size, (double)(float)inventory->allocation_ratio);
-		if (used)
+		if (usage == FACTS_WITH_USAGE)
 			lines[n++] = str_printf(pool, "used %llu of %.*s", (unsigned long long)inventory->used,
 				STR_ARG(inventory->class));
 	}

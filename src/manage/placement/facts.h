@@ -11,8 +11,10 @@ struct facts {
 	size_t n;
 };
 
-// used: with what is used of each inventory. They live in pool.
-struct facts facts_of_provider(struct pool *pool, const struct provider_record *record, bool used);
+// How much of each inventory is used is a fact of its allocations, so records that lack them are compared without it.
+enum facts_usage { FACTS_WITHOUT_USAGE, FACTS_WITH_USAGE };
+// They live in pool.
+struct facts facts_of_provider(struct pool *pool, const struct provider_record *record, enum facts_usage usage);
 struct facts facts_of_consumer(struct pool *pool, const struct consumer_record *record);
 
 bool facts_equal(const struct facts *a, const struct facts *b);

@@ -72,10 +72,10 @@ static bool read_consumers(struct transfer *transfer, const struct consumer_reco
 
 // Reports the difference of a record there (in Placement) and here. True: there is none.
 static bool same_provider(struct transfer *transfer, const struct provider_record *there, const struct provider_record *here,
-	bool used)
+	enum facts_usage usage)
 {
 	struct pool *pool = transfer->registry->pool;
-	const struct facts a = facts_of_provider(pool, there, used), b = facts_of_provider(pool, here, used);
+	const struct facts a = facts_of_provider(pool, there, usage), b = facts_of_provider(pool, here, usage);
 
 	if (facts_equal(&a, &b))
 		return true;
@@ -146,7 +146,7 @@ static bool check_providers(struct source_pass *pass, const struct provider_reco
 		if (here == NULL) {
 			names[n_new] = list[i].name;
 			of[n_new++] = &list[i];
-		} else if (same_provider(transfer, &list[i], here, false)) {
+		} else if (same_provider(transfer, &list[i], here, FACTS_WITHOUT_USAGE)) {
 			import->there.providers++;
 		}
 	}
@@ -219,10 +219,12 @@ static bool check(struct import *import)
 
 // ---- the second pass: import
 
+enum name_kind { NAMES_OF_CLASSES, NAMES_OF_TRAITS };
+
 struct names_part {
 	const struct name *names;
 	size_t n;
-	bool traits;
+	enum name_kind kind;
 };
 
 static enum outcome make_names(struct registry *registry, void *arg)
@@ -233,17 +235,17 @@ static enum outcome make_names(struct registry *registry, void *arg)
 	for (size_t i = 0; i < part->n && outcome_commits(outcome); i++) {
 		struct resource_class class;
 
-		outcome = part->traits ? trait_put(registry, part->names[i].text)
-				       : resource_class_put(registry, part->names[i].text, &class);
+		outcome = part->kind == NAMES_OF_TRAITS ? trait_put(registry, part->names[i].text)
+							: resource_class_put(registry, part->names[i].text, &class);
 	}
 	return outcome;
 }
 
-static bool make_all_names(struct transfer *transfer, const struct name_set *set, bool traits)
+static bool make_all_names(struct transfer *transfer, const struct name_set *set, enum name_kind kind)
 {
 	for (size_t done = 0; done < set->n; done += NAMES_AT_ONCE) {
 		size_t n = set->n - done < NAMES_AT_ONCE ? set->n - done : NAMES_AT_ONCE;
-		struct names_part part = { set->names + done, n, traits };
+		struct names_part part = { set->names + done, n, kind };
 
 		if (!transfer_write(transfer, make_names, &part))
 			return false;
@@ -313,7 +315,7 @@ static bool load(struct import *import)
 	struct transfer *transfer = import->transfer;
 	struct source_pass pass = { .transfer = transfer, .providers = load_providers, .consumers = load_consumers };
 
-	return make_all_names(transfer, &import->classes, false) && make_all_names(transfer, &import->traits, true) &&
+	return make_all_names(transfer, &import->classes, NAMES_OF_CLASSES) && make_all_names(transfer, &import->traits, NAMES_OF_TRAITS) &&
 	       source_run(&pass, "importing");
 }
 
@@ -341,15 +343,15 @@ static bool verify_providers(struct source_pass *pass, const struct provider_rec
 
 		if (here == NULL)
 			transfer_problem(transfer, "provider %.*s is missing", STR_ARG(uuid_str(registry->pool, list[i].uid)));
-		else if (same_provider(transfer, &list[i], here, true)) {
-			const struct facts facts = facts_of_provider(registry->pool, here, false);
+		else if (same_provider(transfer, &list[i], here, FACTS_WITH_USAGE)) {
+			const struct facts facts = facts_of_provider(registry->pool, here, FACTS_WITHOUT_USAGE);
 			facts_add(registry->pool, &facts, import->digest.providers);
 		}
 		if (here == NULL || !is_sampled(import->n_providers++, import->total.providers))
 			continue;
 		if (!transfer_done(transfer, answers_of_provider(registry, transfer->pool, &list[i].uid, &answered)))
 			return false;
-		(void)same_provider(transfer, &list[i], &answered, true);
+		(void)same_provider(transfer, &list[i], &answered, FACTS_WITH_USAGE);
 		import->sampled++;
 	}
 	return true;
