@@ -48,14 +48,16 @@ static bool next_url_password(struct str text, size_t *from, struct str *passwor
 	return false;
 }
 
-// Does a URL in the text have a password; if masks_only, one that is the mask?
-static bool holds_url_password(struct str text, bool masks_only)
+enum sought { ANY_SECRET, MASK };
+
+// Does a URL in the text have a password, or one that is the mask?
+static bool holds_url_password(struct str text, enum sought sought)
 {
 	struct str password;
 	size_t from = 0;
 
 	while (next_url_password(text, &from, &password)) {
-		if (!masks_only || str_eq(password, STR(SECRET_MASK)))
+		if (sought == ANY_SECRET || str_eq(password, STR(SECRET_MASK)))
 			return true;
 	}
 	return false;
@@ -85,8 +87,8 @@ static bool hides_in(const struct type_rules *rules, struct str top, const struc
 
 // ---- looking
 
-// Is there a secret in this member of the body, at any depth; if masks_only, one that is a mask?
-static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
+// Is there a secret in this member of the body, at any depth, or one that is a mask?
+static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, enum sought sought)
 {
 	switch (doc_kind(value)) {
 	case DOC_NULL:
@@ -94,18 +96,18 @@ static bool holds_secret(const struct type_rules *rules, struct str top, const s
 	case DOC_NUMBER:
 		return false;
 	case DOC_STRING:
-		return hides_in(rules, top, value) && holds_url_password(doc_string(value), masks_only);
+		return hides_in(rules, top, value) && holds_url_password(doc_string(value), sought);
 	case DOC_ARRAY:
 		for (size_t i = 0; i < doc_length(value); i++) {
-			if (holds_secret(rules, top, doc_at(value, i), masks_only))
+			if (holds_secret(rules, top, doc_at(value, i), sought))
 				return true;
 		}
 		return false;
 	case DOC_OBJECT:
 		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
-			if ((!masks_only || is_mask(it.value)) && is_secret(rules, top, it.name, it.value))
+			if ((sought == ANY_SECRET || is_mask(it.value)) && is_secret(rules, top, it.name, it.value))
 				return true;
-			if (holds_secret(rules, top, it.value, masks_only))
+			if (holds_secret(rules, top, it.value, sought))
 				return true;
 		}
 		return false;
@@ -135,7 +137,7 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 			doc_push(copy, masked(pool, rules, top, doc_at(value, i)));
 		return copy;
 	default:
-		if (hides_in(rules, top, value) && holds_url_password(doc_string(value), false))
+		if (hides_in(rules, top, value) && holds_url_password(doc_string(value), ANY_SECRET))
 			return doc_new_string(pool, without_url_passwords(pool, doc_string(value)));
 		return doc_copy(pool, value);
 	}
@@ -143,7 +145,7 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 
 void secret_add_shown(struct pool *pool, const struct type_rules *rules, struct str name, const struct doc *value, struct buf *out)
 {
-	bool hides = rules != NULL && rules->is_secret != NULL && holds_secret(rules, name, value, false);
+	bool hides = rules != NULL && rules->is_secret != NULL && holds_secret(rules, name, value, ANY_SECRET);
 
 	doc_write_json(hides ? masked(pool, rules, name, value) : value, out);
 }
@@ -159,7 +161,7 @@ struct str secret_shown_text(struct pool *pool, const struct type_rules *rules, 
 		return body;
 	for (struct doc_iter it = doc_iter(tree); doc_next(&it);) {
 		// Names of members that hold secrets are the type's own, and need no escapes.
-		if (!holds_secret(rules, it.name, it.value, false) || !json_members_find(&members, it.name, &text))
+		if (!holds_secret(rules, it.name, it.value, ANY_SECRET) || !json_members_find(&members, it.name, &text))
 			continue;
 		size_t at = (size_t)(text.p - body.p);
 		buf_add(&shown, str_part(body, copied, at));
@@ -241,7 +243,7 @@ static enum outcome restored_array(struct draft *draft, struct str top, const st
 	*result = doc_new_array(pool);
 	for (size_t i = 0; i < doc_length(value); i++) {
 		const struct doc *item = doc_at(value, i);
-		bool has_masks = holds_secret(rules, top, item, true);
+		bool has_masks = holds_secret(rules, top, item, MASK);
 		if (has_masks && !(comparable && doc_equal(item, masked(pool, rules, top, doc_at(was, i)))))
 			return fail_masked(draft, top);
 		doc_push(*result, doc_copy(pool, has_masks ? doc_at(was, i) : item));
@@ -255,7 +257,7 @@ static enum outcome restored_text(struct draft *draft, struct str top, const str
 {
 	const struct type_rules *rules = draft->address->type->rules;
 	struct pool *pool = draft->registry->pool;
-	bool has_masks = hides_in(rules, top, value) && holds_url_password(doc_string(value), true);
+	bool has_masks = hides_in(rules, top, value) && holds_url_password(doc_string(value), MASK);
 
 	if (has_masks && !(was != NULL && doc_equal(value, masked(pool, rules, top, was))))
 		return fail_masked(draft, top);
@@ -287,7 +289,7 @@ enum outcome secret_restore(struct draft *draft)
 	for (struct doc_iter it = doc_iter(draft->body); outcome == OUTCOME_OK && doc_next(&it);) {
 		const struct doc *was = NULL;
 		struct doc *member = NULL;
-		if (!holds_secret(rules, it.name, it.value, true))
+		if (!holds_secret(rules, it.name, it.value, MASK))
 			continue;
 		if (draft->before != NULL)
 			doc_get(draft->before, it.name, &was);

@@ -67,15 +67,15 @@ static struct names names_known(struct pool *pool, const struct db_rows *rows)
 	return names;
 }
 
-// The names of a that are in b, or, if !in_b, that are not in b.
-static struct names names_filter(struct pool *pool, struct names a, struct names b, bool in_b)
+// The names of a that are not in b.
+static struct names names_without(struct pool *pool, struct names a, struct names b)
 {
 	struct names result = { .at = POOL_ARRAY(pool, struct str, a.n) };
 
 	for (size_t i = 0, k = 0; i < a.n; i++) {
 		while (k < b.n && str_cmp(b.at[k], a.at[i]) < 0)
 			k++;
-		if ((k < b.n && str_eq(b.at[k], a.at[i])) == in_b)
+		if (k == b.n || !str_eq(b.at[k], a.at[i]))
 			result.at[result.n++] = a.at[i];
 	}
 	return result;
@@ -146,17 +146,17 @@ static enum outcome plan(struct registry *registry, const struct trait_edit *edi
 		difference->next = names_both(pool, current, given);
 		break;
 	case TRAITS_REMOVE:
-		absent = names_filter(pool, given, current, false);
+		absent = names_without(pool, given, current);
 		if (absent.n > 0)
 			return fail_absent(registry, absent);
-		difference->next = names_filter(pool, current, given, false);
+		difference->next = names_without(pool, current, given);
 		break;
 	case TRAITS_CLEAR:
 		difference->next = (struct names){ .n = 0 };
 		break;
 	}
-	difference->added = names_filter(pool, difference->next, current, false);
-	difference->removed = names_filter(pool, current, difference->next, false);
+	difference->added = names_without(pool, difference->next, current);
+	difference->removed = names_without(pool, current, difference->next);
 	if (edit->most > 0 && difference->next.n > edit->most && difference->added.n > 0)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "it would have %zu traits, and may have %zu at most",
 			difference->next.n, edit->most);
@@ -245,7 +245,7 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 		db_txn_again(registry->db); // another transaction created one meanwhile
 		return OUTCOME_UNAVAILABLE;
 	}
-	struct names missing = names_filter(pool, added, names_known(pool, &rows), false);
+	struct names missing = names_without(pool, added, names_known(pool, &rows));
 	struct names unknown = { .at = POOL_ARRAY(pool, struct str, missing.n) };
 	for (size_t i = 0; i < missing.n; i++) {
 		if (!edit->makes_custom || !trait_is_custom(missing.at[i]))
