@@ -7,6 +7,9 @@
 
 struct buf;
 
+// The last second that RFC 3339 and the database can have: 9999-12-31T23:59:59Z.
+#define CLOCK_LAST_US INT64_C(253402300799000000)
+
 // Wall clock, microseconds since the epoch.
 int64_t clock_now_us(void);
 // Monotonic clock, microseconds; only differences mean something.

@@ -69,7 +69,7 @@ enum outcome address_read(struct call *call, struct address *address)
 	return make_address(call, call_param(call, "plural"), call_param(call, "namespace"), call_param(call, "name"), address);
 }
 
-enum outcome address_read_path(struct call *call, struct str path, struct address *address)
+bool address_split_path(struct str path, struct str *plural, struct str *space, struct str *name)
 {
 	struct str parts[4], rest = path;
 	size_t n = 0;
@@ -78,9 +78,20 @@ enum outcome address_read_path(struct call *call, struct str path, struct addres
 	while (n < COUNT_OF(parts) && str_split(&rest, '/', &parts[n]))
 		good = parts[n++].n > 0 && good;
 	if (!good || rest.n > 0 || (n != 2 && n != 4) || (n == 4 && !str_eq(parts[0], STR("namespaces"))))
-		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it");
-	return make_address(call, parts[n - 2], n == 4 ? parts[1] : STR_NONE, parts[n - 1], address);
+		return false;
+	*plural = parts[n - 2];
+	*space = n == 4 ? parts[1] : STR_NONE;
+	*name = parts[n - 1];
+	return true;
+}
+
+enum outcome address_read_path(struct call *call, struct str path, struct address *address)
+{
+	struct str plural, space, name;
+
+	if (!address_split_path(path, &plural, &space, &name))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, ADDRESS_PATH_FORM);
+	return make_address(call, plural, space, name, address);
 }
 
 static void add_part(struct buf *path, struct str part)

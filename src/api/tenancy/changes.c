@@ -79,23 +79,15 @@ static void read_type(struct str text, struct change_query *query)
 // Reads a uid, or what the log has as "resource": "persistentvolumes/disk1", "namespaces/default/configmaps/web".
 static bool read_resource(struct str text, struct change_query *query)
 {
-	struct str parts[4], rest = text;
-	size_t n = 0;
+	struct str plural, space;
 
 	query->has_uid = uuid_parse(text, &query->uid);
 	if (query->has_uid)
 		return true;
-	while (n < COUNT_OF(parts) && str_split(&rest, '/', &parts[n]))
-		n++;
-	if (rest.n > 0 || (n != 2 && n != 4) || (n == 4 && !str_eq(parts[0], STR("namespaces"))))
+	if (!address_split_path(text, &plural, &space, &query->name))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (parts[i].n == 0)
-			return false;
-	}
-	query->space = n == 4 ? parts[1] : STR("");
-	query->name = parts[n - 1];
-	read_type(parts[n - 2], query);
+	query->space = space.p != NULL ? space : STR("");
+	read_type(plural, query);
 	return true;
 }
 
@@ -137,8 +129,7 @@ static enum outcome read_conditions(struct call *call, struct change_query *quer
 	if (type.p != NULL)
 		read_type(type, query);
 	if (resource.p != NULL && !read_resource(resource, query))
-		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it");
+		return call_fail(call, OUTCOME_BAD_PARAMETER, ADDRESS_PATH_FORM);
 	return OUTCOME_OK;
 }
 

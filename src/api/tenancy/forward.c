@@ -10,9 +10,6 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/forward.h"
 
-// The last time that the database can store.
-#define LAST_US INT64_C(253402300799000000)
-
 static struct doc *forward_doc(struct call *call, const struct forward *forward)
 {
 	struct pool *pool = call->pool;
@@ -90,7 +87,7 @@ static enum outcome read_expiry(struct call *call, int64_t *us)
 	*us = 0;
 	if (outcome != OUTCOME_OK || !doc_get(body, STR("expires_at"), &member))
 		return outcome;
-	if (!clock_parse_rfc3339(doc_string(member), us) || *us <= call->registry->now_us || *us > LAST_US)
+	if (!clock_parse_rfc3339(doc_string(member), us) || *us <= call->registry->now_us || *us > CLOCK_LAST_US)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"expires_at must be a time in the future, such as 2030-11-21T05:24:00Z; without it the forward lasts as long as the "
 			"resource is stored; DELETE ends it now");

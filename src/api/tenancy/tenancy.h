@@ -58,8 +58,13 @@ enum outcome address_read(struct call *call, struct address *address);
 // The same of a resource of the tenant that a text names as the change log does: "persistentvolumes/disk1",
 // "namespaces/default/configmaps/web". OUTCOME_BAD_PARAMETER: it has another form.
 enum outcome address_read_path(struct call *call, struct str path, struct address *address);
+// Splits such a text. space: p NULL if it has no namespace. False: it has another form.
+bool address_split_path(struct str path, struct str *plural, struct str *space, struct str *name);
+// What to say then.
+#define ADDRESS_PATH_FORM "resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it"
 // The path of a resource, "/v2.0/t/namespaces/default/configmaps/c1", with each part encoded.
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
+// That of a tenant, "/v2.0/t".
 struct str tenant_path(struct call *call, struct str tenant);
 // Appends "&NAME=VALUE" for each of these parameters that the request has.
 void tenancy_keep_params(const struct call *call, const char *const *names, size_t n, struct buf *url);

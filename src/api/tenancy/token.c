@@ -13,9 +13,6 @@
 #include "registry/core/failure.h"
 #include "registry/tenant/tenant.h"
 
-// The last time that the database can store.
-#define LAST_US INT64_C(253402300799000000)
-
 static struct token_holder holder_of(const struct call *call, const struct tenant *tenant)
 {
 	if (call->realm.kind == REALM_SYSTEM)
@@ -144,7 +141,7 @@ static enum outcome read_token(struct call *call, struct token_info *info)
 	if (doc_get(body, STR("description"), &member))
 		info->description = doc_string(member);
 	if (doc_get(body, STR("expires_at"), &member) && (!clock_parse_rfc3339(doc_string(member), &info->expires_us) ||
-		info->expires_us <= call->registry->now_us || info->expires_us > LAST_US))
+		info->expires_us <= call->registry->now_us || info->expires_us > CLOCK_LAST_US))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"expires_at must be a time in the future, such as 2030-11-21T05:24:00Z; without it the token lasts until it "
 			"is revoked");

@@ -16,7 +16,6 @@
 
 enum { DEFAULT_DAYS = 30, TEXT_MAX = 4 * REGISTRY_MAX_ID };
 static const int64_t day_us = INT64_C(86400000000);
-static const int64_t latest_us = INT64_C(253402300799000000); // in the year 9999
 
 // ---- the document
 
@@ -48,7 +47,7 @@ static enum outcome read_time(struct call *call, const char *name, int64_t *us)
 {
 	struct str text = call_param(call, name);
 
-	if (text.p == NULL || (clock_parse_rfc3339(text, us) && *us >= 0 && *us <= latest_us))
+	if (text.p == NULL || (clock_parse_rfc3339(text, us) && *us >= 0 && *us <= CLOCK_LAST_US))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a time from 1970 on, such as " EXAMPLE, name);
 }

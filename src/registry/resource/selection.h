@@ -4,6 +4,7 @@
 #ifndef TENURE_REGISTRY_RESOURCE_SELECTION_H
 #define TENURE_REGISTRY_RESOURCE_SELECTION_H
 
+#include "base/clock.h"
 #include "registry/core/model.h"
 
 // LOOKED_AT: how many entries of an index a page looks at; what is deleted counts. READ: how many documents it reads for .wants.
@@ -19,7 +20,7 @@ enum selection_order {
 struct time_span {
 	int64_t since_us, before_us;
 };
-#define TIME_SPAN_ANY ((struct time_span){ INT64_C(0), INT64_C(253402300799000000) })
+#define TIME_SPAN_ANY ((struct time_span){ INT64_C(0), CLOCK_LAST_US })
 
 // A place in the order of creation or change, as a marker: "17", "1795670694123456.17". selection_place_read(): false: it is none.
 struct str selection_place(struct pool *pool, enum selection_order order, int64_t at_us, uint64_t id);

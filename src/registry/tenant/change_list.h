@@ -3,6 +3,7 @@
 #ifndef TENURE_REGISTRY_TENANT_CHANGE_LIST_H
 #define TENURE_REGISTRY_TENANT_CHANGE_LIST_H
 
+#include "base/clock.h"
 #include "registry/core/model.h"
 
 // A call with a filter looks at so many changes at most, however few of them it finds.
@@ -41,7 +42,7 @@ struct change_query {
 };
 // The times if none are asked for: those of the year 1970 and of 9999.
 #define CHANGES_SINCE INT64_C(0)
-#define CHANGES_UNTIL INT64_C(253402300799000000)
+#define CHANGES_UNTIL CLOCK_LAST_US
 
 struct change_page {
 	struct change *list;
