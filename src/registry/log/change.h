@@ -16,20 +16,20 @@
 extern const struct db_log change_log;
 
 // All etags here are the stored ones (64 bytes, NULL for none). Readers of the log derive from them what clients saw.
-
+//
 // Each row also has the bytes of the resource's content before and after the change, as its tenant's usage counts them
 // (sql/schema/020-usage.sql): 0 for what does not exist, is deleted, or is not counted.
 
 // Each function returns one member of a batch: the INSERT of one change row. Its values live in registry->pool. verb is the
-// name of the change in the log ("created", "deleted", …); an etag that is NULL says that there was, or is, no resource. A resource with id 0 is the one that an earlier member of the same
-// batch inserts.
+// name of the change in the log ("created", "deleted", …); an etag that is NULL says that there was, or is, no resource. A
+// resource with id 0 is the one that an earlier member of the same batch inserts.
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
 // A change of content, verb "updated". The row also gets the fields that differ, and labels and selectable fields from before.
 struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after);
-// The same if the caller already knows the fields that differ: a JSON array as fields_of_resource() returns it.
+// The same if the caller already knows the fields that differ: a JSON array as changed_fields_of_resource() returns it.
 struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields);
 // The same if the change is in another table (inventories, aggregates, …): field is the JSON Pointer that stands for it.

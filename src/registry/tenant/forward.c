@@ -39,7 +39,6 @@ enum outcome forward_list(struct registry *registry, struct str tenant, const st
 	struct db_rows rows;
 	enum outcome outcome = tenant_get(registry, tenant, &owner);
 
-	assert(limit > 0);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_forward_list in = {

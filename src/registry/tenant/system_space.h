@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The system space: the operator's own tenant TENANT_SYSTEM (tenant.h) with its namespace "default". `tenure-manage db init`,
 // `db upgrade` and `db reset` create it, and so does the first start of a service.
-#ifndef TENURE_REGISTRY_SYSTEM_SPACE_H
-#define TENURE_REGISTRY_SYSTEM_SPACE_H
+#ifndef TENURE_REGISTRY_TENANT_SYSTEM_SPACE_H
+#define TENURE_REGISTRY_TENANT_SYSTEM_SPACE_H
 
 #include "registry/core/context.h"
 

@@ -88,11 +88,11 @@ enum outcome webhook_check_url(struct registry *registry, struct str url)
 static enum outcome check_filter_text(struct registry *registry, struct str member, struct str text)
 {
 	static const char *const verbs[] = { "created", "updated", "deleted", "recovered", "moved", "purged" };
-	bool is_verb = !str_eq(member, STR("verbs"));
+	bool is_allowed = !str_eq(member, STR("verbs"));
 
-	for (size_t i = 0; i < COUNT_OF(verbs) && !is_verb; i++)
-		is_verb = str_eq_c(text, verbs[i]);
-	if (!is_verb)
+	for (size_t i = 0; i < COUNT_OF(verbs) && !is_allowed; i++)
+		is_allowed = str_eq_c(text, verbs[i]);
+	if (!is_allowed)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"verbs may name created, updated, deleted, recovered, moved and purged; \"%.*s\" is none of them",
 			(int)(text.n < 80 ? text.n : 80), text.p);
@@ -194,7 +194,8 @@ static enum outcome owner_id(struct registry *registry, struct str name, uint64_
 	if (name.p == NULL)
 		return OUTCOME_OK;
 	outcome = tenant_get(registry, name, &tenant);
-	*id = tenant.id;
+	if (outcome == OUTCOME_OK)
+		*id = tenant.id;
 	return outcome;
 }
 
@@ -243,7 +244,7 @@ enum outcome webhook_list(struct registry *registry, struct str tenant, struct s
 
 // ---- writing
 
-// Locks the owner: the tenant, or for operators' webhooks the system's. Then announces a change, which locks the lease's row.
+// Locks the owner's row: the tenant's, or for operators' webhooks that of the tenant "system". *id: by which rows name the owner.
 static enum outcome lock_owner(struct registry *registry, struct str name, struct tenant *tenant, uint64_t *id)
 {
 	enum outcome outcome = tenant_lock(registry, name.p != NULL ? name : STR(TENANT_SYSTEM), tenant);
@@ -256,6 +257,7 @@ static enum outcome lock_owner(struct registry *registry, struct str name, struc
 	return OUTCOME_OK;
 }
 
+// Tells the process that sends that a webhook changes, which locks the row of the lease.
 static enum outcome announce(struct registry *registry)
 {
 	enum db_result result = sql_webhook_edited_run(registry->db, registry->pool, NULL);
@@ -358,7 +360,7 @@ static bool same_content(const struct webhook_content *a, const struct webhook_c
 	return str_eq(a->url, b->url) && str_eq(a->description, b->description) && str_eq(a->filters, b->filters) && a->paused == b->paused;
 }
 
-// Whether anything was written is in *changed.
+// Makes this its content and, if it was disabled, enables it again. *changed: anything was written.
 static enum outcome replace(struct registry *registry, const struct webhook_content *content, struct webhook *webhook, bool *changed)
 {
 	*changed = !same_content(content, &webhook->content) || webhook->disabled_us != 0;
