@@ -11,6 +11,7 @@ use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Tool;
 
@@ -23,24 +24,16 @@ $admin->post('/api/v1/tenants', json => { metadata => { name => $_, annotations 
 my $op  = Tenure::Tool->new(url => $url, token => 'admin');
 my $ann = Tenure::Tool->new(url => $url, token => 'ann:acme', tenant => 'acme');
 
-sub definition {
-    my ($plural, %spec) = @_;
-    return { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => 'Namespaced',
-        names => { plural => $plural, kind => ucfirst $plural =~ s/s\z//r },
-        versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(), schema => { openAPIV3Schema =>
-            { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true() } } }], %spec } };
-}
-
 sub csv {
     my ($tool, @words) = @_;
     my (undef, @rows) = split /\n/, $tool->ends(0, @words, '--format', 'csv')->{out};
     return join ' ', @rows;
 }
 
-$admin->post($crds, json => definition('gears', applicableRange => ['tier=gold']))->is_status(201, 'a shared type');
+$admin->post($crds, json => definition_of('gears', applicableRange => ['tier=gold']))->is_status(201, 'a shared type');
 $instance->combined('ann:acme')->post('/apis/example.com/v1/namespaces/default/gears', json => { metadata => { name => $_ } })->is_status(201, $_) for qw(a b);
 my $file = File::Temp->new;
-print {$file} JSON::PP->new->encode(definition('gears'));
+print {$file} JSON::PP->new->encode(definition_of('gears'));
 close $file;
 my $changes = $instance->change_count;
 

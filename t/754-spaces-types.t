@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 my $instance = Tenure::Instance->start(combined => 1);
@@ -22,15 +23,7 @@ my $forced   = { 'arktos.futurewei.com/crd-sharing-policy' => 'forced' };
 sub definition {
     my ($plural, $kind, $size, %more) = @_;
     my $schema = { type => 'object', properties => { spec => { type => 'object', properties => { size => { type => $size } } } } };
-    return {
-        apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition',
-        metadata => { name => "$plural.example.com", %{ delete $more{metadata} // {} } },
-        spec => {
-            group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => $kind },
-            versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
-                schema => { openAPIV3Schema => $schema }, subresources => { status => {} } }], %more,
-        },
-    };
+    return definition_of($plural, kind => $kind, schema => $schema, version => { subresources => { status => {} } }, %more);
 }
 
 sub object {

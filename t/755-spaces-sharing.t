@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 my $instance = Tenure::Instance->start(combined => 1);
@@ -23,13 +24,9 @@ my $acme = $instance->combined('alice:acme');
 # A definition that takes one value of spec.by: whose it is can be told from what is taken.
 sub definition {
     my ($plural, $by, %more) = @_;
-    my $kind = ucfirst $plural =~ s/s\z//r;
-    return { metadata => { name => "$plural.example.com", labels => $more{labels} // {} },
-        spec => { group => 'example.com', scope => $more{scope} // 'Namespaced',
-            names => { plural => $plural, kind => $kind }, defined $more{range} ? (applicableRange => $more{range}) : (),
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
-                schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object',
-                    properties => { by => { type => 'string', enum => [$by] } } } } } } }] } };
+    my $schema = { type => 'object', properties => { spec => { type => 'object', properties => { by => { type => 'string', enum => [$by] } } } } };
+    return definition_of($plural, schema => $schema, metadata => { labels => $more{labels} // {} }, scope => $more{scope} // 'Namespaced',
+        defined $more{range} ? (applicableRange => $more{range}) : ());
 }
 
 # Whose definition takes an object of the tenant's: "own", "shared" or "none".

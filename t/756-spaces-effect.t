@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 my $instance = Tenure::Instance->start(combined => 1);
@@ -18,14 +19,6 @@ my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 $admin->post('/api/v1/tenants', json => { metadata => { name => $_, annotations => { tier => 'gold' } } })->is_status(201, $_) for qw(acme globex);
 $admin->post('/api/v1/tenants', json => { metadata => { name => 'initech' } })->is_status(201, 'initech');
 my %of = map { $_ => $instance->combined("ann:$_") } qw(acme globex initech);
-
-sub definition {
-    my ($plural, %spec) = @_;
-    return { apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" },
-        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => ucfirst $plural =~ s/s\z//r },
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
-                schema => { openAPIV3Schema => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true() } } }], %spec } };
-}
 
 sub put {
     my ($client, $plural, @names) = @_;
@@ -49,10 +42,10 @@ sub named {
 my $crd    = sub { named('CustomResourceDefinition', @_) };
 my $policy = sub { named('Tenant', $_[0], spec => { multiTenancyCRDPolicy => $_[1] }) };
 
-$admin->post($crds, json => definition('gears', applicableRange => ['tier=gold']))->is_status(201, 'shared with two');
+$admin->post($crds, json => definition_of('gears', applicableRange => ['tier=gold']))->is_status(201, 'shared with two');
 put($of{acme}, 'gears', 'a', 'b');
 put($of{globex}, 'gears', 'c');
-$of{globex}->post($crds, json => definition('gears'))->is_status(201, 'and one has its own');
+$of{globex}->post($crds, json => definition_of('gears'))->is_status(201, 'and one has its own');
 my $changes = $instance->change_count;
 
 subtest 'of a definition of the system\'s' => sub {
@@ -65,16 +58,16 @@ subtest 'of a definition of the system\'s' => sub {
     is_deeply [effects($admin, 'system', patch => named('CustomResourceDefinition', 'gears.example.com',
         metadata => { name => 'gears.example.com', labels => { 'arktos.futurewei.com/crd-sharing-policy' => 'forced' } }, spec => { applicableRange => undef }))],
         ['globex gears.example.com globex>system 1', 'initech gears.example.com none>system 0'], 'forced';
-    is_deeply [effects($admin, 'system', create => definition('wheels', applicableRange => ['*']))],
+    is_deeply [effects($admin, 'system', create => definition_of('wheels', applicableRange => ['*']))],
         [(map { "$_ wheels.example.com none>system 0" } qw(acme globex initech system))], 'a new one';
-    is_deeply [effects($admin, 'system', replace => definition('gears', applicableRange => ['tier=gold', 'tier=x']))], [], 'nobody notices';
+    is_deeply [effects($admin, 'system', replace => definition_of('gears', applicableRange => ['tier=gold', 'tier=x']))], [], 'nobody notices';
 };
 
 subtest 'pages' => sub {
     my ($marker, @all) = ('');
     for (1 .. 9) {
         my $answer = $admin->post("/spaces/system/effect?limit=1&continue=$marker",
-            json => { operation => 'create', object => definition('wheels', applicableRange => ['*']) })->json;
+            json => { operation => 'create', object => definition_of('wheels', applicableRange => ['*']) })->json;
         push @all, map { $_->{tenant} } @{ $answer->{effects} };
         $marker = $answer->{continue} // last;
     }
@@ -84,8 +77,8 @@ subtest 'pages' => sub {
 subtest 'of a tenant\'s own' => sub {
     is_deeply [effects($of{globex}, 'globex', delete => $crd->('gears.example.com'))],
         ['globex gears.example.com globex>system 1'], 'the shared one answers';
-    is_deeply [effects($of{acme}, 'acme', create => definition('gears'))], ['acme gears.example.com system>acme 2'], 'overridden';
-    is_deeply [effects($admin, 'acme', create => definition('gears'))], ['acme gears.example.com system>acme 2'], 'the operator may ask';
+    is_deeply [effects($of{acme}, 'acme', create => definition_of('gears'))], ['acme gears.example.com system>acme 2'], 'overridden';
+    is_deeply [effects($admin, 'acme', create => definition_of('gears'))], ['acme gears.example.com system>acme 2'], 'the operator may ask';
     is_deeply [effects($of{acme}, 'acme', patch => $policy->('acme', 'NeverUseSystemCRDUnlessForced'))],
         ['acme gears.example.com system>none 2'], 'a policy';
     is_deeply [effects($of{globex}, 'globex', patch => $policy->('globex', 'SystemCRDFirst'))],
@@ -104,19 +97,19 @@ subtest 'what is refused' => sub {
     $refused->($of{acme}, 'globex', { operation => 'delete', object => $crd->('gears.example.com') }, 403, qr/./, 'another tenant');
     $refused->($of{acme}, 'nowhere', { operation => 'delete', object => $crd->('gears.example.com') }, 403, qr/./, 'as one that is not there');
     $refused->($of{acme}, 'system', { operation => 'delete', object => $crd->('gears.example.com') }, 403, qr/./, 'the system\'s');
-    $refused->($instance->combined('rita:acme:member'), 'acme', { operation => 'create', object => definition('x') }, 403, qr/role/, 'the role');
+    $refused->($instance->combined('rita:acme:member'), 'acme', { operation => 'create', object => definition_of('x') }, 403, qr/role/, 'the role');
     $refused->($of{acme}, 'acme', { operation => 'patch', object => { kind => 'Tenant', metadata => { name => 'acme', annotations => { tier => 'tin' } } } },
         403, qr/multiTenancyCRDPolicy/, 'what a tenant may not change');
     $refused->($of{acme}, 'acme', { operation => 'patch', object => $policy->('acme', 'Whatever') }, 400, qr/LocalCRDFirst/, 'no policy');
     $refused->($of{acme}, 'acme', { operation => 'patch', object => $policy->('globex', 'SystemCRDFirst') }, 400, qr/"acme"/, 'another\'s object');
     $refused->($of{acme}, 'acme', { operation => 'delete', object => $policy->('acme', 'SystemCRDFirst') }, 400, qr/replace/, 'deleting it');
     $refused->($of{acme}, 'acme', { operation => 'delete', object => $crd->('none.example.com') }, 404, qr/not found/, 'what is not there');
-    $refused->($of{globex}, 'globex', { operation => 'create', object => definition('gears') }, 409, qr/already exists/, 'what is there');
-    $refused->($of{acme}, 'acme', { operation => 'create', object => definition('gears', scope => 'Wide') }, 422, qr/scope/, 'what is not valid');
-    $refused->($of{acme}, 'acme', { operation => 'make', object => definition('gears') }, 400, qr/create/, 'no operation');
+    $refused->($of{globex}, 'globex', { operation => 'create', object => definition_of('gears') }, 409, qr/already exists/, 'what is there');
+    $refused->($of{acme}, 'acme', { operation => 'create', object => definition_of('gears', scope => 'Wide') }, 422, qr/scope/, 'what is not valid');
+    $refused->($of{acme}, 'acme', { operation => 'make', object => definition_of('gears') }, 400, qr/create/, 'no operation');
     $refused->($of{acme}, 'acme', { operation => 'create', object => named('Pod', 'p') }, 400, qr/Tenant/, 'no such kind');
     $refused->($of{acme}, 'acme', $_, 400, qr/operation/, 'no change') for [], {}, { operation => 'patch', object => 1 };
-    $refused->($of{acme}, 'acme', { operation => 'create', object => { %{ definition('x') }, apiVersion => 'v9' } }, 400, qr/apiVersion/, 'no version');
+    $refused->($of{acme}, 'acme', { operation => 'create', object => { %{ definition_of('x') }, apiVersion => 'v9' } }, 400, qr/apiVersion/, 'no version');
     $refused->($of{acme}, 'acme', { operation => 'create', object => { kind => 'CustomResourceDefinition' } }, 400, qr/name/, 'no name');
 };
 

@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Parallel;
 
@@ -24,15 +25,8 @@ my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 sub definition {
     my ($plural, $scope, @range) = @_;
     my $spec = { type => 'object', properties => { size => { type => 'integer', default => 1 } } };
-    return {
-        apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" },
-        spec => {
-            group => 'example.com', scope => $scope, names => { plural => $plural, kind => ucfirst $plural },
-            versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
-                schema => { openAPIV3Schema => { type => 'object', properties => { spec => $spec } } } }],
-            @range ? (applicableRange => \@range) : (),
-        },
-    };
+    return definition_of($plural, kind => ucfirst $plural, schema => { type => 'object', properties => { spec => $spec } }, scope => $scope,
+        @range ? (applicableRange => \@range) : ());
 }
 
 # What the server may answer to each thing that is done here; the type may be there, or not, or of the other scope:

@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
@@ -44,11 +45,8 @@ sub make { my ($name, %more) = @_; return $acme->post($cms, json => { metadata =
 
 sub definition {
     my (%more) = @_;
-    return { metadata => { name => 'widgets.example.com' },
-        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => 'widgets', kind => 'Widget' }, %more,
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
-                schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object',
-                    properties => { size => { type => 'integer' } } } } } } }] } };
+    my $spec = { type => 'object', properties => { size => { type => 'integer' } } };
+    return definition_of('widgets', schema => { type => 'object', properties => { spec => $spec } }, %more);
 }
 sub widget { my ($name) = @_; return { metadata => { name => $name }, spec => { size => 1 } } }
 

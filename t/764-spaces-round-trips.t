@@ -13,6 +13,7 @@ use List::Util qw(min);
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::Definition qw(definition_of);
 use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::RoundTrips;
@@ -44,11 +45,8 @@ my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 sub definition {
     my ($plural, $kind, %more) = @_;
-    my $schema = { type => 'object', properties => { data => { type => 'object',
-        properties => { n => { type => 'string', maxLength => 20 } } } } };
-    return { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => 'Namespaced',
-        names => { plural => $plural, kind => $kind }, versions => [{ name => 'v1', served => JSON::PP::true,
-        storage => JSON::PP::true, schema => { openAPIV3Schema => $schema } }], %more } };
+    my $data = { type => 'object', properties => { n => { type => 'string', maxLength => 20 } } };
+    return definition_of($plural, kind => $kind, schema => { type => 'object', properties => { data => $data } }, %more);
 }
 
 made('service', $crds, definition('widgets', 'Widget'));

@@ -12,6 +12,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Parallel;
 
@@ -21,18 +22,7 @@ my $instance = Tenure::Instance->start(combined => 1, workers => 6);
 my $admin    = $instance->combined('admin');
 my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-sub definition {
-    my ($plural, @range) = @_;
-    return {
-        apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" },
-        spec => {
-            group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => ucfirst $plural },
-            versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
-                schema => { openAPIV3Schema => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true } } }],
-            @range ? (applicableRange => \@range) : (),
-        },
-    };
-}
+sub definition { my ($plural, @range) = @_; return definition_of($plural, kind => ucfirst $plural, @range ? (applicableRange => \@range) : ()) }
 
 # n clients, each doing its work->(n) again and again; what was answered how often, by "what status".
 sub race {

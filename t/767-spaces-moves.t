@@ -12,6 +12,7 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Metal qw(is_fault);
 
@@ -31,14 +32,7 @@ sub tenant {
     return $name;
 }
 
-sub definition {
-    my ($plural, %more) = @_;
-    my $kind = delete $more{kind} // ucfirst $plural =~ s/s\z//r;
-    return { metadata => { name => "$plural.example.com", labels => delete $more{labels} // {} },
-        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => $kind, %{ delete $more{names} // {} } },
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(), schema => { openAPIV3Schema =>
-                { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true() } } }], %more } };
-}
+sub definition { my ($plural, %more) = @_; return definition_of($plural, metadata => { labels => delete $more{labels} // {} }, %more) }
 
 # tenant 'system': the operator's own.
 sub define {

@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Watch qw(told);
 
@@ -27,10 +28,8 @@ sub named { my ($kind, $name) = @_; return { apiVersion => 'v1', kind => $kind, 
 # By what a definition takes of spec.by it can be told whose it is.
 sub definition {
     my ($plural, $by, %more) = @_;
-    return { metadata => { name => "$plural.example.com", labels => delete $more{labels} // {} },
-        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => ucfirst $plural =~ s/s\z//r },
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(), schema => { openAPIV3Schema =>
-                { type => 'object', properties => { spec => { type => 'object', properties => { by => { type => 'string', enum => [$by] } } } } } } }], %more } };
+    my $schema = { type => 'object', properties => { spec => { type => 'object', properties => { by => { type => 'string', enum => [$by] } } } } };
+    return definition_of($plural, schema => $schema, metadata => { labels => delete $more{labels} // {} }, %more);
 }
 
 sub volume { return { %{ named('PersistentVolume', $_[0]) }, spec => { accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' } } } }

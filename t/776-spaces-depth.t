@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 my $instance = Tenure::Instance->start(combined => 1);
@@ -56,9 +57,7 @@ sub definition {
     my ($plural, $depth, %spec) = @_;
     my $schema = { type => 'string' };
     $schema = { type => 'object', properties => { d => $schema } } for 1 .. $depth;
-    return { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => 'Namespaced',
-        names => { plural => $plural, kind => ucfirst $plural }, versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
-            schema => { openAPIV3Schema => $schema } }], %spec } };
+    return definition_of($plural, kind => ucfirst $plural, schema => $schema, %spec);
 }
 
 subtest 'a definition' => sub {

@@ -11,17 +11,12 @@ use lib "$FindBin::Bin/lib";
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-sub definition {
-    my ($plural) = @_;
-    return { apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" },
-        spec => { group => 'example.com', scope => 'Namespaced', applicableRange => ['*'], names => { plural => $plural, kind => ucfirst $plural },
-            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
-                schema => { openAPIV3Schema => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true() } } }] } };
-}
+sub definition { my ($plural) = @_; return definition_of($plural, kind => ucfirst $plural, applicableRange => ['*']) }
 
 sub shared_file {
     my ($instance) = @_;
