@@ -50,6 +50,8 @@ subtest 'a first time' => sub {
     my $plugin = "$root" . folder('nagiosdir') . '/check_tenure';
     like qx{'$plugin' --help}, qr/^usage: check_tenure /, 'the plugin for Nagios';
     ok -s "$root" . folder('docdir') . "/examples/$_", $_ for 'prometheus-rules.yml', 'grafana-dashboard.json';
+    ok -s "$root$data/console/index.html", 'the console';
+    is system('bash', '-c', '. "$1" && complete -p tenure >/dev/null', 'bash', "$root" . folder('completiondir') . '/tenure'), 0, 'the shell\'s completion';
     ok !-e "$root$conf/wadl/tenancy.wadl", 'but nothing that is not for editing';
 };
 
