@@ -208,17 +208,29 @@ subtest 'twelve thousand' => sub {
     is_deeply [map { content($_) } qw(small large)], \@contents, 'exactly what was moved goes back';
 };
 
-# What it keeps of each namespace that was merged is bounded; more of them are refused, and said to be.
-subtest 'too many merged namespaces' => sub {
-    my $id = $moved->header('x-request-id') =~ s/-//gr;
-    my ($space) = $instance->sql_value("SELECT id FROM types WHERE plural = 'namespaces' AND builtin");
-    my @columns = qw(request_id at actor tenant_id resource_id uid namespace revision moves);
-    my ($columns, $from) = (join(', ', @columns), join ', ', map { "c.$_" } @columns);
-    $instance->sql("INSERT INTO changes ($columns, verb, type_id, name) SELECT $from, 'deleted', $space, CONCAT('m', seq) FROM (SELECT * FROM changes WHERE request_id = UNHEX('$id') LIMIT 1) c JOIN seq_1_to_2001");
-    my $refused = undo('third', $moved);
-    $refused->is_status(409);
-    is_deeply reasons($refused), ['too-large'], 'is refused';
-    like $refused->text, qr/2000 namespaces/, '... with the limit';
+# Thousands of namespaces that both tenants have.
+subtest 'many merged namespaces' => sub {
+    for my $tenant (qw(wide deep)) {
+        $admin->make_tenant($tenant);
+        $instance->fill($tenant, 'namespaces', 2_100, name => 'm');
+    }
+    $instance->fill('wide', 'configmaps', $many, namespace => 'm7');
+    $admin->make('/v2.0/deep/namespaces/m7/configmaps/theirs');
+    my @contents = map { content($_) } qw(wide deep);
+    my $counts = counted(qw(wide deep));
+    my $move = $admin->post('/v2.0/wide/action/move?dest=deep', prefer => 'respond-async');
+    done($move, 'deep', 'are merged');
+    my $undone = undo('wide', $move);
+    done($undone, 'wide', 'all of them come back');
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, '... as they were';
+    is_deeply counted(qw(wide deep)), $counts, '... in numbers, too';
+    my $again = undo('wide', $undone);
+    done($again, 'deep', '... and are merged again');
+    $admin->make("/v2.0/wide/namespaces/$_") for qw(m5 m6);
+    is_deeply blocked(preview('wide', $again)), [map { "namespaces/$_ name-taken" } qw(m5 m6)], 'each name that is taken since';
+    $admin->delete("/v2.0/wide/namespaces/$_")->is_status(204) for qw(m5 m6);
+    done(undo('deep', $again), 'wide', 'and all is back once more');
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, '... as it was';
 };
 $instance->stop;
 done_testing;

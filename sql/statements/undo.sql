@@ -31,13 +31,13 @@ SELECT c.id FROM changes c FORCE INDEX (request) WHERE c.request_id = :request_i
 -- @statement undo_did
 -- @in request_id bytes, namespaces uint
 -- @out n uint, moved uint, deleted uint, recovered uint, merged uint, apart uint, updated uint, of_tenant uint, departed uint, first uint null,
---      last uint null, owner uint null, other_owner uint null, tenant_id uint null, other_tenant_id uint null, from_tenant_id uint null,
+--      last uint null, last_at time null, owner uint null, other_owner uint null, tenant_id uint null, other_tenant_id uint null, from_tenant_id uint null,
 --      other_from_tenant_id uint null, first_resource uint null, last_resource uint null, spaces uint, at_large uint, namespaced uint
 SELECT COUNT(*) AS n, COUNT(IF(c.verb = 'moved', 1, NULL)) AS moved, COUNT(IF(c.verb = 'deleted', 1, NULL)) AS deleted,
   COUNT(IF(c.verb = 'recovered', 1, NULL)) AS recovered, COUNT(IF(c.verb = 'deleted' AND c.type_id = :namespaces, 1, NULL)) AS merged,
   COUNT(IF(c.verb = 'recovered' AND c.type_id = :namespaces, 1, NULL)) AS apart,
   COUNT(IF(c.verb = 'updated' AND c.fields IN ('["/metadata/deletionTimestamp"]', '["/status/conditions"]'), 1, NULL)) AS updated,
-  COUNT(IF(c.resource_id IS NULL, 1, NULL)) AS of_tenant, COUNT(c.from_tenant_id) AS departed, MIN(c.id) AS first, MAX(c.id) AS last,
+  COUNT(IF(c.resource_id IS NULL, 1, NULL)) AS of_tenant, COUNT(c.from_tenant_id) AS departed, MIN(c.id) AS first, MAX(c.id) AS last, MAX(c.at) AS last_at,
   MIN(c.tenant_id) AS owner, MAX(c.tenant_id) AS other_owner,
   MIN(IF(c.verb = 'moved', c.tenant_id, NULL)) AS tenant_id, MAX(IF(c.verb = 'moved', c.tenant_id, NULL)) AS other_tenant_id,
   MIN(c.from_tenant_id) AS from_tenant_id, MAX(c.from_tenant_id) AS other_from_tenant_id,
@@ -105,16 +105,18 @@ EXCEPT
 (SELECT s.name FROM changes s FORCE INDEX (request) WHERE s.request_id = :request_id AND s.type_id = :namespaces)
 LIMIT 1;
 
--- The namespaces that a move deleted, as it merged them; their present state; and which other one has their address now.
+-- The namespaces that a move deleted, as it merged them, and that are no longer as it left them, or whose address another one has now.
+-- last: the last change of the move.
 -- @statement undo_merged
--- @in request_id bytes, namespaces uint, limit uint
--- @out tenant_id uint, name text null, uid bytes, owner_id uint null, changed uint null, taken uint null
-SELECT c.tenant_id, c.name, c.uid, r.tenant_id AS owner_id, r.changed, n.id AS taken
+-- @in request_id bytes, namespaces uint, last uint, limit uint
+-- @out name text null, lost uint, taken uint null
+SELECT c.name, IF(r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last, 1, 0) AS lost, n.id AS taken
 FROM changes c FORCE INDEX (request)
 LEFT JOIN resources r ON r.id = c.resource_id
 LEFT JOIN resources n ON n.tenant_id = c.tenant_id AND n.type_id = :namespaces AND n.namespace = '' AND n.name = c.name AND n.live IS NOT NULL
   AND n.id <> c.resource_id
 WHERE c.request_id = :request_id AND c.verb = 'deleted'
+  AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last OR n.id IS NOT NULL)
 ORDER BY c.id
 LIMIT :limit;
 

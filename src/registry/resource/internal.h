@@ -122,6 +122,10 @@ struct db_call resource_free_lookup_keys_call(struct registry *registry, const s
 // Describes the problem; returns OUTCOME_LOCKED.
 enum outcome resource_fail_content_locked(struct registry *registry, const struct resource *space);
 
+// Recovers the namespaces that a move merged: all that this request deleted in the tenant and that is in no namespace. The caller has moved
+// registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
+enum outcome resource_recover_at_large(struct registry *registry, struct str tenant, struct str request);
+
 // ---- looking at a recovery first (recover.c)
 
 // resource_recover(), of what that request deleted: several may have had the same uid. request: 16 bytes.

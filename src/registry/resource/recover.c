@@ -285,6 +285,23 @@ enum outcome resource_recover_deletion(struct registry *registry, const struct a
 	return recover(registry, address, uid, request, guard);
 }
 
+enum outcome resource_recover_at_large(struct registry *registry, struct str tenant, struct str request)
+{
+	struct deletion deletion = { .of = { .deletion = request, .namespace = STR("") } };
+	struct db_call call = tenant_lock_call(registry, tenant);
+	struct locked_tenant owner;
+	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &call, 1);
+
+	assert(db_txn_writes(registry->db) && request.n == sizeof(registry->request_id.b));
+	if (outcome == OUTCOME_OK)
+		outcome = locked_tenant_of(registry, tenant, &call, &owner);
+	if (outcome == OUTCOME_OK && owner.ends)
+		outcome = tenant_fail_ending(registry, tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = claim(registry, &deletion);
+	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
+}
+
 // ---- looking first
 
 static struct str path_of(struct registry *registry, uint64_t type_id, struct str space, struct str name)

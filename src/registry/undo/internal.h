@@ -135,7 +135,6 @@ struct large {
 		size_t n_sums;
 	} state; // of what the request changed, for the etag
 	// KIND_MOVED
-	struct db_rows merged; // of undo_merged
 	struct move_action action;
 	struct move_plan plan;
 	// KIND_DELETED, KIND_RECOVERED

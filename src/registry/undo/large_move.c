@@ -11,11 +11,6 @@
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 
-static const struct sql_undo_merged_row *merged_row(const struct large *large, size_t i)
-{
-	return sql_undo_merged_row(&large->merged, i);
-}
-
 // Reads the namespaces that the move merged, and notes whose names are taken by now. *lost: one is no longer as the move left it.
 static enum outcome read_merged(struct large *large, bool *lost)
 {
@@ -23,19 +18,21 @@ static enum outcome read_merged(struct large *large, bool *lost)
 	const struct sql_undo_merged in = {
 		.request_id = uuid_bytes(&undo->order->request),
 		.namespaces = type_namespaces(undo->registry)->id,
-		.limit = large->did->merged,
+		.last = large->did->last,
+		.limit = MOVE_MAX_BLOCKERS,
 	};
+	struct db_rows rows;
 
 	*lost = false;
 	if (large->did->merged == 0)
 		return OUTCOME_OK;
-	enum db_result result = sql_undo_merged_run(undo->registry->db, undo->registry->pool, &in, &large->merged);
+	enum db_result result = sql_undo_merged_run(undo->registry->db, undo->registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	for (size_t i = 0; i < large->merged.n; i++) {
-		const struct sql_undo_merged_row *row = merged_row(large, i);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_undo_merged_row *row = sql_undo_merged_row(&rows, i);
 
-		*lost = *lost || row->changed_is_null || row->owner_id != row->tenant_id || row->changed > large->did->last;
+		*lost = *lost || row->lost != 0;
 		if (!row->taken_is_null)
 			undo_block(undo, resource_path(undo->registry->pool, type_namespaces(undo->registry), STR(""), row->name), "name-taken",
 				STR("another resource has that name by now: delete or move it first"));
@@ -93,13 +90,6 @@ static enum outcome look(struct large *large, bool locked)
 
 	if (undo->plan->to.p == NULL) {
 		undo_block(undo, STR(""), "purged", STR("one of the two tenants was purged"));
-		return OUTCOME_OK;
-	}
-	if (large->did->merged > UNDO_MERGED_MAX) {
-		undo_block(undo, STR(""), "too-large",
-			str_printf(undo->registry->pool,
-				"the move merged more than %d namespaces, which would have to be brought back: move it back by another move",
-				UNDO_MERGED_MAX));
 		return OUTCOME_OK;
 	}
 	enum outcome outcome = look_at_tenants(large, locked ? MOVE_LOOK_LOCKED : MOVE_LOOK_PLAIN);
@@ -165,15 +155,16 @@ static enum outcome check_rights(struct large *large)
 
 // ---- the mover
 
-// Brings the merged namespaces back.
+// Brings the merged namespaces back, all that the move deleted.
 static enum outcome recover_merged(struct large *large)
 {
 	struct undo *undo = large->undo;
-	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; outcome == OUTCOME_OK && i < large->merged.n; i++)
-		outcome = undo_recover_merged(undo, merged_row(large, i)->name, merged_row(large, i)->uid);
-	return outcome;
+	if (large->did->merged == 0)
+		return OUTCOME_OK;
+	registry_stamp_after(undo->registry, large->did->last_at);
+	enum outcome outcome = resource_recover_at_large(undo->registry, undo->plan->to, uuid_bytes(&undo->order->request));
+	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, STR(""), outcome);
 }
 
 static enum outcome read_nothing(struct large *large)

@@ -7,10 +7,10 @@
 #include "registry/undo/former.h"
 
 // A request that changed more resources than UNDO_MAX is taken back in the background, by statements over the whole set, if it moved them, or
-// deleted or recovered one namespace or tree; if a move merged UNDO_MERGED_MAX namespaces at most, which are brought back one by one. Of other
-// large requests nothing is taken back, since each resource costs memory and processor time of the undo, which the settings request_memory
-// and request_cpu bound, and the tenants' writers wait meanwhile. Up to UNDO_SHOWN resources are shown one by one.
-enum { UNDO_MAX = 20000, UNDO_MERGED_MAX = 2000, UNDO_SHOWN = 100 };
+// deleted or recovered one namespace or tree. Of other large requests nothing is taken back, since each resource costs memory and processor time
+// of the undo, which the settings request_memory and request_cpu bound, and the tenants' writers wait meanwhile. Up to UNDO_SHOWN resources
+// are shown one by one.
+enum { UNDO_MAX = 20000, UNDO_SHOWN = 100 };
 
 // What becomes of what the request changed.
 enum undo_action { UNDO_RESTORE, UNDO_DELETE, UNDO_RECOVER, UNDO_MOVE };
