@@ -14,39 +14,27 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Tool;
+use Tenure::Undo qw(blockers blocked);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_500;
 my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M' });
 my $admin    = $instance->admin;
 my $types    = { map { $_->[0] => $_->[1] } $instance->sql(q(SELECT plural, id FROM types WHERE builtin)) };
 
-sub id_of { my ($tenant) = @_; return $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'") }
-sub undo_path { my ($request) = @_; return '/v2.0/acme/changes/' . $request->header('x-request-id') . '/undo' }
-sub preview { my ($request, $who) = @_; return ($who // $admin)->get(undo_path($request)) }
+sub undo_path { my ($request) = @_; return Tenure::Undo::undo_path('acme', $request) }
+sub preview { my ($request) = @_; return $admin->get(undo_path($request)) }
 sub undo { my ($request, @more) = @_; return $admin->post(undo_path($request), @more) }
-sub blocked { return [sort map { "$_->{resource} $_->{reason}" } @{ $_[0]->json->{blockers} // [] }] }
-sub reasons { my %seen; $seen{ $_->{reason} }++ for @{ $_[0]->json->{blockers} // [] }; return \%seen }
+sub reasons { my %seen; $seen{ $_->{reason} }++ for blockers($_[0]); return \%seen }
 sub counted { return 0 + $admin->get('/v2.0/acme')->json->{tenant}{resources} }
-sub live { my $id = id_of('acme'); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
+sub live { my $id = $instance->tenant_id('acme'); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
 
 # All that live resources of the tenant are, as one number; and how many they are. A namespace that was deleted in the background keeps the change
 # that marked it.
 sub content {
-    my $id = id_of('acme');
+    my $id = $instance->tenant_id('acme');
     my ($row) = $instance->sql("SELECT COUNT(*), COALESCE(BIT_XOR(CONV(LEFT(MD5(CONCAT_WS('/', HEX(uid), type_id, namespace, name, IF(type_id = $types->{namespaces}, '', CONCAT_WS('/', HEX(etag), edits, revision)), meta, body)), 15), 16, 10)), 0)
   FROM resources WHERE tenant_id = $id AND live = 1");
     return "@$row";
-}
-
-sub filled {
-    my ($n, $space) = @_;
-    my $id = id_of('acme');
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$space', seq))), $id, $types->{configmaps}, '$space', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_$n;
-UPDATE tenant_counts SET resources = resources + $n WHERE tenant_id = $id
-SQL
 }
 
 sub deleted {
@@ -74,7 +62,7 @@ sub stopped { my @pids = $instance->movers; kill STOP => @pids; return @pids }
 
 $admin->make_tenant($_) for qw(acme other);
 $admin->make("/v2.0/acme/$_") for 'namespaces/n', 'namespaces/default/configmaps/d', 'persistentvolumes/v', 'namespaces/own', 'namespaces/own/configmaps/o';
-filled($many, 'n');
+$instance->fill('acme', 'configmaps', $many, namespace => 'n');
 my ($before, $all) = (content(), $many + 1);
 my $tag   = $admin->get('/v2.0/acme/namespaces/n/configmaps/c7')->etag;
 my $gone  = deleted('/v2.0/acme/namespaces/n', 'a namespace is deleted by mistake');
@@ -128,17 +116,14 @@ subtest 'a deletion, and the undo of that, and so on' => sub {
 
 # The last undo of the subtest above is the deletion from here on.
 sub last_undo { return ($admin->get('/v2.0/acme/moves?limit=1')->json->{moves}[0]{id}) }
-sub of_id { my ($id) = @_; return bless { id => $id }, 'Of' }
-sub Of::header { return $_[0]{id} }
-sub Of::request_id { return $_[0]{id} }
-$gone = of_id(last_undo());
+$gone = last_undo();
 
 subtest 'who may' => sub {
     my $service = $instance->service('ann:acme:member');
     $service->get(undo_path($gone))->is_status(200, 'a member of the tenant');
     $instance->service('rob:acme:reader')->post(undo_path($gone))->is_status(403, 'no reader');
     $instance->service('eve:other:admin')->post(undo_path($gone))->is_status(404, 'nobody of another tenant');
-    $admin->get('/v2.0/other/changes/' . $gone->request_id . '/undo')->is_status(404, 'under another tenant it is not found');
+    $admin->get(Tenure::Undo::undo_path('other', $gone))->is_status(404, 'under another tenant it is not found');
     my $undone = $service->post(undo_path($gone));
     $undone->is_status(202, 'a member does it') or diag $undone->text;
     my $path = $service->path_of($undone->location);
@@ -264,7 +249,7 @@ subtest 'added while it waits' => sub {
 # Content that has finalizers waits, and the namespace with it.
 subtest 'what waits' => sub {
     $admin->make('/v2.0/acme/namespaces/w');
-    filled($many, 'w');
+    $instance->fill('acme', 'configmaps', $many, namespace => 'w');
     $admin->put('/v2.0/acme/namespaces/w/configmaps/held', json => { metadata => { finalizers => ['example.com/f'] }, data => {} })->is_status(201);
     my $asked = $admin->delete('/v2.0/acme/namespaces/w');
     $asked->is_status(202);
@@ -279,7 +264,7 @@ subtest 'a node with its ports' => sub {
     my %new  = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
     my $node = $admin->post('/baremetal/v1/nodes', %new, json => { driver => 'fake-hardware', owner => 'acme' })->json->{uuid};
     my $port = $admin->post('/baremetal/v1/ports', %new, json => { node_uuid => $node, address => '52:54:00:00:00:01' })->json->{uuid};
-    my $id   = id_of('acme');
+    my $id   = $instance->tenant_id('acme');
     $instance->sql(<<"SQL");
 INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, root)
 SELECT UNHEX(MD5(CONCAT('port', seq))), p.tenant_id, p.type_id, p.namespace, LOWER(CONCAT_WS('-', LEFT(MD5(CONCAT('port', seq)), 8), MID(MD5(CONCAT('port', seq)), 9, 4),

@@ -12,6 +12,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Undo qw(undo_path);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_100;
 my $rounds   = $ENV{TENURE_UNDO_ROUNDS} // 1;
@@ -38,7 +39,7 @@ sub ended {
 
 sub undone {
     my ($request) = @_;
-    my $answer = $admin->post("/v2.0/a/changes/$request/undo");
+    my $answer = $admin->post(undo_path('a', $request));
     $answer->is_status(202, 'the undo') or diag $answer->text;
     ended($admin->path_of($answer->location))->is_status(303, '... is done');
     return $answer->request_id;
@@ -46,13 +47,7 @@ sub undone {
 
 $admin->make_tenant($_) for qw(a other);
 $admin->make($space);
-my $id = $instance->sql_value(q(SELECT id FROM tenants WHERE name = 'a'));
-$instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(seq)), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$many WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
-SQL
+$instance->fill('a', 'configmaps', $many, namespace => 'n');
 
 # What a writer does. It says what it was answered, and where what it did can be seen; '-': nowhere.
 sub writer {
@@ -77,7 +72,7 @@ sub raced {
         srand $seed + $client + length $mark;
         select undef, undef, undef, rand($client == 2 ? 2 : 0.2);
         if ($client < 2) {
-            my $answer = $admin->post("/v2.0/a/changes/$request/undo");
+            my $answer = $admin->post(undo_path('a', $request));
             return join ' ', 'undo', $answer->status, $answer->status == 202 ? $admin->path_of($answer->location) : '-';
         }
         return writer($kind, $mark) if $client == 2;

@@ -15,6 +15,7 @@ use Time::HiRes ();
 
 use Tenure::Instance;
 use Tenure::Memory qw(is_sanitized peak_kb reset_peaks workers_of);
+use Tenure::Undo qw(undo_path);
 
 use constant MORE_KB => 4096;
 
@@ -22,26 +23,11 @@ my $many     = $ENV{TENURE_UNDO_MANY} // 42_000;
 my $instance = Tenure::Instance->start(combined => 1, workers => 1);
 my $admin    = $instance->admin;
 
-sub id_of { my ($tenant) = @_; return $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'") }
-sub owned { my ($tenant) = @_; my $id = id_of($tenant); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
-
-sub filled {
-    my ($tenant, $n) = @_;
-    $admin->make_tenant($tenant);
-    $admin->make("/v2.0/$tenant/namespaces/n");
-    my $id = id_of($tenant);
-    $instance->sql(<<"SQL");
-INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, y.id, 'n', CONCAT('c', seq), 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
-  REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM types y JOIN seq_1_to_$n WHERE y.plural = 'configmaps' AND y.builtin;
-UPDATE tenant_counts SET resources = resources + $n WHERE tenant_id = $id
-SQL
-    return;
-}
+sub owned { my ($tenant) = @_; my $id = $instance->tenant_id($tenant); return 0 + $instance->sql_value("SELECT COUNT(*) FROM resources WHERE tenant_id = $id AND live = 1") }
 
 sub undone {
     my ($tenant, $request, $n, $name) = @_;
-    my $path    = "/v2.0/$tenant/changes/" . $request->request_id . '/undo';
+    my $path    = undo_path($tenant, $request);
     my $start   = Time::HiRes::time();
     my $preview = $admin->get($path);
     $preview->is_status(200, "$name: the preview") or diag $preview->text;
@@ -58,7 +44,9 @@ sub undone {
 # Deletes n resources by mistake, takes that back, and that, and that; the peaks of the worker and of the mover.
 sub peaks {
     my ($name, $n) = @_;
-    filled($name, $n);
+    $admin->make_tenant($name);
+    $admin->make("/v2.0/$name/namespaces/n");
+    $instance->fill($name, 'configmaps', $n, namespace => 'n');
     my $before  = owned($name);
     my $deleted = $admin->delete("/v2.0/$name/namespaces/n");
     $deleted->is_status(202);
@@ -71,7 +59,7 @@ sub peaks {
     is owned($name), 0, 'all is gone';
     undone($name, $again, $n, 'and of that');
     is_deeply [owned($name), 0 + $admin->get("/v2.0/$name")->json->{tenant}{resources}], [$before, $before], 'all is there, and counted';
-    my $id = id_of($name);
+    my $id = $instance->tenant_id($name);
     is $instance->sql_value("SELECT SUM(CAST(bytes_after AS SIGNED) - CAST(bytes_before AS SIGNED)) FROM changes WHERE tenant_id = $id AND namespace = 'n'"), 0,
         'what is metered of it adds up';
     return map { peak_kb($_) } @processes;
