@@ -37,7 +37,7 @@ function nextOf(response) {
 }
 
 // Sends a request, and again after the user has signed in anew where the session had ended. Options: headers, body (text), type, signal,
-// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, next }; throws Problem or Unreachable.
+// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, location, next }; throws Problem or Unreachable.
 export async function call(method, path, options = {}) {
 	let response = await send(method, path, options);
 	while (response.status === 401 && options.mayAsk !== false && signIn) {
@@ -54,7 +54,8 @@ export async function call(method, path, options = {}) {
 		}
 		throw new Problem(response, body);
 	}
-	return { status: response.status, etag: response.headers.get('etag'), text, url: response.url, redirected: response.redirected, next: nextOf(response) };
+	return { status: response.status, etag: response.headers.get('etag'), text, url: response.url, redirected: response.redirected, location: response.headers.get('location'),
+		next: nextOf(response) };
 }
 
 export async function get(path, options) {

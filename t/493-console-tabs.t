@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # What a tenant's screen of the console has beside its resources: usage, moves and old addresses, tokens, webhooks. For an operator, for
-# the tenant's admin, and for a reader.
+# the tenant's admin, and for a reader. And the undo of a deletion so large that it goes on in the background, by a member.
 use strict;
 use warnings;
 
@@ -17,7 +17,7 @@ Tenure::Browser::need();
 
 my $instance = Tenure::Instance->start(auth => 'token', workers => 3, settings => { 'tenure.session_idle' => 3600, 'tenure.usage_period' => 2 });
 my $admin    = $instance->admin;
-$admin->make_tenant($_) for qw(acme globex);
+$admin->make_tenant($_) for qw(acme globex initech);
 $admin->put("/v2.0/acme/namespaces/default/configmaps/web-$_", json => { data => { n => "$_" } })->is_status(201) for 1 .. 3;
 $admin->put('/v2.0/acme/persistentvolumes/disk-1', json => {})->is_status(201);
 
@@ -37,7 +37,17 @@ $instance->sql(q(INSERT INTO usage_periods (tenant_id, type_id, since, until, re
     FROM tenants t JOIN types k JOIN seq_1_to_21 WHERE t.name = 'acme' AND k.plural IN ('configmaps', 'persistentvolumes') AND seq <> 5
     AND (k.plural = 'configmaps' OR seq < 12)));
 
-Tenure::Browser::play('tabs', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
+$admin->make('/v2.0/initech/namespaces/big');
+$instance->fill('initech', 'configmaps', 20_050, namespace => 'big');
+$instance->sql(q(INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_after, moves,
+    bytes_before, bytes_after) SELECT UNHEX(MD5('big')), UTC_TIMESTAMP(6), 'admin', 'created', tenant_id, id, uid, type_id, namespace, name, 1, etag, 0, 0, bytes
+    FROM resources WHERE namespace = 'big')); # so that they are metered
+my $deletion = $admin->delete('/v2.0/initech/namespaces/big');
+$deletion->is_status(202);
+ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/initech/namespaces/big')->status == 410 }, 120), 'very much is deleted';
+
+Tenure::Browser::play('tabs', { deletion => $deletion->request_id, member => $instance->token('initech', 'member'),
+    url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
     operator => $instance->operator_token, boss => $instance->token('acme', 'admin'), reader => $instance->token('acme', 'reader') });
 
 is $instance->sql_value(q(SELECT COUNT(*) FROM tokens WHERE user = 'bill' AND revoked_at IS NOT NULL)), 1, 'the token that the console made and revoked';

@@ -54,6 +54,17 @@ async function moveOneAway(page) {
 	is(await page.evaluate(() => fetch('/v2.0/acme/persistentvolumes/disk-1', { headers: { 'X-Tenure-Console': '1' }, redirect: 'manual' }).then((answer) => answer.status)), 200, 'the resource is where it was');
 }
 
+// A namespace with very much in it was deleted by mistake.
+async function takeMuchBack(page) {
+	await go(page, `#/undo/initech/${settings.deletion}`);
+	await eventually(async () => /namespaces\/big is brought back/.test((await page.locator('.undone').first().textContent()).replace(/\s+/g, ' ')), 'what went with a namespace is shown after it');
+	is(await page.locator('.undone').count(), 100, 'as far as it is shown');
+	await page.getByRole('button', { name: 'Take it back' }).click();
+	await eventually(() => page.getByText(/It goes on in the background: (queued|running)/).isVisible(), 'an undo of much is followed while it goes on');
+	await eventually(() => page.locator('.toast', { hasText: 'It was taken back.' }).isVisible(), 'to its end');
+	is(await page.evaluate(() => fetch('/v2.0/initech/namespaces/big', { headers: { 'X-Tenure-Console': '1' } }).then((answer) => answer.status)), 200, 'and all is back');
+}
+
 async function tokens(page) {
 	await go(page, '#/t/acme/tokens');
 	await page.getByRole('button', { name: 'New token' }).click();
@@ -149,6 +160,11 @@ await browse({}, async ({ page }) => {
 	is(await tabs(window), 'Resources,Trash,Changes,Usage,Tokens,Webhooks', 'a tenant’s admin has the tabs of his endpoint');
 	for (const look of [tokens, webhooks])
 		await look(window);
+});
+await browse({}, async ({ page }) => {
+	const window = await page();
+	await signIn(window, service, settings.member, '#/t/initech');
+	await takeMuchBack(window);
 });
 await browse({}, async ({ page }) => {
 	const window = await page();
