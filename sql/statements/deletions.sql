@@ -163,8 +163,8 @@ LIMIT :limit;
 -- @in of deletion, limit uint
 -- @out type_id uint, namespace text, name text
 SELECT r.type_id, r.namespace, r.name
-FROM resources r
-JOIN resources o ON o.tenant_id = r.tenant_id AND o.type_id = r.type_id AND o.namespace = r.namespace AND o.name = r.name
+FROM resources r FORCE INDEX (deletion)
+STRAIGHT_JOIN resources o FORCE INDEX (address) ON o.tenant_id = r.tenant_id AND o.type_id = r.type_id AND o.namespace = r.namespace AND o.name = r.name
   AND o.live IS NOT NULL
 WHERE {of_deletion}
 LIMIT :limit;
