@@ -119,6 +119,10 @@ CREATE DATABASE IF NOT EXISTS `:name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopa
 -- @out locked int
 SELECT CAST(COALESCE(GET_LOCK('tenure-schema', :seconds), 0) AS SIGNED) AS locked;
 
+-- What changes tables on this connection from here on, a node of Galera does for itself, and the cluster does not wait for it.
+-- @statement schema_on_one_node
+SET SESSION wsrep_OSU_method = 'RSU';
+
 -- An existing key stays as it is.
 -- @statement setting_insert
 -- @in name text, value bytes

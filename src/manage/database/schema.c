@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "db/settings.h"
+#include "manage/database/nodes.h"
 #include "manage/database/schema.h"
 #include "manage/database/steps.h"
 #include "sql/schema.h"
@@ -257,14 +258,15 @@ static int apply_plainly(struct manage *manage, const struct schema_file *file)
 
 // Makes the tables in which steps are recorded, and records there what was applied before. n_known: of so many files the checksums
 // are known, since this run has applied them.
-static int open_books(struct manage *manage, struct db *guard, const struct schema_files *files, size_t n_known)
+static int open_books(struct upgrade *upgrade, const struct schema_files *files, size_t n_known)
 {
+	struct manage *manage = upgrade->manage;
 	for (size_t i = 0; i < files->n; i++) {
 		struct steps steps;
 		int code = steps_read(manage, &files->files[i], &steps);
 		const struct step *step = code == EX_OK ? steps_find(&steps, books) : NULL;
 		if (step != NULL)
-			code = step_run(manage, guard, &files->files[i], step);
+			code = step_run(upgrade, &files->files[i], step);
 		if (code != EX_OK)
 			return code;
 	}
@@ -280,18 +282,18 @@ static int open_books(struct manage *manage, struct db *guard, const struct sche
 }
 
 // *oldest: the oldest program that may go on, before and after.
-static int apply_steps(struct manage *manage, struct db *guard, const struct schema_file *file, uint64_t *oldest)
+static int apply_steps(struct upgrade *upgrade, const struct schema_file *file, uint64_t *oldest)
 {
 	struct steps steps;
-	int code = steps_read(manage, file, &steps);
+	int code = steps_read(upgrade->manage, file, &steps);
 	if (code == EX_OK)
 		say(file);
 	for (size_t i = 0; code == EX_OK && i < steps.n; i++)
-		code = step_run(manage, guard, file, &steps.steps[i]);
+		code = step_run(upgrade, file, &steps.steps[i]);
 	if (code != EX_OK)
 		return code;
 	*oldest = steps.oldest > *oldest ? steps.oldest : *oldest;
-	return record(manage, file, *oldest);
+	return record(upgrade->manage, file, *oldest);
 }
 
 // Programs learn of it last, when all is done.
@@ -303,15 +305,16 @@ static int tell_programs(struct manage *manage)
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't tell the programs of the new version");
 }
 
-static int apply_all(struct manage *manage, struct db *guard, const struct schema_files *files, uint64_t version, bool fresh)
+static int apply_all(struct upgrade *upgrade, const struct schema_files *files, uint64_t version, bool fresh)
 {
+	struct manage *manage = upgrade->manage;
 	size_t next = version, n_plain = 0;
 	struct db_rows rows;
 	int code = EX_OK;
 	for (; fresh && code == EX_OK && next < files->n && next < LAST_PLAIN; next++, n_plain++)
 		code = apply_plainly(manage, &files->files[next]);
 	if (code == EX_OK)
-		code = open_books(manage, guard, files, n_plain);
+		code = open_books(upgrade, files, n_plain);
 	if (code != EX_OK || !has_books(manage))
 		return code;
 	enum db_result result = sql_schema_range_run(manage->db, manage->pool, &rows);
@@ -319,16 +322,17 @@ static int apply_all(struct manage *manage, struct db *guard, const struct schem
 		return manage_db_fail(manage, result, "can't read schema_files");
 	uint64_t oldest = sql_schema_range_row(&rows, 0)->oldest;
 	for (; code == EX_OK && next < files->n; next++)
-		code = apply_steps(manage, guard, &files->files[next], &oldest);
+		code = apply_steps(upgrade, &files->files[next], &oldest);
 	return code == EX_OK ? tell_programs(manage) : code;
 }
 
 int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh)
 {
 	assert(version <= files->n);
-	struct db *guard = db_open(db_settings(manage->config), DB_OPERATOR);
-	int code = apply_all(manage, guard, files, version, fresh);
-	db_close(&guard);
+	struct upgrade upgrade = { .manage = manage, .guard = db_open(db_settings(manage->config), DB_OPERATOR) };
+	int code = apply_all(&upgrade, files, version, fresh);
+	nodes_close(&upgrade.nodes);
+	db_close(&upgrade.guard);
 	return code;
 }
 
@@ -348,18 +352,13 @@ static void add_duration(struct buf *to, uint64_t seconds)
 static int plan_step(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t *seconds)
 {
 	struct buf line = buf_new(manage->pool, 128);
-	struct db_rows rows;
 	uint64_t position, n = 0, took = 0;
 	bool done;
 	if (!step_progress(manage, file, step, &position, &done))
 		return EX_TEMPFAIL;
-	if (step->table.n > 0) {
-		const struct sql_schema_rows in = { .name = step->table };
-		enum db_result result = sql_schema_rows_run(manage->db, manage->pool, &in, &rows);
-		if (result != DB_OK)
-			return manage_db_fail(manage, result, "can't ask how many rows there are");
-		n = sql_schema_rows_row(&rows, 0)->n;
-	}
+	int code = step->table.n > 0 ? step_rows(manage, step, &n) : EX_OK;
+	if (code != EX_OK)
+		return code;
 	buf_addf(&line, "  %-16.*s ", STR_ARG(step->name));
 	if (done) {
 		BUF_LIT(&line, "is done already");

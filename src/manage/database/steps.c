@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/digest.h"
+#include "manage/database/nodes.h"
 #include "manage/database/steps.h"
 #include "sql/schema.h"
 
@@ -14,6 +15,7 @@ enum {
 	FIRST_SIZE = 256, LAST_SIZE = 4096, // ids of a batch
 	SHORT_US = 20000, LONG_US = 60000,  // a batch that takes less, or more, is followed by a larger, or smaller, one
 	TELL_EACH_S = 10,
+	MANY_ROWS = 20000, // indexes of so many may take longer to build than all writers of a cluster may wait
 };
 
 // ---- the form of a file
@@ -221,11 +223,11 @@ static int run_batches(struct manage *manage, const struct schema_file *file, co
 }
 
 // Repeats the statement while transactions that last longer hold the table.
-static enum db_result run_statement(struct manage *manage, struct db *guard, struct str statement)
+static enum db_result run_statement(struct db *db, struct db *guard, struct str statement)
 {
 	int64_t told_s = 0;
 	for (int64_t begun_s = now_s(), pause = 200000;; pause = pause < 3000000 ? pause * 2 : pause) {
-		enum db_result result = db_run_guarded(manage->db, guard, statement, PATIENCE_MS);
+		enum db_result result = db_run_guarded(db, guard, statement, PATIENCE_MS);
 		if (result != DB_RETRY || now_s() - begun_s > TRY_FOR_S)
 			return result;
 		if (told_s == 0 || now_s() - told_s >= TELL_EACH_S) {
@@ -237,15 +239,46 @@ static enum db_result run_statement(struct manage *manage, struct db *guard, str
 	}
 }
 
-static int run_statements(struct manage *manage, struct db *guard, const struct schema_file *file, const struct step *step)
+static int run_statements(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
 {
 	struct str rest = step->text, statement;
 	while (db_script_next(&rest, &statement)) {
-		enum db_result result = run_statement(manage, guard, statement);
+		enum db_result result = run_statement(upgrade->manage->db, upgrade->guard, statement);
 		if (result != DB_OK)
-			return step_failed(manage, result, file, step);
+			return step_failed(upgrade->manage, result, file, step);
 	}
 	return EX_OK;
+}
+
+int step_rows(struct manage *manage, const struct step *step, uint64_t *n)
+{
+	const struct sql_schema_rows in = { .name = step->table };
+	struct db_rows rows;
+	enum db_result result = sql_schema_rows_run(manage->db, manage->pool, &in, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't ask how many rows there are");
+	*n = sql_schema_rows_row(&rows, 0)->n;
+	return EX_OK;
+}
+
+// What is unique is so by what all nodes agree on: such a key they get at once.
+static bool makes_unique(const struct step *step)
+{
+	return memmem(step->text.p, step->text.n, "UNIQUE", strlen("UNIQUE")) != NULL;
+}
+
+// On a cluster of Galera on one node after the other, where that matters.
+static int run_index(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
+{
+	uint64_t n;
+	int code = step_rows(upgrade->manage, step, &n);
+	if (code == EX_OK && n >= MANY_ROWS && !makes_unique(step) && upgrade->nodes == NULL)
+		upgrade->nodes = nodes_open(upgrade->manage);
+	if (code != EX_OK)
+		return code;
+	if (n < MANY_ROWS || makes_unique(step) || upgrade->nodes == NULL)
+		return run_statements(upgrade, file, step);
+	return nodes_build(upgrade->nodes, upgrade->manage, &upgrade->guard, step->text, run_statement);
 }
 
 // Records that a step of tables is done.
@@ -255,18 +288,18 @@ static int mark_done(struct manage *manage, const struct schema_file *file, cons
 	return run_once(manage, file, &mark);
 }
 
-int step_run(struct manage *manage, struct db *guard, const struct schema_file *file, const struct step *step)
+int step_run(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
 {
 	uint64_t position;
 	bool done;
-	if (!step_progress(manage, file, step, &position, &done))
+	if (!step_progress(upgrade->manage, file, step, &position, &done))
 		return EX_TEMPFAIL;
 	if (done)
 		return EX_OK;
 	if (step->kind == STEP_ONCE)
-		return run_once(manage, file, step);
+		return run_once(upgrade->manage, file, step);
 	if (step->kind == STEP_BATCHES)
-		return run_batches(manage, file, step);
-	int code = run_statements(manage, guard, file, step);
-	return code == EX_OK ? mark_done(manage, file, step) : code;
+		return run_batches(upgrade->manage, file, step);
+	int code = step->kind == STEP_INDEX ? run_index(upgrade, file, step) : run_statements(upgrade, file, step);
+	return code == EX_OK ? mark_done(upgrade->manage, file, step) : code;
 }

@@ -32,8 +32,16 @@ const struct step *steps_find(const struct steps *steps, const char *name);
 // How far the step is: *position, the last id of its batches. False: the database cannot be asked, and a message says so. Where the tables
 // for that are lacking (before the step "books" ran), nothing is done.
 bool step_progress(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t *position, bool *done);
-// Runs it to its end, from where an earlier run stopped. guard: another connection of the same user, for db_run_guarded(). EX_OK, or an
-// exit code after a message.
-int step_run(struct manage *manage, struct db *guard, const struct schema_file *file, const struct step *step);
+// How many rows the step's table has, about; 0: it has none yet, or the step names none. EX_OK, or an exit code after a message.
+int step_rows(struct manage *manage, const struct step *step, uint64_t *n);
+
+// What runs steps. manage->db may be another connection afterwards.
+struct upgrade {
+	struct manage *manage;
+	struct db *guard;    // another connection of the same user to the same server, for db_run_guarded()
+	struct nodes *nodes; // NULL until indexes are built on one node after the other
+};
+// Runs the step to its end, from where an earlier run stopped. EX_OK, or an exit code after a message.
+int step_run(struct upgrade *upgrade, const struct schema_file *file, const struct step *step);
 
 #endif

@@ -239,6 +239,7 @@ sub n    { return $_[0]{n} }
 sub dir  { return $_[0]{dir} }
 sub pid  { return $_[0]{nodes}[ $_[1] ]{pid} }
 sub port { return $_[0]{nodes}[ $_[1] ]{port} }
+sub socket { return $_[0]->_folder($_[1]) . '/sock' }
 
 # For Tenure::Instance->start: the settings that lead to the cluster, as the application and as the operator.
 sub settings {
@@ -256,7 +257,7 @@ sub ask {
     my ($self, $node, $statement, $database) = @_;
     # patience: the seconds that a statement may take.
     my ($code, $text) = run('timeout', $self->{patience} // 10, 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root', '-S',
-        $self->_folder($node) . '/sock', '-N', '-B', '-e', $statement, $database // ());
+        $self->socket($node), '-N', '-B', '-e', $statement, $database // ());
     return undef if $code != 0;
     return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ];
 }
@@ -270,7 +271,7 @@ sub sql {
 sub hold {
     my ($self, $node, $statement, $database) = @_;
     my $pid = open my $session, '|-', 'sh', '-c', 'exec "$@" >/dev/null', 'sh', 'mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S',
-        $self->_folder($node) . '/sock', '-N', '-B', $database // () or die "mariadb: $!\n";
+        $self->socket($node), '-N', '-B', $database // () or die "mariadb: $!\n";
     $session->autoflush(1);
     my $name = "test-$pid";
     print {$session} "BEGIN; $statement; DO GET_LOCK('$name', 0);\n";

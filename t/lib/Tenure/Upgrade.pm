@@ -55,17 +55,18 @@ sub _inflated {
     return $text;
 }
 
-# server: options of mariadbd.
+# server: options of mariadbd. cluster: a Tenure::Galera in place of a server; its first node is the writer.
 sub new {
     my ($class, %option) = @_;
     my $dir = $option{dir} // File::Temp->newdir('upgrade-XXXXXX', TMPDIR => 1);
-    my $self = bless { dir => $dir, owner => $$, databases => [] }, $class;
+    my $self = bless { dir => $dir, owner => $$, databases => [], cluster => $option{cluster} }, $class;
+    push @running, $self;
+    Scalar::Util::weaken($running[-1]);
+    return $self if $option{cluster};
     mkdir "$dir/db", 0700;
     if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
         !-d "$template/data" || -d "$dir/db/data" or system('cp', '-a', "$template/data", "$dir/db/data") == 0 or die "cp\n";
     }
-    push @running, $self;
-    Scalar::Util::weaken($running[-1]);
     system("$top/scripts/private-mariadb", 'start', "$dir/db", @{ $option{server} // [] }) == 0 or Test::More::BAIL_OUT('no database');
     return $self;
 }
@@ -75,7 +76,7 @@ sub _end {
     return if $$ != $self->{owner} || $self->{ended}++;
     local ($?, $!);
     $_->stop for grep { defined } @{ $self->{databases} };
-    system "$top/scripts/private-mariadb", 'stop', "$self->{dir}/db";
+    system "$top/scripts/private-mariadb", 'stop', "$self->{dir}/db" if !$self->{cluster};
     return;
 }
 
@@ -84,7 +85,26 @@ sub DESTROY { return $_[0]->_end }
 # What is left until the program ends is destroyed in any order, the folder before its server, which nobody could stop then.
 END { $_->_end for grep { defined } @running }
 
-sub socket { return "$_[0]{dir}/db/mysql.sock" }
+# Of the server, or of the cluster's node whose turn it is.
+sub socket {
+    my ($self) = @_;
+    return $self->{cluster} ? $self->{cluster}->socket($self->{node} // 1) : "$self->{dir}/db/mysql.sock";
+}
+
+# What the function says of each node, when all have what was written: a text each.
+sub of_each_node {
+    my ($self, $function) = @_;
+    $self->{cluster}->wait_together;
+    return map { local $self->{node} = $_; $function->() } 1 .. $self->{cluster}->n;
+}
+
+# What section [database] says of the way to it.
+sub _way {
+    my ($self) = @_;
+    return "socket = @{[ $self->socket ]}\nuser = root\n" if !$self->{cluster};
+    my %setting = $self->{cluster}->settings;
+    return join '', map { "$1 = $setting{$_}\n" if /\Adatabase\.(.*)/ } sort keys %setting;
+}
 
 # Rows with tabs; input: a file or a reference to text on standard input.
 sub sql {
@@ -105,6 +125,7 @@ sub sql {
 sub database {
     my ($self, $name, %option) = @_;
     $self->sql("DROP DATABASE IF EXISTS `$name`; CREATE DATABASE `$name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin") unless $option{keep};
+    $self->sql("GRANT SELECT, INSERT, UPDATE, DELETE ON `$name`.* TO tenure") if $self->{cluster};
     my $database = bless { home => $self, name => $name, dir => $option{dir} // "$self->{dir}/$name", sql_dir => $option{sql_dir} // "$top/sql/schema" },
         'Tenure::Upgrade::Database';
     mkdir $database->{dir};
@@ -120,6 +141,8 @@ sub release {
     $self->{dump}{$version} //= _inflated(sprintf "%s/t/upgrade/%02d.sql.gz", $top, $version);
     $self->sql($self->{dump}{$version}, $name);
     $self->sql("UPDATE $_ SET purge_at = '2099-01-01' WHERE purge_at IS NOT NULL", $name) for 'tenants', 'resources';
+    my ($code, $text) = $self->{cluster} ? $database->manage('cluster', 'switch', 'n1') : 0;
+    die "cluster switch: $text" if $code != 0;
     return $database;
 }
 
@@ -133,15 +156,13 @@ sub sql  { my ($self, $statement) = @_; return $self->{home}->sql($statement, $s
 
 sub _configure {
     my ($self) = @_;
-    my $socket = $self->{home}->socket;
+    my $way    = $self->{home}->_way;
     my $later  = $self->{plain} ? '' : "public_url = http://tenure.example\n";
     my $shared = $self->{plain} ? '' : "runtime_dir = $self->{dir}/shared\n";
     write_file("$self->{dir}/tenure.conf", <<"CONF");
 [database]
-socket = $socket
 name = $self->{name}
-user = root
-[tenure]
+$way\[tenure]
 sql_dir = $self->{sql_dir}
 wadl_dir = @{[ $self->{wadl_dir} // "$build/build/wadl" ]}
 $shared\[endpoint combined]
