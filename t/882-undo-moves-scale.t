@@ -30,7 +30,7 @@ sub filled {
     my ($tenant, $n) = @_;
     $admin->make_tenant($tenant);
     $instance->fill($tenant, 'namespaces', 100, name => "$tenant-");
-    $instance->fill($tenant, 'configmaps', $n / 100, namespace => "$tenant-$_") for 1 .. 100;
+    $instance->fill($tenant, 'configmaps', int($n / 100), namespace => "$tenant-$_") for 1 .. 100;
     return;
 }
 
