@@ -51,6 +51,8 @@ subtest 'CSV' => sub {
     my $csv = file('a.csv', qq{name,data.color,"data.text",data.size:,labels\r\nweb,blue,"a ""b"",\nc",3,"{""env"":""prod""}"\r\nmail,,"",,\r\n\r\n});
     import_is(0, { created => 2 }, 'a dry run tells', $csv, '--type', 'configmaps', '--dry-run');
     is $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->status, 404, '... and does nothing';
+    like import_is(1, { refused => 2 }, '... and that there is no such type', $csv, '--type', 'nonsense', '--dry-run')->{err}, qr/nonsense/, '... in words';
+    import_is(1, { refused => 2 }, '... and no such tenant', $csv, '--type', 'configmaps', '--dry-run', '-t', 'nobody');
     import_is(0, { created => 2 }, 'is imported', $csv, '--type', 'cm');
     is_deeply content('t1', 'web'), { color => 'blue', text => qq{a "b",\nc}, size => 3 }, 'quotes, line feeds and numbers';
     is_deeply $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->json->{metadata}{labels}, { env => 'prod' }, 'labels';

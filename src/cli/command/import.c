@@ -29,6 +29,8 @@ struct importing {
 	const char *type; // of all rows; NULL: each row's kind
 	enum rule rule;
 	bool dry_run;
+	struct str there;                // the namespace and type that were found to be there last, in kept
+	struct pool *kept;               // what outlives a row
 	uint64_t skip;                   // rows that an earlier import has done
 	uint64_t counts[RESULT__COUNT];
 	uint64_t rows;
@@ -44,6 +46,7 @@ struct import_row {
 	const char *label; // "FILE:LINE: TYPE/NAME"
 	const struct doc *own;
 	const char *etag; // of the row; NULL: none
+	const char *space, *type;
 	struct tenure_resource *resource;
 };
 
@@ -158,7 +161,9 @@ static const char *prepare(struct importing *importing, const struct file_row *r
 	out->label = str_printf(cli->pool, "%s: %s/%s", out->label, type, name).p;
 	if (cli->options[OPT_NAMESPACE] != NULL)
 		space = cli->options[OPT_NAMESPACE];
-	out->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : resource_namespace(cli, type), type, name);
+	out->space = space != NULL ? space : resource_namespace(cli, type);
+	out->type = type;
+	out->resource = tenure_resource_new(cli->client, cli->tenant, out->space, type, name);
 	if (out->resource == NULL)
 		return "that can't be the address of a resource";
 	out->etag = text_at(cli, row->document, "metadata.etag");
@@ -197,14 +202,38 @@ static enum result refuse_other(struct importing *importing, const struct import
 		: "it is there already, with other content; --no-etag replaces it");
 }
 
+// Where there is no resource, there may be no type, namespace or tenant of it either, of which its list tells. TENURE_OK: one can be made there.
+static enum tenure_status look_around(struct importing *importing, const struct import_row *row)
+{
+	struct cli *cli = importing->cli;
+	struct str here = str_printf(cli->pool, "%s/%s", row->space != NULL ? row->space : "", row->type);
+	struct tenure_resource *any = NULL;
+
+	if (str_eq(here, importing->there))
+		return TENURE_OK;
+	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, row->space, row->type, TENURE_LIST_LIVE);
+	if (list == NULL)
+		return TENURE_OK; // the import itself will tell
+	tenure_list_set_page(list, 1);
+	enum tenure_status status = tenure_list_next(list, &any);
+	tenure_resource_free(&any);
+	tenure_list_free(&list);
+	if (status != TENURE_OK && status != TENURE_END)
+		return status;
+	importing->there = str_dup(importing->kept, here);
+	return TENURE_OK;
+}
+
 // What the row would do, by what is there now.
 static enum result foresee(struct importing *importing, const struct import_row *row)
 {
 	enum tenure_status status = tenure_resource_get(row->resource);
 	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
 
-	if ((status == TENURE_NOT_FOUND || status == TENURE_GONE) && !guarded)
-		return RESULT_CREATED;
+	if ((status == TENURE_NOT_FOUND || status == TENURE_GONE) && !guarded) {
+		status = look_around(importing, row);
+		return status == TENURE_OK ? RESULT_CREATED : refuse_status(importing, row, status);
+	}
 	if (status != TENURE_OK)
 		return refuse_status(importing, row, status);
 	if (is_there(importing->cli, row))
@@ -339,7 +368,9 @@ int command_import(struct cli *cli)
 		code = rows_open(cli, importing.path, &rows);
 	if (code != EX_OK)
 		return code;
+	importing.kept = pool_new_or_end();
 	code = import_rows(&importing, rows);
+	pool_free(&importing.kept);
 	rows_close(&rows);
 	print_summary(&importing);
 	return code;
