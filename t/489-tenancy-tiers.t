@@ -8,7 +8,8 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use POSIX ();
+use Digest::SHA ();
+use POSIX       ();
 use Test::More;
 
 use Tenure::Instance;
@@ -93,6 +94,54 @@ subtest 'made, read, changed, deleted' => sub {
     is_deeply [map { [$_->{verb}, $_->{fields}] } @$changes], [(['updated', ['/tiers/tin']]) x 4], 'the change log has each change, and no refusal';
     my $undo = $admin->get("/v2.0/system/changes/$changes->[0]{request_id}/undo")->json;
     like $undo->{blockers}[0]{detail}, qr/a tier was made, changed or deleted/, 'it is not undone';
+};
+
+# What there was before schema version 25 keeps its etag, that of its content, until somebody changes it.
+subtest 'etags' => sub {
+    my $path    = "$all/silver";
+    my $tier    = $admin->get($path);
+    my ($id)    = $instance->sql_value("SELECT id FROM tiers WHERE name = 'silver'");
+    my $content = join ':', $id, 6, 'silver', 10000, 'Up to 10,000 resources';
+    is $tier->json->{etag}, 'W/' . join('', map { Digest::SHA::sha256_hex("tier $_:$content") } 0, 1), 'of a tier that nobody has changed';
+    my @seen = $tier->etag;
+    my $is_new = sub {
+        my ($what) = @_;
+        my $etag = $admin->get($path)->etag;
+        ok !(grep { $_ eq $etag } @seen), "$what: an etag that it never had";
+        is $admin->put($path, json => { max_resources => 1 }, if_match => $_)->status, 412, '... and earlier ones are stale' for @seen;
+        push @seen, $etag;
+        return;
+    };
+    my %silver = (max_resources => 10000, description => 'Up to 10,000 resources');
+    my $put = sub { $admin->put($path, json => { %silver, @_ })->is_status(200); return };
+    $put->(max_resources => 5), $is_new->('changed');
+    $put->(), $is_new->('changed back');
+    # The clock of one server may be behind.
+    $instance->sql("UPDATE tiers SET changed_at = '2100-01-01' WHERE name = 'silver'"), $is_new->('from the future');
+    $put->(max_resources => 5), $is_new->('changed by a clock that is behind');
+    $put->(), $is_new->('and back');
+    is $instance->sql_value("SELECT changed_at FROM tiers WHERE name = 'silver'"), '2100-01-01 00:00:00.000002', '... each later than the one before';
+    # As programs of the release before do it, which know nothing of the time.
+    for my $max (5, 10000) {
+        $instance->sql("UPDATE tiers SET max_resources = $max WHERE name = 'silver'");
+        $is_new->("by a program of the release before: $max");
+    }
+    for my $max (5, 5, 10000) {
+        my $before = $admin->get($path)->json;
+        is +($instance->manage('tier', 'set', 'silver', '--max-resources', $max))[0], 0, "tenure-manage tier set: $max";
+        $before->{max_resources} == $max ? is $admin->get($path)->json->{etag}, $before->{etag}, 'what changes nothing keeps the etag' : $is_new->('by tenure-manage');
+    }
+    is +($instance->manage('tier', 'set', 'silver', '--description', 'x'))[0], 0, 'another description';
+    $is_new->('its description');
+    is +($instance->manage('tier', 'set', 'silver', '--description', $silver{description}))[0], 0, 'and back';
+    $is_new->('its description');
+    is +($instance->manage('tier', 'set', 'silver', '--max-resources', 'none'))[0], 0, 'no limit';
+    $is_new->('no limit');
+    is +($instance->manage('tier', 'set', 'silver', '--max-resources', '10000'))[0], 0, 'and back';
+    $is_new->('the limit again');
+    my $known = $admin->get($path)->etag;
+    $put->();
+    is $admin->get($path)->etag, $known, 'PUT of what is there changes nothing';
 };
 
 subtest 'names' => sub {

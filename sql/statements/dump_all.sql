@@ -15,7 +15,8 @@ FROM settings t WHERE t.name NOT IN ('maintenance', 'doctor_position', 'reaped_a
 -- @statement dump_all_tiers
 -- @out record text
 -- @scans all rows
-SELECT JSON_OBJECT('id', t.id, 'name', t.name, 'max_resources', t.max_resources, 'description', t.description) AS record
+SELECT JSON_OBJECT('id', t.id, 'name', t.name, 'max_resources', t.max_resources, 'description', t.description,
+  'changed_at', CAST(t.changed_at AS CHAR)) AS record
 FROM tiers t;
 
 -- @statement dump_all_types
@@ -460,13 +461,14 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (
 
 -- @statement restore_all_tiers
 -- @in rows text
-INSERT INTO tiers (id, name, max_resources, description)
-SELECT j.id, j.name, j.max_resources, j.description
+INSERT INTO tiers (id, name, max_resources, description, changed_at)
+SELECT j.id, j.name, j.max_resources, j.description, j.changed_at
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (
   id INT UNSIGNED PATH '$.id',
   name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.name',
   max_resources BIGINT UNSIGNED PATH '$.max_resources',
-  description VARCHAR(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.description')) j;
+  description VARCHAR(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.description',
+  changed_at DATETIME(6) PATH '$.changed_at')) j;
 
 -- @statement restore_all_types
 -- @in rows text

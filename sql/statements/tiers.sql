@@ -9,22 +9,26 @@ SELECT i.name, i.max_resources,
 FROM tiers i
 ORDER BY i.id;
 
+-- @group tier id uint, name text, max_resources uint null, description text, changed_at time null
+-- @fragment tier
+id, name, max_resources, description, changed_at
+
 -- For operators, by their names.
 -- @statement tier_page
 -- @in marker text, limit uint
--- @out id uint, name text, max_resources uint null, description text
-SELECT id, name, max_resources, description FROM tiers WHERE name > :marker ORDER BY name LIMIT :limit;
+-- @out t tier
+SELECT {tier} FROM tiers WHERE name > :marker ORDER BY name LIMIT :limit;
 
 -- @statement tier_read
 -- @in name text
--- @out id uint, name text, max_resources uint null, description text
-SELECT id, name, max_resources, description FROM tiers WHERE name = :name;
+-- @out t tier
+SELECT {tier} FROM tiers WHERE name = :name;
 
 -- The same for whoever changes it: the row is locked against other changes and against tenants that are put into the tier.
 -- @statement tier_lock
 -- @in name text
--- @out id uint, name text, max_resources uint null, description text
-SELECT id, name, max_resources, description FROM tiers WHERE name = :name FOR UPDATE;
+-- @out t tier
+SELECT {tier} FROM tiers WHERE name = :name FOR UPDATE;
 
 -- @statement tier_tenants
 -- @in id uint
@@ -43,18 +47,21 @@ SELECT id, max_resources FROM tiers WHERE name = :name;
 SELECT id, max_resources FROM tiers WHERE name = :name LOCK IN SHARE MODE;
 
 -- @statement tier_insert
--- @in name text, max_resources uint null, description text
-INSERT INTO tiers (name, max_resources, description) VALUES (:name, :max_resources, :description);
+-- @in name text, max_resources uint null, description text, changed_at time
+INSERT INTO tiers (name, max_resources, description, changed_at) VALUES (:name, :max_resources, :description, :changed_at);
 
 -- @statement tier_update
--- @in id uint, max_resources uint null, description text
-UPDATE tiers SET max_resources = :max_resources, description = :description WHERE id = :id;
+-- @in id uint, max_resources uint null, description text, changed_at time
+UPDATE tiers SET max_resources = :max_resources, description = :description, changed_at = :changed_at WHERE id = :id;
 
--- Makes it, or changes what is to be set.
+-- Makes it, or changes what is to be set. The time grows if anything changes; it stands first, as each column is set before the next is.
 -- @statement tier_put
 -- @in name text, max_resources uint null, description text, sets_max uint, sets_description uint
-INSERT INTO tiers (name, max_resources, description) VALUES (:name, :max_resources, :description)
-ON DUPLICATE KEY UPDATE max_resources = IF(:sets_max, VALUES(max_resources), max_resources),
+INSERT INTO tiers (name, max_resources, description, changed_at) VALUES (:name, :max_resources, :description, UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE
+  changed_at = IF((:sets_max AND NOT VALUES(max_resources) <=> max_resources) OR (:sets_description AND VALUES(description) <> description),
+    GREATEST(VALUES(changed_at), COALESCE(changed_at + INTERVAL 1 MICROSECOND, VALUES(changed_at))), changed_at),
+  max_resources = IF(:sets_max, VALUES(max_resources), max_resources),
   description = IF(:sets_description, VALUES(description), description);
 
 -- One that has tenants stays. The shared lock waits for whoever is just putting a tenant into it.

@@ -16,14 +16,18 @@
 // ---- etags
 
 // A hash without a key: whoever sees a tier's etag sees the tier. So no new key (registry/tags/keys.h) changes it. Two halves, because etags
-// have 64 bytes.
+// have 64 bytes. What was changed has the time in it, so that the etag is new if the content is an earlier one; no text of a tier without a
+// time begins like one with it.
 static void set_etag(struct registry *registry, struct tier *tier)
 {
 	struct buf text = buf_new(registry->pool, 256);
 
 	for (unsigned half = 0; half < 2; half++) {
 		text.n = 0;
-		buf_addf(&text, "tier %u:%llu:%zu:", half, (unsigned long long)tier->id, tier->name.n);
+		buf_addf(&text, "tier %u", half);
+		if (tier->changed_us != 0)
+			buf_addf(&text, "@%llu", (unsigned long long)tier->changed_us);
+		buf_addf(&text, ":%llu:%zu:", (unsigned long long)tier->id, tier->name.n);
 		buf_add(&text, tier->name);
 		if (tier->has_limit)
 			buf_addf(&text, ":%llu:", (unsigned long long)tier->max_resources);
@@ -36,13 +40,17 @@ static void set_etag(struct registry *registry, struct tier *tier)
 
 // ---- reading
 
-static struct tier tier_of(struct registry *registry, uint64_t id, struct str name, bool has_limit, uint64_t max_resources,
-	struct str description)
+static struct tier tier_of_columns(struct registry *registry, const struct sql_tier *row)
 {
-	struct tier tier = { .id = id, .name = name, .has_limit = has_limit, .description = description };
+	struct tier tier = {
+		.id = row->id,
+		.name = row->name,
+		.has_limit = !row->max_resources_is_null,
+		.max_resources = row->max_resources_is_null ? 0 : row->max_resources,
+		.description = row->description,
+		.changed_us = row->changed_at_is_null ? 0 : row->changed_at,
+	};
 
-	if (has_limit)
-		tier.max_resources = max_resources;
 	set_etag(registry, &tier);
 	return tier;
 }
@@ -64,11 +72,8 @@ enum outcome tier_list(struct registry *registry, struct str marker, uint64_t li
 	*more = rows.n > limit;
 	*n = *more ? (size_t)limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct tier, *n);
-	for (size_t i = 0; i < *n; i++) {
-		const struct sql_tier_page_row *row = sql_tier_page_row(&rows, i);
-
-		(*list)[i] = tier_of(registry, row->id, row->name, !row->max_resources_is_null, row->max_resources, row->description);
-	}
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = tier_of_columns(registry, &sql_tier_page_row(&rows, i)->t);
 	return OUTCOME_OK;
 }
 
@@ -92,8 +97,7 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return fail_no_tier(registry, name);
-	const struct sql_tier_read_row *row = sql_tier_read_row(&rows, 0);
-	*tier = tier_of(registry, row->id, row->name, !row->max_resources_is_null, row->max_resources, row->description);
+	*tier = tier_of_columns(registry, &sql_tier_read_row(&rows, 0)->t);
 	return count_tenants(registry, tier->id, tenants);
 }
 
@@ -114,8 +118,7 @@ static enum outcome begin(struct registry *registry, struct str name, struct gua
 	*there = rows.n > 0;
 	if (!*there)
 		return guard_check(guard, NULL);
-	const struct sql_tier_lock_row *row = sql_tier_lock_row(&rows, 0);
-	*tier = tier_of(registry, row->id, row->name, !row->max_resources_is_null, row->max_resources, row->description);
+	*tier = tier_of_columns(registry, &sql_tier_lock_row(&rows, 0)->t);
 	outcome = guard_check_required(registry, guard, owner->etag_required);
 	return outcome == OUTCOME_OK ? guard_check(guard, tier->etag) : outcome;
 }
@@ -142,6 +145,7 @@ static enum db_result create(struct registry *registry, struct tier *tier)
 		.max_resources_is_null = !tier->has_limit,
 		.max_resources = tier->max_resources,
 		.description = tier->description,
+		.changed_at = tier->changed_us,
 	};
 	struct db_rows rows;
 	enum db_result result = sql_tier_insert_run(registry->db, registry->pool, &in, &rows);
@@ -158,6 +162,7 @@ static enum db_result replace(struct registry *registry, const struct tier *tier
 		.max_resources_is_null = !tier->has_limit,
 		.max_resources = tier->max_resources,
 		.description = tier->description,
+		.changed_at = tier->changed_us,
 	};
 
 	return sql_tier_update_run(registry->db, registry->pool, &in, NULL);
@@ -173,9 +178,11 @@ enum outcome tier_put(struct registry *registry, const struct tier *content, str
 	assert(content->has_limit || content->max_resources == 0);
 	if (outcome != OUTCOME_OK || (there && same_content(tier, content)))
 		return outcome;
-	uint64_t id = there ? tier->id : 0;
+	const struct tier before = there ? *tier : (struct tier){ .id = 0 };
 	*tier = *content;
-	tier->id = id;
+	tier->id = before.id;
+	// Later than before, even if the clock went back.
+	tier->changed_us = before.changed_us < registry->stamp_us ? registry->stamp_us : before.changed_us + 1;
 	enum db_result result = there ? replace(registry, tier) : create(registry, tier);
 	if (result != DB_OK)
 		return registry_db_failed(result);

@@ -19,7 +19,8 @@ struct tier {
 	bool has_limit;         // the tier has a quota
 	uint64_t max_resources; // the quota, if has_limit
 	struct str description;
-	// A hash of the members above. The same content of the same tier has the same etag; a tier that is made again has another id.
+	int64_t changed_us; // when it was changed last, later than at any change before; 0: before schema version 25
+	// A hash of the members above: each change makes a new one, also that to an earlier content. A tier that is made again has another id.
 	uint8_t etag[64];
 };
 
