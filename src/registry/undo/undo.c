@@ -311,6 +311,8 @@ static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *r
 		undo_block_waiting(undo, undo_path(undo, row));
 		return OUTCOME_OK;
 	}
+	if (str_eq(row->fields, STR("[\"/status/conditions\"]")) && is_of_deletion(undo, row)) // the reason is that deletion
+		return OUTCOME_OK;
 	if (row->former_locked_is_null) {
 		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
 		return OUTCOME_OK;
@@ -426,6 +428,26 @@ static enum outcome apply_former_tenant(void *arg, const struct tenant *current,
 	return OUTCOME_OK;
 }
 
+// Was the change one of what stands beside the tenant's document? Then notes that it is not taken back.
+static bool block_beside_tenant(struct undo *undo)
+{
+	static const struct {
+		const char *fields, *reason, *detail;
+	} kinds[] = {
+		{ "[\"/tokens/", "token", "a token was made or revoked: revoke it, or make another one" },
+		{ "[\"/tiers/", "tier", "a tier was made, changed or deleted: set it to what it was" },
+		{ "[\"/webhooks/", "not-kept", "what webhooks were, and their secrets, is never kept: set it to what it was" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		if (!str_starts(undo_row(undo, 0)->fields, str_c(kinds[i].fields)))
+			continue;
+		undo_block(undo, STR(""), kinds[i].reason, str_c(kinds[i].detail));
+		return true;
+	}
+	return false;
+}
+
 static enum outcome restore_tenant(struct undo *undo)
 {
 	struct registry *registry = undo->registry;
@@ -434,14 +456,8 @@ static enum outcome restore_tenant(struct undo *undo)
 	struct tenant restored;
 	struct db_rows rows;
 
-	if (str_starts(undo_row(undo, 0)->fields, STR("[\"/tokens/"))) {
-		undo_block(undo, STR(""), "token", STR("a token was made or revoked: revoke it, or make another one"));
+	if (block_beside_tenant(undo))
 		return OUTCOME_OK;
-	}
-	if (str_starts(undo_row(undo, 0)->fields, STR("[\"/tiers/"))) {
-		undo_block(undo, STR(""), "tier", STR("a tier was made, changed or deleted: set it to what it was"));
-		return OUTCOME_OK;
-	}
 	enum db_result result = sql_undo_former_tenant_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)

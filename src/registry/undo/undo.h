@@ -80,7 +80,7 @@ struct undo_plan {
 	bool has_former_tenant;
 	struct tenant former_tenant; // UNDO_RESTORE of a tenant: tier, metadata, object and etag_required after the undo
 	// Every reason why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
-	// deletion-requested not-empty not-offered not-restorable waits, those of moves, and the names of outcomes of what was tried.
+	// deletion-requested not-empty not-offered not-restorable waits token tier, those of moves, and the names of outcomes of what was tried.
 	struct move_blocker *blockers;
 	size_t n_blockers;
 	char etag[MOVE_TAG_HEX + 1]; // of all that the plan shows
