@@ -205,7 +205,8 @@ subtest 'the history shows values' => sub {
     my $p    = provider();
     my ($one, $two) = map { Tenure::Placement::uuid() } 1, 2;
     my @stocks = ({});
-    for my $value (vcpu(3), vcpu(4), { %{ vcpu(4) }, DISK_GB => { total => 7 } }) {
+    my @ratio = (allocation_ratio => 1.1);
+    for my $value (vcpu(3, @ratio), vcpu(4, @ratio), { %{ vcpu(4, @ratio) }, DISK_GB => { total => 7 } }) {
         put($p, 'inventories', $value);
         push @stocks, stock($p);
     }
@@ -215,6 +216,9 @@ subtest 'the history shows values' => sub {
     my @stock = grep { "@{ $_->{fields} // [] }" eq '/inventories' } @pages;
     is_deeply [map { $_->{after}{inventories} } reverse @stock], [@stocks[1 .. 3]], 'inventories after each change, as they are answered';
     is_deeply [map { $_->{before}{inventories} } reverse @stock], [@stocks[0 .. 2]], '... and before';
+    my @ratios = $admin->get("/v2.0/system/history?resource=$p&limit=100")->text =~ /"allocation_ratio": ?([^,}]+)/g;
+    is_deeply [grep { !/\A1(?:\.1)?\z/ } @ratios], [], '... with ratios as short as they are written' or diag "@ratios";
+    cmp_ok scalar(grep { $_ eq '1.1' } @ratios), '>', 2, '... all of them';
     ok !grep({ exists $_->{after}{metadata} } @stock), '... in place of the document';
     my @groups = grep { "@{ $_->{fields} // [] }" eq '/aggregates' } @pages;
     is_deeply [map { [$_->{before}{aggregates}, $_->{after}{aggregates}] } @groups], [[[$one], [$two]], [[], [$one]]], 'aggregates';

@@ -4,9 +4,22 @@
 
 #include "registry/placement/inventory.h"
 
+#include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/placement/inventory_internal.h"
+
+void inventory_add_ratio(struct buf *out, double ratio)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		(void)snprintf(text, sizeof(text), "%.*g", digits, ratio);
+		if (strtod(text, NULL) == ratio)
+			break;
+	}
+	buf_add(out, str_c(text));
+}
 
 struct inventory inventory_of_columns(struct pool *pool, const struct sql_inventory *i)
 {

@@ -20,6 +20,9 @@ struct inventory {
 	int64_t created_us, updated_us;
 };
 
+// Appends an allocation ratio: the shortest text that reads back as the same number, "1.1".
+void inventory_add_ratio(struct buf *out, double ratio);
+
 // Takes one inventory of a list, with the rules of struct provider_taker.
 struct inventory_taker {
 	void (*take)(void *arg, const struct inventory *inventory, struct pool *pool);

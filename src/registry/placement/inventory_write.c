@@ -361,9 +361,11 @@ struct str inventory_list_text(struct pool *pool, const struct inventory *list, 
 			buf_addc(&text, ',');
 		json_add_string(&text, list[i].class);
 		buf_addf(&text, ":{\"total\":%llu,\"reserved\":%llu,\"min_unit\":%llu,\"max_unit\":%llu,\"step_size\":%llu,"
-			"\"allocation_ratio\":%.17g}",
+			"\"allocation_ratio\":",
 			(unsigned long long)list[i].total, (unsigned long long)list[i].reserved, (unsigned long long)list[i].min_unit,
-			(unsigned long long)list[i].max_unit, (unsigned long long)list[i].step_size, list[i].allocation_ratio);
+			(unsigned long long)list[i].max_unit, (unsigned long long)list[i].step_size);
+		inventory_add_ratio(&text, list[i].allocation_ratio);
+		buf_addc(&text, '}');
 	}
 	buf_addc(&text, '}');
 	return buf_str(&text);

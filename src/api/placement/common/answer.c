@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/placement/inventory.h"
 
 // ---- addresses
 
@@ -198,15 +199,9 @@ void placement_add_uuid(struct buf *out, const char *name, struct uuid uuid)
 // Appends the shortest text with a fraction that reads back as the same number: "4.0".
 void placement_add_fraction(struct buf *out, const char *name, double value)
 {
-	char text[40];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
 	placement_add_name(out, name);
-	buf_add(out, str_c(text));
-	if (strpbrk(text, ".e") == NULL)
+	size_t at = out->n;
+	inventory_add_ratio(out, value);
+	if (memchr(out->p + at, '.', out->n - at) == NULL && memchr(out->p + at, 'e', out->n - at) == NULL)
 		BUF_LIT(out, ".0");
 }
