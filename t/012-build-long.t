@@ -74,6 +74,13 @@ subtest 'a run that fails' => sub {
     is_deeply [ @$row[ 3, 5, 7 ] ], [ 'bad', 'tried 3', 'FAILED: two / leaks' ], 'its row has the last words';
 };
 
+subtest 'a run whose tests are skipped' => sub {
+    area('nothing', "echo '1..0 # SKIP the peer is not installed'\n");
+    my ($code) = run('scripts/check --long nothing');
+    is $code, 69, 'is no success';
+    is last_row()->[7], 'FAILED: nothing was tried: 1..0 # SKIP the peer is not installed', 'its row says why';
+};
+
 subtest 'a run that hangs' => sub {
     area('slow', "# minutes: 0.01\nexec sleep 600\n");
     my ($code) = run('scripts/check --long slow');
