@@ -130,15 +130,6 @@ int command_cluster_status(struct manage *manage)
 	return code;
 }
 
-static bool has_galera(const struct cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->n; i++) {
-		if (cluster->nodes[i].galera)
-			return true;
-	}
-	return false;
-}
-
 static int refuse_single_server(const struct cluster *cluster)
 {
 	if (cluster->n > 1)
@@ -208,7 +199,7 @@ int command_cluster_switch(struct manage *manage)
 		; // said already
 	else if (target == cluster->n || !cluster->nodes[target].answers)
 		code = manage_fail(EX_DATAERR, "no node that answers is called \"%.*s\"; `tenure-manage cluster status` lists them", STR_ARG(name));
-	else if (!has_galera(cluster))
+	else if (!cluster_has_galera(cluster))
 		code = promote(cluster, target, force);
 	else if (force)
 		code = manage_fail(EX_USAGE, "--force is for a primary with replicas; this is a cluster of Galera, which decides itself who is gone");
@@ -227,7 +218,7 @@ int command_cluster_fence(struct manage *manage)
 	struct cluster *cluster = look(manage);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = refuse_single_server(cluster);
-	if (code == EX_OK && !has_galera(cluster) && (writer == NULL || writer->epoch == 0))
+	if (code == EX_OK && !cluster_has_galera(cluster) && (writer == NULL || writer->epoch == 0))
 		code = manage_fail(EX_UNAVAILABLE, "no server was made the writer yet, so none can be stopped: `tenure-manage cluster switch NODE`");
 	if (code != EX_OK) {
 		cluster_close(&cluster);

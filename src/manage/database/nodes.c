@@ -39,15 +39,6 @@ static size_t writer_of(const struct cluster *cluster)
 	return writer != NULL ? cluster_find(cluster, writer->node) : cluster->n;
 }
 
-static bool has_galera(const struct cluster *cluster)
-{
-	for (size_t i = 0; i < cluster->n; i++) {
-		if (cluster->nodes[i].answers && cluster->nodes[i].galera)
-			return true;
-	}
-	return false;
-}
-
 // False: somebody else upgrades through that node, or it can't be asked.
 static bool lock_node(struct manage *manage, struct nodes *nodes, size_t i)
 {
@@ -68,7 +59,7 @@ struct nodes *nodes_open(struct manage *manage)
 		is_ready = i == writer || lock_node(manage, nodes, i);
 	if (is_ready)
 		return nodes;
-	if (has_galera(nodes->cluster))
+	if (cluster_has_galera(nodes->cluster))
 		printf("  not all nodes of the cluster can build it one after the other (tenure-manage cluster status): writers wait until it is built\n");
 	nodes_close(&nodes);
 	return NULL;

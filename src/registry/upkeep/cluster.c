@@ -340,6 +340,15 @@ bool cluster_is_usable(const struct cluster_node *node)
 	return node->answers && node->primary && node->synced && !node->read_only && node->has_writer;
 }
 
+bool cluster_has_galera(const struct cluster *cluster)
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		if (cluster->nodes[i].answers && cluster->nodes[i].galera)
+			return true;
+	}
+	return false;
+}
+
 const struct cluster_writer *cluster_writer(const struct cluster *cluster)
 {
 	const struct cluster_writer *newest = NULL;

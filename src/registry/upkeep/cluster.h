@@ -84,6 +84,8 @@ void cluster_look(struct cluster *cluster);
 void cluster_glance(struct cluster *cluster);
 // May workers write to that node, as far as it says itself?
 bool cluster_is_usable(const struct cluster_node *node);
+// Is any of them, of those that answer, a node of Galera?
+bool cluster_has_galera(const struct cluster *cluster);
 // The newest row of the writer that a usable node has; NULL: none.
 const struct cluster_writer *cluster_writer(const struct cluster *cluster);
 // The index of the node of that name, or that is named so in [database] host; cluster->n: none.
