@@ -94,6 +94,35 @@ subtest 'forms' => sub {
     like $admin->get('/v2.0/all/counts?limit=1', accept => 'application/xml')->text, qr{<counts[^>]* next="[^"]+marker=a%26b"}, 'and its next page';
 };
 
+subtest 'the collections of a tenant' => sub {
+    my $url = $instance->env('TENURE_ADMIN_URL');
+    $admin->put('/v2.0/col%20%CE%A3', json => { tenant => { metadata => { collections => 'mine' } } })->is_status(201);
+    my $plain = $admin->get('/v2.0/col%20%CE%A3');
+    is_deeply [exists $plain->json->{tenant}{collections}, $plain->json->{tenant}{metadata}], ['', { collections => 'mine' }], 'only when asked for';
+    is_deeply $admin->get('/v2.0/col%20%CE%A3?collections=true')->json->{tenant}{collections}, [], 'an empty list';
+    $admin->make("/v2.0/col%20%CE%A3/$_") for 'namespaces/default/configmaps/a', 'namespaces/default/configmaps/b', 'persistentvolumes/v';
+    my $with = $admin->get('/v2.0/col%20%CE%A3?collections=1');
+    my $tenant = $with->json->{tenant};
+    my $list = delete $tenant->{collections};
+    is_deeply [map { [@{$_}{qw(type resources)}] } @$list], [[configmaps => 2], [persistentvolumes => 1]], 'each with its number';
+    is_deeply $tenant, $admin->get('/v2.0/col%20%CE%A3')->json->{tenant}, '... beside all that the document has without them';
+    for my $collection (@$list) {
+        like $collection->{href}, qr{\A\Q$url\E/v2\.0/col%20%CE%A3/\w+\z}, 'an address';
+        is scalar @{ $admin->get($admin->path_of($collection->{href}))->json->{resources} }, $collection->{resources}, '... that has so many';
+    }
+    is $with->etag, $plain->etag, 'the etag is that of the tenant';
+    $admin->get('/v2.0/col%20%CE%A3?collections=true', if_none_match => $plain->etag)->is_status(304);
+    my $xml = $admin->get('/v1.0/col%20%CE%A3?collections=true', accept => 'application/xml')->text;
+    like $xml, qr{<metadata>\s*<collections>mine</collections>\s*</metadata>\s*<collections>\s*<collection type="configmaps" resources="2" href="[^"]+/v1\.0/[^"]+/configmaps"/>},
+        'as XML, where metadata of that name stand apart';
+    (my $put = $admin->put('/v2.0/col%20%CE%A3', json => { tenant => { %$tenant, collections => [] } }))->is_status(400);
+    like $put->text, qr{collections}, 'a PUT does not change them';
+    is_deeply rows('col%20%CE%A3'), [[configmaps => 2], [persistentvolumes => 1]], '... and nothing is lost';
+    $admin->get('/v2.0/abc?collections=yes')->is_status(400, 'neither true nor false');
+    $instance->service('ann:zoo:admin')->get('/v2.0/abc?collections=true')->is_status(404, 'not for those of another tenant');
+    $admin->delete('/v2.0/col%20%CE%A3')->is_status(204);
+};
+
 subtest 'who may, and mistakes' => sub {
     $instance->service('ann:abc:reader')->get('/v2.0/abc/counts')->is_status(200, 'a reader');
     $instance->service('ann:zoo:admin')->get('/v2.0/abc/counts')->is_status(404, 'not who is of another tenant');

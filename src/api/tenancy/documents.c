@@ -10,18 +10,22 @@
 
 // ---- tenants, accounts
 
+#define TENANT_ATTRIBUTES \
+	ATTR("id", SHAPE_STRING), ATTR("tier", SHAPE_STRING), OWNED("state", SHAPE_STRING), OWNED("resources", SHAPE_NUMBER), \
+	ATTR("etag_required", SHAPE_BOOL), OWNED("created_at", SHAPE_STRING), OWNED("updated_at", SHAPE_STRING), \
+	OWNED("purge_at", SHAPE_STRING), OWNED("etag", SHAPE_STRING)
 static const struct shape tenant_members[] = {
-	ATTR("id", SHAPE_STRING),
-	ATTR("tier", SHAPE_STRING),
-	OWNED("state", SHAPE_STRING),
-	OWNED("resources", SHAPE_NUMBER),
-	ATTR("etag_required", SHAPE_BOOL),
-	OWNED("created_at", SHAPE_STRING),
-	OWNED("updated_at", SHAPE_STRING),
-	OWNED("purge_at", SHAPE_STRING),
-	OWNED("etag", SHAPE_STRING),
-	{ .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_INLINE },
-	END,
+	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_INLINE }, END,
+};
+
+// With its collections. In XML the entries of the metadata have an element of their own here, since one may have the name "collections".
+static const struct shape collection_members[] = {
+	ATTR("type", SHAPE_STRING), ATTR("resources", SHAPE_NUMBER), ATTR("href", SHAPE_STRING), END,
+};
+static const struct shape collection_item = { .name = "collection", .kind = SHAPE_OBJECT, .members = collection_members };
+static const struct shape tenant_members_with_collections[] = {
+	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP },
+	{ .name = "collections", .kind = SHAPE_LIST, .item = &collection_item }, END,
 };
 static const struct shape account_item = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members };
 static const struct shape tenant_item = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members };
@@ -52,6 +56,18 @@ static const struct repr_document tenant_list_document_v2 = {
 const struct repr_document *tenant_document(const struct words *words)
 {
 	return words->number == 1 ? &account_document : &tenant_document_v2;
+}
+
+const struct repr_document *tenant_collections_document(const struct words *words)
+{
+	static const struct repr_document account = {
+		.root = "account", .body = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members_with_collections }
+	};
+	static const struct repr_document tenant = {
+		.root = "tenant", .body = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members_with_collections }
+	};
+
+	return words->number == 1 ? &account : &tenant;
 }
 
 const struct repr_document *tenant_list_document(const struct words *words)

@@ -23,6 +23,7 @@ const struct words *call_vocabulary(const struct call *call);
 // ---- documents.c
 
 const struct repr_document *tenant_document(const struct words *words);
+const struct repr_document *tenant_collections_document(const struct words *words); // with "collections"; only written
 const struct repr_document *tenant_list_document(const struct words *words);
 const struct repr_document *tenancy_count_list_document(const struct words *words);
 const struct repr_document *tenancy_found_list_document(const struct words *words);

@@ -12,6 +12,7 @@
 #include "registry/log/stale.h"
 #include "registry/tenant/selection.h"
 #include "registry/tenant/tenant.h"
+#include "registry/tenant/type_counts.h"
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {
@@ -33,13 +34,42 @@ static enum outcome read_tenant(struct call *call, struct tenant *tenant)
 	return tenant_check(call->registry, tenant, conditions_guard(&conditions));
 }
 
+// Adds the collections in which the tenant has resources: the blueprints' "list of top level account resources".
+static enum outcome set_collections(struct call *call, const struct tenant *tenant, struct doc *doc)
+{
+	struct doc *collections = doc_new_array(call->pool);
+	struct str path = tenant_path(call, tenant->name);
+	struct type_count_row *rows;
+	size_t counted, n = 0;
+	enum outcome outcome = type_counts_list(call->registry, tenant, 1, &counted, &rows, &n);
+
+	for (size_t i = 0; i < n && outcome == OUTCOME_OK; i++) {
+		struct doc *collection = doc_new_object(call->pool);
+		struct str address = str_printf(call->pool, "%.*s/%.*s", STR_ARG(path), STR_ARG(rows[i].type));
+
+		doc_set_str(call->pool, collection, "type", rows[i].type);
+		doc_set_u64(call->pool, collection, "resources", rows[i].resources);
+		doc_set_str(call->pool, collection, "href", call_url(call, address));
+		doc_push(collections, collection);
+	}
+	doc_set(doc, STR("collections"), collections);
+	return outcome;
+}
+
 enum outcome get_tenant(struct call *call)
 {
 	struct tenant tenant;
+	struct str wanted = call_param(call, "collections");
+	bool with_collections = str_eq(wanted, STR("true")) || str_eq(wanted, STR("1"));
 	enum outcome outcome = read_tenant(call, &tenant);
 
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = tenancy_tenant_doc(call, &tenant);
+	if (with_collections)
+		outcome = set_collections(call, &tenant, doc);
 	if (outcome == OUTCOME_OK)
-		call_write(call, tenant_document(call_vocabulary(call)), tenancy_tenant_doc(call, &tenant));
+		call_write(call, with_collections ? tenant_collections_document(call_vocabulary(call)) : tenant_document(call_vocabulary(call)), doc);
 	return outcome;
 }
 
