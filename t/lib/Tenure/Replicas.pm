@@ -207,6 +207,19 @@ sub kill_server {
     return;
 }
 
+# Replaces what that server has by all that the other one's log has, which is what it holds.
+sub make_anew {
+    my ($self, $i, $primary) = @_;
+    $self->kill_server($i);
+    File::Path::remove_tree("$self->{dir}/s$i/data");
+    $self->_install($i);
+    $self->start_server($i);
+    $self->_make_users($i);
+    $self->_follow($i, $primary);
+    $self->sql($i, 'SELECT MASTER_GTID_WAIT("' . $self->value($primary, 'SELECT @@gtid_binlog_pos') . '", 60)');
+    return;
+}
+
 sub freeze { kill 'STOP', $_[0]->pid($_[1]); return }
 sub thaw   { kill 'CONT', $_[0]->pid($_[1]); return }
 
