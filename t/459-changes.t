@@ -185,4 +185,25 @@ subtest 'tenure changes' => sub {
     }
 };
 
+subtest 'who follows waits for a service that is away' => sub {
+    my $tool   = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 't1');
+    my $socket = $instance->dir . '/sockets/admin.sock';
+    my @follow = qw(changes list --follow --format csv --columns resource);
+    my $job    = $tool->begin(undef, @follow, qw(--limit 1 --type configmaps));
+    ok Tenure::Instance::wait_until(sub { (() = Tenure::Instance::read_file("$job->{out}") =~ /\n/g) == 11 }), 'the last ten';
+    rename $socket, "$socket.away" or die "$socket: $!";
+    ok Tenure::Instance::wait_until(sub { Tenure::Instance::read_file("$job->{err}") =~ /waiting for the service/ }), 'it is told';
+    $ann->put("$at/configmaps/behind", json => {})->is_status(201);
+    rename "$socket.away", $socket or die "$socket: $!";
+    my $out = $tool->end($job);
+    like $out->{out}, qr{\nnamespaces/default/configmaps/behind\n\z}, 'what came meanwhile is shown';
+    is $out->{code}, 0, 'and it ends well';
+    is scalar(() = $out->{err} =~ /\n/g), 1, '... having said so once' or diag $out->{err};
+
+    # Where nothing was reached yet, it ends.
+    my $nowhere = Tenure::Tool->new(url => 'http://127.0.0.1:9', token => 'x', tenant => 't1');
+    $nowhere->ends(69, @follow, '--after', 0);
+    $nowhere->ends(69, @follow);
+};
+
 done_testing;

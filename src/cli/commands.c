@@ -334,7 +334,7 @@ const struct command cli_commands[] = {
 	{ "changes", "list", "", 0, 0, HAS(OPT_TENANT) | HAS(OPT_LIMIT), command_changes_list,
 		"list the changes of a tenant and its resources, or of all tenants",
 		"The oldest change comes first. A script goes on with --after the last id that it saw. --follow waits for new changes\n"
-		"and shows them.",
+		"and shows them, and waits for the service while that cannot be reached.",
 		"tenure changes list -t acme --newest --limit 20 --type secrets", NULL },
 
 	{ "changes", "undo", "REQUEST", 1, 1, HAS(OPT_TENANT) | HAS(OPT_YES) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) | HAS(OPT_NO_ETAG) |

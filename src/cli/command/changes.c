@@ -8,7 +8,7 @@
 #include "cli/core/cli.h"
 #include "http/uri.h"
 
-enum { PAGE = 1000, FOLLOW_LAST = 10, FOLLOW_PAUSE_S = 1 };
+enum { PAGE = 1000, FOLLOW_LAST = 10, FOLLOW_PAUSE_S = 1, AWAY_PAUSE_MAX_S = 30 };
 
 static const struct column columns[] = {
 	{ "id", "id" }, { "at", "at" }, { "actor", "actor" }, { "verb", "verb" }, { "moved", "moved" }, { "resource", "resource" },
@@ -33,6 +33,8 @@ struct reading {
 	uint64_t left;   // how many may still be added
 	uint64_t upto;   // the id up to which the service has looked
 	bool more;       // the service has more
+	bool reached;    // it has answered before
+	unsigned away_s; // how long to pause before it is asked again; 0: it answered last time
 };
 
 // ---- the options
@@ -128,7 +130,20 @@ static int go_on(struct reading *reading, const struct doc *answer)
 	return EX_OK;
 }
 
-static int read_answer(struct cli *cli, const struct reading *reading, struct doc **document)
+// A list that is followed waits for a service that was there before: it may be restarted meanwhile. It is told once.
+static bool is_to_be_awaited(struct cli *cli, struct reading *reading, enum tenure_status status)
+{
+	if (status != TENURE_UNAVAILABLE || !reading->follows || !reading->reached)
+		return false;
+	if (reading->away_s == 0)
+		cli_warn("%s: %s; waiting for the service", reading->label, tenure_error_text(cli->client));
+	reading->away_s = reading->away_s == 0 ? FOLLOW_PAUSE_S
+		: reading->away_s < AWAY_PAUSE_MAX_S / 2 ? 2 * reading->away_s : AWAY_PAUSE_MAX_S;
+	return true;
+}
+
+// EX_UNAVAILABLE with reading->away_s > 0: nothing was printed as an error, and the call is to be made again after that pause.
+static int read_answer(struct cli *cli, struct reading *reading, struct doc **document)
 {
 	struct buf path;
 	struct answer answer;
@@ -140,6 +155,10 @@ static int read_answer(struct cli *cli, const struct reading *reading, struct do
 	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
 	if (status == TENURE_OK)
 		status = client_parse(cli->client, cli->pool, answer.body, document);
+	if (is_to_be_awaited(cli, reading, status))
+		return EX_UNAVAILABLE;
+	reading->away_s = 0;
+	reading->reached = reading->reached || status == TENURE_OK;
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, reading->label);
 }
 
@@ -182,6 +201,7 @@ static int show_last(struct cli *cli, struct reading *reading)
 	last.left = FOLLOW_LAST;
 	int code = read_page(cli, &last, true);
 	reading->after = last.upto;
+	reading->reached = last.reached;
 	if (code == EX_OK)
 		table_print_more(reading->table);
 	return code;
@@ -196,6 +216,11 @@ static int follow(struct cli *cli, struct reading *reading)
 	while (code == EX_OK && reading->left > 0) {
 		pool_rewind(cli->pool, mark);
 		code = read_page(cli, reading, false);
+		if (code == EX_UNAVAILABLE && reading->away_s > 0) {
+			(void)sleep(reading->away_s);
+			code = EX_OK;
+			continue;
+		}
 		if (code != EX_OK)
 			break;
 		table_print_more(reading->table);
