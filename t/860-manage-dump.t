@@ -164,7 +164,21 @@ my $count = () = $told =~ / is here already/g;
 is $count, $instance->sql_value(q(SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'acme' AND r.live IN (1, 2))) + 1, 'all uids are told';
 like $told, qr/nothing was restored: \d+ conflicts\n\z/, 'and how many these are';
 like manage(65, 'under the name of another one', 'restore', '--as', 'other', $file), qr/^there is a tenant "other"$/m, 'that one is in the way';
-like manage(65, 'under a name that there can\'t be', 'restore', '--as', 'all', $file), qr/line 2 names a tenant that there can't be: use --as/, 'says so';
+like manage(64, 'under a name that there can\'t be', 'restore', '--as', $_, $file), qr{--as: no tenant can be called "\Q$_\E"}, 'says so' for 'all', 'a/b', '..', '';
+
+subtest 'out of what is no file' => sub {
+    my $pipe = $instance->dir . '/from';
+    POSIX::mkfifo($pipe, 0600) or die "mkfifo: $!\n";
+    for my $how ('', 'gzip -c') {
+        my $writer = fork // die "fork: $!\n";
+        exec 'sh', '-c', 'exec ${3:-cat} <"$1" >"$2"', 'sh', $file, $pipe, $how or POSIX::_exit(127) if $writer == 0;
+        my $said = manage(65, $how eq '' ? 'a pipe with a name' : 'a compressed one', 'restore', $pipe);
+        like $said, $how eq '' ? qr/nothing was restored: \d+ conflicts\n\z/ : qr/\Q$pipe\E is compressed: zcat \Q$pipe\E \| tenure-manage restore -/,
+            $how eq '' ? 'is read as a file is' : 'is told so';
+        waitpid $writer, 0;
+    }
+    like manage(65, 'a folder', 'restore', $instance->dir), qr/can't be read/, 'is none';
+};
 
 # ---- broken files
 

@@ -3,27 +3,71 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
+#include "auth/core/realm.h"
 #include "manage/dump/dump.h"
 #include "manage/dump/restore.h"
+#include "registry/registry.h"
 
-// The file is read several times, so what comes through a pipe is copied. NULL: errno says why there is none.
-static FILE *open_file(const char *path)
+// Copies what comes through a pipe into a file without a name. NULL: errno says why there is none.
+static FILE *copy_of(FILE *from)
 {
 	char bytes[65536];
 	size_t n;
-	FILE *copy;
+	FILE *copy = tmpfile();
 
-	if (strcmp(path, "-") != 0)
-		return fopen(path, "r");
-	copy = tmpfile();
-	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), stdin)) > 0) {
-		if (fwrite(bytes, 1, n, copy) != n) {
-			(void)fclose(copy);
-			return NULL;
-		}
+	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), from)) > 0) {
+		if (fwrite(bytes, 1, n, copy) == n)
+			continue;
+		int error = errno;
+		(void)fclose(copy);
+		errno = error;
+		return NULL;
 	}
 	return copy;
+}
+
+// The dump is read several times, and only a regular file can be: a pipe may have a name, too, as that of `<(zcat FILE)` in a shell.
+// NULL: errno says why there is none.
+static FILE *open_file(const char *path)
+{
+	struct stat status;
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+
+	if (file == NULL || fstat(fileno(file), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+		return file;
+	FILE *copy = copy_of(file);
+	int error = errno;
+	(void)fclose(file);
+	errno = error;
+	return copy;
+}
+
+// The program that prints such a file as it was before it was compressed. NULL: the file is not compressed.
+static const char *unpacker_of(FILE *file)
+{
+	static const struct { const char *begin; size_t n; const char *program; } forms[] = {
+		{ "\x1f\x8b", 2, "zcat" }, { "\xfd" "7zXZ", 5, "xzcat" }, { "BZh", 3, "bzcat" }, { "\x28\xb5\x2f\xfd", 4, "zstdcat" },
+	};
+	char bytes[8];
+
+	rewind(file);
+	size_t n = fread(bytes, 1, sizeof(bytes), file);
+	for (size_t i = 0; i < COUNT_OF(forms); i++) {
+		if (n >= forms[i].n && memcmp(bytes, forms[i].begin, forms[i].n) == 0)
+			return forms[i].program;
+	}
+	return NULL;
+}
+
+static int check_form(FILE *file, const char *path)
+{
+	const char *program = unpacker_of(file);
+
+	if (program == NULL)
+		return EX_OK;
+	return manage_fail(EX_DATAERR, "%s is compressed: %s %s | tenure-manage restore -", path, program, strcmp(path, "-") == 0 ? "FILE" : path);
 }
 
 // all: the file holds an installation, else a tenant. EX_OK: the options belong to that.
@@ -33,6 +77,8 @@ static int check_options(const struct restore_options *options, bool all)
 		return manage_fail(EX_USAGE, "--without-tokens belongs to the dump of an installation, and this one has no tokens");
 	if (all && (options->name.p != NULL || options->tier.p != NULL || options->keep_invalid))
 		return manage_fail(EX_USAGE, "--as, --tier and --keep-invalid belong to the dump of a tenant, and this is one of an installation");
+	if (options->name.p != NULL && (!registry_id_is_valid(options->name) || realm_reserved(options->name) != NULL))
+		return manage_fail(EX_USAGE, "--as: no tenant can be called \"%.*s\"", STR_ARG(options->name));
 	return EX_OK;
 }
 
@@ -57,8 +103,10 @@ int command_restore(struct manage *manage)
 
 	if (file == NULL)
 		return manage_fail(EX_NOINPUT, "can't read %s: %s", options.path, strerror(errno));
-	bool all = restore_all_is_in(file);
-	int code = check_options(&options, all);
+	int code = check_form(file, options.path);
+	bool all = code == EX_OK && restore_all_is_in(file);
+	if (code == EX_OK)
+		code = check_options(&options, all);
 	if (code == EX_OK)
 		code = all ? restore_all(manage, file, &options) : restore_tenant(manage, file, &options);
 	(void)fclose(file);
