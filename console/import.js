@@ -10,6 +10,7 @@ import { strip } from './resource.js';
 import { rowsOf } from './rows.js';
 
 const AT_ONCE = 4, TRIES = 10, SHOWN = 200;
+const definitions = 'customresourcedefinitions.apiextensions.k8s.io';
 // The kinds of built-in types, where the endpoint does not list types.
 const kinds = { configmaps: 'ConfigMap', namespaces: 'Namespace', persistentvolumes: 'PersistentVolume', pods: 'Pod', secrets: 'Secret', serviceaccounts: 'ServiceAccount',
 	services: 'Service' };
@@ -45,7 +46,9 @@ function prepare(choice, document) {
 	const parts = type.namespaced ? ['namespaces', member('namespace') ?? 'default', type.type, name] : [type.type, name];
 	if (parts.some((part) => part === '.' || part === '..' || part.includes('/')))
 		throw new Refused('that can’t be the address of a resource');
-	return { path: address(choice.tenant, ...parts), label: parts.join('/'), etag: member('etag'), own: own(document) };
+	// What has to be there before: rows that make it may stand above.
+	const needs = [...type.namespaced ? [address(choice.tenant, 'namespaces', parts[1])] : [], address(choice.tenant, definitions, type.type)];
+	return { path: address(choice.tenant, ...parts), label: parts.join('/'), etag: member('etag'), own: own(document), needs };
 }
 
 // ---- deciding
@@ -71,28 +74,18 @@ async function look(row) {
 	}
 }
 
-async function foresee(choice, row) {
-	const there = await look(row);
-	if (there === null) {
-		if (guarded(choice, row))
-			throw new Refused('it is not there any more');
-		return 'created';
-	}
-	if (there.same)
-		return 'unchanged';
-	if (choice.rule === 'replace' || (guarded(choice, row) && bare(there.etag) === bare(row.etag)))
-		return 'replaced';
-	throw otherContent(choice, row);
-}
-
-async function carryOut(choice, row) {
-	const body = text(row.own);
+// dry: the service answers as if it did it, and does nothing.
+async function carryOut(choice, row, dry = false) {
+	const body = text(row.own), path = dry ? `${row.path}?dry_run=true` : row.path;
 	let headers = guarded(choice, row) ? { 'If-Match': `W/"${bare(row.etag)}"` } : { 'If-None-Match': '*' };
 	for (let tries = 0; tries < TRIES; tries++) {
 		try {
-			const answer = await call('PUT', row.path, { body, headers });
+			const answer = await call('PUT', path, { body, headers });
 			return answer.status === 201 ? 'created' : bare(answer.etag) === bare(row.etag) ? 'unchanged' : 'replaced';
 		} catch (error) {
+			// What this one needs, a row above would make; then the service can't look at the document.
+			if (dry && error.status === 404 && !guarded(choice, row) && row.needs.some((need) => choice.foreseen.has(need)))
+				return 'created';
 			if (error.status !== 412)
 				throw error;
 		}
@@ -108,9 +101,26 @@ async function carryOut(choice, row) {
 	throw new Refused('others keep changing it');
 }
 
+// What the row would do. The service does not know what the rows above would have done: choice.foreseen has the content that each address would have.
+async function foresee(choice, row) {
+	const before = choice.foreseen.get(row.path);
+	let result = 'unchanged';
+	if (before === undefined) {
+		result = await carryOut(choice, row, true);
+	} else if (!equal(before, row.own)) {
+		if (choice.rule !== 'replace')
+			throw otherContent(choice, row);
+		await call('PUT', `${row.path}?dry_run=true`, { body: text(row.own) });
+		result = 'replaced';
+	}
+	if (result !== 'unchanged')
+		choice.foreseen.set(row.path, row.own);
+	return result;
+}
+
 // ---- the screen
 
-// Runs do_ for each row, some at a time and each resource's rows in their order; tells of each. stopped(): whether to begin no more; it stops by
+// Runs do_ for each row, some at a time, each resource's rows in their order and behind those that make its namespace and type; tells of each. stopped(): whether to begin no more; it stops by
 // itself where the service can't be reached.
 async function run(choice, rows, do_, tell, stopped, stop) {
 	const waiting = rows.map((one) => ({ one })), last = new Map();
@@ -123,8 +133,7 @@ async function run(choice, rows, do_, tell, stopped, stop) {
 					throw new Refused(one.wrong);
 				const row = prepare(choice, one.document);
 				label = row.label;
-				const before = last.get(row.path) ?? Promise.resolve();
-				const mine = before.catch(() => {}).then(() => do_(choice, row));
+				const mine = Promise.allSettled([row.path, ...row.needs].map((path) => last.get(path))).then(() => do_(choice, row));
 				last.set(row.path, mine);
 				result = await mine;
 			} catch (error) {
@@ -196,7 +205,7 @@ export async function importRows(tenant) {
 			replace(counts, results.map((result) => h('div', null, h('dt', null, outcome(dry, result)), h('dd', null, number(n[result])))));
 		};
 		show();
-		await run({ tenant, types, type: type.value, rule: rule.value }, rows, dry ? foresee : carryOut, (told) => {
+		await run({ tenant, types, type: type.value, rule: rule.value, foreseen: new Map() }, rows, dry ? foresee : carryOut, (told) => {
 			done++;
 			n[told.result]++;
 			if (told.result === 'refused' && n.refused <= SHOWN) {
@@ -213,7 +222,7 @@ export async function importRows(tenant) {
 		do_.disabled = dry && n.created + n.replaced === 0;
 		const more = n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '';
 		state.textContent = done < rows.length ? `Stopped after ${number(done)} of ${number(rows.length)} rows. Run it again to go on: what is there already stays.${more}`
-			: dry ? `${number(rows.length)} rows were compared with what is there. Nothing was changed yet; the service checks the documents when they are imported.${more}`
+			: dry ? `${number(rows.length)} rows were compared with what is there. Nothing was changed yet.${more}`
 			: `${number(rows.length)} rows were imported or refused.${more}`;
 		if (!dry)
 			announce(`${number(n.created + n.replaced)} of ${number(rows.length)} rows were imported.`);

@@ -55,7 +55,7 @@ function* records(text) {
 }
 
 function columnOf(name) {
-	const path = short.get(name.trim()) ?? name.trim();
+	const written = name.trim(), path = short.get(written) ?? (written.startsWith('.') ? written.slice(1) : written);
 	if (jsonAlways.includes(path))
 		return { path, json: true };
 	return path.endsWith(':') ? { path: path.slice(0, -1), json: true } : { path, json: false };
@@ -133,7 +133,7 @@ function row(line, make) {
 }
 
 function jsonRows(text) {
-	const whole = parse(text), list = whole instanceof Map ? whole.get('items') : whole;
+	const whole = parse(text), list = whole instanceof Map ? whole.get('items') ?? whole.get('resources') : whole;
 	if (!Array.isArray(list))
 		throw new SyntaxError('it is no JSON list of documents, nor an object that has one as “items”');
 	return list.map((document, i) => row(i + 1, () => document));

@@ -132,6 +132,31 @@ subtest 'PATCH' => sub {
     is meta($admin->get($url))->{labels}, undef, 'the client\'s part of it';
 };
 
+subtest 'a dry run' => sub {
+    my ($url, $new) = map { "$t1/namespaces/default/configmaps/$_" } 'tried', 'tried-new';
+    my $made   = $admin->make($url, { a => 1 });
+    my $before = $instance->change_count;
+    my $dry    = $admin->put("$new?dry_run=true", json => { a => 1 });
+    $dry->is_status(201, 'what would be made');
+    is $dry->json->{a}, 1, 'is shown';
+    $admin->get($new)->is_problem(404, 'not_found', 'and not there');
+    is $admin->put("$url?dry_run=true", json => { a => 2 }, if_match => $made->etag)->json->{a}, 2, 'replaced';
+    is $admin->patch("$url?dry_run=1", { a => 3 })->json->{a}, 3, 'patched';
+    $admin->delete("$url?dry_run=true")->is_status(204, 'deleted');
+    is $_->get($url)->etag, $made->etag, 'and is as it was' for ($admin) x 3;
+    $admin->put("$url?dry_run=true", json => { a => 2 }, if_match => 'W/"0"')->is_problem(412, 'stale', 'a stale etag is told');
+    $admin->put("$url?dry_run=true", json => { metadata => { labels => 5 } })->is_problem(400, 'bad_document', 'a bad document');
+    $admin->put("$t1/namespaces/never/configmaps/x?dry_run=true", json => {})->is_problem(404, 'not_found', 'a namespace that is not there');
+    $admin->delete("$new?dry_run=true")->is_problem(404, 'not_found', 'nothing to delete');
+    $admin->put("$t1/namespaces/tried?dry_run=true", json => {})->is_status(201, 'a namespace');
+    $admin->put("$t1/namespaces/tried/configmaps/x", json => {})->is_problem(404, 'not_found', 'which nothing can be put into');
+    $instance->service('rita:t1:reader')->put("$new?dry_run=true", json => {})->is_problem(403, 'forbidden', 'it needs the rights of the change');
+    $admin->put("$new?dry_run=maybe", json => {})->is_problem(400, 'bad_parameter', 'it is true or false');
+    is $instance->change_count, $before, 'the log has nothing of all this';
+    $admin->put("$new?dry_run=false", json => { a => 1 })->is_status(201, 'false is none');
+    $admin->get($new)->is_status(200, 'so it is there');
+};
+
 subtest 'DELETE' => sub {
     my $url = "$t1/persistentvolumes/del";
     $admin->delete($url)->is_problem(404, 'not_found', 'nothing there');

@@ -12,6 +12,7 @@ use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Tool;
 
@@ -140,6 +141,42 @@ subtest 'an import that is broken off' => sub {
     is scalar(() = $run->{err} =~ /many\.csv:/g), 1, '... and says so once';
     import_is(0, { created => 10 }, 'half of it is done', file('half.csv', "name,data.n\n" . join '', map { "m$_,$_\n" } 1 .. 10), '--type', 'configmaps', '-t', 't3');
     import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
+};
+
+subtest 'a dry run tells what the import does' => sub {
+    $tool->ends(0, qw(configmaps set there data.a=1 -t t2 --etag new));
+    my @rows = (
+        '{"kind":"ConfigMap","metadata":{"name":"d1"},"data":{"a":"1","b":"2"}}',
+        '{"kind":"ConfigMap","metadata":{"name":"d1"},"data":{"b":"2","a":"1"}}',                                # the same again
+        '{"kind":"ConfigMap","metadata":{"name":"d1"},"data":{"a":"2"}}',                                        # something else
+        '{"kind":"ConfigMap","metadata":{"name":"d4","labels":5}}',                                              # no such labels
+        '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"}}',                                     # not there yet
+        '{"kind":"Namespace","metadata":{"name":"later"}}',
+        '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"},"data":{"x":1}}',                      # there now
+        '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
+        '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"2"}}',
+        '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
+        JSON::PP->new->canonical->encode(definition_of('gadgets')),
+        '{"metadata":{"name":"g1","namespace":"default","type":"gadgets.example.com"},"spec":{"n":1}}',
+        '{"metadata":{"name":"m1","type":"nonsense"}}',
+    );
+    my $file = file('dry.ndjson', join '', map { "$_\n" } @rows);
+    for my $options ([], ['--no-etag'], ['--etag', 'auto']) {
+        my $changes = $instance->change_count;
+        my ($told, $done) = map { my $run = $tool->run('import', $file, @$options, '-t', 't2', '--format', 'json', @$_); $run } ['--dry-run'], [];
+        is $told->{out}, $done->{out}, "@$options: the same counts" or diag "$told->{err}\n$done->{err}";
+        is $told->{err}, $done->{err}, '... and reasons';
+        is $told->{code}, $done->{code}, '... and exit status';
+        unlike $done->{out}, qr/"created": 0/, 'it creates something';
+        # What it made is taken away again.
+        $tool->run(@$_, '-t', 't2', '--yes', '--no-etag') for [qw(configmaps delete d1)], [qw(gadgets.example.com delete g1 -n default)],
+            [qw(customresourcedefinitions.apiextensions.k8s.io delete gadgets.example.com)], [qw(namespaces delete later)];
+        $tool->ends(0, qw(configmaps set there data.a=1 -t t2 --no-etag));
+    }
+    my $before = $instance->change_count;
+    $tool->run('import', $file, '--no-etag', '-t', 't2', '--dry-run');
+    is $instance->change_count, $before, 'a dry run changes nothing';
+    is $tool->run(qw(configmaps show d1 -t t2))->{code}, 3, '... and leaves nothing to be read';
 };
 
 done_testing;

@@ -221,12 +221,16 @@ static enum tenure_status gave_up(struct tenure_client *client, const struct wis
 	return client_fail(client, TENURE_UNAVAILABLE, "no answer from %.*s: %.*s", STR_ARG(client->url), STR_ARG(why));
 }
 
-enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *wish,
+enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *given,
 	struct answer *answer)
 {
 	struct str why = STR("");
 	bool doubt = false; // an earlier attempt may have changed something
+	struct wish queried = *given;
+	const struct wish *wish = &queried;
 
+	if (changes(wish) && client->change_query != NULL)
+		queried.path = str_printf(pool, "%.*s%s", STR_ARG(given->path), client->change_query);
 	*answer = (struct answer){ .retry_after = -1 };
 	client->nothing_sent = changes(wish) && client->before_change != NULL &&
 		!client->before_change(client, wish, client->before_change_arg);

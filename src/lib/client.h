@@ -56,6 +56,7 @@ struct tenure_client {
 	// no document: a dry run. NULL: all calls are sent.
 	bool (*before_change)(const struct tenure_client *client, const struct wish *wish, void *arg);
 	void *before_change_arg;
+	const char *change_query; // appended to the address of each change: "?dry_run=true"; NULL: nothing
 	bool nothing_sent; // before_change kept the last call from being sent
 };
 

@@ -53,12 +53,23 @@ async function fromJson(page) {
 		{ kind: 'ConfigMap', metadata: { name: 'new', labels: { a: 7 } } }, 5];
 	await page.getByLabel('If it is there already').selectOption('guarded');
 	await preview(page, file('rows.json', JSON.stringify({ items: rows })));
-	await eventually(async () => /to be created1.*to be replaced1.*there already0.*refused2/.test(await facts(page)), 'a list of JSON, with etags');
+	await eventually(async () => /to be created0.*to be replaced1.*there already0.*refused3/.test(await facts(page)), 'a list of JSON, with etags', await facts(page));
 	check((await refusals(page)).some((line) => /red.*changed since the row’s etag/.test(line)), 'a stale one is refused', (await refusals(page)).join('\n'));
+	check((await refusals(page)).some((line) => /3.*new.*label/i.test(line)), 'and what the service would refuse', (await refusals(page)).join('\n'));
 	await page.getByRole('button', { name: 'Import' }).click();
-	await eventually(async () => /created0.*replaced1.*refused3/.test(await facts(page)), 'what the service refuses is counted');
+	await eventually(() => page.getByText('4 rows were imported or refused').isVisible(), 'then it is done');
+	check(/^created0.*replaced1.*refused3/.test(await facts(page)), 'what the service refuses is counted', await facts(page));
 	check((await refusals(page)).some((line) => /3.*new.*label/i.test(line)), 'with what it says', (await refusals(page)).join('\n'));
 	is((await get(page, '/v2.0/acme/namespaces/default/configmaps/web-1')).data.big, 'changed', 'the guarded one was replaced');
+	const below = ['{"kind":"Namespace","metadata":{"name":"later"}}', '{"kind":"ConfigMap","metadata":{"name":"in","namespace":"later"}}',
+		'{"kind":"ConfigMap","metadata":{"name":"in","namespace":"later"},"data":{"a":"1"}}', '{"kind":"ConfigMap","metadata":{"name":"in","namespace":"never"}}'].join('\n');
+	await page.getByLabel('Type').selectOption('');
+	await page.getByLabel('If it is there already').selectOption('create');
+	await preview(page, file('below.ndjson', below));
+	await eventually(async () => /to be created2.*to be replaced0.*there already0.*refused2/.test(await facts(page)), 'what a row needs, one above makes', await facts(page));
+	await page.getByRole('button', { name: 'Import' }).click();
+	await eventually(() => page.getByText('4 rows were imported or refused').isVisible(), 'and then has made');
+	check(/^created2.*replaced0.*there already0.*refused2/.test(await facts(page)), 'as it was told', await facts(page));
 	await page.getByLabel('If it is there already').selectOption('replace');
 	const lines = Array.from({ length: 300 }, (_, i) => JSON.stringify({ kind: 'ConfigMap', metadata: { name: `many-${i}` }, data: { i: `${i}` } })).join('\n');
 	await preview(page, file('rows.ndjson', `${lines}\n{"kind":"ConfigMap","metadata":{"name":"red"},"data":{}}\n{"nonsense`));
@@ -67,8 +78,8 @@ async function fromJson(page) {
 	await eventually(async () => /created300.*replaced1.*there already0.*refused1/.test(await facts(page)), 'many, and one that replaces', await facts(page));
 	await go(page, '#/t/acme');
 	const card = page.locator('.types li', { hasText: 'configmaps' }).first();
-	await eventually(async () => /305/.test(await card.textContent()), 'the tenant’s screen counts all of them', await card.textContent());
-	await eventually(async () => /namespaces1$/.test(await page.locator('.types li', { hasText: 'namespaces' }).first().textContent()), 'and the namespace that each tenant has');
+	await eventually(async () => /306/.test(await card.textContent()), 'the tenant’s screen counts all of them', await card.textContent());
+	await eventually(async () => /namespaces2$/.test(await page.locator('.types li', { hasText: 'namespaces' }).first().textContent()), 'and the namespace that each tenant has');
 }
 
 async function aReader(page) {

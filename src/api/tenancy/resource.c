@@ -46,12 +46,22 @@ enum outcome get_resource(struct call *call)
 	return tenancy_show_resource(call, STR(""), tenancy_write_resource);
 }
 
+// Is the change only to be tried? Then the whole of it is done, all that can refuse it included, and rolled back.
+static void read_dry_run(struct call *call)
+{
+	struct str text = call_param(call, "dry_run");
+
+	call->dry_run = str_eq(text, STR("true")) || str_eq(text, STR("1"));
+}
+
 // Writes a resource by PUT or PATCH and renders the answer. The registry calls content_apply() with the locked row.
 static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
 	enum edit_kind kind, const struct doc *document)
 {
 	struct resource resource;
 	struct content_edit edit = { .call = call, .address = address, .document = document, .kind = kind };
+
+	read_dry_run(call);
 	enum outcome outcome = resource_write(call->registry, address,
 		&(struct edit){ .apply = content_apply, .arg = &edit, .creates = kind == EDIT_PUT }, conditions_guard(conditions),
 		&resource);
@@ -102,6 +112,7 @@ enum outcome delete_resource(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	read_dry_run(call);
 	outcome = resource_delete(call->registry, &address, conditions_guard(&conditions), &resource);
 	if (outcome == OUTCOME_NO_CONTENT)
 		response_set(&call->response, "X-Purge-At", document_time_text(call->pool, resource.purge_us));

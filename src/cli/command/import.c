@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/pool.h"
+#include "base/siphash.h"
 #include "cli/core/cli.h"
 
 enum { TRIES = 10, PROGRESS_US = 200 * 1000, EXPORT_PAGE = 500 };
@@ -23,14 +25,23 @@ enum rule {
 enum result { RESULT_CREATED, RESULT_REPLACED, RESULT_UNCHANGED, RESULT_REFUSED, RESULT__COUNT };
 static const char *const result_names[] = { "created", "replaced", "unchanged", "refused" };
 
+// What rows before would have changed, for a dry run: of each address, the content that it would have. Both are kept as hashes, in a table
+// with open addressing.
+struct foreseen {
+	uint64_t address[2], content[2];
+	bool is_used;
+};
+enum { FORESEEN_FIRST = 1024 };
+
 struct importing {
 	struct cli *cli;
 	const char *path;
 	const char *type; // of all rows; NULL: each row's kind
 	enum rule rule;
 	bool dry_run;
-	struct str there;                // the namespace and type that were found to be there last, in kept
-	struct pool *kept;               // what outlives a row
+	struct foreseen *foreseen;       // of a dry run; NULL: nothing yet
+	size_t n_foreseen, foreseen_room;
+	uint64_t hash_key[SIPHASH_KEY];
 	uint64_t skip;                   // rows that an earlier import has done
 	uint64_t counts[RESULT__COUNT];
 	uint64_t rows;
@@ -202,43 +213,13 @@ static enum result refuse_other(struct importing *importing, const struct import
 		: "it is there already, with other content; --no-etag replaces it");
 }
 
-// Where there is no resource, there may be no type, namespace or tenant of it either, of which its list tells. TENURE_OK: one can be made there.
-static enum tenure_status look_around(struct importing *importing, const struct import_row *row)
+// What a row needs to be there, a row before would make in a dry run: its namespace, or the definition of its type.
+static bool would_be_made(const struct importing *importing, const char *space, const char *type, const char *name);
+
+static bool needs_what_would_be_made(const struct importing *importing, const struct import_row *row)
 {
-	struct cli *cli = importing->cli;
-	struct str here = str_printf(cli->pool, "%s/%s", row->space != NULL ? row->space : "", row->type);
-	struct tenure_resource *any = NULL;
-
-	if (str_eq(here, importing->there))
-		return TENURE_OK;
-	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, row->space, row->type, TENURE_LIST_LIVE);
-	if (list == NULL)
-		return TENURE_OK; // the import itself will tell
-	tenure_list_set_page(list, 1);
-	enum tenure_status status = tenure_list_next(list, &any);
-	tenure_resource_free(&any);
-	tenure_list_free(&list);
-	if (status != TENURE_OK && status != TENURE_END)
-		return status;
-	importing->there = str_dup(importing->kept, here);
-	return TENURE_OK;
-}
-
-// What the row would do, by what is there now.
-static enum result foresee(struct importing *importing, const struct import_row *row)
-{
-	enum tenure_status status = tenure_resource_get(row->resource);
-	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
-
-	if ((status == TENURE_NOT_FOUND || status == TENURE_GONE) && !guarded) {
-		status = look_around(importing, row);
-		return status == TENURE_OK ? RESULT_CREATED : refuse_status(importing, row, status);
-	}
-	if (status != TENURE_OK)
-		return refuse_status(importing, row, status);
-	if (is_there(importing->cli, row))
-		return RESULT_UNCHANGED;
-	return importing->rule == RULE_REPLACE || (guarded && has_etag_of(importing->cli, row)) ? RESULT_REPLACED : refuse_other(importing, row);
+	return importing->foreseen != NULL && ((row->space != NULL && would_be_made(importing, NULL, "namespaces", row->space)) ||
+		would_be_made(importing, NULL, "customresourcedefinitions.apiextensions.k8s.io", row->type));
 }
 
 // Sends the row. A create that is refused because something is there, and a change whose etag is stale, may have been done by an earlier
@@ -252,6 +233,9 @@ static enum result carry_out(struct importing *importing, const struct import_ro
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, etag);
 		if (status == TENURE_OK && etag.kind == TENURE_ETAG_IS_NEW)
+			return RESULT_CREATED;
+		// The service can't look at the document: it is taken to be good.
+		if (status == TENURE_NOT_FOUND && !guarded && needs_what_would_be_made(importing, row))
 			return RESULT_CREATED;
 		if (status == TENURE_OK) // a PUT of what is there already leaves the etag as it is
 			return guarded && has_etag_of(importing->cli, row) ? RESULT_UNCHANGED : RESULT_REPLACED;
@@ -273,6 +257,134 @@ static enum result carry_out(struct importing *importing, const struct import_ro
 	return refuse_text(importing, EXIT_STALE, row->label, "others keep changing it");
 }
 
+// ---- a dry run: each row is sent, and the service does nothing. So it does not know what rows before would have done.
+
+// A hash of the value in which the order of members has no part.
+static void hash_value(const struct importing *importing, struct pool *pool, const struct doc *value, uint64_t hash[2])
+{
+	struct buf text = buf_new(pool, 256);
+
+	if (doc_kind(value) == DOC_OBJECT) {
+		uint64_t sum[2] = { 0, 0 }, member[2];
+		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+			struct buf pair = buf_new(pool, 64);
+			json_add_string(&pair, it.name);
+			hash_value(importing, pool, it.value, member);
+			buf_add_hex(&pair, (const char *)member, sizeof(member));
+			siphash_128(importing->hash_key, buf_str(&pair), member);
+			sum[0] += member[0];
+			sum[1] += member[1];
+		}
+		buf_addf(&text, "{%llx,%llx}", (unsigned long long)sum[0], (unsigned long long)sum[1]);
+	} else if (doc_kind(value) == DOC_ARRAY) {
+		uint64_t item[2];
+		buf_addc(&text, '[');
+		for (size_t i = 0; i < doc_length(value); i++) {
+			hash_value(importing, pool, doc_at(value, i), item);
+			buf_add_hex(&text, (const char *)item, sizeof(item));
+		}
+	} else {
+		doc_write_json(value, &text);
+	}
+	siphash_128(importing->hash_key, buf_str(&text), hash);
+}
+
+static void hash_address(const struct importing *importing, const char *path, uint64_t hash[2])
+{
+	siphash_128(importing->hash_key, str_c(path), hash);
+}
+
+// The place of the address in the table: where it stands, or where it belongs.
+static struct foreseen *foreseen_place(struct foreseen *table, size_t room, const uint64_t address[2])
+{
+	size_t i = (size_t)address[0] & (room - 1);
+
+	while (table[i].is_used && (table[i].address[0] != address[0] || table[i].address[1] != address[1]))
+		i = (i + 1) & (room - 1);
+	return &table[i];
+}
+
+// What a row before would have made of the address. NULL: nothing.
+static const struct foreseen *foreseen_at(const struct importing *importing, const char *path)
+{
+	uint64_t address[2];
+
+	if (importing->foreseen == NULL)
+		return NULL;
+	hash_address(importing, path, address);
+	const struct foreseen *place = foreseen_place(importing->foreseen, importing->foreseen_room, address);
+	return place->is_used ? place : NULL;
+}
+
+static void grow_foreseen(struct importing *importing)
+{
+	size_t room = importing->foreseen_room > 0 ? 2 * importing->foreseen_room : FORESEEN_FIRST;
+	struct foreseen *table = calloc(room, sizeof(*table));
+
+	if (table == NULL) {
+		cli_fail(0, "no memory for a dry run of so many rows");
+		exit(EX_OSERR);
+	}
+	for (size_t i = 0; i < importing->foreseen_room; i++) {
+		if (importing->foreseen[i].is_used)
+			*foreseen_place(table, room, importing->foreseen[i].address) = importing->foreseen[i];
+	}
+	free(importing->foreseen);
+	importing->foreseen = table;
+	importing->foreseen_room = room;
+}
+
+// Notes what the row would make of its address.
+static void foresee(struct importing *importing, const struct import_row *row)
+{
+	struct foreseen made = { .is_used = true };
+
+	if (importing->foreseen == NULL || importing->n_foreseen >= importing->foreseen_room / 2)
+		grow_foreseen(importing);
+	hash_address(importing, tenure_resource_path(row->resource), made.address);
+	hash_value(importing, importing->cli->pool, row->own, made.content);
+	struct foreseen *place = foreseen_place(importing->foreseen, importing->foreseen_room, made.address);
+	importing->n_foreseen += place->is_used ? 0 : 1;
+	*place = made;
+}
+
+static bool would_be_made(const struct importing *importing, const char *space, const char *type, const char *name)
+{
+	struct cli *cli = importing->cli;
+	struct tenure_resource *resource = tenure_resource_new(cli->client, cli->tenant, space, type, name);
+	bool made = resource != NULL && foreseen_at(importing, tenure_resource_path(resource)) != NULL;
+
+	tenure_resource_free(&resource);
+	return made;
+}
+
+// A row whose address a row before would have changed. The service knows only what was there before, so it can say no more than whether
+// the document is good.
+static enum result try_again_there(struct importing *importing, const struct import_row *row, const struct foreseen *before)
+{
+	struct str body = doc_text(importing->cli->pool, row->own);
+	uint64_t content[2];
+
+	hash_value(importing, importing->cli->pool, row->own, content);
+	if (content[0] == before->content[0] && content[1] == before->content[1])
+		return RESULT_UNCHANGED;
+	if (importing->rule != RULE_REPLACE)
+		return refuse_other(importing, row);
+	enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, TENURE_ETAG_NONE);
+	return status == TENURE_OK ? RESULT_REPLACED : refuse_status(importing, row, status);
+}
+
+// Sends the row for a dry run.
+static enum result try_out(struct importing *importing, const struct import_row *row)
+{
+	const struct foreseen *before = foreseen_at(importing, tenure_resource_path(row->resource));
+	enum result result = before != NULL ? try_again_there(importing, row, before) : carry_out(importing, row);
+
+	if (result == RESULT_CREATED || result == RESULT_REPLACED)
+		foresee(importing, row);
+	return result;
+}
+
 static enum result import_row(struct importing *importing, const struct file_row *row)
 {
 	struct import_row one;
@@ -282,7 +394,7 @@ static enum result import_row(struct importing *importing, const struct file_row
 	if (wrong != NULL)
 		result = refuse_text(importing, EX_DATAERR, one.label, wrong);
 	else
-		result = importing->dry_run ? foresee(importing, &one) : carry_out(importing, &one);
+		result = importing->dry_run ? try_out(importing, &one) : carry_out(importing, &one);
 	tenure_resource_free(&one.resource);
 	return result;
 }
@@ -301,6 +413,7 @@ static int read_options(struct cli *cli, struct importing *importing)
 		return cli_fail(EX_USAGE, "--etag takes auto, for the etags of the rows, or new; not \"%s\"", etag);
 	if (etag != NULL && cli->options[OPT_NO_ETAG] != NULL)
 		return cli_fail(EX_USAGE, "one of --etag and --no-etag, not both");
+	digest_random(importing->hash_key, sizeof(importing->hash_key));
 	importing->rule = cli->options[OPT_NO_ETAG] != NULL ? RULE_REPLACE
 		: etag != NULL && strcmp(etag, "auto") == 0 ? RULE_GUARDED : RULE_CREATE;
 	for (size_t i = 0; i < cli->n_given; i++) {
@@ -368,9 +481,11 @@ int command_import(struct cli *cli)
 		code = rows_open(cli, importing.path, &rows);
 	if (code != EX_OK)
 		return code;
-	importing.kept = pool_new_or_end();
+	if (importing.dry_run)
+		cli->client->change_query = "?dry_run=true";
 	code = import_rows(&importing, rows);
-	pool_free(&importing.kept);
+	cli->client->change_query = NULL;
+	free(importing.foreseen);
 	rows_close(&rows);
 	print_summary(&importing);
 	return code;

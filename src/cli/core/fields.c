@@ -153,7 +153,7 @@ static const struct field find_fields[] = {
 static const struct field import_fields[] = {
 	{ "--type", NULL, FIELD_TEXT, USE_LIST, "TYPE", "the type of all rows; by default each row names its own" },
 	{ "--skip", NULL, FIELD_TEXT, USE_LIST, "N", "skip the first N rows" },
-	{ "--dry-run", NULL, FIELD_TEXT, USE_LIST, "", "compare the rows with what is there; change nothing" },
+	{ "--dry-run", NULL, FIELD_TEXT, USE_LIST, "", "tell what would be done; change nothing" },
 	{ .name = NULL },
 };
 
