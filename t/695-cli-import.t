@@ -102,7 +102,7 @@ subtest 'out of one tenant into another' => sub {
     import_is(1, { created => 3, refused => 1 }, 'what a list printed as CSV can be imported, too', $csv, '--type', 'configmaps', '-t', 't3');
     like $tool->ends(0, qw(export widgets.example.com --help))->{out}, qr/document on each line/, 'help';
     $tool->ends(1, qw(export widgets));
-    $tool->ends(64, qw(export configmaps --format csv));
+    $tool->ends(64, qw(export configmaps --format table));
 };
 
 subtest 'rows that are wrong keep no other from being imported' => sub {
@@ -141,6 +141,68 @@ subtest 'an import that is broken off' => sub {
     is scalar(() = $run->{err} =~ /many\.csv:/g), 1, '... and says so once';
     import_is(0, { created => 10 }, 'half of it is done', file('half.csv', "name,data.n\n" . join '', map { "m$_,$_\n" } 1 .. 10), '--type', 'configmaps', '-t', 't3');
     import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
+};
+
+subtest 'out as CSV and in again' => sub {
+    $admin->make_tenant($_) for qw(t4 t5);
+    my $at = '/v2.0/t4/namespaces/default';
+    my @hostile = ('', ' ', ' lead', 'trail ', '=1+1', "'=1+1", 'a,b', 'q"uote', '""', "line\nfeed", "re\r\nturn", "\r", "\t", 'null', '5', 'true', '{', "\x{1}\x{7f}",
+        "\x{fc}n\x{ef}", "\x{1f600}", "\x{feff}mark");
+    my $n = 0;
+    $admin->put("$at/configmaps/c" . $n++, json => { data => { color => $_, "k$n" => $_ } })->is_status(201) for @hostile;
+    my %other = (
+        'nested' => '{"spec":{"a":{"b":{"c":"x"}},"list":[1,1.50,null,"y"],"big":18446744073709551615},"flag":true}',
+        'differs' => '{"spec":{"a":"a text","big":"x"},"flag":"yes","nothing":null}',
+        'words' => '{"type":"a type","name":"a name","tenant":"t","labels":"l","etag":"e","uid":{"x":"1"}}',
+        'meta' => '{"metadata":{"labels":{"app":"web","a.b/c":"d"},"annotations":{"note":"=x\\n,\\"y\\""},"locked":true,"own":{"a":[1]},"text":"a text"}}',
+        'empty' => '{}', 'empties' => '{"spec":{},"list":[],"name":""}', 'dots' => '{"files":{"a.conf":"x","b:":"y"," c ":"z","":"w"}}',
+    );
+    $admin->put("/v2.0/t4/persistentvolumes/$_", body => $other{$_}, type => 'application/json')->is_status(201, $_) for sort keys %other;
+    $admin->put("$at/secrets/key", json => { type => 'Opaque', data => { password => 'c2VjcmV0' } })->is_status(201);
+    my @types = qw(configmaps persistentvolumes secrets);
+    my $csv   = $tool->ends(0, 'export', @types, qw(-t t4 --format csv))->{out};
+    like $csv, qr/\Anamespace,name,type,etag,labels,[^\n]*,data\.color,[^\n]*,spec:,/, 'columns';
+    like $csv, qr/^default,key,secrets,/m, 'a row';
+    my $file = file('out.csv', $csv);
+    my $rows = $n + keys(%other) + 1;
+    import_is(0, { unchanged => $rows }, 'is what is there', $file, '-t', 't4');
+    import_is(0, { created => $rows }, 'and can be made elsewhere', $file, '-t', 't5', '--dry-run');
+    import_is(0, { created => $rows }, '... in fact', $file, '-t', 't5');
+    my $documents = sub {
+        my ($tenant) = @_;
+        return map { my $document = JSON::PP->new->utf8->allow_bignum->decode($_); delete @{ $document->{metadata} }{qw(tenant uid etag creationTimestamp selfLink)}; $document }
+            split /\n/, $tool->ends(0, 'export', @types, '-t', $tenant)->{out};
+    };
+    is_deeply [$documents->('t5')], [$documents->('t4')], '... the same documents, to the byte';
+    is $tool->ends(0, 'export', @types, qw(-t t5 --format csv))->{out} =~ s/W\/[0-9a-f]+/E/gr, $csv =~ s/W\/[0-9a-f]+/E/gr, 'and CSV';
+    is $tool->ends(0, qw(export pods -t t5 --format csv))->{out}, "namespace,name,type,etag\n", 'of nothing the titles';
+    $admin->put("/v2.0/t4/persistentvolumes/wide$_", json => { spec => { map { ("m$_" => 'x') } 1 + 600 * $_ .. 600 + 600 * $_ } })->is_status(201) for 0, 1;
+    $csv = $tool->ends(0, qw(export persistentvolumes -t t4 --format csv))->{out};
+    like $csv, qr/^[^\n]*,spec:,/, 'where there would be more than 1,000 columns, those of the top';
+    import_is(0, { unchanged => 2 + keys %other }, '... are all', file('wide.csv', $csv), '-t', 't4');
+    $admin->put("/v2.0/t4/persistentvolumes/dotted", json => { 'a.b' => 1 })->is_status(201);
+    like $tool->ends(65, qw(export persistentvolumes -t t4 --format csv))->{err}, qr/can't be that of a column: export it as JSON/, 'what CSV has no column for';
+};
+
+subtest 'how a file begins' => sub {
+    my $mark = "\xef\xbb\xbf";
+    import_is(0, { created => 1 }, 'CSV with a byte order mark', file('m.csv', qq($mark"name","data.a"\r\n"b1","1"\r\n)), '--type', 'configmaps');
+    import_is(0, { created => 1 }, 'lines', file('m.ndjson', qq($mark\{"kind":"ConfigMap","metadata":{"name":"b2"}}\n)));
+    import_is(0, { created => 1 }, 'a list', file('m.json', qq($mark\[{"kind":"ConfigMap","metadata":{"name":"b3"}}]\n)));
+    $tool->ends(65, 'import', file('n.csv', "\xefname\nx\n"), '--type', 'configmaps');
+    my $list = qq({"kind":"List","items":[{"kind":"ConfigMap","metadata":{"name":"NAME"}}]}\n);
+    my %input = (
+        'a list' => '[{"kind":"ConfigMap","metadata":{"name":"NAME"}}]', 'a list on several lines' => qq([\n{"kind":"ConfigMap","metadata":{"name":"NAME"}}\n]\n),
+        'an object with a list' => $list, 'as kubectl prints it' => $list =~ s/([{\[,])/$1\n/gr, 'lines' => qq({"kind":"ConfigMap","metadata":{"name":"NAME"}}\n\n),
+        'CSV' => "name,type\nNAME,configmaps\n",
+    );
+    my $i = 0;
+    for my $what (sort keys %input) {
+        my $run = $tool->run_with_input($input{$what} =~ s/NAME/'s' . $i++/er, qw(import - --format json));
+        like $run->{out}, qr/"created": 1,/, "standard input: $what" or diag $run->{err};
+    }
+    my $run = $tool->run_with_input(qq({"kind":\n{"kind":"ConfigMap","metadata":{"name":"b9"}}\n) =~ s/:\n/:5\n/r, qw(import - --format json));
+    like $run->{out}, qr/"created": 1,.*"refused": 1/s, 'a line that is wrong keeps no other from being imported' or diag $run->{err};
 };
 
 subtest 'a dry run tells what the import does' => sub {

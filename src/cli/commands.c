@@ -86,8 +86,9 @@ const struct command cli_commands[] = {
 		"is refused. --etag auto replaces resources that still have the etag of their row, --no-etag any. Rows that are refused\n"
 		"are shown with their line and keep no other row from being imported. After an interruption, run it again: what is\n"
 		"there already counts as unchanged.", "tenure import servers.csv --type configmaps -t acme --dry-run", NULL },
-	{ "export", NULL, "TYPE…", 1, 0, OPTIONS_WHOSE, command_export, "write resources as JSON, a document on each line",
-		"\"tenure import\" reads such a file. With --format json it is one list.",
+	{ "export", NULL, "TYPE…", 1, 0, OPTIONS_WHOSE, command_export, "write resources as JSON, a document on each line, or as CSV",
+		"\"tenure import\" reads such a file. With --format json it is one list, with --format csv a table: each column is a\n"
+		"member with a string, such as data.color, or one that holds JSON, such as data.size:.",
 		"tenure export namespaces configmaps -t acme > acme.ndjson", NULL },
 
 	{ "node", "list", "", 0, 0, OPTIONS_LIST, command_baremetal_list, "list nodes", TEXT_LIST,

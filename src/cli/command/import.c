@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure import and export: many resources from a file, and to one.
+// tenure import: many resources from a file.
 //
 // Each row is a request of its own. A row that is refused keeps no other from being imported. An import that was broken off is run again:
 // what is there already with the row's content counts as unchanged.
@@ -13,7 +13,7 @@
 #include "base/siphash.h"
 #include "cli/core/cli.h"
 
-enum { TRIES = 10, PROGRESS_US = 200 * 1000, EXPORT_PAGE = 500 };
+enum { TRIES = 10, PROGRESS_US = 200 * 1000 };
 
 // What a row may do to a resource that is there with other content.
 enum rule {
@@ -488,71 +488,5 @@ int command_import(struct cli *cli)
 	free(importing.foreseen);
 	rows_close(&rows);
 	print_summary(&importing);
-	return code;
-}
-
-// ---- export
-
-// Prints the document with its type, by which import finds its address, in one line. Exit code.
-static int print_document(struct cli *cli, const struct tenure_resource *resource, const char *type, bool first)
-{
-	struct str text;
-	struct doc *document;
-	struct buf line;
-
-	text.p = tenure_resource_document(resource, &text.n);
-	int code = cli_input_parse(cli, text, type, &document);
-	if (code != EX_OK)
-		return code;
-	doc_set_path(cli->pool, document, STR("metadata.type"), doc_new_string(cli->pool, str_c(type)));
-	line = buf_new(cli->pool, doc_json_bound(document));
-	doc_write_json(document, &line);
-	text = cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&line)) : buf_str(&line);
-	if (cli->format_given)
-		printf("%s%.*s", first ? "[\n" : ",\n", STR_ARG(text));
-	else
-		printf("%.*s\n", STR_ARG(text));
-	return EX_OK;
-}
-
-static int export_type(struct cli *cli, const char *type, bool *first)
-{
-	const struct pool_mark mark = pool_mark(cli->pool);
-	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type, TENURE_LIST_LIVE);
-	struct tenure_resource *item;
-	enum tenure_status status;
-	int code = EX_OK;
-
-	if (list == NULL)
-		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
-	tenure_list_set_page(list, EXPORT_PAGE);
-	while (code == EX_OK && (status = tenure_list_next(list, &item)) == TENURE_OK) {
-		code = print_document(cli, item, type, *first);
-		*first = false;
-		tenure_resource_free(&item);
-		pool_rewind(cli->pool, mark);
-	}
-	tenure_list_free(&list);
-	if (code != EX_OK || status == TENURE_END)
-		return code;
-	code = cli_fail_status(cli, status, type);
-	if (code == EXIT_NOT_FOUND)
-		resource_suggest(cli, type);
-	return code;
-}
-
-int command_export(struct cli *cli)
-{
-	bool first = true;
-	int code = EX_OK;
-
-	if (cli->tenant == NULL)
-		return cli_fail_no_tenant();
-	if (cli->format_given && cli->format != FORMAT_JSON)
-		return cli_fail(EX_USAGE, "documents are exported as JSON; for CSV: tenure TYPE list --format csv --columns name,data.color");
-	for (size_t i = 0; i < cli->n_arguments && code == EX_OK; i++)
-		code = export_type(cli, type_plural(cli->arguments[i]), &first);
-	if (cli->format_given && code == EX_OK)
-		puts(first ? "[]" : "\n]");
 	return code;
 }

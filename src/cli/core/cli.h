@@ -435,6 +435,7 @@ bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, s
 // ---- rows.c: files of rows, each of which is a resource's document
 
 struct rows;
+enum { CLI_ROWS_COLUMNS = 1000 }; // that CSV may have
 enum row_step { ROW_READ, ROW_WRONG, ROW_END, ROW_BROKEN };
 struct file_row {
 	uint64_t number, line;  // counted from 1: among all rows, and where it begins; of a list of JSON both are the place in the list
@@ -442,12 +443,14 @@ struct file_row {
 	const char *wrong;      // of ROW_WRONG and ROW_BROKEN: what is wrong, and what would be right
 };
 // Opens a file, or "-", standard input: CSV, whose first line names the columns by paths; a JSON list; or a JSON document on each line.
-// Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by its first byte. The pool of cli keeps *rows. Exit code.
+// Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by how it begins. The pool of cli keeps *rows. Exit code.
 int rows_open(struct cli *cli, const char *path, struct rows **rows);
 // Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read.
 enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *row);
 // Sets *rows to NULL.
 void rows_close(struct rows **rows);
+// The name of the column of CSV whose cells are read as the member at that path: strings, or if json JSON texts.
+struct str rows_column_name(struct pool *pool, struct str path, bool json);
 
 // ---- the commands
 

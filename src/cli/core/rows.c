@@ -6,7 +6,8 @@
 
 #include "cli/core/cli.h"
 
-enum { ROW_MAX = 16 << 20, COLUMNS_MAX = 1000, DEPTH = 200 };
+enum { ROW_MAX = 16 << 20, LIST_MAX = 64 << 20, DEPTH = 200 };
+enum { COLUMNS_MAX = CLI_ROWS_COLUMNS };
 
 enum rows_form { ROWS_CSV, ROWS_JSON, ROWS_LINES };
 
@@ -32,6 +33,7 @@ struct rows {
 	struct csv_column *columns;
 	size_t n_columns;
 	const struct doc *list; // of ROWS_JSON
+	struct str ahead;       // the first line of ROWS_LINES, where it was read to tell the form; p NULL: it was not, or was used
 };
 
 // One record of CSV. A cell that is empty and not quoted is no value.
@@ -174,13 +176,30 @@ static struct csv_column column_of(struct cli *cli, struct str name)
 {
 	struct csv_column column = { .path = str_trim(name) };
 
-	for (size_t i = 0; i < COUNT_OF(short_columns); i++) {
+	// A path that begins with a dot is one from the document's top, whatever else its name would mean.
+	bool from_top = str_starts(column.path, STR("."));
+	if (from_top)
+		column.path = str_part(column.path, 1, column.path.n);
+	for (size_t i = 0; i < COUNT_OF(short_columns) && !from_top; i++) {
 		if (str_eq_c(column.path, short_columns[i].name) || str_eq_c(column.path, short_columns[i].path))
 			return (struct csv_column){ str_c(short_columns[i].path), short_columns[i].json };
 	}
 	column.json = str_ends(column.path, STR(":"));
 	column.path = str_dup(cli->pool, str_part(column.path, 0, column.path.n - (column.json ? 1 : 0)));
 	return column;
+}
+
+struct str rows_column_name(struct pool *pool, struct str path, bool json)
+{
+	for (size_t i = 0; i < COUNT_OF(short_columns); i++) {
+		if (str_eq_c(path, short_columns[i].path))
+			return str_c(short_columns[i].name);
+	}
+	for (size_t i = 0; i < COUNT_OF(short_columns); i++) {
+		if (str_eq_c(path, short_columns[i].name))
+			return str_printf(pool, ".%.*s%s", STR_ARG(path), json ? ":" : "");
+	}
+	return str_printf(pool, "%.*s%s", STR_ARG(path), json ? ":" : "");
 }
 
 // Reads the first record, which names the columns. Exit code.
@@ -198,9 +217,6 @@ static int read_columns(struct cli *cli, struct rows *rows, const char *path)
 	rows->n_columns = record.n;
 	for (size_t i = 0; i < record.n; i++) {
 		struct str name = cell_text(&record, i);
-		// Some programs begin a file of UTF-8 with a byte order mark.
-		if (i == 0 && str_starts(name, STR("\xef\xbb\xbf")))
-			name = str_part(name, 3, name.n);
 		rows->columns[i] = column_of(cli, name);
 		struct str column = rows->columns[i].path;
 		if (!path_ok(column))
@@ -261,8 +277,10 @@ static enum row_step next_of_lines(struct rows *rows, struct pool *pool, struct 
 	struct str line, error;
 
 	do {
-		rows->line = rows->next_line;
-		if (!read_line(rows, pool, &line, &row->wrong))
+		rows->line = rows->ahead.p != NULL ? 1 : rows->next_line;
+		line = rows->ahead;
+		rows->ahead = STR_NONE;
+		if (line.p == NULL && !read_line(rows, pool, &line, &row->wrong))
 			return ROW_END;
 	} while (row->wrong == NULL && str_trim(line).n == 0);
 	rows->number++;
@@ -283,59 +301,114 @@ static enum row_step next_of_list(struct rows *rows, struct pool *pool, struct f
 	return row->wrong == NULL ? ROW_READ : ROW_WRONG;
 }
 
-// A list as the service or kubectl gives it has its documents in a member.
-static int read_list(struct cli *cli, struct rows *rows, const char *path)
+// A list as the service or kubectl gives it has its documents in a member. NULL: it is none.
+static const struct doc *list_in(const struct doc *document)
 {
-	struct str text;
-	struct doc *document;
+	const struct doc *list = document;
 
-	text.p = cli_read_whole(cli->pool, path, &text.n);
-	if (text.p == NULL)
-		return EX_NOINPUT;
-	int code = cli_input_parse(cli, text, path, &document);
+	if (doc_kind(document) == DOC_OBJECT && !doc_get(document, STR("items"), &list))
+		(void)doc_get(document, STR("resources"), &list);
+	return doc_kind(list) == DOC_ARRAY ? list : NULL;
+}
+
+// begin: what was read of the file already.
+static int read_list(struct cli *cli, struct rows *rows, const char *path, struct str begin)
+{
+	char bytes[65536];
+	struct buf text = buf_new(cli->pool, sizeof(bytes));
+	struct doc *document;
+	size_t n;
+
+	buf_add(&text, begin);
+	while ((n = fread(bytes, 1, sizeof(bytes), rows->file)) > 0) {
+		if (text.n + n > LIST_MAX)
+			return cli_fail(EX_NOINPUT, "%s: too large: a JSON list may have 64 MiB; a document on each line any number", path);
+		buf_add(&text, str_n(bytes, n));
+	}
+	if (ferror(rows->file))
+		return cli_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+	int code = cli_input_parse(cli, buf_str(&text), path, &document);
 	if (code != EX_OK)
 		return code;
-	rows->list = document;
-	if (doc_kind(document) == DOC_OBJECT && !doc_get(document, STR("items"), &rows->list))
-		(void)doc_get(document, STR("resources"), &rows->list);
-	return doc_kind(rows->list) == DOC_ARRAY ? EX_OK
+	rows->list = list_in(document);
+	return rows->list != NULL ? EX_OK
 		: cli_fail(EX_DATAERR, "%s: expected an array of documents, or an object with such an array as \"items\"", path);
+}
+
+// Standard input that begins with an object has a document on each line; or it is one list, as `kubectl get -o json` prints it, whose first line
+// goes on below.
+static int tell_objects(struct cli *cli, struct rows *rows, const char *path)
+{
+	struct str line, error;
+	struct doc *document = NULL;
+	const char *wrong;
+
+	if (!read_line(rows, cli->pool, &line, &wrong))
+		return EX_OK;
+	struct str trimmed = str_trim(line);
+	bool goes_on = trimmed.n > 0 && strchr("{[,:", trimmed.p[trimmed.n - 1]) != NULL;
+	if (!goes_on && (wrong != NULL || !doc_parse_json(cli->pool, line, (struct doc_limits){ DEPTH, 0 }, &document, &error) ||
+		list_in(document) == NULL)) {
+		rows->ahead = line;
+		return EX_OK;
+	}
+	rows->form = ROWS_JSON;
+	return read_list(cli, rows, path, str_printf(cli->pool, "%.*s\n", STR_ARG(line)));
 }
 
 // ---- the file
 
-// By the ending of the name; a file without a known one, and standard input, by the first byte.
-static enum rows_form form_of(const char *path, FILE *file)
+// Some programs begin a file of UTF-8 with a byte order mark. Nothing else begins with its first byte that could be read.
+static bool skip_mark(FILE *file)
+{
+	int c = getc(file);
+
+	if (c != 0xef) {
+		(void)ungetc(c, file);
+		return true;
+	}
+	return getc(file) == 0xbb && getc(file) == 0xbf;
+}
+
+// By the ending of the name; a file without a known one, and standard input, by the first byte. *told: by the name.
+static enum rows_form form_of(const char *path, FILE *file, bool *told)
 {
 	struct str name = str_c(path);
 	int first;
 
+	*told = true;
 	if (str_ends(name, STR(".csv")))
 		return ROWS_CSV;
 	if (str_ends(name, STR(".json")))
 		return ROWS_JSON;
 	if (str_ends(name, STR(".ndjson")) || str_ends(name, STR(".jsonl")))
 		return ROWS_LINES;
+	*told = false;
 	first = getc(file);
 	(void)ungetc(first, file);
-	return first == '{' || first == EOF ? ROWS_LINES : ROWS_CSV;
+	return first == '[' ? ROWS_JSON : first == '{' || first == EOF ? ROWS_LINES : ROWS_CSV;
 }
 
 int rows_open(struct cli *cli, const char *path, struct rows **opened)
 {
 	struct rows *rows = POOL_NEW(cli->pool, struct rows);
 	int code = EX_OK;
+	bool told;
 
 	*opened = NULL;
 	rows->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	if (rows->file == NULL)
 		return cli_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
 	rows->next_line = 1;
-	rows->form = form_of(path, rows->file);
-	if (rows->form == ROWS_CSV)
+	if (!skip_mark(rows->file))
+		code = cli_fail(EX_DATAERR, "%s: it is no UTF-8", path);
+	rows->form = form_of(path, rows->file, &told);
+	if (code == EX_OK && rows->form == ROWS_CSV)
 		code = read_columns(cli, rows, path);
-	else if (rows->form == ROWS_JSON)
-		code = read_list(cli, rows, path);
+	else if (code == EX_OK && rows->form == ROWS_JSON)
+		code = read_list(cli, rows, path, STR(""));
+	else if (code == EX_OK && !told)
+		code = tell_objects(cli, rows, path);
 	if (code == EX_OK)
 		*opened = rows;
 	else
