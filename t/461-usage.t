@@ -138,6 +138,16 @@ subtest 'tenure usage' => sub {
     is scalar(grep { /\Atype,/ } @lines), 1, 'its columns are named once';
     my %seen;
     is scalar(grep { $seen{$_}++ } @lines), 0, 'no row twice';
+
+    # A name that a spreadsheet would take for a formula.
+    $admin->put('/v2.0/%3D1%2B1', json => { tenant => {} })->is_status(201);
+    $instance->sql(q(INSERT INTO usage_periods (tenant_id, type_id, until, since, resources, bytes, resource_us, byte_us) )
+            . q(SELECT t.id, k.id, c.until, c.since, 1, 10, 60000000, 600000000 FROM tenants t, types k, usage_closings c )
+            . q(WHERE t.name = '=1+1' AND k.plural = 'configmaps' AND c.until < '2001-01-02'));
+    like $tool->ends(0, qw(usage --all-tenants --type configmaps --format csv), @long)->{out}, qr/^"'=1\+1",configmaps,/m, 'is a text in CSV';
+    is $tool->json(qw(usage --all-tenants --type configmaps), @long)->[-1]{tenant}, '=1+1', '... and as it is in JSON';
+    like $admin->get("/v2.0/all/usage?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z&type=configmaps&format=csv&limit=1000")->text, qr/^"'=1\+1",/m,
+        '... and in CSV of the service';
     is scalar(@lines) - 1, scalar @{ $tool->json('usage', 'large', @long) }, 'as many as in JSON';
     $instance->sql(q(DELETE FROM usage_periods WHERE until < '2001-01-02'; DELETE FROM usage_closings WHERE until < '2001-01-02'));
 };

@@ -151,6 +151,7 @@ int command_usage(struct cli *cli)
 				       : table_new(cli, columns + 1, COUNT_OF(columns) - 1, SHOWN);
 	if (reading.table == NULL)
 		return EX_USAGE;
+	table_for_spreadsheets(reading.table);
 	code = read_all(cli, &reading);
 	if (code == EX_OK)
 		table_print(reading.table);

@@ -181,6 +181,9 @@ struct table;
 // Makes a table with the columns that --columns names, known ones or paths in the document; without --columns the first n_shown
 // of known. NULL: an error was printed.
 struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
+// In CSV, a cell that a spreadsheet would take for a formula gets an apostrophe in front. For lists that people open there, and that no
+// program needs to read back.
+void table_for_spreadsheets(struct table *table);
 // Adds the columns that lists of a built-in type have besides: what `kubectl get` shows without -o wide, but the age, and what the
 // table has already.
 void table_add_type(struct table *table, const char *group, const char *plural);

@@ -23,6 +23,7 @@ struct table {
 	size_t n_rows;
 	bool chosen; // by --columns
 	bool begun;  // table_print_more() has printed the titles
+	bool is_for_spreadsheets;
 };
 
 static bool choose(struct table *table, struct str wanted, const struct column *known, size_t n_known)
@@ -60,6 +61,11 @@ struct table *table_new(struct cli *cli, const struct column *known, size_t n_kn
 	for (size_t i = 0; wanted == NULL && i < n_shown; i++)
 		table->columns[table->n_columns++] = known[i];
 	return table;
+}
+
+void table_for_spreadsheets(struct table *table)
+{
+	table->is_for_spreadsheets = true;
 }
 
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table)
@@ -204,9 +210,17 @@ static void print_text(const struct table *table)
 
 // ---- for programs
 
-static void put_csv(struct cli *cli, struct str text, bool last)
+// A spreadsheet takes a cell that begins with one of these for a formula, even in quotes.
+static bool is_formula(struct str text)
 {
-	bool quote = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
+	return text.n > 0 && memchr("=+-@\t\r", text.p[0], 6) != NULL;
+}
+
+static void put_csv(const struct table *table, struct str text, bool last)
+{
+	struct cli *cli = table->cli;
+	bool guarded = table->is_for_spreadsheets && is_formula(text);
+	bool quote = guarded || (text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' '));
 
 	if (cli->out_is_terminal)
 		text = cli_text_tame(cli->pool, text);
@@ -214,6 +228,8 @@ static void put_csv(struct cli *cli, struct str text, bool last)
 		quote = strchr(",\"\r\n", text.p[i]) != NULL;
 	if (quote)
 		putchar('"');
+	if (guarded)
+		putchar('\'');
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '"')
 			putchar('"');
@@ -229,10 +245,10 @@ static void print_csv(const struct table *table)
 	size_t n = table->n_columns;
 
 	for (size_t c = 0; c < n && !table->begun; c++)
-		put_csv(table->cli, str_c(table->columns[c].name), c == n - 1);
+		put_csv(table, str_c(table->columns[c].name), c == n - 1);
 	for (const struct row *row = table->first; row != NULL; row = row->next) {
 		for (size_t c = 0; c < n; c++)
-			put_csv(table->cli, cell(table, row, c), c == n - 1);
+			put_csv(table, cell(table, row, c), c == n - 1);
 	}
 }
 
