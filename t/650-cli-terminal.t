@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
@@ -70,6 +71,15 @@ like $text, qr/\r\[[#.]{30}\] \d+\/\d+/, 'is watched by a bar';
 like $text, qr{moved to http\S+/t2$}m, 'and told when it is done';
 
 my $made = $admin->put('/v2.0/t1/namespaces/default/configmaps/undone', json => { a => 'b' })->header('x-request-id');
+{
+    my $list = File::Temp->new(SUFFIX => '.ndjson');
+    print {$list} map { qq({"kind":"ConfigMap","metadata":{"name":"i$_"}}\n) } 1 .. 40;
+    close $list;
+    ($code, $text) = at_terminal('', 'import', "$list", qw(-t t1));
+    is $code, 0, 'an import';
+    like $text, qr/\r\[[#.]{30}\] \d+ rows, \d+ created, 0 replaced, 0 unchanged, 0 refused/, 'has a progress bar';
+    like $text, qr/^40 +40 +0 +0 +0\s*$/m, 'and a summary';
+}
 ($code, $text) = at_terminal("n\n", qw(changes undo), $made);
 is $code, 64, 'an undo asks';
 like $text, qr{configmaps/undone +delete.*nothing in the way.*Take back request \S+\? \[y/N\]}s, 'after its preview';

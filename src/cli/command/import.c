@@ -69,14 +69,19 @@ static void clear_progress(struct importing *importing)
 		fprintf(stderr, "\r\033[K");
 }
 
-static void show_progress(struct importing *importing)
+static void show_progress(struct importing *importing, const struct rows *rows)
 {
 	int64_t now_us = clock_tick_us();
+	uint64_t done, total;
 
 	if (!importing->shows_progress || now_us - importing->shown_us < PROGRESS_US)
 		return;
 	importing->shown_us = now_us;
-	fprintf(stderr, "\r%llu rows", (unsigned long long)importing->rows);
+	if (rows_progress(rows, &done, &total))
+		cli_bar_print(stderr, done, total);
+	else
+		fputc('\r', stderr);
+	fprintf(stderr, " %llu rows", (unsigned long long)importing->rows);
 	for (int i = 0; i < RESULT__COUNT; i++)
 		fprintf(stderr, ", %llu %s", (unsigned long long)importing->counts[i], result_names[i]);
 	fprintf(stderr, "\033[K");
@@ -460,7 +465,7 @@ static int import_rows(struct importing *importing, struct rows *rows)
 		if (row.number > importing->skip) {
 			importing->counts[import_row(importing, &row)]++;
 			importing->rows++;
-			show_progress(importing);
+			show_progress(importing, rows);
 		}
 		if (importing->stopped)
 			cli_fail(0, "stopped at row %llu; to go on there: --skip %llu", (unsigned long long)row.number,

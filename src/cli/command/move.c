@@ -6,7 +6,7 @@
 
 #include "cli/core/cli.h"
 
-enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000, BAR = 30 };
+enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000 };
 
 struct source {
 	struct tenure_move *move;
@@ -163,13 +163,8 @@ static int preview(struct cli *cli, const struct source *source)
 
 static void draw(uint64_t moved, uint64_t total)
 {
-	uint64_t full = total > 0 && moved < total ? moved * BAR / total : total > 0 ? BAR : 0;
-	char bar[BAR + 1];
-
-	for (uint64_t i = 0; i < BAR; i++)
-		bar[i] = i < full ? '#' : '.';
-	bar[BAR] = '\0';
-	fprintf(stderr, "\r[%s] %llu/%llu", bar, (unsigned long long)moved, (unsigned long long)total);
+	cli_bar_print(stderr, moved, total);
+	fprintf(stderr, " %llu/%llu", (unsigned long long)moved, (unsigned long long)total);
 	fflush(stderr);
 }
 

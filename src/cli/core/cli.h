@@ -164,6 +164,8 @@ struct str cli_text_tame_json(struct pool *pool, struct str s);
 // How many columns the text takes on a terminal.
 size_t cli_text_width(struct str s);
 void cli_text_print(FILE *out, struct str s);
+// Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
+void cli_bar_print(FILE *out, uint64_t done, uint64_t total);
 // A value as a table's cell: a string as it is, anything else as JSON.
 struct str cli_text(struct pool *pool, const struct doc *value);
 // Finds the member at a path of names joined by dots; a name may contain dots itself. False: there is none.
@@ -450,6 +452,8 @@ struct file_row {
 int rows_open(struct cli *cli, const char *path, struct rows **rows);
 // Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read.
 enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *row);
+// How much of the file was read, in bytes, or of a list of JSON in documents. False: the end is not known, as of a pipe.
+bool rows_progress(const struct rows *rows, uint64_t *done, uint64_t *total);
 // Sets *rows to NULL.
 void rows_close(struct rows **rows);
 // The name of the column of CSV whose cells are read as the member at that path: strings, or if json JSON texts.

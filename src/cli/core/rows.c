@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "cli/core/cli.h"
 
@@ -434,6 +435,23 @@ enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *r
 	row->number = rows->number;
 	row->line = rows->line;
 	return step;
+}
+
+bool rows_progress(const struct rows *rows, uint64_t *done, uint64_t *total)
+{
+	struct stat status;
+	off_t at;
+
+	if (rows->form == ROWS_JSON) {
+		*done = rows->number;
+		*total = doc_elements(rows->list);
+		return true;
+	}
+	if (fstat(fileno(rows->file), &status) != 0 || !S_ISREG(status.st_mode) || (at = ftello(rows->file)) < 0)
+		return false;
+	*done = (uint64_t)at;
+	*total = (uint64_t)status.st_size;
+	return true;
 }
 
 void rows_close(struct rows **rows)

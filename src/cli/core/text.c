@@ -152,3 +152,15 @@ void doc_write_pretty(const struct doc *doc, struct buf *out)
 	write_pretty(doc, 0, out);
 	buf_addc(out, '\n');
 }
+
+void cli_bar_print(FILE *out, uint64_t done, uint64_t total)
+{
+	enum { WIDTH = 30 };
+	uint64_t full = total == 0 ? 0 : done < total ? (uint64_t)((double)done / (double)total * WIDTH) : WIDTH;
+	char bar[WIDTH + 1];
+
+	for (uint64_t i = 0; i < WIDTH; i++)
+		bar[i] = i < full ? '#' : '.';
+	bar[WIDTH] = '\0';
+	fprintf(out, "\r[%s]", bar);
+}
