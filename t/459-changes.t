@@ -174,6 +174,10 @@ subtest 'tenure changes' => sub {
     $tool->ends(64, qw(changes list --all-tenants -t t1));
     $tool->ends(64, qw(changes list --limit 0));
     isnt $tool->run(qw(changes list --from yesterday))->{code}, 0, 'no time';
+    is $tool->ends(0, @csv, qw(--from 2001-01-01 --to 2001-01-02))->{out}, "verb,resource\n", 'a day of long ago';
+    isnt $tool->ends(0, @csv, qw(--from 2001-01-01))->{out}, "verb,resource\n", 'since that day';
+    isnt $tool->ends(0, qw(configmaps list --format csv --created-since 2001-01-01 --columns name))->{out}, "name\n", 'of lists, too';
+    is $tool->ends(0, qw(configmaps list --format csv --created-before 2001-01-01 --columns name))->{out}, "name\n", '... before it';
 
     # What comes later is shown, in order, and --limit ends it.
     for my $whose (['-t', 't1'], ['--all-tenants']) {

@@ -146,6 +146,9 @@ subtest 'tenure usage' => sub {
             . q(WHERE t.name = '=1+1' AND k.plural = 'configmaps' AND c.until < '2001-01-02'));
     like $tool->ends(0, qw(usage --all-tenants --type configmaps --format csv), @long)->{out}, qr/^"'=1\+1",configmaps,/m, 'is a text in CSV';
     is $tool->json(qw(usage --all-tenants --type configmaps), @long)->[-1]{tenant}, '=1+1', '... and as it is in JSON';
+    is_deeply $tool->json(qw(usage --all-tenants --type configmaps --from 2001-01-01 --to 2001-01-02)), $tool->json(qw(usage --all-tenants --type configmaps), @long),
+        'days';
+    like $tool->ends(65, qw(usage t1 --from 2001-02-30))->{err}, qr/from must be/, 'no day';
     like $admin->get("/v2.0/all/usage?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z&type=configmaps&format=csv&limit=1000")->text, qr/^"'=1\+1",/m,
         '... and in CSV of the service';
     is scalar(@lines) - 1, scalar @{ $tool->json('usage', 'large', @long) }, 'as many as in JSON';

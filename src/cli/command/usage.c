@@ -64,7 +64,8 @@ static void make_query(struct cli *cli, struct reading *reading)
 		if (cli->given[i].field->member == NULL)
 			continue;
 		buf_addf(&query, "&%s=", cli->given[i].field->member);
-		uri_add_value(&query, str_c(cli->given[i].value));
+		bool is_time = strcmp(cli->given[i].field->member, "from") == 0 || strcmp(cli->given[i].field->member, "to") == 0;
+		uri_add_value(&query, str_c(is_time ? cli_time(cli->pool, cli->given[i].value) : cli->given[i].value));
 	}
 	reading->query = buf_str(&query);
 }

@@ -224,6 +224,8 @@ int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, u
 // ---- selection.c
 
 enum { CLI_LIST_PAGE = 100 };
+// A time as the service reads it: a day, "2026-11-01", begins at 00:00 UTC; any other text is returned as it is.
+const char *cli_time(struct pool *pool, const char *text);
 // Apply to the list --sort, whose parameters these are; --limit (*limit 0: none was given); and all options that say which tenants or
 // resources it has, and in which order. Exit code.
 int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction);

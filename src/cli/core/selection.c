@@ -11,6 +11,26 @@ static const struct { enum option option; const char *parameter; } conditions[] 
 	{ OPT_UPDATED_SINCE, "updated_since" }, { OPT_UPDATED_BEFORE, "updated_before" },
 };
 
+const char *cli_time(struct pool *pool, const char *text)
+{
+	static const char form[] = "dddd-dd-dd";
+	size_t i = 0;
+
+	while (form[i] != '\0' && (form[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i]))
+		i++;
+	return form[i] == '\0' && text[i] == '\0' ? str_printf(pool, "%sT00:00:00Z", text).p : text;
+}
+
+// The value of a condition; NULL: it was not given.
+static const char *condition_value(struct cli *cli, size_t i)
+{
+	enum option option = conditions[i].option;
+	const char *value = cli->options[option];
+	bool is_time = option == OPT_CREATED_SINCE || option == OPT_CREATED_BEFORE || option == OPT_UPDATED_SINCE || option == OPT_UPDATED_BEFORE;
+
+	return value != NULL && is_time ? cli_time(cli->pool, value) : value;
+}
+
 int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction)
 {
 	if (cli->options[OPT_SORT] == NULL)
@@ -38,7 +58,7 @@ int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
 int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit)
 {
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
-		const char *value = cli->options[conditions[i].option];
+		const char *value = condition_value(cli, i);
 		if (value != NULL && !tenure_list_filter(list, conditions[i].parameter, value))
 			return cli_fail(EX_USAGE, "%s: that is no UTF-8", option_rows[conditions[i].option].name);
 	}
@@ -49,7 +69,7 @@ int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *lim
 int cli_add_conditions(struct cli *cli, struct buf *query)
 {
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
-		const char *value = cli->options[conditions[i].option];
+		const char *value = condition_value(cli, i);
 		if (value == NULL)
 			continue;
 		if (!str_utf8_ok(str_c(value), NULL))
