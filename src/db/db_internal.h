@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For files in db/ only.
-#ifndef TENURE_DB_INTERNAL_H
-#define TENURE_DB_INTERNAL_H
+#ifndef TENURE_DB_DB_INTERNAL_H
+#define TENURE_DB_DB_INTERNAL_H
 
 #include <mysql.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carries out what was accepted for the background: moves (202), and deletions of large namespaces. server/ decides which process
 // does so: a child of the master or, without a master, one that a worker forks.
-#ifndef TENURE_REGISTRY_MOVE_MOVER_H
-#define TENURE_REGISTRY_MOVE_MOVER_H
+#ifndef TENURE_REGISTRY_MOVER_H
+#define TENURE_REGISTRY_MOVER_H
 
 #include <signal.h>
 

@@ -12,8 +12,8 @@
 //                or admin (default admin); "admin" alone is the operator; "admin:TENANT" has the OpenStack role admin as well.
 //                X-Roles (with X-Project-Id) takes the token's place, as behind OpenStack's keystonemiddleware: the role admin is
 //                the operator, reader with OpenStack-System-Scope: all may read everything, any other role has no rights
-#ifndef TENURE_AUTH_AUTH_H
-#define TENURE_AUTH_AUTH_H
+#ifndef TENURE_AUTH_CORE_AUTH_H
+#define TENURE_AUTH_CORE_AUTH_H
 
 #include "auth/core/principal.h"
 #include "http/request.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of authenticators. A new one is a file in auth/ that defines such a row, and a line in
 // auth/core/authenticators.def. For files in auth/ only.
-#ifndef TENURE_AUTH_AUTHENTICATOR_H
-#define TENURE_AUTH_AUTHENTICATOR_H
+#ifndef TENURE_AUTH_CORE_AUTHENTICATOR_H
+#define TENURE_AUTH_CORE_AUTHENTICATOR_H
 
 #include "auth/core/auth.h"
 

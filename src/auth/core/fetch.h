@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One HTTP exchange with another service, for authenticators. It never follows a redirect, since a token would go along; it reads a
 // bounded number of bytes, and it ends within the time that the caller gives it. For files in auth/ only.
-#ifndef TENURE_AUTH_FETCH_H
-#define TENURE_AUTH_FETCH_H
+#ifndef TENURE_AUTH_CORE_FETCH_H
+#define TENURE_AUTH_CORE_FETCH_H
 
 #include "base/str.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The authenticated user of a request.
-#ifndef TENURE_AUTH_PRINCIPAL_H
-#define TENURE_AUTH_PRINCIPAL_H
+#ifndef TENURE_AUTH_CORE_PRINCIPAL_H
+#define TENURE_AUTH_CORE_PRINCIPAL_H
 
 #include "auth/core/realm.h"
 #include "auth/core/role.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process's cache of validated tokens: whom each stands for. Keyed by SHA-256 of the token, so that no token is kept in memory.
 // 256 places; a token has one place, and a later token with the same place replaces it. For files in auth/ only.
-#ifndef TENURE_AUTH_PRINCIPAL_CACHE_H
-#define TENURE_AUTH_PRINCIPAL_CACHE_H
+#ifndef TENURE_AUTH_CORE_PRINCIPAL_CACHE_H
+#define TENURE_AUTH_CORE_PRINCIPAL_CACHE_H
 
 #include "auth/core/principal.h"
 #include "base/digest.h"

@@ -3,8 +3,8 @@
 // before the policy is checked; later steps use this value only and never the text of the address. Two words are reserved, so that
 // each word has one meaning: no tenant is named "all" or "system". Names are compared byte
 // for byte: "All" is a name like any other.
-#ifndef TENURE_AUTH_REALM_H
-#define TENURE_AUTH_REALM_H
+#ifndef TENURE_AUTH_CORE_REALM_H
+#define TENURE_AUTH_CORE_REALM_H
 
 #include "base/str.h"
 

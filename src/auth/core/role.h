@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user may do within a tenant, as WADL files, tokens and the configuration name it.
-#ifndef TENURE_AUTH_ROLE_H
-#define TENURE_AUTH_ROLE_H
+#ifndef TENURE_AUTH_CORE_ROLE_H
+#define TENURE_AUTH_CORE_ROLE_H
 
 #include "base/str.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings that all authenticators share. One that only a single authenticator has stands in a table of that authenticator
 // (auth/core/authenticator.h).
-#ifndef TENURE_AUTH_SETTINGS_H
-#define TENURE_AUTH_SETTINGS_H
+#ifndef TENURE_AUTH_CORE_SETTINGS_H
+#define TENURE_AUTH_CORE_SETTINGS_H
 
 struct config;
 struct config_table;

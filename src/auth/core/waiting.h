@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many workers of an endpoint wait for another service at a time, counted in memory that the processes of the host share, so that
 // a service that is slow never keeps all of them. For files in auth/ only.
-#ifndef TENURE_AUTH_WAITING_H
-#define TENURE_AUTH_WAITING_H
+#ifndef TENURE_AUTH_CORE_WAITING_H
+#define TENURE_AUTH_CORE_WAITING_H
 
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public keys of an issuer of JSON Web Tokens. For files in auth/ only.
-#ifndef TENURE_AUTH_JWT_KEYS_H
-#define TENURE_AUTH_JWT_KEYS_H
+#ifndef TENURE_AUTH_JWT_JWT_KEYS_H
+#define TENURE_AUTH_JWT_JWT_KEYS_H
 
 #include "base/crypto/signature.h"
 #include "base/str.h"

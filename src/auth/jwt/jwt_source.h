@@ -8,8 +8,8 @@
 //   - without any waiting, when the keys have reached the age keys_refresh
 // A fetch that fails opens a breaker, for a second, and for twice as long each time up to a minute; meanwhile no request waits. Keys go on
 // being used until the age keys_lifetime. Unknown key ids cause no more than one fetch in keys_retry.
-#ifndef TENURE_AUTH_JWT_SOURCE_H
-#define TENURE_AUTH_JWT_SOURCE_H
+#ifndef TENURE_AUTH_JWT_JWT_SOURCE_H
+#define TENURE_AUTH_JWT_JWT_SOURCE_H
 
 #include "auth/jwt/jwt_keys.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks OpenStack's Identity service (Keystone, API v3) about tokens: GET /v3/auth/tokens, with a token of the service user's own,
 // which each process gets by itself and keeps in its own memory. For files in auth/ only.
-#ifndef TENURE_AUTH_KEYSTONE_ASK_H
-#define TENURE_AUTH_KEYSTONE_ASK_H
+#ifndef TENURE_AUTH_KEYSTONE_KEYSTONE_ASK_H
+#define TENURE_AUTH_KEYSTONE_KEYSTONE_ASK_H
 
 #include "auth/keystone/keystone_cache.h"
 

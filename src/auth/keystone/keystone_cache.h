@@ -15,8 +15,8 @@
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
 //
 // The breaker. A failure of Keystone opens it: until its pause is over, nobody asks. Then one process may try.
-#ifndef TENURE_AUTH_KEYSTONE_CACHE_H
-#define TENURE_AUTH_KEYSTONE_CACHE_H
+#ifndef TENURE_AUTH_KEYSTONE_KEYSTONE_CACHE_H
+#define TENURE_AUTH_KEYSTONE_KEYSTONE_CACHE_H
 
 #include "base/str.h"
 

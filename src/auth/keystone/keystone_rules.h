@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Access rules of Keystone's application credentials. For files in auth/ only.
-#ifndef TENURE_AUTH_KEYSTONE_RULES_H
-#define TENURE_AUTH_KEYSTONE_RULES_H
+#ifndef TENURE_AUTH_KEYSTONE_KEYSTONE_RULES_H
+#define TENURE_AUTH_KEYSTONE_KEYSTONE_RULES_H
 
 #include "http/request.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The settings of the authenticator keystone.
-#ifndef TENURE_AUTH_KEYSTONE_SETTINGS_H
-#define TENURE_AUTH_KEYSTONE_SETTINGS_H
+#ifndef TENURE_AUTH_KEYSTONE_KEYSTONE_SETTINGS_H
+#define TENURE_AUTH_KEYSTONE_KEYSTONE_SETTINGS_H
 
 struct config;
 struct config_table;

@@ -10,8 +10,8 @@
 //                              or %(user_id)s, which stand for the target's
 //   not A   A and B   A or B   in this order of precedence, and parentheses
 // A file of such rules is a YAML mapping of names to checks, as text; it replaces rules of a built-in set, and may add others.
-#ifndef TENURE_AUTH_OSLO_RULES_H
-#define TENURE_AUTH_OSLO_RULES_H
+#ifndef TENURE_AUTH_POLICY_OSLO_RULES_H
+#define TENURE_AUTH_POLICY_OSLO_RULES_H
 
 #include "auth/core/principal.h"
 #include "base/pool.h"

@@ -5,8 +5,8 @@
 //   secure  its rules with enforce_scope and enforce_new_defaults: as legacy, but admin only with the scope of the system; and the
 //           role service may do everything, as the traits specification has it
 //   FILE    as legacy, with the rules of that file in the place of those of the same names
-#ifndef TENURE_AUTH_PLACEMENT_POLICY_H
-#define TENURE_AUTH_PLACEMENT_POLICY_H
+#ifndef TENURE_AUTH_POLICY_PLACEMENT_POLICY_H
+#define TENURE_AUTH_POLICY_PLACEMENT_POLICY_H
 
 #include "auth/policy/oslo_rules.h"
 

@@ -5,8 +5,8 @@
 // Trees are found by the index of one term: the class with amount, trait, aggregate or tree that the fewest providers pass.
 // They are read in portions, until as many trees as the limit have a candidate; then each tree gives one candidate in turn. So
 // the cost depends on the size of the answer, and only trees with candidates stay in memory.
-#ifndef TENURE_REGISTRY_CANDIDATE_H
-#define TENURE_REGISTRY_CANDIDATE_H
+#ifndef TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
+#define TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
 
 #include "registry/candidates/candidate_search.h"
 #include "registry/placement/provider.h"

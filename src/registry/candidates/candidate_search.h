@@ -9,8 +9,8 @@
 //
 // The search is depth-first. It gives up a partial choice as soon as a quick test shows that nothing can complete it. So the
 // cost depends on the number of candidates, not on the product of all choices.
-#ifndef TENURE_REGISTRY_CANDIDATE_SEARCH_H
-#define TENURE_REGISTRY_CANDIDATE_SEARCH_H
+#ifndef TENURE_REGISTRY_CANDIDATES_CANDIDATE_SEARCH_H
+#define TENURE_REGISTRY_CANDIDATES_CANDIDATE_SEARCH_H
 
 #include "base/uuid.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/baremetal/ only: the Bare Metal API, microversions 1.1 to 1.82, as its clients know it.
-#ifndef TENURE_API_BAREMETAL_BAREMETAL_H
-#define TENURE_API_BAREMETAL_BAREMETAL_H
+#ifndef TENURE_API_BAREMETAL_COMMON_BAREMETAL_H
+#define TENURE_API_BAREMETAL_COMMON_BAREMETAL_H
 
 #include "api/call.h"
 #include "api/conditions.h"
