@@ -139,8 +139,9 @@ static enum outcome read_query(struct call *call, struct change_query *query)
 
 	*query = (struct change_query){ .below = INT64_MAX, .since_us = CHANGES_SINCE, .until_us = CHANGES_UNTIL };
 	query->newest_first = str_eq(call_param(call, "order"), STR("newest"));
-	if (!str_to_u64(call_param(call, "limit"), &query->limit) || query->limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &query->limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (after.p != NULL && !str_to_u64(after, &query->above))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "after must be the id of a change, or 0");
 	if (before.p != NULL && !str_to_u64(before, &query->below))

@@ -55,9 +55,10 @@ enum outcome list_all_counts(struct call *call)
 	bool more;
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	enum outcome outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &tenants, &n, &more);
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &tenants, &n, &more);
 	if (outcome == OUTCOME_OK)
 		outcome = count(call, tenants, n, &counted, &doc);
 	if (outcome != OUTCOME_OK)

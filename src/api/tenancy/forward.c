@@ -58,11 +58,12 @@ enum outcome list_forwards(struct call *call)
 	bool more;
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (marker.p != NULL && !read_marker(marker, &after))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "marker must be that of the \"next\" link of the page before");
-	enum outcome outcome = forward_list(call->registry, call_param(call, "tenant"), &after, limit, &list, &n, &more);
+	outcome = forward_list(call->registry, call_param(call, "tenant"), &after, limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);

@@ -275,11 +275,12 @@ enum outcome list_moves(struct call *call)
 	size_t n;
 	bool more;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (before.p != NULL && !str_to_u64(before, &below))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be the number in the \"next\" link of the page before");
-	enum outcome outcome = move_list(call->registry, call_param(call, "tenant"), below, limit, &list, &n, &more);
+	outcome = move_list(call->registry, call_param(call, "tenant"), below, limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);

@@ -136,15 +136,23 @@ enum outcome recover_resource(struct call *call)
 
 // ---- lists
 
+enum outcome tenancy_read_limit(struct call *call, uint64_t *limit)
+{
+	if (!str_to_u64(call_param(call, "limit"), limit) || *limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	return OUTCOME_OK;
+}
+
 enum outcome tenancy_read_list(struct call *call, struct resource_query *query)
 {
 	struct str deleted = call_param(call, "deleted");
 
 	query->marker = call_param(call, "marker");
 	query->deleted = str_eq(deleted, STR("true")) || str_eq(deleted, STR("1"));
-	if (!str_to_u64(call_param(call, "limit"), &query->limit) || query->limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	enum outcome outcome = tenancy_read_trait_filter(call, &query->traits);
+	enum outcome outcome = tenancy_read_limit(call, &query->limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = tenancy_read_trait_filter(call, &query->traits);
 	if (outcome == OUTCOME_OK && query->traits != NULL && query->deleted)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "required and forbidden are for what lives: leave out deleted=true");
 	return outcome;

@@ -112,6 +112,9 @@ enum outcome tenancy_begin_resource(struct call *call, struct address *address, 
 enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource));
 
+// Reads the parameter limit, the most entries that a page of any list has: 1 to 1000; the WADL has its default, and refuses more.
+// OUTCOME_OK, _BAD_PARAMETER.
+enum outcome tenancy_read_limit(struct call *call, uint64_t *limit);
 // Reads what the parameters of each list of resources say: limit, marker, deleted, required and forbidden. OUTCOME_OK, _BAD_PARAMETER.
 struct resource_query; // registry/resource/resource.h
 enum outcome tenancy_read_list(struct call *call, struct resource_query *query);

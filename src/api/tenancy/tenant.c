@@ -313,12 +313,12 @@ enum outcome list_tenants(struct call *call)
 	bool more, deleted = str_eq(call_param(call, "state"), STR("deleted"));
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (tenancy_selects(call))
 		return list_selected(call, deleted, limit);
-	enum outcome outcome =
-		tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list,
+	outcome = tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list,
 		&n, &more);
 	if (outcome == OUTCOME_OK)
 		write_list(call, list, n, more ? next_url(call, deleted, limit, list[n - 1].name) : STR_NONE);

@@ -48,9 +48,10 @@ enum outcome list_tiers(struct call *call)
 	bool more;
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	enum outcome outcome = tier_list(call->registry, call_param(call, "marker"), limit, &list, &n, &more);
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = tier_list(call->registry, call_param(call, "marker"), limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);

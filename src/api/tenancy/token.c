@@ -63,9 +63,10 @@ enum outcome list_tokens(struct call *call)
 	bool more;
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	enum outcome outcome = tenant_get(call->registry, call_param(call, "tenant"), &tenant);
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = tenant_get(call->registry, call_param(call, "tenant"), &tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct token_holder holder = holder_of(call, &tenant);

@@ -123,10 +123,11 @@ static enum outcome read_query(struct call *call, struct usage_query *query)
 {
 	uint64_t limit;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	query->limit = (size_t)limit;
-	enum outcome outcome = read_times(call, query);
+	outcome = read_times(call, query);
 	if (outcome == OUTCOME_OK)
 		outcome = read_step(call, query);
 	if (outcome == OUTCOME_OK)

@@ -136,9 +136,10 @@ enum outcome list_webhooks(struct call *call)
 	bool more;
 	uint64_t limit = 0;
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
-	enum outcome outcome = webhook_list(call->registry, call_param(call, "tenant"), call_param(call, "marker"), limit, &list, &n, &more);
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = webhook_list(call->registry, call_param(call, "tenant"), call_param(call, "marker"), limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
@@ -257,11 +258,12 @@ enum outcome list_deliveries(struct call *call)
 	uint64_t limit = 0, before = 0;
 	struct str name = call_param(call, "name"), marker = call_param(call, "before");
 
-	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome = tenancy_read_limit(call, &limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (marker.p != NULL && (!str_to_u64(marker, &before) || before > INT64_MAX))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be as the \"next\" of the page before has it");
-	enum outcome outcome = webhook_messages(call->registry, call_param(call, "tenant"), name, before, limit, &list, &n, &more);
+	outcome = webhook_messages(call->registry, call_param(call, "tenant"), name, before, limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
