@@ -6,7 +6,7 @@
 #   my $instance = Tenure::Instance->start(settings => { $cluster->settings }, …);
 #   $cluster->kill_node(1); … $cluster->start_node(1);
 #
-# Nodes are numbered from 1 and named n1, n2, …. All begin with copies of the same data. A node that joins gets what it missed from
+# Nodes are servers as Tenure::Servers has them, named n1, n2, …. All begin with copies of the same data. A node that joins gets what it missed from
 # another node's cache (IST); a transfer of the whole data, which nothing here needs, fails.
 package Tenure::Galera;
 
@@ -14,11 +14,10 @@ use strict;
 use warnings;
 
 use File::Path ();
-use File::Temp ();
-use IO::Socket::INET;
 use POSIX ();
 use Test::More ();
-use Time::HiRes ();
+
+use parent 'Tenure::Servers';
 
 use Tenure::Instance;
 use Tenure::Run qw(run read_file write_file);
@@ -26,9 +25,7 @@ use Tenure::Run qw(run read_file write_file);
 # Timeouts of the group: a member that says nothing is suspected after three seconds. With one second, nodes on a machine that is starved
 # lose each other as well when one is stopped: then no two of them are a primary component again until all three are together.
 my $timeouts = 'evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.inactive_check_period=PT0.25S;evs.keepalive_period=PT0.3S';
-my $password = 'secret';
-my @running;
-my $owner = $$;
+my $password = Tenure::Servers::PASSWORD;
 
 # What mariadbd runs on both sides of a state transfer. The joiner says where it waits, a file; the donor writes the position there
 # from which the joiner goes on by IST.
@@ -72,19 +69,7 @@ sub need {
     return;
 }
 
-# n ports below those that the kernel gives to outgoing connections: a node must get its own again when it returns.
-sub _ports {
-    my ($n) = @_;
-    my ($low) = read_file('/proc/sys/net/ipv4/ip_local_port_range') =~ /(\d+)/;
-    for (1 .. 50) {
-        my $base = 10000 + int rand($low - 10100);
-        my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $base + $_, Listen => 1, Proto => 'tcp') } 0 .. $n - 1;
-        return map { $base + $_ } 0 .. $n - 1 if $n == grep { defined } @sockets;
-    }
-    die "no free ports\n";
-}
-
-# Options: nodes (3), provider (further options of Galera), options (lines for [mariadbd]).
+# Options: nodes (3), provider (more options of Galera), options (lines for [mariadbd]).
 sub start {
     my ($class, %option) = @_;
     my $self = $class->prepare(%option);
@@ -97,7 +82,7 @@ sub start {
 # Starts a node for the first time. With --wsrep-new-cluster: as the first of them, and waits for it.
 sub launch {
     my ($self, $node, @options) = @_;
-    $self->_launch($node, @options);
+    $self->run_server($node, @options);
     $self->wait_synced($node) if @options;
     return;
 }
@@ -107,21 +92,13 @@ sub launch {
 sub prepare {
     my ($class, %option) = @_;
     need();
-    $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
-    my $dir = File::Temp->newdir('tenure-galera-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my $self = bless { dir => "$dir", holder => $dir, n => $option{nodes} // 3, option => \%option }, $class;
-    my @ports = _ports(3 * $self->{n});
-    for my $node (1 .. $self->{n}) {
-        @{ $self->{nodes}[$node] }{qw(port group ist)} = splice @ports, 0, 3;
-    }
-    push @running, $self;
+    my $self = $class->create(letter => 'n', n => $option{nodes} // 3, ports => 3, option => \%option);
+    my $dir = $self->{dir};
+    @$_{qw(port group ist)} = @{ $_->{ports} } for @{ $self->{servers} }[1 .. $self->{n}];
     mkdir "$dir/bin";
     write_file("$dir/bin/wsrep_sst_copy", $transfer);
     chmod 0755, "$dir/bin/wsrep_sst_copy";
-    for my $node (1 .. $self->{n}) {
-        File::Path::make_path($self->_folder($node) . '/tmp');
-        $self->_write_config($node);
-    }
+    $self->_write_config($_) for 1 .. $self->{n};
     $self->_copy_data;
     return $self;
 }
@@ -133,14 +110,12 @@ sub _data {
     my $kept = Tenure::Instance::_template() . '-galera';
     return $kept if -d $kept;
     my $first = "$self->{dir}/first";
-    my ($code, $text) = run('mariadb-install-db', '--no-defaults', $> == 0 ? '--user=root' : (), "--datadir=$self->{dir}/n1/data",
-        '--skip-test-db', '--auth-root-authentication-method=normal', '--innodb-log-file-size=32M', '--skip-log-bin');
-    die $text if $code != 0;
+    $self->install(1);
     {
         # The file that the test includes need not be there yet.
         local $self->{option}{include};
         $self->_write_config(1);
-        $self->_launch(1, '--wsrep-new-cluster');
+        $self->run_server(1, '--wsrep-new-cluster');
     }
     $self->wait_synced(1);
     $self->_write_config(1);
@@ -162,7 +137,7 @@ sub _copy_data {
     my ($self) = @_;
     my $data = $self->_data;
     for my $node (1 .. $self->{n}) {
-        my $folder = $self->_folder($node);
+        my $folder = $self->folder($node);
         system('cp', '-a', $data, "$folder/data") == 0 or die "cp failed\n";
         my $state = read_file("$folder/data/grastate.dat");
         $state =~ s/(safe_to_bootstrap: )\d/$1 . ($node == 1 ? 1 : 0)/e;
@@ -171,15 +146,12 @@ sub _copy_data {
     return;
 }
 
-sub _folder { return "$_[0]{dir}/n$_[1]" }
-
 sub _write_config {
     my ($self, $node) = @_;
-    my ($folder, $at) = ($self->_folder($node), $self->{nodes}[$node]);
-    my $group = join ',', map { "127.0.0.1:$_->{group}" } @{ $self->{nodes} }[1 .. $self->{n}];
+    my ($folder, $at) = ($self->folder($node), $self->{servers}[$node]);
+    my $group = join ',', map { "127.0.0.1:$_->{group}" } @{ $self->{servers} }[1 .. $self->{n}];
     my $provider = "gmcast.listen_addr=tcp://127.0.0.1:$at->{group};ist.recv_addr=127.0.0.1:$at->{ist};gcache.size=64M;$timeouts"
         . (defined $self->{option}{provider} ? ";$self->{option}{provider}" : '');
-    my $root = $> == 0 ? "user=root\n" : '';
     my $addresses = <<"CNF";
 bind-address=127.0.0.1
 port=$at->{port}
@@ -188,7 +160,7 @@ innodb_autoinc_lock_mode=2
 innodb_flush_log_at_trx_commit=1
 wsrep_on=ON
 wsrep_provider=${\provider()}
-wsrep_cluster_name=test$self->{nodes}[1]{group}
+wsrep_cluster_name=test$self->{servers}[1]{group}
 wsrep_cluster_address=gcomm://$group
 wsrep_node_name=n$node
 wsrep_node_address=127.0.0.1:$at->{group}
@@ -196,18 +168,7 @@ wsrep_provider_options=$provider
 CNF
     my $include = $self->{option}{include};
     write_file("$folder/my.cnf", ($include ? '!include ' . $include->($node) . "\n" : '') . "[mariadbd]\n" . ($include ? '' : $addresses) . <<"CNF");
-${root}datadir=$folder/data
-tmpdir=$folder/tmp
-socket=$folder/sock
-pid-file=$folder/pid
-log-error=$folder/error.log
-server_id=$node
-skip-name-resolve
-skip-log-bin
-innodb_buffer_pool_size=64M
-innodb_log_file_size=32M
-key_buffer_size=1M
-aria_pagecache_buffer_size=1M
+${\$self->common_settings($node)}skip-log-bin
 wsrep_sst_method=copy
 wsrep_slave_threads=2
 ${\($self->{option}{options} // '')}
@@ -215,57 +176,7 @@ CNF
     return;
 }
 
-sub _launch {
-    my ($self, $node, @options) = @_;
-    my $folder = $self->_folder($node);
-    unlink "$folder/sock", "$folder/pid";
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        POSIX::setsid();
-        chdir $folder;
-        $ENV{PATH} = "$self->{dir}/bin:$ENV{PATH}";
-        open STDIN, '<', '/dev/null';
-        open STDOUT, '>>', "$folder/out";
-        open STDERR, '>&', \*STDOUT;
-        exec 'mariadbd', "--defaults-file=$folder/my.cnf", @options or POSIX::_exit(127);
-    }
-    $self->{nodes}[$node]{pid} = $pid;
-    return;
-}
-
 # ---- how a node is
-
-sub n    { return $_[0]{n} }
-sub dir  { return $_[0]{dir} }
-sub pid  { return $_[0]{nodes}[ $_[1] ]{pid} }
-sub port { return $_[0]{nodes}[ $_[1] ]{port} }
-sub socket { return $_[0]->_folder($_[1]) . '/sock' }
-
-# For Tenure::Instance->start: the settings that lead to the cluster, as the application and as the operator.
-sub settings {
-    my ($self, @nodes) = @_;
-    @nodes = 1 .. $self->{n} if !@nodes;
-    return (
-        'database.host' => join(',', map { "127.0.0.1:$self->{nodes}[$_]{port}" } @nodes),
-        'database.user' => 'tenure', 'database.password' => $password,
-        'database.admin_user' => 'operator', 'database.admin_password' => $password,
-    );
-}
-
-# Rows of a query on that node, each an array; undef if it can't be asked. As root.
-sub ask {
-    my ($self, $node, $statement, $database) = @_;
-    # patience: the seconds that a statement may take.
-    my ($code, $text) = run('timeout', $self->{patience} // 10, 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root', '-S',
-        $self->socket($node), '-N', '-B', '-e', $statement, $database // ());
-    return undef if $code != 0;
-    return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ];
-}
-
-sub sql {
-    my ($self, $node, $statement, $database) = @_;
-    return $self->ask($node, $statement, $database) // die "SQL failed on n$node: $statement\n";
-}
 
 # Holds the locks of a statement on that node, in a session of its own; the function that it returns ends that.
 sub hold {
@@ -278,8 +189,6 @@ sub hold {
     Tenure::Instance::wait_until(sub { ($self->value($node, "SELECT IS_USED_LOCK('$name')") // 'NULL') ne 'NULL' }) or die "no locks by: $statement\n";
     return sub { local $SIG{PIPE} = 'IGNORE'; close $session; return };
 }
-
-sub value { my ($self, @args) = @_; my $rows = $self->ask(@args); return $rows && @$rows ? $rows->[0][0] : undef }
 
 # "Primary Synced ON 3", or ''.
 sub state {
@@ -318,22 +227,13 @@ sub wait_together {
 
 sub _tail {
     my ($self, $node) = @_;
-    my @lines = split /\n/, read_file($self->_folder($node) . '/error.log');
+    my @lines = split /\n/, read_file($self->folder($node) . '/error.log');
     return join '', map { "$_\n" } grep { defined } @lines[-15 .. -1];
 }
 
 # ---- what breaks
 
-sub kill_node {
-    my ($self, $node) = @_;
-    my $pid = delete $self->{nodes}[$node]{pid} // return;
-    kill 'KILL', $pid;
-    waitpid $pid, 0;
-    return;
-}
-
-sub freeze { kill 'STOP', $_[0]->pid($_[1]); return }
-sub thaw   { kill 'CONT', $_[0]->pid($_[1]); return }
+sub kill_node { my ($self, $node) = @_; return $self->kill_server($node) }
 
 # An orderly stop.
 sub stop_node {
@@ -345,7 +245,7 @@ sub stop_node {
 
 sub wait_stopped {
     my ($self, $node) = @_;
-    my $pid = delete $self->{nodes}[$node]{pid} // return;
+    my $pid = delete $self->{servers}[$node]{pid} // return;
     my $gone = Tenure::Instance::wait_until(sub { return waitpid($pid, POSIX::WNOHANG()) == $pid }, 60);
     return if $gone;
     kill 'KILL', $pid;
@@ -365,37 +265,14 @@ sub release_donors { unlink "$_[0]{dir}/hold"; return }
 # node that it is to get from what it missed.
 sub start_node {
     my ($self, $node, %option) = @_;
-    my $folder = $self->_folder($node);
+    my $folder = $self->folder($node);
     unlink "$folder/recover.log";
     run('mariadbd', "--defaults-file=$folder/my.cnf", '--wsrep-recover', "--log-error=$folder/recover.log", "--pid-file=$folder/recover.pid",
         "--socket=$folder/recover.sock");
     my ($position) = read_file("$folder/recover.log") =~ /.*Recovered position: *(\S+)/s;
-    $self->_launch($node, defined $position ? "--wsrep-start-position=$position" : (), defined $option{donor} ? "--wsrep-sst-donor=n$option{donor}" : ());
+    $self->run_server($node, defined $position ? "--wsrep-start-position=$position" : (), defined $option{donor} ? "--wsrep-sst-donor=n$option{donor}" : ());
     $self->wait_synced($node, $option{size}) if !$option{no_wait};
     return;
-}
-
-sub stop {
-    my ($self) = @_;
-    return if $self->{stopped}++;
-    for my $node (reverse 1 .. $self->{n}) {
-        my $pid = $self->pid($node) // next;
-        kill 'KILL', $pid;
-        kill 'CONT', $pid;
-        waitpid $pid, 0;
-    }
-    return;
-}
-
-END {
-    if ($$ == $owner) {
-        my $status = $?;
-        for my $cluster (@running) {
-            $cluster->stop;
-            $cluster->{holder}->unlink_on_destroy(0), Test::More::diag("kept: $cluster->{dir}") if $ENV{TENURE_KEEP};
-        }
-        $? = $status;
-    }
 }
 
 1;
