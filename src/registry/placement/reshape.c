@@ -171,38 +171,50 @@ static enum outcome check_inventories(const struct allocation_write *write)
 	return outcome;
 }
 
+// Gives a delta the figures of the new inventory. What is used of it stays.
+static void set_inventory(struct inventory_delta *delta, const struct inventory *inventory)
+{
+	delta->former_capacity = delta->capacity;
+	delta->min_unit = inventory->min_unit;
+	delta->max_unit = inventory->max_unit;
+	delta->step_size = inventory->step_size;
+	delta->capacity = inventory_capacity(inventory);
+	delta->reshaped = true;
+	delta->ends = false;
+}
+
+// A copy of write->deltas with room for n_new more. The deltas of reshaped providers end, unless a new inventory is found for them.
+static struct inventory_delta *deltas_before_reshape(const struct allocation_write *write, size_t n_new)
+{
+	struct inventory_delta *deltas = POOL_ARRAY(write->registry->pool, struct inventory_delta, write->n_deltas + n_new);
+
+	for (size_t i = 0; i < write->n_deltas; i++) {
+		const struct locked_provider *provider = allocation_write_provider_of_id(write, write->deltas[i].resource_id);
+		deltas[i] = write->deltas[i];
+		deltas[i].ends = provider != NULL && provider->reshaped != NULL;
+	}
+	return deltas;
+}
+
 // Changes write->deltas, which have the inventories as read from the database, to the new inventories: gives new figures to those
-// that stay, adds new ones, and sets ends in those that will be removed.
+// that stay, adds new ones, and sets ends in those that will be removed. class_ids: as name_classes() looked them up, all of them.
 static void reshape_deltas(struct allocation_write *write, const uint64_t *class_ids)
 {
-	size_t n = write->n_deltas, at = 0;
-	struct inventory_delta *deltas = POOL_ARRAY(write->registry->pool, struct inventory_delta, n + count_inventories(write));
+	size_t n = write->n_deltas;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct locked_provider *locked_provider = allocation_write_provider_of_id(write,
-			write->deltas[i].resource_id);
-		deltas[i] = write->deltas[i];
-		deltas[i].ends = locked_provider != NULL && locked_provider->reshaped != NULL;
-	}
-	write->deltas = deltas;
+	write->deltas = deltas_before_reshape(write, count_inventories(write));
 	for (size_t i = 0; i < write->n_reshaped; i++) {
 		const struct reshaped_provider *one = &write->reshaped[i];
 		uint64_t id = allocation_write_provider(write, &one->provider)->id;
-		for (size_t k = 0; k < one->n; k++, at++) {
-			const struct inventory *inventory = &one->inventories[k];
-			struct inventory_delta *delta = allocation_write_inventory(write, id,
-				class_ids[at]); // of those that it had before
+		for (size_t k = 0; k < one->n; k++) {
+			uint64_t class_id = *class_ids++;
+			// Looks among the n_deltas old ones only, which are sorted.
+			struct inventory_delta *delta = allocation_write_inventory(write, id, class_id);
 			if (delta == NULL) {
-				delta = &deltas[n++];
-				*delta = (struct inventory_delta){ .resource_id = id, .class_id = class_ids[at] };
+				delta = &write->deltas[n++];
+				*delta = (struct inventory_delta){ .resource_id = id, .class_id = class_id };
 			}
-			delta->former_capacity = delta->capacity;
-			delta->min_unit = inventory->min_unit;
-			delta->max_unit = inventory->max_unit;
-			delta->step_size = inventory->step_size;
-			delta->capacity = inventory_capacity(inventory);
-			delta->reshaped = true;
-			delta->ends = false;
+			set_inventory(delta, &one->inventories[k]);
 		}
 	}
 	write->n_deltas = n;

@@ -27,34 +27,45 @@ struct left {
 	uint64_t n;
 };
 
-static void count_finalizers(struct registry *registry, const struct db_rows *metas, struct buf *text)
-{
+// How many of the namespace's resources have each finalizer. More names than NAMES_MAX are left out.
+struct finalizer_counts {
 	struct str names[NAMES_MAX];
-	uint64_t counts[NAMES_MAX];
-	size_t n = 0;
+	uint64_t counts[NAMES_MAX]; // of the name at the same index
+	size_t n;
+};
+
+static void count_finalizer(struct finalizer_counts *counts, struct str name)
+{
+	size_t at = 0;
+
+	while (at < counts->n && !str_eq(counts->names[at], name))
+		at++;
+	if (at == NAMES_MAX)
+		return;
+	if (at == counts->n) {
+		counts->names[at] = name;
+		counts->counts[at] = 0;
+		counts->n++;
+	}
+	counts->counts[at]++;
+}
+
+// Appends "NAME in N resource instances" for each finalizer of the resources, whose stored metadata is in metas.
+static void add_finalizers(struct registry *registry, const struct db_rows *metas, struct buf *text)
+{
+	struct finalizer_counts counts = { .n = 0 };
 
 	for (size_t i = 0; i < metas->n; i++) {
 		const struct doc *list = NULL;
 		const struct sql_namespace_metas_row *row = sql_namespace_metas_row(metas, i);
 		const struct stored_place place = { "resources", "meta", row->id, { { 0 } } };
 		(void)doc_get(stored_document(registry->pool, place, row->meta), STR("finalizers"), &list);
-		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++) {
-			struct str name = doc_string(doc_at(list, k));
-			size_t at = 0;
-			while (at < n && !str_eq(names[at], name))
-				at++;
-			if (at == NAMES_MAX)
-				continue;
-			if (at == n) {
-				names[n] = name;
-				counts[n++] = 0;
-			}
-			counts[at]++;
-		}
+		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++)
+			count_finalizer(&counts, doc_string(doc_at(list, k)));
 	}
-	for (size_t i = 0; i < n; i++)
-		buf_addf(text, "%s%.*s in %llu resource instances", i > 0 ? ", " : "", STR_ARG(names[i]),
-			(unsigned long long)counts[i]);
+	for (size_t i = 0; i < counts.n; i++)
+		buf_addf(text, "%s%.*s in %llu resource instances", i > 0 ? ", " : "", STR_ARG(counts.names[i]),
+			(unsigned long long)counts.counts[i]);
 }
 
 static enum outcome read_left(struct registry *registry, const struct resource *space, struct left *left)
@@ -81,7 +92,7 @@ static enum outcome read_left(struct registry *registry, const struct resource *
 			STR_ARG(row->group_name), (unsigned long long)row->n);
 		left->n += row->n;
 	}
-	count_finalizers(registry, &calls[1].rows, &finalizers);
+	add_finalizers(registry, &calls[1].rows, &finalizers);
 	left->resources = buf_str(&resources);
 	left->finalizers = buf_str(&finalizers);
 	return OUTCOME_OK;

@@ -28,35 +28,59 @@ static struct str class_of(const struct answer *answer, const struct candidates 
 	return answer->query->groups[group].demands[candidate_demand_index(part) + demand].class;
 }
 
-// Appends what the provider of part `at` gives to all parts together: for each resource class the sum.
+// The part's demand of that class; NULL: it has none. A group's demands are of different classes, and so are a part's.
+static const struct candidate_demand *demand_of(const struct candidate_part *part, uint64_t class_id)
+{
+	for (size_t i = 0; i < part->n_demands; i++) {
+		if (part->demands[i].class_id == class_id)
+			return &part->demands[i];
+	}
+	return NULL;
+}
+
+// The sum of what the provider of part `at` gives of a class. No part before `at` has that provider.
+static uint64_t amount_given(const struct candidate *candidate, size_t at, uint64_t class_id)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = at; i < candidate->n_parts; i++) {
+		const struct candidate_demand *demand = demand_of(&candidate->parts[i], class_id);
+		if (demand != NULL && candidate->providers[i] == candidate->providers[at])
+			sum += demand->amount;
+	}
+	return sum;
+}
+
+// Does the provider of part `at` give something of that class to a part before part `end`?
+static bool is_given_before(const struct candidate *candidate, size_t at, size_t end, uint64_t class_id)
+{
+	for (size_t i = at; i < end; i++) {
+		if (candidate->providers[i] == candidate->providers[at] && demand_of(&candidate->parts[i], class_id) != NULL)
+			return true;
+	}
+	return false;
+}
+
+// Appends what the provider of part `at` gives to all parts together: for each resource class the sum, where the class first occurs.
 static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate,
 	size_t at)
 {
-	const struct candidate_provider *provider = candidate->providers[at];
 	struct buf *json = &answer->json;
 	bool first = true;
 
 	BUF_LIT(json, "\"resources\":{");
 	for (size_t i = at; i < candidate->n_parts; i++) {
 		const struct candidate_part *part = &candidate->parts[i];
-		for (size_t k = 0; candidate->providers[i] == provider && k < part->n_demands; k++) {
-			uint64_t class_id = part->demands[k].class_id, sum = 0;
-			bool told = false;
-			for (size_t j = at; j < candidate->n_parts; j++) {
-				for (size_t d = 0; candidate->providers[j] == provider &&
-					d < candidate->parts[j].n_demands; d++) {
-					if (candidate->parts[j].demands[d].class_id != class_id)
-						continue;
-					told = told || j < i;
-					sum += candidate->parts[j].demands[d].amount;
-				}
-			}
-			if (told)
+		if (candidate->providers[i] != candidate->providers[at])
+			continue;
+		for (size_t k = 0; k < part->n_demands; k++) {
+			uint64_t class_id = part->demands[k].class_id;
+			if (is_given_before(candidate, at, i, class_id))
 				continue;
 			buf_add(json, first ? STR_NONE : STR(","));
 			json_add_string(json, class_of(answer, candidates, part, k));
 			buf_addc(json, ':');
-			buf_add_u64(json, sum);
+			buf_add_u64(json, amount_given(candidate, at, class_id));
 			first = false;
 		}
 	}
@@ -107,29 +131,46 @@ static void add_allocations(struct answer *answer, const struct candidates *cand
 	buf_addc(json, by_provider ? '}' : ']');
 }
 
+// Has a part before part `at` the same group and the same provider?
+static bool is_mapped_before(const struct candidates *candidates, const struct candidate *candidate, size_t at)
+{
+	size_t group = candidate_group_index(candidates, &candidate->parts[at]);
+
+	for (size_t i = 0; i < at; i++) {
+		if (candidate_group_index(candidates, &candidate->parts[i]) == group && candidate->providers[i] == candidate->providers[at])
+			return true;
+	}
+	return false;
+}
+
+// Appends the providers that satisfy a group, each of them once: ["uuid", …].
+static void add_providers_of_group(struct buf *json, const struct candidates *candidates, const struct candidate *candidate,
+	size_t group)
+{
+	bool first = true;
+
+	buf_addc(json, '[');
+	for (size_t i = 0; i < candidate->n_parts; i++) {
+		if (candidate_group_index(candidates, &candidate->parts[i]) != group || is_mapped_before(candidates, candidate, i))
+			continue;
+		buf_add(json, first ? STR_NONE : STR(","));
+		add_uuid_string(json, candidate->providers[i]->uid);
+		first = false;
+	}
+	buf_addc(json, ']');
+}
+
 // Appends the mappings: {"suffix": [providers]}.
 static void add_mappings(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
 {
 	struct buf *json = &answer->json;
 
 	BUF_LIT(json, ",\"mappings\":{");
-	for (size_t g = 0; g < answer->query->n_groups; g++) {
-		bool first = true;
-		buf_add(json, g > 0 ? STR(",") : STR_NONE);
-		json_add_string(json, answer->query->groups[g].suffix);
-		BUF_LIT(json, ":[");
-		for (size_t i = 0; i < candidate->n_parts; i++) {
-			bool told = candidate_group_index(candidates, &candidate->parts[i]) != g;
-			for (size_t k = 0; k < i && !told; k++)
-				told = candidate_group_index(candidates, &candidate->parts[k]) == g &&
-					candidate->providers[k] == candidate->providers[i];
-			if (told)
-				continue;
-			buf_add(json, first ? STR_NONE : STR(","));
-			add_uuid_string(json, candidate->providers[i]->uid);
-			first = false;
-		}
-		buf_addc(json, ']');
+	for (size_t i = 0; i < answer->query->n_groups; i++) {
+		buf_add(json, i > 0 ? STR(",") : STR_NONE);
+		json_add_string(json, answer->query->groups[i].suffix);
+		buf_addc(json, ':');
+		add_providers_of_group(json, candidates, candidate, i);
 	}
 	buf_addc(json, '}');
 }
