@@ -15,25 +15,28 @@ enum {
 	RESOURCES_AT_ONCE = 5000,
 	TENANTS_AT_ONCE = 500,
 	ROWS_AT_ONCE = 2000, // rows of a period that are closed, or of an old opening balance that are deleted
-	LOOK_US = 1000000,   // after this time a look ends, though there is more to do
-	QUIET_S = 60,        // no change without sizes for so long, or for a period if that is shorter: then another opening balance is taken
+	CALL_US = 1000000,   // usage_count() begins no other step after this time, though there is more to do
+	// Another opening balance is taken when no change without sizes was made for so long, or for a period if that is shorter.
+	QUIET_S = 60,
 };
 
-// One step, a transaction of its own. Each run reads progress anew and says at its end what it is then.
+// One step, which is a transaction of its own. Each run reads the row of table usage_progress anew, under its lock, and saves it
+// at its end.
 struct step {
 	struct registry *registry;
 	struct usage_counter *counter;
-	uint64_t period_s; // of the setting
-	uint64_t horizon;
+	uint64_t period_s; // the setting
+	uint64_t horizon;  // changes up to this id are visible to all (log/horizon.h)
 	struct sql_usage_progress progress;
-	int64_t now_us;
-	bool idle;    // there was nothing to do
-	bool unsized; // it has met a change without sizes
+	int64_t now_us; // the database's clock, read with progress
+	bool idle;      // there was nothing to do
+	bool unsized;   // the step has met a change without sizes
 	enum outcome outcome;
 };
 
 // ---- periods
 
+// The end of the period of that length in which at_us lies. Periods begin at multiples of their length since 1970.
 static int64_t aligned_end(int64_t at_us, uint64_t period_s)
 {
 	int64_t length_us = (int64_t)period_s * 1000000;
@@ -42,15 +45,17 @@ static int64_t aligned_end(int64_t at_us, uint64_t period_s)
 	return (at_us / length_us + 1) * length_us;
 }
 
-// The end of the period of that time. As usage_end_of_period in sql/statements/usage.sql.
+// The end of the period in which at_us lies; sql/statements/usage.sql computes the same (usage_end_of_period). Periods before
+// grid_since, the moment from which on period_s counts, are no longer than up to that moment.
 static int64_t end_of_period(const struct sql_usage_progress *progress, int64_t at_us)
 {
 	return at_us < progress->grid_since ? progress->grid_since : aligned_end(at_us, progress->period_s);
 }
 
-// Where something that happened at that time counts: not in a closed period. rest_us: from then to the period's end.
+// The period in which an event counts, which is never a closed one.
 struct place {
-	int64_t until_us, rest_us;
+	int64_t until_us; // the period's end
+	int64_t rest_us;  // from the moment at which the event counts to the period's end
 };
 
 static struct place place_of(const struct sql_usage_progress *progress, int64_t at_us)
@@ -63,12 +68,13 @@ static struct place place_of(const struct sql_usage_progress *progress, int64_t 
 
 // ---- helpers of the steps
 
-// Runs the calls, and saves the progress in the same round trip.
+// Runs n calls, and saves the progress in the same round trip. calls has room for one more.
 static enum outcome run_and_save(struct step *step, struct db_call *calls, size_t n)
 {
 	struct registry *registry = step->registry;
 	const struct sql_usage_save in = { .p = step->progress };
 
+	assert(db_txn_writes(registry->db));
 	calls[n] = sql_usage_save_call(registry->pool, &in);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n + 1);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
@@ -81,7 +87,7 @@ static enum outcome save(struct step *step)
 	return run_and_save(step, calls, 0);
 }
 
-// The last id of the next slice; last if the rest is one slice.
+// *upto: the last id of the next slice, which begins behind after; last if what remains is at most one slice of that size.
 static enum outcome next_slice(struct step *step, enum sql_usage_slice_of of, uint64_t after, uint64_t last, uint64_t size,
 	uint64_t *upto)
 {
@@ -96,6 +102,7 @@ static enum outcome next_slice(struct step *step, enum sql_usage_slice_of of, ui
 	return OUTCOME_OK;
 }
 
+// Changes the stage; usage_count.h has their names and order.
 static void enter(struct step *step, const char *stage)
 {
 	step->progress.stage = str_c(stage);
@@ -109,7 +116,7 @@ static bool is_at(const struct step *step, const char *stage)
 
 // ---- waiting, and the opening balance
 
-// The change log has changes whose sizes nobody knows. Looks again when no such change has come for a while.
+// Some change has no sizes, so the balance can't be known from the log. Waits until no such change was made for a while.
 static enum outcome wait_for_sizes(struct step *step)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -123,6 +130,7 @@ static enum outcome wait_for_sizes(struct step *step)
 	return save(step);
 }
 
+// Looks at the changes behind the position, up to upto: the first without sizes, and the first of a tenant as a whole.
 static enum outcome find_obstacles(struct step *step, uint64_t upto, struct sql_usage_obstacles_row *found)
 {
 	struct registry *registry = step->registry;
@@ -136,8 +144,8 @@ static enum outcome find_obstacles(struct step *step, uint64_t upto, struct sql_
 	return OUTCOME_OK;
 }
 
-// Deletes some of what an earlier opening balance has left. *any: there was some.
-static enum outcome clear(struct step *step, bool *any)
+// Deletes some of the rows that an earlier opening balance has left. *any: there were some.
+static enum outcome delete_leftovers(struct step *step, bool *any)
 {
 	struct registry *registry = step->registry;
 	const struct sql_usage_clear in = { .limit = ROWS_AT_ONCE };
@@ -151,7 +159,7 @@ static enum outcome clear(struct step *step, bool *any)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// Begins an opening balance: of what there is after the changes up to the horizon.
+// Begins an opening balance as of the horizon: of what every tenant has after the changes up to that id.
 static enum outcome begin_opening(struct step *step)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -191,10 +199,11 @@ static enum outcome step_waiting(struct step *step)
 		step->idle = true;
 		return OUTCOME_OK;
 	}
-	enum outcome outcome = clear(step, &any);
+	enum outcome outcome = delete_leftovers(step, &any);
 	return outcome != OUTCOME_OK || any ? outcome : begin_opening(step);
 }
 
+// Adds a slice of table resources to the opening balance.
 static enum outcome step_opening(struct step *step)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -213,6 +222,8 @@ static enum outcome step_opening(struct step *step)
 	return run_and_save(step, calls, 1);
 }
 
+// Takes deleted tenants, which count nothing, out of the opening balance, and adds a slice of tenants to the period of the
+// opening.
 static enum outcome step_sharing(struct step *step)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -238,6 +249,7 @@ static enum outcome step_sharing(struct step *step)
 
 // ---- counting
 
+// Counts the changes up to that id. None of them is without sizes or of a tenant as a whole.
 static enum outcome count_slice(struct step *step, uint64_t upto)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -258,7 +270,7 @@ static enum outcome count_slice(struct step *step, uint64_t upto)
 	return run_and_save(step, calls, 2);
 }
 
-// Counts the change of a tenant that is deleted, recovered or purged: of all that it has.
+// Counts the change by which a tenant is deleted, recovered or purged: all that the tenant has no longer counts, or counts again.
 static enum outcome count_tenant(struct step *step, uint64_t id)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -294,7 +306,8 @@ static enum outcome count_tenant(struct step *step, uint64_t id)
 	return run_and_save(step, calls, n);
 }
 
-// Takes over another length of periods, from the end of the periods on for which something was counted; if that is far, later.
+// If the setting has another length of periods than the progress, takes it over from the end of the open period for which
+// something was counted. If there are several such periods, it leaves that to a later call.
 static enum outcome change_length(struct step *step)
 {
 	struct sql_usage_progress *progress = &step->progress;
@@ -357,7 +370,7 @@ static enum outcome step_counting(struct step *step)
 		return wait_for_sizes(step);
 	if (found.of_tenant_is_null)
 		return count_slice(step, upto);
-	// Its place in the order of changes counts, so what stands before it is counted first.
+	// What a tenant's change takes away depends on all changes before it, so these are counted first.
 	return found.of_tenant == progress->position + 1 ? count_tenant(step, found.of_tenant) : count_slice(step, found.of_tenant - 1);
 }
 
@@ -444,7 +457,8 @@ static enum db_verdict step_run(void *arg)
 	return step->outcome == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-static void tell(struct usage_counter *counter, const struct step *step)
+// Logs once, until a period is closed again, that changes without sizes were met.
+static void warn_of_unsized(struct usage_counter *counter, const struct step *step)
 {
 	if (step->unsized && !counter->told)
 		log_warning("usage is counted again from another opening balance: a program of an earlier release has changed something");
@@ -455,7 +469,7 @@ static void tell(struct usage_counter *counter, const struct step *step)
 enum outcome usage_count(struct registry *registry, struct usage_counter *counter, uint64_t period_s, bool *more)
 {
 	struct step step = { .registry = registry, .counter = counter, .period_s = period_s };
-	int64_t ends_us = clock_tick_us() + LOOK_US;
+	int64_t ends_us = clock_tick_us() + CALL_US;
 	struct usage_state state;
 	uint64_t newest;
 	enum outcome outcome = usage_state(registry, &state);
@@ -474,7 +488,7 @@ enum outcome usage_count(struct registry *registry, struct usage_counter *counte
 		enum db_result result = db_txn_run(registry->db, DB_WRITE, NULL, step_run, &step);
 		outcome = result == DB_OK ? step.outcome : registry_db_failed(result);
 		if (outcome == OUTCOME_OK)
-			tell(counter, &step);
+			warn_of_unsized(counter, &step);
 		pool_rewind(registry->pool, mark);
 	}
 	*more = !step.idle;

@@ -12,22 +12,23 @@ enum { PAIRS_AT_ONCE = 50 };
 
 // ---- one tenant and type
 
-// What is being added up on the way through the rows of a tenant and a type.
+// An answer that is being put together.
 struct walk {
 	struct registry *registry;
 	const struct usage_query *query;
-	const struct db_rows *steps;
+	const struct db_rows *steps; // the query's steps, in the order of time
 	struct usage_page *page;
-	struct str type; // the name of the pair's type
+	struct str type; // the name of the type that is at hand
 };
 
-// The balance at a moment, and what has added up since the step began.
+// The balance at at_us, and the integrals from the beginning of the step up to that time.
 struct sums {
 	int64_t resources, bytes, at_us;
 	usage_sum resource_us, byte_us;
 };
 
-static void pass(struct sums *sums, int64_t until_us)
+// Goes on to until_us, up to which the balance did not change.
+static void extend(struct sums *sums, int64_t until_us)
 {
 	int64_t us = until_us > sums->at_us ? until_us - sums->at_us : 0;
 
@@ -56,7 +57,8 @@ static void add_row(struct walk *walk, const struct sql_usage_pairs_row *pair, c
 		memcpy(row->tenant_uid.b, pair->uid.p, sizeof(row->tenant_uid.b));
 }
 
-// Adds a row for each step behind after_us. False: the page is full.
+// Adds a row for each step that ends after after_us and in which the tenant had something. rows: the stored rows of the pair, in
+// the order of time. False: the page is full.
 static bool walk_pair(struct walk *walk, const struct sql_usage_pairs_row *pair, const struct db_rows *rows, int64_t after_us)
 {
 	struct sums sums = {
@@ -71,14 +73,14 @@ static bool walk_pair(struct walk *walk, const struct sql_usage_pairs_row *pair,
 		sums.at_us = step->since;
 		for (; k < rows->n && sql_usage_of_pair_row(rows, k)->until <= step->until; k++) {
 			const struct sql_usage_of_pair_row *row = sql_usage_of_pair_row(rows, k);
-			pass(&sums, row->since);
+			extend(&sums, row->since);
 			sums.resource_us += usage_sum_of_text(row->resource_us);
 			sums.byte_us += usage_sum_of_text(row->byte_us);
 			sums.resources = row->resources;
 			sums.bytes = row->bytes;
 			sums.at_us = row->until;
 		}
-		pass(&sums, step->until);
+		extend(&sums, step->until);
 		if (step->until <= after_us || (sums.resources == 0 && sums.resource_us == 0 && sums.bytes == 0 && sums.byte_us == 0))
 			continue;
 		if (walk->page->n == walk->query->limit)

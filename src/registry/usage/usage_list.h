@@ -12,7 +12,7 @@ enum { USAGE_STEPS_MAX = 10000 };
 // What one row of an answer is about: a single period, or all periods that begin in the same hour, day or month (UTC).
 enum usage_step { USAGE_STEP_PERIOD, USAGE_STEP_HOUR, USAGE_STEP_DAY, USAGE_STEP_MONTH };
 
-// Where a page ended: behind that row. Zeroed: the beginning.
+// Where a page ended: after the row of this tenant and type, and of the step that ends at until_us. Zeroed: the beginning.
 struct usage_place {
 	uint64_t tenant_id, type_id;
 	int64_t until_us;
@@ -46,7 +46,9 @@ struct usage_page {
 	int64_t closed_until_us; // the end of the last closed period; 0: there is none
 };
 
-// Returns rows in the order of tenants (by creation), types and times. There is no row for a step in which a tenant had nothing of the type. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than USAGE_STEPS_MAX steps; _UNAVAILABLE, _INTERNAL.
+// Reads a page of rows, allocated from the request's pool, in the order of tenants (by creation), types and times. There is no
+// row for a step in which a tenant had nothing of the type. OUTCOME_OK; OUTCOME_BAD_PARAMETER: there are more than
+// USAGE_STEPS_MAX steps; _UNAVAILABLE; _INTERNAL.
 enum outcome usage_list(struct registry *registry, const struct usage_query *query, struct usage_page *page);
 
 #endif

@@ -9,17 +9,19 @@
 
 enum { CHANGES_AT_ONCE = 5000, SLOTS_MIN = 1024 };
 
-// What a change adds to a period after the one at hand.
+// What a change adds to a period after the present one.
 struct usage_later {
-	size_t pair;
-	int64_t until_us;
+	size_t pair;      // index
+	int64_t until_us; // the end of that period
 	struct usage_sums sums;
 };
 
 // ---- lists and pairs
 
+// Appends an item of that size, the same for all items of the list, and returns it.
 static void *list_add(struct usage_verifier *v, struct usage_items *list, size_t size)
 {
+	assert(list->n <= list->room);
 	if (list->n == list->room) {
 		size_t room = list->room > 0 ? list->room * 2 : SLOTS_MIN;
 		void *items = pool_calloc(v->pool, room, size);
@@ -37,10 +39,12 @@ struct usage_pair *usage_pair_at(const struct usage_verifier *v, size_t index)
 	return (struct usage_pair *)v->pairs.items + index;
 }
 
-// The slot of that pair, or the free one where it belongs.
+// The slot of that pair; if there is no such pair, the free slot where it belongs. At least one slot is free.
 static size_t slot_of(const struct usage_verifier *v, uint64_t tenant_id, uint64_t type_id)
 {
 	uint64_t hash = (tenant_id * UINT64_C(0x9e3779b97f4a7c15) + type_id) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	assert(v->n_slots > 0 && (v->n_slots & (v->n_slots - 1)) == 0 && v->pairs.n < v->n_slots);
 	size_t slot = (size_t)(hash >> 32) & (v->n_slots - 1);
 
 	for (; v->slots[slot] != 0; slot = (slot + 1) & (v->n_slots - 1)) {
@@ -111,8 +115,9 @@ static void add_to_period(struct usage_verifier *v, size_t index, const struct u
 	pair->touched = true;
 }
 
-// until_us 0: of a period that is not closed.
-static void add(struct usage_verifier *v, size_t index, int64_t until_us, const struct usage_sums *sums)
+// Adds the sums of a change to a pair. until_us: the end of the period in which the change counts, never an earlier one than the
+// present period; 0: no closed period.
+static void add_change(struct usage_verifier *v, size_t index, int64_t until_us, const struct usage_sums *sums)
 {
 	struct usage_pair *pair = usage_pair_at(v, index);
 
@@ -147,8 +152,7 @@ struct usage_sums usage_sums_for(int64_t resources, int64_t bytes, int64_t us)
 
 // ---- changes
 
-// Adds what the changes with after < id <= upto say. closed_until_us: no change counts before. since_us: only those that count at that time
-// or later.
+// Counts the changes of resources with after < id <= upto. The other arguments are those of usage_recount().
 static enum outcome recount_resources(struct usage_verifier *v, uint64_t after, uint64_t upto, int64_t closed_until_us, int64_t since_us)
 {
 	struct registry *registry = v->registry;
@@ -171,7 +175,7 @@ static enum outcome recount_resources(struct usage_verifier *v, uint64_t after, 
 		if (tenant->left_out)
 			continue;
 		if (!tenant->deleted) {
-			add(v, index, row->until_is_null ? 0 : row->until, &sums);
+			add_change(v, index, row->until_is_null ? 0 : row->until, &sums);
 			continue;
 		}
 		pair->deleted_resources += sums.resources;
@@ -180,7 +184,7 @@ static enum outcome recount_resources(struct usage_verifier *v, uint64_t after, 
 	return OUTCOME_OK;
 }
 
-// The tenant was deleted, recovered or purged.
+// Counts the change by which a tenant was deleted (all that it has no longer counts), recovered (it counts again) or purged.
 static void apply_to_tenant(struct usage_verifier *v, const struct sql_usage_recount_tenant_row *change)
 {
 	struct usage_pair *tenant = usage_pair_of_tenant(v, change->tenant_id);
@@ -206,12 +210,13 @@ static void apply_to_tenant(struct usage_verifier *v, const struct sql_usage_rec
 			pair->deleted_resources = pair->deleted_bytes = 0;
 		}
 		if (sums.resources != 0 || sums.bytes != 0)
-			add(v, next - 1, until_us, &sums);
+			add_change(v, next - 1, until_us, &sums);
 	}
 	tenant->deleted = deleted;
 	tenant->unknown = false;
 }
 
+// Counts the change with that id, by which some tenant was deleted, recovered or purged.
 static enum outcome recount_tenant(struct usage_verifier *v, uint64_t id, int64_t closed_until_us, int64_t since_us)
 {
 	struct registry *registry = v->registry;
@@ -222,18 +227,18 @@ static enum outcome recount_tenant(struct usage_verifier *v, uint64_t id, int64_
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return OUTCOME_OK; // the log was shortened: that is found out at the end
+		return OUTCOME_OK; // the log was shortened: usage_verify() finds that out at its end
 	const struct sql_usage_recount_tenant_row *change = sql_usage_recount_tenant_row(&rows, 0);
 	if (change->tenant_id <= v->first || change->tenant_id > v->last)
 		return OUTCOME_OK;
 	if (since_us == 0)
 		apply_to_tenant(v, change);
 	else if (change->at >= since_us)
-		leave_out(v, usage_pair_of_tenant(v, change->tenant_id)); // the opening state has it already, but its time lies after the opening
+		// Part of the tenant's change is in the balance, though its time lies after the beginning.
+		leave_out(v, usage_pair_of_tenant(v, change->tenant_id));
 	return OUTCOME_OK;
 }
 
-// Goes through the changes with after < id <= upto, in their order. since_us: as for recount_resources(), 0 for all of them.
 enum outcome usage_recount(struct usage_verifier *v, uint64_t after, uint64_t upto, int64_t closed_until_us, int64_t since_us)
 {
 	struct registry *registry = v->registry;

@@ -7,7 +7,7 @@
 
 __extension__ typedef __int128 usage_sum;
 
-enum { USAGE_SECONDS = 48 }; // bytes of a number of seconds, with its NUL
+enum { USAGE_SECONDS = 48 }; // bytes of the longest number of seconds as text, with its NUL
 
 // Reads a DECIMAL(36,0) as the database writes it. STR_NONE, a NULL, is 0.
 usage_sum usage_sum_of_text(struct str text);

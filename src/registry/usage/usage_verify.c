@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run goes through slices of tenants; for each, through the closed periods; for each of these, through the changes that were counted
-// between the closing before and its own. What they add to the period is compared with the period's stored rows.
+// A run goes through slices of tenants. For each slice it goes through the closed periods, and for each period through the changes that were
+// counted between the closing of the period before and its own. What these changes add to the period is compared with its stored rows.
 #include "base/base.h"
 
 #include "registry/usage/usage_verify_internal.h"
@@ -10,15 +10,15 @@
 #include "registry/type/type.h"
 
 enum {
-	PAIRS_AT_ONCE = 100000, // tenants and types in a slice
+	PAIRS_AT_ONCE = 100000, // pairs of a tenant and a type in a slice of tenants
 	CLOSINGS_AT_ONCE = 500,
 	ROWS_AT_ONCE = 2000,
-	STRAYS_AT_ONCE = 100,
+	STRAYS_AT_ONCE = 100, // rows of no period that are reported of one period and slice
 };
 
 // ---- differences
 
-// Was something deleted that the run began with: changes, closings, or the opening balance?
+// *overtaken: something that the run began with was deleted meanwhile: changes, closings, or the opening balance.
 static enum outcome is_overtaken(struct usage_verifier *v, bool *overtaken)
 {
 	struct registry *registry = v->registry;
@@ -50,40 +50,44 @@ static enum outcome name_pair(struct usage_verifier *v, uint64_t tenant_id, uint
 	return OUTCOME_OK;
 }
 
-static void tell(struct usage_verifier *v, struct usage_difference *difference, const char *what)
+static void report(struct usage_verifier *v, struct usage_difference *difference, const char *what)
 {
 	difference->what = what;
 	v->run->differences++;
 	v->run->report(v->run->arg, difference);
 }
 
-static void tell_number(struct usage_verifier *v, struct usage_difference *difference, const char *what, int64_t stored, int64_t counted)
+// Reports the figures if they differ.
+static void compare_numbers(struct usage_verifier *v, struct usage_difference *difference, const char *what, int64_t stored, int64_t counted)
 {
 	if (stored == counted)
 		return;
 	(void)snprintf(difference->stored, sizeof(difference->stored), "%lld", (long long)stored);
 	(void)snprintf(difference->counted, sizeof(difference->counted), "%lld", (long long)counted);
-	tell(v, difference, what);
+	report(v, difference, what);
 }
 
-static void tell_seconds(struct usage_verifier *v, struct usage_difference *difference, const char *what, usage_sum stored, usage_sum counted)
+// The same of sums of microseconds, which are reported as seconds.
+static void compare_seconds(struct usage_verifier *v, struct usage_difference *difference, const char *what, usage_sum stored, usage_sum counted)
 {
 	if (stored == counted)
 		return;
 	usage_sum_write(difference->stored, stored);
 	usage_sum_write(difference->counted, counted);
-	tell(v, difference, what);
+	report(v, difference, what);
 }
 
-// Compares a pair's stored row with what was counted. stored NULL: there is no row, so it has what the newest one before says.
-static enum outcome compare(struct usage_verifier *v, size_t index, const struct sql_usage_stored_row *stored)
+// Compares a pair's stored row for the present period with what was counted. stored NULL: the period has no row of the pair,
+// which stands for an unchanged balance, that of the newest earlier row.
+static enum outcome compare_pair(struct usage_verifier *v, size_t index, const struct sql_usage_stored_row *stored)
 {
 	struct usage_pair *pair = usage_pair_at(v, index);
 	const struct sql_usage_closings_row *period = &v->period;
 	int64_t length_us = period->until - period->since;
 	struct usage_sums counted = usage_sums_for(pair->resources, pair->bytes, length_us);
 	struct usage_sums is = usage_sums_for(pair->stored_resources, pair->stored_bytes, length_us);
-	// Nobody knows what was counted in that period before the opening balance.
+	// In the period of a later opening balance, something was counted before it that is not known here: only the balance can
+	// be compared.
 	bool has_seconds = v->opened_us == 0 || v->is_first_opening || v->opened_us < period->since;
 	bool same, overtaken = false;
 
@@ -98,7 +102,7 @@ static enum outcome compare(struct usage_verifier *v, size_t index, const struct
 	       (!has_seconds || (is.resource_us == counted.resource_us && is.byte_us == counted.byte_us));
 	if (same || usage_pair_of_tenant(v, pair->tenant_id)->left_out)
 		return OUTCOME_OK;
-	pair = usage_pair_at(v, index);
+	pair = usage_pair_at(v, index); // usage_pair_of_tenant() may have moved the pairs
 	enum outcome outcome = is_overtaken(v, &overtaken);
 	v->run->overtaken = overtaken;
 	if (outcome != OUTCOME_OK || overtaken)
@@ -107,14 +111,14 @@ static enum outcome compare(struct usage_verifier *v, size_t index, const struct
 	outcome = name_pair(v, pair->tenant_id, pair->type_id, &difference);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	tell_number(v, &difference, "resources", is.resources, counted.resources);
-	tell_number(v, &difference, "bytes", is.bytes, counted.bytes);
+	compare_numbers(v, &difference, "resources", is.resources, counted.resources);
+	compare_numbers(v, &difference, "bytes", is.bytes, counted.bytes);
 	if (has_seconds)
-		tell_seconds(v, &difference, "resource_seconds", is.resource_us, counted.resource_us);
+		compare_seconds(v, &difference, "resource_seconds", is.resource_us, counted.resource_us);
 	if (has_seconds)
-		tell_seconds(v, &difference, "byte_seconds", is.byte_us, counted.byte_us);
+		compare_seconds(v, &difference, "byte_seconds", is.byte_us, counted.byte_us);
 	if (stored != NULL && stored->since != period->since)
-		tell_seconds(v, &difference, "from", stored->since, period->since);
+		compare_seconds(v, &difference, "from", stored->since, period->since);
 	return OUTCOME_OK;
 }
 
@@ -126,7 +130,7 @@ static bool must_end(struct usage_verifier *v)
 	return v->run->stopped || v->run->overtaken;
 }
 
-// The pair has what was counted, from the end of the period at hand on.
+// Adds what was counted in the present period to the pair's balance, and so ends the period for that pair.
 static void settle(struct usage_verifier *v, size_t index)
 {
 	struct usage_pair *pair = usage_pair_at(v, index);
@@ -137,6 +141,7 @@ static void settle(struct usage_verifier *v, size_t index)
 	pair->touched = false;
 }
 
+// Compares all stored rows of the present period and slice.
 static enum outcome compare_stored(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
@@ -152,7 +157,7 @@ static enum outcome compare_stored(struct usage_verifier *v)
 		for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK && !must_end(v); i++) {
 			const struct sql_usage_stored_row *row = sql_usage_stored_row(&rows, i);
 			size_t index = usage_pair_find(v, row->tenant_id, row->type_id);
-			outcome = compare(v, index, row);
+			outcome = compare_pair(v, index, row);
 			settle(v, index);
 			in.tenant_id = row->tenant_id;
 			in.type_id = row->type_id;
@@ -162,7 +167,8 @@ static enum outcome compare_stored(struct usage_verifier *v)
 	return outcome;
 }
 
-static enum outcome tell_strays(struct usage_verifier *v)
+// Reports stored rows that end within the present period, but not at its end, so that they belong to no period.
+static enum outcome report_strays(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
 	const struct sql_usage_strays in = {
@@ -179,12 +185,12 @@ static enum outcome tell_strays(struct usage_verifier *v)
 		struct usage_difference difference = { .since_us = row->since, .until_us = row->until, .stored = "yes", .counted = "no" };
 		outcome = name_pair(v, row->tenant_id, row->type_id, &difference);
 		if (outcome == OUTCOME_OK)
-			tell(v, &difference, "period");
+			report(v, &difference, "period");
 	}
 	return outcome;
 }
 
-// Compares the period at hand, whose changes were counted.
+// Compares the present period, whose changes were counted: first the stored rows, then the pairs that changed but have no row.
 static enum outcome compare_period(struct usage_verifier *v)
 {
 	const size_t *touched;
@@ -193,9 +199,9 @@ static enum outcome compare_period(struct usage_verifier *v)
 	touched = v->touched.items;
 	for (size_t i = 0; i < v->touched.n && outcome == OUTCOME_OK && !must_end(v); i++) {
 		if (usage_pair_at(v, touched[i])->touched)
-			outcome = compare(v, touched[i], NULL);
+			outcome = compare_pair(v, touched[i], NULL);
 	}
-	return outcome == OUTCOME_OK ? tell_strays(v) : outcome;
+	return outcome == OUTCOME_OK ? report_strays(v) : outcome;
 }
 
 static enum outcome verify_period(struct usage_verifier *v)
@@ -226,13 +232,13 @@ static enum outcome verify_period(struct usage_verifier *v)
 	return outcome;
 }
 
-// A period begins where the one before ends.
+// Reports a period that does not begin where the one before ends, at since_us. The first slice does so for all.
 static void check_gap(struct usage_verifier *v, int64_t since_us)
 {
 	struct usage_difference difference = { .tenant = STR_NONE, .type = STR_NONE, .since_us = v->period.since, .until_us = v->period.until };
 
 	if (v->first == 0 && v->period.since != since_us)
-		tell_seconds(v, &difference, "from", v->period.since, since_us);
+		compare_seconds(v, &difference, "from", v->period.since, since_us);
 }
 
 static enum outcome verify_periods(struct usage_verifier *v)
@@ -262,7 +268,8 @@ static enum outcome verify_periods(struct usage_verifier *v)
 
 // ---- the beginning
 
-// Where does it begin? *nothing: there is no closed period behind which the log has all changes.
+// Finds where verification begins, by the rules of usage_verify.h. *nothing: there is no closed period after which the log has
+// all changes.
 static enum outcome find_beginning(struct usage_verifier *v, bool *nothing)
 {
 	struct registry *registry = v->registry;
@@ -312,7 +319,7 @@ static enum outcome find_beginning(struct usage_verifier *v, bool *nothing)
 	return OUTCOME_OK;
 }
 
-// Of an opening balance, the period in which it was taken is the first that is compared.
+// If verification begins with an opening balance, the period in which that was taken is the first that is compared.
 static enum outcome find_first_compared(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
@@ -328,7 +335,8 @@ static enum outcome find_first_compared(struct usage_verifier *v)
 	return OUTCOME_OK;
 }
 
-// What is stored at the end of the period before the first that is compared.
+// Reads the stored balances at the beginning of the first period that is compared. They are where counting begins, unless it
+// begins with an opening balance.
 static enum outcome load_stored(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
@@ -351,6 +359,7 @@ static enum outcome load_stored(struct usage_verifier *v)
 	return OUTCOME_OK;
 }
 
+// Reads the opening balance, of which a deleted tenant's part does not count until the tenant is recovered.
 static enum outcome load_opening(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
@@ -375,6 +384,7 @@ static enum outcome load_opening(struct usage_verifier *v)
 	return OUTCOME_OK;
 }
 
+// Marks the tenants that were deleted at the position where counting begins.
 static enum outcome load_deleted(struct usage_verifier *v)
 {
 	struct registry *registry = v->registry;
@@ -436,7 +446,7 @@ enum outcome usage_verify(struct registry *registry, struct usage_verification *
 	struct usage_verifier v = { .registry = registry, .run = run, .pool = pool_new() };
 	bool nothing, overtaken = false;
 
-	assert(run->report != NULL);
+	assert(run->report != NULL && !db_txn_writes(registry->db));
 	if (v.pool == NULL)
 		return OUTCOME_INTERNAL;
 	enum outcome outcome = find_beginning(&v, &nothing);

@@ -19,18 +19,20 @@ struct usage_sums {
 // What a tenant has of a type.
 struct usage_pair {
 	uint64_t tenant_id, type_id;
-	struct usage_sums now;                    // of the present period, by the changes so far
-	int64_t resources, bytes;                 // at the end of the last period
+	struct usage_sums now;                    // what the changes so far add to the present period
+	int64_t resources, bytes;                 // the balance at the end of the period before the present one
 	int64_t stored_resources, stored_bytes;   // in the newest stored row of an earlier period
-	int64_t counted_resources, counted_bytes; // after the changes so far, of whatever period
-	int64_t deleted_resources, deleted_bytes; // what the deleted tenant had, which counts again if it is recovered
-	size_t next_of_tenant;                    // 1 + the index of another pair of its tenant; 0: none
-	bool touched;                             // it is in the list of those to which the period at hand adds
-	// Of the pair that stands for the tenant:
-	bool deleted, unknown, left_out; // unknown: deleted before the beginning, so nobody knows with how much
+	int64_t counted_resources, counted_bytes; // after the changes so far, whichever period they count in
+	int64_t deleted_resources, deleted_bytes; // what the deleted tenant had, which counts again if the tenant is recovered
+	size_t next_of_tenant;                    // 1 + the index of another pair of the same tenant; 0: there is none
+	bool touched;                             // the pair is in the verifier's list touched
+	// Used only in the pair that stands for the tenant:
+	bool deleted;  // at the present position in the log
+	bool unknown;  // deleted before verification began, so what the tenant had is not known
+	bool left_out; // not compared any more
 };
 
-// A list in the pool of a slice, which grows by doubling.
+// A list that grows by doubling, allocated from the verifier's pool.
 struct usage_items {
 	void *items;
 	size_t n, room;
@@ -39,37 +41,42 @@ struct usage_items {
 struct usage_verifier {
 	struct registry *registry;
 	struct usage_verification *run;
-	struct pool *pool; // of a slice
+	struct pool *pool; // cleared at the beginning of each slice of tenants
 
-	// Where it begins. The first period that is verified, or that is gone through for what it adds to later ones, begins at since_us.
-	int64_t since_us, last_us; // the end of the last closed period
-	uint64_t position;         // the changes up to this id are in the balance
-	int64_t opened_us;         // time of the opening balance; 0: verification begins with stored rows of a period
-	int64_t verified_us;       // periods that begin at that time or later are compared
-	bool is_first_opening;     // nothing was counted before, so the period of the opening balance is compared as a whole
-	uint64_t needed_id;        // the log must have all changes behind it: those up to it are in the balance, of whatever period they are
+	// Where verification begins and ends.
+	int64_t since_us;      // the beginning of the first period that is gone through, be it only for what it adds to later ones
+	int64_t last_us;       // the end of the last closed period
+	uint64_t position;     // the changes up to this id are in the balance
+	int64_t opened_us;     // time of the opening balance; 0: verification begins with the stored rows of a period
+	int64_t verified_us;   // periods that begin at that time or later are compared
+	bool is_first_opening; // nothing was counted before the opening balance, so the period in which it was taken is compared as a whole
+	uint64_t needed_id;    // all changes up to this id are in the balance, whichever period they count in; the log must have all later ones
 
-	uint64_t first, last; // the slice: tenants with first < id <= last
-	struct usage_items pairs, touched, later;
-	size_t *slots; // hash table: 1 + the index of a pair; 0: free
-	size_t n_slots;
-	struct sql_usage_closings_row period;
+	// The slice of tenants, and how far it is gone through.
+	uint64_t first, last;       // tenants with first < id <= last
+	struct usage_items pairs;   // struct usage_pair
+	struct usage_items touched; // size_t: indexes of the pairs to which the present period adds
+	struct usage_items later;   // what changes add to periods after the present one
+	size_t *slots;              // hash table: 1 + the index of a pair; 0: free
+	size_t n_slots;             // a power of two
+	struct sql_usage_closings_row period; // the present period
 };
 
 void usage_add_sums(struct usage_sums *sums, const struct usage_sums *more);
-// So much for so long.
+// The sums of that many resources and bytes over that many microseconds.
 struct usage_sums usage_sums_for(int64_t resources, int64_t bytes, int64_t us);
 
 struct usage_pair *usage_pair_at(const struct usage_verifier *v, size_t index);
-// Finds a pair, or adds it with nothing. Pointers to pairs are invalid afterwards.
+// Returns the index of a pair. If there is no such pair yet, adds one whose sums are 0: then pointers to pairs are invalid.
 size_t usage_pair_find(struct usage_verifier *v, uint64_t tenant_id, uint64_t type_id);
-// The pair that stands for the tenant; as above.
+// Returns the pair that stands for the tenant; adds it as usage_pair_find() does.
 struct usage_pair *usage_pair_of_tenant(struct usage_verifier *v, uint64_t tenant_id);
 
-// Takes what earlier changes add to the period that is at hand now.
+// Adds to the present period what earlier changes have added to it while it was a later one.
 void usage_recount_later(struct usage_verifier *v);
-// Adds to the pairs what the changes with after < id <= upto say, in their order. closed_until_us: no change counts before. since_us: only
-// those that count at that time or later; 0: all of them. OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+// Counts the changes with after < id <= upto, in their order. A change of a time before closed_until_us counts at
+// closed_until_us. since_us: counts only changes that count at that time or later; 0: all of them. OUTCOME_OK; _UNAVAILABLE;
+// _INTERNAL.
 enum outcome usage_recount(struct usage_verifier *v, uint64_t after, uint64_t upto, int64_t closed_until_us, int64_t since_us);
 
 #endif
