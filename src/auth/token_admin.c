@@ -237,7 +237,7 @@ static struct token_info shown_info(const struct token_holder *holder, const str
 }
 
 enum outcome auth_token_page(struct db *db, struct pool *pool, const struct token_holder *holder, struct str after,
-	uint64_t limit, struct token_info **list, size_t *n, bool *more)
+	uint64_t limit, struct token_page *page)
 {
 	const struct sql_token_page in = { .tenant_id = holder->tenant_id, .after = after, .limit = limit + 1 };
 	struct db_rows rows;
@@ -246,11 +246,11 @@ enum outcome auth_token_page(struct db *db, struct pool *pool, const struct toke
 	assert(limit > 0 && after.p != NULL);
 	if (result != DB_OK)
 		return failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(pool, struct token_info, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = shown_info(holder, &sql_token_page_row(&rows, i)->t);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(pool, struct token_info, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = shown_info(holder, &sql_token_page_row(&rows, i)->t);
 	return OUTCOME_OK;
 }
 

@@ -102,7 +102,7 @@ static void spaces(void)
 static void refusals(void)
 {
 	struct resource *list;
-	struct tenant *tenants;
+	struct tenant_page page;
 	size_t n;
 	bool more;
 	struct resource_query query = { .tenant = STR("u"), .type = type_called(here.registry, "configmaps"), .limit = 5 };
@@ -124,14 +124,14 @@ static void refusals(void)
 	struct str marker = STR_NONE;
 	size_t seen = 0;
 	do {
-		is_outcome(tenant_list(here.registry, false, marker, 4, &tenants, &n, &more), OUTCOME_OK, "a page of tenants");
-		for (size_t i = 0; i < n; i++)
-			seen += seen < COUNT_OF(names) && str_eq_c(tenants[i].name, names[seen]) ? 1 : 0;
-		marker = n > 0 ? tenants[n - 1].name : marker;
-	} while (more);
+		is_outcome(tenant_list(here.registry, TENANTS_LIVE, marker, 4, &page), OUTCOME_OK, "a page of tenants");
+		for (size_t i = 0; i < page.n; i++)
+			seen += seen < COUNT_OF(names) && str_eq_c(page.list[i].name, names[seen]) ? 1 : 0;
+		marker = page.n > 0 ? page.list[page.n - 1].name : marker;
+	} while (page.more);
 	is_int((long long)seen, COUNT_OF(names), "all tenants, in order");
-	is_outcome(tenant_list(here.registry, true, STR_NONE, 4, &tenants, &n, &more), OUTCOME_OK, "deleted tenants");
-	ok(n == 1 && !more && str_eq_c(tenants[0].name, "u"), "the one that is");
+	is_outcome(tenant_list(here.registry, TENANTS_DELETED, STR_NONE, 4, &page), OUTCOME_OK, "deleted tenants");
+	ok(page.n == 1 && !page.more && str_eq_c(page.list[0].name, "u"), "the one that is");
 }
 
 int main(void)

@@ -84,9 +84,7 @@ static void list(const char *what, long long most, size_t want, const struct res
 static void lists(void)
 {
 	const struct type *maps = type_called(here.registry, "configmaps");
-	struct tenant *tenants;
-	size_t n;
-	bool more;
+	struct tenant_page page;
 
 	list("a list", 30, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .space = STR("ns3"), .limit = 10 });
 	list("a page of a list", 30, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .space = STR("ns3"),
@@ -102,11 +100,11 @@ static void lists(void)
 	list("a list of what was deleted", 3000, 10, &(struct resource_query){ .tenant = STR("t11"), .type = maps,
 		.all_spaces = true, .deleted = true, .limit = 10 });
 	begin();
-	is_outcome(tenant_list(here.registry, false, STR("t3"), 10, &tenants, &n, &more), OUTCOME_OK, "a list of tenants");
+	is_outcome(tenant_list(here.registry, TENANTS_LIVE, STR("t3"), 10, &page), OUTCOME_OK, "a list of tenants");
 	is_within(80, "a list of tenants");
-	is_int((long long)n, 10, "its length");
+	is_int((long long)page.n, 10, "its length");
 	begin();
-	is_outcome(tenant_list(here.registry, true, STR_NONE, 10, &tenants, &n, &more), OUTCOME_OK, "deleted tenants");
+	is_outcome(tenant_list(here.registry, TENANTS_DELETED, STR_NONE, 10, &page), OUTCOME_OK, "deleted tenants");
 	is_within(20, "a list of deleted tenants");
 }
 

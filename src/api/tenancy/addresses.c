@@ -125,6 +125,7 @@ struct str tenancy_next_url(struct call *call, struct str path, uint64_t limit, 
 {
 	struct buf url = buf_new(call->pool, 128);
 
+	assert(limit > 0 && marker.p != NULL);
 	buf_add(&url, path);
 	buf_addf(&url, "?limit=%llu&marker=", (unsigned long long)limit);
 	uri_add_value(&url, marker);
@@ -135,6 +136,7 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 {
 	struct buf path = buf_new(call->pool, 128);
 
+	assert(type != NULL);
 	buf_add(&path, tenant_path(call, tenant));
 	if (space.n > 0) {
 		BUF_LIT(&path, "/namespaces");

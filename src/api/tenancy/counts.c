@@ -49,23 +49,22 @@ enum outcome list_counts(struct call *call)
 
 enum outcome list_all_counts(struct call *call)
 {
-	struct tenant *tenants;
+	struct tenant_page page;
 	struct doc *doc;
-	size_t n, counted;
-	bool more;
+	size_t counted;
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &tenants, &n, &more);
+	outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &page);
 	if (outcome == OUTCOME_OK)
-		outcome = count(call, tenants, n, &counted, &doc);
+		outcome = count(call, page.list, page.n, &counted, &doc);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (more || counted < n)
+	if (page.more || counted < page.n)
 		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, str_printf(call->pool, "%.*s/counts", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), limit,
-			tenants[counted - 1].name));
+			page.list[counted - 1].name));
 	call_write(call, tenancy_count_list_document(call_vocabulary(call)), doc);
 	return OUTCOME_OK;
 }

@@ -53,25 +53,23 @@ enum outcome list_forwards(struct call *call)
 {
 	struct forward_place after = { .type_id = 0 };
 	struct str marker = call_param(call, "marker");
-	struct forward *list;
-	size_t n;
-	bool more;
+	struct forward_page page;
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (marker.p != NULL && !read_marker(marker, &after))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "marker must be that of the \"next\" link of the page before");
-	outcome = forward_list(call->registry, call_param(call, "tenant"), &after, limit, &list, &n, &more);
+	outcome = forward_list(call->registry, call_param(call, "tenant"), &after, limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, forward_doc(call, &list[i]));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, forward_doc(call, &page.list[i]));
 	doc_set(doc, STR("forwards"), items);
-	if (more)
-		doc_set_str(call->pool, doc, "next", next_url(call, limit, &list[n - 1]));
+	if (page.more)
+		doc_set_str(call->pool, doc, "next", next_url(call, limit, &page.list[page.n - 1]));
 	call_write(call, &forward_list_document, doc);
 	return OUTCOME_OK;
 }

@@ -271,24 +271,22 @@ enum outcome list_moves(struct call *call)
 {
 	struct str before = call_param(call, "before");
 	uint64_t limit = 0, below = INT64_MAX;
-	struct move_status *list;
-	size_t n;
-	bool more;
-
+	struct move_page page;
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (before.p != NULL && !str_to_u64(before, &below))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be the number in the \"next\" link of the page before");
-	outcome = move_list(call->registry, call_param(call, "tenant"), below, limit, &list, &n, &more);
+	outcome = move_list(call->registry, call_param(call, "tenant"), below, limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, status_doc(call->pool, &list[i]));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, status_doc(call->pool, &page.list[i]));
 	doc_set(doc, STR("moves"), items);
-	if (more)
-		doc_set_str(call->pool, doc, "next", next_moves_url(call, limit, list[n - 1].number));
+	if (page.more)
+		doc_set_str(call->pool, doc, "next", next_moves_url(call, limit, page.list[page.n - 1].number));
 	call_write(call, &move_status_list_document, doc);
 	return OUTCOME_OK;
 }

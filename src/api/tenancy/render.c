@@ -94,6 +94,7 @@ static struct str own_metadata(struct call *call, const struct resource *resourc
 
 void resource_json(struct call *call, const struct resource *resource, struct buf *out)
 {
+	assert(resource->type != NULL);
 	BUF_LIT(out, "{\"metadata\":{");
 	document_add_member(out, "name", resource->name);
 	if (resource->type->namespaced)

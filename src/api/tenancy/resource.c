@@ -27,6 +27,7 @@ enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	struct resource resource;
 	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
+	assert(write != NULL);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);
@@ -160,6 +161,7 @@ enum outcome tenancy_read_list(struct call *call, struct resource_query *query)
 
 void tenancy_keep_list(const struct call *call, const struct resource_query *query, struct str marker, struct buf *url)
 {
+	assert(query->limit > 0 && marker.p != NULL);
 	buf_addf(url, "?limit=%llu%s&marker=", (unsigned long long)query->limit, query->deleted ? "&deleted=true" : "");
 	uri_add_value(url, marker);
 	for (size_t i = 0; i < call->match.n; i++) {

@@ -308,19 +308,17 @@ static enum outcome list_selected(struct call *call, bool deleted, uint64_t limi
 
 enum outcome list_tenants(struct call *call)
 {
-	struct tenant *list;
-	size_t n;
-	bool more, deleted = str_eq(call_param(call, "state"), STR("deleted"));
+	struct tenant_page page;
+	bool deleted = str_eq(call_param(call, "state"), STR("deleted"));
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (tenancy_selects(call))
 		return list_selected(call, deleted, limit);
-	outcome = tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list,
-		&n, &more);
+	outcome = tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &page);
 	if (outcome == OUTCOME_OK)
-		write_list(call, list, n, more ? next_url(call, deleted, limit, list[n - 1].name) : STR_NONE);
+		write_list(call, page.list, page.n, page.more ? next_url(call, deleted, limit, page.list[page.n - 1].name) : STR_NONE);
 	return outcome;
 }

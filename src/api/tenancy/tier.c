@@ -43,23 +43,21 @@ static struct str tier_url(struct call *call, struct str name)
 
 enum outcome list_tiers(struct call *call)
 {
-	struct tier *list;
-	size_t n;
-	bool more;
+	struct tier_page page;
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = tier_list(call->registry, call_param(call, "marker"), limit, &list, &n, &more);
+	outcome = tier_list(call->registry, call_param(call, "marker"), limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, tier_doc(call, &list[i]));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, tier_doc(call, &page.list[i]));
 	doc_set(doc, STR("tiers"), items);
-	if (more)
-		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, tiers_path(call), limit, list[n - 1].name));
+	if (page.more)
+		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, tiers_path(call), limit, page.list[page.n - 1].name));
 	call_write(call, &tier_list_document, doc);
 	return OUTCOME_OK;
 }

@@ -58,29 +58,26 @@ enum outcome list_tokens(struct call *call)
 {
 	struct str after = call_param(call, "marker");
 	struct tenant tenant;
-	struct token_info *list;
-	size_t n;
-	bool more;
+	struct token_page page;
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = tenant_get(call->registry, call_param(call, "tenant"), &tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct token_holder holder = holder_of(call, &tenant);
-	outcome = auth_token_page(call->registry->db, call->pool, &holder, after.p != NULL ? after : STR(""), limit, &list, &n,
-		&more);
+	outcome = auth_token_page(call->registry->db, call->pool, &holder, after.p != NULL ? after : STR(""), limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, token_doc(call, &list[i]));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, token_doc(call, &page.list[i]));
 	doc_set(doc, STR("tokens"), items);
-	if (more) {
+	if (page.more) {
 		struct str next = str_printf(call->pool, "%.*s/tokens?limit=%llu&marker=%.*s",
-			STR_ARG(tenant_path(call, call_param(call, "tenant"))), (unsigned long long)limit, STR_ARG(list[n - 1].id));
+			STR_ARG(tenant_path(call, call_param(call, "tenant"))), (unsigned long long)limit, STR_ARG(page.list[page.n - 1].id));
 
 		doc_set_str(call->pool, doc, "next", call_url(call, next));
 	}

@@ -122,8 +122,8 @@ static enum outcome read_marker(struct call *call, struct usage_query *query)
 static enum outcome read_query(struct call *call, struct usage_query *query)
 {
 	uint64_t limit;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	query->limit = (size_t)limit;

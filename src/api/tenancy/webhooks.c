@@ -131,23 +131,21 @@ static enum outcome read_content(struct call *call, struct str name, struct webh
 
 enum outcome list_webhooks(struct call *call)
 {
-	struct webhook *list;
-	size_t n;
-	bool more;
+	struct webhook_page page;
 	uint64_t limit = 0;
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = webhook_list(call->registry, call_param(call, "tenant"), call_param(call, "marker"), limit, &list, &n, &more);
+	outcome = webhook_list(call->registry, call_param(call, "tenant"), call_param(call, "marker"), limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, webhook_doc(call, &list[i], NULL));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, webhook_doc(call, &page.list[i], NULL));
 	doc_set(doc, STR("webhooks"), items);
-	if (more) {
-		const char *below = str_printf(call->pool, "?limit=%llu&marker=%.*s", (unsigned long long)limit, STR_ARG(list[n - 1].name)).p;
+	if (page.more) {
+		const char *below = str_printf(call->pool, "?limit=%llu&marker=%.*s", (unsigned long long)limit, STR_ARG(page.list[page.n - 1].name)).p;
 		doc_set_str(call->pool, doc, "next", call_url(call, webhooks_path(call, below)));
 	}
 	call_write(call, &webhook_list_document, doc);
@@ -252,27 +250,25 @@ static struct doc *delivery_doc(struct call *call, const struct webhook_message 
 
 enum outcome list_deliveries(struct call *call)
 {
-	struct webhook_message *list;
-	size_t n;
-	bool more;
+	struct webhook_message_page page;
 	uint64_t limit = 0, before = 0;
 	struct str name = call_param(call, "name"), marker = call_param(call, "before");
-
 	enum outcome outcome = tenancy_read_limit(call, &limit);
+
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (marker.p != NULL && (!str_to_u64(marker, &before) || before > INT64_MAX))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be as the \"next\" of the page before has it");
-	outcome = webhook_messages(call->registry, call_param(call, "tenant"), name, before, limit, &list, &n, &more);
+	outcome = webhook_messages(call->registry, call_param(call, "tenant"), name, before, limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
-	for (size_t i = 0; i < n; i++)
-		doc_push(items, delivery_doc(call, &list[i]));
+	for (size_t i = 0; i < page.n; i++)
+		doc_push(items, delivery_doc(call, &page.list[i]));
 	doc_set(doc, STR("deliveries"), items);
-	if (more) {
+	if (page.more) {
 		const char *below = str_printf(call->pool, "/%.*s/deliveries?limit=%llu&before=%llu", STR_ARG(name), (unsigned long long)limit,
-			(unsigned long long)list[n - 1].id).p;
+			(unsigned long long)page.list[page.n - 1].id).p;
 		doc_set_str(call->pool, doc, "next", call_url(call, webhooks_path(call, below)));
 	}
 	call_write(call, &delivery_list_document, doc);

@@ -97,10 +97,14 @@ struct token_holder {
 	uint64_t tenant_id; // of the tenant's row; 0: the operators' tokens
 	struct str tenant;  // its name; "" for the operators
 };
-// Reads the tokens whose ids are behind after ("": from the first), at most limit, in the order of their ids. *more: there
-// are more. OUTCOME_OK.
+struct token_page {
+	struct token_info *list; // allocated from the pool that was passed
+	size_t n;
+	bool more; // there are more tokens after the last one here
+};
+// Reads the tokens whose ids are behind after ("": from the first), at most limit, > 0, in the order of their ids. OUTCOME_OK.
 enum outcome auth_token_page(struct db *db, struct pool *pool, const struct token_holder *holder, struct str after,
-	uint64_t limit, struct token_info **list, size_t *n, bool *more);
+	uint64_t limit, struct token_page *page);
 // Reads the token of that id, ended or not. OUTCOME_OK, _NOT_FOUND.
 enum outcome auth_token_get(struct db *db, struct pool *pool, const struct token_holder *holder, struct str id,
 	struct token_info *info);

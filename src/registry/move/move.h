@@ -109,9 +109,13 @@ struct move_status {
 };
 // Reads the status of a move of that source tenant. OUTCOME_OK, _NOT_FOUND.
 enum outcome move_get(struct registry *registry, struct str source, struct uuid uid, struct move_status *status);
-// Reads the moves from and to a tenant whose numbers are below that one, the latest first, at most limit; moves that are over are kept
-// as long as the setting retention says. *more: there are more. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted).
-enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_status **list,
-	size_t *n, bool *more);
+struct move_page {
+	struct move_status *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more moves, with lower numbers than the last one here
+};
+// Reads the moves from and to a tenant whose numbers are below that one, the latest first, at most limit, > 0. Moves that are over are
+// kept as long as the setting retention says. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
+enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_page *page);
 
 #endif

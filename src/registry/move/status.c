@@ -76,8 +76,7 @@ enum outcome move_get(struct registry *registry, struct str source, struct uuid 
 	return OUTCOME_OK;
 }
 
-enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_status **list,
-	size_t *n, bool *more)
+enum outcome move_list(struct registry *registry, struct str tenant, uint64_t below, uint64_t limit, struct move_page *page)
 {
 	struct tenant owner;
 	struct db_rows rows;
@@ -90,10 +89,10 @@ enum outcome move_list(struct registry *registry, struct str tenant, uint64_t be
 	enum db_result result = sql_move_list_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct move_status, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = status_of_columns(registry, &sql_move_list_row(&rows, i)->m);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct move_status, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = status_of_columns(registry, &sql_move_list_row(&rows, i)->m);
 	return OUTCOME_OK;
 }

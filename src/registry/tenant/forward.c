@@ -32,7 +32,7 @@ static struct forward forward_of_columns(struct registry *registry, const struct
 }
 
 enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
-	struct forward **list, size_t *n, bool *more)
+	struct forward_page *page)
 {
 	assert(limit > 0 && after != NULL);
 	struct tenant owner;
@@ -52,16 +52,16 @@ enum outcome forward_list(struct registry *registry, struct str tenant, const st
 	enum db_result result = sql_forward_list_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct forward, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = forward_of_columns(registry, &sql_forward_list_row(&rows, i)->f);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct forward, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = forward_of_columns(registry, &sql_forward_list_row(&rows, i)->f);
 	return OUTCOME_OK;
 }
 
 // Locks the tenant's row in share mode, and reads the forward at the address.
-static enum outcome find(struct registry *registry, const struct address *address, struct locked_tenant *owner, struct forward *forward)
+static enum outcome lock_forward(struct registry *registry, const struct address *address, struct locked_tenant *owner, struct forward *forward)
 {
 	struct db_call lock = tenant_lock_call(registry, address->tenant);
 	struct db_rows rows;
@@ -93,7 +93,7 @@ enum outcome forward_expire(struct registry *registry, const struct address *add
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
-	enum outcome outcome = find(registry, address, &owner, forward);
+	enum outcome outcome = lock_forward(registry, address, &owner, forward);
 
 	assert(expires_us == 0 || expires_us > registry->now_us);
 	if (outcome != OUTCOME_OK)
@@ -120,7 +120,7 @@ enum outcome forward_revoke(struct registry *registry, const struct address *add
 	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
 	struct forward forward;
-	enum outcome outcome = find(registry, address, &owner, &forward);
+	enum outcome outcome = lock_forward(registry, address, &owner, &forward);
 
 	if (outcome == OUTCOME_NOT_FOUND && db_txn_tries(registry->db) > 1)
 		return OUTCOME_NO_CONTENT;

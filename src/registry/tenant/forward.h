@@ -24,10 +24,15 @@ struct forward_place {
 	struct str space, name;
 };
 
-// Reads the forwards of a tenant behind that place, at most limit, in the order of (type id, namespace, name). *more: there are more.
-// OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted).
+struct forward_page {
+	struct forward *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more forwards after the last one here
+};
+// Reads the forwards of a tenant behind that place, at most limit, > 0, in the order of (type id, namespace, name). OUTCOME_OK,
+// _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
-	struct forward **list, size_t *n, bool *more);
+	struct forward_page *page);
 // Sets until when the forward at the address leads on: microseconds since 1970, later than now, or 0: as long as the resource is stored.
 // OUTCOME_OK with *forward as it is then; _NOT_FOUND (no tenant, or no forward there), _GONE (the tenant is deleted).
 enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward);

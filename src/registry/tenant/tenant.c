@@ -97,7 +97,7 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 }
 
 enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
-	struct tenant **list, size_t *n, bool *more)
+	struct tenant_page *page)
 {
 	static const enum sql_tenant_list_of of[] = {
 		[TENANTS_LIVE] = SQL_TENANT_LIST_OF_TENANTS,
@@ -113,12 +113,13 @@ enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, s
 	struct db_rows rows;
 	enum db_result result = sql_tenant_list_run(registry->db, registry->pool, of[choice], &in, &rows);
 
+	assert(limit > 0);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct tenant, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = tenant_of_columns(&sql_tenant_list_row(&rows, i)->t);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct tenant, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = tenant_of_columns(&sql_tenant_list_row(&rows, i)->t);
 	return OUTCOME_OK;
 }

@@ -64,8 +64,14 @@ enum tenant_choice {
 	TENANTS_DELETED, // those that can be recovered
 	SPACES_LIVE,     // live ones and the system space
 };
-// Returns tenants in byte order of their names, after marker (p NULL: from the first), at most limit. *more: there are more.
+struct tenant_page {
+	struct tenant *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more tenants after the last one here
+};
+// Reads tenants in byte order of their names, after marker (p NULL: from the first), at most limit, > 0. OUTCOME_OK, or that of a failed
+// statement.
 enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
-	struct tenant **list, size_t *n, bool *more);
+	struct tenant_page *page);
 
 #endif

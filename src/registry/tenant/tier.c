@@ -60,7 +60,7 @@ static enum outcome fail_no_tier(struct registry *registry, struct str name)
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tier \"%.*s\": GET /v2.0/all/tiers lists them", STR_ARG(name));
 }
 
-enum outcome tier_list(struct registry *registry, struct str marker, uint64_t limit, struct tier **list, size_t *n, bool *more)
+enum outcome tier_list(struct registry *registry, struct str marker, uint64_t limit, struct tier_page *page)
 {
 	const struct sql_tier_page in = { .marker = marker.p != NULL ? marker : STR(""), .limit = limit + 1 };
 	struct db_rows rows;
@@ -69,11 +69,11 @@ enum outcome tier_list(struct registry *registry, struct str marker, uint64_t li
 	assert(limit > 0);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct tier, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = tier_of_columns(registry, &sql_tier_page_row(&rows, i)->t);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct tier, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = tier_of_columns(registry, &sql_tier_page_row(&rows, i)->t);
 	return OUTCOME_OK;
 }
 

@@ -24,9 +24,14 @@ struct tier {
 	uint8_t etag[64];
 };
 
-// Reads the tiers in byte order of their names, after marker (p NULL: from the first), at most limit. *more: there are more.
-// OUTCOME_OK, or that of a failed statement.
-enum outcome tier_list(struct registry *registry, struct str marker, uint64_t limit, struct tier **list, size_t *n, bool *more);
+struct tier_page {
+	struct tier *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more tiers after the last one here
+};
+// Reads the tiers in byte order of their names, after marker (p NULL: from the first), at most limit, > 0. OUTCOME_OK, or that of a failed
+// statement.
+enum outcome tier_list(struct registry *registry, struct str marker, uint64_t limit, struct tier_page *page);
 // Reads the tier. *tenants: how many tenants are in it, those that are deleted and recoverable among them. OUTCOME_OK, _NOT_FOUND.
 enum outcome tier_get(struct registry *registry, struct str name, struct tier *tier, uint64_t *tenants);
 

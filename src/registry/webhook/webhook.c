@@ -221,8 +221,7 @@ enum outcome webhook_get(struct registry *registry, struct str tenant, struct st
 	return outcome == OUTCOME_OK ? read_one(registry, owner, tenant, name, webhook) : outcome;
 }
 
-enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook **list,
-	size_t *n, bool *more)
+enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook_page *page)
 {
 	struct sql_webhook_list in = { .marker = marker.p != NULL ? marker : STR(""), .limit = limit + 1 };
 	struct db_rows rows;
@@ -234,11 +233,11 @@ enum outcome webhook_list(struct registry *registry, struct str tenant, struct s
 	enum db_result result = sql_webhook_list_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*more = rows.n > limit;
-	*n = *more ? (size_t)limit : rows.n;
-	*list = POOL_ARRAY(registry->pool, struct webhook, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = webhook_of_columns(&sql_webhook_list_row(&rows, i)->w, tenant);
+	page->more = rows.n > limit;
+	page->n = page->more ? (size_t)limit : rows.n;
+	page->list = POOL_ARRAY(registry->pool, struct webhook, page->n);
+	for (size_t i = 0; i < page->n; i++)
+		page->list[i] = webhook_of_columns(&sql_webhook_list_row(&rows, i)->w, tenant);
 	return OUTCOME_OK;
 }
 
@@ -521,7 +520,7 @@ static struct webhook_message message_of_row(const struct sql_webhook_message_li
 }
 
 enum outcome webhook_messages(struct registry *registry, struct str tenant, struct str name, uint64_t marker, uint64_t limit,
-	struct webhook_message **list, size_t *n, bool *more)
+	struct webhook_message_page *page)
 {
 	struct webhook webhook;
 	enum outcome outcome = webhook_get(registry, tenant, name, &webhook);
@@ -540,15 +539,15 @@ enum outcome webhook_messages(struct registry *registry, struct str tenant, stru
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	size_t listed = calls[0].rows.n;
-	*more = listed > limit;
-	if (*more)
+	page->more = listed > limit;
+	if (page->more)
 		listed = (size_t)limit;
-	*list = POOL_ARRAY(registry->pool, struct webhook_message, listed + 1);
-	*n = 0;
+	page->list = POOL_ARRAY(registry->pool, struct webhook_message, listed + 1);
+	page->n = 0;
 	if (marker == 0 && calls[1].rows.n > 0)
-		(*list)[(*n)++] = begun_message(sql_webhook_begun_row(&calls[1].rows, 0));
+		page->list[page->n++] = begun_message(sql_webhook_begun_row(&calls[1].rows, 0));
 	for (size_t i = 0; i < listed; i++)
-		(*list)[(*n)++] = message_of_row(sql_webhook_message_list_row(&calls[0].rows, i));
+		page->list[page->n++] = message_of_row(sql_webhook_message_list_row(&calls[0].rows, i));
 	return OUTCOME_OK;
 }
 

@@ -57,11 +57,16 @@ enum outcome webhook_check_url(struct registry *registry, struct str url);
 // Is filters such an object? OUTCOME_OK, or _BAD_DOCUMENT with the reason.
 enum outcome webhook_check_filters(struct registry *registry, const struct doc *filters);
 
-// May run in any transaction, or none.
+// Reads the webhook. May run in any transaction, or none. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome webhook_get(struct registry *registry, struct str tenant, struct str name, struct webhook *webhook);
-// In the order of their names, behind marker (p NULL: from the first), at most limit. *more: there are more.
-enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook **list,
-	size_t *n, bool *more);
+struct webhook_page {
+	struct webhook *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more webhooks after the last one here
+};
+// Reads webhooks in the order of their names, behind marker (p NULL: from the first), at most limit, > 0. OUTCOME_OK, _NOT_FOUND, _GONE (the
+// tenant is deleted), or that of a failed statement.
+enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook_page *page);
 
 // Makes the webhook or replaces its content. If something changes, or it was disabled, it is enabled, and a message that is being sent is
 // tried again soon. OUTCOME_CREATED: secret is its secret, which is never shown again. _OK; _CONFLICT: the tenant has as many
@@ -91,10 +96,16 @@ struct webhook_message {
 	uint64_t status;
 	struct str error;
 };
-// The message that is being sent, if marker is 0, and then others, the newest first: pings, and those that were given up or are sent again.
-// marker: behind the message with this id. May run in any transaction, or none.
+struct webhook_message_page {
+	struct webhook_message *list; // allocated from the request's pool
+	size_t n;
+	bool more; // there are more messages, with lower ids than the last one here
+};
+// Reads messages, the newest first, with ids below marker: pings, and messages that were given up or are sent again; at most limit, > 0. If
+// marker is 0, it begins with the newest of them, and before it stands the message that is being sent, beyond the limit. May run in any
+// transaction, or none. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome webhook_messages(struct registry *registry, struct str tenant, struct str name, uint64_t marker, uint64_t limit,
-	struct webhook_message **list, size_t *n, bool *more);
+	struct webhook_message_page *page);
 // Queues a message without changes, which is sent once; it takes the place of the ping before. OUTCOME_ACCEPTED; *uid is the message's.
 enum outcome webhook_ping(struct registry *registry, struct str tenant, struct str name, struct uuid *uid);
 // Has messages that were given up sent again: the one, or all if uid is NULL. *n: how many. OUTCOME_ACCEPTED; _NOT_FOUND: there is no such

@@ -149,29 +149,29 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	struct call *call = visit->call;
 	const struct str named = visit->query->choice.name;
 	struct str last = visit->query->marker;
-	bool more = true, enough = false;
-	struct tenant *list;
-	size_t n;
+	struct tenant_page page = { .more = true };
+	bool enough = false;
 
+	assert(visit->take != NULL);
 	*next = STR_NONE;
 	if (!is_operator(call) && named.p != NULL && !str_eq(named, call->who.tenant))
 		return OUTCOME_OK;
 	if (!is_operator(call) || named.p != NULL)
 		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
-	while (more && !enough) {
-		enum outcome outcome = tenant_list(call->registry, SPACES_LIVE, last, STEP, &list, &n, &more);
+	while (page.more && !enough) {
+		enum outcome outcome = tenant_list(call->registry, SPACES_LIVE, last, STEP, &page);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		size_t i = 0;
-		while (i < n && !enough) {
-			enough = !take_tenant(visit, &list[i]);
-			last = list[i++].name;
+		while (i < page.n && !enough) {
+			enough = !take_tenant(visit, &page.list[i]);
+			last = page.list[i++].name;
 		}
-		more = more || i < n;
+		page.more = page.more || i < page.n;
 	}
-	if (more)
+	if (page.more)
 		*next = last;
-	if (more && visit->as_of != NULL)
+	if (page.more && visit->as_of != NULL)
 		as_of_note_page_end(visit->as_of, 0, STR(""), last);
 	return OUTCOME_OK;
 }
