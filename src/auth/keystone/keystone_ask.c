@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "repr/json/doc.h"
+#include "repr/json/member.h"
 
 enum {
 	ANSWER_MAX = 256 * 1024,     // bytes; without the catalog an answer has about 600
@@ -145,13 +146,6 @@ static struct str member_text(const struct doc *object, struct str name)
 	return doc_get(object, name, &value) ? doc_string(value) : STR("");
 }
 
-static const struct doc *member(const struct doc *object, struct str name)
-{
-	const struct doc *value = NULL;
-
-	return doc_get(object, name, &value) ? value : NULL;
-}
-
 // Two digits at text[at], and so on; -1: something else.
 static int digits(struct str text, size_t at, size_t n)
 {
@@ -186,7 +180,7 @@ static const struct doc *read_token(struct keystone_asker *asker, const struct f
 		complain(what, error);
 		return NULL;
 	}
-	const struct doc *token = member(doc, STR("token"));
+	const struct doc *token = doc_member(doc, "token");
 	if (token == NULL || doc_kind(token) != DOC_OBJECT) {
 		complain(what, error);
 		return NULL;
@@ -284,7 +278,7 @@ static void add_line(struct buf *lines, struct str value)
 // False: what it says can't be.
 static bool read_roles(struct pool *pool, const struct doc *token, struct keystone_token *result)
 {
-	const struct doc *roles = member(token, STR("roles"));
+	const struct doc *roles = doc_member(token, "roles");
 	struct buf names = buf_new(pool, 64);
 
 	for (size_t i = 0; i < doc_elements(roles); i++) {
@@ -303,7 +297,7 @@ static bool read_roles(struct pool *pool, const struct doc *token, struct keysto
 
 static bool read_rules(struct pool *pool, const struct doc *token, struct keystone_token *result)
 {
-	const struct doc *rules = member(member(token, STR("application_credential")), STR("access_rules"));
+	const struct doc *rules = doc_member(doc_member(token, "application_credential"), "access_rules");
 	struct buf lines = buf_new(pool, 64);
 
 	result->has_rules = rules != NULL;
@@ -327,15 +321,15 @@ static bool is_id(struct str text)
 
 static bool read_facts(struct pool *pool, const struct doc *token, struct keystone_token *result)
 {
-	const struct doc *user = member(token, STR("user")), *project = member(token, STR("project"));
-	const struct doc *scope = member(token, STR("system")), *all = member(scope, STR("all"));
+	const struct doc *user = doc_member(token, "user"), *project = doc_member(token, "project");
+	const struct doc *scope = doc_member(token, "system"), *all = doc_member(scope, "all");
 
 	*result = (struct keystone_token){
 		.user = str_dup(pool, member_text(user, STR("id"))),
 		.user_name = str_dup(pool, member_text(user, STR("name"))),
 		.project = str_dup(pool, member_text(project, STR("id"))),
 		.project_name = str_dup(pool, member_text(project, STR("name"))),
-		.project_domain = str_dup(pool, member_text(member(project, STR("domain")), STR("name"))),
+		.project_domain = str_dup(pool, member_text(doc_member(project, "domain"), STR("name"))),
 		.system_scope = all != NULL && doc_kind(all) == DOC_BOOL && doc_bool(all),
 	};
 	if (!is_id(result->user) || !auth_is_name(result->user_name) || !auth_is_name(result->project_name) ||

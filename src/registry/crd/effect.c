@@ -198,6 +198,7 @@ static enum outcome compare_all(struct registry *registry, const struct definiti
 enum outcome definition_survey_end(struct registry *registry, const struct definition_survey *survey,
 	struct str marker, size_t limit, struct definition_effects *effects)
 {
+	assert(survey->group.p == NULL || limit > 0);
 	*effects = (struct definition_effects){ .next = STR_NONE };
 	if (survey->group.p == NULL)
 		return compare_one(registry, survey, effects);

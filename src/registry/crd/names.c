@@ -9,23 +9,17 @@
 #include "registry/crd/internal.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 #include "sql/definitions.h"
 #include "sql/moves.h"
 
 enum { DEFINITIONS_MAX = 1000 };
 
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(object, str_c(name), &value) ? value : NULL;
-}
-
 // Is name one of the names in spec.names? "" never is.
 static bool has_name(const struct doc *names, struct str name)
 {
-	const struct doc *list = member(names, "shortNames");
-	bool found = str_eq(doc_string(member(names, "plural")), name) || str_eq(doc_string(member(names, "singular")), name);
+	const struct doc *list = doc_member(names, "shortNames");
+	bool found = str_eq(doc_string(doc_member(names, "plural")), name) || str_eq(doc_string(doc_member(names, "singular")), name);
 
 	for (size_t i = 0; i < doc_elements(list); i++)
 		found = found || str_eq(doc_string(doc_at(list, i)), name);
@@ -36,7 +30,7 @@ static bool has_name(const struct doc *names, struct str name)
 static bool has_kind(const struct doc *names, struct str kind)
 {
 	return kind.n > 0 &&
-	       (str_eq(doc_string(member(names, "kind")), kind) || str_eq(doc_string(member(names, "listKind")), kind));
+	       (str_eq(doc_string(doc_member(names, "kind")), kind) || str_eq(doc_string(doc_member(names, "listKind")), kind));
 }
 
 static struct stored_place definition_place(uint64_t id)
@@ -48,15 +42,15 @@ static struct stored_place definition_place(uint64_t id)
 static struct str common_name(const struct doc *a, const struct doc *b)
 {
 	static const char *const kinds[] = { "kind", "listKind" }, *const singles[] = { "singular", "plural" };
-	const struct doc *list = member(a, "shortNames");
+	const struct doc *list = doc_member(a, "shortNames");
 
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		if (has_kind(b, doc_string(member(a, kinds[i]))))
-			return doc_string(member(a, kinds[i]));
+		if (has_kind(b, doc_string(doc_member(a, kinds[i]))))
+			return doc_string(doc_member(a, kinds[i]));
 	}
 	for (size_t i = 0; i < COUNT_OF(singles); i++) {
-		if (has_name(b, doc_string(member(a, singles[i]))))
-			return doc_string(member(a, singles[i]));
+		if (has_name(b, doc_string(doc_member(a, singles[i]))))
+			return doc_string(doc_member(a, singles[i]));
 	}
 	for (size_t i = 0; i < doc_elements(list); i++) {
 		if (has_name(b, doc_string(doc_at(list, i))))
@@ -69,6 +63,7 @@ static struct str common_name(const struct doc *a, const struct doc *b)
 enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
 	const struct doc *names, bool is_new)
 {
+	assert(db_txn_writes(registry->db) && address->type == type_definitions(registry));
 	const struct sql_definition_others others = {
 		.tenant = address->tenant,
 		.type_id = address->type->id,

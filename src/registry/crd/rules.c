@@ -10,6 +10,7 @@
 #include "registry/crd/rules.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 #include "repr/schema/structural.h"
 
 enum { LABEL_MAX = 63 };
@@ -29,13 +30,6 @@ static struct field_path spec_path(void)
 	return field_name(NULL, STR("spec"));
 }
 
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(object, str_c(name), &value) ? value : NULL;
-}
-
 enum presence { OPTIONAL, REQUIRED };
 
 // Returns the text of a member, "" if there is none. Adds a fault if it is no string, or is required and missing.
@@ -43,7 +37,7 @@ static struct str text_of(struct checking *checking, const struct doc *object, c
 	const char *name, enum presence presence)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	const struct doc *value = member(object, name);
+	const struct doc *value = doc_member(object, name);
 
 	if (doc_string(value).n > 0)
 		return doc_string(value);
@@ -129,7 +123,7 @@ static void check_label(struct checking *checking, const struct field_path *up, 
 static void check_names(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("names"));
-	const struct doc *names = member(checking->spec, "names"), *list;
+	const struct doc *names = doc_member(checking->spec, "names"), *list;
 
 	checking->names = doc_kind(names) == DOC_OBJECT ? doc_copy(checking->pool, names) : doc_new_object(checking->pool);
 	checking->plural = text_of(checking, names, &at, "plural", REQUIRED);
@@ -154,7 +148,7 @@ static void check_names(struct checking *checking)
 	static const char *const lists[] = { "shortNames", "categories" };
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		const struct field_path list_at = field_name(&at, str_c(lists[i]));
-		list = member(names, lists[i]);
+		list = doc_member(names, lists[i]);
 		if (list != NULL && doc_kind(list) != DOC_ARRAY)
 			field_invalid(&checking->faults, &list_at, list, "must be an array");
 		for (size_t k = 0; k < doc_elements(list); k++) {
@@ -197,7 +191,7 @@ static void check_identity(struct checking *checking)
 static void check_schema(struct checking *checking, const struct doc *version, const struct field_path *at, bool required)
 {
 	const struct field_path schema = field_name(at, STR("schema")), root = field_name(&schema, STR("openAPIV3Schema"));
-	const struct doc *doc = member(member(version, "schema"), "openAPIV3Schema");
+	const struct doc *doc = doc_member(doc_member(version, "schema"), "openAPIV3Schema");
 
 	if (doc == NULL) {
 		if (required)
@@ -211,7 +205,7 @@ static void check_schema(struct checking *checking, const struct doc *version, c
 
 static bool is_true(const struct doc *object, const char *name)
 {
-	const struct doc *value = member(object, name);
+	const struct doc *value = doc_member(object, name);
 
 	return doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
@@ -220,14 +214,14 @@ static void check_flag(struct checking *checking, const struct doc *version, con
 {
 	const struct field_path flag = field_name(at, str_c(name));
 
-	if (doc_kind(member(version, name)) != DOC_BOOL)
+	if (doc_kind(doc_member(version, name)) != DOC_BOOL)
 		field_required(&checking->faults, &flag, "true or false");
 }
 
 static bool is_repeated(const struct doc *versions, size_t i, struct str name)
 {
 	for (size_t k = 0; k < i; k++) {
-		if (str_eq(doc_string(member(doc_at(versions, k), "name")), name))
+		if (str_eq(doc_string(doc_member(doc_at(versions, k), "name")), name))
 			return true;
 	}
 	return false;
@@ -236,7 +230,7 @@ static bool is_repeated(const struct doc *versions, size_t i, struct str name)
 static void check_versions(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("versions"));
-	const struct doc *versions = member(checking->spec, "versions");
+	const struct doc *versions = doc_member(checking->spec, "versions");
 	bool prunes = !is_true(checking->spec, "preserveUnknownFields");
 	size_t storing = 0;
 
@@ -250,7 +244,7 @@ static void check_versions(struct checking *checking)
 		struct str name = text_of(checking, version, &item, "name", REQUIRED);
 		check_label(checking, &item, "name", name);
 		if (name.n > 0 && is_repeated(versions, i, name))
-			field_duplicate(&checking->faults, &name_at, member(version, "name"));
+			field_duplicate(&checking->faults, &name_at, doc_member(version, "name"));
 		check_flag(checking, version, &item, "served");
 		check_flag(checking, version, &item, "storage");
 		check_schema(checking, version, &item, prunes);
@@ -266,7 +260,7 @@ static void check_versions(struct checking *checking)
 static void check_range(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("applicableRange"));
-	const struct doc *range = member(checking->spec, "applicableRange");
+	const struct doc *range = doc_member(checking->spec, "applicableRange");
 
 	if (range == NULL || !str_eq_c(checking->draft->address->tenant, TENANT_SYSTEM))
 		return;
@@ -293,7 +287,7 @@ static void check_conversion(struct checking *checking)
 	static const char *const strategies[] = { "None", NULL };
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("conversion"));
 	const struct field_path strategy_at = field_name(&at, STR("strategy"));
-	const struct doc *strategy = member(member(checking->spec, "conversion"), "strategy");
+	const struct doc *strategy = doc_member(doc_member(checking->spec, "conversion"), "strategy");
 	struct doc *none = doc_new_object(checking->pool);
 
 	if (doc_string(strategy).n > 0 && !str_eq(doc_string(strategy), STR("None")))
@@ -306,14 +300,14 @@ static void check_unchanged(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("scope"));
 	const struct field_path names_at = field_name(&spec, STR("names")), kind_at = field_name(&names_at, STR("kind"));
-	const struct doc *before = member(checking->draft->before, "spec");
-	struct str scope = doc_string(member(before, "scope")), kind = doc_string(member(member(before, "names"), "kind"));
+	const struct doc *before = doc_member(checking->draft->before, "spec");
+	struct str scope = doc_string(doc_member(before, "scope")), kind = doc_string(doc_member(doc_member(before, "names"), "kind"));
 
 	// Group and plural are in the name, which cannot change. For a missing kind there is a fault already.
 	if (kind.n > 0 && checking->kind.n > 0 && !str_eq(kind, checking->kind))
 		field_invalid_text(&checking->faults, &kind_at, checking->kind, "field is immutable");
 	if (scope.n > 0 && str_eq(scope, STR("Namespaced")) != checking->namespaced)
-		field_invalid(&checking->faults, &at, member(checking->spec, "scope"), "field is immutable");
+		field_invalid(&checking->faults, &at, doc_member(checking->spec, "scope"), "field is immutable");
 }
 
 static enum outcome check_forced(struct checking *checking)
@@ -340,12 +334,12 @@ static enum outcome check_forced(struct checking *checking)
 
 static struct doc *condition(struct checking *checking, const char *type, const char *reason, const char *message)
 {
-	const struct doc *old = member(member(checking->draft->before, "status"), "conditions");
+	const struct doc *old = doc_member(doc_member(checking->draft->before, "status"), "conditions");
 	struct doc *made = doc_new_object(checking->pool);
 	struct buf time = buf_new(checking->pool, 32);
 
 	for (size_t i = 0; i < doc_elements(old); i++) {
-		if (str_eq_c(doc_string(member(doc_at(old, i), "type")), type))
+		if (str_eq_c(doc_string(doc_member(doc_at(old, i), "type")), type))
 			return doc_copy(checking->pool, doc_at(old, i));
 	}
 	clock_add_rfc3339(&time, checking->draft->registry->stamp_us / 1000000 * 1000000);
@@ -371,15 +365,15 @@ static struct doc *stored_versions(struct checking *checking)
 {
 	const struct field_path status_at = field_name(NULL, STR("status"));
 	const struct field_path at = field_name(&status_at, STR("storedVersions"));
-	const struct doc *versions = member(checking->spec, "versions"), *before = checking->draft->before;
-	const struct doc *said = member(member(checking->draft->body, "status"), "storedVersions");
-	const struct doc *old = member(member(before, "status"), "storedVersions");
+	const struct doc *versions = doc_member(checking->spec, "versions"), *before = checking->draft->before;
+	const struct doc *said = doc_member(doc_member(checking->draft->body, "status"), "storedVersions");
+	const struct doc *old = doc_member(doc_member(before, "status"), "storedVersions");
 	const struct doc *from = before != NULL && doc_kind(said) == DOC_ARRAY ? said : old;
 	struct doc *list = doc_kind(from) == DOC_ARRAY ? doc_copy(checking->pool, from) : doc_new_array(checking->pool);
 	struct doc *names = doc_new_array(checking->pool);
 
 	for (size_t i = 0; i < doc_length(versions); i++) {
-		struct str name = doc_string(member(doc_at(versions, i), "name"));
+		struct str name = doc_string(doc_member(doc_at(versions, i), "name"));
 		doc_push(names, doc_new_string(checking->pool, name));
 		if (is_true(doc_at(versions, i), "storage") && !has_text(list, name))
 			doc_push(list, doc_new_string(checking->pool, name));
@@ -411,10 +405,10 @@ static enum outcome make_type(struct checking *checking)
 {
 	const struct type like = {
 		.group = checking->group,
-		.version = doc_string(member(doc_at(member(checking->spec, "versions"), 0), "name")),
+		.version = doc_string(doc_member(doc_at(doc_member(checking->spec, "versions"), 0), "name")),
 		.kind = checking->kind,
 		.plural = checking->plural,
-		.singular = doc_string(member(checking->names, "singular")),
+		.singular = doc_string(doc_member(checking->names, "singular")),
 		.namespaced = checking->namespaced,
 	};
 	const struct type *type;
@@ -425,7 +419,7 @@ static enum outcome make_type(struct checking *checking)
 static enum outcome complete(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
-	const struct doc *spec = member(draft->body, "spec");
+	const struct doc *spec = doc_member(draft->body, "spec");
 	struct checking checking = {
 		.draft = draft,
 		.pool = pool,
@@ -465,9 +459,9 @@ static enum outcome may_recover(struct registry *registry, const struct resource
 	const struct doc *body)
 {
 	const struct address address = { .tenant = tenant, .type = resource->type, .space = STR(""), .name = resource->name };
-	const struct doc *spec = member(body, "spec");
+	const struct doc *spec = doc_member(body, "spec");
 
-	return definition_names_free(registry, &address, doc_string(member(spec, "group")), member(spec, "names"), true);
+	return definition_names_free(registry, &address, doc_string(doc_member(spec, "group")), doc_member(spec, "names"), true);
 }
 
 // Definitions have no lookup keys and no trees.

@@ -10,8 +10,9 @@
 #include "registry/core/stored.h"
 #include "registry/placement/allocation_internal.h"
 #include "repr/json/doc.h"
+#include "repr/json/member.h"
 
-// What a kept text says of a consumer at one provider.
+// The part of a kept text that is about one consumer.
 struct piece {
 	struct uuid consumer, provider;
 	const struct doc *doc;
@@ -35,14 +36,6 @@ static int by_consumer(const void *a, const void *b)
 static struct doc *kept_document(struct pool *pool, struct str text)
 {
 	return stored_document(pool, (struct stored_place){ .table = "former_resources", .column = "body" }, text);
-}
-
-static const struct doc *member(const struct doc *doc, const char *name)
-{
-	const struct doc *value = NULL;
-
-	(void)doc_get(doc, str_c(name), &value);
-	return value;
 }
 
 static uint64_t number(const struct doc *doc)
@@ -75,7 +68,8 @@ static void read_pieces(struct restoring *all)
 		qsort(all->pieces, all->n_pieces, sizeof(*all->pieces), by_consumer);
 }
 
-// The set of one consumer from its pieces, which say the same about it. It was none before the write if they have no generation.
+// Makes the set of one consumer from its n pieces, which agree about the consumer itself. If they have no generation, the
+// consumer did not exist before the write.
 static void make_set(struct restoring *all, const struct piece *pieces, size_t n)
 {
 	struct pool *pool = all->registry->pool;
@@ -85,20 +79,20 @@ static void make_set(struct restoring *all, const struct piece *pieces, size_t n
 	size_t room = 0, at = 0;
 
 	for (size_t i = 0; i < n; i++)
-		room += doc_length(member(pieces[i].doc, "resources"));
+		room += doc_length(doc_member(pieces[i].doc, "resources"));
 	list = POOL_ARRAY(pool, struct allocation, room);
 	for (size_t i = 0; i < n; i++) {
-		for (struct doc_iter it = doc_iter(member(pieces[i].doc, "resources")); doc_next(&it);)
+		for (struct doc_iter it = doc_iter(doc_member(pieces[i].doc, "resources")); doc_next(&it);)
 			list[at++] = (struct allocation){ pieces[i].provider, it.name, number(it.value) };
 	}
 	*set = (struct allocation_set){ .consumer = pieces[0].consumer, .allocations = list, .n = at };
 	if (at > 0) {
-		set->project = doc_string(member(first, "project_id"));
-		set->user = doc_string(member(first, "user_id"));
-		set->type = doc_string(member(first, "consumer_type"));
+		set->project = doc_string(doc_member(first, "project_id"));
+		set->user = doc_string(doc_member(first, "user_id"));
+		set->type = doc_string(doc_member(first, "consumer_type"));
 	}
-	all->left[all->n_sets] = member(first, "left");
-	all->generations[all->n_sets++] = number(member(first, "generation"));
+	all->left[all->n_sets] = doc_member(first, "left");
+	all->generations[all->n_sets++] = number(doc_member(first, "generation"));
 }
 
 static void make_sets(struct restoring *all)
@@ -200,10 +194,10 @@ struct doc *allocations_replaced_doc(struct registry *registry, struct str text)
 
 	for (struct doc_iter it = doc_iter(kept_document(pool, text)); doc_next(&it);) {
 		struct doc *one = doc_new_object(pool);
-		if (doc_length(member(it.value, "resources")) == 0)
+		if (doc_length(doc_member(it.value, "resources")) == 0)
 			continue;
 		for (size_t i = 0; i < COUNT_OF(names); i++)
-			doc_set(one, str_c(names[i]), doc_copy(pool, member(it.value, names[i])));
+			doc_set(one, str_c(names[i]), doc_copy(pool, doc_member(it.value, names[i])));
 		doc_set(all, it.name, one);
 	}
 	return all;

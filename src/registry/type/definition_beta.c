@@ -5,13 +5,7 @@
 
 #include "registry/type/definition.h"
 #include "repr/json/doc.h"
-
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(object, str_c(name), &value) ? value : NULL;
-}
+#include "repr/json/member.h"
 
 static bool is_object(const struct doc *value)
 {
@@ -41,16 +35,16 @@ static struct doc *renamed_columns(struct pool *pool, const struct doc *columns,
 static struct doc *full_version(struct pool *pool, const struct doc *spec, const struct doc *version)
 {
 	struct doc *full = doc_copy(pool, version);
-	const struct doc *validation = member(spec, "validation"), *columns = member(version, "additionalPrinterColumns");
+	const struct doc *validation = doc_member(spec, "validation"), *columns = doc_member(version, "additionalPrinterColumns");
 
 	if (!is_object(version))
 		return full;
-	if (member(version, "schema") == NULL && is_object(validation))
+	if (doc_member(version, "schema") == NULL && is_object(validation))
 		doc_set(full, STR("schema"), doc_copy(pool, validation));
-	if (member(version, "subresources") == NULL && is_object(member(spec, "subresources")))
-		doc_set(full, STR("subresources"), doc_copy(pool, member(spec, "subresources")));
+	if (doc_member(version, "subresources") == NULL && is_object(doc_member(spec, "subresources")))
+		doc_set(full, STR("subresources"), doc_copy(pool, doc_member(spec, "subresources")));
 	if (columns == NULL)
-		columns = member(spec, "additionalPrinterColumns");
+		columns = doc_member(spec, "additionalPrinterColumns");
 	if (columns != NULL)
 		doc_set(full, STR("additionalPrinterColumns"), renamed_columns(pool, columns, "JSONPath", "jsonPath"));
 	return full;
@@ -58,7 +52,7 @@ static struct doc *full_version(struct pool *pool, const struct doc *spec, const
 
 static struct doc *full_versions(struct pool *pool, const struct doc *spec)
 {
-	const struct doc *versions = member(spec, "versions"), *name = member(spec, "version");
+	const struct doc *versions = doc_member(spec, "versions"), *name = doc_member(spec, "version");
 	struct doc *list = doc_new_array(pool);
 
 	for (size_t i = 0; i < doc_elements(versions); i++)
@@ -77,7 +71,7 @@ struct doc *definition_from_v1beta1(struct pool *pool, const struct doc *documen
 {
 	static const char *const gone[] = { "version", "validation", "subresources", "additionalPrinterColumns" };
 	struct doc *copy = doc_copy(pool, document);
-	const struct doc *spec = member(document, "spec");
+	const struct doc *spec = doc_member(document, "spec");
 
 	if (!is_object(spec))
 		return copy;
@@ -85,9 +79,9 @@ struct doc *definition_from_v1beta1(struct pool *pool, const struct doc *documen
 	doc_set(full, STR("versions"), full_versions(pool, spec));
 	for (size_t i = 0; i < COUNT_OF(gone); i++)
 		doc_remove(full, str_c(gone[i]));
-	if (member(spec, "preserveUnknownFields") == NULL)
+	if (doc_member(spec, "preserveUnknownFields") == NULL)
 		doc_set(full, STR("preserveUnknownFields"), doc_new_bool(pool, true));
-	if (member(spec, "scope") == NULL)
+	if (doc_member(spec, "scope") == NULL)
 		doc_set_str(pool, full, "scope", STR("Namespaced"));
 	doc_set(copy, STR("spec"), full);
 	return copy;
@@ -98,10 +92,10 @@ struct doc *definition_from_v1beta1(struct pool *pool, const struct doc *documen
 // The member of that name if it is equal in all versions; NULL: they differ, or have none.
 static const struct doc *alike(const struct doc *versions, const char *name)
 {
-	const struct doc *first = member(doc_at(versions, 0), name);
+	const struct doc *first = doc_member(doc_at(versions, 0), name);
 
 	for (size_t i = 1; i < doc_length(versions); i++) {
-		const struct doc *other = member(doc_at(versions, i), name);
+		const struct doc *other = doc_member(doc_at(versions, i), name);
 		if (!doc_equal(first, other))
 			return NULL;
 	}
@@ -113,12 +107,12 @@ struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 	static const char *const in_version[] = { "schema", "subresources", "additionalPrinterColumns" };
 	static const char *const at_top[] = { "validation", "subresources", "additionalPrinterColumns" };
 	struct doc *copy = doc_copy(pool, document), *list = doc_new_array(pool);
-	const struct doc *spec = member(document, "spec"), *versions = member(spec, "versions"), *same[COUNT_OF(at_top)];
+	const struct doc *spec = doc_member(document, "spec"), *versions = doc_member(spec, "versions"), *same[COUNT_OF(at_top)];
 
 	if (doc_elements(versions) == 0)
 		return copy;
 	struct doc *brief = doc_copy(pool, spec);
-	doc_set(brief, STR("version"), doc_copy(pool, member(doc_at(versions, 0), "name")));
+	doc_set(brief, STR("version"), doc_copy(pool, doc_member(doc_at(versions, 0), "name")));
 	for (size_t i = 0; i < COUNT_OF(at_top); i++) {
 		same[i] = alike(versions, in_version[i]);
 		if (same[i] != NULL)
@@ -126,7 +120,7 @@ struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 	}
 	for (size_t i = 0; i < doc_length(versions); i++) {
 		struct doc *version = doc_copy(pool, doc_at(versions, i));
-		const struct doc *columns = member(version, in_version[2]);
+		const struct doc *columns = doc_member(version, in_version[2]);
 		if (columns != NULL)
 			doc_set(version, str_c(in_version[2]), renamed_columns(pool, columns, "jsonPath", "JSONPath"));
 		for (size_t k = 0; is_object(version) && k < COUNT_OF(at_top); k++) {
@@ -136,7 +130,7 @@ struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 		doc_push(list, version);
 	}
 	doc_set(brief, STR("versions"), list);
-	if (member(spec, "preserveUnknownFields") == NULL)
+	if (doc_member(spec, "preserveUnknownFields") == NULL)
 		doc_set(brief, STR("preserveUnknownFields"), doc_new_bool(pool, false));
 	doc_set(copy, STR("spec"), brief);
 	return copy;

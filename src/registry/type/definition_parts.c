@@ -4,15 +4,9 @@
 #include "base/base.h"
 
 #include "registry/type/definition_internal.h"
+#include "repr/json/member.h"
 
 enum { WARNING_MAX = 256 };
-
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(object, str_c(name), &value) ? value : NULL;
-}
 
 enum presence { OPTIONAL, REQUIRED };
 
@@ -21,7 +15,7 @@ static struct str text_of(const struct doc *object, const struct field_path *up,
 	struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	const struct doc *value = member(object, name);
+	const struct doc *value = doc_member(object, name);
 
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		field_invalid(faults, &at, value, "must be a string");
@@ -47,7 +41,7 @@ static void check_column(const struct doc *column, const struct field_path *at, 
 		NULL };
 	const struct field_path type_at = field_name(at, STR("type")), format_at = field_name(at, STR("format"));
 	const struct field_path path_at = field_name(at, STR("jsonPath")), priority_at = field_name(at, STR("priority"));
-	const struct doc *priority = member(column, "priority");
+	const struct doc *priority = doc_member(column, "priority");
 	int64_t n;
 
 	if (doc_kind(column) != DOC_OBJECT) {
@@ -72,7 +66,7 @@ static void check_column(const struct doc *column, const struct field_path *at, 
 static void check_columns(const struct doc *version, const struct field_path *up, struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, STR("additionalPrinterColumns"));
-	const struct doc *columns = member(version, "additionalPrinterColumns");
+	const struct doc *columns = doc_member(version, "additionalPrinterColumns");
 
 	if (columns == NULL)
 		return;
@@ -109,8 +103,8 @@ static void check_subresources(const struct doc *version, const struct field_pat
 {
 	const struct field_path at = field_name(up, STR("subresources"));
 	const struct field_path status_at = field_name(&at, STR("status")), scale_at = field_name(&at, STR("scale"));
-	const struct doc *parts = member(version, "subresources"), *status = member(parts, "status");
-	const struct doc *scale = member(parts, "scale");
+	const struct doc *parts = doc_member(version, "subresources"), *status = doc_member(parts, "status");
+	const struct doc *scale = doc_member(parts, "scale");
 
 	if (parts == NULL)
 		return;
@@ -135,7 +129,7 @@ static void check_deprecation(const struct doc *version, const struct field_path
 {
 	const struct field_path flag_at = field_name(up, STR("deprecated"));
 	const struct field_path at = field_name(up, STR("deprecationWarning"));
-	const struct doc *flag = member(version, "deprecated");
+	const struct doc *flag = doc_member(version, "deprecated");
 	struct str warning = text_of(version, up, "deprecationWarning", OPTIONAL, faults);
 
 	if (flag != NULL && doc_kind(flag) != DOC_BOOL)

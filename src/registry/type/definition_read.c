@@ -6,25 +6,19 @@
 #include "registry/core/stored.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 #include "repr/json/part.h"
 #include "repr/schema/structural.h"
-
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value;
-
-	return doc_get(object, str_c(name), &value) ? value : NULL;
-}
 
 // The text is the tree's.
 static struct str text_member(const struct doc *object, const char *name)
 {
-	return doc_string(member(object, name));
+	return doc_string(doc_member(object, name));
 }
 
 static bool true_member(const struct doc *object, const char *name)
 {
-	const struct doc *value = member(object, name);
+	const struct doc *value = doc_member(object, name);
 
 	return doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
@@ -48,7 +42,7 @@ static void read_columns(struct pool *pool, const struct doc *list, struct defin
 	struct definition_column *columns = POOL_ARRAY(pool, struct definition_column, doc_elements(list));
 
 	for (size_t i = 0; i < doc_elements(list); i++) {
-		const struct doc *column = doc_at(list, i), *priority = member(column, "priority");
+		const struct doc *column = doc_at(list, i), *priority = doc_member(column, "priority");
 		columns[i] = (struct definition_column){
 			.name = text_member(column, "name"),
 			.type = text_member(column, "type"),
@@ -65,20 +59,20 @@ static void read_columns(struct pool *pool, const struct doc *list, struct defin
 
 static struct definition_details details_of(struct pool *pool, const struct doc *version)
 {
-	struct definition_details details = { .schema = member(member(version, "schema"), "openAPIV3Schema") };
+	struct definition_details details = { .schema = doc_member(doc_member(version, "schema"), "openAPIV3Schema") };
 	struct field_faults faults = field_faults_new(pool);
 	const struct field_path root = field_name(NULL, STR(""));
 
 	if (details.schema != NULL)
 		details.structural = structural_read(pool, details.schema, &root, &faults);
-	read_columns(pool, member(version, "additionalPrinterColumns"), &details);
+	read_columns(pool, doc_member(version, "additionalPrinterColumns"), &details);
 	return details;
 }
 
 const struct definition_details *definition_read_details(struct pool *pool, const struct resource *resource,
 	const struct definition *definition)
 {
-	const struct doc *versions = member(member(resource_body_doc(pool, resource), "spec"), "versions");
+	const struct doc *versions = doc_member(doc_member(resource_body_doc(pool, resource), "spec"), "versions");
 	struct definition_details *details = POOL_ARRAY(pool, struct definition_details, definition->n_versions);
 
 	for (size_t i = 0; i < definition->n_versions; i++)
@@ -88,14 +82,14 @@ const struct definition_details *definition_read_details(struct pool *pool, cons
 
 static void read_version(const struct doc *doc, bool prunes, size_t place, struct definition_version *version)
 {
-	const struct doc *subresources = member(doc, "subresources"), *scale = member(subresources, "scale");
+	const struct doc *subresources = doc_member(doc, "subresources"), *scale = doc_member(subresources, "scale");
 
 	*version = (struct definition_version){
 		.name = text_member(doc, "name"),
 		.served = true_member(doc, "served"),
 		.storage = true_member(doc, "storage"),
 		.prunes = prunes,
-		.has_status = doc_kind(member(subresources, "status")) == DOC_OBJECT,
+		.has_status = doc_kind(doc_member(subresources, "status")) == DOC_OBJECT,
 		.has_scale = doc_kind(scale) == DOC_OBJECT,
 		.scale = doc_kind(scale) == DOC_OBJECT ? scale : NULL,
 		.deprecated = true_member(doc, "deprecated"),
@@ -143,7 +137,7 @@ static int by_rank(const void *a, const void *b)
 
 static void read_versions(struct pool *pool, const struct doc *spec, struct definition *definition)
 {
-	const struct doc *list = member(spec, "versions");
+	const struct doc *list = doc_member(spec, "versions");
 	struct definition_version *versions = POOL_ARRAY(pool, struct definition_version, doc_elements(list));
 	bool prunes = !true_member(spec, "preserveUnknownFields");
 
@@ -158,7 +152,7 @@ static void read_versions(struct pool *pool, const struct doc *spec, struct defi
 
 bool definition_is_forced(const struct doc *meta)
 {
-	const struct doc *label = member(member(meta, "labels"), CRD_SHARING_LABEL);
+	const struct doc *label = doc_member(doc_member(meta, "labels"), CRD_SHARING_LABEL);
 
 	return str_eq_nocase(doc_string(label), STR(CRD_FORCED));
 }
@@ -180,12 +174,12 @@ bool definition_in_range(const struct doc *range, const struct doc *annotations)
 
 static bool is_established(const struct doc *body)
 {
-	const struct doc *conditions = member(member(body, "status"), "conditions");
+	const struct doc *conditions = doc_member(doc_member(body, "status"), "conditions");
 
 	for (size_t i = 0; i < doc_elements(conditions); i++) {
 		const struct doc *condition = doc_at(conditions, i);
-		if (str_eq(doc_string(member(condition, "type")), STR("Established")))
-			return str_eq(doc_string(member(condition, "status")), STR("True"));
+		if (str_eq(doc_string(doc_member(condition, "type")), STR("Established")))
+			return str_eq(doc_string(doc_member(condition, "status")), STR("True"));
 	}
 	return false;
 }
@@ -205,9 +199,9 @@ static const struct doc *read_most(struct pool *pool, const struct resource *res
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition)
 {
-	const struct doc *body = read_most(pool, resource), *spec = member(body, "spec");
-	const struct doc *names = member(spec, "names");
-	bool namespaced = str_eq(doc_string(member(spec, "scope")), STR("Namespaced"));
+	const struct doc *body = read_most(pool, resource), *spec = doc_member(body, "spec");
+	const struct doc *names = doc_member(spec, "names");
+	bool namespaced = str_eq(doc_string(doc_member(spec, "scope")), STR("Namespaced"));
 	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);
 
 	*definition = (struct definition){
@@ -222,10 +216,10 @@ bool definition_read(struct registry *registry, struct pool *pool, const struct 
 		.owner = str_dup(pool, resource->tenant),
 		.uid = resource->uid,
 		.forced = is_systems && definition_is_forced(resource_meta_doc(pool, resource)),
-		.range = is_systems ? member(spec, "applicableRange") : NULL,
+		.range = is_systems ? doc_member(spec, "applicableRange") : NULL,
 	};
-	definition->short_names = text_list(pool, member(names, "shortNames"), &definition->n_short_names);
-	definition->categories = text_list(pool, member(names, "categories"), &definition->n_categories);
+	definition->short_names = text_list(pool, doc_member(names, "shortNames"), &definition->n_short_names);
+	definition->categories = text_list(pool, doc_member(names, "categories"), &definition->n_categories);
 	read_versions(pool, spec, definition);
 	return definition->type != NULL && definition->n_versions > 0 && is_established(body);
 }

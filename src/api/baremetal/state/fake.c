@@ -7,16 +7,9 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"
+#include "repr/json/member.h"
 
 enum { SINCE_SOFT_POWER = 27 };
-
-static const struct doc *member(const struct doc *body, const char *name)
-{
-	const struct doc *value = NULL;
-
-	(void)doc_get(body, str_c(name), &value);
-	return value;
-}
 
 static enum outcome fail_missing(struct call *call, const char *name, const char *form)
 {
@@ -74,7 +67,7 @@ static enum outcome change_power(struct call *call, const struct resource *node,
 {
 	static const char *const cleaning[] = { "cleaning", "clean wait", NULL };
 	const struct power_target *target = arg;
-	struct str state = doc_string(member(body, "provision_state"));
+	struct str state = doc_string(doc_member(body, "provision_state"));
 	enum outcome outcome = check_fake(call, node, body, "power");
 
 	if (outcome != OUTCOME_OK)
@@ -99,14 +92,14 @@ static enum outcome read_power(struct call *call, const struct power_target **ta
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	timeout = member(body, "timeout");
+	timeout = doc_member(body, "timeout");
 	if (timeout != NULL && call->version < SINCE_SOFT_POWER)
 		return baremetal_fail_too_new(call, "timeout", SINCE_SOFT_POWER);
 	if (timeout != NULL && (!doc_i64(timeout, &seconds) || seconds < 1))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "timeout has to be positive integer");
-	if (doc_kind(member(body, "target")) != DOC_STRING)
+	if (doc_kind(doc_member(body, "target")) != DOC_STRING)
 		return fail_missing(call, "target", "a string, such as {\"target\": \"power on\"}");
-	struct str name = doc_string(member(body, "target"));
+	struct str name = doc_string(doc_member(body, "target"));
 	while (i < COUNT_OF(power_targets) && !str_eq_c(name, power_targets[i].name))
 		i++;
 	if (i == COUNT_OF(power_targets))
@@ -152,7 +145,7 @@ static enum outcome read_target(struct call *call, const struct doc **target)
 	enum outcome outcome = baremetal_read_arguments(call, names, &body);
 
 	if (outcome == OUTCOME_OK)
-		*target = member(body, "target");
+		*target = doc_member(body, "target");
 	return outcome;
 }
 
@@ -200,7 +193,7 @@ enum outcome get_console(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	enabled = member(body, "console_enabled");
+	enabled = doc_member(body, "console_enabled");
 	bool on = doc_kind(enabled) == DOC_BOOL && doc_bool(enabled);
 	doc_set(doc, STR("console_enabled"), doc_new_bool(call->pool, on));
 	doc_set(doc, STR("console_info"), on ? doc_new_object(call->pool) : NULL);
@@ -218,7 +211,7 @@ enum outcome set_console(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!baremetal_bool(member(body, "enabled"), &value))
+	if (!baremetal_bool(doc_member(body, "enabled"), &value))
 		return fail_missing(call, "enabled", "true or false");
 	const struct setting setting = { "console", "console_enabled", doc_new_bool(call->pool, value) };
 	return accept(call, "states/console", baremetal_change_node(call, change_setting, &setting));
@@ -235,7 +228,7 @@ static enum outcome fail_raid(struct call *call, const char *what)
 static enum outcome check_disk(struct call *call, const struct doc *disk, bool *is_root)
 {
 	static const char *const levels[] = { "JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0", NULL };
-	const struct doc *level = member(disk, "raid_level"), *size = member(disk, "size_gb"), *root;
+	const struct doc *level = doc_member(disk, "raid_level"), *size = doc_member(disk, "size_gb"), *root;
 	int64_t gigabytes;
 
 	if (doc_kind(disk) != DOC_OBJECT)
@@ -245,7 +238,7 @@ static enum outcome check_disk(struct call *call, const struct doc *disk, bool *
 	bool all = doc_kind(size) == DOC_STRING && str_eq(doc_string(size), STR("MAX"));
 	if (!all && (!doc_i64(size, &gigabytes) || gigabytes < 1))
 		return fail_raid(call, "size_gb is required, and a positive integer or \"MAX\"");
-	root = member(disk, "is_root_volume");
+	root = doc_member(disk, "is_root_volume");
 	if (root != NULL && doc_kind(root) != DOC_BOOL)
 		return fail_raid(call, "is_root_volume has to be true or false");
 	*is_root = root != NULL && doc_bool(root);
@@ -254,7 +247,7 @@ static enum outcome check_disk(struct call *call, const struct doc *disk, bool *
 
 static enum outcome check_raid(struct call *call, const struct doc *config)
 {
-	const struct doc *disks = member(config, "logical_disks");
+	const struct doc *disks = doc_member(config, "logical_disks");
 	size_t roots = 0;
 
 	if (doc_kind(config) != DOC_OBJECT)
@@ -317,7 +310,7 @@ enum outcome get_boot_device(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	persistent = member(member(body, "driver_internal_info"), PERSISTENT);
+	persistent = doc_member(doc_member(body, "driver_internal_info"), PERSISTENT);
 	doc_set_str(call->pool, doc, "boot_device", STR(BOOT_DEVICE));
 	doc_set(doc, STR("persistent"), doc_new_bool(call->pool, doc_kind(persistent) == DOC_BOOL && doc_bool(persistent)));
 	baremetal_write_json(call, doc);
@@ -326,7 +319,7 @@ enum outcome get_boot_device(struct call *call)
 
 static void set_internal(struct call *call, struct doc *body, const char *name, struct doc *value)
 {
-	const struct doc *info = member(body, "driver_internal_info");
+	const struct doc *info = doc_member(body, "driver_internal_info");
 	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(call->pool, info) : doc_new_object(call->pool);
 
 	doc_set(copy, str_c(name), value);
@@ -352,13 +345,13 @@ enum outcome set_boot_device(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	device = member(body, "boot_device");
+	device = doc_member(body, "boot_device");
 	if (doc_kind(device) != DOC_STRING)
 		return fail_missing(call, "boot_device", "a string, such as {\"boot_device\": \"" BOOT_DEVICE "\"}");
 	if (!str_eq(doc_string(device), STR(BOOT_DEVICE)))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid boot device %.*s specified. The one that there is is " BOOT_DEVICE,
 			STR_ARG(baremetal_shorten(doc_string(device))));
-	if (member(body, "persistent") != NULL && !baremetal_bool(member(body, "persistent"), &persistent))
+	if (doc_member(body, "persistent") != NULL && !baremetal_bool(doc_member(body, "persistent"), &persistent))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Unrecognized value of persistent: it has to be true or false");
 	return no_content(baremetal_change_node(call, change_boot_device, &persistent));
 }
@@ -442,7 +435,7 @@ enum outcome get_indicator(struct call *call)
 		return outcome;
 	while (indicator->states[last + 1] != NULL)
 		last++;
-	stored = member(member(member(body, "driver_internal_info"), INDICATORS), indicator->name);
+	stored = doc_member(doc_member(doc_member(body, "driver_internal_info"), INDICATORS), indicator->name);
 	doc_set_str(call->pool, doc, "state", doc_kind(stored) == DOC_STRING ? doc_string(stored) : str_c(indicator->states[last]));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
@@ -456,7 +449,7 @@ struct indication {
 static enum outcome change_indicator(struct call *call, const struct resource *node, struct doc *body, const void *arg)
 {
 	const struct indication *indication = arg;
-	const struct doc *stored = member(member(body, "driver_internal_info"), INDICATORS);
+	const struct doc *stored = doc_member(doc_member(body, "driver_internal_info"), INDICATORS);
 	struct doc *states = doc_kind(stored) == DOC_OBJECT ? doc_copy(call->pool, stored) : doc_new_object(call->pool);
 	enum outcome outcome = check_fake(call, node, body, "management");
 
@@ -478,9 +471,9 @@ enum outcome set_indicator(struct call *call)
 		outcome = find_indicator(call, &indication.indicator);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (doc_kind(member(body, "state")) != DOC_STRING)
+	if (doc_kind(doc_member(body, "state")) != DOC_STRING)
 		return fail_missing(call, "state", "a string, such as {\"state\": \"ON\"}");
-	indication.state = doc_string(member(body, "state"));
+	indication.state = doc_string(doc_member(body, "state"));
 	if (indication.indicator->readonly || !baremetal_among(indication.indicator->states, indication.state))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Indicator %s can't be set to %.*s: %s", indication.indicator->name,
 			STR_ARG(baremetal_shorten(indication.state)),

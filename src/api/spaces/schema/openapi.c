@@ -4,6 +4,7 @@
 
 #include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
+#include "repr/json/member.h"
 #include "types/types.h"
 
 #define OBJECT_META "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -119,17 +120,9 @@ void schema_add_meta_properties(struct buf *out)
 
 static void add_schema(struct buf *out, const struct doc *schema, bool root);
 
-static const struct doc *member(const struct doc *object, const char *name)
-{
-	const struct doc *value = NULL;
-
-	doc_get(object, str_c(name), &value);
-	return value;
-}
-
 static bool is_true(const struct doc *schema, const char *name)
 {
-	const struct doc *value = member(schema, name);
+	const struct doc *value = doc_member(schema, name);
 
 	return doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
@@ -157,7 +150,7 @@ static void add_properties(struct buf *out, const struct doc *properties, bool w
 
 static void add_required(struct buf *out, const struct doc *schema)
 {
-	const struct doc *required = member(schema, "required");
+	const struct doc *required = doc_member(schema, "required");
 
 	for (size_t i = 0; i < doc_length(required); i++) {
 		if (doc_kind(doc_at(required, i)) == DOC_STRING)
@@ -169,7 +162,7 @@ static void add_required(struct buf *out, const struct doc *schema)
 // are not described, because clients take members that are not described for errors.
 static void add_object_schema(struct buf *out, const struct doc *schema, bool whole)
 {
-	const struct doc *properties = member(schema, "properties"), *additional = member(schema, "additionalProperties");
+	const struct doc *properties = doc_member(schema, "properties"), *additional = doc_member(schema, "additionalProperties");
 	size_t begin;
 
 	schema_type(out, "object");
@@ -196,7 +189,7 @@ static void add_list_schema(struct buf *out, const struct doc *schema)
 	items = openapi_proto_begin(out, SCHEMA_ITEMS);
 	item = openapi_proto_begin(out, ITEMS_SCHEMA);
 	if (!is_true(schema, "x-kubernetes-preserve-unknown-fields"))
-		add_schema(out, member(schema, "items"), false);
+		add_schema(out, doc_member(schema, "items"), false);
 	openapi_proto_end(out, item);
 	openapi_proto_end(out, items);
 }
@@ -205,8 +198,8 @@ static void add_list_schema(struct buf *out, const struct doc *schema)
 static void add_schema(struct buf *out, const struct doc *schema, bool root)
 {
 	static const char *const scalars[] = { "string", "integer", "number", "boolean" };
-	struct str type = doc_string(member(schema, "type")), description = doc_string(member(schema, "description"));
-	struct str format = doc_string(member(schema, "format"));
+	struct str type = doc_string(doc_member(schema, "type")), description = doc_string(doc_member(schema, "description"));
+	struct str format = doc_string(doc_member(schema, "format"));
 
 	if (description.n > 0)
 		openapi_proto_text(out, SCHEMA_DESCRIPTION, description);
