@@ -111,19 +111,19 @@ static void add_one(struct buf *out, const char *name, const char *type, const c
 	buf_addf(out, "%s %llu\n", name, (unsigned long long)value);
 }
 
-// Values of the same name, which differ by a label.
-static void add_many(struct buf *out, const char *name, const char *type, const char *help, const char *label,
-	const char *const *values, const uint64_t *n, size_t count)
-{
-	add_head(out, name, type, help);
-	for (size_t i = 0; i < count; i++)
-		buf_addf(out, "%s{%s=\"%s\"} %llu\n", name, label, values[i], (unsigned long long)n[i]);
-}
+// Series of the same name, which differ by the value of a label.
+struct family {
+	const char *name, *type, *help, *label;
+	const char *const *values; // of the label
+	size_t count;              // of values
+};
 
-static void add_two(struct buf *out, const char *name, const char *type, const char *help, const char *label,
-	const char *const values[2], const uint64_t n[2])
+// n: a number for each of the label's values.
+static void add_family(struct buf *out, const struct family *family, const uint64_t *n)
 {
-	add_many(out, name, type, help, label, values, n, 2);
+	add_head(out, family->name, family->type, family->help);
+	for (size_t i = 0; i < family->count; i++)
+		buf_addf(out, "%s{%s=\"%s\"} %llu\n", family->name, family->label, family->values[i], (unsigned long long)n[i]);
 }
 
 // Microseconds as seconds.
@@ -218,40 +218,47 @@ static void add_outcomes(struct buf *out, const struct metrics *metrics)
 static void add_counters(struct buf *out, const uint64_t n[METRICS__COUNTERS])
 {
 	static const char *const results[2] = { "hit", "miss" }, *const ends[2] = { "done", "failed" };
-	static const char *const deliveries[3] = { "received", "failed", "given_up" };
+	static const char *const attempts[3] = { "received", "failed", "given_up" };
+	static const struct family statements = { "tenure_statement_cache_lookups_total", "counter", "Prepared statements that were cached, or not.",
+		"result", results, COUNT_OF(results) };
+	static const struct family resources = { "tenure_resource_cache_lookups_total", "counter", "Resources that were cached, or not.", "result",
+		results, COUNT_OF(results) };
+	static const struct family pages = { "tenure_page_cache_lookups_total", "counter", "Pages of lists that were cached, or not.", "result",
+		results, COUNT_OF(results) };
+	static const struct family moves = { "tenure_background_moves_total", "counter", "Moves that were carried out in the background.", "result",
+		ends, COUNT_OF(ends) };
+	static const struct family deliveries = { "tenure_webhook_deliveries_total", "counter",
+		"Attempts to send a message to a webhook: the receiver took it, will be asked again, or the message was given up.", "result", attempts,
+		COUNT_OF(attempts) };
 
 	add_one(out, "tenure_database_round_trips_total", "counter", "Round trips of workers to the database.", n[METRICS_ROUND_TRIPS]);
 	add_one(out, "tenure_database_connections_total", "counter", "Connections to the database that workers have opened.",
 		n[METRICS_CONNECTIONS]);
 	add_one(out, "tenure_transaction_retries_total", "counter",
 		"Transactions of requests that were run again, after a deadlock or a lost connection.", n[METRICS_RETRIES]);
-	add_two(out, "tenure_statement_cache_lookups_total", "counter", "Prepared statements that were cached, or not.", "result", results,
-		(uint64_t[]){ n[METRICS_STATEMENTS_REUSED], n[METRICS_STATEMENTS_PREPARED] });
-	add_two(out, "tenure_resource_cache_lookups_total", "counter", "Resources that were cached, or not.", "result", results,
-		(uint64_t[]){ n[METRICS_RESOURCE_CACHE_HITS], n[METRICS_RESOURCE_CACHE_MISSES] });
-	add_two(out, "tenure_page_cache_lookups_total", "counter", "Pages of lists that were cached, or not.", "result", results,
-		(uint64_t[]){ n[METRICS_PAGE_CACHE_HITS], n[METRICS_PAGE_CACHE_MISSES] });
-	add_two(out, "tenure_background_moves_total", "counter", "Moves that were carried out in the background.", "result", ends,
-		(uint64_t[]){ n[METRICS_MOVES_DONE], n[METRICS_MOVES_FAILED] });
+	add_family(out, &statements, (uint64_t[]){ n[METRICS_STATEMENTS_REUSED], n[METRICS_STATEMENTS_PREPARED] });
+	add_family(out, &resources, (uint64_t[]){ n[METRICS_RESOURCE_CACHE_HITS], n[METRICS_RESOURCE_CACHE_MISSES] });
+	add_family(out, &pages, (uint64_t[]){ n[METRICS_PAGE_CACHE_HITS], n[METRICS_PAGE_CACHE_MISSES] });
+	add_family(out, &moves, (uint64_t[]){ n[METRICS_MOVES_DONE], n[METRICS_MOVES_FAILED] });
 	add_one(out, "tenure_workers_started_total", "counter", "Workers that began to serve.", n[METRICS_WORKERS_STARTED]);
 	add_one(out, "tenure_workers_failed_total", "counter", "Workers that ended or were killed unasked, and were replaced by a master.",
 		n[METRICS_WORKERS_FAILED]);
 	add_one(out, "tenure_slow_requests_total", "counter", "Requests that took longer than slow_request.", n[METRICS_SLOW_REQUESTS]);
-	add_many(out, "tenure_webhook_deliveries_total", "counter",
-		"Attempts to send a message to a webhook: the receiver took it, will be asked again, or the message was given up.", "result", deliveries,
-		(uint64_t[]){ n[METRICS_WEBHOOK_RECEIVED], n[METRICS_WEBHOOK_FAILED], n[METRICS_WEBHOOK_GIVEN_UP] }, COUNT_OF(deliveries));
+	add_family(out, &deliveries, (uint64_t[]){ n[METRICS_WEBHOOK_RECEIVED], n[METRICS_WEBHOOK_FAILED], n[METRICS_WEBHOOK_GIVEN_UP] });
 }
 
 static void add_webhooks(struct buf *out, const int64_t *gauges)
 {
 	static const char *const states[4] = { "active", "failing", "paused", "disabled" }, *const kinds[2] = { "dead", "queued" };
+	static const struct family webhooks = { "tenure_webhooks", "gauge", "Webhooks by state.", "state", states, COUNT_OF(states) };
+	static const struct family messages = { "tenure_webhook_messages", "gauge",
+		"Messages that were given up, and those beside the changes that are to be sent.", "state", kinds, COUNT_OF(kinds) };
 
-	add_many(out, "tenure_webhooks", "gauge", "Webhooks by state.", "state", states,
+	add_family(out, &webhooks,
 		(uint64_t[]){ (uint64_t)gauges[METRICS_WEBHOOKS_ACTIVE], (uint64_t)gauges[METRICS_WEBHOOKS_FAILING],
-			(uint64_t)gauges[METRICS_WEBHOOKS_PAUSED], (uint64_t)gauges[METRICS_WEBHOOKS_DISABLED] },
-		COUNT_OF(states));
-	add_two(out, "tenure_webhook_messages", "gauge", "Messages that were given up, and those beside the changes that are to be sent.", "state",
-		kinds, (uint64_t[]){ (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_DEAD], (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_QUEUED] });
+			(uint64_t)gauges[METRICS_WEBHOOKS_PAUSED], (uint64_t)gauges[METRICS_WEBHOOKS_DISABLED] });
+	add_family(out, &messages,
+		(uint64_t[]){ (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_DEAD], (uint64_t)gauges[METRICS_WEBHOOK_MESSAGES_QUEUED] });
 	add_one(out, "tenure_webhook_sender_up", "gauge", "1 if a host service, here or on another host, sends to webhooks.",
 		(uint64_t)gauges[METRICS_WEBHOOK_SENDER_WORKS]);
 	add_time(out, "tenure_webhook_oldest_waiting_timestamp_seconds",
@@ -292,6 +299,8 @@ static void add_gauges(struct buf *out, const struct metrics_summary *sum)
 void metrics_text(struct buf *out, const struct shared *shared, const char *version)
 {
 	static const char *const states[2] = { "busy", "idle" };
+	static const struct family workers = { "tenure_workers", "gauge", "Workers of all endpoints, by what they do now.", "state", states,
+		COUNT_OF(states) };
 	struct metrics_summary sum;
 
 	add_head(out, "tenure_build_info", "gauge", "1, with the version of the program that answers.");
@@ -303,8 +312,7 @@ void metrics_text(struct buf *out, const struct shared *shared, const char *vers
 	add_durations(out, metrics_area(shared));
 	add_outcomes(out, metrics_area(shared));
 	add_counters(out, sum.counters);
-	add_two(out, "tenure_workers", "gauge", "Workers of all endpoints, by what they do now.", "state", states,
-		(uint64_t[]){ sum.workers_busy, sum.workers_idle });
+	add_family(out, &workers, (uint64_t[]){ sum.workers_busy, sum.workers_idle });
 	add_one(out, "tenure_watches", "gauge", "Open watches.", sum.watches);
 	add_gauges(out, &sum);
 }

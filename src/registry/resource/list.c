@@ -328,10 +328,18 @@ static enum outcome remember_page(struct registry *registry, const struct resour
 
 // ---- the page
 
+// What list_page() returns.
+struct listed {
+	struct resource *list;
+	size_t n;
+	bool more;
+};
+
+// Reads the page's documents. fit: how many fit into an answer. cut: there are more in the index; else all do.
 // If the page is not cut, one more document is read than fits: what others insert meanwhile must not push out the last one
 // unnoticed.
 static enum outcome read_page(struct registry *registry, const struct resource_query *query, struct page *page,
-	size_t fit, bool cut, struct resource **list, size_t *n, bool *more)
+	size_t fit, bool cut, struct listed *listed)
 {
 	page->in.limit = cut ? fit : query->limit + 1;
 	struct db_call calls[] = { documents_call(registry->pool, page), horizon_newest_change_call(registry) };
@@ -341,11 +349,11 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 		return registry_db_failed(result);
 	if (query->newest != NULL)
 		*query->newest = horizon_newest_change(&calls[1]);
-	*n = rows->n > query->limit ? (size_t)query->limit : rows->n;
-	*more = cut ? rows->n == fit : rows->n > query->limit;
-	*list = POOL_ARRAY(registry->pool, struct resource, *n);
-	for (size_t i = 0; i < *n; i++) {
-		struct resource *resource = &(*list)[i];
+	listed->n = rows->n > query->limit ? (size_t)query->limit : rows->n;
+	listed->more = cut ? rows->n == fit : rows->n > query->limit;
+	listed->list = POOL_ARRAY(registry->pool, struct resource, listed->n);
+	for (size_t i = 0; i < listed->n; i++) {
+		struct resource *resource = &listed->list[i];
 		if (page->of_all) {
 			const struct sql_list_documents_of_all_row *row = sql_list_documents_of_all_row(rows, i);
 			*resource = resource_of_columns(registry, &row->r);
@@ -361,7 +369,7 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 }
 
 static enum outcome read_documents(struct registry *registry, const struct resource_query *query, struct page *page,
-	const struct index *index, struct resource **list, size_t *n, bool *more)
+	const struct index *index, struct listed *listed)
 {
 	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
 	for (size_t i = 0; i < index->n; i++)
@@ -370,34 +378,32 @@ static enum outcome read_documents(struct registry *registry, const struct resou
 	bool done = fit == 0;
 	enum outcome outcome = OUTCOME_OK;
 
-	*n = fit;
-	*more = fit < index->n;
+	listed->n = fit;
+	listed->more = fit < index->n;
 	if (!done && !query->deleted && !db_txn_writes(registry->db))
-		outcome = remember_page(registry, query, index->items, fit, list, &done);
+		outcome = remember_page(registry, query, index->items, fit, &listed->list, &done);
 	if (outcome == OUTCOME_OK && !done)
-		outcome = read_page(registry, query, page, fit, *more, list, n, more);
+		outcome = read_page(registry, query, page, fit, listed->more, listed);
 	return outcome;
 }
 
-static enum outcome list_page(struct registry *registry, const struct resource_query *query, struct resource **list,
-	size_t *n, bool *more)
+static enum outcome list_page(struct registry *registry, const struct resource_query *query, struct listed *listed)
 {
 	struct page page;
 	struct index index = { 0 };
 	bool known = false;
 
-	*n = 0;
-	*more = false;
+	*listed = (struct listed){ .n = 0 };
 	enum outcome outcome = begin_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_cache_index(registry, query, &index, &known);
 	if (outcome == OUTCOME_OK && !known)
 		outcome = read_index(registry, query, &page, &index);
 	if (outcome == OUTCOME_OK)
-		outcome = read_documents(registry, query, &page, &index, list, n, more);
+		outcome = read_documents(registry, query, &page, &index, listed);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return *n == 0 && query->marker.p == NULL ? explain_empty(registry, query) : OUTCOME_OK;
+	return listed->n == 0 && query->marker.p == NULL ? explain_empty(registry, query) : OUTCOME_OK;
 }
 
 struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
@@ -416,11 +422,15 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	size_t *n, bool *more)
 {
 	struct pool *own = registry->pool;
+	struct listed listed;
 
 	assert(query->type != NULL);
 	if (query->pool != NULL)
 		registry->pool = query->pool;
-	enum outcome outcome = list_page(registry, query, list, n, more);
+	enum outcome outcome = list_page(registry, query, &listed);
 	registry->pool = own;
+	*list = listed.list;
+	*n = listed.n;
+	*more = listed.more;
 	return outcome;
 }

@@ -87,7 +87,7 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 }
 
 // The answer for a forward, whose moved resource is resource.
-static enum outcome follow(struct registry *registry, const struct address *address,
+static enum outcome answer_forward(struct registry *registry, const struct address *address,
 	const struct sql_resource_elsewhere_row *row, const struct resource *resource)
 {
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
@@ -124,7 +124,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = row->tenant;
 	if (row->forwarded != 0)
-		return follow(registry, address, row, resource);
+		return answer_forward(registry, address, row, resource);
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 

@@ -236,33 +236,48 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 
 // ---- their documents
 
-// Reads the documents of the rows from first to end, and adds those that are wanted to the list until it is full. *at: behind the last
-// row that was looked at.
-static enum outcome read_documents(struct registry *registry, const struct resource_selection *selection, uint64_t tenant_id,
-	const struct db_rows *index, size_t first, size_t end, struct resource_selected *selected, size_t *at)
+// A page that is being read: the documents of the index's rows, one after the other, until the list is full.
+struct reading {
+	struct registry *registry;
+	const struct resource_selection *selection;
+	uint64_t tenant_id;
+	const struct db_rows *index;
+	size_t at; // the first row of the index that was not looked at yet
+	struct resource_selected *selected;
+};
+
+// Reads the documents of the rows from reading->at to before end, and adds those that are wanted to the list until it is full.
+static enum outcome read_documents(struct reading *reading, size_t end)
 {
+	struct registry *registry = reading->registry;
+	const struct resource_selection *selection = reading->selection;
+	struct resource_selected *selected = reading->selected;
+	const size_t first = reading->at;
+
+	assert(first < end && end <= reading->index->n && selected->n < selection->limit);
 	struct buf ids = buf_new(registry->pool, 16 + (end - first) * 8);
 	struct db_rows rows;
 
 	for (size_t i = first; i < end; i++) {
 		buf_addc(&ids, i == first ? '[' : ',');
-		buf_add_u64(&ids, sql_selection_index_row(index, i)->id);
+		buf_add_u64(&ids, sql_selection_index_row(reading->index, i)->id);
 	}
 	buf_addc(&ids, ']');
-	const struct sql_selection_documents in = { .ids = buf_str(&ids), .tenant_id = tenant_id, .deleted = selection->deleted };
+	const struct sql_selection_documents in = { .ids = buf_str(&ids), .tenant_id = reading->tenant_id, .deleted = selection->deleted };
 	enum db_result result = sql_selection_documents_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	// The rows come as the database likes it.
+	// The rows come in any order: n, from 1, is the place of a row's id in the list.
 	const struct sql_selection_documents_row **by_place = POOL_ARRAY(registry->pool, const struct sql_selection_documents_row *, end - first);
 	for (size_t i = 0; i < rows.n; i++)
 		by_place[sql_selection_documents_row(&rows, i)->n - 1] = sql_selection_documents_row(&rows, i);
-	for (*at = first; *at < end && selected->n < selection->limit; (*at)++) {
-		if (by_place[*at - first] == NULL)
-			continue;
+	for (; reading->at < end && selected->n < selection->limit; reading->at++) {
+		const struct sql_selection_documents_row *row = by_place[reading->at - first];
+		if (row == NULL)
+			continue; // deleted since the index was read
 		struct resource *resource = &selected->list[selected->n];
-		*resource = resource_of_columns(registry, &by_place[*at - first]->r);
-		resource->tenant = by_place[*at - first]->tenant;
+		*resource = resource_of_columns(registry, &row->r);
+		resource->tenant = row->tenant;
 		if (selection->wants == NULL || selection->wants(selection->arg, resource))
 			selected->n++;
 	}
@@ -273,17 +288,20 @@ static enum outcome read_page(struct registry *registry, const struct resource_s
 	const struct db_rows *index, size_t most, struct str end, struct resource_selected *selected)
 {
 	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
-	size_t at = 0, step = selection->limit < STEP_LEAST ? STEP_LEAST : (size_t)selection->limit;
+	struct reading reading = {
+		.registry = registry, .selection = selection, .tenant_id = tenant_id, .index = index, .selected = selected
+	};
+	size_t step = selection->limit < STEP_LEAST ? STEP_LEAST : (size_t)selection->limit;
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; i < index->n; i++)
 		bytes[i] = sql_selection_index_row(index, i)->bytes;
 	size_t fit = resource_page_fitting(bytes, index->n, most);
 	selected->list = POOL_ARRAY(registry->pool, struct resource, selection->limit);
-	while (outcome == OUTCOME_OK && at < fit && selected->n < selection->limit)
-		outcome = read_documents(registry, selection, tenant_id, index, at, fit - at < step ? fit : at + step, selected, &at);
-	if (outcome == OUTCOME_OK && at > 0 && at < index->n) {
-		const struct sql_selection_index_row *last = sql_selection_index_row(index, at - 1);
+	while (outcome == OUTCOME_OK && reading.at < fit && selected->n < selection->limit)
+		outcome = read_documents(&reading, fit - reading.at < step ? fit : reading.at + step);
+	if (outcome == OUTCOME_OK && reading.at > 0 && reading.at < index->n) {
+		const struct sql_selection_index_row *last = sql_selection_index_row(index, reading.at - 1);
 		selected->next = marker_of(registry->pool, selection, last->updated_at, last->id, last->namespace, last->name);
 	} else {
 		selected->next = end;

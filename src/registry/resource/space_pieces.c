@@ -214,7 +214,9 @@ static enum outcome mark_waiting(struct registry *registry, const struct resourc
 	return resource_space_mark_waiting(registry, space, list, n);
 }
 
-static enum outcome take(struct registry *registry, const struct resource *space, const struct piece *piece)
+// Deletes the resources of the piece that have no finalizers, marks the others as being deleted, and notes where the next piece
+// begins.
+static enum outcome take_piece(struct registry *registry, const struct resource *space, const struct piece *piece)
 {
 	const struct sql_namespace_deletion_go_on go_on = {
 		.resource_id = space->id,
@@ -253,7 +255,7 @@ static enum outcome finish(struct registry *registry, struct resource *space)
 
 // Removes the row from namespace_deletions if the namespace was deleted or recovered by others meanwhile. If its tenant was
 // deleted, the row stays: the tenant may be recovered.
-static enum outcome drop(struct registry *registry, uint64_t id)
+static enum outcome forget_deletion(struct registry *registry, uint64_t id)
 {
 	struct db_call call = sql_namespace_deletion_drop_call(registry->pool,
 		&(struct sql_namespace_deletion_drop){ .resource_id = id });
@@ -278,15 +280,15 @@ enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 		return OUTCOME_NO_CONTENT;
 	const struct sql_namespace_deletion_claim_row *row = sql_namespace_deletion_claim_row(&rows, 0);
 	if (!uuid_from_bytes(row->deletion, &registry->request_id) || !uuid_from_bytes(row->uid, &ident.uid))
-		return drop(registry, id);
+		return forget_deletion(registry, id);
 	enum outcome outcome = resource_lock_ident(registry, &ident, &owner, &space);
 	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.deletion_requested_us == 0)))
-		return drop(registry, id);
+		return forget_deletion(registry, id);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	space.purge_us = row->purge_at;
 	outcome = find_piece(registry, &space, row, &piece);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return piece.n > 0 ? take(registry, &space, &piece) : finish(registry, &space);
+	return piece.n > 0 ? take_piece(registry, &space, &piece) : finish(registry, &space);
 }

@@ -370,25 +370,33 @@ static struct doc *merge_member(struct merging *merging, const struct merge_rule
 	return clean(merging, value);
 }
 
-// Sets a member of result to what the patch makes of it. there: the target has the member.
-static void set_member(struct merging *merging, const struct merge_rule *rules, struct str name,
-	const struct doc *target, bool there, const struct doc *patch, bool directed, struct doc *result)
+// An object that is being merged.
+struct object_merge {
+	struct merging *merging;
+	const struct merge_rule *rules; // of its members
+	const struct doc *target, *patch;
+	bool directed; // the patch has directives
+	struct doc *result;
+};
+
+// Sets a member of the result to what the patch makes of the target's member.
+static void set_member(struct object_merge *object, struct str name)
 {
 	struct list_patch list = { .list = NULL };
-	const struct doc *value;
-	bool said = doc_get(patch, name, &value);
+	const struct doc *value, *former = NULL;
+	bool is_patched = doc_get(object->patch, name, &value), is_there = doc_get(object->target, name, &former);
 
-	if (said && value == NULL)
+	if (is_patched && value == NULL)
 		return;
-	if (directed) {
-		list.order = directive_for(merging, patch, ORDER, name);
-		list.deleted = directive_for(merging, patch, DELETION, name);
+	if (object->directed) {
+		list.order = directive_for(object->merging, object->patch, ORDER, name);
+		list.deleted = directive_for(object->merging, object->patch, DELETION, name);
 	}
 	list.list = is_list(value) ? value : NULL;
-	if (said || list.order != NULL || list.deleted != NULL)
-		doc_set(result, name, merge_member(merging, find_rule(rules, name), target, &list, value));
-	else if (there)
-		doc_set(result, name, json_own(target));
+	if (is_patched || list.order != NULL || list.deleted != NULL)
+		doc_set(object->result, name, merge_member(object->merging, find_rule(object->rules, name), former, &list, value));
+	else if (is_there)
+		doc_set(object->result, name, json_own(former));
 }
 
 // "$retainKeys": an object whose members are the names that stay; NULL: all stay.
@@ -428,23 +436,29 @@ static bool has_directives(const struct doc *patch)
 static struct doc *merge_object(struct merging *merging, const struct merge_rule *rules, const struct doc *target,
 	const struct doc *patch)
 {
-	struct doc *result = doc_new_object(merging->pool), *keys;
+	struct object_merge object = {
+		.merging = merging,
+		.rules = rules,
+		.target = target,
+		.patch = patch,
+		.directed = has_directives(patch),
+		.result = doc_new_object(merging->pool),
+	};
 	enum treatment treatment = treatment_of(merging, patch);
-	bool directed = has_directives(patch);
 	const struct doc *other;
 
 	if (treatment != MERGE)
-		return treatment == REPLACE ? clean(merging, patch) : result;
-	keys = retained(merging, patch);
+		return treatment == REPLACE ? clean(merging, patch) : object.result;
+	const struct doc *keys = retained(merging, patch);
 	for (struct doc_iter it = doc_iter(target); doc_next(&it) && !merging->failed;) {
 		if (keys == NULL || doc_get(keys, it.name, &other))
-			set_member(merging, rules, it.name, it.value, true, patch, directed, result);
+			set_member(&object, it.name);
 	}
 	for (struct doc_iter it = doc_iter(patch); doc_next(&it) && !merging->failed;) {
 		if (!is_directive(it.name) && !doc_get(target, it.name, &other))
-			set_member(merging, rules, it.name, NULL, false, patch, directed, result);
+			set_member(&object, it.name);
 	}
-	return result;
+	return object.result;
 }
 
 bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, const struct doc *target,
