@@ -33,7 +33,7 @@ enum outcome aggregate_list(struct registry *registry, const struct uuid *uid, s
 }
 
 // Sorts the list and removes repetitions; returns its new length.
-static size_t settle(struct uuid *list, size_t n)
+static size_t sort_unique(struct uuid *list, size_t n)
 {
 	size_t kept = 0;
 
@@ -83,7 +83,7 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 		return outcome;
 	if (n > 0)
 		memcpy(wanted, list, n * sizeof(*list));
-	n = settle(wanted, n);
+	n = sort_unique(wanted, n);
 	bool same = is_same(wanted, n, &rows);
 	if (same && !raises)
 		return OUTCOME_OK;

@@ -37,7 +37,7 @@ static struct allocated allocated_of(const struct sql_consumer *c, struct str cl
 	return allocated;
 }
 
-// What the rows of a list are given to.
+// The function that receives the rows of a list, one by one.
 struct giving {
 	const struct allocated_taker *taker;
 	const struct uuid *provider; // of allocations_of_provider()

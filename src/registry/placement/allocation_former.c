@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a write of allocations replaces, as texts to be kept for undo: one for each provider, so that each goes with its provider.
+// Keeps for undo what a write of allocations replaces: one text for each provider, which is stored with that provider's change.
 #include "base/base.h"
 
 #include "db/list.h"
@@ -7,10 +7,11 @@
 #include "registry/placement/allocation_internal.h"
 #include "repr/json/doc.h"
 
-// That a consumer has allocations at a provider before the write, or (class.p NULL) after it.
+// A consumer and a provider that the write concerns. It stands once for each class of which the consumer has an allocation there
+// before the write (class and used), and once more, with class.p NULL, for each allocation that it will have there.
 struct part {
-	uint64_t resource_id;
-	size_t set; // whose consumer it is
+	uint64_t resource_id; // the provider
+	size_t set;           // the index of the consumer's set
 	struct str class;
 	uint64_t used;
 };
@@ -50,7 +51,7 @@ static void add_member(struct buf *text, const char *name, struct str value)
 	json_add_string(text, value);
 }
 
-// What the consumer of a set is before the write, and its generation after it.
+// Appends what is known of the set's consumer before the write, and its generation after it.
 static void add_consumer(struct buf *text, const struct allocation_write *write, size_t set)
 {
 	const struct known *known = &write->known[set];
@@ -70,7 +71,8 @@ static void add_consumer(struct buf *text, const struct allocation_write *write,
 	add_member(text, "consumer_type", known->type.p != NULL ? known->type : STR(CONSUMER_TYPE_UNKNOWN));
 }
 
-// What it has of the provider. Returns how many of the parts that is.
+// Appends what the consumer of the first part has of its provider before the write. Returns how many parts are of these two.
+// known: the consumer exists before the write.
 static size_t add_resources(struct buf *text, const struct part *parts, size_t n, bool known)
 {
 	size_t end = 0, added = 0;

@@ -275,7 +275,7 @@ enum outcome allocation_write_again(struct registry *registry)
 	return OUTCOME_UNAVAILABLE;
 }
 
-// The rows that have to be locked, by their ids. No tenant is in it twice.
+// The ids of the rows that have to be locked. Each tenant occurs once.
 struct locks {
 	uint64_t *providers, *tenants;
 	struct str *names; // names[i] is that of tenants[i]
@@ -315,8 +315,9 @@ static struct locks collect_locks(struct pool *pool, const struct concern *conce
 	return locks;
 }
 
-// Locks and reads everything in one round trip.
-static enum outcome hold(struct allocation_write *write, const struct concern *concern)
+// Locks the rows of the tenants, providers and consumers, in this order, and reads what the write depends on, all in one round
+// trip.
+static enum outcome lock_and_read(struct allocation_write *write, const struct concern *concern)
 {
 	struct registry *registry = write->registry;
 	struct pool *pool = registry->pool;
@@ -353,5 +354,5 @@ enum outcome allocation_write_prepare(struct allocation_write *write)
 	assert(db_txn_writes(write->registry->db) && (write->n == 0 || write->sets != NULL));
 	if (outcome == OUTCOME_OK)
 		outcome = find_concern(write, &concern);
-	return outcome == OUTCOME_OK ? hold(write, &concern) : outcome;
+	return outcome == OUTCOME_OK ? lock_and_read(write, &concern) : outcome;
 }

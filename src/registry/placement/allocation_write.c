@@ -70,7 +70,8 @@ enum outcome allocation_write_refuse(const struct allocation_write *write, const
 	return OUTCOME_OK;
 }
 
-// Was this allocation refused already, since it has no provider, class or inventory? Then refusals are collected.
+// Has an earlier check refused this allocation, because it has no provider, class or inventory? Only where refusals are collected
+// does the write go on after one.
 static bool is_refused(const struct allocation_write *write, const struct allocation *allocation, uint64_t class_id)
 {
 	const struct locked_provider *provider = allocation_write_provider(write, &allocation->provider);
@@ -102,8 +103,8 @@ static enum outcome check_class(const struct allocation_write *write, const stru
 		STR_ARG(str_part(allocation->class, 0, 256)));
 }
 
-// Checks one allocation against its inventory, and adds its amount there.
-static enum outcome place(const struct allocation_write *write, const struct allocation_set *set,
+// Checks one allocation against the units of its inventory, and adds its amount to what will be used of it.
+static enum outcome place_allocation(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
 	struct locked_provider *locked_provider = allocation_write_provider(write, &allocation->provider);
@@ -161,7 +162,7 @@ enum outcome allocation_write_count(const struct allocation_write *write, struct
 	enum outcome outcome = for_each(write, check_class, context);
 
 	if (outcome == OUTCOME_OK)
-		outcome = for_each(write, place, context);
+		outcome = for_each(write, place_allocation, context);
 	return outcome == OUTCOME_OK ? for_each(write, check_capacity, context) : outcome;
 }
 

@@ -368,7 +368,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 // Sorts the numbers and drops repeated ones; returns how many are left.
-static size_t sort_out(uint64_t *numbers, size_t n)
+static size_t sort_unique(uint64_t *numbers, size_t n)
 {
 	size_t kept = 0;
 
@@ -402,7 +402,7 @@ static enum outcome lock_providers(struct allocating *all)
 		tenants[i] = row->tenant_id;
 		names[i] = row->tenant;
 	}
-	size_t n_ids = sort_out(ids, rows.n), n_tenants = sort_out(tenants, rows.n);
+	size_t n_ids = sort_unique(ids, rows.n), n_tenants = sort_unique(tenants, rows.n);
 	all->provider_ids = ids_as_json(pool, ids, n_ids);
 	struct db_call calls[] = {
 		sql_allocation_lock_tenants_call(pool, lock_wait(registry), &(struct sql_allocation_lock_tenants){

@@ -19,7 +19,7 @@ static struct str context_of(const struct allocation_write *write)
 
 // ---- rows by provider
 
-// Where in an answer a row of a provider stands.
+// A row of a provider among the rows of a statement.
 struct spot {
 	uint64_t provider_id;
 	size_t row;
@@ -34,14 +34,14 @@ static int compare_spots(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-// Sorts them by provider; of one provider, the rows keep their order.
+// Sorts the spots by provider; the rows of one provider keep their order.
 static void sort_spots(struct spot *spots, size_t n)
 {
 	if (n > 0)
 		qsort(spots, n, sizeof(*spots), compare_spots);
 }
 
-// Where those of the provider begin among the n sorted ones. Without any, it is where they would.
+// The index of the provider's first spot among n sorted spots; if it has none, the index where that would be.
 static size_t first_spot(const struct spot *spots, size_t n, uint64_t provider_id)
 {
 	size_t low = 0, high = n;
@@ -253,7 +253,8 @@ static enum outcome fail_in_use(const struct allocation_write *write, const stru
 		STR_ARG(uuid_str(registry->pool, provider->resource.uid)));
 }
 
-// The deltas are sorted by provider, of which all are named at once.
+// Refuses to remove inventories that are in use. The deltas are sorted by provider; one error names all such inventories of a
+// provider.
 static enum outcome check_ends(const struct allocation_write *write, const struct provider *providers)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -270,8 +271,8 @@ static enum outcome check_ends(const struct allocation_write *write, const struc
 	return outcome;
 }
 
-// A reshape may leave less capacity than is allocated, as that of the placement service may. An undo takes nothing away from those who
-// have it by now.
+// For an undo: refuses to lower a capacity below what is allocated of it by now. (A reshape itself may do so, as in the placement
+// service.)
 static enum outcome check_claims(const struct allocation_write *write, const uint64_t *class_ids)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -332,7 +333,7 @@ static struct db_call drop_call(const struct allocation_write *write)
 		db_list_end(&list) });
 }
 
-// What the reshape replaces, for each of the providers, if that is to be kept.
+// Reads the inventories that the reshape replaces, if they are to be kept: former[i] is the text for providers[i].
 static enum outcome read_former(const struct allocation_write *write, const struct provider *providers, struct str *former)
 {
 	struct registry *registry = write->registry;

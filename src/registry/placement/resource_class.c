@@ -91,7 +91,8 @@ static enum outcome fail_no_class(struct registry *registry, struct str name)
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_ARG(str_part(name, 0, 256)));
 }
 
-static enum outcome find(struct registry *registry, enum sql_class_lock lock, struct str name, struct resource_class *class)
+// Reads the class, and locks its row as lock says. OUTCOME_OK, _NOT_FOUND.
+static enum outcome find_class(struct registry *registry, enum sql_class_lock lock, struct str name, struct resource_class *class)
 {
 	const struct sql_class_get in = { .name = name };
 	struct db_rows rows;
@@ -107,7 +108,7 @@ static enum outcome find(struct registry *registry, enum sql_class_lock lock, st
 
 enum outcome resource_class_get(struct registry *registry, struct str name, struct resource_class *class)
 {
-	return find(registry, SQL_CLASS_LOCK_NONE, name, class);
+	return find_class(registry, SQL_CLASS_LOCK_NONE, name, class);
 }
 
 static void give_class(void *arg, const struct db_rows *rows, struct pool *pool)
@@ -159,7 +160,7 @@ static enum outcome make(struct registry *registry, struct str name, struct reso
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].result == DB_DUPLICATE) {
-		enum outcome outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
+		enum outcome outcome = find_class(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
 		bool own = calls[1].rows.affected > 0 || (outcome == OUTCOME_OK && is_own_work(registry, class));
 		return outcome == OUTCOME_OK && own ? OUTCOME_CREATED : outcome;
 	}
@@ -176,7 +177,7 @@ enum outcome resource_class_put(struct registry *registry, struct str name, stru
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = find(registry, SQL_CLASS_LOCK_NONE, name, class);
+	outcome = find_class(registry, SQL_CLASS_LOCK_NONE, name, class);
 	return outcome == OUTCOME_NOT_FOUND ? make(registry, name, class) : outcome;
 }
 
@@ -196,7 +197,7 @@ enum outcome resource_class_create(struct registry *registry, struct str name, s
 static enum outcome fail_taken(struct registry *registry, struct str to)
 {
 	struct resource_class class;
-	enum outcome outcome = find(registry, SQL_CLASS_LOCK_NONE, to, &class);
+	enum outcome outcome = find_class(registry, SQL_CLASS_LOCK_NONE, to, &class);
 
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
@@ -212,10 +213,10 @@ enum outcome resource_class_rename(struct registry *registry, struct str name, s
 	assert(db_txn_writes(registry->db));
 	enum outcome outcome = check_custom(registry, to);
 
-	if (outcome == OUTCOME_OK && find(registry, SQL_CLASS_LOCK_NONE, to, class) == OUTCOME_OK && is_own_work(registry, class))
+	if (outcome == OUTCOME_OK && find_class(registry, SQL_CLASS_LOCK_NONE, to, class) == OUTCOME_OK && is_own_work(registry, class))
 		return OUTCOME_OK;
 	if (outcome == OUTCOME_OK)
-		outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
+		outcome = find_class(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (is_standard(class))
@@ -236,7 +237,7 @@ enum outcome resource_class_delete(struct registry *registry, struct str name)
 {
 	assert(db_txn_writes(registry->db));
 	struct resource_class class;
-	enum outcome outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
+	enum outcome outcome = find_class(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
