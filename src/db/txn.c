@@ -152,7 +152,7 @@ static enum db_result send_commit(struct db *db)
 }
 
 // Reads the log once, on a new connection.
-static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
+static enum db_result find_own_change(struct db *db, const struct uuid *request_id, bool *happened)
 {
 	struct pool *pool = pool_new_or_end();
 
@@ -183,7 +183,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	db->failure = DB_OK;
 	if (request_id != NULL && db->log != NULL) {
 		for (unsigned i = 0; i <= db->settings->retries; i++) {
-			result = look(db, request_id, &happened);
+			result = find_own_change(db, request_id, &happened);
 			if (result == DB_OK || result == DB_ERROR || db->away)
 				break;
 		}

@@ -9,7 +9,8 @@
 #include "registry/upkeep/cluster.h"
 #include "registry/upkeep/promotion.h"
 
-static struct cluster *look(const struct manage *manage)
+// Connects to the servers, each of which is asked for its state. The caller closes the cluster.
+static struct cluster *open_and_look(const struct manage *manage)
 {
 	struct cluster *cluster = cluster_open(db_settings(manage->config), DB_OPERATOR);
 
@@ -106,7 +107,7 @@ static size_t print_nodes(const struct manage *manage, const struct cluster *clu
 
 int command_cluster_status(struct manage *manage)
 {
-	struct cluster *cluster = look(manage);
+	struct cluster *cluster = open_and_look(manage);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = EXIT_FAILED;
 
@@ -137,7 +138,8 @@ static int refuse_single_server(const struct cluster *cluster)
 	return manage_fail(EX_UNAVAILABLE, "[database] host names one server, which takes all changes: there is nothing to switch or to stop");
 }
 
-static int tell(enum cluster_outcome outcome, struct str why)
+// Prints why it was not done, if so.
+static int exit_code_of(enum cluster_outcome outcome, struct str why)
 {
 	if (outcome == CLUSTER_DONE)
 		return EX_OK;
@@ -162,7 +164,7 @@ static int switch_to(struct cluster *cluster, size_t target)
 	}
 	if (outcome == CLUSTER_DONE)
 		printf("%.*s is the writer\n", STR_ARG(name));
-	return tell(outcome, why);
+	return exit_code_of(outcome, why);
 }
 
 // Without Galera: a promotion, which an operator alone decides.
@@ -183,14 +185,14 @@ static int promote(struct cluster *cluster, size_t target, bool force)
 	if (outcome == CLUSTER_DONE)
 		printf("%.*s is the writer\n", STR_ARG(name));
 	fprintf(outcome == CLUSTER_DONE ? stdout : stderr, "%.*s", STR_ARG(notes));
-	return tell(outcome, why);
+	return exit_code_of(outcome, why);
 }
 
 int command_cluster_switch(struct manage *manage)
 {
 	bool force = manage_option(manage, "--force") != NULL;
 	struct str name = str_c(manage->arguments[0]);
-	struct cluster *cluster = look(manage);
+	struct cluster *cluster = open_and_look(manage);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t target = cluster_find(cluster, name);
 	int code = refuse_single_server(cluster);
@@ -215,7 +217,7 @@ int command_cluster_switch(struct manage *manage)
 
 int command_cluster_fence(struct manage *manage)
 {
-	struct cluster *cluster = look(manage);
+	struct cluster *cluster = open_and_look(manage);
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	int code = refuse_single_server(cluster);
 	if (code == EX_OK && !cluster_has_galera(cluster) && (writer == NULL || writer->epoch == 0))
@@ -236,7 +238,7 @@ int command_cluster_fence(struct manage *manage)
 	}
 	if (outcome == CLUSTER_DONE)
 		printf("nothing is written any more\n");
-	code = tell(outcome, why);
+	code = exit_code_of(outcome, why);
 	cluster_close(&cluster);
 	return code;
 }

@@ -8,7 +8,9 @@
 #include "manage/placement/source.h"
 #include "registry/registry.h"
 
-static int run(struct manage *manage, const char *option, bool list, int (*transfer)(struct transfer *transfer))
+// Connects to Placement's database by the file that the option names, and transfers. Returns the exit code. list: see struct
+// transfer.
+static int run_transfer(struct manage *manage, const char *option, bool list, int (*transfer)(struct transfer *transfer))
 {
 	const char *path = manage_option(manage, option);
 	struct registry_store *store = registry_store_new(manage->config, manage->db);
@@ -44,12 +46,12 @@ int command_import_placement(struct manage *manage)
 {
 	if (manage_option(manage, "--from") == NULL)
 		return manage_fail(EX_USAGE, "import placement needs --from FILE, with the connection to Placement's database");
-	return run(manage, "--from", false, import_run);
+	return run_transfer(manage, "--from", false, import_run);
 }
 
 int command_export_placement(struct manage *manage)
 {
 	if (manage_option(manage, "--to") == NULL)
 		return manage_fail(EX_USAGE, "export placement needs --to FILE, with the connection to Placement's database");
-	return run(manage, "--to", manage_option(manage, "--list") != NULL, export_run);
+	return run_transfer(manage, "--to", manage_option(manage, "--list") != NULL, export_run);
 }

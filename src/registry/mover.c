@@ -66,7 +66,8 @@ static void mover_open(struct mover *mover, const struct config *config, const s
 	registry_attach(mover->registry, mover->store);
 }
 
-static void tell(void *arg, uint64_t moved)
+// arg: the mover. moved: how many resources have moved so far.
+static void report_progress(void *arg, uint64_t moved)
 {
 	struct mover *mover = arg;
 
@@ -109,7 +110,7 @@ static enum outcome check_same(struct registry *registry, const struct sql_mover
 }
 
 // Carries out the move whose row is locked. Everything is checked again, since the move may have waited long.
-static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
+static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
 {
 	struct registry *registry = mover->registry;
 	struct move_action action = { 0 };
@@ -123,7 +124,7 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
 	}
-	tell(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
+	report_progress(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
 	if (move_undoes(move->if_match, &undo.request))
 		return undo_carry_out(registry, &undo, count, &mover->again);
 	if (outcome == OUTCOME_OK)
@@ -191,7 +192,7 @@ static enum db_verdict run_claimed(void *arg)
 
 	mover->worked = mover->again = false;
 	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
-	mover->registry->progress.tell = tell;
+	mover->registry->progress.tell = report_progress;
 	mover->registry->progress.arg = mover;
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
@@ -200,7 +201,7 @@ static enum db_verdict run_claimed(void *arg)
 		count = mover->refused_count;
 		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%.*s", (int)mover->refused_n, mover->refused);
 	} else {
-		outcome = carry_out(mover, move, &count);
+		outcome = carry_out_move(mover, move, &count);
 	}
 	if (mover->again) {
 		struct str detail = str_utf8_head(mover->registry->problem->detail, sizeof(mover->refused));
@@ -218,7 +219,7 @@ static enum db_verdict run_claimed(void *arg)
 
 // Reads the waiting moves, oldest first. False: the database does not answer. It also asks for the revisions of what processes cache, on
 // behalf of all processes of the host, some of which serve only what needs none: so all of them learn of an upgrade of the schema.
-static bool look(struct mover *mover, struct db_rows *rows)
+static bool read_waiting(struct mover *mover, struct db_rows *rows)
 {
 	struct uuid none = { 0 };
 
@@ -250,7 +251,7 @@ static enum step move_one(struct mover *mover)
 {
 	struct db_rows rows;
 
-	if (!look(mover, &rows))
+	if (!read_waiting(mover, &rows))
 		return STEP_AWAY;
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_mover_waiting_row *row = sql_mover_waiting_row(&rows, i);

@@ -63,7 +63,8 @@ static bool is_expired(const struct keystone_token *token)
 	return clock_now_us() >= token->expires_us;
 }
 
-static enum keystone_known look(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
+// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired.
+static enum keystone_known find_cached(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
 	struct pool *pool, struct keystone_token *token)
 {
 	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
@@ -133,7 +134,7 @@ static enum keystone_known try_again(struct keystone *keystone, const struct key
 	ask_apart(keystone, key, text, allow_expired, pool);
 	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
 		nap();
-	return look(keystone, key, allow_expired, pool, token);
+	return find_cached(keystone, key, allow_expired, pool, token);
 }
 
 // Asks, or waits for the process that does.
@@ -147,12 +148,12 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		nap();
-		known = look(keystone, key, allow_expired, pool, token);
+		known = find_cached(keystone, key, allow_expired, pool, token);
 		if (known != KEYSTONE_UNKNOWN)
 			return known;
 	}
 	// Another process may have had the turn since this one looked.
-	known = look(keystone, key, allow_expired, pool, token);
+	known = find_cached(keystone, key, allow_expired, pool, token);
 	if (known == KEYSTONE_UNKNOWN) {
 		switch (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US)) {
 		case KEYSTONE_TRIAL:
@@ -178,7 +179,7 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 			keystone_breaker_is_silent(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		nap();
-		enum keystone_known known = look(keystone, key, allow_expired, pool, token);
+		enum keystone_known known = find_cached(keystone, key, allow_expired, pool, token);
 		if (known != KEYSTONE_UNKNOWN)
 			return known;
 	}
@@ -207,7 +208,7 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 	bool allow_expired, struct keystone_token *token)
 {
 	const struct keystone_key key = keystone_key(keystone->cache, keystone->purpose + allow_expired, text);
-	enum keystone_known known = look(keystone, &key, allow_expired, identity->pool, token);
+	enum keystone_known known = find_cached(keystone, &key, allow_expired, identity->pool, token);
 
 	if (known != KEYSTONE_UNKNOWN)
 		return known;

@@ -345,7 +345,7 @@ static bool count_ours(struct export *export)
 	return true;
 }
 
-static enum db_verdict run(void *arg)
+static enum db_verdict run_export(void *arg)
 {
 	struct export *export = arg;
 	struct transfer *transfer = export->transfer;
@@ -356,7 +356,7 @@ static enum db_verdict run(void *arg)
 	return DB_ROLLBACK; // of a transaction that only reads
 }
 
-static void tell(const struct export *export)
+static void print_result(const struct export *export)
 {
 	const struct transfer *transfer = export->transfer;
 
@@ -378,7 +378,7 @@ int export_run(struct transfer *transfer)
 {
 	struct export export = { .transfer = transfer };
 	struct registry *registry = transfer->registry;
-	enum db_result result = db_txn_run(registry->db, DB_SNAPSHOT, NULL, run, &export);
+	enum db_result result = db_txn_run(registry->db, DB_SNAPSHOT, NULL, run_export, &export);
 
 	if (result != DB_OK)
 		(void)transfer_done(transfer, registry_db_failed(result));
@@ -390,6 +390,6 @@ int export_run(struct transfer *transfer)
 	if (transfer->code == EX_OK && !transfer->dry_run)
 		(void)transfer_remember(transfer, &export.digest);
 	if (transfer->code == EX_OK)
-		tell(&export);
+		print_result(&export);
 	return transfer->code;
 }

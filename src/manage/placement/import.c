@@ -477,7 +477,7 @@ static bool verify(struct import *import)
 
 // ---- all of it
 
-static enum db_verdict run(void *arg)
+static enum db_verdict run_import(void *arg)
 {
 	struct import *import = arg;
 	struct transfer *transfer = import->transfer;
@@ -489,7 +489,7 @@ static enum db_verdict run(void *arg)
 	return DB_ROLLBACK; // of a transaction that only reads
 }
 
-static void tell(const struct import *import)
+static void print_result(const struct import *import)
 {
 	bool dry = import->transfer->dry_run;
 
@@ -510,13 +510,13 @@ static void tell(const struct import *import)
 int import_run(struct transfer *transfer)
 {
 	struct import import = { .transfer = transfer };
-	enum db_result result = db_txn_run(transfer->foreign, DB_SNAPSHOT, NULL, run, &import);
+	enum db_result result = db_txn_run(transfer->foreign, DB_SNAPSHOT, NULL, run_import, &import);
 
 	if (result != DB_OK)
 		(void)transfer_lost(transfer, result);
 	if (transfer->code == EX_OK && !transfer->dry_run)
 		(void)transfer_remember(transfer, &import.digest);
 	if (transfer->code == EX_OK)
-		tell(&import);
+		print_result(&import);
 	return transfer->code;
 }

@@ -86,7 +86,9 @@ struct change {
 	struct str node, error; // its node or last_error; p NULL: none
 };
 
-static enum outcome change(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,
+// Changes a node or an allocation as the service, without preconditions. OUTCOME_OK, _NOT_FOUND, or what apply() or a failed
+// statement returns.
+static enum outcome change_by_service(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content), struct change *arg,
 	struct resource *resource)
 {
@@ -96,7 +98,8 @@ static enum outcome change(struct registry *registry, const struct type_rules *r
 	return ident.type == NULL ? OUTCOME_INTERNAL : resource_change(registry, &ident, &edit, no_guard, resource);
 }
 
-static struct doc *begin(struct pool *pool, const struct resource *current, struct content *content)
+// Begins the new content of a resource as a copy of the current one. Returns its body, which the caller changes.
+static struct doc *begin_content(struct pool *pool, const struct resource *current, struct content *content)
 {
 	struct doc *body = resource_body_doc(pool, current);
 
@@ -104,7 +107,8 @@ static struct doc *begin(struct pool *pool, const struct resource *current, stru
 	return body;
 }
 
-static void assign(struct pool *pool, struct doc *body, struct str allocation)
+// p NULL: the node is free.
+static void set_allocation(struct pool *pool, struct doc *body, struct str allocation)
 {
 	doc_set(body, STR("allocation_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
 	doc_set(body, STR("instance_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
@@ -145,13 +149,13 @@ static enum outcome take_node(void *arg, const struct resource *current, struct 
 {
 	struct change *taking = arg;
 	struct pool *pool = taking->registry->pool;
-	struct doc *body = begin(pool, current, content);
+	struct doc *body = begin_content(pool, current, content);
 
 	taking->skipped = !baremetal_is_free(body) ||
 		!str_eq(baremetal_text(body, "resource_class"), doc_string(wanted(taking->request, "resource_class"))) ||
 		!has_traits(pool, current, taking->request);
 	if (!taking->skipped)
-		assign(pool, body, uuid_str(pool, taking->allocation));
+		set_allocation(pool, body, uuid_str(pool, taking->allocation));
 	return OUTCOME_OK;
 }
 
@@ -261,7 +265,7 @@ static enum outcome try_nodes(struct picking *picking, enum sql_allocation_way w
 				return OUTCOME_INTERNAL;
 			in.from = row->value;
 			picking->tried++;
-			outcome = change(registry, &node_rules, &uid, take_node, &picking->taking, picking->picked);
+			outcome = change_by_service(registry, &node_rules, &uid, take_node, &picking->taking, picking->picked);
 			picking->done = outcome == OUTCOME_OK && !picking->taking.skipped;
 			if (picking->done)
 				return OUTCOME_OK;
@@ -368,7 +372,7 @@ static enum outcome record_node(void *arg, const struct resource *current, struc
 	struct change *recording = arg;
 	const struct allocation_request *request = recording->request;
 	struct pool *pool = recording->registry->pool;
-	struct doc *body = begin(pool, current, content);
+	struct doc *body = begin_content(pool, current, content);
 	struct str own = uuid_str(pool, current->uid), uuid = uuid_str(pool, recording->allocation);
 	struct str instance = baremetal_text(body, "instance_uuid"), class = baremetal_text(body, "resource_class");
 	const struct doc *candidates = wanted(request, "candidate_nodes");
@@ -394,7 +398,7 @@ static enum outcome record_node(void *arg, const struct resource *current, struc
 	if ((instance.p != NULL && !str_eq(instance, uuid)) || baremetal_text(body, "allocation_uuid").p != NULL)
 		return registry_fail(recording->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(own),
 			STR_ARG(instance));
-	assign(pool, body, uuid);
+	set_allocation(pool, body, uuid);
 	return provision_check_reserved(recording->registry, &current->uid, body);
 }
 
@@ -419,7 +423,7 @@ static enum outcome end_making(void *arg, const struct resource *current, struct
 {
 	const struct change *making = arg;
 	struct pool *pool = making->registry->pool;
-	struct doc *body = begin(pool, current, content);
+	struct doc *body = begin_content(pool, current, content);
 
 	doc_set_str(pool, body, "state", str_c(making->state));
 	doc_set(body, STR("node_uuid"), making->node.p != NULL ? doc_new_string(pool, making->node) : NULL);
@@ -444,7 +448,7 @@ static enum outcome create_for_node(struct registry *registry, const struct allo
 	struct resource *allocation)
 {
 	struct resource node;
-	enum outcome outcome = change(registry, &node_rules, request->node, record_node, making, &node);
+	enum outcome outcome = change_by_service(registry, &node_rules, request->node, record_node, making, &node);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -485,7 +489,7 @@ enum outcome allocation_create(struct registry *registry, const struct allocatio
 		making.node = uuid_str(registry->pool, node.uid);
 	else
 		making.error = str_printf(registry->pool, "Failed to process allocation %.*s: %.*s.", STR_ARG(id), STR_ARG(error));
-	outcome = change(registry, &allocation_rules, &request->uid, end_making, &making, ended);
+	outcome = change_by_service(registry, &allocation_rules, &request->uid, end_making, &making, ended);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
 
@@ -497,7 +501,7 @@ static enum outcome free_node(void *arg, const struct resource *current, struct 
 	const struct change *freeing = arg;
 	struct registry *registry = freeing->registry;
 	struct str uuid = uuid_str(registry->pool, freeing->allocation);
-	struct doc *body = begin(registry->pool, current, content);
+	struct doc *body = begin_content(registry->pool, current, content);
 
 	if (!str_eq(baremetal_text(body, "allocation_uuid"), uuid))
 		return OUTCOME_OK;
@@ -508,7 +512,7 @@ static enum outcome free_node(void *arg, const struct resource *current, struct 
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"Cannot remove allocation %.*s for node %.*s, because the node is active (and maintenance mode is off)",
 			STR_ARG(uuid), STR_ARG(uuid_str(registry->pool, current->uid)));
-	assign(registry->pool, body, STR_NONE);
+	set_allocation(registry->pool, body, STR_NONE);
 	return OUTCOME_OK;
 }
 
@@ -520,7 +524,7 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 
 	if (!uuid_parse(baremetal_text(body, "node_uuid"), &uid))
 		return OUTCOME_OK;
-	enum outcome outcome = change(registry, &node_rules, &uid, free_node, &freeing, &node);
+	enum outcome outcome = change_by_service(registry, &node_rules, &uid, free_node, &freeing, &node);
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
 

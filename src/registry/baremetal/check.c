@@ -206,7 +206,8 @@ static convert_fn *const takers[] = {
 
 // ---- all of them
 
-static enum outcome take(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
+// Makes the stored value of a member: what was given, converted, or the default. given NULL: the body does not have the member.
+static enum outcome convert_member(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	if (given != NULL)
@@ -256,7 +257,7 @@ static enum outcome normalise_values(struct draft *draft, const struct baremetal
 		struct doc *value = NULL;
 		while (!str_eq_c(it.name, member->name))
 			member++;
-		enum outcome outcome = take(draft, member, it.value, &value);
+		enum outcome outcome = convert_member(draft, member, it.value, &value);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		if (value != it.value)
@@ -269,6 +270,7 @@ enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_mem
 {
 	struct pool *pool = draft->registry->pool;
 
+	assert(members != NULL);
 	if (doc_kind(draft->body) != DOC_OBJECT)
 		return baremetal_fail_schema(draft, "the document has to be an object");
 	if (is_complete(draft, members))
@@ -284,7 +286,7 @@ enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_mem
 		struct doc *value = NULL;
 		if (!doc_get(draft->body, name, &given) && member->served && draft->before != NULL)
 			doc_get(draft->before, name, &given);
-		enum outcome outcome = take(draft, member, given, &value);
+		enum outcome outcome = convert_member(draft, member, given, &value);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		doc_set(body, name, value != NULL && value == given ? doc_copy(pool, given) : value);

@@ -148,6 +148,7 @@ enum outcome provision_check_reservation(struct registry *registry, const struct
 {
 	struct uuid uid;
 
+	assert(db_txn_writes(registry->db));
 	if (call->rows.n == 0)
 		return OUTCOME_OK;
 	const struct sql_node_reservation_row *row = sql_node_reservation_row(&call->rows, 0);

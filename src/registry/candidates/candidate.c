@@ -180,6 +180,7 @@ static enum db_result read_stream(struct candidates *found, const struct stream 
 // Adds roots that were not tried yet, until there are want of them. It adds fewer only if the stream has ended.
 static enum outcome next_roots(struct candidates *found, struct stream *stream, struct str *roots, size_t want, size_t *n)
 {
+	assert(want > 0 && *n <= want);
 	while (*n < want && stream->value < stream->n_values) {
 		struct db_rows rows;
 		size_t limit = want - *n < PORTION_MIN ? PORTION_MIN : want - *n, i = 0;
@@ -206,11 +207,13 @@ static enum outcome next_roots(struct candidates *found, struct stream *stream, 
 
 size_t candidate_group_index(const struct candidates *candidates, const struct candidate_part *part)
 {
+	assert(part->group >= candidates->request.groups && part->group < candidates->request.groups + candidates->request.n_groups);
 	return (size_t)(part->group - candidates->request.groups);
 }
 
 size_t candidate_demand_index(const struct candidate_part *part)
 {
+	assert(part->n_demands > 0 && part->demands >= part->group->demands);
 	return (size_t)(part->demands - part->group->demands);
 }
 
@@ -267,6 +270,7 @@ static bool emit_next(struct candidates *found, struct grove *grove)
 {
 	struct candidate candidate;
 
+	assert(grove->search != NULL);
 	do {
 		if (!candidate_search_next(grove->search, &candidate)) {
 			grove->search = NULL;

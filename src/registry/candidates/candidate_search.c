@@ -536,6 +536,7 @@ static bool choose(struct candidate_search *search, size_t depth)
 
 bool candidate_search_next(struct candidate_search *search, struct candidate *candidate)
 {
+	assert(search->n_parts > 0);
 	size_t depth = search->begun ? search->n_parts - 1 : 0;
 
 	search->begun = true;

@@ -20,6 +20,7 @@ enum outcome portion_read(struct candidates *found, struct pool *pool, const str
 	uint64_t type_id = provider_type(registry)->id;
 	struct db_list list = db_list_new(pool, 48 * n);
 
+	assert(n > 0);
 	for (size_t i = 0; i < n; i++) {
 		struct buf *item = db_list_item(&list);
 		buf_addc(item, '"');

@@ -392,6 +392,7 @@ enum outcome move_find_blockers(struct registry *registry, struct move_plan *pla
 {
 	enum outcome outcome = OUTCOME_OK;
 
+	assert(plan->action->n_blockers == 0);
 	if (plan->action->count > 0 && plan->found.dest_has_any)
 		outcome = find_taken(registry, plan);
 	if (outcome == OUTCOME_OK && plan->found.emptied)

@@ -48,6 +48,7 @@ enum outcome resource_change_owner(struct registry *registry, const struct ident
 	const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
+	assert(db_txn_writes(registry->db) && gift->dest.p != NULL);
 	const struct str dest = gift->dest;
 	enum outcome outcome = resource_find(registry, ident, resource);
 

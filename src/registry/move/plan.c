@@ -46,6 +46,7 @@ enum outcome move_lock_tenants(struct registry *registry, struct str source, str
 	struct db_call call = sql_move_lock_tenants_call(registry->pool, lock_wait(registry), &lock);
 	const struct str tenants[] = { source, dest };
 
+	assert(db_txn_writes(registry->db));
 	return registry_take_locks(registry, tenants, COUNT_OF(tenants), &call, 1);
 }
 
@@ -198,6 +199,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	bool locked = locks(look);
 	struct move_action *action = plan->action;
 
+	assert(plan->action != NULL && (!locked || db_txn_writes(registry->db)));
 	action->resource.tenant = order->source; // the address that was asked for, also if the resource is not found
 	// SUM over no rows yields "0".
 	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };

@@ -165,6 +165,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 {
 	enum outcome outcome;
 
+	assert(db_txn_writes(registry->db) && plan->action->n_blockers == 0);
 	if (plan->action->count == 0)
 		return OUTCOME_SEE_OTHER;
 	enum db_result large = plan->action->count > CHUNK ? db_txn_large(registry->db) : DB_OK;
@@ -184,6 +185,7 @@ enum outcome move_fail_blocked(struct registry *registry, const struct move_acti
 {
 	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, action->n_blockers);
 
+	assert(action->n_blockers > 0);
 	registry_fail(registry, OUTCOME_BLOCKED, "nothing was moved: %s%zu %s in the way",
 		action->more_blockers ? "more than " : "", action->n_blockers,
 		action->n_blockers == 1 ? "thing stands" : "things stand");
@@ -210,6 +212,7 @@ enum outcome move_fail_stale_action(struct registry *registry, const struct move
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	bool conditional, bool done)
 {
+	assert(db_txn_writes(registry->db));
 	const struct move_action *action = plan->action;
 	const struct sql_move_insert in = {
 		.uid = uuid_bytes(&registry->request_id),
@@ -241,6 +244,7 @@ enum outcome move_find_queued(struct registry *registry)
 		sql_move_recorded_call(registry->pool, SQL_MOVE_READ_LOCKING, &in),
 	};
 
+	assert(db_txn_writes(registry->db));
 	if (db_txn_tries(registry->db) < 2)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < COUNT_OF(calls); i++) {
@@ -261,6 +265,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	struct move_plan plan = { .action = &result->action };
 	bool conditional = guard.matches != NULL;
 
+	assert(db_txn_writes(registry->db));
 	*result = (struct move_result){ .uid = registry->request_id };
 	enum outcome outcome = move_find_queued(registry);
 	if (outcome == OUTCOME_ACCEPTED) {

@@ -99,6 +99,7 @@ enum outcome move_merge_names(struct registry *registry, const struct move_plan 
 	enum outcome outcome = OUTCOME_OK;
 	bool ended = false;
 
+	assert(max > 0);
 	*taken = (struct move_taken){ POOL_ARRAY(registry->pool, struct move_name, max), 0 };
 	while (outcome == OUTCOME_OK && !ended) {
 		for (size_t i = 0; outcome == OUTCOME_OK && !ended && i < 2; i++) {

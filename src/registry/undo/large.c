@@ -85,6 +85,7 @@ enum outcome undo_find_large(struct undo *undo)
 
 enum outcome undo_note_changed(struct large *large, size_t *n)
 {
+	assert(large->did != NULL && large->did == large->undo->large);
 	struct undo *undo = large->undo;
 	struct pool *pool = undo->registry->pool;
 	const struct sql_undo_changed_since in = {
@@ -208,6 +209,7 @@ static enum outcome find_place(struct undo *undo)
 
 enum outcome undo_large(struct undo *undo, struct tag_guard guard)
 {
+	assert(undo->large != NULL && undo->rows.n == 0);
 	struct large large = { .undo = undo, .did = undo->large };
 	const struct large_kind *kind = kind_of(undo);
 	enum outcome outcome = undo->order->preview ? OUTCOME_OK : move_find_queued(undo->registry);
@@ -280,6 +282,7 @@ enum outcome undo_carry_out(struct registry *registry, const struct undo_task *t
 	struct undo undo = { .registry = registry, .order = &order, .plan = &plan };
 	struct large large = { .undo = &undo };
 
+	assert(db_txn_writes(registry->db));
 	*begun = false;
 	enum outcome outcome = lock_and_look(&large);
 	if (outcome != OUTCOME_OK)

@@ -76,6 +76,7 @@ enum outcome undo_placement(struct undo *undo)
 	};
 	bool kept = true;
 
+	assert(db_txn_writes(undo->registry->db) && undo_is_of_placement(undo));
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		struct replaced replaced = { .text = row->former_body };

@@ -625,6 +625,7 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 	struct undo undo = { .registry = registry, .order = order, .plan = plan };
 	bool several_tenants = false;
 
+	assert(db_txn_writes(registry->db));
 	*plan = (struct undo_plan){ .count = 0 };
 	enum outcome outcome = undo_find_large(&undo);
 	if (outcome == OUTCOME_OK && undo.large != NULL)

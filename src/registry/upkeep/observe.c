@@ -73,6 +73,7 @@ static enum outcome look_at_usage(struct registry *registry, struct observation 
 
 enum outcome observe(struct registry *registry, struct observation *seen)
 {
+	assert(!db_txn_writes(registry->db));
 	*seen = (struct observation){ 0 };
 	enum outcome outcome = count_moves(registry, seen);
 	if (outcome == OUTCOME_OK)
