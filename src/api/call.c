@@ -58,6 +58,7 @@ void call_write(struct call *call, const struct repr_document *document, const s
 {
 	struct buf out = buf_new(call->pool, 1024);
 
+	assert(document != NULL && body != NULL);
 	repr_write(document, call->produce, body, &out);
 	call->response.body = buf_str(&out);
 	call->response.content_type =

@@ -78,6 +78,7 @@ enum outcome placement_permit(struct call *call, enum outcome by_role)
 {
 	enum placement_rule rule;
 
+	assert(call->match.method != NULL);
 	if (by_role == OUTCOME_UNAUTHENTICATED || !find_rule(call, &rule))
 		return by_role;
 	if (call->placement_policy == NULL)

@@ -270,6 +270,7 @@ enum outcome kind_ident(struct call *call, const struct kind *kind, struct str t
 	struct str stem = takes_suffix ? without_suffix(text) : text;
 	bool has_names = kind->named && (kind != &node_kind || call->version >= SINCE_NODE_NAMES);
 
+	assert(kind->rules != NULL);
 	*ident = (struct ident){ .type = type_with_rules(call->registry, kind->rules), .tenant = baremetal_visible_tenant(call) };
 	if (ident->type == NULL)
 		return OUTCOME_INTERNAL;

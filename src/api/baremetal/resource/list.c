@@ -462,8 +462,10 @@ struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid mar
 	struct buf path = buf_new(call->pool, 256);
 	size_t i = 0;
 
-	while (!str_eq(uri->segments[i], STR("v1")))
+	while (!str_eq(uri->segments[i], STR("v1"))) {
 		i++;
+		assert(i < uri->n_segments); // the addresses of all lists have it
+	}
 	for (; i < uri->n_segments; i++) {
 		buf_addc(&path, '/');
 		uri_add_segment(&path, uri->segments[i]);
@@ -514,6 +516,7 @@ enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, 
 	size_t n = 0;
 	bool more = false;
 
+	assert(kind->rules != NULL && parent != kind);
 	listing.search.type = type_with_rules(call->registry, kind->rules);
 	listing.search.tenant = baremetal_visible_tenant(call);
 	if (listing.search.type == NULL)

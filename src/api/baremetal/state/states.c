@@ -71,6 +71,7 @@ enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *
 	struct ident ident;
 	enum outcome outcome = baremetal_begin_change(call, &node_kind, name, &conditions, &ident);
 
+	assert(change != NULL);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change(call->registry, &ident, &edit, conditions_guard(&conditions), &node);

@@ -55,6 +55,7 @@ struct str placement_request_id(struct call *call)
 
 enum outcome placement_fail(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
 {
+	assert(outcome != OUTCOME_OK && code != NULL);
 	va_list args;
 
 	va_start(args, format);

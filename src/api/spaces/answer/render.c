@@ -107,6 +107,7 @@ struct object_form object_form(struct call *call, const struct definition *defin
 {
 	struct buf head = buf_new(call->pool, 128);
 
+	assert(definition != NULL && version != NULL);
 	BUF_LIT(&head, "{\"kind\":");
 	json_add_string(&head, definition->kind);
 	BUF_LIT(&head, ",\"apiVersion\":");
@@ -164,6 +165,7 @@ void answer_object(struct call *call, const struct target *target, const struct 
 	const struct stored_place place = resource_place(resource, "meta or body");
 	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
 
+	assert(target->definition != NULL && resource->type != NULL);
 	conditions_set_etag(call, resource->etag);
 	answer_object_json(call, target->definition, target->version, resource, &out);
 	if (target->part == PART_SCALE) {
@@ -213,6 +215,7 @@ void listing_add(struct listing *listing, struct stored_place place, struct str 
 	struct call *call = listing->call;
 	struct pool *pool = call->scratch;
 
+	assert(listing->call != NULL);
 	if (listing->n++ > 0)
 		buf_addc(&listing->out, ',');
 	if (listing->columns == NULL)
@@ -228,6 +231,7 @@ void listing_end(struct listing *listing, uint64_t version, struct str next)
 {
 	struct buf *out = &listing->out;
 
+	assert(listing->call != NULL);
 	BUF_LIT(out, "],\"metadata\":{\"selfLink\":");
 	json_add_string(out, listing->call->request.uri.path);
 	BUF_LIT(out, ",\"resourceVersion\":\"");

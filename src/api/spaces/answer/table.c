@@ -168,6 +168,7 @@ void table_add_row(struct pool *pool, const struct table_columns *columns, const
 {
 	struct type_row row = { .pool = pool, .object = object, .now_us = now_us, .looks = TABLE_LOOKS, .out = out };
 
+	assert(columns != NULL);
 	BUF_LIT(out, "{\"cells\":[");
 	for (size_t i = 0; i < columns->n; i++) {
 		if (i > 0)

@@ -90,6 +90,7 @@ enum outcome spaces_fail_invalid(struct call *call, const struct definition *def
 	struct about about = { name, STR(""), STR("") };
 	struct str text = invalid_text(call, definition, name, field_faults_text(call->pool, faults));
 
+	assert(faults->n > 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct field_fault *fault = &faults->list[i];
 		causes[i] = (struct problem_cause){ field_reason_name(fault->reason), fault->field, fault->message };

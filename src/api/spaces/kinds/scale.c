@@ -77,6 +77,7 @@ struct doc *kind_scale(struct pool *pool, const struct target *target, const str
 	struct doc *scale = doc_new_object(pool), *spec = doc_new_object(pool), *status = doc_new_object(pool);
 	const struct doc *selector = at_path(object, path_of(target, "labelSelectorPath"));
 
+	assert(target->part == PART_SCALE);
 	doc_set_str(pool, scale, "kind", STR("Scale"));
 	doc_set_str(pool, scale, "apiVersion", STR("autoscaling/v1"));
 	doc_set(scale, STR("metadata"), scale_metadata(pool, object));
@@ -98,6 +99,7 @@ enum outcome kind_scaled_body(const struct change_of_object *change, const struc
 	const struct doc *spec = NULL, *replicas = NULL;
 	int64_t n = 0;
 
+	assert(change->target->part == PART_SCALE);
 	if (doc_get(scale, STR("spec"), &spec) && doc_get(spec, STR("replicas"), &replicas) && replicas != NULL &&
 		(doc_kind(replicas) != DOC_NUMBER || !doc_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
 		field_invalid(&faults, &at, replicas, "must be a number from 0 to 2147483647");

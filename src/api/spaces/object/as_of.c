@@ -47,6 +47,7 @@ void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed)
 {
 	struct pool *pool = as_of->call->pool;
 
+	assert(as_of->n <= as_of->room);
 	if (as_of->n == as_of->room) {
 		size_t room = as_of->room * 2 + 64;
 		struct sighting *more = POOL_ARRAY(pool, struct sighting, room);
@@ -60,6 +61,7 @@ void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed)
 
 void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name)
 {
+	assert(name.p != NULL);
 	as_of->is_page = true;
 	as_of->last_id = id;
 	as_of->last_space = str_dup(as_of->call->pool, space);

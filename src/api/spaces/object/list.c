@@ -188,6 +188,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	};
 	enum outcome outcome;
 
+	assert(visit->take != NULL);
 	*next = STR_NONE;
 	if (visit_single_name(call, target, &visit->query->choice).p != NULL) {
 		outcome = visit_one(visit);

@@ -351,7 +351,7 @@ static void write_order(struct watch_begun *begun)
 	call->handover = buf_str(&order);
 }
 
-static enum outcome refuse(struct call *call)
+static enum outcome fail_no_watch(struct call *call)
 {
 	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 		"watch is not offered by a service that the web server starts itself: read the list again (kubectl delete takes "
@@ -365,7 +365,7 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	bool expired = false;
 
 	if (!call->may_hand_over)
-		return refuse(call);
+		return fail_no_watch(call);
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
