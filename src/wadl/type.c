@@ -255,7 +255,15 @@ static void add_length_rule(struct buf *out, const struct wadl_type *type)
 		buf_addf(out, ", of %llu characters at most", (unsigned long long)type->max_length);
 }
 
-static void add_pattern_rule(struct buf *out, const struct wadl_type *type)
+// A client that does not encode the '+' before an offset sends a blank.
+static void add_time_rule(struct buf *out, struct str value)
+{
+	BUF_LIT(out, ", such as 2026-11-21T05:24:00Z");
+	if (str_find(value, ' ', 0) < value.n)
+		BUF_LIT(out, "; a '+' in it is written %2B");
+}
+
+static void add_pattern_rule(struct buf *out, const struct wadl_type *type, struct str value)
 {
 	const struct type_pattern *pattern = &type->patterns[0];
 
@@ -266,10 +274,11 @@ static void add_pattern_rule(struct buf *out, const struct wadl_type *type)
 		type_add_choice(out, pattern->literals, pattern->n_literals);
 	} else {
 		if (strcmp(type->name, type->builtin) == 0)
-			buf_addf(out, "must be of the form xsd:%s%s", type->name,
-				strcmp(type->name, "dateTime") == 0 ? ", such as 2026-11-21T05:24:00Z" : "");
+			buf_addf(out, "must be of the form xsd:%s", type->name);
 		else
 			buf_addf(out, "must be of the form %s", pattern->text);
+		if (strcmp(type->name, "dateTime") == 0)
+			add_time_rule(out, value);
 	}
 }
 
@@ -280,7 +289,7 @@ void type_add_rule(struct buf *out, const struct wadl_type *type, struct str val
 	} else if (!length_allows(type, value)) {
 		add_length_rule(out, type);
 	} else if (!patterns_allow(type, value)) {
-		add_pattern_rule(out, type);
+		add_pattern_rule(out, type, value);
 	} else {
 		BUF_LIT(out, "must be ");
 		type_add_choice(out, type->values, type->n_values);
