@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use List::Util ();
 use Test::More;
 
 use Tenure::Memory;
@@ -262,6 +263,10 @@ subtest 'many equal devices' => sub {
         is scalar @{ $answer->{allocation_requests} }, 1000, "group_policy=$policy: a thousand";
         is scalar keys %{ told($answer) }, 1000, 'all of them different';
     }
+    my $shared = $placement->get("/allocation_candidates?$six&group_policy=none&limit=1000");
+    unlike $shared->text, qr/"CUSTOM_DEVICE":\d+,"CUSTOM_DEVICE"/, 'groups that share a device: it names the class once';
+    my $sum_of = sub { my ($candidate) = @_; return List::Util::sum(map { $_->{resources}{CUSTOM_DEVICE} } values %{ $candidate->{allocations} }) };
+    is scalar(grep { $sum_of->($_) != 6 } @{ $shared->json->{allocation_requests} }), 0, '... with the sum of them';
     my @workers = grep { !Tenure::Memory::is_sanitized($_) } Tenure::Instance::children_of($instance->master_pid('placement'));
     Tenure::Memory::reset_peaks(@workers);
     my $before = Tenure::Memory::peak_kb(@workers);
