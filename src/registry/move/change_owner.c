@@ -36,7 +36,7 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 		return move_fail_blocked(registry, &action);
 	outcome = move_execute(registry, &plan);
 	if (outcome == OUTCOME_SEE_OTHER)
-		outcome = move_record(registry, order, &plan, false, true);
+		outcome = move_record(registry, order, &plan, STR_NONE, MOVE_DONE);
 	resource->tenant_id = action.dest.id;
 	resource->revision++;
 	resource->moves++;

@@ -109,11 +109,11 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 // Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, or that of a failed statement.
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan);
 
-// Inserts a row into table moves. Its uid is the request's id, so a run after an uncertain COMMIT finds it. conditional: the
-// request compared the action's etag, so the mover has to compare action->tag again. done: the move is done; else it waits for
-// the mover.
+// Inserts a row into table moves. Its uid is the request's id, so a run after an uncertain COMMIT finds it. if_match: action->tag
+// if the request compared the action's etag, so that the mover compares it again; else STR_NONE. state: MOVE_DONE; or
+// MOVE_QUEUED, then the move waits for the mover. OUTCOME_OK, or that of a failed statement.
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
-	bool conditional, bool done);
+	struct str if_match, enum move_state state);
 // An earlier run of this request may have queued its move and lost the answer to its COMMIT: a waiting move leaves no change row, and
 // by now it may be done. OUTCOME_ACCEPTED: so it was. OUTCOME_OK: it was not. Or the outcome of a failed statement.
 enum outcome move_find_queued(struct registry *registry);

@@ -108,8 +108,12 @@ static enum sql_move_set range_of(enum sql_move_set kind)
 	}
 }
 
+// Whether the resources of a chunk have moved once its calls have run, so that the progress is told.
+enum chunk_progress { CHUNK_PREPARED, CHUNK_MOVED };
+
+// Runs the calls that make() makes for each chunk of the set. bounds: the ids that end all chunks but the last.
 static enum outcome for_each_chunk(struct registry *registry, const struct move_plan *plan, const struct db_rows *bounds,
-	set_calls *make, bool tells)
+	set_calls *make, enum chunk_progress progress)
 {
 	struct db_call calls[MOVE_CALLS];
 	struct move_set range = plan->set;
@@ -120,7 +124,7 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 		range.in.after = i > 0 ? sql_move_bounds_row(bounds, i - 1)->id : 0;
 		range.in.upto = i < bounds->n ? sql_move_bounds_row(bounds, i)->id : UINT64_MAX;
 		outcome = run_calls(registry, calls, make(registry, plan, &range, calls));
-		if (outcome == OUTCOME_OK && tells)
+		if (outcome == OUTCOME_OK && progress == CHUNK_MOVED)
 			registry_tell(registry, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
 	}
 	return outcome;
@@ -135,9 +139,9 @@ static enum outcome move_in_chunks(struct registry *registry, const struct move_
 	enum outcome outcome = run_calls(registry, &call, 1);
 
 	if (outcome == OUTCOME_OK)
-		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, false);
+		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, CHUNK_PREPARED);
 	if (outcome == OUTCOME_OK)
-		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, true);
+		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, CHUNK_MOVED);
 	return outcome;
 }
 
@@ -210,10 +214,11 @@ enum outcome move_fail_stale_action(struct registry *registry, const struct move
 }
 
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
-	bool conditional, bool done)
+	struct str if_match, enum move_state state)
 {
-	assert(db_txn_writes(registry->db));
+	assert(db_txn_writes(registry->db) && (state == MOVE_QUEUED || state == MOVE_DONE));
 	const struct move_action *action = plan->action;
+	bool done = state == MOVE_DONE;
 	const struct sql_move_insert in = {
 		.uid = uuid_bytes(&registry->request_id),
 		.source_id = action->source.id,
@@ -221,7 +226,7 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 		.resource_id = action->resource.id,
 		.resource_id_is_null = order->address == NULL,
 		.state = done ? STR("done") : STR("queued"),
-		.if_match = conditional ? str_c(action->tag) : STR_NONE,
+		.if_match = if_match,
 		.words = (uint64_t)order->words,
 		.actor = registry->actor,
 		.resources = action->count,
@@ -264,6 +269,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 {
 	struct move_plan plan = { .action = &result->action };
 	bool conditional = guard.matches != NULL;
+	struct str if_match = STR_NONE;
 
 	assert(db_txn_writes(registry->db));
 	*result = (struct move_result){ .uid = registry->request_id };
@@ -280,13 +286,15 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 		return move_fail_stale_action(registry, &result->action);
 	if (result->action.n_blockers > 0)
 		return move_fail_blocked(registry, &result->action);
+	if (conditional)
+		if_match = str_c(result->action.tag);
 	if (order->background || result->action.count > registry->settings->move_sync_max) {
-		outcome = move_record(registry, order, &plan, conditional, false);
+		outcome = move_record(registry, order, &plan, if_match, MOVE_QUEUED);
 		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 	}
 	outcome = move_execute(registry, &plan);
 	if (outcome != OUTCOME_SEE_OTHER || result->action.count == 0)
 		return outcome;
-	outcome = move_record(registry, order, &plan, conditional, true);
+	outcome = move_record(registry, order, &plan, if_match, MOVE_DONE);
 	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }
