@@ -216,9 +216,12 @@ static void copy_texts(struct resource *copy, const struct resource *resource, c
 	}
 }
 
-// Copies the entry into pool, since the entry itself may be dropped before the request ends; lists have no use for its answer.
+// Whether a reader wants the answer that is kept beside a resource. Lists do not, and a copy costs.
+enum kept_answer { WITH_ANSWER, WITHOUT_ANSWER };
+
+// Copies the entry into pool, since the entry itself may be dropped before the request ends. False: it is too old, and is dropped.
 static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, struct entry *entry, int64_t now_us,
-	bool with_answer, struct resource *resource)
+	enum kept_answer wanted, struct resource *resource)
 {
 	struct resource found = entry->resource;
 
@@ -228,7 +231,7 @@ static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, s
 	}
 	unlink_entry(resource_cache, entry);
 	link_newest(resource_cache, entry);
-	if (!with_answer)
+	if (wanted == WITHOUT_ANSWER)
 		found.answer = found.answer_for = STR_NONE;
 	copy_texts(resource, &found, pool_alloc(pool, size_of_texts(&found)));
 	resource->cached = true;
@@ -250,7 +253,7 @@ bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *
 
 	while (entry != NULL && (entry->hash != hash || !is_at(entry, address)))
 		entry = entry->next_at;
-	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, true, resource));
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, WITH_ANSWER, resource));
 }
 
 bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool *pool, const struct type *type,
@@ -262,7 +265,7 @@ bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool 
 	while (entry != NULL &&
 		(entry->uid_hash != hash || entry->type_id != type->id || !uuid_eq(entry->resource.uid, *uid)))
 		entry = entry->next_of_uid;
-	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, true, resource));
+	return note_lookup(resource_cache, entry != NULL && hand_out(resource_cache, pool, entry, now_us, WITH_ANSWER, resource));
 }
 
 bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
@@ -273,7 +276,7 @@ bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *
 	struct entry *entry = find_id(resource_cache, id);
 
 	return note_lookup(resource_cache,
-		entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, false, resource));
+		entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, WITHOUT_ANSWER, resource));
 }
 
 // ---- kept

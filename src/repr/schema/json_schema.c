@@ -55,10 +55,13 @@ static void add_instance_path(struct buf *out, const struct step *step)
 		buf_addf(out, "[%zu]", step->index);
 }
 
+// How much a fault tells: that no alternative of anyOf fits tells less than any other fault at the same depth.
+enum fault_kind { FAULT_EXACT, FAULT_WEAK };
+
 // Does a fault at this place replace the one found before?
-static bool matters(const struct check *check, bool weak)
+static bool matters(const struct check *check, enum fault_kind kind)
 {
-	return !check->failed || check->at < check->depth || (check->at == check->depth && check->weak && !weak);
+	return !check->failed || check->at < check->depth || (check->at == check->depth && check->weak && kind == FAULT_EXACT);
 }
 
 static void keep(struct check *check, const struct step *step, const struct json_schema *schema,
@@ -87,7 +90,7 @@ static void fail(struct check *check, const struct step *step, const struct json
 	struct buf message;
 	va_list args;
 
-	if (!matters(check, strcmp(keyword, "anyOf") == 0))
+	if (!matters(check, strcmp(keyword, "anyOf") == 0 ? FAULT_WEAK : FAULT_EXACT))
 		return;
 	message = buf_new(check->pool, 128);
 	json_schema_python_add(&message, instance);
@@ -137,7 +140,7 @@ static void check_type(struct check *check, const struct step *step, const struc
 {
 	struct buf names;
 
-	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, false))
+	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, FAULT_EXACT))
 		return;
 	names = buf_new(check->pool, 32);
 	json_schema_python_add_types(&names, schema->types);
@@ -264,7 +267,7 @@ static void check_required(struct check *check, const struct step *step, const s
 	const struct doc *value;
 
 	for (const char *const *name = schema->required; name != NULL && *name != NULL; name++) {
-		if (!doc_get(doc, str_c(*name), &value) && matters(check, false))
+		if (!doc_get(doc, str_c(*name), &value) && matters(check, FAULT_EXACT))
 			keep(check, step, schema, doc, "required", str_printf(check->pool, "'%s' is a required property", *name));
 	}
 }
@@ -304,7 +307,7 @@ static void check_closed(struct check *check, const struct step *step, const str
 	struct buf names;
 	size_t n = 0;
 
-	if (!schema->closed || !matters(check, false))
+	if (!schema->closed || !matters(check, FAULT_EXACT))
 		return;
 	names = buf_new(check->pool, 64);
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
