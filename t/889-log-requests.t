@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
 use IO::Socket::UNIX;
+use JSON::PP ();
 use POSIX ();
 use Test::More;
 
@@ -183,6 +184,18 @@ sub rest {
     return;
 }
 
+# What can't be handed over the worker sends itself, however slowly its client reads.
+subtest 'the rest of an answer could not be handed over: …' => sub {
+    $shim->arm(process => worker(), classes => ['write'], function => 'sendmsg with descriptors', call => 1, error => 'ETOOMANYREFS');
+    my $fcgi = slow_reader();
+    logged(line('the rest of an answer could not be handed over: …'));
+    my ($failed) = $shim->disarm;
+    is $failed, 'sendmsg with descriptors', 'sendmsg() failed';
+    my $answer = $fcgi->read_response;
+    is $answer->{status}, 200, 'the client gets its answer';
+    is scalar(grep { length($_->{data}{text} // '') == 2_500_000 } @{ JSON::PP->new->utf8->decode($answer->{body})->{items} }), 8, '... which is whole';
+    serves();
+};
 rest("the rest of an answer can't be sent: …", sub { process('tenured-send') }, classes => ['start'], function => 'epoll_ctl', call => 1, error => 'ENOSPC');
 my $sender = process('tenured-send');
 is +(run('prlimit', "--pid=$sender", '--nofile=3:'))[0], 0, 'the process for slow clients has no descriptors left';
