@@ -145,6 +145,26 @@ subtest 'systemd' => sub {
     like $folders, qr{^d \S+/log/tenure 0750 tenure www-data}m, 'that of its logs, as the unit gives it away';
 };
 
+# Each way to install makes the folders with the owners that doc/security.md tells.
+subtest 'folders' => sub {
+    my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path("$FindBin::Bin/..");
+    my $read = sub { return $daemon->read_file("$top/$_[0]") };
+    my ($security, $install, $tmpfiles) = map { $read->("doc/$_") } qw(security.md install.md systemd/tenure.tmpfiles.in);
+    for my $row ("| `/run/tenure` | tenure:www-data 0750; with mod_fcgid 0770, since Apache's user makes files there |",
+        "| `/var/log/tenure` | tenure:www-data 0750; with mod_fcgid, whose workers are Apache's user, www-data:tenure 0750 |") {
+        my ($folder) = $row =~ /`([^`]+)`/;
+        like $security, qr/^\Q$row\E/m, "$folder: the table";
+        like $tmpfiles, qr{^d \@\w+\@\Q@{[$folder =~ s/^.(?:run|var)//r]}\E 0750 tenure www-data -$}m, '... systemd';
+        like $install, qr/^install -d -m 750 -o tenure -g www-data [^\n]*\Q$folder\E(?: |$)/m, '... without systemd';
+    }
+    my ($fcgid) = $install =~ /^## Or behind Apache, mod_fcgid\n(.*?)^## /ms;
+    like $fcgid, qr{^install -d -m 750 -o www-data -g tenure /var/log/tenure$}m, 'with mod_fcgid: the logs';
+    like $fcgid, qr{^echo 'd /run/tenure 0770 tenure www-data -' >/etc/tmpfiles.d/tenure.conf$}m, '... and what all workers share';
+    my $unit = $read->('doc/systemd/tenured@.service.in');
+    like $unit, qr/^\Q$_\E$/m, "the unit: $_" for qw(User=tenure Group=www-data LogsDirectory=tenure LogsDirectoryMode=0750 RuntimeDirectory=tenure RuntimeDirectoryMode=0750);
+    like $read->('debian/tests/readme'), qr{install -d -m 750 -o tenure -g www-data /run/tenure /var/log/tenure$}m, "the package's test";
+};
+
 # make dist in a folder of its own, of the source in $from, under that umask and with the other variables of the environment; returns
 # the tarball.
 sub dist {
