@@ -205,6 +205,16 @@ subtest 'tiers' => sub {
     is((manage('tier', 'set', 'tiny', '--max-resources', '3', '--description', "a\tb"))[0], 0, 'a new one');
     is((manage('tier', 'set', 'tiny', '--max-resources=4'))[0], 0, 'changed');
     is sql("SELECT max_resources, HEX(description) FROM tiers WHERE name = 'tiny'"), "4\t610962", 'what was not given stays';
+    manage('tier', 'set', $_, '--max-resources', '7') for "\e[31m\xc2\x9b\xe2\x80\xaetier", "\xe6\x97\xa5\xe6\x9c\xac", "e\xcc\x81";
+    my @lines = split /\n/, (manage('tier', 'list'))[1];
+    my ($wild) = grep { /tier$|tier / } @lines[1 .. $#lines];
+    like $wild, qr/^\\x1b\[31m\\x9b\\u\{202e\}tier +7 +0$/, 'what would obey a name is shown, and no line ends with blanks';
+    my ($narrow) = index $wild, ' 7 ';
+    my ($wide)   = grep { /^\xe6/ } @lines;
+    my ($accent) = grep { /^e\xcc/ } @lines;
+    is index($wide, ' 7 ') - 6 + 4, $narrow, '... a wide character takes two columns';
+    is index($accent, ' 7 ') - 3 + 1, $narrow, '... and an accent none';
+    manage('tier', 'remove', $_) for "\e[31m\xc2\x9b\xe2\x80\xaetier", "\xe6\x97\xa5\xe6\x9c\xac", "e\xcc\x81";
     ($code, $out) = manage('tier', 'list');
     like $out, qr/^tiny +4 +0  a\\x09b$/m, 'no control character reaches the terminal';
     is((manage('tier', 'set', 'tiny', '--max-resources', 'none'))[0], 0, 'no limit');

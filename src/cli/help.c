@@ -10,7 +10,7 @@
 
 static void print_padded(FILE *out, struct str text, size_t width)
 {
-	size_t shown = cli_text_width(text);
+	size_t shown = visible_width(text);
 
 	fprintf(out, "  %.*s%*s  ", STR_ARG(text), (int)(width > shown ? width - shown : 0), "");
 }

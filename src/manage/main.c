@@ -2,6 +2,8 @@
 // tenure-manage: the operator's tool, which works on the database directly.
 #include "base/base.h"
 
+#include <locale.h>
+
 #include "base/log.h"
 #include "base/memory.h"
 #include "manage/commands.h"
@@ -283,6 +285,7 @@ static int run_command(struct manage *manage)
 int main(int argc, char **argv)
 {
 	struct manage manage = { .config_path = TENURE_CONFIG_FILE };
+	setlocale(LC_CTYPE, "C.UTF-8"); // for the width of characters
 	log_open("tenure-manage", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	memory_end_with_code(NULL);
 	int over = parse(&manage, argc, argv);

@@ -18,7 +18,7 @@ bool cli_confirmed(struct cli *cli, const char *question)
 		cli_fail(EX_USAGE, "%s Say --yes where nobody can be asked", question);
 		return false;
 	}
-	struct str text = cli_text_tame(cli->pool, str_c(question));
+	struct str text = visible_text(cli->pool, str_c(question));
 	fprintf(stderr, "%.*s [y/N] ", STR_ARG(text));
 	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
@@ -41,7 +41,7 @@ void cli_announce(struct cli *cli, const struct target *target, const char *what
 void change_announce_done(struct cli *cli, const char *label, const char *what)
 {
 	if (!cli->format_given && cli->out_is_terminal)
-		printf("%.*s: %s\n", STR_ARG(cli_text_tame(cli->pool, str_c(label))), what);
+		printf("%.*s: %s\n", STR_ARG(visible_text(cli->pool, str_c(label))), what);
 }
 
 // The paths under which the document is remembered: the one it was named by; for bare metal also those by its UUID and its
@@ -225,7 +225,7 @@ static enum tenure_status send_change(struct cli *cli, const struct target *targ
 
 static void show_side(struct cli *cli, const char *who, bool there, const struct doc *value)
 {
-	struct str text = there ? cli_text_tame(cli->pool, doc_text(cli->pool, value)) : STR("(none)");
+	struct str text = there ? visible_text(cli->pool, doc_text(cli->pool, value)) : STR("(none)");
 
 	fprintf(stderr, "    %-7s %.*s\n", who, STR_ARG(text));
 }
@@ -234,7 +234,7 @@ void change_show_differences(struct cli *cli, const struct merge *merge, bool ba
 {
 	for (size_t i = 0; i < merge->n; i++) {
 		const struct difference *d = &merge->list[i];
-		struct str path = cli_text_tame(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
+		struct str path = visible_text(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
 		fprintf(stderr, "  %.*s%s\n", STR_ARG(path), d->clash ? "  <- both changed it" : "");
 		if (base_known)
 			show_side(cli, "base", d->in_base, d->base);

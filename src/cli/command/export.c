@@ -189,7 +189,7 @@ static void put_cell(const struct exporting *exporting, struct str text, bool fi
 	bool quoted = text.n == 0 || text.p[0] == ' ' || text.p[text.n - 1] == ' ';
 
 	if (exporting->cli->out_is_terminal)
-		text = cli_text_tame(exporting->cli->pool, text);
+		text = visible_text(exporting->cli->pool, text);
 	for (size_t i = 0; i < text.n && !quoted; i++)
 		quoted = strchr(",\"\r\n", text.p[i]) != NULL;
 	if (!first)
@@ -283,7 +283,7 @@ static void print_json(const struct exporting *exporting, struct doc *document, 
 	doc_set_path(cli->pool, document, STR("metadata.type"), doc_new_string(cli->pool, str_c(type)));
 	line = buf_new(cli->pool, doc_json_bound(document));
 	doc_write_json(document, &line);
-	struct str text = cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&line)) : buf_str(&line);
+	struct str text = cli->out_is_terminal ? visible_json(cli->pool, buf_str(&line)) : buf_str(&line);
 	if (cli->format_given)
 		printf("%s%.*s", exporting->first ? "[\n" : ",\n", STR_ARG(text));
 	else

@@ -81,7 +81,7 @@ static struct str text_of(struct cli *cli, const struct doc *change, struct str 
 {
 	const struct doc *value = NULL;
 
-	return doc_get(change, name, &value) ? cli_text_tame(cli->pool, cli_text(cli->pool, value)) : STR("-");
+	return doc_get(change, name, &value) ? visible_text(cli->pool, cli_text(cli->pool, value)) : STR("-");
 }
 
 // A change without a difference that can be shown tells which fields it changed, if it did: one that is masked looks the same as
@@ -100,7 +100,7 @@ static void show_change(struct cli *cli, const struct doc *change)
 	if (!doc_get(change, STR("fields"), &fields))
 		return;
 	for (size_t i = 0; doc_kind(fields) == DOC_ARRAY && i < doc_length(fields); i++)
-		printf("    %.*s%s\n", STR_ARG(cli_text_tame(cli->pool, cli_text(cli->pool, doc_at(fields, i)))),
+		printf("    %.*s%s\n", STR_ARG(visible_text(cli->pool, cli_text(cli->pool, doc_at(fields, i)))),
 			known ? "" : ": what it was is not kept");
 }
 

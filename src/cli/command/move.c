@@ -143,9 +143,9 @@ static int show_preview(struct cli *cli, const struct source *source)
 	table_print(table);
 	if (cli->format == FORMAT_TABLE)
 		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
-			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(cli_text_tame(cli->pool,
+			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(visible_text(cli->pool,
 			str_c(cli->options[OPT_TO]))),
-			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(cli_text_tame(cli->pool, str_c(etag))));
+			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(visible_text(cli->pool, str_c(etag))));
 	return blockers > 0 ? EXIT_CONFLICT : EX_OK;
 }
 
@@ -227,7 +227,7 @@ static int background(struct cli *cli, const struct source *source)
 {
 	if (cli->options[OPT_NO_WAIT] == NULL)
 		return watch(cli, source->move, source->label);
-	printf("%.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_id(source->move)))));
+	printf("%.*s\n", STR_ARG(visible_text(cli->pool, str_c(tenure_move_id(source->move)))));
 	return EX_OK;
 }
 
@@ -249,8 +249,8 @@ static int move_one(struct cli *cli, const struct source *source)
 	else if (status != TENURE_OK)
 		code = cli_fail_status(cli, status, source->label);
 	if (code == EX_OK && cli->out_is_terminal && tenure_move_location(source->move) != NULL)
-		printf("%.*s: moved to %.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(source->label))),
-			STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_location(source->move)))));
+		printf("%.*s: moved to %.*s\n", STR_ARG(visible_text(cli->pool, str_c(source->label))),
+			STR_ARG(visible_text(cli->pool, str_c(tenure_move_location(source->move)))));
 	return code;
 }
 
@@ -301,7 +301,7 @@ int command_move_status(struct cli *cli)
 	if (text != NULL && cli_input_parse(cli, str_n(text, n), "move", &document) == EX_OK)
 		cli_document_print(cli, document);
 	else if (status == TENURE_OK)
-		printf("done: %.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_location(move)))));
+		printf("done: %.*s\n", STR_ARG(visible_text(cli->pool, str_c(tenure_move_location(move)))));
 	if (status != TENURE_OK && status != TENURE_PENDING)
 		code = cli_fail_status(cli, status, cli->arguments[0]);
 	tenure_move_free(&move);

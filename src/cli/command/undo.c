@@ -90,7 +90,7 @@ static void show_differences(struct cli *cli, const struct doc *items)
 		if (!str_eq(member_text(item, STR("action")), STR("restore")) || !doc_get(item, STR("now"), &now) ||
 			!doc_get(item, STR("restored"), &restored))
 			continue;
-		printf("\n%.*s\n", STR_ARG(cli_text_tame(cli->pool, shown_path(member_text(item, STR("resource")), "(the tenant)"))));
+		printf("\n%.*s\n", STR_ARG(visible_text(cli->pool, shown_path(member_text(item, STR("resource")), "(the tenant)"))));
 		if (cli_difference_print(cli, now, restored) == 0)
 			printf("    nothing that can be shown\n");
 	}
@@ -115,9 +115,9 @@ static int show_preview(struct cli *cli, const struct undo *undo, const struct d
 		return EX_OK;
 	show_differences(cli, items);
 	printf("\n%llu change%s of %.*s at %.*s, %s. Tag: %.*s\n", (unsigned long long)undo->changes, undo->changes == 1 ? "" : "s",
-		STR_ARG(cli_text_tame(cli->pool, member_text(plan, STR("actor")))),
-		STR_ARG(cli_text_tame(cli->pool, member_text(plan, STR("at")))), undo->blockers > 0 ? "blocked" : "nothing in the way",
-		STR_ARG(cli_text_tame(cli->pool, undo->etag)));
+		STR_ARG(visible_text(cli->pool, member_text(plan, STR("actor")))),
+		STR_ARG(visible_text(cli->pool, member_text(plan, STR("at")))), undo->blockers > 0 ? "blocked" : "nothing in the way",
+		STR_ARG(visible_text(cli->pool, undo->etag)));
 	fflush(stdout);
 	return EX_OK;
 }

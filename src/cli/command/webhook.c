@@ -134,7 +134,7 @@ static void print_secret(const struct cli *cli, const struct doc *document)
 	const struct doc *secret;
 
 	if (!cli->format_given && doc_get(document, STR("secret"), &secret))
-		printf("secret: %.*s\n", STR_ARG(cli_text_tame(cli->pool, doc_string(secret))));
+		printf("secret: %.*s\n", STR_ARG(visible_text(cli->pool, doc_string(secret))));
 }
 
 int command_webhook_set(struct cli *cli)
@@ -214,7 +214,7 @@ static void print_answer(struct cli *cli, const struct doc *document, const char
 	if (cli->format_given)
 		cli_document_print(cli, document);
 	else if (doc_get(document, str_c(member), &value))
-		printf("%.*s\n", STR_ARG(cli_text_tame(cli->pool, cli_text(cli->pool, value))));
+		printf("%.*s\n", STR_ARG(visible_text(cli->pool, cli_text(cli->pool, value))));
 }
 
 int command_webhook_ping(struct cli *cli)

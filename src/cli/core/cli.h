@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "base/visible.h"
 #include "lib/client.h"
 #include "repr/json/doc.h"
 
@@ -156,13 +157,6 @@ bool cli_state_load(struct cli *cli, const char *path, struct remembered *rememb
 
 // ---- text.c
 
-// Makes text safe for a terminal: control characters and characters that change the writing direction become \xHH or \u{HHHH},
-// and so do bytes that are no UTF-8.
-struct str cli_text_tame(struct pool *pool, struct str s);
-// The same for JSON text, where such characters become \uHHHH.
-struct str cli_text_tame_json(struct pool *pool, struct str s);
-// How many columns the text takes on a terminal.
-size_t cli_text_width(struct str s);
 void cli_text_print(FILE *out, struct str s);
 // Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
 void cli_bar_print(FILE *out, uint64_t done, uint64_t total);

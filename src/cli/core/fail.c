@@ -9,7 +9,7 @@
 PRINTF_LIKE(2, 0) static void tell(const char *kind, const char *format, va_list args)
 {
 	struct pool *pool = pool_new_or_end();
-	struct str text = cli_text_tame(pool, str_vprintf(pool, format, args));
+	struct str text = visible_text(pool, str_vprintf(pool, format, args));
 	fprintf(stderr, "tenure: %s%.*s\n", kind, STR_ARG(text));
 	pool_free(&pool);
 }

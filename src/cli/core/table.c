@@ -171,7 +171,7 @@ static struct str cell(const struct table *table, const struct row *row, size_t 
 static void put_padded(struct str text, size_t width, bool last)
 {
 	cli_text_print(stdout, text);
-	size_t shown = cli_text_width(text);
+	size_t shown = visible_width(text);
 	if (last)
 		putchar('\n');
 	else
@@ -180,7 +180,7 @@ static void put_padded(struct str text, size_t width, bool last)
 
 static struct str title(const struct table *table, size_t column)
 {
-	struct str name = cli_text_tame(table->cli->pool, str_c(table->columns[column].name));
+	struct str name = visible_text(table->cli->pool, str_c(table->columns[column].name));
 	char *upper = str_cstr(table->cli->pool, name);
 
 	for (char *p = upper; *p != '\0'; p++)
@@ -195,12 +195,12 @@ static void print_text(const struct table *table)
 	struct str *cells = POOL_ARRAY(pool, struct str, (table->n_rows + 1) * n);
 
 	for (size_t c = 0; c < n; c++)
-		widths[c] = cli_text_width(cells[i++] = title(table, c));
+		widths[c] = visible_width(cells[i++] = title(table, c));
 	size_t from = table->begun ? n : 0;
 	for (const struct row *row = table->first; row != NULL; row = row->next) {
 		for (size_t c = 0; c < n; c++, i++) {
-			cells[i] = cli_text_tame(pool, cell(table, row, c));
-			size_t width = cli_text_width(cells[i]);
+			cells[i] = visible_text(pool, cell(table, row, c));
+			size_t width = visible_width(cells[i]);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
@@ -223,7 +223,7 @@ static void put_csv(const struct table *table, struct str text, bool last)
 	bool quote = guarded || (text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' '));
 
 	if (cli->out_is_terminal)
-		text = cli_text_tame(cli->pool, text);
+		text = visible_text(cli->pool, text);
 	for (size_t i = 0; i < text.n && !quote; i++)
 		quote = strchr(",\"\r\n", text.p[i]) != NULL;
 	if (quote)
@@ -257,7 +257,7 @@ static void put_json(struct cli *cli, const struct doc *doc)
 	struct buf text = buf_new(cli->pool, 0);
 
 	doc_write_pretty(doc, &text);
-	cli_text_print(stdout, cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
+	cli_text_print(stdout, cli->out_is_terminal ? visible_json(cli->pool, buf_str(&text)) : buf_str(&text));
 }
 
 static struct doc *json_row(const struct table *table, const struct row *row)
@@ -299,7 +299,7 @@ static void print_json_lines(const struct table *table)
 		struct buf text = buf_new(cli->pool, 0);
 		doc_write_json(json_row(table, row), &text);
 		buf_addc(&text, '\n');
-		cli_text_print(stdout, cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
+		cli_text_print(stdout, cli->out_is_terminal ? visible_json(cli->pool, buf_str(&text)) : buf_str(&text));
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "base/visible.h"
 #include "manage/core/table.h"
 #include "repr/json/doc.h"
 
@@ -31,31 +32,18 @@ struct str table_printable(struct pool *pool, struct str cell)
 {
 	if (cell.p == NULL)
 		return STR("-");
-	struct buf out = buf_new(pool, cell.n);
-	for (size_t i = 0; i < cell.n; i++) {
-		unsigned char c = (unsigned char)cell.p[i];
-		// C1 control characters are C2 80 to C2 9F in UTF-8.
-		bool c1 = c == 0xc2 && i + 1 < cell.n && (unsigned char)cell.p[i + 1] < 0xa0;
-		if (c < 0x20 || c == 0x7f || c1)
-			buf_addf(&out, "\\x%02x", c);
-		else
-			buf_addc(&out, cell.p[i]);
-		if (c1)
-			buf_addf(&out, "\\x%02x", (unsigned char)cell.p[++i]);
-	}
-	return buf_str(&out);
-}
-
-static size_t width_of(struct str text)
-{
-	return str_utf8_ok(text, NULL) ? str_utf8_length(text) : text.n;
+	return visible_text(pool, cell);
 }
 
 static void print_row(const struct table *table, const struct str *cells, const size_t *widths, FILE *out)
 {
-	for (size_t c = 0; c < table->n_columns; c++) {
-		size_t pad = widths[c] - width_of(cells[c]);
-		bool last = c + 1 == table->n_columns;
+	size_t n = table->n_columns;
+
+	while (n > 1 && cells[n - 1].n == 0) // no blanks at the end of the line
+		n--;
+	for (size_t c = 0; c < n; c++) {
+		size_t pad = widths[c] - visible_width(cells[c]);
+		bool last = c + 1 == n;
 		if (table->columns[c].number)
 			fprintf(out, "%*s", (int)pad, "");
 		if (cells[c].n > 0) // the text of an empty cell may be a null pointer
@@ -77,7 +65,7 @@ static void print_text(const struct table *table, FILE *out)
 	}
 	for (size_t i = 0; i < table->n_rows * n; i++) {
 		cells[i] = table_printable(table->pool, table->cells[i]);
-		size_t width = width_of(cells[i]);
+		size_t width = visible_width(cells[i]);
 		if (width > widths[i % n])
 			widths[i % n] = width;
 	}

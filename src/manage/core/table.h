@@ -24,8 +24,7 @@ struct table {
 void table_init(struct table *table, struct pool *pool, const struct table_column *columns, size_t n_columns);
 // Adds a row of n_columns cells, whose texts are copied. STR_NONE: no value; "-" in the table, null in JSON.
 void table_add(struct table *table, const struct str *cells);
-// A text safe for a terminal and for who reads lines: without control characters, so that no name can move the cursor or imitate a row. They are
-// printed as \x and two hexadecimal digits. In pool; "-" for STR_NONE.
+// The text as visible_text() makes it, so that no name can move the cursor or imitate a row. "-" for STR_NONE.
 struct str table_printable(struct pool *pool, struct str text);
 void table_print(const struct table *table, bool json, FILE *out);
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "base/visible.h"
 #include "db/db.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
@@ -28,29 +29,14 @@ static void clear_bar(struct transfer *transfer)
 	transfer->drawn_us = 0;
 }
 
-// Control characters, which a terminal would obey, as \xHH.
-static void add_visible(struct buf *line, struct str text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-
-		if (c < 0x20 || c == 0x7f)
-			buf_addf(line, "\\x%02x", c);
-		else
-			buf_addc(line, (char)c);
-	}
-}
-
 // prefix: what the line begins with.
 static void print_line(struct transfer *transfer, FILE *out, const char *prefix, const char *format, va_list args)
 {
 	struct pool *pool = transfer->registry->pool;
 	struct pool_mark mark = pool_mark(pool);
-	struct buf line = buf_new(pool, 256);
 
 	clear_bar(transfer);
-	add_visible(&line, str_vprintf(pool, format, args));
-	fprintf(out, "%s%.*s\n", prefix, (int)line.n, line.p);
+	fprintf(out, "%s%.*s\n", prefix, STR_ARG(visible_text(pool, str_vprintf(pool, format, args))));
 	pool_rewind(pool, mark);
 }
 
