@@ -353,6 +353,16 @@ subtest 'upkeep and configuration' => sub {
     like $out, qr/^ +--expires DURATION +lifetime/m, '... has its options';
     ($code, my $same) = manage('help', 'token', 'create');
     is "$code $same", "0 $out", '... in other words';
+    for my $words ('--help token create', '-h token create', 'token --help create', 'token create --role --help') {
+        my ($status, $text) = manage(split ' ', $words);
+        is "$status $text", $words =~ /--role/ ? '64 ' : "0 $out", $words;
+    }
+    is +(manage(qw(tier set gold --help)))[1], (manage(qw(help tier set)))[1], '... also behind an argument';
+    is +(manage('--help', 'token'))[1], (manage('help', 'token'))[1], '... and before a noun';
+    is +(manage('token', '--help'))[1], (manage('help', 'token'))[1], '... and behind one';
+    my ($status, $none, $near) = manage('--help', 'tokne');
+    is "$status $none", '64 ', 'help of what there is not';
+    like $near, qr/did you mean "token"\?/, '... says what is near';
     ($code, $out) = manage('help', 'token');
     is $code, 0, 'help of a noun';
     like $out, qr/^usage: \S+ \[-c FILE\] token VERB.*^  token create .*^  token list .*^  token revoke ID /ms, '... has its commands';

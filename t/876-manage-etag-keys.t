@@ -93,7 +93,7 @@ sub tags {
 }
 
 like manage(0, 'at first', 'list'), qr/\A *ID +ADDED +MAKES\n *1 +- +new tags, owners' tags\n\z/, 'there is one key';
-like manage(65, 'the first one cannot be retired', 'retire', '1'), qr/key 1 stays: the first key stays: it derives/, 'and it is told why';
+like manage(65, 'the first one cannot be retired', 'retire', '1'), qr/key 1 stays: it is the first one, which derives/, 'and it is told why';
 like manage(66, 'nor one that is not there', 'retire', '2'), qr/there is no key 2/, 'and it is told why';
 like manage(64, 'nor what is no id', 'retire', 'x'), qr/"x" is no id of a key/, 'and it is told why';
 

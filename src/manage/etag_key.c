@@ -110,7 +110,7 @@ int command_etag_key_add(struct manage *manage)
 static const char *refusal(struct manage *manage, const struct etag_keys *keys, size_t i, uint64_t now_s)
 {
 	if (i == 0)
-		return "the first key stays: it derives the tags of documents that show their owner";
+		return "it is the first one, which derives the tags of documents that show their owner";
 	if (i + 1 == keys->n)
 		return "it makes new tags: add another one first";
 	uint64_t since_s = keys->keys[i + 1].added_s;

@@ -182,11 +182,8 @@ static int take_option(struct manage *manage, const struct options *options)
 		printf("tenure-manage %s\n", TENURE_VERSION);
 		return EX_OK + 1;
 	default:
-		if (manage->command != NULL)
-			print_command_help(manage->command);
-		else
-			print_usage(stdout);
-		return EX_OK + 1;
+		manage->help = true;
+		return 0;
 	}
 }
 
@@ -225,6 +222,8 @@ static int parse(struct manage *manage, int argc, char **argv)
 		return manage_fail(EX_USAGE, "%s; see --help", options.text) + 1;
 	if (n > 0 && strcmp(words[0], "help") == 0)
 		return print_help(words + 1, n - 1) + 1;
+	if (manage->help) // the arguments of a command don't matter
+		return print_help(words, manage->command != NULL ? of_command : n) + 1;
 	if (manage->command == NULL && n > 0)
 		return refuse_command(words[0], NULL) + 1;
 	if (manage->command == NULL) {

@@ -46,6 +46,7 @@ struct manage_command {
 
 struct manage {
 	const char *config_path;
+	bool help; // --help was given
 	const struct manage_command *command;
 	const char *arguments[MANAGE_MAX_ARGUMENTS];
 	const char *options[MANAGE_MAX_OPTIONS]; // values; "" for a switch; NULL if not given
