@@ -62,6 +62,18 @@ subtest 'resources' => sub {
     is((split /\n/, $tool->ends(0, qw(configmaps list --format csv))->{out})[0], 'namespace,name,revision,created,data', 'also as CSV');
     like $tool->ends(0, 'configmaps', 'list', '-n', 'prod', '--columns', 'name,data')->{out}, qr/^web +\{"k":"v","l":"w"\}/m,
         'a name in --columns is a path in the document';
+    my $columns = 'namespace, name, revision, created, uid, deleted, purge, etag, tenant, labels, locked';
+    for my $format ('table', 'csv', 'json') {
+        my $run = $tool->ends(64, qw(configmaps list --columns), 'name,nix', '--format', $format);
+        is $run->{out}, '', "... $format: a name that leads to nothing prints no table";
+        is $run->{err}, qq(tenure: --columns: there is no column "nix"; there are: $columns\n), '... but which columns there are';
+    }
+    is $tool->ends(64, qw(configmaps show web -n prod --columns nmae))->{err},
+        qq(tenure: --columns: there is no column "nmae"; did you mean "name"? There are: $columns\n), '... and which is near';
+    is $tool->ends(0, qw(configmaps list -n prod --format csv --columns), 'name,binaryData,data.nix')->{out}, "name,binaryData,data.nix\nweb,,\n",
+        '... a member that a type has may be missing in all rows, and so may one in the depth';
+    is $tool->ends(0, qw(secrets list -n prod --columns nix --format csv))->{out}, "nix\n", '... and no rows tell nothing';
+    like $tool->ends(64, qw(tenant list --columns nix))->{err}, qr/there are: id, tier, state, /, '... of tenants';
     unlike $tool->ends(0, qw(persistentvolumes list))->{out}, qr/NAMESPACE/, 'what stands in no namespace has no such column';
     is $tool->run_with_input("web\n\nweb2\n", qw(configmaps show - --columns name --format csv))->{out}, "name\nweb\n",
         'names on standard input';
@@ -72,6 +84,8 @@ subtest 'resources' => sub {
     $tool->ends(0, qw(configmaps recover web --uid), $gone->{metadata}{uid});
     $tool->ends(1, qw(configmaps recover web));
     $tool->ends(1, qw(nonsenses show web));
+    like $tool->ends(64, @$_)->{err}, qr{^tenure: "a/b" can be no }, "@$_" for [qw(configmaps list -t a/b)], [qw(configmaps show web -n a/b)], [qw(resource list a/b)],
+        [qw(configmaps show a/b)], [qw(export a/b)];
     $tool->ends(65, qw(configmaps set web --no-etag -f), "$FindBin::Bin/610-cli-commands.t");
     $tool->ends(66, qw(configmaps set web --no-etag -f /nonexistent));
     $tool->ends(65, qw(configmaps set web metadata.name=other --no-etag));
@@ -86,6 +100,8 @@ subtest 'changes' => sub {
     is_deeply [map { $_->{verb} } @changes], [qw(created created created updated)], 'the tenant, its namespace and the resource';
     like $seen->ends(0, qw(changes list))->{out}, qr/\AID +AT +ACTOR +VERB +MOVED +RESOURCE +FIELDS\n.* updated +namespaces\/default\/configmaps\/web +\/data\/color *\n\z/s,
         'a table';
+    unlike $seen->ends(0, qw(changes list))->{out}, qr/ $/m, 'no line ends with blanks, where the last column is empty';
+    is $seen->ends(64, qw(changes list --follow --format), $_, qw(--columns nix))->{out}, '', "a column that is none, $_" for qw(table json);
     is $seen->ends(0, qw(changes list --columns verb --format csv --after), $changes[2]{id})->{out}, "verb\nupdated\n", 'those behind one';
     is $seen->ends(0, qw(changes list --columns id --format csv --limit 2))->{out}, "id\n$changes[0]{id}\n$changes[1]{id}\n", 'some';
     $seen->ends(1, qw(changes list -t nobody));

@@ -125,6 +125,9 @@ subtest 'what is remembered' => sub {
     $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
     $elsewhere->ends(0, qw(configmaps show web));
     ok -d $ann->home . '/elsewhere/tenure', 'or where XDG_STATE_HOME says';
+    my $homeless = $ann->with(HOME => $ann->home . '/nowhere');
+    like $homeless->ends(0, qw(configmaps show web))->{err}, qr{can't remember the etag in \S+/nowhere/\.local/state/tenure: No such file}, 'or nowhere';
+    ok !-e $ann->home . '/nowhere', '... without making a home that is not there';
     Tenure::Instance::write_file($_, 'broken') for glob $ann->home . '/elsewhere/tenure/*';
     $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
 };

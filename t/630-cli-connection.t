@@ -143,7 +143,17 @@ subtest 'TLS' => sub {
     my $tool = tool("https://localhost:$port");
     ok Tenure::Instance::wait_until(sub { $tool->run(@show, '--ca-file', "$work/ca.pem")->{code} == 0 }), 'its authority is trusted when named';
     is $tool->with(TENURE_CA_FILE => "$work/ca.pem")->ends(0, @show)->{out}, "v\n1\n", 'by the environment, too';
-    like $tool->ends(69, @show)->{err}, qr/certificate/i, 'and not otherwise';
+    like $tool->ends(69, @show)->{err}, qr/certificate.*^tenure:   name the authority that signed its certificate: --ca-file, or TENURE_CA_FILE$/ms, 'and not otherwise';
+    my $plain = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16) or die "socket: $!";
+    push @served, my $answering = fork // die "fork: $!";
+    if ($answering == 0) {
+        local $SIG{TERM} = 'DEFAULT';
+        while (my $peer = $plain->accept) { print {$peer} answer(400, '') }
+        POSIX::_exit(0);
+    }
+    my $at = '127.0.0.1:' . $plain->sockport;
+    like tool("https://$at")->ends(69, @show)->{err}, qr{^tenure:   no TLS is spoken there: is it http://\Q$at\E\?$}m, 'https where http is spoken';
+    like tool(serve($dropped))->ends(69, @show)->{err}, qr{^tenure:   is it https://127\.0\.0\.1:\d+\?$}m, 'an answer of nothing may be that of https';
     tool("https://127.0.0.1:$port")->ends(69, @show, '--ca-file', "$work/ca.pem");
     $tool->ends(69, @show, '--ca-file', '/nonexistent');
 };
@@ -208,6 +218,13 @@ subtest 'the token' => sub {
     is $sent->($none->with(TENURE_TOKEN => 'env', TENURE_TOKEN_FILE => $file)), 'env', 'the environment';
     is $sent->($none->with(TENURE_TOKEN => 'env'), '--token-file', $file), 'from-file', 'options come before it';
     is $sent->($none), undef, 'none';
+    for my $option (qw(url token token-file ca-file tenant namespace)) {
+        my $run = $none->with(TENURE_TOKEN => 'env')->ends(64, qw(configmaps show x), "--$option", '');
+        is $run->{err}, "tenure: --$option is empty\n", '... and an empty one is not replaced by the environment';
+    }
+    like tool(serve(answer(401, '{"title":"Authentication required","status":401}')), token => undef)->ends(77, qw(configmaps show x))->{err},
+        qr/^tenure:   which token\? --token-file, TENURE_TOKEN, /m, 'who gives none is told how to';
+    unlike tool(serve(answer(401, '{"title":"Authentication required","status":401}')))->ends(77, qw(configmaps show x))->{err}, qr/which token/, '... and who gives one is not';
     $none->ends(66, qw(configmaps show x --token-file /nonexistent));
     $none->ends(78, qw(configmaps show x --token-file), $work);
     unlike $none->with(TENURE_TOKEN => 'env')->ends(0, qw(configmaps set x --no-etag --dry-run))->{out}, qr/env/,

@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
@@ -68,6 +69,45 @@ is out('__complete', 'node', 'list', '--maintenance', 't'), "true\n", 'values of
 is out('__complete', 'usage', '--step', ''), "period\nhour\nday\nmonth\n", 'values of --step';
 is out('__complete', 'usage', '--al'), "--all-tenants\n", 'options of a noun alone';
 is out('__complete', 'count', '--al'), "--all-tenants\n", 'those of count';
+is out('__complete', split / /, $$_[0], -1), $$_[1], "completion of: $$_[0]" for ['--url x ten', "tenant\n"], ['-t ', ''], ['-t acme tenant l', "list\n"],
+    ['tenant -t x l', "list\n"], ['--format=json tenant l', "list\n"], ['configmaps -n prod sh', "show\n"], ['--format c', "csv\n"],
+    ['changes list --verb m', "moved\n"], ['token create --role a', "admin\n"], ['find --type conf', "configmaps\n"], ['import --type sec', "secrets\n"],
+    ['export conf', "configmaps\n"], ['configmaps list ', ''], ['resource list --sort name conf', "configmaps\n"], ['node list --driver ', ''],
+    ['node list --driver x --maintenance t', "true\n"];
+
+subtest 'columns' => sub {
+    # The manual has those of each table of the source, in their order.
+    my ($list) = $page =~ /^The columns are, and in this order:\n(.*?)^\.El$/ms;
+    my %told = map { s/;.*//r => 1 } map { s/\A[^\n]*\n//r =~ s/\s+/ /gr =~ s/ \z//r } split /^\.It /m, $list =~ s/\A\.Bl[^\n]*\n//r;
+    delete $told{''};
+    my %is;
+    for my $file (glob qq{"$top"/src/cli/command/*.c "$top"/src/types/*.c "$top"/src/types/*/*.c}) {
+        my $source = Tenure::Instance::read_file($file);
+        while ($source =~ /static const struct (?:column|type_noun_column) \w+\[\] = \{(.*?)\n?\t*\};/sg) {
+            my $rows = $1;
+            $is{ join ', ', $rows =~ /\{ "([^"]+)"/g } = 1;
+        }
+    }
+    cmp_ok scalar keys %is, '>', 25, 'tables of columns';
+    is_deeply [sort keys %told], [sort keys %is], 'the manual has each';
+};
+
+# bash calls the function with its words, in which "=" is a word of its own.
+sub typed {
+    my (@words) = @_;
+    my $dir = File::Temp->newdir('tenure-completion-XXXXXX', TMPDIR => 1);
+    Tenure::Run::write_file("$dir/$_", '') for 'a file.csv', 'other.csv';
+    my ($code, $text) = run('bash', '-c', 'cd "$1" && . "$2" && shift 2 && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _tenure && printf "%s\n" "${COMPREPLY[@]}"',
+        'bash', "$dir", "$top/completions/tenure.bash", $tenure, @words);
+    is $code, 0, "bash completes: @words";
+    return $text;
+}
+is typed('tenant', 'sh'), "show\n", 'a verb';
+is typed('tenant', 'list', '--format', '=', 'j'), "json\n", 'a value behind =';
+is typed('tenant', 'list', '--format', '='), "table\njson\ncsv\n", '... all of them';
+is typed('node', 'create', '--file', 'a'), "a file.csv\n", 'a file, as one word';
+is typed('import', 'o'), "other.csv\n", 'what import takes';
+is typed('import', '--dr'), "--dry-run\n", '... beside its options';
 
 SKIP: {
     skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
@@ -174,6 +214,7 @@ for my $case (
     [[qw(undo)],                 qr/there is no command "undo"; did you mean "changes undo"\?/,    'a verb without its noun'],
     [[qw(undo req-1)],           qr/there is no command "undo"; did you mean "changes undo"\?/,    'the same with an argument'],
     [[qw(history cm shop)],      qr/history takes: RESOURCE; see "tenure help history"/,          'too many arguments'],
+    [[qw(a/b list)],             qr{there is no command "a/b", and it can be no type's name},      'what is no type'],
     [[qw(tier list x)],          qr/tier list takes: no arguments; see "tenure help tier list"/,   'an argument where none is'],
     [[qw(node trait lst)],       qr/node has no verb "trait"/,                                   'a second word'],
   ) {

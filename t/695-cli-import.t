@@ -54,6 +54,9 @@ subtest 'CSV' => sub {
     is $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->status, 404, '... and does nothing';
     like import_is(1, { refused => 2 }, '... and that there is no such type', $csv, '--type', 'nonsense', '--dry-run')->{err}, qr/nonsense/, '... in words';
     import_is(1, { refused => 2 }, '... and no such tenant', $csv, '--type', 'configmaps', '--dry-run', '-t', 'nobody');
+    like $tool->ends(64, 'import', $csv, qw(--type cm --columns nix))->{err}, qr/no column "nix"; there are: rows, created, replaced, unchanged, refused$/,
+        'a summary with other columns is refused';
+    is $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->status, 404, '... before anything is imported';
     import_is(0, { created => 2 }, 'is imported', $csv, '--type', 'cm');
     is_deeply content('t1', 'web'), { color => 'blue', text => qq{a "b",\nc}, size => 3 }, 'quotes, line feeds and numbers';
     is_deeply $admin->get('/v2.0/t1/namespaces/default/configmaps/web')->json->{metadata}{labels}, { env => 'prod' }, 'labels';

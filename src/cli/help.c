@@ -160,47 +160,91 @@ static void offer_options(const struct command *command, const char *typed)
 	}
 }
 
-// Offers the values of the option in the word before. False: it is no option, or has no fixed values.
-static bool offer_values(const struct command *command, const char *option, const char *typed)
+// What an option takes, "table|json|csv"; n 0: nothing, or there is no such option of the command. command NULL: none is known yet.
+static struct str option_takes(const struct command *command, const char *option)
 {
-	if (strcmp(option, "--format") == 0) {
-		offer("table", typed);
-		offer("json", typed);
-		offer("csv", typed);
-		return true;
-	}
 	for (const struct field *f = NULL; command != NULL && (f = field_next(command, f)) != NULL;) {
-		struct str values = field_takes(command, f), value;
-		if (strcmp(f->name, option) != 0 || str_find(values, '|', 0) == values.n)
-			continue;
-		while (str_split(&values, '|', &value)) {
-			// What is written in capitals stands for a value.
-			if (value.n > 0 && value.p[0] >= 'a' && str_starts(value, str_c(typed)))
-				printf("%.*s\n", STR_ARG(value));
-		}
-		return true;
+		if (strcmp(f->name, option) == 0)
+			return field_takes(command, f);
 	}
-	return false;
+	for (size_t i = 0; i < OPT__COUNT; i++) {
+		const char letter[] = { '-', option_rows[i].letter, '\0' };
+		if (strcmp(option_rows[i].name, option) == 0 || (option_rows[i].letter != 0 && strcmp(letter, option) == 0))
+			return option_rows[i].value != NULL ? str_c(option_rows[i].value) : STR("");
+	}
+	return STR("");
+}
+
+// Offers the values that an option takes: those of a list with "|" between, in which capitals stand for any value, and those of some
+// words in capitals that have few.
+static void offer_values(struct str takes, const char *typed)
+{
+	static const struct { const char *word; struct str values; } few[] = {
+		{ "VERB", STR_INIT("created|updated|deleted|recovered|moved|purged") }, { "ROLE", STR_INIT("reader|member|admin") },
+	};
+	struct str value;
+
+	if (str_eq(takes, STR("TYPE")))
+		offer_types(typed);
+	for (size_t i = 0; i < COUNT_OF(few); i++) {
+		if (str_eq_c(takes, few[i].word))
+			takes = few[i].values;
+	}
+	if (str_find(takes, '|', 0) == takes.n)
+		return;
+	while (str_split(&takes, '|', &value)) {
+		if (value.n > 0 && value.p[0] >= 'a' && value.p[0] <= 'z' && str_starts(value, str_c(typed)))
+			printf("%.*s\n", STR_ARG(value));
+	}
+}
+
+// Takes the options and their values out of the words before the last one, which is being typed. Returns how many words are left, of
+// which the last is the last one still. *option: the one whose value is being typed; NULL: none is.
+static size_t drop_options(const struct cli *cli, const char **words, size_t n, const char **option)
+{
+	size_t kept = 0, used;
+
+	*option = NULL;
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (words[i][0] != '-' || words[i][1] == '\0') {
+			words[kept++] = words[i];
+			continue;
+		}
+		const bool is_type = kept > 0 && !cli_noun_known(cli->commands, words[0]);
+		const char *noun[] = { "resource", kept > 1 ? words[1] : NULL };
+		const struct command *command = is_type ? command_find(cli->commands, noun, kept < 2 ? kept : 2, &used)
+							: command_find(cli->commands, words, kept, &used);
+		if (strchr(words[i], '=') != NULL || option_takes(command, words[i]).n == 0)
+			continue;
+		if (i + 2 == n)
+			*option = words[i];
+		i++; // its value
+	}
+	if (n > 0)
+		words[kept++] = words[n - 1];
+	return kept;
 }
 
 int command_complete(struct cli *cli)
 {
-	const char **words = cli->arguments;
-	size_t n = cli->n_arguments, used;
-	const char *typed = n > 0 ? words[n - 1] : "";
-	bool is_resource = n > 1 && strcmp(words[0], "resource") == 0, is_plural = false;
+	const char **words = cli->arguments, *option;
+	size_t n = drop_options(cli, words, cli->n_arguments, &option), used = 0;
+	bool is_plural = false;
 
 	if (n > 1 && strcmp(words[0], "help") == 0) {
 		words++;
 		n--;
 	}
+	const char *typed = n > 0 ? words[n - 1] : "";
 	if (n > 1 && !cli_noun_known(cli->commands, words[0])) {
 		words[0] = "resource";
 		is_plural = true;
 	}
 	const struct command *command = n > 1 ? command_find(cli->commands, words, n - 1, &used) : NULL;
-	if (n > 1 && offer_values(command, words[n - 2], typed))
+	if (option != NULL) {
+		offer_values(option_takes(command, option), typed);
 		return EX_OK;
+	}
 	if (command != NULL && command->choices != NULL && n == used + 2) {
 		for (const char *const *choice = command->choices; *choice != NULL; choice++)
 			offer(*choice, typed);
@@ -213,7 +257,7 @@ int command_complete(struct cli *cli)
 	} else {
 		if (n == 2 || !is_plural)
 			offer_verbs(cli->commands, words, n - 1, typed);
-		if (n == 3 && is_resource)
+		if (command != NULL && !is_plural && n == used + 1 && strncmp(command->arguments, "TYPE", strlen("TYPE")) == 0)
 			offer_types(typed);
 	}
 	return EX_OK;

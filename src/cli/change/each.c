@@ -31,7 +31,7 @@ int cli_show_each(struct cli *cli, size_t first, const struct column *known, siz
 	const char **names = cli_input_names(cli, first, cli->n_arguments);
 	int code = cli_each_of(cli, names, fn, table);
 	if (table != NULL && names != NULL)
-		table_print(table);
+		return cli_first_failure(code, table_print(table));
 	return code;
 }
 

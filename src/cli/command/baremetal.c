@@ -89,7 +89,7 @@ static int list_with(struct cli *cli, struct tenure_list *list, struct table *ta
 	if (code == EX_OK)
 		code = table_fill(cli, table, list, limit, noun_of(cli)->kind);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	return code;
 }
 
@@ -187,7 +187,7 @@ int command_baremetal_show(struct cli *cli)
 		return EX_USAGE;
 	int code = show_found(cli, table);
 	if (table != NULL)
-		table_print(table);
+		return cli_first_failure(code, table_print(table));
 	return code;
 }
 

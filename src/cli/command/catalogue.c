@@ -68,8 +68,7 @@ int command_catalogue_list(struct cli *cli)
 		return cli_fail(EX_PROTOCOL, "the answer is no list of traits");
 	for (size_t i = 0; i < doc_length(list); i++)
 		table_add(table, row_of(cli, doc_string(doc_at(list, i))));
-	table_print(table);
-	return EX_OK;
+	return table_print(table);
 }
 
 // ---- one or several
@@ -105,8 +104,7 @@ int command_catalogue_show(struct cli *cli)
 	if (names == NULL)
 		return table == NULL ? EX_USAGE : EX_NOINPUT;
 	int code = cli_each_of(cli, names, show_one, table);
-	table_print(table);
-	return code;
+	return cli_first_failure(code, table_print(table));
 }
 
 int command_catalogue_users(struct cli *cli)
@@ -124,8 +122,7 @@ int command_catalogue_users(struct cli *cli)
 		return cli_fail(EX_PROTOCOL, "the answer is no list of providers");
 	for (size_t i = 0; i < doc_length(list); i++)
 		table_add(table, doc_at(list, i));
-	table_print(table);
-	return EX_OK;
+	return table_print(table);
 }
 
 // ---- changes

@@ -189,7 +189,7 @@ static int list_all(struct cli *cli, struct reading *reading)
 	for (reading->more = true; code == EX_OK && reading->more && reading->left > 0;)
 		code = read_page(cli, reading, false);
 	if (code == EX_OK)
-		table_print(reading->table);
+		code = table_print(reading->table);
 	return code;
 }
 
@@ -204,7 +204,7 @@ static int show_last(struct cli *cli, struct reading *reading)
 	reading->after = last.upto;
 	reading->reached = last.reached;
 	if (code == EX_OK)
-		table_print_more(reading->table);
+		code = table_print_more(reading->table);
 	return code;
 }
 
@@ -222,9 +222,10 @@ static int follow(struct cli *cli, struct reading *reading)
 			code = EX_OK;
 			continue;
 		}
+		if (code == EX_OK)
+			code = table_print_more(reading->table);
 		if (code != EX_OK)
 			break;
-		table_print_more(reading->table);
 		reading->after = reading->upto;
 		if (!reading->more && reading->left > 0)
 			(void)sleep(FOLLOW_PAUSE_S);

@@ -317,7 +317,7 @@ static int export_type(struct exporting *exporting, const char *type)
 	int code = EX_OK;
 
 	if (list == NULL)
-		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
+		return resource_fail_address(cli, cli->options[OPT_NAMESPACE], type, NULL);
 	tenure_list_set_page(list, PAGE);
 	while (code == EX_OK && (status = tenure_list_next(list, &item)) == TENURE_OK) {
 		code = export_document(exporting, item, type);

@@ -162,6 +162,6 @@ int command_history(struct cli *cli)
 		code = read_page(cli, &reading);
 	}
 	if (code == EX_OK && reading.table != NULL)
-		table_print(reading.table);
+		code = table_print(reading.table);
 	return code;
 }

@@ -433,22 +433,28 @@ static int read_options(struct cli *cli, struct importing *importing)
 	return EX_OK;
 }
 
-static void print_summary(struct importing *importing)
+// Makes the table of the summary. It is made before the import begins, since a mistake in --columns must not show after it. NULL: an
+// error was printed.
+static struct table *new_summary(struct cli *cli)
 {
 	static const struct column columns[] = {
 		{ "rows", "rows" }, { "created", "created" }, { "replaced", "replaced" }, { "unchanged", "unchanged" }, { "refused", "refused" },
 	};
+	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
+
+	return table != NULL && table_refuse_others(table) == EX_OK ? table : NULL;
+}
+
+static int print_summary(struct importing *importing, struct table *table)
+{
 	struct cli *cli = importing->cli;
 	struct doc *summary = doc_new_object(cli->pool);
-	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
 
 	doc_set_u64(cli->pool, summary, "rows", importing->rows);
 	for (int i = 0; i < RESULT__COUNT; i++)
 		doc_set_u64(cli->pool, summary, result_names[i], importing->counts[i]);
-	if (table != NULL) {
-		table_add(table, summary);
-		table_print(table);
-	}
+	table_add(table, summary);
+	return table_print(table);
 }
 
 // Reads and imports row after row; memory is that of one. Exit code.
@@ -480,7 +486,8 @@ int command_import(struct cli *cli)
 {
 	struct importing importing;
 	struct rows *rows;
-	int code = read_options(cli, &importing);
+	struct table *summary = new_summary(cli);
+	int code = summary != NULL ? read_options(cli, &importing) : EX_USAGE;
 
 	if (code == EX_OK)
 		code = rows_open(cli, importing.path, &rows);
@@ -492,6 +499,5 @@ int command_import(struct cli *cli)
 	cli->client->change_query = NULL;
 	free(importing.foreseen);
 	rows_close(&rows);
-	print_summary(&importing);
-	return code;
+	return cli_first_failure(code, print_summary(&importing, summary));
 }

@@ -81,8 +81,7 @@ static int list(struct cli *cli, const struct column *known, size_t n_known)
 	if (code != EX_OK)
 		return code;
 	add_rows(cli, table, content, usages);
-	table_print(table);
-	return EX_OK;
+	return table_print(table);
 }
 
 int command_inventory_list(struct cli *cli)

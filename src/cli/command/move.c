@@ -140,7 +140,9 @@ static int show_preview(struct cli *cli, const struct source *source)
 	if (table == NULL)
 		return EX_USAGE;
 	fill(cli, table, move);
-	table_print(table);
+	code = table_print(table);
+	if (code != EX_OK)
+		return code;
 	if (cli->format == FORMAT_TABLE)
 		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
 			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(visible_text(cli->pool,

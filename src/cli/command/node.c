@@ -79,7 +79,7 @@ int command_trait_list(struct cli *cli)
 	}
 	if (code == EX_OK) {
 		cli_remember_state(cli, &target);
-		table_print(table);
+		code = table_print(table);
 	}
 	tenure_resource_free(&target.resource);
 	return code;

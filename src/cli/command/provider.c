@@ -63,7 +63,7 @@ int command_provider_list(struct cli *cli)
 	if (code == EX_OK)
 		code = table_fill(cli, table, list, 0, "providers");
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	tenure_list_free(&list);
 	return code;
 }

@@ -30,8 +30,7 @@ int command_part_list(struct cli *cli)
 		doc_set_str(cli->pool, row, "name", it.name);
 		table_add(table, row);
 	}
-	table_print(table);
-	return EX_OK;
+	return table_print(table);
 }
 
 // ---- arguments

@@ -117,6 +117,20 @@ bool resource_name_read(const char *text, struct pool *pool, struct resource_nam
 	return true;
 }
 
+int resource_fail_address(struct cli *cli, const char *space, const char *type, const char *name)
+{
+	const struct { const char *text, *what; } parts[] = {
+		{ cli->tenant, "tenant's id" }, { space, "namespace's name" }, { type, "type's name" }, { name, "resource's name" },
+	};
+	struct buf path = buf_new(cli->pool, 256);
+
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		if (parts[i].text != NULL && !client_path_add(&path, parts[i].text))
+			return cli_fail(EX_USAGE, "\"%s\" can be no %s", parts[i].text, parts[i].what);
+	}
+	return cli_fail(EX_OSERR, "no memory");
+}
+
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target)
 {
 	*target = (struct target){ .label = str_printf(cli->pool, "%s/%s", type, name).p };
@@ -124,10 +138,10 @@ bool resource_target(struct cli *cli, const char *space, const char *type, const
 		fail_no_tenant(cli, type);
 		return false;
 	}
-	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : resource_namespace(cli, type),
-		type, name);
+	space = space != NULL ? space : resource_namespace(cli, type);
+	target->resource = tenure_resource_new(cli->client, cli->tenant, space, type, name);
 	if (target->resource == NULL)
-		cli_fail(EX_USAGE, "%s can't be the address of a resource", target->label);
+		resource_fail_address(cli, space, type, name);
 	return target->resource != NULL;
 }
 
@@ -151,14 +165,14 @@ int command_resource_list(struct cli *cli)
 	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type,
 		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
 	if (list == NULL)
-		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
+		return resource_fail_address(cli, cli->options[OPT_NAMESPACE], type, NULL);
 	uint64_t limit;
 	int code = cli_list_conditions(cli, list, &limit);
 	if (code == EX_OK)
 		code = table_fill(cli, table, list, limit, type);
 	tenure_list_free(&list);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	if (code == EXIT_NOT_FOUND)
 		resource_suggest(cli, type);
 	return code;

@@ -93,8 +93,7 @@ int command_type_list(struct cli *cli)
 		return cli_fail(EX_PROTOCOL, "the answer is no list of types");
 	for (size_t i = 0; i < doc_length(list); i++)
 		table_add(table, doc_at(list, i));
-	table_print(table);
-	return EX_OK;
+	return table_print(table);
 }
 
 static int explain(struct cli *cli, const char *type, struct doc **answer)
@@ -215,10 +214,10 @@ static int tell_effect(struct cli *cli, const char *tenant, const char *label, c
 		code = cli_fail_status(cli, status, label);
 	if (code != EX_OK)
 		return code;
-	table_print(asking.table);
-	if (asking.n == 0)
+	code = table_print(asking.table);
+	if (code == EX_OK && asking.n == 0)
 		change_announce_done(cli, label, "no tenant gets another definition");
-	return EX_OK;
+	return code;
 }
 
 static int read_definition(struct cli *cli, bool deletes, struct doc **object)
@@ -283,7 +282,7 @@ int command_space_list(struct cli *cli)
 	while (code == EX_OK && marker.p != NULL)
 		code = list_page(cli, table, &marker);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	return code;
 }
 
@@ -319,7 +318,7 @@ int command_space_show(struct cli *cli)
 		return EX_USAGE;
 	int code = show_space(cli, cli->tenant, table);
 	if (table != NULL)
-		table_print(table);
+		return cli_first_failure(code, table_print(table));
 	return code;
 }
 

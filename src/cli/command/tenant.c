@@ -37,7 +37,7 @@ int command_tenant_list(struct cli *cli)
 		code = table_fill(cli, table, list, limit, "tenants");
 	tenure_list_free(&list);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	return code;
 }
 

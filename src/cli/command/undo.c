@@ -110,9 +110,9 @@ static int show_preview(struct cli *cli, const struct undo *undo, const struct d
 	if (table == NULL)
 		return EX_USAGE;
 	fill(cli, table, items, blockers);
-	table_print(table);
-	if (cli->format != FORMAT_TABLE)
-		return EX_OK;
+	int code = table_print(table);
+	if (code != EX_OK || cli->format != FORMAT_TABLE)
+		return code;
 	show_differences(cli, items);
 	printf("\n%llu change%s of %.*s at %.*s, %s. Tag: %.*s\n", (unsigned long long)undo->changes, undo->changes == 1 ? "" : "s",
 		STR_ARG(visible_text(cli->pool, member_text(plan, STR("actor")))),

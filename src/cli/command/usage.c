@@ -132,7 +132,9 @@ static int read_all(struct cli *cli, struct reading *reading)
 			continue;
 		if (reading->query.n > sizeof(query))
 			return cli_fail(EX_PROTOCOL, "the list of usage does not tell how it goes on");
-		table_print_more(reading->table);
+		code = table_print_more(reading->table);
+		if (code != EX_OK)
+			return code;
 		memcpy(query, reading->query.p, reading->query.n);
 		reading->query = (struct str){ query, reading->query.n };
 		pool_rewind(cli->pool, mark);
@@ -155,6 +157,6 @@ int command_usage(struct cli *cli)
 	table_for_spreadsheets(reading.table);
 	code = read_all(cli, &reading);
 	if (code == EX_OK)
-		table_print(reading.table);
+		code = table_print(reading.table);
 	return code;
 }

@@ -99,7 +99,7 @@ int command_webhook_list(struct cli *cli)
 	if (code == EX_OK)
 		code = add_pages(cli, table, &path, "webhooks", "marker", UINT64_MAX);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	return code;
 }
 
@@ -243,7 +243,7 @@ int command_webhook_deliveries(struct cli *cli)
 	if (code == EX_OK)
 		code = add_pages(cli, table, &path, "deliveries", "before", left);
 	if (code == EX_OK)
-		table_print(table);
+		code = table_print(table);
 	return code;
 }
 

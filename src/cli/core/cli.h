@@ -86,6 +86,7 @@ struct cli {
 	size_t n_given;
 	struct assigned *assigned;       // the arguments NAME=VALUE, last first
 	const char *url;
+	bool has_token; // a token is sent
 	const char *tenant; // NULL: none was given
 	enum format format;
 	bool format_given;
@@ -102,6 +103,8 @@ int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 int cli_fail_no_tenant(void);
 // The same for a warning: the command goes on.
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+// Of two exit codes in their order: the first that is not 0.
+int cli_first_failure(int code, int next);
 // Prints why a call failed, with label, and returns the exit code for that.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
 
@@ -184,10 +187,14 @@ void table_for_spreadsheets(struct table *table);
 // table has already.
 void table_add_type(struct table *table, const char *group, const char *plural);
 void table_add(struct table *table, const struct doc *document);
-void table_print(struct table *table);
-// Prints the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each line. The rows
-// are forgotten, so their memory may be freed.
-void table_print_more(struct table *table);
+// Prints the rows. EX_USAGE, with an error printed instead: --columns has a name without a dot that is no known column, no member of any
+// row and no member of any built-in type. A list without rows takes any name.
+int table_print(struct table *table);
+// The same for the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each line. The
+// rows are forgotten, so their memory may be freed. Only the first rows can be refused.
+int table_print_more(struct table *table);
+// For rows that have known columns only: EX_USAGE, with an error printed, if --columns has another name.
+int table_refuse_others(const struct table *table);
 // Makes a table if --columns was given; else *table is NULL. False: an error was printed.
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
 // Prints one document in the chosen format.
@@ -329,6 +336,8 @@ struct resource_name {
 bool resource_name_read(const char *text, struct pool *pool, struct resource_name *name);
 // The namespace of a resource of that type where none is named: that of -n, or the type's default. NULL: none.
 const char *resource_namespace(const struct cli *cli, const char *type);
+// Prints which part of a resource's address, in the tenant of cli, can be none. space, name NULL: it has no such part. Exit code.
+int resource_fail_address(struct cli *cli, const char *space, const char *type, const char *name);
 // Makes a target of a resource. space NULL: the namespace of -n, or the type's default. False: an error was printed. The caller
 // frees target->resource.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);

@@ -24,6 +24,11 @@ int cli_fail(int code, const char *format, ...)
 	return code;
 }
 
+int cli_first_failure(int code, int next)
+{
+	return code != EX_OK ? code : next;
+}
+
 int cli_fail_no_tenant(void)
 {
 	return cli_fail(EX_USAGE, "which tenant? Give --tenant, or set TENURE_TENANT");
@@ -81,11 +86,28 @@ static void tell_blockers(struct cli *cli)
 	}
 }
 
+// What to do where the service could not be talked to: libcurl's words say what failed, in terms of TLS.
+static void hint_connection(const struct cli *cli, const char *text)
+{
+	bool is_tls = strncmp(cli->url, "https:", strlen("https:")) == 0;
+
+	if (is_tls && strstr(text, "wrong version number") != NULL)
+		cli_fail(0, "  no TLS is spoken there: is it http%s?", cli->url + strlen("https"));
+	else if (is_tls && (strstr(text, "issuer certificate") != NULL || strstr(text, "self-signed") != NULL || strstr(text, "self signed") != NULL))
+		cli_fail(0, "  name the authority that signed its certificate: --ca-file, or TENURE_CA_FILE");
+	else if (!is_tls && strstr(text, "Empty reply") != NULL)
+		cli_fail(0, "  is it https%s?", cli->url + strlen("http"));
+}
+
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label)
 {
 	const char *text = tenure_error_text(cli->client), *member;
 
 	cli_fail(0, "%s: %s", label, text[0] != '\0' ? text : tenure_status_text(status));
+	if (status == TENURE_UNAVAILABLE)
+		hint_connection(cli, text);
+	if (status == TENURE_UNAUTHENTICATED && !cli->has_token)
+		cli_fail(0, "  which token? --token-file, TENURE_TOKEN, or token-file = … in ~/.config/tenure/config");
 	if (status == TENURE_REFUSED)
 		cli_hint_kinds(cli, text);
 	if (status == TENURE_BLOCKED)

@@ -93,7 +93,7 @@ int cli_list_pages_with(struct cli *cli, const char *tenant, const char *member,
 	while (code == EX_OK && query.p != NULL && listing.left > 0)
 		code = add_page(cli, &listing, &query);
 	if (code == EX_OK)
-		table_print(listing.table);
+		code = table_print(listing.table);
 	return code;
 }
 
@@ -113,6 +113,6 @@ int cli_list_whole(struct cli *cli, const char *tenant, const char *member, cons
 	listing.label = str_printf(cli->pool, "%s of %s", member, tenant).p;
 	code = add_page(cli, &listing, &query);
 	if (code == EX_OK)
-		table_print(listing.table);
+		code = table_print(listing.table);
 	return code;
 }

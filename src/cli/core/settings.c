@@ -213,6 +213,7 @@ static int open_client(struct cli *cli, const struct settings *file)
 		code = load_token(cli, file, &token);
 	if (code != EX_OK)
 		return code;
+	cli->has_token = token != NULL;
 	cli->client = tenure_client_new(cli->url, token);
 	if (cli->client == NULL)
 		return cli_fail(EX_USAGE, "\"%s\" is no http or https URL with a host and without user, query and fragment, "
@@ -224,10 +225,27 @@ static int open_client(struct cli *cli, const struct settings *file)
 	return EX_OK;
 }
 
+// An option with an empty value is a mistake, such as a variable of a script that is not set. The environment must not take its place:
+// another credential or tenant might be there.
+static int refuse_empty(const struct cli *cli)
+{
+	static const enum option options[] = { OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TENANT, OPT_NAMESPACE };
+
+	for (size_t i = 0; i < COUNT_OF(options); i++) {
+		const char *value = cli->options[options[i]];
+		if (value != NULL && value[0] == '\0')
+			return cli_fail(EX_USAGE, "%s is empty", option_rows[options[i]].name);
+	}
+	return EX_OK;
+}
+
 int settings_load(struct cli *cli)
 {
 	struct settings file = { NULL };
-	int code = load_file(cli, &file);
+	int code = refuse_empty(cli);
+
+	if (code == EX_OK)
+		code = load_file(cli, &file);
 
 	if (code != EX_OK)
 		return code;

@@ -37,11 +37,14 @@ static const char *file_of(struct cli *cli, const char *path)
 	return str_cstr(cli->pool, buf_str(&name));
 }
 
+// A home folder that is not there is not made: users without one have such a name, /nonexistent.
 static bool make_folders(struct cli *cli, const char *dir)
 {
 	char *path = str_cstr(cli->pool, str_c(dir));
+	const char *home = getenv("HOME");
+	size_t made = home != NULL && strncmp(dir, home, strlen(home)) == 0 ? strlen(home) : 0;
 
-	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+	for (char *slash = path + made + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
 		*slash = '\0';
 		if (mkdir(path, 0700) != 0 && errno != EEXIST)
 			return false;

@@ -17,6 +17,9 @@ struct row {
 struct table {
 	struct cli *cli;
 	struct column columns[MAX_COLUMNS];
+	const struct column *known;
+	size_t n_known;
+	bool is_other[MAX_COLUMNS]; // not known: a path that --columns gives
 	const struct type_column *of_type[MAX_COLUMNS]; // computes the value of that column; NULL: the column's path leads to it
 	size_t n_columns;
 	struct row *first, **last;
@@ -26,7 +29,16 @@ struct table {
 	bool is_for_spreadsheets;
 };
 
-static bool choose(struct table *table, struct str wanted, const struct column *known, size_t n_known)
+static const struct column *find_known(const struct table *table, struct str name)
+{
+	for (size_t i = 0; i < table->n_known; i++) {
+		if (str_eq_c(name, table->known[i].name))
+			return &table->known[i];
+	}
+	return NULL;
+}
+
+static bool choose(struct table *table, struct str wanted)
 {
 	struct str word;
 	struct pool *pool = table->cli->pool;
@@ -35,13 +47,10 @@ static bool choose(struct table *table, struct str wanted, const struct column *
 		word = str_trim(word);
 		if (word.n == 0 || table->n_columns == MAX_COLUMNS)
 			return false;
-		// A name that is not known is a path in the document.
-		struct column column = { str_cstr(pool, word), str_cstr(pool, word) };
-		for (size_t i = 0; i < n_known; i++) {
-			if (str_eq_c(word, known[i].name))
-				column = known[i];
-		}
-		table->columns[table->n_columns++] = column;
+		const struct column *known = find_known(table, word);
+		const struct column path = { str_cstr(pool, word), str_cstr(pool, word) };
+		table->is_other[table->n_columns] = known == NULL;
+		table->columns[table->n_columns++] = known != NULL ? *known : path;
 	}
 	return true;
 }
@@ -54,7 +63,9 @@ struct table *table_new(struct cli *cli, const struct column *known, size_t n_kn
 	table->cli = cli;
 	table->last = &table->first;
 	table->chosen = wanted != NULL;
-	if (wanted != NULL && !choose(table, str_c(wanted), known, n_known)) {
+	table->known = known;
+	table->n_known = n_known;
+	if (wanted != NULL && !choose(table, str_c(wanted))) {
 		cli_fail(EX_USAGE, "--columns takes up to %d names with commas between", MAX_COLUMNS);
 		return NULL;
 	}
@@ -124,6 +135,73 @@ void table_add(struct table *table, const struct doc *document)
 	table->n_rows++;
 }
 
+// ---- names in --columns that lead to nothing
+
+static int refuse_name(const struct table *table, const char *name)
+{
+	struct pool *pool = table->cli->pool;
+	const char **words = POOL_ARRAY(pool, const char *, table->n_known);
+	struct buf list = buf_new(pool, 128);
+
+	for (size_t i = 0; i < table->n_known; i++) {
+		words[i] = table->known[i].name;
+		buf_addf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+	}
+	const char *near = options_nearest_word(words, table->n_known, str_c(name));
+	if (near != NULL)
+		return cli_fail(EX_USAGE, "--columns: there is no column \"%s\"; did you mean \"%s\"? There are: %.*s", name, near,
+			STR_ARG(buf_str(&list)));
+	return cli_fail(EX_USAGE, "--columns: there is no column \"%s\"; there are: %.*s", name, STR_ARG(buf_str(&list)));
+}
+
+int table_refuse_others(const struct table *table)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		if (table->is_other[i])
+			return refuse_name(table, table->columns[i].name);
+	}
+	return EX_OK;
+}
+
+// An object may leave out what its type allows it to have, so such a name is right even if no row has it.
+static bool is_member_of_types(const char *name)
+{
+	if (strcmp(name, "metadata") == 0 || strcmp(name, "kind") == 0 || strcmp(name, "apiVersion") == 0)
+		return true;
+	for (const struct offered_type *type = offered_types; type->plural != NULL; type++) {
+		const struct type_field *field = type_parts_by_plural(str_c(type->group), str_c(type->plural))->fields;
+		for (; field != NULL && field->name != NULL; field++) {
+			if (strcmp(field->name, name) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool has_member(const struct table *table, struct str name)
+{
+	const struct doc *value;
+
+	for (const struct row *row = table->first; row != NULL; row = row->next) {
+		if (doc_at_path(row->document, name, &value))
+			return true;
+	}
+	return false;
+}
+
+// A path with a dot is taken as it is: members in the depth of a document are often left out.
+static int refuse_absent(const struct table *table)
+{
+	for (size_t i = 0; i < table->n_columns && table->first != NULL; i++) {
+		const char *name = table->columns[i].name;
+		if (table->is_other[i] && strchr(name, '.') == NULL && !is_member_of_types(name) && !has_member(table, str_c(name)))
+			return refuse_name(table, name);
+	}
+	return EX_OK;
+}
+
+// ---- cells
+
 // For people, a list of words is shown as these words; programs get its JSON.
 static struct str words_of(struct pool *pool, const struct doc *value)
 {
@@ -168,14 +246,18 @@ static struct str cell(const struct table *table, const struct row *row, size_t 
 
 // ---- for people
 
-static void put_padded(struct str text, size_t width, bool last)
+// Prints a line without blanks at its end: a terminal that is narrower would wrap them.
+static void put_line(const struct str *cells, const size_t *widths, size_t n)
 {
-	cli_text_print(stdout, text);
-	size_t shown = visible_width(text);
-	if (last)
-		putchar('\n');
-	else
-		printf("%*s", (int)(width > shown ? width - shown : 0) + 2, "");
+	while (n > 1 && cells[n - 1].n == 0)
+		n--;
+	for (size_t i = 0; i < n; i++) {
+		size_t shown = visible_width(cells[i]);
+		cli_text_print(stdout, cells[i]);
+		if (i + 1 < n)
+			printf("%*s", (int)(widths[i] > shown ? widths[i] - shown : 0) + 2, "");
+	}
+	putchar('\n');
 }
 
 static struct str title(const struct table *table, size_t column)
@@ -204,8 +286,8 @@ static void print_text(const struct table *table)
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
-	for (size_t k = from; k < i; k++)
-		put_padded(cells[k], widths[k % n], k % n == n - 1);
+	for (size_t k = from; k < i; k += n)
+		put_line(cells + k, widths, n);
 }
 
 // ---- for programs
@@ -275,20 +357,27 @@ static struct doc *json_row(const struct table *table, const struct row *row)
 	return object;
 }
 
-void table_print(struct table *table)
+static void print_json(const struct table *table)
 {
-	if (table->cli->format == FORMAT_CSV) {
-		print_csv(table);
-		return;
-	}
-	if (table->cli->format == FORMAT_TABLE) {
-		print_text(table);
-		return;
-	}
 	struct doc *rows = doc_new_array(table->cli->pool);
 	for (const struct row *row = table->first; row != NULL; row = row->next)
 		doc_push(rows, json_row(table, row));
 	put_json(table->cli, rows);
+}
+
+int table_print(struct table *table)
+{
+	int code = table->begun ? EX_OK : refuse_absent(table);
+
+	if (code != EX_OK)
+		return code;
+	if (table->cli->format == FORMAT_CSV)
+		print_csv(table);
+	else if (table->cli->format == FORMAT_TABLE)
+		print_text(table);
+	else
+		print_json(table);
+	return EX_OK;
 }
 
 static void print_json_lines(const struct table *table)
@@ -303,17 +392,23 @@ static void print_json_lines(const struct table *table)
 	}
 }
 
-void table_print_more(struct table *table)
+int table_print_more(struct table *table)
 {
-	if (table->n_rows > 0 && table->cli->format == FORMAT_JSON)
-		print_json_lines(table);
-	else if (table->n_rows > 0)
-		table_print(table);
+	int code = EX_OK;
+
+	if (table->n_rows > 0 && table->cli->format == FORMAT_JSON) {
+		code = table->begun ? EX_OK : refuse_absent(table);
+		if (code == EX_OK)
+			print_json_lines(table);
+	} else if (table->n_rows > 0) {
+		code = table_print(table);
+	}
 	table->begun = table->begun || table->n_rows > 0;
 	table->first = NULL;
 	table->last = &table->first;
 	table->n_rows = 0;
 	(void)fflush(stdout);
+	return code;
 }
 
 // ---- one document, one field on each line
@@ -344,5 +439,5 @@ void cli_document_print(struct cli *cli, const struct doc *document)
 		return;
 	}
 	flatten(&table, document, STR(""));
-	table_print(&table);
+	(void)table_print(&table); // without --columns nothing is refused
 }
