@@ -271,7 +271,13 @@ subtest 'all tokens are revoked' => sub {
     is sql('SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL'), 1, 'nothing happened';
     manage('token', 'create', '--tenant', 'acme', '--user', 'bill') for 1 .. 2;
     is +(manage('token', 'revoke-all', '--yes', '--tenant', 'acme'))[1], "revoked 2\n", 'those of a tenant';
-    is +(manage('token', 'revoke-all', '--yes', '--tenant', 'nobody'))[1], "revoked 0\n", '... that is not there';
+    is +(manage('token', 'revoke-all', '--yes', '--tenant', 'acme'))[1], "revoked 0\n", '... once';
+    for my $command ('token revoke-all --yes', 'token list', 'keys') {
+        my ($status, $none, $why) = manage(split(' ', $command), '--tenant', 'nobody');
+        is "$status $none", '66 ', "$command: a tenant that is not there";
+        like $why, qr/there is no tenant "nobody"/, '... which is said, since the name may be a mistake';
+    }
+    is +(manage('token', 'list', '--tenant', ''))[0], 0, '... but the operators are';
     manage('token', 'create', '--tenant', 'acme', '--user', 'bill');
     is +(manage('token', 'revoke-all', '--yes', '--tenant', ''))[1], "revoked 1\n", "the operators'";
     ($code, $out) = manage('token', 'revoke-all', '--yes');

@@ -108,6 +108,6 @@ int command_keys(struct manage *manage)
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't read the tenant");
 	if (rows.n == 0)
-		return manage_fail(EX_DATAERR, "there is no tenant \"%s\"", tenant);
+		return manage_fail(EX_NOINPUT, "there is no tenant \"%s\"", tenant);
 	return print_tenant(manage, sql_key_tenant_row(&rows, 0)->id, str_c(tenant));
 }

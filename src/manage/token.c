@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "manage/commands.h"
 #include "manage/core/table.h"
+#include "sql/keys.h"
 
 static struct str time_cell(struct pool *pool, int64_t us)
 {
@@ -88,6 +89,21 @@ static int check_state(const struct manage *manage)
 	return manage_fail(EX_USAGE, "\"%s\" is no state of a token: valid, expired, revoked", state);
 }
 
+// For a command that has found no token of the tenant that --tenant names: is the name a mistake? A deleted tenant may have tokens, so
+// this is not looked at before. "": the operators. EX_OK, or the exit code after a message.
+static int check_tenant(struct manage *manage, const char *tenant)
+{
+	struct db_rows rows;
+
+	if (tenant == NULL || tenant[0] == '\0')
+		return EX_OK;
+	const struct sql_key_tenant in = { .name = str_c(tenant) };
+	enum db_result result = sql_key_tenant_run(manage->db, manage->pool, &in, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't read the tenant");
+	return rows.n > 0 ? EX_OK : manage_fail(EX_NOINPUT, "there is no tenant \"%s\", and it has no tokens", tenant);
+}
+
 int command_token_list(struct manage *manage)
 {
 	static const struct table_column columns[] = {
@@ -103,8 +119,10 @@ int command_token_list(struct manage *manage)
 		return code;
 	enum outcome outcome = auth_token_list(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &list, &n);
 	if (!outcome_commits(outcome))
-		return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND ? "there is no such tenant"
-			: outcome_title(outcome));
+		return manage_fail(manage_exit_code(outcome), "%s", outcome_title(outcome));
+	code = n == 0 ? check_tenant(manage, tenant) : EX_OK;
+	if (code != EX_OK)
+		return code;
 	int64_t now = clock_now_us();
 	table_init(&table, manage->pool, columns, COUNT_OF(columns));
 	bool ids = manage_option(manage, "--ids") != NULL;
@@ -165,6 +183,9 @@ int command_token_revoke_all(struct manage *manage)
 	enum outcome outcome = auth_token_revoke_all(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &n);
 	if (!outcome_commits(outcome))
 		return manage_fail(manage_exit_code(outcome), "%s", outcome_title(outcome));
+	int code = n == 0 ? check_tenant(manage, tenant) : EX_OK;
+	if (code != EX_OK)
+		return code;
 	printf("revoked %llu\n", (unsigned long long)n);
 	return EX_OK;
 }
