@@ -62,19 +62,20 @@ WHERE c.resource_id = :resource_id AND c.tenant_id = :tenant_id AND c.id < :belo
 ORDER BY c.id DESC
 LIMIT :limit;
 
--- Changes in other tables than that of the resources: they replace no content.
+-- Changes of providers in other tables than that of the resources: they replace no content.
 -- @fragment former_elsewhere
 ('["/allocations"]', '["/inventories"]', '["/aggregates"]')
 
--- The first update of the resource's content from an id on, with the content that it replaced: what the resource was until then.
+-- The first update of the resource's content from an id on, with the content that it replaced: what the resource was until then. providers: the id of their
+-- type; in the document of another one, members may have these names.
 -- @statement former_next
--- @in resource_id uint, from uint
+-- @in resource_id uint, from uint, providers uint
 -- @out id uint, locked uint null, meta text null, body text null, traits text null
 -- @scans from that id to the next update of the content
 SELECT c.id, f.locked, f.meta, f.body, f.traits
 FROM changes c FORCE INDEX (resource)
 LEFT JOIN former_resources f ON f.change_id = c.id
-WHERE c.resource_id = :resource_id AND c.id >= :from AND c.verb = 'updated' AND (c.fields IS NULL OR c.fields NOT IN {former_elsewhere})
+WHERE c.resource_id = :resource_id AND c.id >= :from AND c.verb = 'updated' AND (c.fields IS NULL OR c.type_id <> :providers OR c.fields NOT IN {former_elsewhere})
 ORDER BY c.id
 LIMIT 1;
 

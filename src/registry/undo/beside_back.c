@@ -12,7 +12,7 @@
 #include "registry/placement/restore.h"
 #include "repr/json/doc.h"
 
-enum beside undo_beside_of(struct str fields)
+enum beside undo_beside_of(struct registry *registry, uint64_t type_id, struct str fields)
 {
 	static const char *const known[] = {
 		[BESIDE_INVENTORIES] = "[\"/inventories\"]",
@@ -22,13 +22,13 @@ enum beside undo_beside_of(struct str fields)
 
 	for (enum beside beside = BESIDE_INVENTORIES; beside < COUNT_OF(known); beside++)
 		if (str_eq_c(fields, known[beside]))
-			return beside;
+			return type_id == provider_type(registry)->id ? beside : BESIDE_NONE;
 	return BESIDE_NONE;
 }
 
-enum beside undo_beside(const struct sql_undo_rows_row *row)
+enum beside undo_beside(const struct undo *undo, const struct sql_undo_rows_row *row)
 {
-	return undo_beside_of(row->fields);
+	return row->type_id_is_null ? BESIDE_NONE : undo_beside_of(undo->registry, row->type_id, row->fields);
 }
 
 struct str undo_beside_name(enum beside beside)
@@ -100,7 +100,7 @@ enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row 
 {
 	const struct stored_place place = { .table = "former_resources", .column = "body", .id = row->id };
 	struct pool *pool = undo->registry->pool;
-	enum beside beside = undo_beside(row);
+	enum beside beside = undo_beside(undo, row);
 	struct str text;
 
 	item->beside = undo_beside_name(beside);
@@ -125,7 +125,7 @@ enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_r
 	struct provider provider;
 	struct uuid uid;
 
-	assert(undo_beside(row) != BESIDE_ALLOCATIONS);
+	assert(undo_beside(undo, row) != BESIDE_ALLOCATIONS);
 	if (row->former_locked_is_null) {
 		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
 		return OUTCOME_OK;
@@ -133,7 +133,7 @@ enum outcome undo_restore_beside(struct undo *undo, const struct sql_undo_rows_r
 	if (row->live_is_null || row->owner_id != undo->tenant.id) // find_changed() has noted that
 		return OUTCOME_OK;
 	uuid_from_bytes(row->uid, &uid);
-	enum outcome outcome = undo_beside(row) == BESIDE_INVENTORIES ?
+	enum outcome outcome = undo_beside(undo, row) == BESIDE_INVENTORIES ?
 				       inventory_restore(undo->registry, &uid, row->former_body, &provider) :
 				       aggregate_restore(undo->registry, &uid, row->former_body, &provider);
 	return outcome == OUTCOME_OK ? outcome : undo_block_by(undo, path, outcome);

@@ -7,15 +7,13 @@
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
+#include "registry/placement/provider.h"
 #include "registry/resource/internal.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/stored_type.h"
 #include "registry/undo/internal.h"
 #include "repr/json/doc.h"
 #include "sql/former.h"
-
-// Fields of updates that change other tables than the resource's row, and so replace no content.
-static const char *const elsewhere[] = { "[\"/allocations\"]", "[\"/inventories\"]", "[\"/aggregates\"]" };
 
 struct resource former_version(const struct resource *resource, const struct former_content *content)
 {
@@ -65,7 +63,7 @@ static enum outcome find_resource(struct registry *registry, const struct former
 static enum outcome content_before(struct registry *registry, const struct resource *resource, uint64_t from,
 	struct former_content *content)
 {
-	const struct sql_former_next in = { .resource_id = resource->id, .from = from };
+	const struct sql_former_next in = { .resource_id = resource->id, .from = from, .providers = provider_type(registry)->id };
 	struct db_rows rows;
 	enum db_result result = sql_former_next_run(registry->db, registry->pool, &in, &rows);
 
@@ -82,16 +80,9 @@ static enum outcome content_before(struct registry *registry, const struct resou
 	return OUTCOME_OK;
 }
 
-static bool is_elsewhere(struct str fields)
-{
-	for (size_t i = 0; i < COUNT_OF(elsewhere); i++)
-		if (str_eq_c(fields, elsewhere[i]))
-			return true;
-	return false;
-}
-
 // Makes a change of its row. *content: that of the live resource after the change; it becomes the one before.
-static struct former_change change_of_row(const struct sql_former_page_row *row, struct former_content *content)
+static struct former_change change_of_row(struct registry *registry, const struct resource *resource, const struct sql_former_page_row *row,
+	struct former_content *content)
 {
 	static const struct former_content none = { .state = FORMER_NONE };
 	struct former_change change = {
@@ -101,7 +92,7 @@ static struct former_change change_of_row(const struct sql_former_page_row *row,
 
 	uuid_from_bytes(row->request_id, &change.request_id);
 	change.after = gone ? none : *content;
-	if (str_eq(row->verb, STR("updated")) && !is_elsewhere(row->fields))
+	if (str_eq(row->verb, STR("updated")) && undo_beside_of(registry, resource->type->id, row->fields) == BESIDE_NONE)
 		*content = (struct former_content){
 			.state = row->locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
 			.locked = row->locked != 0, .meta = row->meta, .body = row->body, .traits = row->traits,
@@ -155,7 +146,7 @@ static enum outcome beside_after(struct registry *registry, const struct resourc
 static enum outcome set_beside(struct registry *registry, const struct resource *resource, const struct sql_former_page_row *row,
 	struct beside_seen seen[BESIDE_ALLOCATIONS], struct former_change *change)
 {
-	enum beside beside = undo_beside_of(row->fields);
+	enum beside beside = undo_beside_of(registry, resource->type->id, row->fields);
 	enum outcome outcome = OUTCOME_OK;
 
 	if (!registry->privileged || (beside != BESIDE_INVENTORIES && beside != BESIDE_AGGREGATES))
@@ -194,7 +185,7 @@ enum outcome former_history(struct registry *registry, const struct former_query
 	*list = POOL_ARRAY(registry->pool, struct former_change, *n);
 	outcome = content_before(registry, resource, *n > 0 ? sql_former_page_row(&rows, 0)->id + 1 : 0, &content);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++) {
-		(*list)[i] = change_of_row(sql_former_page_row(&rows, i), &content);
+		(*list)[i] = change_of_row(registry, resource, sql_former_page_row(&rows, i), &content);
 		outcome = set_beside(registry, resource, sql_former_page_row(&rows, i), seen, &(*list)[i]);
 	}
 	return outcome;

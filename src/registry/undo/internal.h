@@ -32,6 +32,7 @@ struct undo {
 	struct db_rows rows;  // of undo_rows
 	uint64_t newest;      // the id of the request's last change
 	bool moved_all;       // it was a move of all that a tenant had
+	bool of_policy;       // it changed the tenant's policy for types, and nothing else
 };
 
 static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, size_t i)
@@ -43,6 +44,9 @@ static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, 
 
 // Fails as a request that has changed nothing of the tenant. Returns OUTCOME_NOT_FOUND.
 enum outcome undo_fail_unknown(struct undo *undo);
+// Is the row what the rules of allocations of bare metal change of a node, or of the allocation itself, when one is made (kind KIND_CREATED) or
+// deleted (KIND_DELETED)? It needs no undo of its own: they do the same when the allocation is deleted or made.
+bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row);
 // The text of a blocker: what was done to it since.
 struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us);
 // Adds what an etag of the plan has to cover of its blockers.
@@ -78,9 +82,10 @@ enum outcome undo_check_rights_to(struct undo *undo, enum undo_call call, const 
 
 enum beside { BESIDE_NONE, BESIDE_INVENTORIES, BESIDE_AGGREGATES, BESIDE_ALLOCATIONS };
 
-enum beside undo_beside(const struct sql_undo_rows_row *row);
-// The same of the fields of a change, as the change log has them.
-enum beside undo_beside_of(struct str fields);
+enum beside undo_beside(const struct undo *undo, const struct sql_undo_rows_row *row);
+// The same of a change of a resource of that type, with its fields as the change log has them. An object of another type may have a member
+// of the same name in its document: that is none of these.
+enum beside undo_beside_of(struct registry *registry, uint64_t type_id, struct str fields);
 // The name by which documents have it: "inventories". Not for BESIDE_NONE.
 struct str undo_beside_name(enum beside beside);
 // What the provider has there now, as JSON: its inventories or its aggregates. OUTCOME_OK, _NOT_FOUND.
@@ -109,6 +114,8 @@ enum outcome undo_lock_move(struct undo *undo);
 enum outcome undo_read_tenants(struct undo *undo);
 // Did the request move resources from one tenant to one other, and nothing else but merge namespaces, or take them apart?
 bool undo_is_move(const struct undo *undo);
+// Is the row the change of a document's owner alone, by which the request moved the resource? A move back takes that back.
+bool undo_is_gift(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
 enum outcome undo_move(struct undo *undo);
 // Brings back a namespace that the move merged. OUTCOME_OK, also if there is a blocker; or the outcome with which the request ends.

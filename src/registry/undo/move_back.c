@@ -58,8 +58,18 @@ enum outcome undo_lock_move(struct undo *undo)
 	return move_lock_tenants(undo->registry, undo->plan->from, undo->plan->to);
 }
 
+bool undo_is_gift(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	if (row->resource_id_is_null || !is_verb(row, "updated") || !str_eq(row->fields, STR("[\"/metadata/tenant\"]")))
+		return false;
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (is_verb(undo_row(undo, i), "moved") && undo_row(undo, i)->resource_id == row->resource_id)
+			return true;
+	return false;
+}
+
 // Rows of a move: moved resources; namespaces that it deleted, since it merged them; or namespaces that it recovered, since it took back
-// such a move.
+// such a move; the change of the owner that a document shows, by which it was moved.
 bool undo_is_move(const struct undo *undo)
 {
 	const uint64_t namespaces = type_namespaces(undo->registry)->id;
@@ -69,6 +79,8 @@ bool undo_is_move(const struct undo *undo)
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (row->resource_id_is_null)
 			return false;
+		if (undo_is_gift(undo, row))
+			continue;
 		if (!is_verb(row, "moved")) {
 			if (row->type_id != namespaces || (!is_verb(row, "deleted") && !is_verb(row, "recovered")))
 				return false;
@@ -89,7 +101,7 @@ static void read_rows(struct back *back)
 
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		if (is_verb(row, "deleted"))
+		if (is_verb(row, "deleted") || is_verb(row, "updated"))
 			continue;
 		if (is_verb(row, "moved")) {
 			back->from = row->tenant_id;

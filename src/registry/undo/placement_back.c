@@ -12,7 +12,7 @@ static size_t count_rows(const struct undo *undo, enum beside beside)
 	size_t n = 0;
 
 	for (size_t i = 0; i < undo->rows.n; i++)
-		n += undo_beside(undo_row(undo, i)) == beside ? 1 : 0;
+		n += undo_beside(undo, undo_row(undo, i)) == beside ? 1 : 0;
 	return n;
 }
 
@@ -80,7 +80,7 @@ enum outcome undo_placement(struct undo *undo)
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		struct replaced replaced = { .text = row->former_body };
-		enum beside beside = undo_beside(row);
+		enum beside beside = undo_beside(undo, row);
 		uuid_from_bytes(row->uid, &replaced.provider);
 		if (row->former_locked_is_null) {
 			undo_block(undo, undo_path(undo, row), "not-kept",

@@ -7,20 +7,51 @@
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/resource/resource.h"
+#include "registry/tenant/tenant.h"
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
+#include "repr/json/doc.h"
 
-// A policy for types is set by the tenant's own admin, everything else about a tenant by operators.
-static bool is_policy(const struct sql_undo_rows_row *row)
+// Has the Tenant object no member of spec but the policy for types?
+static bool has_no_more_than_policy(const struct doc *object)
 {
-	return str_eq(row->verb, STR("updated")) && str_eq(row->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
+	const struct doc *spec, *policy;
+
+	if (!doc_get(object, STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT)
+		return true;
+	return doc_length(spec) == (doc_get(spec, STR("multiTenancyCRDPolicy"), &policy) ? 1 : 0);
+}
+
+// Finds out whether the request changed the policy for types alone, which the tenant's own admin sets; everything else about a tenant is set
+// by operators. The log tells of the first policy of a tenant, and of its removal, as a change of all of spec. OUTCOME_OK, or that of a
+// failed statement.
+static enum outcome find_policy(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	struct db_rows rows;
+
+	if (undo->rows.n != 1 || !undo_row(undo, 0)->resource_id_is_null || !str_eq(undo_row(undo, 0)->verb, STR("updated")))
+		return OUTCOME_OK;
+	undo->of_policy = str_eq(undo_row(undo, 0)->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
+	if (undo->of_policy || !str_eq(undo_row(undo, 0)->fields, STR("[\"/spec\"]")))
+		return OUTCOME_OK;
+	const struct sql_undo_former_tenant in = { .change_id = undo_row(undo, 0)->id };
+	enum db_result result = sql_undo_former_tenant_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	struct tenant former = undo->tenant;
+	if (rows.n > 0) // otherwise nothing is taken back
+		former.object = sql_undo_former_tenant_row(&rows, 0)->object;
+	undo->of_policy = has_no_more_than_policy(tenant_object_doc(registry->pool, &undo->tenant)) &&
+			  has_no_more_than_policy(tenant_object_doc(registry->pool, &former));
+	return OUTCOME_OK;
 }
 
 // Inventories, aggregates and allocations of providers are changed by operators alone: a tenant does not even see them.
 static bool is_about_providers(const struct undo *undo)
 {
 	for (size_t i = 0; i < undo->rows.n; i++)
-		if (undo_beside(undo_row(undo, i)) != BESIDE_NONE)
+		if (undo_beside(undo, undo_row(undo, i)) != BESIDE_NONE)
 			return true;
 	return false;
 }
@@ -28,10 +59,13 @@ static bool is_about_providers(const struct undo *undo)
 enum outcome undo_check_caller(struct undo *undo, enum kind kind)
 {
 	const struct undo_order *order = undo->order;
+	enum outcome outcome = find_policy(undo);
 
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (order->may_operate || (kind != KIND_MOVED && !undo->plan->of_tenant && !is_about_providers(undo)))
 		return OUTCOME_OK;
-	if (order->may_administer && undo->rows.n == 1 && is_policy(undo_row(undo, 0)))
+	if (order->may_administer && undo->of_policy)
 		return OUTCOME_OK;
 	return registry_fail(undo->registry, OUTCOME_FORBIDDEN, "only an operator may change this back");
 }
@@ -49,9 +83,9 @@ static enum undo_call call_of(const struct undo *undo, enum kind kind, const str
 		return UNDO_CALL_TRAITS;
 	if (kind == KIND_UPDATED && undo_is_of_placement(undo))
 		return undo_is_reshape(undo) ? UNDO_CALL_RESHAPE : UNDO_CALL_ALLOCATIONS;
-	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_INVENTORIES)
+	if (kind == KIND_UPDATED && undo_beside(undo, row) == BESIDE_INVENTORIES)
 		return UNDO_CALL_INVENTORIES;
-	if (kind == KIND_UPDATED && undo_beside(row) == BESIDE_AGGREGATES)
+	if (kind == KIND_UPDATED && undo_beside(undo, row) == BESIDE_AGGREGATES)
 		return UNDO_CALL_AGGREGATES;
 	return calls[kind];
 }
@@ -59,7 +93,7 @@ static enum undo_call call_of(const struct undo *undo, enum kind kind, const str
 static enum undo_place place_of(struct undo *undo, const struct sql_undo_rows_row *row)
 {
 	if (row->resource_id_is_null)
-		return is_policy(row) ? UNDO_PLACE_POLICY : UNDO_PLACE_TENANT;
+		return undo->of_policy ? UNDO_PLACE_POLICY : UNDO_PLACE_TENANT;
 	if (row->type_id == type_namespaces(undo->registry)->id)
 		return UNDO_PLACE_NAMESPACE;
 	return row->namespace.n > 0 ? UNDO_PLACE_NAMESPACED : UNDO_PLACE_AT_LARGE;
@@ -71,7 +105,7 @@ static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_u
 {
 	if (kind == KIND_UPDATED || row->resource_id_is_null)
 		return false;
-	if (undo->plan->of_tenant)
+	if (undo->plan->of_tenant || undo_goes_along(undo, kind, row))
 		return true;
 	if (place_of(undo, row) != UNDO_PLACE_NAMESPACED)
 		return false;

@@ -8,7 +8,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/baremetal/rules.h"
 #include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/resource/internal.h"
 #include "registry/resource/traits.h"
 #include "registry/tenant/internal.h"
@@ -44,9 +46,9 @@ static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row
 
 	// Allocations depend on nothing that other changes of the provider change, but for its capacity, which is compared when they are put
 	// back.
-	if (update && undo_beside(row) == BESIDE_ALLOCATIONS && !row->live_is_null)
+	if (update && undo_beside(undo, row) == BESIDE_ALLOCATIONS && !row->live_is_null)
 		return OUTCOME_OK;
-	if (update && str_eq(row->later_fields, STR("[\"/allocations\"]"))) {
+	if (update && undo_beside_of(undo->registry, row->type_id, row->later_fields) == BESIDE_ALLOCATIONS) {
 		enum db_result result = sql_undo_later_but_claims_run(undo->registry->db, undo->registry->pool, &in, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
@@ -68,7 +70,7 @@ static enum outcome find_changed(struct undo *undo, bool update)
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		if (row->resource_id_is_null)
+		if (row->resource_id_is_null || undo_is_gift(undo, row))
 			continue;
 		if (row->changed_is_null)
 			undo_block(undo, undo_path(undo, row), "purged", STR("it was purged: nothing of it is left"));
@@ -148,25 +150,51 @@ static bool is_of_deletion(const struct undo *undo, const struct sql_undo_rows_r
 	return false;
 }
 
-static bool has_deleted(const struct undo *undo)
+static bool has_verb(const struct undo *undo, const char *verb)
 {
 	for (size_t i = 0; i < undo->rows.n; i++)
-		if (str_eq(undo_row(undo, i)->verb, STR("deleted")))
+		if (str_eq_c(undo_row(undo, i)->verb, verb))
 			return true;
 	return false;
 }
 
+// Did the request make, or delete, an allocation of bare metal?
+static bool has_allocated(const struct undo *undo, enum kind kind)
+{
+	const uint64_t allocations = type_with_rules(undo->registry, &allocation_rules)->id;
+
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (kind_of_verb(undo_row(undo, i)->verb) == kind && !undo_row(undo, i)->type_id_is_null &&
+			undo_row(undo, i)->type_id == allocations)
+			return true;
+	return false;
+}
+
+bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
+{
+	if ((kind != KIND_CREATED && kind != KIND_DELETED) || !str_eq(row->verb, STR("updated")) || row->type_id_is_null)
+		return false;
+	return (row->type_id == type_with_rules(undo->registry, &node_rules)->id ||
+		       row->type_id == type_with_rules(undo->registry, &allocation_rules)->id) &&
+	       has_allocated(undo, kind);
+}
+
 // Finds out what the request did. A tenant is created together with its namespace "default". A large namespace is marked before it is
-// deleted in the background.
+// deleted in the background. An allocation of bare metal takes a node when it is made, and frees it when it is deleted.
 static enum kind kind_of_request(struct undo *undo)
 {
-	bool deletes = has_deleted(undo);
-	enum kind kind = deletes ? KIND_DELETED : kind_of_verb(undo_row(undo, 0)->verb);
+	bool deletes = has_verb(undo, "deleted");
+	enum kind kind = deletes ? KIND_DELETED :
+			 has_verb(undo, "created") ? KIND_CREATED :
+						     kind_of_verb(undo_row(undo, 0)->verb);
 	size_t n_tenants = 0;
 
-	for (size_t i = 0; i < undo->rows.n; i++) {
-		if (kind_of_verb(undo_row(undo, i)->verb) != kind && !(deletes && is_of_deletion(undo, undo_row(undo, i))))
+	for (size_t i = 0; i < undo->rows.n && kind != KIND_SEVERAL; i++) {
+		const struct sql_undo_rows_row *row = undo_row(undo, i);
+		if (kind_of_verb(row->verb) != kind && !(deletes && is_of_deletion(undo, row)) && !undo_goes_along(undo, kind, row))
 			kind = KIND_SEVERAL;
+	}
+	for (size_t i = 0; i < undo->rows.n; i++) {
 		n_tenants += undo_row(undo, i)->resource_id_is_null ? 1 : 0;
 	}
 	undo->plan->of_tenant = n_tenants > 0;
@@ -216,11 +244,13 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 			continue;
 		if (action == UNDO_RECOVER && is_of_deletion(undo, row)) // shown as deleted
 			continue;
+		if (undo_goes_along(undo, action == UNDO_DELETE ? KIND_CREATED : KIND_DELETED, row)) // the rules of allocations change it
+			continue;
 		*item = (struct undo_item){ .action = action, .path = undo_path(undo, row) };
 		item->resource = resource_of_columns(undo->registry, &shown->r);
 		item->uid = item->resource.uid;
 		item->resource.tenant = action == UNDO_MOVE ? undo->plan->from : undo->tenant.name;
-		if (action == UNDO_RESTORE && undo_beside(row) != BESIDE_NONE) {
+		if (action == UNDO_RESTORE && undo_beside(undo, row) != BESIDE_NONE) {
 			enum outcome outcome = undo_read_beside(undo, row, item);
 			if (outcome != OUTCOME_OK)
 				return outcome;
@@ -248,6 +278,11 @@ static struct address address_of(struct undo *undo, uint64_t type_id, struct str
 	};
 }
 
+struct former_vifs {
+	const struct sql_undo_rows_row *row;
+	struct pool *pool;
+};
+
 static enum outcome apply_former(void *arg, const struct resource *current, struct content *content)
 {
 	const struct sql_undo_rows_row *row = arg;
@@ -255,6 +290,35 @@ static enum outcome apply_former(void *arg, const struct resource *current, stru
 	(void)current;
 	*content = (struct content){ .meta = row->former_meta, .body = row->former_body, .locked = row->former_locked != 0 };
 	return OUTCOME_OK;
+}
+
+// The same for a node whose VIFs were changed. A write keeps those that it does not name, so none are written as an empty object.
+static enum outcome apply_former_vifs(void *arg, const struct resource *current, struct content *content)
+{
+	const struct former_vifs *former = arg;
+	const struct stored_place place = { .table = "former_resources", .column = "body", .id = former->row->id };
+	const struct doc *vifs;
+
+	(void)current;
+	*content = (struct content){ .meta = former->row->former_meta, .locked = former->row->former_locked != 0 };
+	content->document = stored_document(former->pool, place, former->row->former_body);
+	if (!doc_get(content->document, STR("vifs"), &vifs))
+		doc_set(content->document, STR("vifs"), doc_new_object(former->pool));
+	return OUTCOME_OK;
+}
+
+// Did the update change nothing of a bare-metal node but its VIFs?
+static bool changes_vifs(struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	const struct stored_place place = { .table = "changes", .column = "fields", .id = row->id };
+
+	if (row->fields.n == 0 || row->type_id != type_with_rules(undo->registry, &node_rules)->id)
+		return false;
+	const struct doc *fields = stored_document(undo->registry->pool, place, row->fields);
+	for (size_t i = 0; i < doc_length(fields); i++)
+		if (!str_eq(doc_string(doc_at(fields, i)), STR("/vifs")) && !str_starts(doc_string(doc_at(fields, i)), STR("/vifs/")))
+			return false;
+	return doc_length(fields) > 0;
 }
 
 static enum outcome restore_traits(struct undo *undo, const struct sql_undo_rows_row *row, const struct address *address)
@@ -292,7 +356,12 @@ static bool is_restored(struct undo *undo, const struct sql_undo_rows_row *row, 
 static enum outcome restore_content(struct undo *undo, const struct sql_undo_rows_row *row, const struct address *address)
 {
 	struct resource resource;
-	const struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row };
+	struct former_vifs vifs = { row, undo->registry->pool };
+	struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row };
+
+	// Users attach VIFs to a node by a call of their own, and so may take that back, although the node's member is the service's.
+	if (changes_vifs(undo, row))
+		edit = (struct edit){ .apply = apply_former_vifs, .arg = &vifs, .by_service = true };
 	enum outcome outcome = resource_write(undo->registry, address, &edit, no_lost_update(), &resource);
 
 	if (outcome == OUTCOME_OK && (resource.deleted_us != 0 || !is_restored(undo, row, &resource)))
@@ -305,7 +374,7 @@ static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *r
 {
 	struct str path = undo_path(undo, row);
 
-	if (undo_beside(row) != BESIDE_NONE)
+	if (undo_beside(undo, row) != BESIDE_NONE)
 		return undo_restore_beside(undo, row);
 	if (asks_deletion(row)) {
 		undo_block_waiting(undo, undo_path(undo, row));
@@ -345,7 +414,7 @@ static enum outcome undo_creations(struct undo *undo)
 		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
 		struct resource resource;
 
-		if (row->live_is_null || row->owner_id != undo->tenant.id)
+		if (row->live_is_null || row->owner_id != undo->tenant.id || undo_goes_along(undo, KIND_CREATED, row))
 			continue;
 		outcome = resource_delete(undo->registry, &address, no_lost_update(), &resource);
 		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, undo_path(undo, row), outcome);
