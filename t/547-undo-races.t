@@ -50,6 +50,81 @@ subtest 'an undo and an update' => sub {
     }
 };
 
+# What a request changed is taken back by one client while others change the same thing in other places: all that they were told is done is
+# there, and the undo is whole, before all of them, or refused.
+sub raced {
+    my ($what, $request, $tenant, $undone, @writers) = @_;
+    my ($undo, @told) = Tenure::Parallel::answers(sub { $admin->post(undo_path($tenant, $request)) }, @writers);
+    ok $_->[0] < 300, "$what: a writer" for @told;
+    like $undo->[0], qr/\A(?:200|409)\z/, "$what: the undo: $undo->[0]";
+    my $rows = $instance->count_changes_of($undo->[1]);
+    $undo->[0] == 200 ? ok $rows > 0, "$what: has changes" : is $rows, 0, "$what: refused, and nothing is changed";
+    return is $undone->(), $undo->[0] == 200 ? 1 : 0, "$what: ... as it says";
+}
+
+subtest 'an undo and several writers' => sub {
+    for my $round (1 .. $rounds) {
+        my $path = at('r1', "s$round");
+        $admin->put($path, json => { data => { n => 'old' } });
+        my $put = id($admin->patch($path, { data => { n => 'new' } }));
+        raced('a document', $put, 'r1', sub { $admin->get($path)->json->{data}{n} eq 'old' ? 1 : 0 }, map { my $i = $_; sub { $admin->patch($path, { data => { "w$i" => 'x' } }) } } 1 .. 3);
+        is_deeply [sort keys %{ $admin->get($path)->json->{data} }], [qw(n w1 w2 w3)], 'no writer is lost';
+        my $node = $admin->post('/baremetal/v1/nodes', json => { driver => 'fake-hardware', owner => 'r1' }, headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' })->json->{uuid};
+        my %metal = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
+        my $attached = id($admin->post("/baremetal/v1/nodes/$node/vifs", json => { id => 'first' }, %metal));
+        my $vifs = sub { join ' ', sort map { $_->{id} } @{ $admin->get("/baremetal/v1/nodes/$node/vifs", %metal)->json->{vifs} } };
+        raced('VIFs of a node', $attached, 'r1', sub { $vifs->() =~ /first/ ? 0 : 1 }, map { my $i = $_; sub { $admin->post("/baremetal/v1/nodes/$node/vifs", json => { id => "v$i" }, %metal) } } 1 .. 3);
+        like $vifs->(), qr/v1 v2 v3\z/, 'no writer is lost';
+        my $child = $admin->post('/placement/resource_providers', json => { name => "rp$round" }, headers => { 'OpenStack-API-Version' => 'placement 1.39' })->json->{uuid};
+        my $renamed = id($admin->put("/placement/resource_providers/$child", json => { name => "other$round" }, headers => { 'OpenStack-API-Version' => 'placement 1.39' }));
+        my $provider = "/v2.0/system/resourceproviders/$child";
+        raced('a provider', $renamed, 'system', sub { $admin->get($provider)->json->{name} eq "rp$round" ? 1 : 0 }, map { my $i = $_; sub { $admin->patch($provider, { metadata => { labels => { "w$i" => 'x' } } }) } } 1 .. 3);
+        is_deeply [sort keys %{ $admin->get($provider)->json->{metadata}{labels} }], [qw(w1 w2 w3)], 'no writer is lost';
+    }
+};
+
+subtest 'an undo of a policy or a tier, and several writers' => sub {
+    my $object = '/api/v1/tenants/rp';
+    $admin->make_tenant('rp');
+    for my $round (1 .. $rounds) {
+        my @writers = map { my $i = $_; sub { $admin->patch($object, { metadata => { annotations => { "w$i" => "$round" } } }) } } 1 .. 3;
+        my $all = sub { join ' ', map { "$_=" . ($admin->get($object)->json->{metadata}{annotations}{$_} // '') } qw(w1 w2 w3) };
+        $admin->patch($object, { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } });
+        my $policy = id($admin->patch($object, { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } }));
+        raced('a policy', $policy, 'rp', sub { $admin->get($object)->json->{spec}{multiTenancyCRDPolicy} eq 'LocalCRDFirst' ? 1 : 0 }, @writers);
+        is $all->(), "w1=$round w2=$round w3=$round", 'no writer is lost';
+        $admin->patch('/v2.0/rp', { tenant => { tier => 'standard' } });
+        my $tier = id($admin->patch('/v2.0/rp', { tenant => { tier => 'gold' } }));
+        raced('a tier', $tier, 'rp', sub { $admin->get('/v2.0/rp')->json->{tenant}{tier} eq 'standard' ? 1 : 0 }, map { my $i = $_; sub { $admin->patch($object, { metadata => { annotations => { "w$i" => "tier $round" } } }) } } 1 .. 3);
+        is $all->(), "w1=tier $round w2=tier $round w3=tier $round", 'no writer is lost';
+        # The tier itself may go while a tenant would get it back: then the undo is refused, or the tier stays.
+        $admin->put("/v2.0/all/tiers/tin$round", json => { max_resources => 500 });
+        $admin->patch('/v2.0/rp', { tenant => { tier => "tin$round" } });
+        $tier = id($admin->patch('/v2.0/rp', { tenant => { tier => 'gold' } }));
+        my ($undone, $deleted) = Tenure::Parallel::answers(sub { $admin->post(undo_path('rp', $tier)) }, sub { $admin->delete("/v2.0/all/tiers/tin$round") });
+        ok(($undone->[0] == 200) + ($deleted->[0] == 204) == 1, "the undo of a tier, and its deletion: $undone->[0], $deleted->[0]: one of them");
+        is $admin->get('/v2.0/rp')->json->{tenant}{tier}, $undone->[0] == 200 ? "tin$round" : 'gold', '... as it says';
+    }
+};
+
+subtest 'the undo of an allocation of nodes, and several writers' => sub {
+    my %metal = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
+    my $at = '/baremetal/v1';
+    my $ann = $instance->combined('ann:r1:admin');
+    my $node = $ann->post("$at/nodes", json => { driver => 'fake-hardware', resource_class => 'raced' }, %metal)->json->{uuid};
+    $ann->put("$at/nodes/$node/states/provision", json => { target => $_ }, %metal)->is_status(202) for 'manage', 'provide';
+    $ann->put("$at/nodes/$node/states/power", json => { target => 'power off' }, %metal)->is_status(202);
+    for my $round (1 .. $rounds) {
+        my $made = $ann->post("$at/allocations", json => { resource_class => 'raced' }, %metal);
+        $made->is_status(201);
+        my $uuid = $made->json->{uuid};
+        my ($undo, $again, $other) = Tenure::Parallel::answers((sub { $admin->post(undo_path('r1', id($made))) }) x 2, sub { $ann->delete("$at/allocations/$uuid", %metal) });
+        is scalar(grep { $_ } $undo->[0] == 200, $again->[0] == 200, $other->[0] == 204), 1, "two undos and a deletion: $undo->[0], $again->[0], $other->[0]: one of them";
+        is $ann->get("$at/nodes/$node", %metal)->json->{allocation_uuid}, undef, 'the node is free';
+        is $instance->count_changes_of($_->[1]), $_->[0] == 200 ? 2 : 0, '... whole or not at all' for $undo, $again;
+    }
+};
+
 subtest 'the undo of a move, and a move on' => sub {
     $admin->make_tenant('r3');
     for my $round (1 .. $rounds) {
