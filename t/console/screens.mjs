@@ -215,6 +215,43 @@ async function hostileNames(page) {
 	is(await page.locator('img').count(), 0, 'nor in what the service says of one');
 }
 
+// What providers and their consumers are called, as a renaming, a claim and the undo of each show it.
+async function hostileProviders(page) {
+	const first = '<script>alert(1)</script>', second = '<img src=x onerror=alert(2)>', who = '"><iframe src=x>&lt;b&gt;';
+	const provider = await page.evaluate(() => crypto.randomUUID()), consumer = await page.evaluate(() => crypto.randomUUID());
+	const ask = (method, path, body) => page.evaluate(async ([method, path, body]) => {
+		const answer = await fetch(`/placement${path}`, { method, body: JSON.stringify(body), headers: { 'X-Tenure-Console': '1', 'Content-Type': 'application/json', 'OpenStack-API-Version': 'placement 1.39' } });
+		return { status: answer.status, request: answer.headers.get('x-request-id') };
+	}, [method, path, body]);
+	is((await ask('POST', '/resource_providers', { name: first, uuid: provider })).status, 200, 'a provider with a hostile name');
+	const renamed = await ask('PUT', `/resource_providers/${provider}`, { name: second });
+	is(renamed.status, 200, 'and another one');
+	await ask('PUT', `/resource_providers/${provider}/inventories`, { resource_provider_generation: 0, inventories: { VCPU: { total: 8 } } });
+	const claimed = await ask('PUT', `/allocations/${consumer}`, { allocations: { [provider]: { resources: { VCPU: 1 } } }, project_id: who, user_id: who, consumer_generation: null, consumer_type: 'INSTANCE' });
+	is(claimed.status, 204, 'a consumer of a hostile project');
+	const harmless = async () => await page.evaluate(() => document.querySelectorAll('img, script:not([src]), main script, iframe').length) === 0;
+	const shows = async (where, ...texts) => {
+		await eventually(async () => {
+			const shown = await page.locator(where).allTextContents();
+			return texts.every((text) => shown.join('\n').includes(text));
+		}, `shows ${texts.join(' and ')}`);
+		check(await harmless(), 'as text');
+	};
+	await go(page, `#/undo/system/${renamed.request}`);
+	await shows('.undone', first, second);
+	await go(page, `#/undo/system/${claimed.request}`);
+	await shows('.undone', JSON.stringify(who));
+	await go(page, `#/t/system/r/resourceproviders/${provider}`);
+	await eventually(async () => await page.locator('.versions summary').count() === 4, 'its history');
+	for (const version of await page.locator('.versions summary').all())
+		await version.click();
+	await shows('.versions', first, second);
+	await go(page, '#/t/system/changes');
+	check(await harmless(), 'nor in the list of changes');
+	await go(page, '#/t/system/type/resourceproviders');
+	check(await harmless(), 'nor in that of providers');
+}
+
 // ---- others
 
 async function user(page) {
@@ -248,7 +285,7 @@ async function stranger(page) {
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signingIn(window);
-	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, makeOne, lookAtAudit, moveAll, hostileNames])
+	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, makeOne, lookAtAudit, moveAll, hostileNames, hostileProviders])
 		await look(window);
 	await window.close();
 });
