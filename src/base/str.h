@@ -19,7 +19,7 @@ struct str {
 // STR() for initializers that must be constant, such as those of static tables.
 #define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
-// For "%.*s". The C library's printf stops at a NUL, str_printf() and buf_addf() don't.
+// For "%.*s". The C library's printf stops at a NUL, str_printf() and buf_addf() don't. Evaluates s more than once, so s must have no effects.
 #define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")
 
 // Inline functions: each is called some hundred times in a request.

@@ -34,9 +34,10 @@ static void print_line(struct transfer *transfer, FILE *out, const char *prefix,
 {
 	struct pool *pool = transfer->registry->pool;
 	struct pool_mark mark = pool_mark(pool);
+	struct str line = visible_text(pool, str_vprintf(pool, format, args));
 
 	clear_bar(transfer);
-	fprintf(out, "%s%.*s\n", prefix, STR_ARG(visible_text(pool, str_vprintf(pool, format, args))));
+	fprintf(out, "%s%.*s\n", prefix, STR_ARG(line));
 	pool_rewind(pool, mark);
 }
 
