@@ -262,7 +262,7 @@ sub _query {
             : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : $route->{path} =~ /connectors/ ? [$is{connector}, $none{connector}]
             : $route->{path} =~ /targets/ ? [$is{target}, $none{target}] : $route->{path} =~ /templates/ ? [$is{template}, $none{template}] : $route->{path} =~ /allocations/ ? [$is{allocation}, $none{allocation}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
-        dryRun => 'All', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
+        dryRun => 'All', dry_run => 'true', collections => 'true', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
         fault => 'x', fields => $route->{dialect} eq 'tenancy' ? ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'] : 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
