@@ -4,7 +4,10 @@
 
 #include "registry/undo/internal.h"
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/resource/resource.h"
 #include "registry/type/stored_type.h"
 
@@ -43,4 +46,47 @@ struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *ro
 	if (row->resource_id_is_null)
 		return STR("");
 	return resource_path(undo->registry->pool, type_of_resource(undo->registry, 0, row->type_id), row->namespace, row->name);
+}
+
+struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
+{
+	struct buf at = buf_new(undo->registry->pool, 32);
+
+	clock_add_rfc3339(&at, at_us);
+	return str_printf(undo->registry->pool, "it was %.*s by %.*s at %.*s: take that back first", STR_ARG(verb), STR_ARG(actor),
+		STR_ARG(buf_str(&at)));
+}
+
+static void add_counted(struct buf *text, struct str part)
+{
+	buf_add_u64(text, part.n);
+	buf_addc(text, ':');
+	buf_add(text, part);
+}
+
+void undo_add_blockers(struct buf *text, const struct undo_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_blockers; i++) {
+		add_counted(text, plan->blockers[i].resource);
+		add_counted(text, str_c(plan->blockers[i].reason));
+		add_counted(text, plan->blockers[i].detail);
+	}
+}
+
+enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan)
+{
+	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, plan->n_blockers);
+
+	assert(plan->n_blockers > 0);
+	registry_fail(registry, OUTCOME_BLOCKED, "nothing was taken back: %zu %s in the way", plan->n_blockers,
+		plan->n_blockers == 1 ? "thing stands" : "things stand");
+	for (size_t i = 0; i < plan->n_blockers; i++)
+		causes[i] = (struct problem_cause){
+			.reason = plan->blockers[i].reason,
+			.subject = plan->blockers[i].resource,
+			.message = plan->blockers[i].detail,
+		};
+	registry->problem->causes = causes;
+	registry->problem->n_causes = plan->n_blockers;
+	return OUTCOME_BLOCKED;
 }

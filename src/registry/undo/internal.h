@@ -44,18 +44,29 @@ static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, 
 
 // Fails as a request that has changed nothing of the tenant. Returns OUTCOME_NOT_FOUND.
 enum outcome undo_fail_unknown(struct undo *undo);
+// Compares guard with the plan's etag. OUTCOME_OK, _STALE.
+enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
+
+// ---- kind.c
+
+// What the request did, by undo->rows. Sets undo->plan->of_tenant.
+enum kind undo_kind(struct undo *undo);
 // Is the row what the rules of allocations of bare metal change of a node, or of the allocation itself, when one is made (kind KIND_CREATED) or
 // deleted (KIND_DELETED)? It needs no undo of its own: they do the same when the allocation is deleted or made.
 bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row);
+// Did the request ask for a deletion here, which had to wait?
+bool undo_asks_deletion(const struct sql_undo_rows_row *row);
+// Is the update a part of a deletion that had to wait: the request for it, or a condition that says what it waits for?
+bool undo_is_of_deletion(const struct undo *undo, const struct sql_undo_rows_row *row);
+// Is the tenant concerned, as the owner of something after or before the changes? *several: another one, too.
+bool undo_concerns(const struct undo *undo, bool *several);
+
+// ---- blockers.c
+
 // The text of a blocker: what was done to it since.
 struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us);
 // Adds what an etag of the plan has to cover of its blockers.
 void undo_add_blockers(struct buf *text, const struct undo_plan *plan);
-// Compares guard with the plan's etag. OUTCOME_OK, _STALE.
-enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
-
-// ---- blockers.c
-
 // The path of the resource that a row is about; "" for the tenant.
 struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Notes a reason against the undo.

@@ -26,15 +26,6 @@ static struct guard no_lost_update(void)
 
 // ---- what changed since
 
-struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us)
-{
-	struct buf at = buf_new(undo->registry->pool, 32);
-
-	clock_add_rfc3339(&at, at_us);
-	return str_printf(undo->registry->pool, "it was %.*s by %.*s at %.*s: take that back first", STR_ARG(verb), STR_ARG(actor),
-		STR_ARG(buf_str(&at)));
-}
-
 // Notes that the resource has a later change. What is allocated of a provider changes all the time, and touches nothing else of it: when
 // an update is taken back, an earlier change that is no allocation counts.
 static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
@@ -119,108 +110,6 @@ static enum outcome check_count(struct undo *undo)
 	return OUTCOME_OK;
 }
 
-// ---- what the request did
-
-static enum kind kind_of_verb(struct str verb)
-{
-	static const char *const verbs[KIND__N] = { "updated", "created", "deleted", "recovered", "moved", "purged" };
-
-	for (enum kind kind = 0; kind < KIND__N; kind++)
-		if (str_eq_c(verb, verbs[kind]))
-			return kind;
-	return KIND_SEVERAL;
-}
-
-// Did the request ask for a deletion here, which had to wait?
-static bool asks_deletion(const struct sql_undo_rows_row *row)
-{
-	return str_eq(row->fields, STR("[\"/metadata/deletionTimestamp\"]"));
-}
-
-// Is the update a part of such a deletion: the request for it, or a condition that says what it waits for?
-static bool is_of_deletion(const struct undo *undo, const struct sql_undo_rows_row *row)
-{
-	if (!str_eq(row->verb, STR("updated")) || row->resource_id_is_null)
-		return false;
-	if (asks_deletion(row))
-		return true;
-	for (size_t i = 0; i < undo->rows.n; i++)
-		if (undo_row(undo, i)->resource_id == row->resource_id && asks_deletion(undo_row(undo, i)))
-			return true;
-	return false;
-}
-
-static bool has_verb(const struct undo *undo, const char *verb)
-{
-	for (size_t i = 0; i < undo->rows.n; i++)
-		if (str_eq_c(undo_row(undo, i)->verb, verb))
-			return true;
-	return false;
-}
-
-// Did the request make, or delete, an allocation of bare metal?
-static bool has_allocated(const struct undo *undo, enum kind kind)
-{
-	const uint64_t allocations = type_with_rules(undo->registry, &allocation_rules)->id;
-
-	for (size_t i = 0; i < undo->rows.n; i++)
-		if (kind_of_verb(undo_row(undo, i)->verb) == kind && !undo_row(undo, i)->type_id_is_null &&
-			undo_row(undo, i)->type_id == allocations)
-			return true;
-	return false;
-}
-
-bool undo_goes_along(const struct undo *undo, enum kind kind, const struct sql_undo_rows_row *row)
-{
-	if ((kind != KIND_CREATED && kind != KIND_DELETED) || !str_eq(row->verb, STR("updated")) || row->type_id_is_null)
-		return false;
-	return (row->type_id == type_with_rules(undo->registry, &node_rules)->id ||
-		       row->type_id == type_with_rules(undo->registry, &allocation_rules)->id) &&
-	       has_allocated(undo, kind);
-}
-
-// Finds out what the request did. A tenant is created together with its namespace "default". A large namespace is marked before it is
-// deleted in the background. An allocation of bare metal takes a node when it is made, and frees it when it is deleted.
-static enum kind kind_of_request(struct undo *undo)
-{
-	bool deletes = has_verb(undo, "deleted");
-	enum kind kind = deletes ? KIND_DELETED :
-			 has_verb(undo, "created") ? KIND_CREATED :
-						     kind_of_verb(undo_row(undo, 0)->verb);
-	size_t n_tenants = 0;
-
-	for (size_t i = 0; i < undo->rows.n && kind != KIND_SEVERAL; i++) {
-		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		if (kind_of_verb(row->verb) != kind && !(deletes && is_of_deletion(undo, row)) && !undo_goes_along(undo, kind, row))
-			kind = KIND_SEVERAL;
-	}
-	for (size_t i = 0; i < undo->rows.n; i++) {
-		n_tenants += undo_row(undo, i)->resource_id_is_null ? 1 : 0;
-	}
-	undo->plan->of_tenant = n_tenants > 0;
-	if (undo_is_move(undo))
-		return KIND_MOVED;
-	if (n_tenants > 0 && undo->rows.n != (kind == KIND_CREATED ? 2 : 1))
-		return KIND_SEVERAL;
-	return kind;
-}
-
-// Is the tenant concerned, as the owner of something after or before the changes? *several: another one, too.
-static bool concerns(const struct undo *undo, bool *several)
-{
-	bool found = false;
-
-	*several = false;
-	for (size_t i = 0; i < undo->rows.n; i++) {
-		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		bool is_own = row->tenant_id == undo->tenant.id;
-
-		found = found || is_own || (!row->from_tenant_id_is_null && row->from_tenant_id == undo->tenant.id);
-		*several = *several || !is_own;
-	}
-	return found;
-}
-
 // ---- resources
 
 static enum outcome read_items(struct undo *undo, enum undo_action action)
@@ -242,7 +131,7 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 		const struct sql_undo_rows_row *row = undo_row(undo, k);
 		if (row->owner_id != row->tenant_id) // another tenant's by now, and not to be shown
 			continue;
-		if (action == UNDO_RECOVER && is_of_deletion(undo, row)) // shown as deleted
+		if (action == UNDO_RECOVER && undo_is_of_deletion(undo, row)) // shown as deleted
 			continue;
 		if (undo_goes_along(undo, action == UNDO_DELETE ? KIND_CREATED : KIND_DELETED, row)) // the rules of allocations change it
 			continue;
@@ -376,11 +265,11 @@ static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *r
 
 	if (undo_beside(undo, row) != BESIDE_NONE)
 		return undo_restore_beside(undo, row);
-	if (asks_deletion(row)) {
+	if (undo_asks_deletion(row)) {
 		undo_block_waiting(undo, undo_path(undo, row));
 		return OUTCOME_OK;
 	}
-	if (str_eq(row->fields, STR("[\"/status/conditions\"]")) && is_of_deletion(undo, row)) // the reason is that deletion
+	if (str_eq(row->fields, STR("[\"/status/conditions\"]")) && undo_is_of_deletion(undo, row)) // the reason is that deletion
 		return OUTCOME_OK;
 	if (row->former_locked_is_null) {
 		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
@@ -430,7 +319,7 @@ static enum outcome undo_deletions(struct undo *undo)
 
 	size_t n_blockers = undo->plan->n_blockers;
 	for (size_t i = 0; i < undo->rows.n; i++)
-		if (asks_deletion(undo_row(undo, i)) && !undo_row(undo, i)->live_is_null)
+		if (undo_asks_deletion(undo_row(undo, i)) && !undo_row(undo, i)->live_is_null)
 			undo_block_waiting(undo, undo_path(undo, undo_row(undo, i)));
 	if (undo->plan->n_blockers > n_blockers) // nothing comes back into a namespace that is ending
 		return OUTCOME_OK;
@@ -622,22 +511,6 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 	return OUTCOME_OK;
 }
 
-static void add_counted(struct buf *text, struct str part)
-{
-	buf_add_u64(text, part.n);
-	buf_addc(text, ':');
-	buf_add(text, part);
-}
-
-void undo_add_blockers(struct buf *text, const struct undo_plan *plan)
-{
-	for (size_t i = 0; i < plan->n_blockers; i++) {
-		add_counted(text, plan->blockers[i].resource);
-		add_counted(text, str_c(plan->blockers[i].reason));
-		add_counted(text, plan->blockers[i].detail);
-	}
-}
-
 // The tag covers what the request changed, in which state all of that is, and the blockers.
 static void make_etag(struct undo *undo)
 {
@@ -680,7 +553,7 @@ static enum outcome read_rows(struct undo *undo, bool *several_tenants)
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (!concerns(undo, several_tenants))
+	if (!undo_concerns(undo, several_tenants))
 		return undo_fail_unknown(undo);
 	undo->plan->at_us = undo_row(undo, 0)->at;
 	undo->plan->actor = undo_row(undo, 0)->actor;
@@ -707,7 +580,7 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 		outcome = read_rows(&undo, &several_tenants);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	enum kind kind = kind_of_request(&undo);
+	enum kind kind = undo_kind(&undo);
 	outcome = undo_check_caller(&undo, kind);
 	if (outcome == OUTCOME_OK && undo.tenant.deleted_us != 0 && !(plan->of_tenant && kind == KIND_DELETED))
 		outcome = tenant_answer_deleted(registry, &undo.tenant);
@@ -717,22 +590,4 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 		return outcome;
 	make_etag(&undo);
 	return undo_compare(&undo, guard);
-}
-
-enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan)
-{
-	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, plan->n_blockers);
-
-	assert(plan->n_blockers > 0);
-	registry_fail(registry, OUTCOME_BLOCKED, "nothing was taken back: %zu %s in the way", plan->n_blockers,
-		plan->n_blockers == 1 ? "thing stands" : "things stand");
-	for (size_t i = 0; i < plan->n_blockers; i++)
-		causes[i] = (struct problem_cause){
-			.reason = plan->blockers[i].reason,
-			.subject = plan->blockers[i].resource,
-			.message = plan->blockers[i].detail,
-		};
-	registry->problem->causes = causes;
-	registry->problem->n_causes = plan->n_blockers;
-	return OUTCOME_BLOCKED;
 }
