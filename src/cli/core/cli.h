@@ -442,6 +442,22 @@ void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct
 // Parses "NAME=VALUE", a string, or "NAME:=JSON". False: an error was printed.
 bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
 
+// ---- offered_types.c
+
+// The built-in types, of which `tenure resource` handles some; ends with plural NULL.
+struct offered_type {
+	const char *group, *kind, *plural;
+	const char *short_names[2]; // NULL: no more
+	bool offered;    // false: other commands handle it
+	bool namespaced; // in the namespace default, if none is given
+	bool owned;      // by a tenant, so that `tenure resource` takes it even if it is not offered
+};
+extern const struct offered_type offered_types[];
+// The plural of the type that has that short or singular name; word if there is none.
+const char *type_plural(const char *word);
+// The plural of an offered type that differs from word by a typing mistake; NULL: there is none.
+const char *type_plural_near(const char *word);
+
 // ---- rows.c: files of rows, each of which is a resource's document
 
 struct rows;
@@ -471,17 +487,6 @@ int command_tenant_show(struct cli *cli);
 int command_tenant_set(struct cli *cli);
 int command_tenant_delete(struct cli *cli);
 int command_tenant_recover(struct cli *cli);
-// The built-in types, of which `tenure resource` handles some; ends with plural NULL.
-struct offered_type {
-	const char *group, *kind, *plural;
-	const char *short_names[2]; // NULL: no more
-	bool offered;    // false: other commands handle it
-	bool namespaced; // in the namespace default, if none is given
-	bool owned;      // by a tenant, so that `tenure resource` takes it even if it is not offered
-};
-extern const struct offered_type offered_types[];
-// The plural of the type that has that short or singular name; word if there is none.
-const char *type_plural(const char *word);
 int command_import(struct cli *cli);
 int command_export(struct cli *cli);
 int command_resource_list(struct cli *cli);
