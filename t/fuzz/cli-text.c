@@ -3,6 +3,7 @@
 // What a service sends, on its way to a terminal: nothing is left that a terminal obeys, and JSON says the same as before.
 #include "fuzz.h"
 
+#include "base/visible.h"
 #include "cli/core/cli.h"
 
 static void check_tame(struct str text)
@@ -26,13 +27,13 @@ static void fuzz_one(struct pool *pool, struct str input)
 	struct str error = STR_NONE;
 	struct buf out = buf_new(pool, 0);
 
-	check_tame(cli_text_tame(pool, input));
-	MUST(cli_text_width(cli_text_tame(pool, input)) <= 16 * input.n);
+	check_tame(visible_text(pool, input));
+	MUST(visible_width(visible_text(pool, input)) <= 16 * input.n);
 	if (!doc_parse_json(pool, input, (struct doc_limits){ 1000, 0 }, &doc, &error))
 		return;
 	doc_write_pretty(doc, &out);
-	struct str tame = cli_text_tame_json(pool, buf_str(&out));
+	struct str tame = visible_json(pool, buf_str(&out));
 	check_tame(tame);
 	MUST(doc_parse_json(pool, tame, (struct doc_limits){ 1000, 0 }, &again, &error) && doc_equal(doc, again));
-	check_tame(cli_text_tame(pool, cli_text(pool, doc)));
+	check_tame(visible_text(pool, cli_text(pool, doc)));
 }

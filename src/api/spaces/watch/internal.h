@@ -6,6 +6,8 @@
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/watch/watcher.h"
 
+struct table_columns;
+
 enum watch_text {
 	WATCH_TARGET, WATCH_ACCEPT, WATCH_USER, WATCH_USER_TENANT, WATCH_TENANT, WATCH_SPACE, WATCH_NAME,
 	WATCH_CREDENTIALS, // header fields of the request, lines of "name:value"
