@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are: addresses of the console's screens (behind the "#"), of the API, and the types that a tenant has.
 
-import { address, get, offers, partsOf } from './api.js';
+import { address, get, isMine, isOperator, offers, partsOf } from './api.js';
 import { h, icon, time, verb } from './dom.js';
 
 export const screen = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -42,13 +42,22 @@ export function changeColumns(tenant) {
 	return [
 		{ title: 'When', class_: '.when', cell: (change) => time(change.at) },
 		{ title: 'What', class_: '.what', cell: (change) => [verb(change.verb), change.moved ? ` ${change.moved}` : null] },
-		...tenant === undefined ? [{ title: 'Tenant', cell: (change) => change.tenant
+		...tenant === undefined ? [{ title: 'Tenant', class_: '.short', cell: (change) => change.tenant
 			? [change.from_tenant ? [change.from_tenant, ' ', icon('move'), ' '] : null, h('a', { href: tenantScreen(change.tenant), tabindex: '-1' }, change.tenant)] : '' }] : [],
 		{ title: 'Resource', class_: '.grow', cell: (change) => change.resource && owner(change)
 			? h('a', { href: resourceScreen(owner(change), change.resource), tabindex: '-1' }, change.resource) : change.resource ?? 'the tenant itself' },
-		{ title: 'Fields', wide: true, class_: '.grow', cell: (change) => (change.fields ?? []).join(' ') },
-		{ title: 'Who', cell: (change) => change.actor },
+		{ title: 'Fields', wide: true, cell: (change) => (change.fields ?? []).join(' ') },
+		{ title: 'Who', class_: '.short', cell: (change) => change.actor },
+		...offers('getUndo', 'postUndo') ? [{ title: '', class_: '.act', cell: (change) => undoLink(owner(change), change) }] : [],
 	];
+}
+
+// Where the change is taken back; null: this user does not do that. What was purged never comes back.
+function undoLink(tenant, change) {
+	if (!tenant || !isMine(tenant) || change.verb === 'purged' || ((change.verb === 'moved' || !change.resource) && !isOperator()))
+		return null;
+	return h('a.button.small', { href: screen('undo', tenant, change.request_id), 'aria-label': `Undo: ${change.verb} ${change.resource ?? 'the tenant'}` },
+		icon('undo'), h('span.wide', null, 'Undo …'));
 }
 
 export function changeTarget(tenant) {

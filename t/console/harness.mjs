@@ -116,6 +116,8 @@ export async function go(page, hash) {
 
 // The picture of a screen, if pictures are wanted.
 export async function picture(page, name) {
-	if (settings.pictures)
-		await page.screenshot({ path: join(settings.pictures, `${name}.png`) });
+	if (!settings.pictures)
+		return;
+	await page.evaluate(() => document.querySelectorAll('.toast').forEach((toast) => toast.remove())); // of earlier steps
+	await page.screenshot({ path: join(settings.pictures, `${name}.png`) });
 }

@@ -72,13 +72,16 @@ async function lookAtTenant(page) {
 	is(await page.locator('.list-space .list-row').count(), 5, 'filtered');
 	await go(page, '#/t/acme/changes');
 	check(await page.locator('.list-space .list-row').count() > 10, 'its changes');
+	check(/^\d+ changes$/.test(await page.locator('.list-status').textContent()), 'how many they are');
+	await page.getByRole('link', { name: 'Undo: deleted namespaces/default/configmaps/web-14' }).click();
+	await eventually(async () => /web-14 is brought back/.test(await page.locator('.undone').textContent()), 'each leads to its undo');
 	await go(page, '#/t/umbrella/tenant');
 	check(/gold/.test(await page.getByLabel('Document of tenant umbrella').inputValue()), 'its document');
 }
 
 async function lookInTheTrash(page) {
 	await go(page, '#/t/acme/trash');
-	check((await page.locator('table.plain').textContent()).includes('configmaps/web-14'), 'the trash has what was deleted');
+	check((await page.getByRole('table', { name: 'Deleted resources' }).textContent()).includes('configmaps/web-14'), 'the trash has what was deleted');
 	await picture(page, 'trash');
 	await page.getByRole('button', { name: 'Bring back namespaces/default/configmaps/web-14' }).click();
 	await eventually(() => page.getByText('The trash is empty').isVisible(), 'which comes back');
@@ -100,6 +103,7 @@ async function lookAtResource(page) {
 	await page.getByRole('button', { name: 'Save' }).click();
 	await eventually(() => page.locator('.toast', { hasText: 'Saved' }).isVisible(), 'a change is saved');
 	await settled(page);
+	is(await page.locator('.facts dd').nth(1).textContent(), '2', 'its revision is shown');
 	const versions = page.locator('.versions .verb');
 	await eventually(async () => (await texts(versions)).join() === 'updated,created', 'and stands in the history');
 	await versions.first().click();
