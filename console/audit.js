@@ -25,7 +25,7 @@ export function audit() {
 	const labels = { actor: 'Who', verb: 'Did', type: 'Type', resource: 'Resource', from: 'From', to: 'Until', text: 'Text' };
 	const first = () => query(path, { order: 'newest', limit: 500, actor: inputs.actor.value, verb: inputs.verb.value, type: inputs.type.value,
 		resource: inputs.resource.value, from: instant(inputs.from), to: instant(inputs.to), text: inputs.text.value });
-	const list = pagedList({ label: 'changes', key: 'changes', first: first(), nothing: 'No change fits.', columns: changeColumns(all ? undefined : who.tenant),
+	const list = pagedList({ label: 'changes', of: ['change', 'changes'], key: 'changes', first: first(), nothing: 'No change fits.', columns: changeColumns(all ? undefined : who.tenant),
 		href: changeTarget(all ? undefined : who.tenant) });
 	const form = h('form.filters', { 'aria-label': 'Filters', onsubmit: (event) => {
 		event.preventDefault();

@@ -3,7 +3,10 @@
 
 import { h, svg, number } from './dom.js';
 
-const WIDTH = 1080, HEIGHT = 170, LEFT = 44, BOTTOM = 22;
+const HEIGHT = 170, LEFT = 44, BOTTOM = 22, LABEL = 100;
+
+// In the units of its labels, which on a phone are as large as elsewhere.
+const widthNow = () => matchMedia('(max-width: 48rem)').matches ? 360 : 1080;
 
 // The smallest of 1, 2, 5, 10, 20 … that is not below n.
 function ceiling(n) {
@@ -23,11 +26,11 @@ function table(title, columns, series, format) {
 export function bars(title, columns, series, format = number) {
 	const sums = columns.map((_, i) => series.reduce((sum, one) => sum + one.values[i], 0));
 	const most = ceiling(Math.max(1, ...sums));
-	const width = (WIDTH - LEFT) / Math.max(1, columns.length), scale = (HEIGHT - BOTTOM - 8) / most;
+	const whole = widthNow(), width = (whole - LEFT) / Math.max(1, columns.length), scale = (HEIGHT - BOTTOM - 8) / most;
 	const shapes = [];
 	for (const part of [0, most / 2, most]) {
 		const y = HEIGHT - BOTTOM - part * scale;
-		shapes.push(svg('line', { class_: 'grid', x1: LEFT, x2: WIDTH, y1: y, y2: y }),
+		shapes.push(svg('line', { class_: 'grid', x1: LEFT, x2: whole, y1: y, y2: y }),
 			svg('text', { class_: 'axis', x: LEFT - 6, y: y + 4, 'text-anchor': 'end' }, Number.isInteger(part) ? format(part) : ''));
 	}
 	columns.forEach((column, i) => {
@@ -39,10 +42,10 @@ export function bars(title, columns, series, format = number) {
 				shapes.push(svg('rect', { class_: `bar bar-${one.kind}`, x: LEFT + i * width + 1, y, width: Math.max(1, width - 2), height: tall, rx: 1 },
 					svg('title', null, `${column}: ${format(one.values[i])} ${one.name}`)));
 		}
-		if (i % Math.ceil(columns.length / 10) === 0)
+		if (i % Math.ceil(columns.length * LABEL / whole) === 0)
 			shapes.push(svg('text', { class_: 'axis', x: LEFT + i * width + width / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, column));
 	});
-	return h('figure.chart', null, svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': title }, shapes),
+	return h('figure.chart', null, svg('svg', { viewBox: `0 0 ${whole} ${HEIGHT}`, role: 'img', 'aria-label': title }, shapes),
 		h('figcaption', null, series.map((one) => h('span.key', null, h(`i.swatch.bar-${one.kind}`), one.name))), table(title, columns, series, format));
 }
 

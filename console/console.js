@@ -186,7 +186,7 @@ function themeSwitch() {
 		theme = themes[(themes.indexOf(theme) + 1) % themes.length];
 		setTheme(theme);
 		label();
-	}, { class_: 'quiet' });
+	}, { class_: 'quiet theme' });
 	const label = () => replace(element, icon('sun'), h('span', null, { auto: 'Automatic', light: 'Light', dark: 'Dark' }[theme]));
 	element.setAttribute('title', 'Light or dark');
 	label();

@@ -3,7 +3,7 @@
 
 import { address, call, get, isOperator, offers, query, who } from './api.js';
 import { bars, ranks } from './chart.js';
-import { empty, h, icon, note, number, panel, replace, time, verb } from './dom.js';
+import { counted, empty, h, icon, note, number, panel, replace, time, verb } from './dom.js';
 import { resourceScreen, tenantScreen, typesOf } from './places.js';
 
 const LOOK = 1000; // changes and tenants that are looked at
@@ -73,7 +73,7 @@ function moves(changes) {
 	return h('ul.events', null, [...requests.values()].slice(0, 8).map((move) => h('li', null,
 		move.from_tenant ? [h('a', { href: tenantScreen(move.from_tenant) }, move.from_tenant), ' ', icon('move'), ' '] : null,
 		move.tenant ? h('a', { href: tenantScreen(move.tenant) }, move.tenant) : move.resource,
-		h('span.number', null, `${number(move.n)} ${move.n === 1 ? 'resource' : 'resources'}`), h('span.by', null, `${move.actor}, `, time(move.at)))));
+		h('span.number', null, counted(move.n, 'resource', 'resources')), h('span.by', null, `${move.actor}, `, time(move.at)))));
 }
 
 function changesOf() {

@@ -74,6 +74,7 @@ export function time(text) {
 }
 
 export const number = (n) => new Intl.NumberFormat('en').format(n);
+export const counted = (n, one, several) => `${number(n)} ${n === 1 ? one : several}`;
 
 export function bytes(n) {
 	const sizes = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

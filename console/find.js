@@ -30,7 +30,7 @@ export function find() {
 	const show = () => {
 		const asked = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]));
 		const given = Object.values(asked).some((value) => value !== '');
-		results.replaceChildren(given ? pagedList({ label: 'resources', key: 'resources', first: query('/v2.0/all/resources', { limit: 500, ...asked }),
+		results.replaceChildren(given ? pagedList({ label: 'resources', of: ['resource', 'resources'], key: 'resources', first: query('/v2.0/all/resources', { limit: 500, ...asked }),
 			nothing: 'No tenant has such a resource.', columns,
 			href: (found) => resourceScreen(found.tenant, found.resource) })
 			: h('p.muted', null, 'Resources of all tenants are found here: whose they are, and where.'));

@@ -49,7 +49,7 @@ function present(forward) {
 
 function forwards(tenant, problem) {
 	const changes = offers('putForward', 'deleteForward');
-	return panel('Old addresses', pagedList({ label: 'old addresses', key: 'forwards', first: query(address(tenant, 'forwards'), { limit: PAGE }), nothing: 'No resource moved away.',
+	return panel('Old addresses', pagedList({ label: 'old addresses', of: ['old address', 'old addresses'], key: 'forwards', first: query(address(tenant, 'forwards'), { limit: PAGE }), nothing: 'No resource moved away.',
 		columns: [
 			{ title: 'Old address', class_: '.grow', cell: (forward) => forward.resource },
 			{ title: 'Leads to', cell: (forward) => forward.state === 'gone' ? h('span.muted', null, `${forward.dest}, deleted`) : forward.dest },
@@ -66,7 +66,7 @@ function forwards(tenant, problem) {
 }
 
 function moves(tenant) {
-	return panel('Moves', pagedList({ label: `moves of ${tenant}`, key: 'moves', first: query(address(tenant, 'moves'), { limit: PAGE }), nothing: 'Nothing moved, as far back as moves are kept.',
+	return panel('Moves', pagedList({ label: `moves of ${tenant}`, of: ['move', 'moves'], key: 'moves', first: query(address(tenant, 'moves'), { limit: PAGE }), nothing: 'Nothing moved, as far back as moves are kept.',
 		columns: [
 			{ title: 'When', class_: '.when', cell: (move) => time(move.created_at) },
 			{ title: 'From', cell: (move) => move.source },

@@ -2,7 +2,7 @@
 // A list of any length: pages are fetched as they come into sight, and only the rows in sight are elements.
 
 import { get, local } from './api.js';
-import { h, number, replace, newId, button, note } from './dom.js';
+import { counted, h, number, replace, newId, button, note } from './dom.js';
 
 const SPARE = 8; // rows above and below those in sight
 const PAUSE = 300; // milliseconds without typing before the service is asked
@@ -14,6 +14,7 @@ const PAUSE = 300; // milliseconds without typing before the service is asked
 //   matches  (item, text) => whether it is shown where text was typed; without it there is no filter
 //   search   ({ text, labels }) => address of the first page of what the service finds by these; without it only what was fetched is filtered
 //   label    what the list is, for those who hear it
+//   of       what its items are called: one of them, and several
 //   nothing  what is said if it is empty
 // Returns the element; element.reload(first) begins anew.
 export function pagedList(options) {
@@ -138,9 +139,9 @@ class List {
 
 	tell() {
 		const filtered = this.chosen.length !== this.items.length;
-		const loaded = `${number(this.items.length)}${this.next ? ' so far' : ''}`;
-		this.status.textContent = this.loading && this.items.length === 0 ? 'Loading…'
-			: this.items.length === 0 && !this.next ? this.options.nothing ?? 'Nothing here.'
+		const n = this.items.length, loaded = `${counted(n, ...this.options.of)}${this.next ? ' so far' : ''}`;
+		this.status.textContent = this.loading && n === 0 ? 'Loading…'
+			: n === 0 && !this.next ? this.options.nothing ?? 'Nothing here.'
 			: filtered ? `${number(this.chosen.length)} of ${loaded}` : loaded;
 	}
 
@@ -152,6 +153,7 @@ class List {
 		this.table.setAttribute('aria-rowcount', this.next ? '-1' : String(this.chosen.length + 1));
 		this.space.style.setProperty('height', `${this.chosen.length * height}px`);
 		this.view.style.setProperty('height', `${Math.min(this.chosen.length * height, Math.max(12 * height, innerHeight * 0.62))}px`);
+		this.table.style.setProperty('--gutter', `${this.view.offsetWidth - this.view.clientWidth}px`); // as wide as the scroll bar
 		replace(this.space, this.chosen.slice(from, to).map((item, i) => this.row(item, from + i, height)));
 		this.setActive();
 		this.tell();

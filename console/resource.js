@@ -109,7 +109,7 @@ function history(tenant, uid) {
 	const columns = changeColumns(all ? undefined : tenant).filter((column) => column.title !== 'Resource')
 		.map((column) => column.title === 'Fields' ? { ...column, wide: false } : column);
 	columns.splice(2, 0, { title: 'Revision', class_: '.number', cell: (change) => change.revision });
-	return panel('History', pagedList({ label: 'changes of this resource', key: 'changes', nothing: 'The change log has nothing of it any more.', columns,
+	return panel('History', pagedList({ label: 'changes of this resource', of: ['change', 'changes'], key: 'changes', nothing: 'The change log has nothing of it any more.', columns,
 		first: query(all ? '/v2.0/all/changes' : address(tenant, 'changes'), { order: 'newest', limit: 100, resource: uid }) }));
 }
 
@@ -133,6 +133,8 @@ export async function resource(tenant, ...parts) {
 	const editor = new Editor({ path, etag, document: strip(parse(answer.text)), strip, wrap: (text) => text, label: `Document of ${name}`,
 		saved: (saved) => {
 			({ etag } = saved);
+			if (saved.text !== '')
+				replace(about, facts(JSON.parse(saved.text)));
 			replace(changes, history(tenant, document.metadata.uid));
 		} });
 	const writes = may(tenant, parts, 'put');
@@ -140,13 +142,13 @@ export async function resource(tenant, ...parts) {
 		editor.area.readOnly = true;
 		editor.element.lastChild.remove();
 	}
-	const changes = h('div', null, history(tenant, document.metadata.uid));
+	const about = h('div', null, facts(document)), changes = h('div', null, history(tenant, document.metadata.uid));
 	const moves = offers(parts.length === 4 ? 'postMoveNamespaced' : parts[0] === 'namespaces' ? 'postMoveNamespace' : 'postMoveOne');
 	return {
 		title: parts.at(-1), sub: name, crumbs: [[tenant, tenantScreen(tenant)], [type, tenantScreen(tenant, 'type', type)]],
 		tools: [moves ? h('a.button', { href: screen('move', tenant, ...parts) }, icon('move'), 'Move') : null,
 			may(tenant, parts, 'delete') ? button('Delete', () => remove(tenant, name, path, etag, problem), { class_: 'danger', icon: 'trash' }) : null],
-		content: [problem, facts(document), panel('Document', editor.element), changes],
+		content: [problem, about, panel('Document', editor.element), changes],
 	};
 }
 

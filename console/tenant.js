@@ -65,10 +65,13 @@ async function each(items, work) {
 	}));
 }
 
+// A kind may be broken before each of its words.
+const breakable = (kind) => kind.split(/(?<=[a-z])(?=[A-Z])/).flatMap((word) => [h('wbr'), word]);
+
 export async function tenant(name) {
 	const types = await typesOf(name);
 	const cards = new Map(types.map((type) => [type.type, h('span.number', null, '…')]));
-	const grid = h('ul.types', null, types.map((type) => h('li', null, h('a', { href: tenantScreen(name, 'type', type.type) }, h('strong', null, type.kind),
+	const grid = h('ul.types', null, types.map((type) => h('li', null, h('a', { href: tenantScreen(name, 'type', type.type) }, h('strong', null, breakable(type.kind)),
 		h('span.muted', null, type.type), cards.get(type.type)))));
 	const counted = offers('listCounts') ? counts(name) : null;
 	each(types, async (type) => {
@@ -87,7 +90,7 @@ export async function tenant(name) {
 export function ofType(name, type) {
 	return {
 		...frame(name, 'Resources', [pagedList({
-			label: type, key: 'resources', first: query(address(name, type), { limit: PAGE }), nothing: `No ${type} here.`,
+			label: type, of: ['resource', 'resources'], key: 'resources', first: query(address(name, type), { limit: PAGE }), nothing: `No ${type} here.`,
 			columns: [
 				{ title: 'Name', class_: '.grow', cell: (document) => document.metadata.name },
 				{ title: 'Namespace', cell: (document) => document.metadata.namespace ?? '' },
@@ -129,14 +132,14 @@ export async function trash(name) {
 			rows.append(h('tr', null, h('td', { colspan: 4 }, note('info', `There are more ${type.type} than these.`))));
 	}).then(() => tell(), (error) => replace(problem, note('bad', error.message)));
 	const tell = () => state.textContent = n === 0 ? 'The trash is empty.' : `${number(n)} deleted, and not purged yet`;
-	return frame(name, 'Trash', [problem, state, h('div.scroll', null, h('table.plain', null, h('caption.hidden', null, 'Deleted resources'),
-		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Resource'), h('th', { scope: 'col' }, 'Deleted'), h('th.wide', { scope: 'col' }, 'Purged'), h('th', { scope: 'col' }, ''))), rows))]);
+	return frame(name, 'Trash', [panel('Deleted resources', problem, state, h('div.scroll', null, h('table.middle', null, h('caption.hidden', null, 'Deleted resources'),
+		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Resource'), h('th', { scope: 'col' }, 'Deleted'), h('th.wide', { scope: 'col' }, 'Purged'), h('th', { scope: 'col' }, ''))), rows)))]);
 }
 
 // ---- changes
 
 export function changes(name) {
-	return frame(name, 'Changes', [pagedList({ label: `changes of ${name}`, key: 'changes', nothing: 'Nothing was changed yet.',
+	return frame(name, 'Changes', [pagedList({ label: `changes of ${name}`, of: ['change', 'changes'], key: 'changes', nothing: 'Nothing was changed yet.',
 		first: query(address(name, 'changes'), { order: 'newest', limit: 500 }), columns: changeColumns(name), href: changeTarget(name),
 		matches: (change, text) => `${change.resource ?? ''}\n${change.actor}\n${change.verb}\n${(change.fields ?? []).join(' ')}`.toLowerCase().includes(text) })]);
 }
@@ -184,18 +187,24 @@ function deleted(name, error) {
 		}, { class_: 'primary', icon: 'undo' })) : null] };
 }
 
+const facts = (tenant) => h('dl.facts', null, [['State', tenant.state], ['Resources', number(tenant.resources)], ['Created', time(tenant.created_at)],
+	['Changed', time(tenant.updated_at)]].map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value))));
+
 export async function settings(name) {
 	const answer = await call('GET', address(name));
-	const shown = JSON.parse(answer.text).tenant, problem = h('div');
+	const about = h('div', null, facts(JSON.parse(answer.text).tenant)), problem = h('div');
 	let { etag } = answer;
 	const editor = new Editor({ path: address(name), etag, document: strip(parse(answer.text)), strip, wrap: (text) => `{"tenant": ${text}}`,
-		label: `Document of tenant ${name}`, saved: (saved) => ({ etag } = saved) });
+		label: `Document of tenant ${name}`, saved: (saved) => {
+			({ etag } = saved);
+			if (saved.text !== '')
+				replace(about, facts(JSON.parse(saved.text).tenant));
+		} });
 	if (!offers('putTenant')) {
 		editor.area.readOnly = true;
 		editor.element.lastChild.remove();
 	}
-	return frame(name, 'Tenant', [problem, h('dl.facts', null, [['State', shown.state], ['Resources', number(shown.resources)], ['Created', time(shown.created_at)],
-		['Changed', time(shown.updated_at)]].map(([title, value]) => h('div', null, h('dt', null, title), h('dd', null, value)))), panel('Document', editor.element)],
+	return frame(name, 'Tenant', [problem, about, panel('Document', editor.element)],
 	[offers('deleteTenant') ? button('Delete tenant', () => remove(name, etag, problem), { class_: 'danger', icon: 'trash' }) : null]);
 }
 

@@ -40,7 +40,7 @@ export function tenants() {
 	const state = select([['active', 'Active'], ['deleted', 'Deleted, can be brought back']], 'active', { 'aria-label': 'Which tenants',
 		onchange: () => list.reload(first(state.value)) });
 	const list = pagedList({
-		label: 'tenants', key: 'tenants', first: first('active'), nothing: 'No tenants.',
+		label: 'tenants', of: ['tenant', 'tenants'], key: 'tenants', first: first('active'), nothing: 'No tenants.',
 		columns: [
 			{ title: 'Name', class_: '.grow', cell: (tenant) => tenant.id },
 			{ title: 'Tier', cell: (tenant) => tenant.tier },

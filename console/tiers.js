@@ -26,7 +26,7 @@ export function tiers() {
 		return { title: 'Not offered here', content: [note('info', 'This endpoint has no tiers, or not for you.')] };
 	return { title: 'Tiers', sub: 'how many resources a tenant may have at most', crumbs: crumbs.slice(0, 1),
 		tools: [offers('putTier') ? h('a.button.primary', { href: screen('new-tier') }, 'New tier') : null],
-		content: [pagedList({ label: 'tiers', key: 'tiers', first: query(addressOf(), { limit: 1000 }), nothing: 'No tiers.',
+		content: [pagedList({ label: 'tiers', of: ['tier', 'tiers'], key: 'tiers', first: query(addressOf(), { limit: 1000 }), nothing: 'No tiers.',
 			columns: [
 				{ title: 'Name', cell: (tier) => tier.name },
 				{ title: 'At most', class_: '.number', cell: limitOf },

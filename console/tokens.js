@@ -50,7 +50,7 @@ async function revoke(tenant, token, problem) {
 
 export function tokensOf(tenant) {
 	const problem = h('div'), changes = isMine(tenant);
-	const list = pagedList({ label: 'tokens', key: 'tokens', first: `${address(tenant, 'tokens')}?limit=1000`, nothing: 'No tokens.',
+	const list = pagedList({ label: 'tokens', of: ['token', 'tokens'], key: 'tokens', first: `${address(tenant, 'tokens')}?limit=1000`, nothing: 'No tokens.',
 		columns: [
 			{ title: 'Id', cell: (token) => token.id },
 			{ title: 'User', class_: '.grow', cell: (token) => token.user },

@@ -2,7 +2,7 @@
 // Taking back what one request changed: what is now and what would be restored, everything in the way, then the undo of that very preview.
 
 import { address, call, local } from './api.js';
-import { announce, button, h, note, number, panel, replace, time } from './dom.js';
+import { announce, button, counted, h, note, panel, replace, time } from './dom.js';
 import { merge, parse, shown } from './json.js';
 import { wait } from './move.js';
 import { resourceScreen, tenantScreen } from './places.js';
@@ -52,7 +52,7 @@ export async function undo(tenant, request) {
 		}, { class_: 'primary', icon: 'undo', disabled: blockers.length > 0 });
 		replace(place, panel('What would change',
 			changed ? note('bad', 'Nothing was changed: things are not as you saw them. This is how they are now; look again, then decide.') : null,
-			h('p.muted', null, `${number(n)} ${n === 1 ? 'change' : 'changes'} by ${preview.get('actor')}, `, time(preview.get('at'))),
+			h('p.muted', null, `${counted(n, 'change', 'changes')} by ${preview.get('actor')}, `, time(preview.get('at'))),
 			blockers.length > 0 ? blockerList(blockers) : null, items(tenant, preview), h('div.actions', null, go)));
 	};
 	await show(false);

@@ -21,7 +21,7 @@ const stateOf = (webhook) => webhook.state === 'active' ? h('span.good', null, '
 export function webhooksOf(owner) {
 	return {
 		tools: [may(owner, 'putWebhook') ? h('a.button.primary', { href: owner === 'all' ? screen('new-webhook') : tenantScreen(owner, 'new-webhook') }, 'New webhook') : null],
-		content: [pagedList({ label: 'webhooks', key: 'webhooks', first: query(addressOf(owner), { limit: PAGE }), nothing: 'No webhooks.',
+		content: [pagedList({ label: 'webhooks', of: ['webhook', 'webhooks'], key: 'webhooks', first: query(addressOf(owner), { limit: PAGE }), nothing: 'No webhooks.',
 			columns: [
 				{ title: 'Name', cell: (webhook) => webhook.name },
 				{ title: 'Address', class_: '.grow', cell: (webhook) => webhook.url },
@@ -93,7 +93,7 @@ async function act(run, told, problem) {
 
 function deliveries(owner, name, problem) {
 	const revive = (message) => act(() => call('POST', query(addressOf(owner, name, 'action', 'revive'), { message })), 'It is sent again.', problem);
-	return panel('Deliveries', pagedList({ label: 'deliveries', key: 'deliveries', first: query(addressOf(owner, name, 'deliveries'), { limit: PAGE }),
+	return panel('Deliveries', pagedList({ label: 'deliveries', of: ['delivery', 'deliveries'], key: 'deliveries', first: query(addressOf(owner, name, 'deliveries'), { limit: PAGE }),
 		nothing: 'Nothing is being sent, and nothing was given up.',
 		columns: [
 			{ title: 'Message', class_: '.grow', cell: (one) => one.message },
