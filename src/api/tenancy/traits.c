@@ -143,9 +143,9 @@ static enum outcome add_plain(struct call *call, struct str list, const char *pa
 	struct str item;
 
 	while (outcome == OUTCOME_OK && str_split(&list, ',', &item)) {
-		bool not = may_require && str_starts(item, STR("!"));
-		outcome = add_name(call, not ? str_part(item, 1, item.n) : item, param,
-			not || !may_require ? forbidden : required);
+		bool negated = may_require && str_starts(item, STR("!"));
+		outcome = add_name(call, negated ? str_part(item, 1, item.n) : item, param,
+			negated || !may_require ? forbidden : required);
 	}
 	return outcome;
 }
