@@ -35,6 +35,7 @@ END {
 # run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
+    my $hosts = delete $option{hosts} // 2;
     my $cache = 64 + int(($option{large} // 0) * 3 / 1024);
     my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON", provider => "gcache.size=${cache}M");
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
@@ -42,7 +43,7 @@ sub start {
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
         allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/does not serve reads/]);
     $running = bless { cluster => $cluster, instance => $instance, periods => {}, hosts => [], %option, logs => [$instance->dir . '/log/host.log'] }, $class;
-    $running->_add_host($_) for 2 .. $option{hosts} // 2;
+    $running->_add_host($_) for 2 .. $hosts;
     return $running;
 }
 
