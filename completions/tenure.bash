@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion for bash; the words come from tenure's own table of commands.
+# Completion for bash, of tenure and tenure-manage; the words come from the program's own table of commands.
 
-# Names of files that begin so; readline escapes blanks in them, and puts a slash behind a folder.
+# Adds names of files that begin so; readline escapes blanks in them, and puts a slash behind a folder.
 _tenure_files()
 {
+	local files
+
 	compopt -o filenames 2>/dev/null
-	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+	mapfile -t files < <(compgen -f -- "$1")
+	COMPREPLY+=("${files[@]}")
 }
 
 _tenure()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev='' word words=()
+	local cur=${COMP_WORDS[COMP_CWORD]} word offered words=()
 
 	# bash makes three words of --format=json.
 	for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
@@ -20,16 +23,10 @@ _tenure()
 		cur=
 		words+=('')
 	fi
-	[ ${#words[@]} -lt 2 ] || prev=${words[-2]}
-	case $prev in
-	-f | --file | --token-file | --ca-file)
-		_tenure_files "$cur"
-		return
-		;;
-	esac
-	mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
-	if [ ${#COMPREPLY[@]} = 0 ] && [ "${words[0]-}" = import ] && [ "${cur:0:1}" != - ]; then
-		_tenure_files "$cur"
-	fi
+	offered=$("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
+	local files=$?
+	COMPREPLY=()
+	[ -z "$offered" ] || mapfile -t COMPREPLY <<<"$offered"
+	[ "$files" = 0 ] || _tenure_files "$cur"
 }
-complete -F _tenure tenure
+complete -F _tenure tenure tenure-manage

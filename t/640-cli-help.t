@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What tenure tells about itself: help, completion and the manual have the same commands and options.
+# What tenure tells about itself: help, completion and the manual have the same commands and options. What the shells make of
+# completion is in 641-cli-completion.t.
 use strict;
 use warnings;
 
@@ -91,31 +92,6 @@ subtest 'columns' => sub {
     cmp_ok scalar keys %is, '>', 25, 'tables of columns';
     is_deeply [sort keys %told], [sort keys %is], 'the manual has each';
 };
-
-# bash calls the function with its words, in which "=" is a word of its own.
-sub typed {
-    my (@words) = @_;
-    my $dir = File::Temp->newdir('tenure-completion-XXXXXX', TMPDIR => 1);
-    Tenure::Run::write_file("$dir/$_", '') for 'a file.csv', 'other.csv';
-    my ($code, $text) = run('bash', '-c', 'cd "$1" && . "$2" && shift 2 && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _tenure && printf "%s\n" "${COMPREPLY[@]}"',
-        'bash', "$dir", "$top/completions/tenure.bash", $tenure, @words);
-    is $code, 0, "bash completes: @words";
-    return $text;
-}
-is typed('tenant', 'sh'), "show\n", 'a verb';
-is typed('tenant', 'list', '--format', '=', 'j'), "json\n", 'a value behind =';
-is typed('tenant', 'list', '--format', '='), "table\njson\ncsv\n", '... all of them';
-is typed('node', 'create', '--file', 'a'), "a file.csv\n", 'a file, as one word';
-is typed('import', 'o'), "other.csv\n", 'what import takes';
-is typed('import', '--dr'), "--dry-run\n", '... beside its options';
-
-SKIP: {
-    skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
-    my ($status, $text) = run('bash', '-c',
-        '. "$1"; COMP_WORDS=("$2" mo); COMP_CWORD=1; _tenure; echo "${COMPREPLY[@]}"', 'bash',
-        "$top/completions/tenure.bash", $tenure);
-    is $text, "move\n", 'the completion of bash';
-}
 
 # ---- wrong usage is 64
 

@@ -51,7 +51,11 @@ subtest 'a first time' => sub {
     like qx{'$plugin' --help}, qr/^usage: check_tenure /, 'the plugin for Nagios';
     ok -s "$root" . folder('docdir') . "/examples/$_", $_ for 'prometheus-rules.yml', 'grafana-dashboard.json';
     ok -s "$root$data/console/index.html", 'the console';
-    is system('bash', '-c', '. "$1" && complete -p tenure >/dev/null', 'bash', "$root" . folder('completiondir') . '/tenure'), 0, 'the shell\'s completion';
+    for my $program (qw(tenure tenure-manage)) {
+        is system('bash', '-c', '. "$1" && complete -p "$2" >/dev/null', 'bash', "$root" . folder('completiondir') . "/$program", $program), 0,
+            "completion of $program in bash";
+        like $daemon->read_file("$root" . folder('zshcompletiondir') . "/_$program"), qr/^#compdef .*\b\Q$program\E$/m, '... and in zsh';
+    }
     ok !-e "$root$conf/wadl/tenancy.wadl", 'but nothing that is not for editing';
 };
 

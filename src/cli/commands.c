@@ -397,6 +397,5 @@ const struct command cli_commands[] = {
 	{ "version", NULL, "", 0, 0, 0, command_version, "print the version", "", "tenure version", NULL },
 	{ "help", NULL, "[NOUN [VERB]]", 0, 3, 0, command_help, "list the commands, or explain one", "",
 		"tenure help tenant set", NULL },
-	{ "__complete", NULL, "WORD…", 0, 9999, 0, command_complete, NULL, "", "", NULL },
 	{ .noun = NULL },
 };

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/completion.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/core/cli.h"
@@ -19,10 +20,11 @@ static bool needs_service(const struct command *command)
 static int run(struct cli *cli, int argc, char **argv)
 {
 	// Its arguments are the words of another command line, so they are no options of this one.
-	if (argc > 1 && strcmp(argv[1], "__complete") == 0) {
+	bool describes;
+	if (completion_wanted(argc, argv, &describes)) {
 		cli->arguments = (const char **)(argv + 2);
 		cli->n_arguments = (size_t)argc - 2;
-		return command_complete(cli);
+		return cli_complete(cli, describes);
 	}
 	int over = options_parse(cli, argc, argv);
 	if (over != 0)

@@ -7,6 +7,27 @@
 
 extern const struct manage_command manage_commands[]; // ends with noun NULL
 
+// ---- main.c: what the command line has
+
+// Options that stand anywhere.
+enum { ROW_CONFIG, ROW_HELP, ROW_VERSION, ROW__COUNT };
+extern const struct option_row manage_everywhere[ROW__COUNT];
+// How many options of its own a command has; NULL: none.
+size_t manage_command_options(const struct manage_command *command);
+// Finds the command whose noun, and verb if it has one, begin the words. NULL: none, or not yet.
+const struct manage_command *manage_command_find(const char *const *words, size_t n);
+enum { MANAGE_WORDS = 64 };
+// The words that name commands: the nouns or, if noun is not NULL, the verbs of that noun. Returns how many are in words, which has
+// room for MANAGE_WORDS.
+size_t manage_command_words(const char *noun, const char **words);
+
+// ---- complete.c
+
+// Prints what the last of the words, which is being typed, can become behind the others; base/completion.h. Its exit code.
+int manage_complete(const char *const *words, size_t n, bool describes);
+
+// ---- the commands
+
 int command_token_create(struct manage *manage);
 int command_token_list(struct manage *manage);
 int command_token_revoke(struct manage *manage);

@@ -4,6 +4,7 @@
 
 #include <locale.h>
 
+#include "base/completion.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "manage/commands.h"
@@ -25,9 +26,7 @@ static const char *verb_of(const struct manage_command *command)
 	return command->verb != NULL ? command->verb : "";
 }
 
-// Options that stand anywhere.
-enum { ROW_CONFIG, ROW_HELP, ROW_VERSION, ROW__COUNT };
-static const struct option_row everywhere[ROW__COUNT] = {
+const struct option_row manage_everywhere[ROW__COUNT] = {
 	[ROW_CONFIG] = { "--config", 'c', "FILE", "configuration (default " TENURE_CONFIG_FILE ")" },
 	[ROW_HELP] = { "--help", 'h', NULL, "behind a command: what it takes" },
 	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
@@ -52,11 +51,11 @@ static void print_usage(FILE *out)
 	fprintf(out, "usage: tenure-manage [-c FILE] COMMAND [OPTIONS]\n       tenure-manage help [COMMAND]\n\n");
 	print_commands(out, NULL);
 	fputc('\n', out);
-	options_print(out, everywhere, ROW__COUNT);
+	options_print(out, manage_everywhere, ROW__COUNT);
 	fprintf(out, "\nExit codes are those of sysexits(3) where a command names no others.\n");
 }
 
-static size_t count_options(const struct manage_command *command)
+size_t manage_command_options(const struct manage_command *command)
 {
 	size_t n = 0;
 
@@ -71,13 +70,12 @@ static void print_command_help(const struct manage_command *c)
 		c->arguments[0] != '\0' ? " " : "", c->arguments);
 	printf("%s", c->options[0].name != NULL ? " [OPTIONS]" : "");
 	printf("\n\n%c%s.\n%s", c->help[0] - 'a' + 'A', c->help + 1, c->options[0].name != NULL ? "\n" : "");
-	options_print(stdout, c->options, count_options(c));
+	options_print(stdout, c->options, manage_command_options(c));
 	if (c->more[0] != '\0')
 		printf("\n%s\n", c->more);
 }
 
-// Finds the command whose noun, and verb if it has one, begin the words. NULL: none, or not yet.
-static const struct manage_command *find_command(const char *const *words, size_t n)
+const struct manage_command *manage_command_find(const char *const *words, size_t n)
 {
 	for (const struct manage_command *c = manage_commands; c->noun != NULL && n > 0; c++) {
 		if (strcmp(c->noun, words[0]) == 0 && (c->verb == NULL || (n > 1 && strcmp(c->verb, words[1]) == 0)))
@@ -86,10 +84,7 @@ static const struct manage_command *find_command(const char *const *words, size_
 	return NULL;
 }
 
-// The words that name commands: the nouns or, if noun is not NULL, the verbs of that noun. Returns how many are in words, which has
-// room for COMMAND_WORDS.
-enum { COMMAND_WORDS = 64 };
-static size_t collect_words(const char *noun, const char **words)
+size_t manage_command_words(const char *noun, const char **words)
 {
 	size_t n = 0;
 
@@ -97,7 +92,7 @@ static size_t collect_words(const char *noun, const char **words)
 		const char *word = noun == NULL ? c->noun : strcmp(noun, c->noun) == 0 ? c->verb : NULL;
 		if (word == NULL || (n > 0 && strcmp(words[n - 1], word) == 0))
 			continue;
-		assert(n < COMMAND_WORDS);
+		assert(n < MANAGE_WORDS);
 		words[n++] = word;
 	}
 	return n;
@@ -107,8 +102,8 @@ static size_t collect_words(const char *noun, const char **words)
 // typed NULL: the verb is missing. Returns EX_USAGE.
 static int refuse_command(const char *noun, const char *typed)
 {
-	const char *words[COMMAND_WORDS];
-	size_t n = collect_words(noun, words);
+	const char *words[MANAGE_WORDS];
+	size_t n = manage_command_words(noun, words);
 	const char *near = typed != NULL ? options_nearest_word(words, n, str_c(typed)) : NULL;
 	char list[512] = "";
 
@@ -126,8 +121,8 @@ static int refuse_command(const char *noun, const char *typed)
 
 static bool is_noun(const char *word)
 {
-	const char *words[COMMAND_WORDS];
-	size_t n = collect_words(NULL, words);
+	const char *words[MANAGE_WORDS];
+	size_t n = manage_command_words(NULL, words);
 
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(words[i], word) == 0)
@@ -146,7 +141,7 @@ static void print_noun_help(const char *noun)
 // words: behind `help`. A command has its help, a noun that of its commands; without words all are listed. Returns the exit code.
 static int print_help(const char *const *words, size_t n)
 {
-	const struct manage_command *command = find_command(words, n);
+	const struct manage_command *command = manage_command_find(words, n);
 	size_t taken = command == NULL || command->verb != NULL ? 2 : 1;
 
 	if (n > taken)
@@ -168,7 +163,7 @@ static int print_help(const char *const *words, size_t n)
 // all commands. Returns 0 if parsing goes on; otherwise the program ends, and its exit code is the returned value minus 1.
 static int take_option(struct manage *manage, const struct options *options)
 {
-	size_t own = count_options(manage->command);
+	size_t own = manage_command_options(manage->command);
 
 	if (options->row < own) {
 		manage->options[options->row] = options->value;
@@ -198,10 +193,10 @@ static int parse(struct manage *manage, int argc, char **argv)
 
 	options_begin(&options, argc, argv);
 	do {
-		size_t own = count_options(manage->command);
+		size_t own = manage_command_options(manage->command);
 		if (own > 0)
 			memcpy(rows, manage->command->options, own * sizeof(rows[0]));
-		memcpy(rows + own, everywhere, sizeof(everywhere));
+		memcpy(rows + own, manage_everywhere, sizeof(manage_everywhere));
 		kind = options_next(&options, rows, own + ROW__COUNT);
 		int over = kind == OPTION_GIVEN ? take_option(manage, &options) : 0;
 		if (over != 0)
@@ -213,7 +208,7 @@ static int parse(struct manage *manage, int argc, char **argv)
 		words[n++] = options.value;
 		if (manage->command != NULL || strcmp(words[0], "help") == 0)
 			continue;
-		manage->command = find_command(words, n);
+		manage->command = manage_command_find(words, n);
 		of_command = n;
 		if (manage->command == NULL && (n > 1 || !is_noun(words[0])))
 			return refuse_command(n > 1 ? words[0] : NULL, words[n - 1]) + 1;
@@ -287,6 +282,9 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "C.UTF-8"); // for the width of characters
 	log_open("tenure-manage", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	memory_end_with_code(NULL);
+	bool describes;
+	if (completion_wanted(argc, argv, &describes))
+		return manage_complete((const char *const *)(argv + 2), (size_t)argc - 2, describes);
 	int over = parse(&manage, argc, argv);
 	if (over != 0)
 		return over - 1;

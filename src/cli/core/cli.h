@@ -132,13 +132,15 @@ const struct command *cli_verb_elsewhere(const struct command *commands, const c
 // Could the word be the plural of a type?
 bool cli_is_type(const char *word);
 
-// ---- options.c, help.c
+// ---- options.c, help.c, complete.c
 
 // Parses the command line into cli. 0: go on; else the program ends with the returned value minus 1.
 int options_parse(struct cli *cli, int argc, char **argv);
 void cli_help_all(const struct command *commands, FILE *out);
 void cli_help_noun(const struct command *commands, const char *noun, FILE *out);
 void cli_help_command(const struct command *command, FILE *out);
+// Prints what the last argument, which is being typed, can become behind the others; base/completion.h. Its exit code.
+int cli_complete(struct cli *cli, bool describes);
 
 // ---- settings.c
 
@@ -564,7 +566,6 @@ int command_webhook_deliveries(struct cli *cli);
 int command_webhook_revive(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
-int command_complete(struct cli *cli);
 
 // ---- edit.c
 //
