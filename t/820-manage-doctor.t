@@ -213,6 +213,31 @@ for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
     };
 }
 
+subtest 'at a terminal' => sub {
+    plan skip_all => 'script(1) is not installed' if !Tenure::Instance::on_path('script');
+    my $at = sub {
+        my ($columns) = @_;
+        my $program = Tenure::Instance::build_dir() . '/tenure-manage';
+        my ($code, $text) = Tenure::Run::run('script', '-qec', "stty cols $columns; '$program' -c '" . $instance->env('TENURE_CONFIG') . "' doctor", '/dev/null');
+        return $text =~ s/\r//gr;
+    };
+    # A finding with a long example, which is never cut.
+    $instance->sql(q(INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
+        SELECT id, 1, '', CONCAT('ghost-', REPEAT('x', 60)), 999999999, UTC_TIMESTAMP(6) FROM tenants WHERE name = 't1'));
+    my $narrow = $at->(80);
+    my ($long) = grep { /ghost/ } split /\n/, $narrow;
+    like $long, qr/^each forward leads to a +1 +0 +forward of ghost-x{60}\b/, 'the example is whole, on the first line of its check';
+    like $narrow, qr/^each forward leads to a [^\n]*\nresource\n/m, '... which goes on below';
+    is join("\n", grep { length > 80 && !/ghost/ } split /\n/, $narrow), '', 'every other line has 80 columns at most';
+    my $words = sub { my ($of) = @_; return join ' ', sort map { s/ +\d+ +\d+ +\S.*$//r =~ /\S+/g } split /\n/, $of };
+    is $words->($narrow), $words->(scalar((doctor())[1])), 'all checks are there, word by word';
+    is $at->(200), scalar((doctor())[1]), 'a wide one gets what a pipe gets, a line for each check';
+    $instance->sql(q(DELETE FROM forwards WHERE name LIKE 'ghost-%'));
+    my $sound = $at->(80);
+    is join("\n", grep { length > 80 } split /\n/, $sound), '', 'without findings all lines have 80 columns at most';
+    like $sound, qr/^each resource's tenant exists +0 +0 +-$/m, 'a short check is one line';
+};
+
 subtest 'positions that are none' => sub {
     for my $bad ('', 'x', '31', '31 ff 0', '2 0 0', '31 0 0 77=1/1', '31 0 0 1=', '31 0 ffffffffffffffffff', "31 0 0 1=1/1\0") {
         $instance->sql('REPLACE INTO settings (name, value) VALUES ("doctor_position", UNHEX("' . unpack('H*', $bad) . '"))');

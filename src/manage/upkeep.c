@@ -183,6 +183,7 @@ int command_doctor(struct manage *manage)
 	struct registry_store *store = NULL;
 	struct registry registry;
 	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
+	findings.table.wraps = &columns[0];
 	enum outcome outcome = manage_begin(manage, &store, &registry);
 	run.stop = manage_stop_by_signals();
 	if (outcome == OUTCOME_OK)

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "base/buf.h"
 #include "base/pool.h"
 #include "base/visible.h"
 #include "manage/core/table.h"
 #include "repr/json/doc.h"
 
-enum { FIRST_ROOM = 32, MAX_COLUMNS = 12 };
+enum {
+	FIRST_ROOM = 32,
+	MAX_COLUMNS = 12,
+	GAP = 2,             // blanks between columns
+	USUAL_TERMINAL = 80, // columns of a terminal that does not tell
+	WRAPPED_MIN = 30,    // columns that a column that wraps keeps, however long the others are
+};
 
 void table_init(struct table *table, struct pool *pool, const struct table_column *columns, size_t n_columns)
 {
@@ -35,14 +44,30 @@ struct str table_printable(struct pool *pool, struct str cell)
 	return visible_text(pool, cell);
 }
 
-static void print_row(const struct table *table, const struct str *cells, const size_t *widths, FILE *out)
+// Takes from *text as many words as the columns hold, one at least. Returns them without the blanks around them.
+static struct str take_line(struct str *text, size_t columns)
+{
+	size_t end = str_find(*text, ' ', 0), next;
+
+	while (end < text->n) {
+		next = str_find(*text, ' ', end + 1);
+		if (visible_width(str_part(*text, 0, next)) > columns)
+			break;
+		end = next;
+	}
+	struct str line = str_part(*text, 0, end);
+	*text = end < text->n ? str_part(*text, end + 1, text->n) : STR("");
+	return line;
+}
+
+static void print_line(const struct table *table, const struct str *cells, const size_t *widths, FILE *out)
 {
 	size_t n = table->n_columns;
 
 	while (n > 1 && cells[n - 1].n == 0) // no blanks at the end of the line
 		n--;
 	for (size_t c = 0; c < n; c++) {
-		size_t pad = widths[c] - visible_width(cells[c]);
+		size_t shown = visible_width(cells[c]), pad = widths[c] > shown ? widths[c] - shown : 0;
 		bool last = c + 1 == n;
 		if (table->columns[c].number)
 			fprintf(out, "%*s", (int)pad, "");
@@ -52,6 +77,42 @@ static void print_row(const struct table *table, const struct str *cells, const 
 			fprintf(out, "%*s", (int)pad, "");
 		fputs(last ? "\n" : "  ", out);
 	}
+}
+
+static void print_row(const struct table *table, const struct str *cells, const size_t *widths, FILE *out)
+{
+	struct str line[MAX_COLUMNS] = { STR_NONE }, rest = STR("");
+
+	for (size_t c = 0; c < table->n_columns; c++) {
+		line[c] = cells[c];
+		if (&table->columns[c] == table->wraps) {
+			rest = cells[c];
+			line[c] = take_line(&rest, widths[c]);
+		}
+	}
+	print_line(table, line, widths, out);
+	while (rest.n > 0) {
+		for (size_t c = 0; c < table->n_columns; c++)
+			line[c] = &table->columns[c] == table->wraps ? take_line(&rest, widths[c]) : STR("");
+		print_line(table, line, widths, out);
+	}
+}
+
+// Makes the column that wraps so narrow that the others fit beside it on out, if that is a terminal.
+static void fit_terminal(const struct table *table, size_t *widths, FILE *out)
+{
+	struct winsize size = { .ws_col = 0 };
+	size_t others = 0;
+
+	if (table->wraps == NULL || isatty(fileno(out)) != 1)
+		return;
+	size_t terminal = ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_TERMINAL;
+	for (size_t c = 0; c < table->n_columns; c++)
+		others += &table->columns[c] != table->wraps ? widths[c] + GAP : 0;
+	size_t *width = &widths[table->wraps - table->columns];
+	const size_t room = terminal > others + WRAPPED_MIN ? terminal - others : WRAPPED_MIN;
+	if (*width > room)
+		*width = room;
 }
 
 static void print_text(const struct table *table, FILE *out)
@@ -69,6 +130,7 @@ static void print_text(const struct table *table, FILE *out)
 		if (width > widths[i % n])
 			widths[i % n] = width;
 	}
+	fit_terminal(table, widths, out);
 	print_row(table, titles, widths, out);
 	for (size_t r = 0; r < table->n_rows; r++)
 		print_row(table, cells + r * n, widths, out);
