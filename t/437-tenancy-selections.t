@@ -148,6 +148,7 @@ subtest 'mistakes' => sub {
         'text='           => qr/text must be a text of 1 to/,
         'created_since=yesterday' => qr/created_since/,
         'updated_before=1969-12-31T00:00:00Z' => qr/updated_before must be a time from 1970 on/,
+        'created_since=2026-02-30T00:00:00Z' => qr/created_since must be a day of the calendar: 2026-02 has 28 days/,
         'created_since=2026-01-02T00:00:00Z&created_before=2026-01-02T00:00:00Z' => qr/created_since must be an earlier time than created_before/,
         'sort=size'       => qr/name.*created/,
         'order=up'        => qr/asc.*desc/,

@@ -77,7 +77,8 @@ subtest 'times' => sub {
 subtest 'what is refused' => sub {
     like $ann->get('/v2.0/t1/changes?from=2026-11-21T05:24:00+01:00')->text, qr/such as \S+Z; a '\+' in it is written %2B"/, 'a + that is not encoded: how it is';
     $ann->get('/v2.0/t1/changes?from=2026-11-21T05:24:00%2B01:00')->is_status(200, '... taken so');
-    unlike $ann->get('/v2.0/t1/changes?from=yesterday')->text, qr/%2B/, 'and of nothing else';
+    unlike $ann->get("/v2.0/t1/changes?from=$_")->text, qr/%2B/, "and of nothing else: $_" for 'yesterday', '2026-11-21%2005:24:00';
+    like $ann->get('/v2.0/t1/changes?to=2026-04-31T00:00:00Z')->text, qr/to must be a day of the calendar: 2026-04 has 30 days/, 'a day that is none';
     for my $query ('from=yesterday', 'from=2026-02-30T00:00:00Z', 'to=1969-12-31T23:59:59Z', 'order=random', 'verb=made', 'limit=0', 'limit=1001', 'before=x', 'after=-1',
         'resource=web', 'resource=a/b/c', 'resource=spaces/default/configmaps/web', 'resource=//', 'type=secrets&resource=secrets/key', 'actor=', 'text=' . 'x' x 1021, 'unknown=1') {
         $ann->get("/v2.0/t1/changes?$query")->is_status(400, substr $query, 0, 60);

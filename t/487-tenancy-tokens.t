@@ -205,6 +205,7 @@ subtest 'what is refused' => sub {
     my $many = 'x' x 256;
     for my $case ([{}, qr/user is missing/], [{ user => '' }, qr/user must have 1 to 255/], [{ user => $many }, qr/1 to 255/], [{ user => "a\0b" }, qr/without NUL/],
         [{ user => 'x', description => $many x 5 }, qr/up to 1024/], [{ user => 1 }, qr/user/], [{ user => 'x', nonsense => 1 }, qr/nonsense/],
+        [{ user => 'x', expires_at => '2099-02-30T00:00:00Z' }, qr/expires_at must be a day of the calendar: 2099-02 has 28 days/],
         (map { [{ user => 'x', expires_at => $_ }, qr/expires_at must be a time in the future/] } '2001-01-01T00:00:00Z', 'soon', '', '10000-01-01T00:00:00Z'),
         [{ user => 'x', role => 'root' }, qr/reader, member or admin/]) {
         my $answer = $service->post('/v2.0/t1/tokens', json => { token => $case->[0] });

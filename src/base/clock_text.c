@@ -143,9 +143,9 @@ static bool take_char(struct str *text, char c)
 	return true;
 }
 
-static int64_t days_of_month(int64_t year, int64_t month)
+static int days_of_month(int64_t year, int64_t month)
 {
-	static const int64_t of[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	static const int of[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 
 	return of[month - 1] + (month == 2 && leap ? 1 : 0);
@@ -190,12 +190,27 @@ static bool take_offset(struct str *text, int64_t *seconds)
 	return hours <= 14 && minutes <= 59;
 }
 
+// Takes "2026-11-21", whether there is such a day or not.
+static bool take_date(struct str *text, int64_t *year, int64_t *month, int64_t *day)
+{
+	return take_digits(text, 4, year) && take_char(text, '-') && take_digits(text, 2, month) && take_char(text, '-') && take_digits(text, 2, day);
+}
+
+bool clock_is_no_day(struct str text, int *days_there)
+{
+	int64_t year, month, day;
+
+	if (!take_date(&text, &year, &month, &day) || month < 1 || month > 12)
+		return false;
+	*days_there = days_of_month(year, month);
+	return day < 1 || day > *days_there;
+}
+
 bool clock_parse_rfc3339(struct str text, int64_t *us)
 {
 	int64_t year, month, day, hour, minute, second, fraction, offset;
 
-	if (!take_digits(&text, 4, &year) || !take_char(&text, '-') || !take_digits(&text, 2, &month) || !take_char(&text, '-') ||
-		!take_digits(&text, 2, &day) || !take_char(&text, 'T') || !take_digits(&text, 2, &hour) || !take_char(&text, ':') ||
+	if (!take_date(&text, &year, &month, &day) || !take_char(&text, 'T') || !take_digits(&text, 2, &hour) || !take_char(&text, ':') ||
 		!take_digits(&text, 2, &minute) || !take_char(&text, ':') || !take_digits(&text, 2, &second))
 		return false;
 	if (!take_fraction(&text, &fraction) || !take_offset(&text, &offset) || text.n > 0)

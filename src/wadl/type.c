@@ -255,11 +255,13 @@ static void add_length_rule(struct buf *out, const struct wadl_type *type)
 		buf_addf(out, ", of %llu characters at most", (unsigned long long)type->max_length);
 }
 
-// A client that does not encode the '+' before an offset sends a blank.
+// A client that does not encode the '+' before an offset, "+01:00", sends a blank.
 static void add_time_rule(struct buf *out, struct str value)
 {
+	enum { OFFSET = sizeof("+01:00") - 1 };
+
 	BUF_LIT(out, ", such as 2026-11-21T05:24:00Z");
-	if (str_find(value, ' ', 0) < value.n)
+	if (value.n > OFFSET && value.p[value.n - OFFSET] == ' ' && str_find(value, 'T', 0) < value.n)
 		BUF_LIT(out, "; a '+' in it is written %2B");
 }
 

@@ -67,13 +67,22 @@ static void test_reading(struct pool *pool)
 		"2026-01-01T00:00:00+15:00", "2026-01-01T00:00:00+01:60", "2026-01-01T00:00:00ZZ", "2026-01-01T00:00:00.1234567890Z", "+026-01-01T00:00:00Z",
 		"2026-01-01T00:00:00+0100",
 	};
+	static const struct { const char *text; int days; } no_days[] = {
+		{ "2026-02-30T00:00:00Z", 28 }, { "2024-02-30", 29 }, { "2026-04-31T00:00:00Z", 30 }, { "2026-01-00", 31 }, { "1900-02-29", 28 },
+	};
+	static const char *const others[] = { "2026-02-28", "2024-02-29T00:00:00Z", "2026-13-01", "2026-00-01", "yesterday", "2026-2-30", "" };
 	bool same = true;
 	int64_t us;
+	int days;
 
 	for (size_t i = 0; i < COUNT_OF(times); i++)
 		ok(clock_parse_rfc3339(str_c(times[i].text), &us) && us == times[i].us, "%s is read", times[i].text);
 	for (size_t i = 0; i < COUNT_OF(none); i++)
 		ok(!clock_parse_rfc3339(str_c(none[i]), &us), "\"%s\" is no time", none[i]);
+	for (size_t i = 0; i < COUNT_OF(no_days); i++)
+		ok(clock_is_no_day(str_c(no_days[i].text), &days) && days == no_days[i].days, "%s is no day", no_days[i].text);
+	for (size_t i = 0; i < COUNT_OF(others); i++)
+		ok(!clock_is_no_day(str_c(others[i]), &days), "\"%s\" is a day, or no date", others[i]);
 	for (int64_t n = -141352; same && n < 187000; n += 13) {
 		struct buf buf = buf_new(pool, 32);
 		int64_t second = n * 86400 + n * n % 86400;

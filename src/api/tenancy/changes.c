@@ -91,13 +91,33 @@ static bool read_resource(struct str text, struct change_query *query)
 	return true;
 }
 
+static enum outcome fail_no_day(struct call *call, enum outcome outcome, const char *name, struct str text, int days)
+{
+	return call_fail(call, outcome, "%s must be a day of the calendar: %.*s has %d days", name, STR_ARG(str_part(text, 0, strlen("2026-02"))), days);
+}
+
 enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us)
 {
 	struct str text = call_param(call, name);
+	int days;
 
 	if (text.p == NULL || (clock_parse_rfc3339(text, us) && *us >= CHANGES_SINCE && *us <= CHANGES_UNTIL))
 		return OUTCOME_OK;
+	if (clock_is_no_day(text, &days))
+		return fail_no_day(call, OUTCOME_BAD_PARAMETER, name, text, days);
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a time from 1970 on, such as 2026-11-21T05:24:00Z", name);
+}
+
+enum outcome tenancy_read_expiry(struct call *call, const struct doc *member, const char *without, int64_t *us)
+{
+	struct str text = doc_string(member);
+	int days;
+
+	if (clock_parse_rfc3339(text, us) && *us > call->registry->now_us && *us <= CLOCK_LAST_US)
+		return OUTCOME_OK;
+	if (clock_is_no_day(text, &days))
+		return fail_no_day(call, OUTCOME_BAD_DOCUMENT, "expires_at", text, days);
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "expires_at must be a time in the future, such as 2030-11-21T05:24:00Z; without it %s", without);
 }
 
 enum outcome tenancy_check_text(struct call *call, const char *name)

@@ -86,11 +86,7 @@ static enum outcome read_expiry(struct call *call, int64_t *us)
 	*us = 0;
 	if (outcome != OUTCOME_OK || !doc_get(body, STR("expires_at"), &member))
 		return outcome;
-	if (!clock_parse_rfc3339(doc_string(member), us) || *us <= call->registry->now_us || *us > CLOCK_LAST_US)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT,
-			"expires_at must be a time in the future, such as 2030-11-21T05:24:00Z; without it the forward lasts as long as the "
-			"resource is stored; DELETE ends it now");
-	return OUTCOME_OK;
+	return tenancy_read_expiry(call, member, "the forward lasts as long as the resource is stored; DELETE ends it now", us);
 }
 
 enum outcome put_forward(struct call *call)

@@ -134,6 +134,9 @@ struct doc *tenancy_change_doc(struct pool *pool, uint64_t id, int64_t at_us, st
 	struct str verb);
 // Reads a parameter that is a time, "2026-11-21T05:24:00Z"; *us stays as it is if it is not given. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us);
+// Reads a document's member expires_at, a time in the future. without: what an error says of a document that does not have it. OUTCOME_OK,
+// _BAD_DOCUMENT.
+enum outcome tenancy_read_expiry(struct call *call, const struct doc *member, const char *without, int64_t *us);
 // OUTCOME_OK: the parameter is not given, or a text that may be searched for; else _BAD_PARAMETER.
 enum outcome tenancy_check_text(struct call *call, const char *name);
 

@@ -138,11 +138,10 @@ static enum outcome read_token(struct call *call, struct token_info *info)
 	info->user = doc_string(member);
 	if (doc_get(body, STR("description"), &member))
 		info->description = doc_string(member);
-	if (doc_get(body, STR("expires_at"), &member) && (!clock_parse_rfc3339(doc_string(member), &info->expires_us) ||
-		info->expires_us <= call->registry->now_us || info->expires_us > CLOCK_LAST_US))
-		return call_fail(call, OUTCOME_BAD_DOCUMENT,
-			"expires_at must be a time in the future, such as 2030-11-21T05:24:00Z; without it the token lasts until it "
-			"is revoked");
+	if (doc_get(body, STR("expires_at"), &member))
+		outcome = tenancy_read_expiry(call, member, "the token lasts until it is revoked", &info->expires_us);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	return read_role(call, body, &info->role);
 }
 

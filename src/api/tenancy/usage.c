@@ -43,24 +43,15 @@ static const struct repr_document list_document = { .body = { .name = "usage", .
 
 // ---- what is asked for
 
-static enum outcome read_time(struct call *call, const char *name, int64_t *us)
-{
-	struct str text = call_param(call, name);
-
-	if (text.p == NULL || (clock_parse_rfc3339(text, us) && *us >= 0 && *us <= CLOCK_LAST_US))
-		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a time from 1970 on, such as " EXAMPLE, name);
-}
-
 static enum outcome read_times(struct call *call, struct usage_query *query)
 {
 	query->until_us = call->registry->now_us;
-	enum outcome outcome = read_time(call, "to", &query->until_us);
+	enum outcome outcome = tenancy_read_time(call, "to", &query->until_us);
 	query->since_us = query->until_us - DEFAULT_DAYS * day_us;
 	if (query->since_us < 0)
 		query->since_us = 0;
 	if (outcome == OUTCOME_OK)
-		outcome = read_time(call, "from", &query->since_us);
+		outcome = tenancy_read_time(call, "from", &query->since_us);
 	if (outcome == OUTCOME_OK && query->since_us >= query->until_us)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"from must be before to, as in from=" EXAMPLE "&to=2026-12-01T00:00:00Z; without to, it is the present");
