@@ -184,11 +184,31 @@ subtest 'where messages never go' => sub {
         my $hook = '/v2.0/t3/webhooks/bad';
         $bob->put($hook, json => { url => "http://$forbidden[$i]:$port/" })->is_status(201);
         $bob->put("/v2.0/t3/persistentvolumes/to$i", json => {})->is_status(201);
-        ok wait_until(sub { ($bob->get($hook)->json->{error} // '') eq 'the host has no address that messages may be sent to' }), "not to $forbidden[$i]"
+        ok wait_until(sub { ($bob->get($hook)->json->{error} // '') eq 'the host is unknown, or has no address that messages may be sent to' }), "not to $forbidden[$i]"
             or diag explain $bob->get($hook)->json;
         $bob->delete($hook)->is_status(204);
     }
     is $other->log, '', 'nothing came';
+    # Whoever makes a webhook must not learn which names the operator's network knows: a name that is unknown, and one that leads to a forbidden
+    # address, read the same. Operators are told in the log, and of their own webhooks.
+    my %reads;
+    for my $host ('127.0.0.2', 'nowhere.invalid') {
+        my $name = $host =~ s/\W/-/gr;
+        my ($hook, $own) = map { "/v2.0/$_/webhooks/$name" } 't3', 'all';
+        $bob->put($hook, json => { url => "https://$host:$port/" })->is_status(201);
+        $admin->put($own, json => { url => "https://$host:$port/" })->is_status(201);
+        $bob->put("/v2.0/t3/persistentvolumes/$host", json => {})->is_status(201);
+        my ($says, $told);
+        ok wait_until(sub { ($says = $bob->get($hook)->json)->{error} && ($told = $admin->get($own)->json)->{error} }), "$host fails";
+        delete @$says{qw(name url created_at updated_at revision etag upto failing_since attempts next_attempt_at delivered_at)};
+        $reads{$host} = $says;
+        my $why = $host =~ /^127/ ? qr/it leads to an address that is not public, and of no network in allow/ : qr/Could not resolve host: \Q$host\E|Resolving timed out/;
+        like $told->{error}, $why, '... which an operator is told of an own webhook';
+        like $instance->log_text('host'), qr/webhook $name of t3: its host can't be reached: (?:$why)/, '... and in the log of others';
+        $_->[0]->delete($_->[1])->is_status(204) for [$bob, $hook], [$admin, $own];
+    }
+    is_deeply $reads{'127.0.0.2'}, $reads{'nowhere.invalid'}, 'both read the same';
+    is $other->log, '', 'still nothing came';
 };
 
 subtest 'a deleted tenant' => sub {

@@ -4,6 +4,7 @@
 #include "server/webhook/deliverer_internal.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/pool.h"
 #include "registry/core/stored.h"
@@ -27,6 +28,8 @@ static bool begin_attempt(struct deliverer *me, const struct webhook_target *tar
 	if (flight == NULL)
 		return false;
 	*flight = *what;
+	(void)snprintf(flight->label, sizeof(flight->label), "%.*s of %.*s", STR_ARG(target->name),
+		STR_ARG(target->tenant.p != NULL ? target->tenant : STR("all")));
 	if (!message_sign(me->registry->pool, target, &what->message, clock_now_us(), body, request.headers) ||
 		!transfers_start(me->transfers, &request, flight)) {
 		free(flight);
@@ -204,9 +207,11 @@ enum outcome deliverer_send_due(struct deliverer *me)
 
 // ---- what became of attempts
 
-static struct webhook_result result_of(struct pool *pool, const struct transfer_end *end)
+// Operators are told all about their own webhooks, those of all tenants.
+static struct webhook_result result_of(struct pool *pool, const struct deliverer_flight *flight, const struct transfer_end *end)
 {
-	struct webhook_result result = { .status = end->status, .error = str_dup(pool, str_c(end->error)), .now_us = clock_now_us() };
+	const char *error = flight->tenant_id == 0 && end->reason[0] != '\0' ? end->reason : end->error;
+	struct webhook_result result = { .status = end->status, .error = str_dup(pool, str_c(error)), .now_us = clock_now_us() };
 
 	if (result.error.n == 0 && (end->status < 200 || end->status > 299))
 		result.error = str_printf(pool, "the receiver answered %u", end->status);
@@ -298,8 +303,10 @@ enum outcome deliverer_take_ends(struct deliverer *me)
 		struct deliverer_flight *flight = end.arg;
 		struct deliverer_stream *stream = deliverer_find_stream(me, flight->webhook_id);
 		struct deliverer_letter *letter = flight->letter_id != 0 ? deliverer_find_letter(me, flight->letter_id) : NULL;
-		struct webhook_result result = result_of(me->registry->pool, &end);
+		struct webhook_result result = result_of(me->registry->pool, flight, &end);
 
+		if (end.reason[0] != '\0' && (letter != NULL ? letter->is.attempts : stream != NULL ? stream->is.attempts : 0) == 0)
+			log_info("webhook %s: its host can't be reached: %s", flight->label, end.reason);
 		if (letter != NULL)
 			outcome = end_letter(me, letter, &result);
 		else if (deliverer_is_message_of(stream, flight))

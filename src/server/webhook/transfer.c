@@ -20,7 +20,8 @@ struct transfer {
 	struct curl_slist *headers;
 	void *arg;
 	size_t received; // bytes of the answer, its header included
-	bool refused;    // the last address that was tried is not allowed
+	bool refused;    // the last address of the host is not allowed
+	bool tried;      // one of them is
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -93,6 +94,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 	transfer->refused = purpose != CURLSOCKTYPE_IPCXN || !address_is_allowed(&address->addr, &rules->networks, &rules->ports);
 	if (transfer->refused)
 		return CURL_SOCKET_BAD;
+	transfer->tried = true;
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -210,21 +212,30 @@ void transfers_wait(struct transfers *transfers, int ms)
 	(void)curl_multi_perform(transfers->multi, &running);
 }
 
-// An answer that is too long is an answer: its status counts. The text is shown to the webhook's owner, so it must not tell what an
-// address that is not allowed would have answered.
+static void copy_visible(char to[TRANSFER_ERROR_MAX], const char *text)
+{
+	size_t n = 0;
+
+	for (; text[n] != '\0' && n + 1 < TRANSFER_ERROR_MAX; n++)
+		to[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+	to[n] = '\0';
+}
+
+// An answer that is too long is an answer: its status counts. The error is shown to the webhook's owner, so it must not tell what an
+// address that is not allowed would have answered, nor whether there is one.
 static void describe(const struct transfer *transfer, CURLcode code, struct transfer_end *end)
 {
 	const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
-	size_t n = 0;
+	const bool unknown = !transfer->tried && (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_OPERATION_TIMEDOUT);
 
 	if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && transfer->received > TRANSFER_ANSWER_MAX && end->status != 0))
 		return;
 	end->status = 0;
-	if (transfer->refused)
-		text = "the host has no address that messages may be sent to";
-	for (; text[n] != '\0' && n + 1 < sizeof(end->error); n++)
-		end->error[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
-	end->error[n] = '\0';
+	if (transfer->refused || unknown) {
+		copy_visible(end->reason, transfer->refused ? "it leads to an address that is not public, and of no network in allow" : text);
+		text = "the host is unknown, or has no address that messages may be sent to";
+	}
+	copy_visible(end->error, text);
 }
 
 bool transfers_next(struct transfers *transfers, struct transfer_end *end)

@@ -39,6 +39,9 @@ struct transfer_end {
 	void *arg;
 	unsigned status; // of the answer; 0: there was none
 	char error[TRANSFER_ERROR_MAX]; // "": the whole answer came, whatever its status
+	// Why no address was tried, for operators; "": one was. Whoever made the webhook is told `error`, which is the same for a name that is
+	// unknown and for one that leads to a forbidden address: otherwise webhooks would tell which names the operator's network knows.
+	char reason[TRANSFER_ERROR_MAX];
 };
 // Takes one that has ended. False: there is none.
 bool transfers_next(struct transfers *transfers, struct transfer_end *end);
