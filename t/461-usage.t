@@ -116,12 +116,15 @@ subtest 'tenure usage' => sub {
     is_deeply $tool->json('usage', 't1', @times), $answer->('t1'), 'of a tenant, as the service answers';
     is_deeply $tool->json(qw(usage -t t1 --step month --type configmaps), @times), $answer->('t1', '&step=month&type=configmaps'), 'by step and type';
     my @all = @{ $answer->('all') };
+    is_deeply $tool->json(qw(usage -t t1 --step month --type configmap), @times), $answer->('t1', '&step=month&type=configmaps'), 'a type by its singular';
     is_deeply $tool->json('usage', '--all-tenants', @times), \@all, 'of all tenants';
     is $tool->ends(0, qw(usage --all-tenants --format csv --columns), 'tenant,type,to,byte-seconds', @times)->{out},
         join('', "tenant,type,to,byte-seconds\n", map { join(',', @$_{qw(tenant type to byte_seconds)}) . "\n" } @all), 'as CSV';
     like $tool->ends(0, qw(usage t1 --step month --type configmaps), @times)->{out},
         qr/\ATYPE +FROM +TO +RESOURCES +BYTES +RESOURCE-SECONDS +BYTE-SECONDS\nconfigmaps +2\S+ +2\S+ +5 +\d+ +\d+\.\d{6} +\d+\.\d{6} *\n\z/, 'as a table';
-    is $tool->ends(0, qw(usage t3 --format csv --columns type), @times)->{out}, "type\n", 'a tenant without any';
+    my $none = $tool->ends(0, qw(usage t3 --format csv --columns type), @times);
+    is $none->{out}, "type\n", 'a tenant without any';
+    like $none->{err}, qr/\Atenure: there was nothing to count in that time; usage is counted until \d{4}-\S+Z\n\z/, '... which is told';
     like $tool->ends(65, qw(usage t1 --from yesterday))->{err}, qr/parameter from must be .* such as \d/, 'no time';
     $tool->ends(1, qw(usage nobody));
 

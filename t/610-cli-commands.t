@@ -152,6 +152,7 @@ subtest 'moves' => sub {
     my $run = $tool->ends(0, qw(move configmaps/web --to t2 --preview));
     like $run->{out}, qr{^namespaces/default/configmaps/web\b}m, 'a preview';
     like $run->{out}, qr/^1 resource to t2, nothing in the way\. Tag: "[0-9a-f]{40}"$/m, 'with its tag';
+    like $tool->ends(0, qw(move configmap/web --to t2 --preview))->{out}, qr{^namespaces/default/configmaps/web\b}m, 'by the name of the type that one has';
     my $shown = $tool->json(qw(move configmaps/web --to t2 --preview));
     like $shown->{move}{etag}, qr/\A"[0-9a-f]{40}"\z/, 'as JSON, too';
     $tool->ends(0, qw(configmaps patch web late=1 --no-etag));

@@ -53,6 +53,10 @@ subtest 'nodes' => sub {
         "name,properties.cpus\nrack-8,\nrack-7,4\n", 'show of two as CSV';
     $ann->ends(1, qw(node show rack-9));
     like $ann->ends(4, qw(node create --driver fake-hardware --name rack-7))->{err}, qr/rack-7 already exists/, 'a name twice';
+    like $ann->ends(0, qw(node create --driver fake-hardware --name strange --owner acmee))->{err},
+        qr/\Atenure: warning: owner: there was no tenant acmee, so it was made; if the name is a mistake, change owner again and delete that tenant\n\z/,
+        'what the service remarks is told';
+    $ann->ends(0, qw(node delete strange --yes --no-etag));
     like $ann->ends(65, qw(node create --name x))->{err}, qr/\Atenure: node: .*driver/, 'without its driver';
     like $ann->ends(65, qw(node create --driver nonsense))->{err}, qr/driver|host/i, 'with none';
     my $file = File::Temp->new;

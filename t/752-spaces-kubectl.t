@@ -361,7 +361,7 @@ subtest 'doc/kubectl.md' => sub {
         $commands .= $here->($block->{text}) if $block->{mark} eq 'sh';
     }
     # The server is this instance, which was started with the same options.
-    $commands =~ s{^scripts/quickstart --tls --combined-port \d+ --auth noauth --no-demo\n\. var/quickstart/env$}{. '@{[ $instance->dir ]}/env'}m or die 'no server';
+    $commands =~ s{^scripts/quickstart --tls --combined-port \d+ --auth noauth --no-demo --background\n\. var/quickstart/env$}{. '@{[ $instance->dir ]}/env'}m or die 'no server';
     $commands =~ s{\$PWD/var/quickstart/kubeconfig}{$home/kubeconfig}g;
     $commands =~ s{^(.*\S) +# Forbidden.*}{! $1}mg;
     $commands =~ s{^(.*\S) +# from kubectl 1\.(\d+) on.*}{$minor < $2 ? "# $1" : $1}meg;

@@ -329,9 +329,20 @@ subtest 'upkeep and configuration' => sub {
         unlike $out, qr/\[endpoint service\] public_url/, '... there is nothing to warn of';
         like $out, qr/socket_mode 0666 lets every user/, '... but a socket that all may write to';
     }
+    {
+        my ($status, $listed) = manage('--help');
+        my %begins = map { /^(  \S(?:\S| (?! ))* {2,})\S/ ? (length $1 => 1) : ("no column: $_" => 1) } $listed =~ /^(  [a-z].*)$/mg;
+        is scalar keys %begins, 1, 'the list of commands is in two columns' or diag explain \%begins;
+        my (undef, undef, $said) = manage('status', '--format', '');
+        like $said, qr/--format takes text or json, not ""/, 'no format';
+        (undef, undef, $said) = manage('os-traits', 'sync', '--from', '');
+        like $said, qr/--from: the name of the file is empty/, 'no file';
+    }
     for my $case (
         ['nonsense',            qr/there is no command "nonsense"; see/,                        'a word that is near no command'],
         ['tokn',                qr/there is no command "tokn"; did you mean "token"\?/,         'a noun with a typing error'],
+        ['create token',        qr/there is no command "create"; did you mean "token create"\?/, 'the verb before the noun'],
+        ['list token',          qr/there is no command "list"; see/,                            'a verb of several nouns'],
         ['tokens list',         qr/did you mean "token"\?/,                                     'its plural'],
         ['tokn list --tenant x', qr/did you mean "token"\?/,                                    'with options behind'],
         ['token revke',         qr/there is no command "token revke"; did you mean "token revoke"\?/, 'a verb with a typing error'],

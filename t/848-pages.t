@@ -164,6 +164,7 @@ subtest 'lists of accounts' => sub {
     is $admin->get('/v2.0/erin')->json->{tenant}{metadata}{domain}, 'erin.example.net', 'of cPanel';
     is $admin->get('/v2.0/frank')->json->{tenant}{metadata}{'quota-bytes'}, '1073741824', 'of Swift';
     is $admin->get('/v2.0/bob/namespaces/default/configmaps/bob-wiki')->json->{data}{engine}, 'postgresql', 'what an account owns';
+    is $admin->get('/v2.0/alice/namespaces/default/configmaps/carol-blog')->json->{data}{engine}, 'mariadb', 'what changed hands';
     my $token = read_file("$home/work/token-bob") =~ s/\s+\z//r;
     $instance->service($token)->get('/v2.0/bob/configmaps')->is_status(200, "a user's token");
     my ($code, $again) = shell('tenure tenant set alice --tier large --etag new');

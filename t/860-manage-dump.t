@@ -142,6 +142,7 @@ subtest 'to what is no file' => sub {
     my $said = manage(74, 'to a device without room', 'dump', '--tenant', 'acme', $full);
     like $said, qr/can't write \Q$full\E: No space left on device/, 'which is told';
     is readlink $full, '/dev/full', 'and stays what it was';
+    like manage(64, 'a file without a name', 'dump', '--tenant', 'acme', ''), qr/dump: FILE is empty/, 'is told';
     like manage(74, 'to a folder', 'dump', '--tenant', 'acme', $instance->dir), qr/can't write .*: Is a directory/, 'is told, too';
 
     my ($victim, $target) = map { $instance->dir . "/$_" } 'victim', 'target.dump';
@@ -177,7 +178,7 @@ subtest 'out of what is no file' => sub {
             $how eq '' ? 'is read as a file is' : 'is told so';
         waitpid $writer, 0;
     }
-    like manage(65, 'a folder', 'restore', $instance->dir), qr/can't be read/, 'is none';
+    like manage(66, 'a folder', 'restore', $instance->dir), qr/can't read .*: Is a directory/, 'is none';
 };
 
 # ---- broken files

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "cli/core/cli.h"
+#include "http/conditional.h"
 
 // The options of every command.
 #define EVERYWHERE (HAS(OPT_URL) | HAS(OPT_TOKEN) | HAS(OPT_TOKEN_FILE) | HAS(OPT_CA_FILE) | HAS(OPT_TIMEOUT) | \
@@ -121,13 +122,54 @@ static bool take_command(struct cli *cli)
 	return true;
 }
 
+// Says that the command does not take an option of others, and which of its own is near.
+static int refuse_option(const struct cli *cli, const char *option)
+{
+	const struct command *command = cli->command;
+	const char *names[OPTIONS_MAX], *near;
+	size_t n = 0;
+
+	for (const struct field *f = NULL; (f = field_next(command, f)) != NULL && n < COUNT_OF(names);)
+		names[n++] = f->name;
+	for (size_t i = 0; i < OPT__COUNT && n < COUNT_OF(names); i++) {
+		if (((command->options | EVERYWHERE) & HAS(i)) != 0)
+			names[n++] = option_rows[i].name;
+	}
+	near = options_nearest_word(names, n, str_c(option));
+	return cli_fail(EX_USAGE, "%s%s%s does not take %s%s%s%s", command->noun, command->verb != NULL ? " " : "",
+		command->verb != NULL ? command->verb : "", option, near != NULL ? " (did you mean " : "", near != NULL ? near : "",
+		near != NULL ? "?)" : "");
+}
+
+// Could the text be an etag, or a list of some? All of the service's are hexadecimal.
+static bool is_tag(const char *text)
+{
+	struct tag_list list;
+
+	if (!conditional_parse(str_c(text), &list) || (!list.any && list.n == 0))
+		return false;
+	for (size_t i = 0; i < list.n; i++) {
+		for (size_t k = 0; k < list.tags[i].n; k++) {
+			if (str_hex_digit(list.tags[i].p[k]) < 0)
+				return false;
+		}
+	}
+	return true;
+}
+
 static int check_options(const struct cli *cli)
 {
+	const char *etag = cli->options[OPT_ETAG], *if_match = cli->options[OPT_IF_MATCH];
+
 	for (size_t i = 0; i < OPT__COUNT; i++) {
 		if (cli->options[i] != NULL && ((cli->command->options | EVERYWHERE) & HAS(i)) == 0)
-			return cli_fail(EX_USAGE, "%s %s does not take %s", cli->command->noun,
-				cli->command->verb != NULL ? cli->command->verb : "", option_rows[i].name) + 1;
+			return refuse_option(cli, option_rows[i].name) + 1;
 	}
+	// A mistyped word must not be compared as an etag, which would say that somebody changed the object.
+	if (etag != NULL && strcmp(etag, "auto") != 0 && strcmp(etag, "new") != 0 && !is_tag(etag))
+		return cli_fail(EX_USAGE, "--etag takes auto, new or an etag, W/ and hexadecimal digits, not \"%s\"", etag) + 1;
+	if (if_match != NULL && strcmp(if_match, "auto") != 0 && !is_tag(if_match))
+		return cli_fail(EX_USAGE, "--if-match takes auto or the tag of a preview, hexadecimal digits, not \"%s\"", if_match) + 1;
 	if (cli->options[OPT_ETAG] != NULL && cli->options[OPT_NO_ETAG] != NULL)
 		return cli_fail(EX_USAGE, "--etag and --no-etag contradict each other") + 1;
 	return 0;

@@ -238,6 +238,8 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		return TENURE_OK;
 	for (unsigned attempt = 0;; attempt++) {
 		enum sent sent = transport_send(client, pool, wish, answer, &why);
+		if (sent == SENT_ANSWERED && answer->warnings.n > 0 && client->warned != NULL)
+			client->warned(answer->warnings, client->warned_arg);
 		if (!asks_again(sent, answer))
 			return doubt && answer->status == 412 ? uncertain(client, wish, STR("the connection was lost at first"))
 				: ended(client, wish, answer);

@@ -29,6 +29,7 @@ struct wish {
 struct answer {
 	int status; // 0: there was none
 	struct str etag, location, body; // p NULL where there is none
+	struct str warnings; // the texts of the header fields Warning, a line each
 	long retry_after; // seconds, -1 when the answer has none
 };
 
@@ -56,6 +57,9 @@ struct tenure_client {
 	// no document: a dry run. NULL: all calls are sent.
 	bool (*before_change)(const struct tenure_client *client, const struct wish *wish, void *arg);
 	void *before_change_arg;
+	// Called for an answer that has header fields Warning, with their texts, a line each. NULL: they are ignored.
+	void (*warned)(struct str warnings, void *arg);
+	void *warned_arg;
 	const char *change_query; // appended to the address of each change: "?dry_run=true"; NULL: nothing
 	bool nothing_sent; // before_change kept the last call from being sent
 };

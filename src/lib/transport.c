@@ -124,6 +124,23 @@ static long seconds_of(struct str value)
 	return str_to_u64(value, &seconds) && seconds < 1000000 ? (long)seconds : -1;
 }
 
+// Adds the text of a field Warning, `299 - "text"`: what stands between its quotes, without backslashes.
+static void take_warning(struct receiver *receiver, struct str value)
+{
+	struct str before = receiver->answer->warnings;
+	struct buf text = buf_new(receiver->pool, before.n + value.n + 1);
+
+	buf_add(&text, before);
+	if (before.n > 0)
+		buf_addc(&text, '\n');
+	for (size_t i = str_find(value, '"', 0) + 1; i < value.n && value.p[i] != '"'; i++) {
+		if (value.p[i] == '\\' && i + 1 < value.n)
+			i++;
+		buf_addc(&text, value.p[i]);
+	}
+	receiver->answer->warnings = buf_str(&text);
+}
+
 static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct receiver *receiver = arg;
@@ -146,6 +163,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
 		answer->etag = value;
 	else if (str_eq_nocase(name, STR("location")))
 		answer->location = value;
+	else if (str_eq_nocase(name, STR("warning")))
+		take_warning(receiver, value);
 	else if (str_eq_nocase(name, STR("retry-after")))
 		answer->retry_after = seconds_of(value);
 	return size * count;

@@ -32,17 +32,28 @@ const struct option_row manage_everywhere[ROW__COUNT] = {
 	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
 };
 
+enum { NAME_MAX_LENGTH = 64 };
+
+// Writes noun, verb and arguments. Returns their length.
+static int name_of(const struct manage_command *c, char name[NAME_MAX_LENGTH])
+{
+	return snprintf(name, NAME_MAX_LENGTH, "%s%s%s%s%s", c->noun, c->verb != NULL ? " " : "", verb_of(c),
+		c->arguments[0] != '\0' ? " " : "", c->arguments);
+}
+
 // A line for each command; noun NULL: all of them, else those of that noun.
 static void print_commands(FILE *out, const char *noun)
 {
-	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++) {
-		char name[64];
+	char name[NAME_MAX_LENGTH];
+	int width = 0;
 
+	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++)
+		width = name_of(c, name) > width ? name_of(c, name) : width;
+	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++) {
 		if (noun != NULL && strcmp(noun, c->noun) != 0)
 			continue;
-		snprintf(name, sizeof(name), "%s%s%s%s%s", c->noun, c->verb != NULL ? " " : "", verb_of(c),
-			c->arguments[0] != '\0' ? " " : "", c->arguments);
-		fprintf(out, "  %-18s %s\n", name, c->help);
+		(void)name_of(c, name);
+		fprintf(out, "  %-*s  %s\n", width, name, c->help);
 	}
 }
 
@@ -98,6 +109,21 @@ size_t manage_command_words(const char *noun, const char **words)
 	return n;
 }
 
+// The noun of the one command that has this verb; NULL: none has, or several do.
+static const char *noun_of_verb(const char *verb)
+{
+	const char *noun = NULL;
+
+	for (const struct manage_command *c = manage_commands; c->noun != NULL; c++) {
+		if (strcmp(verb_of(c), verb) != 0)
+			continue;
+		if (noun != NULL)
+			return NULL;
+		noun = c->noun;
+	}
+	return noun;
+}
+
 // Says that there is no such command, and which one is near. noun NULL: the typed word should be a noun, else a verb of that noun;
 // typed NULL: the verb is missing. Returns EX_USAGE.
 static int refuse_command(const char *noun, const char *typed)
@@ -114,6 +140,9 @@ static int refuse_command(const char *noun, const char *typed)
 	if (near != NULL)
 		return manage_fail(EX_USAGE, "there is no command \"%s%s%s\"; did you mean \"%s%s%s\"?", noun != NULL ? noun : "",
 			noun != NULL ? " " : "", typed, noun != NULL ? noun : "", noun != NULL ? " " : "", near);
+	const char *of = noun == NULL ? noun_of_verb(typed) : NULL;
+	if (of != NULL)
+		return manage_fail(EX_USAGE, "there is no command \"%s\"; did you mean \"%s %s\"?", typed, of, typed);
 	if (noun != NULL)
 		return manage_fail(EX_USAGE, "%s has no verb \"%s\"; it has: %s; see --help", noun, typed, list);
 	return manage_fail(EX_USAGE, "there is no command \"%s\"; see `tenure-manage --help`", typed);
@@ -164,7 +193,10 @@ static int print_help(const char *const *words, size_t n)
 static int take_option(struct manage *manage, const struct options *options)
 {
 	size_t own = manage_command_options(manage->command);
+	const struct option_row *row = options->row < own ? &manage->command->options[options->row] : &manage_everywhere[options->row - own];
 
+	if (row->value != NULL && strcmp(row->value, "FILE") == 0 && options->value[0] == '\0')
+		return manage_fail(EX_USAGE, "%s: the name of the file is empty", row->name) + 1;
 	if (options->row < own) {
 		manage->options[options->row] = options->value;
 		return 0;
@@ -228,8 +260,12 @@ static int parse(struct manage *manage, int argc, char **argv)
 	if (n - of_command < manage->command->n_arguments)
 		return manage_fail(EX_USAGE, "%s%s%s needs %s", manage->command->noun, manage->command->verb != NULL ? " " : "",
 			verb_of(manage->command), manage->command->arguments) + 1;
-	for (size_t i = of_command; i < n; i++)
+	for (size_t i = of_command; i < n; i++) {
+		if (words[i][0] == '\0')
+			return manage_fail(EX_USAGE, "%s%s%s: %s is empty", manage->command->noun, manage->command->verb != NULL ? " " : "",
+				verb_of(manage->command), manage->command->arguments) + 1;
 		manage->arguments[i - of_command] = words[i];
+	}
 	return 0;
 }
 

@@ -341,7 +341,7 @@ int command_status(struct manage *manage)
 	struct status now, before = { .now_us = 0 };
 
 	if (format != NULL && !json && strcmp(format, "text") != 0)
-		return manage_fail(EX_USAGE, "--format %s: text or json", format);
+		return manage_fail(EX_USAGE, "--format takes text or json, not \"%s\"", format);
 	for (;;) {
 		if (!take_status(manage, &now))
 			return manage_fail(EX_NOINPUT, "no process of this version has served this registry on this host, or this user may not "

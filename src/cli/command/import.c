@@ -479,6 +479,8 @@ static int import_rows(struct importing *importing, struct rows *rows)
 		pool_rewind(pool, mark);
 	}
 	clear_progress(importing);
+	if (importing->type != NULL && importing->rows > 0 && importing->counts[RESULT_REFUSED] == importing->rows)
+		resource_suggest(importing->cli, importing->type);
 	return importing->code;
 }
 
@@ -499,5 +501,8 @@ int command_import(struct cli *cli)
 	cli->client->change_query = NULL;
 	free(importing.foreseen);
 	rows_close(&rows);
-	return cli_first_failure(code, print_summary(&importing, summary));
+	code = cli_first_failure(code, print_summary(&importing, summary));
+	if (importing.dry_run)
+		cli_fail(0, "this was a dry run: nothing was changed");
+	return code;
 }

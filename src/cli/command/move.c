@@ -21,7 +21,7 @@ static bool open_resource(struct cli *cli, const char *text, struct target *targ
 	struct resource_name name;
 
 	if (resource_name_read(text, cli->pool, &name))
-		return resource_target(cli, name.space, name.type, name.name, target);
+		return resource_target(cli, name.space, type_plural(name.type), name.name, target);
 	cli_fail(EX_USAGE, "\"%s\" is not TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME%s", text,
 		strchr(text, '/') == NULL ? "; --all moves all of a tenant" : "");
 	return false;

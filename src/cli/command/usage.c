@@ -28,6 +28,8 @@ struct reading {
 	struct str path;  // without its query
 	struct str query; // p NULL: there is no further page
 	bool of_all;
+	uint64_t rows;
+	struct str closed_until; // the end of the last closed period; n 0: none was closed yet
 };
 
 // ---- the options
@@ -64,8 +66,12 @@ static void make_query(struct cli *cli, struct reading *reading)
 		if (cli->given[i].field->member == NULL)
 			continue;
 		buf_addf(&query, "&%s=", cli->given[i].field->member);
-		bool is_time = strcmp(cli->given[i].field->member, "from") == 0 || strcmp(cli->given[i].field->member, "to") == 0;
-		uri_add_value(&query, str_c(is_time ? cli_time(cli->pool, cli->given[i].value) : cli->given[i].value));
+		const char *member = cli->given[i].field->member, *value = cli->given[i].value;
+		if (strcmp(member, "from") == 0 || strcmp(member, "to") == 0)
+			value = cli_time(cli->pool, value);
+		else if (strcmp(member, "type") == 0)
+			value = type_plural(value);
+		uri_add_value(&query, str_c(value));
 	}
 	reading->query = buf_str(&query);
 }
@@ -108,6 +114,10 @@ static int read_page(struct cli *cli, struct reading *reading)
 	size_t n = doc_length(list);
 	for (size_t i = 0; i < n; i++)
 		table_add(reading->table, doc_at(list, i));
+	reading->rows += n;
+	const struct doc *closed = NULL;
+	if (doc_get(document, STR("closed_until"), &closed) && reading->closed_until.n == 0)
+		reading->closed_until = str_dup(cli->pool, doc_string(closed));
 	int code = read_next(cli, document, &next);
 	// A page that leads nowhere would make the list endless.
 	if (code == EX_OK && next.p != NULL && (n == 0 || str_eq(next, reading->query)))
@@ -158,5 +168,9 @@ int command_usage(struct cli *cli)
 	code = read_all(cli, &reading);
 	if (code == EX_OK)
 		code = table_print(reading.table);
+	if (code == EX_OK && reading.rows == 0 && reading.closed_until.n > 0)
+		cli_fail(0, "there was nothing to count in that time; usage is counted until %.*s", STR_ARG(reading.closed_until));
+	else if (code == EX_OK && reading.rows == 0)
+		cli_fail(0, "no usage is counted yet: that begins when the first period is over, an hour as a rule");
 	return code;
 }

@@ -393,13 +393,20 @@ static enum rows_form form_of(const char *path, FILE *file, bool *told)
 int rows_open(struct cli *cli, const char *path, struct rows **opened)
 {
 	struct rows *rows = POOL_NEW(cli->pool, struct rows);
+	struct stat status;
 	int code = EX_OK;
 	bool told;
 
 	*opened = NULL;
+	if (path[0] == '\0')
+		return cli_fail(EX_USAGE, "the name of the file is empty; - is standard input");
 	rows->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	if (rows->file == NULL)
 		return cli_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+	if (fstat(fileno(rows->file), &status) == 0 && S_ISDIR(status.st_mode)) {
+		rows_close(&rows);
+		return cli_fail(EX_NOINPUT, "%s: %s", path, strerror(EISDIR));
+	}
 	rows->next_line = 1;
 	if (!skip_mark(rows->file))
 		code = cli_fail(EX_DATAERR, "%s: it is no UTF-8", path);

@@ -199,6 +199,16 @@ static int check_url(struct cli *cli)
 	return EX_OK;
 }
 
+// What the service remarks on a call that it carried out.
+static void print_warnings(struct str warnings, void *arg)
+{
+	struct str line;
+
+	UNUSED(arg);
+	while (str_split(&warnings, '\n', &line))
+		cli_warn("%.*s", STR_ARG(line));
+}
+
 static int open_client(struct cli *cli, const struct settings *file)
 {
 	const char *token = NULL, *timeout = first_of(cli->options[OPT_TIMEOUT], NULL, file->timeout);
@@ -220,6 +230,7 @@ static int open_client(struct cli *cli, const struct settings *file)
 			"or the token has a blank or control character", cli->url);
 	tenure_client_set_timeouts(cli->client, 10000, (long)seconds * 1000);
 	tenure_client_set_ca_file(cli->client, first_of(cli->options[OPT_CA_FILE], "TENURE_CA_FILE", file->ca_file));
+	cli->client->warned = print_warnings;
 	if (cli->options[OPT_DRY_RUN] != NULL)
 		cli_dry_run(cli);
 	return EX_OK;

@@ -35,10 +35,10 @@ static FILE *open_file(const char *path)
 	struct stat status;
 	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 
-	if (file == NULL || fstat(fileno(file), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+	if (file == NULL || fstat(fileno(file), &status) != 0 || S_ISREG(status.st_mode))
 		return file;
-	FILE *copy = copy_of(file);
-	int error = errno;
+	FILE *copy = S_ISDIR(status.st_mode) ? NULL : copy_of(file);
+	int error = S_ISDIR(status.st_mode) ? EISDIR : errno;
 	(void)fclose(file);
 	errno = error;
 	return copy;
