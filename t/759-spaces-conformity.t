@@ -120,6 +120,7 @@ subtest 'reviews of what discovery does not have' => sub {
     is $may->($acme, verb => 'get',    resource => 'widgets', group => 'example.com', version => 'v9'), 'no', 'no such version';
     is $may->($acme, verb => 'get',    resource => 'widgets', group => 'example.com', version => '*'), 'yes', 'any version';
     is $may->($acme, verb => 'delete', resource => 'namespaces', name => 'default'), 'no', 'what may not be deleted';
+    is $may->($acme, verb => '*', resource => 'namespaces', name => 'default'), 'no', 'nor may all verbs be used on it';
     is $may->($admin, verb => 'delete', resource => 'tenants', name => 'system'), 'no', 'nor that by the operator';
     is $may->($acme, verb => 'get', resource => 'tenants', name => 'globex'), 'no', "another's";
     is $may->($acme, verb => '*', resource => 'configmaps'), 'yes', 'all verbs';

@@ -62,7 +62,7 @@ static bool is_other_tenant(const struct call *call, const struct definition *de
 // Nobody can delete a namespace "default" or the system's Tenant object.
 static bool is_kept(const struct definition *definition, const struct question *question)
 {
-	if (!str_eq(question->verb, STR("delete")))
+	if (!str_eq(question->verb, STR("delete")) && !is_any(question->verb))
 		return false;
 	return (definition_has_identity(definition, "", "namespaces") && str_eq(question->name, STR("default"))) ||
 	       (definition_has_identity(definition, "", "tenants") && str_eq_c(question->name, TENANT_SYSTEM));
