@@ -316,9 +316,9 @@ sub _history {
     my ($self) = @_;
     return @{ $self->{history} } if $self->{history};
     my $node = $self->_longest_log;
-    my @files = sort glob "$self->{cluster}{dir}/n$node/data/binlog.0*";
+    my @files = grep { /\.\d+\z/ } sort glob "$self->{cluster}{dir}/n$node/data/binlog.0*"; # MariaDB 11.4 has an index beside each
     my ($code, $text) = run('mariadb-binlog', '--no-defaults', '--base64-output=decode-rows', '-v', @files);
-    die "mariadb-binlog: " . substr($text, 0, 500) . "\n" if $code != 0;
+    die "mariadb-binlog: ..." . substr($text, -500) . "\n" if $code != 0;
     my (@history, $server, $row);
     for my $line (split /\n/, $text) {
         if ($line =~ /^#\d+ +[\d:]+ server id (\d+) .*\bGTID /) {
