@@ -127,7 +127,7 @@ sub _data {
     unlink "$self->{dir}/n1/data/galera.cache";
     rename "$self->{dir}/n1/data", $first or die "$first: $!\n";
     # Another test may have been faster.
-    return $kept if system('cp', '-a', $first, "$kept.$$") == 0 && system('mv', '-T', "$kept.$$", $kept) == 0;
+    return $kept if system('cp', '-a', $first, "$kept.$$") == 0 && rename "$kept.$$", $kept;
     File::Path::remove_tree("$kept.$$");
     return $first;
 }
