@@ -162,6 +162,9 @@ subtest 'nodes that are not used' => $nodes_are_judged unless $ENV{TENURE_CLUSTE
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor if !$ENV{TENURE_CLUSTER_LARGE};
 unlike $doctor, qr/warning: node/, '... and doctor has nothing against the nodes';
+$cluster->sql(2, q(SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=true'));
+like +($instance->manage('doctor'))[1], qr/warning: node 127\.0\.0\.1:\d+: pc\.ignore_quorum or pc\.ignore_sb is set/, 'a part that would go on alone is named';
+$cluster->sql(2, q(SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=false'));
 $cluster->sql(3, 'SET GLOBAL auto_increment_offset = 7, wsrep_auto_increment_control = OFF');
 $cluster->sql(3, 'SET GLOBAL auto_increment_increment = 1, auto_increment_offset = 7');
 ($sound, $doctor) = $instance->manage('doctor');

@@ -104,7 +104,11 @@ subtest 'tenured-host ends with 71' => sub {
     like read_file($log), qr/nobody-here/, '... whom the log names';
 };
 
-# A tool whose Nth allocation and all later ones fail: (exit code, outputs).
+# OpenSSL 3.5 waits for itself without end where memory fails while it is initialised: its error report needs what is just being initialised.
+my $libcrypto_hangs = (run('openssl', 'version'))[1] =~ /\AOpenSSL (\d+)\.(\d+)/ && $1 * 100 + $2 >= 305;
+use constant HUNG => 128 + POSIX::SIGALRM();
+
+# A tool whose Nth allocation and all later ones fail: (exit code, outputs). It has 15 seconds.
 sub starved {
     my ($n, @command) = @_;
     my $pid = fork // die "fork: $!";
@@ -114,6 +118,7 @@ sub starved {
         open STDOUT, '>', "$daemon->{dir}/out" or POSIX::_exit(127);
         open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
         $shim->arm(process => $$, classes => ['memory'], call => $n, lasting => 1, error => 'ENOMEM');
+        alarm 15;
         exec @command or POSIX::_exit(127);
     }
     waitpid $pid, 0;
@@ -134,7 +139,8 @@ for my $tool ([ 'tenure-manage', 'tenure-manage.8', '-c', $config, 'tier', 'list
             $all .= $out;
             push @silent, $n if $code == 71 && $out !~ /memory/;
             # libmariadb asks libc for the port of the service mysql, once; libc itself can't bear to have no memory there.
-            push @other, "$n: $code $out" if $code != 71 && !($code > 128 && $out =~ /\A(?:Unexpected error\.\n)?\z/);
+            next if $code == HUNG && $libcrypto_hangs;
+            push @other, "$n: $code $out" if $code == HUNG || $code != 71 && !($code > 128 && $out =~ /\A(?:Unexpected error\.\n)?\z/);
         }
         cmp_ok $seen, '>', 10, 'memory is asked for often';
         is_deeply \@other, [], 'whichever request for memory is the first to fail';

@@ -37,10 +37,12 @@ my %strange = (sql_mode => q('ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,P
     sql_safe_updates => 1, sql_select_limit => 3, max_join_size => 50, sql_auto_is_null => 1, unique_checks => 0, check_constraint_checks => 0, group_concat_max_len => 4, div_precision_increment => 0);
 
 subtest "the server's defaults" => sub {
+    # As this session reads it, in spite of these: MariaDB 11.8 counts on more than 50 rows of its own tables.
+    my $sql = sub { return $instance->sql("SET sql_big_selects = 1; $_[0]") };
     $admin->make("$maps/before", { data => { text => 'Grüße' } });
     my $before = $admin->get("$maps/before");
     $instance->sql("SET GLOBAL $_ = $strange{$_}") for sort keys %strange;
-    $instance->sql("KILL $_->[0]") for $instance->sql("SELECT id $ours LIMIT 1000");
+    $sql->("KILL $_->[0]") for $sql->("SELECT id $ours LIMIT 1000");
     ok Tenure::Instance::wait_until(sub { $admin->get("$maps/before")->status == 200 }), 'new sessions';
     is $admin->get("$maps/before")->etag, $before->etag, 'what was there is answered as before';
     # Two ids that a collation of words takes for one.
@@ -62,10 +64,10 @@ subtest "the server's defaults" => sub {
     $instance->sql('CREATE DATABASE elsewhere');
     ($code, $text) = $instance->manage('db', 'init');
     is $code, 0, 'tables can be made' or diag $text;
-    is_deeply [map { $_->[0] } $instance->sql(q(SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND character_set_name NOT IN ('ascii', 'binary')))],
+    is_deeply [map { $_->[0] } $sql->(q(SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND character_set_name NOT IN ('ascii', 'binary')))],
         ['utf8mb4'], 'with their own character set';
-    is $instance->sql_value(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND table_name = 'resources' AND column_name = 'name')),
-        $instance->sql_value(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'resources' AND column_name = 'name')), '... and collation';
+    is +($sql->(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND table_name = 'resources' AND column_name = 'name')))[0][0],
+        ($sql->(q(SELECT collation_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'resources' AND column_name = 'name')))[0][0], '... and collation';
 };
 
 done_testing;

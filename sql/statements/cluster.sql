@@ -79,7 +79,8 @@ SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status', 'wsre
 -- @statement cluster_variables
 -- @out variable_name text, value text null
 SHOW VARIABLES WHERE Variable_name IN ('hostname', 'port', 'wsrep_on', 'wsrep_node_name', 'read_only', 'auto_increment_increment',
-  'auto_increment_offset', 'innodb_autoinc_lock_mode', 'wsrep_certify_nonpk', 'wsrep_provider_options', 'binlog_format', 'wsrep_desync',
+  'auto_increment_offset', 'innodb_autoinc_lock_mode', 'wsrep_certify_nonpk', 'wsrep_provider_options', 'wsrep_provider_pc_ignore_quorum',
+  'wsrep_provider_pc_ignore_sb', 'binlog_format', 'wsrep_desync',
   'wsrep_OSU_method', 'innodb_flush_log_at_trx_commit', 'server_id', 'log_bin', 'log_slave_updates', 'sync_binlog', 'gtid_strict_mode',
   'rpl_semi_sync_master_enabled', 'rpl_semi_sync_master_timeout', 'rpl_semi_sync_master_wait_point', 'rpl_semi_sync_slave_enabled',
   'report_host');

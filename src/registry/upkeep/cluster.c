@@ -81,13 +81,26 @@ static bool has(struct str text, const char *part)
 	return memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-// What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW VARIABLES.
-static struct str complaint(const struct db_rows *variables)
+static bool is_on(const struct db_rows *variables, const char *name)
+{
+	return str_eq(value_of(variables, name), STR("ON"));
+}
+
+// Would a part of the cluster without the majority go on? Since MariaDB 11.4 the options may be variables of their own, and the text of all of
+// them does not follow those.
+static bool ignores_quorum(const struct db_rows *variables)
 {
 	struct str provider = value_of(variables, "wsrep_provider_options");
 
-	if (has(provider, "pc.ignore_quorum = true") || has(provider, "pc.ignore_sb = true"))
-		return STR("wsrep_provider_options has pc.ignore_quorum or pc.ignore_sb: after a partition there would be two clusters; set both to false");
+	return has(provider, "pc.ignore_quorum = true") || has(provider, "pc.ignore_sb = true") ||
+	       is_on(variables, "wsrep_provider_pc_ignore_quorum") || is_on(variables, "wsrep_provider_pc_ignore_sb");
+}
+
+// What must hold for a node of Galera, so that one writer is exact and numbers of changes rise. variables: rows of SHOW VARIABLES.
+static struct str complaint(const struct db_rows *variables)
+{
+	if (ignores_quorum(variables))
+		return STR("pc.ignore_quorum or pc.ignore_sb is set: after a partition there would be two clusters; set both to false");
 	if (!str_eq(value_of(variables, "wsrep_certify_nonpk"), STR("ON")))
 		return STR("wsrep_certify_nonPK is OFF: set it to ON");
 	if (!str_eq(value_of(variables, "binlog_format"), STR("ROW")))
@@ -102,11 +115,6 @@ static struct str complaint(const struct db_rows *variables)
 	if (str_eq(value_of(variables, "innodb_flush_log_at_trx_commit"), STR("0")))
 		return STR("innodb_flush_log_at_trx_commit is 0: if all nodes fail at once, acknowledged changes are lost; set it to 1");
 	return STR("");
-}
-
-static bool is_on(const struct db_rows *variables, const char *name)
-{
-	return str_eq(value_of(variables, name), STR("ON"));
 }
 
 // What must hold for a server without Galera, so that what it acknowledged is not lost with it.

@@ -146,6 +146,7 @@ sub _copy_data {
     return;
 }
 
+# With the plugin wsrep_provider of MariaDB 11.8, gmcast.isolate and other options can't be set.
 sub _write_config {
     my ($self, $node) = @_;
     my ($folder, $at) = ($self->folder($node), $self->{servers}[$node]);
@@ -171,6 +172,7 @@ CNF
 ${\$self->common_settings($node)}skip-log-bin
 wsrep_sst_method=copy
 wsrep_slave_threads=2
+loose_plugin_wsrep_provider=OFF
 ${\($self->{option}{options} // '')}
 CNF
     return;
