@@ -276,11 +276,12 @@ bool str_utf8_ok(struct str s, size_t *bad)
 
 struct str str_utf8_head(struct str s, size_t most)
 {
-	size_t n = s.n < most ? s.n : most;
+	size_t n = s.n < most ? s.n : most, back = 0;
 
-	while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_part(s, 0, n);
+	// A character has at most 3 bytes behind its first. More of them in a row are not UTF-8, and are cut anywhere.
+	while (back < 3 && back < n && n < s.n && ((unsigned char)s.p[n - back] & 0xc0) == 0x80)
+		back++;
+	return str_part(s, 0, n - back);
 }
 
 size_t str_utf8_length(struct str s)

@@ -19,8 +19,13 @@ struct str {
 // STR() for initializers that must be constant, such as those of static tables.
 #define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
-// For "%.*s". The C library's printf stops at a NUL, str_printf() and buf_addf() don't. Evaluates s more than once, so s must have no effects.
+// The two arguments of "%.*s" for a struct str or struct buf. The C library's printf stops at a NUL byte, str_printf() and
+// buf_addf() don't.
+// s is evaluated more than once, so it must not contain a call, an assignment, ++ or --: scripts/check-statements refuses those.
+// A result that a message needs gets a variable.
 #define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")
+// The same for the longest beginning of s that has at most so many bytes (str_utf8_head()). The rule for s is the same.
+#define STR_HEAD_ARG(s, most) (int)str_utf8_head((s), (most)).n, ((s).p != NULL ? (s).p : "")
 
 // Inline functions: each is called some hundred times in a request.
 static inline struct str str_n(const char *p, size_t n)
@@ -95,7 +100,8 @@ int str_hex_digit(char c);
 // Is s well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF)? If not, *bad (unless NULL) is the
 // offset of the first bad byte. NUL bytes are well-formed.
 bool str_utf8_ok(struct str s, size_t *bad);
-// The longest beginning of s that has at most so many bytes and cuts no character of well-formed UTF-8.
+// The longest beginning of s that has at most so many bytes and cuts no character of well-formed UTF-8. Of any other bytes it may be
+// up to 3 bytes shorter than that.
 struct str str_utf8_head(struct str s, size_t most);
 // Number of code points in well-formed UTF-8.
 size_t str_utf8_length(struct str s);

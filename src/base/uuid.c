@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "base/uuid.h"
 
-enum { UUID_TEXT = 36, RESERVE = 64 };
+enum { RESERVE = 64 };
 
 // Random bytes in stock, because the generator's cost is per call, not per byte. A child discards the stock of its parent.
 static struct {
@@ -56,7 +56,7 @@ bool uuid_is_zero(struct uuid u)
 
 void uuid_add(struct buf *buf, struct uuid u)
 {
-	char *to = buf_more(buf, UUID_TEXT);
+	char *to = buf_more(buf, UUID_LENGTH);
 
 	char hex[2 * sizeof(u.b)];
 
@@ -67,12 +67,12 @@ void uuid_add(struct buf *buf, struct uuid u)
 	memcpy(to + 19, hex + 16, 4);
 	memcpy(to + 24, hex + 20, 12);
 	to[8] = to[13] = to[18] = to[23] = '-';
-	buf->n += UUID_TEXT;
+	buf->n += UUID_LENGTH;
 }
 
 struct str uuid_str(struct pool *pool, struct uuid u)
 {
-	struct buf buf = buf_new(pool, UUID_TEXT);
+	struct buf buf = buf_new(pool, UUID_LENGTH);
 
 	uuid_add(&buf, u);
 	return buf_str(&buf);
@@ -83,7 +83,7 @@ bool uuid_parse(struct str text, struct uuid *u)
 	char hex[32];
 	size_t n = 0;
 
-	if (text.n != UUID_TEXT)
+	if (text.n != UUID_LENGTH)
 		return false;
 	for (size_t i = 0; i < text.n; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;

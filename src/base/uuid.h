@@ -7,6 +7,8 @@
 
 struct buf;
 
+enum { UUID_LENGTH = 36 }; // characters of a UUID as text
+
 struct uuid {
 	uint8_t b[16];
 };
@@ -17,7 +19,10 @@ bool uuid_eq(struct uuid a, struct uuid b);
 bool uuid_is_zero(struct uuid u);
 // Appends the 36 characters in lower case.
 void uuid_add(struct buf *buf, struct uuid u);
+// The 36 characters in lower case, in pool.
 struct str uuid_str(struct pool *pool, struct uuid u);
+// The two arguments of "%.*s" for the 36 characters of u. Each argument is evaluated once.
+#define UUID_ARG(pool, u) UUID_LENGTH, uuid_str((pool), (u)).p
 // Parses the 36-character form, in either case. False for anything else.
 bool uuid_parse(struct str text, struct uuid *u);
 // A view of the 16 bytes of *u, for binding to a statement.

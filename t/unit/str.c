@@ -167,7 +167,8 @@ static void utf8(void)
 	for (size_t most = 0; most < COUNT_OF(heads); most++)
 		is_int((long long)str_utf8_head(STR("a\xc3\xa9\xe2\x88\x91\xf0\x9f\x90\x98"), most).n, (long long)heads[most],
 			"of %zu bytes at most, no character is cut", most);
-	is_int((long long)str_utf8_head(STR("\x80\x80\x80\x80"), 2).n, 0, "... and bytes that are none end it");
+	is_int((long long)str_utf8_head(STR("\x80\x80\x80\x80"), 2).n, 0, "... of bytes that are no character, at most 3 are left out");
+	is_int((long long)str_utf8_head(STR("a\x80\x80\x80\x80\x80\x80\x80"), 6).n, 3, "... wherever they are cut");
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "registry/trait/trait.h"
 #include "sql/placement_db.h"
 
-enum { NAMES_AT_ONCE = 1000, NAME_LONGEST = 200, UUID_LENGTH = 36 };
+enum { NAMES_AT_ONCE = 1000, NAME_LONGEST = 200 };
 
 // ---- single values
 
@@ -67,7 +67,8 @@ static void fault(struct tree_batch *batch, size_t i, const char *format, ...)
 	va_start(args, format);
 	struct str text = str_vprintf(batch->transfer->registry->pool, format, args);
 	va_end(args);
-	transfer_problem(batch->transfer, "provider %.*s %.*s", STR_ARG(provider_row(batch, i)->uuid), STR_ARG(text));
+	struct str uuid = provider_row(batch, i)->uuid;
+	transfer_problem(batch->transfer, "provider %.*s %.*s", STR_ARG(uuid), STR_ARG(text));
 	batch->bad[i] = true;
 }
 
@@ -245,9 +246,10 @@ static void check_trees(struct tree_batch *batch, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (batch->reached[i] == 0)
 			follow_parents(batch, i, n);
-		if (batch->reached[i] != 1 && provider_row(batch, i)->root.p != NULL)
-			fault(batch, i, "is in no tree: its parents don't lead to its root %.*s, or form a loop",
-				STR_ARG(provider_row(batch, i)->root));
+		if (batch->reached[i] != 1 && provider_row(batch, i)->root.p != NULL) {
+			struct str root = provider_row(batch, i)->root;
+			fault(batch, i, "is in no tree: its parents don't lead to its root %.*s, or form a loop", STR_ARG(root));
+		}
 	}
 }
 
@@ -262,7 +264,7 @@ static void note_overfull(struct source_pass *pass, const struct provider_record
 		pass->counts.overfull++;
 		if (pass->tells_idle)
 			transfer_note(pass->transfer, "provider %.*s: %llu of %.*s are used, more than its capacity of %lld",
-				STR_ARG(uuid_str(pass->transfer->registry->pool, record->uid)),
+				UUID_ARG(pass->transfer->registry->pool, record->uid),
 				(unsigned long long)inventory->used, STR_ARG(inventory->class), (long long)capacity);
 	}
 }
@@ -413,7 +415,7 @@ static unsigned take_allocations(struct transfer *transfer, const struct db_rows
 		faults++;
 		transfer_problem(transfer, "consumer %.*s has two allocations of %.*s of provider %.*s", STR_ARG(name),
 			STR_ARG(record->allocations[i].class),
-			STR_ARG(uuid_str(transfer->registry->pool, record->allocations[i].provider)));
+			UUID_ARG(transfer->registry->pool, record->allocations[i].provider));
 	}
 	return faults;
 }
@@ -504,7 +506,8 @@ bool source_check_faults(struct transfer *transfer)
 				return false;
 			for (size_t i = 0; i < rows.n; i++) {
 				in.after = sql_placement_faults_row(&rows, i)->id;
-				transfer_problem(transfer, "%.*s", STR_ARG(sql_placement_faults_row(&rows, i)->fault));
+				struct str fault = sql_placement_faults_row(&rows, i)->fault;
+				transfer_problem(transfer, "%.*s", STR_ARG(fault));
 			}
 			pool_rewind(pool, mark);
 		} while (rows.n == NAMES_AT_ONCE);
