@@ -389,7 +389,7 @@ static bool read_term(struct pool *pool, struct str text, const char *const *fie
 		return false;
 	}
 	if (!is_field(term->field, fields)) {
-		*error = str_printf(pool, "field label not supported: %.*s", STR_ARG(str_part(term->field, 0, 100)));
+		*error = str_printf(pool, "field label not supported: %.*s", STR_HEAD_ARG(term->field, 100));
 		return false;
 	}
 	return true;

@@ -72,7 +72,9 @@ struct str session_cookie(const struct session_place *place, const struct reques
 
 struct str session_set_cookie(const struct session_place *place, struct str value, bool secure)
 {
-	return str_printf(place->pool, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Strict%s%s", STR_ARG(cookie_name(place, secure)), STR_ARG(value),
+	struct str name = cookie_name(place, secure);
+
+	return str_printf(place->pool, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Strict%s%s", STR_ARG(name), STR_ARG(value),
 		secure ? "; Secure" : "", value.n == 0 ? "; Max-Age=0" : "");
 }
 

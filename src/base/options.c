@@ -165,7 +165,7 @@ static enum option_kind unknown(struct options *options, const struct option_row
 {
 	const struct option_row *nearest = options_nearest(rows, n, typed);
 
-	return wrong(options, "%.*s is no option here%s%s%s", STR_ARG(str_part(typed, 0, NAME_MAX_SHOWN)),
+	return wrong(options, "%.*s is no option here%s%s%s", STR_HEAD_ARG(typed, NAME_MAX_SHOWN),
 		nearest != NULL ? " (did you mean " : "", nearest != NULL ? nearest->name : "", nearest != NULL ? "?)" : "");
 }
 

@@ -49,7 +49,8 @@ static void print_options(const struct command *c, FILE *out)
 	char takes[96];
 
 	for (const struct field *f = NULL; (f = field_next(c, f)) != NULL;) {
-		(void)snprintf(takes, sizeof(takes), "%.*s", STR_ARG(field_takes(c, f)));
+		struct str words = field_takes(c, f);
+		(void)snprintf(takes, sizeof(takes), "%.*s", STR_ARG(words));
 		options_print(out, &(struct option_row){ f->name, 0, takes, f->help }, 1);
 	}
 	for (size_t i = 0; i < OPT__COUNT; i++) {

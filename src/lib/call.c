@@ -111,8 +111,8 @@ static struct str reason_of(struct pool *pool, const struct doc *problem)
 
 	if (doc_get(problem, STR("title"), &title)) {
 		doc_get(problem, STR("detail"), &detail);
-		return str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
-			STR_ARG(doc_string(detail)));
+		struct str heading = doc_string(title), sentence = doc_string(detail);
+		return str_printf(pool, "%.*s%s%.*s", STR_ARG(heading), detail != NULL ? ": " : "", STR_ARG(sentence));
 	}
 	if (doc_get(problem, STR("kind"), &message) && str_eq(doc_string(message), STR("Status")) &&
 		doc_get(problem, STR("message"), &message))

@@ -219,8 +219,9 @@ static enum tenure_status progress_of(struct tenure_move *move)
 		return TENURE_PENDING;
 	doc_get(move->move, STR("reason"), &reason);
 	doc_get(move->move, STR("detail"), &detail);
-	return client_fail(move->client, TENURE_FAILED, "the move failed, nothing was moved: %.*s%s%.*s",
-		STR_ARG(doc_string(reason)), detail != NULL ? ": " : "", STR_ARG(doc_string(detail)));
+	struct str word = doc_string(reason), sentence = doc_string(detail);
+	return client_fail(move->client, TENURE_FAILED, "the move failed, nothing was moved: %.*s%s%.*s", STR_ARG(word),
+		detail != NULL ? ": " : "", STR_ARG(sentence));
 }
 
 enum tenure_status tenure_move_poll(struct tenure_move *move)

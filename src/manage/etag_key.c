@@ -116,8 +116,8 @@ static const char *refusal(struct manage *manage, const struct etag_keys *keys, 
 	uint64_t since_s = keys->keys[i + 1].added_s;
 	if (now_s >= since_s + ETAG_KEYS_KNOWN_S)
 		return NULL;
-	return str_cstr(manage->pool, str_printf(manage->pool, "a process may still use it until %.*s",
-		STR_ARG(time_of(manage->pool, since_s + ETAG_KEYS_KNOWN_S))));
+	struct str until = time_of(manage->pool, since_s + ETAG_KEYS_KNOWN_S);
+	return str_cstr(manage->pool, str_printf(manage->pool, "a process may still use it until %.*s", STR_ARG(until)));
 }
 
 // Waits for the transactions that began while some process may have used the key.

@@ -76,7 +76,8 @@ static void print_since(FILE *out, struct manage *manage, const struct db_mainte
 	struct buf since = buf_new(manage->pool, 32);
 
 	clock_add_rfc3339(&since, is->since_us);
-	fprintf(out, "since %.*s, Retry-After %u%s%.*s\n", STR_ARG(buf_str(&since)), is->retry_s, is->reason.n > 0 ? ": " : "", STR_ARG(is->reason));
+	fprintf(out, "since %.*s, Retry-After %u%s%.*s\n", STR_ARG(since), is->retry_s, is->reason.n > 0 ? ": " : "",
+		STR_ARG(is->reason));
 }
 
 int command_maintenance_status(struct manage *manage)

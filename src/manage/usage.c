@@ -22,11 +22,13 @@ static void print_difference(void *arg, const struct usage_difference *differenc
 	struct pool *pool = arg;
 	struct pool_mark mark = pool_mark(pool);
 	bool is_of_tenant = difference->tenant.p != NULL;
+	struct str tenant = is_of_tenant ? table_printable(pool, difference->tenant) : STR("");
+	struct str type = is_of_tenant ? table_printable(pool, difference->type) : STR("");
+	struct str since = time_text(pool, difference->since_us);
+	struct str until = time_text(pool, difference->until_us);
 
-	printf("%.*s%s%.*s%s%.*s to %.*s: %s: stored %s, counted %s\n", STR_ARG(is_of_tenant ? table_printable(pool, difference->tenant) : STR("")),
-		is_of_tenant ? " " : "", STR_ARG(is_of_tenant ? table_printable(pool, difference->type) : STR("")), is_of_tenant ? " " : "",
-		STR_ARG(time_text(pool, difference->since_us)), STR_ARG(time_text(pool, difference->until_us)), difference->what,
-		difference->stored, difference->counted);
+	printf("%.*s%s%.*s%s%.*s to %.*s: %s: stored %s, counted %s\n", STR_ARG(tenant), is_of_tenant ? " " : "", STR_ARG(type),
+		is_of_tenant ? " " : "", STR_ARG(since), STR_ARG(until), difference->what, difference->stored, difference->counted);
 	pool_rewind(pool, mark);
 }
 
@@ -37,8 +39,10 @@ static void tell_extent(struct manage *manage, const struct usage_verification *
 		fprintf(stderr, "tenure-manage: nothing to verify: no period was closed yet behind which the change log has all changes\n");
 		return;
 	}
+	struct str since = time_text(manage->pool, run->since_us);
+	struct str until = time_text(manage->pool, run->until_us);
 	fprintf(stderr, "tenure-manage: %llu periods from %.*s to %.*s, with %llu rows, counted again from %s: %llu differences\n",
-		(unsigned long long)run->periods, STR_ARG(time_text(manage->pool, run->since_us)), STR_ARG(time_text(manage->pool, run->until_us)),
+		(unsigned long long)run->periods, STR_ARG(since), STR_ARG(until),
 		(unsigned long long)run->rows, run->from_opening ? "the opening balance" : "the balance at that time",
 		(unsigned long long)run->differences);
 	if (run->left_out > 0)

@@ -20,7 +20,8 @@ static void cell_of_event_object(struct type_row *row, const struct type_column 
 
 	for (size_t i = 0; i < kind.n; i++)
 		buf_addc(&text, kind.p[i] >= 'A' && kind.p[i] <= 'Z' ? (char)(kind.p[i] - 'A' + 'a') : kind.p[i]);
-	buf_addf(&text, "/%.*s", STR_ARG(check_object_text(object, "name")));
+	struct str name = check_object_text(object, "name");
+	buf_addf(&text, "/%.*s", STR_ARG(name));
 	column_add_text(row, buf_str(&text));
 }
 

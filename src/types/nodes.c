@@ -44,8 +44,10 @@ static void cell_of_roles(struct type_row *row, const struct type_column *column
 
 	UNUSED(column);
 	for (struct doc_iter it = doc_iter(check_object_member(column_metadata(row), "labels")); doc_next(&it);) {
-		if (str_starts(it.name, prefix) && it.name.n > prefix.n)
-			buf_addf(&text, "%s%.*s", text.n > 0 ? "," : "", STR_ARG(str_part(it.name, prefix.n, it.name.n)));
+		if (str_starts(it.name, prefix) && it.name.n > prefix.n) {
+			struct str role = str_part(it.name, prefix.n, it.name.n);
+			buf_addf(&text, "%s%.*s", text.n > 0 ? "," : "", STR_ARG(role));
+		}
 	}
 	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }

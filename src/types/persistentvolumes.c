@@ -49,10 +49,10 @@ static void cell_of_access_modes(struct type_row *row, const struct type_column 
 static void cell_of_claim(struct type_row *row, const struct type_column *column)
 {
 	const struct doc *claim = column_value(row, column);
+	struct str namespace = check_object_text(claim, "namespace"), name = check_object_text(claim, "name");
 
 	column_add_text(row, doc_kind(claim) != DOC_OBJECT ? STR("")
-		: str_printf(row->pool, "%.*s/%.*s", STR_ARG(check_object_text(claim, "namespace")),
-			STR_ARG(check_object_text(claim, "name"))));
+		: str_printf(row->pool, "%.*s/%.*s", STR_ARG(namespace), STR_ARG(name)));
 }
 
 static const struct type_column of_volumes[] = {

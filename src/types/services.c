@@ -66,8 +66,10 @@ static void cell_of_external_ip(struct type_row *row, const struct type_column *
 	struct buf text = buf_new(row->pool, 64);
 	const struct doc *list = column_value(row, column);
 
-	for (size_t i = 0; i < doc_length(list); i++)
-		buf_addf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(doc_string(doc_at(list, i))));
+	for (size_t i = 0; i < doc_length(list); i++) {
+		struct str address = doc_string(doc_at(list, i));
+		buf_addf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(address));
+	}
 	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
@@ -127,10 +129,11 @@ static struct service_ports service_ports(struct pool *pool, const struct doc *l
 	struct str *numbers = POOL_ARRAY(pool, struct str, n + 1);
 	int64_t port;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		struct str protocol = check_object_text(doc_at(list, i), "protocol");
 		numbers[i] = check_object_integer(doc_at(list, i), "port", &port) ?
-			str_printf(pool, "%lld/%.*s", (long long)port, STR_ARG(check_object_text(doc_at(list, i), "protocol"))) :
-				STR("");
+			str_printf(pool, "%lld/%.*s", (long long)port, STR_ARG(protocol)) : STR("");
+	}
 	return (struct service_ports){
 		.list = list,
 		.n = n,

@@ -43,7 +43,7 @@ static enum outcome refuse_unknown(const struct checking *checking, struct str n
 	struct buf text = buf_new(checking->pool, 128);
 	const char *between = "; it takes ";
 
-	buf_addf(&text, "this call has no parameter \"%.*s\"", STR_ARG(str_utf8_head(name, NAME_SHOWN)));
+	buf_addf(&text, "this call has no parameter \"%.*s\"", STR_HEAD_ARG(name, NAME_SHOWN));
 	for (size_t i = 0; i < method->n_params; i++) {
 		if (method->params[i].style != PARAM_QUERY)
 			continue;

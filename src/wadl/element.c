@@ -161,7 +161,7 @@ int loader_attribute_word(struct loader *loader, const xmlNode *node, const char
 			return (int)i;
 		buf_addf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	loader_fail_at(loader, node, "%s=\"%s\" must be one of: %.*s", name, value, STR_ARG(buf_str(&list)));
+	loader_fail_at(loader, node, "%s=\"%s\" must be one of: %.*s", name, value, STR_ARG(list));
 	return -2;
 }
 

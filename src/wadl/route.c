@@ -153,7 +153,7 @@ enum outcome route_find(const struct route_table *table, struct pool *pool, cons
 	match->n = 0;
 	match->allow = STR_NONE;
 	if (request->method == METHOD_OTHER) {
-		*detail = str_printf(pool, "the method %.*s is not known here", STR_ARG(str_part(request->method_text, 0, 32)));
+		*detail = str_printf(pool, "the method %.*s is not known here", STR_HEAD_ARG(request->method_text, 32));
 		return OUTCOME_UNKNOWN_METHOD;
 	}
 	if (!found)

@@ -305,6 +305,7 @@ static void trees(struct pool *pool)
 {
 	struct pool *own = pool_new();
 	const struct doc *objects = parsed(own, many(own, "{\"a\":{},\"b\":[1]}", 4000));
+	struct str text = many(own, "{\"a\":{}}", 50000);
 	struct tree_work works[] = {
 		{ .fn = parse, .text = many(own, "{}", 150000) },
 		{ .fn = parse, .text = many(own, "[[]]", 100000) },
@@ -312,7 +313,7 @@ static void trees(struct pool *pool)
 		{ .fn = parse, .text = many(own, "1.25", 120000) },
 		{ .fn = copy, .target = objects },
 		{ .fn = merge, .target = parsed(own, STR("{}")), .patch = parsed(own, str_printf(own, "{\"x\":%.*s}",
-		STR_ARG(many(own, "{\"a\":{}}", 50000)))) },
+		STR_ARG(text))) },
 		{ .fn = patch, .target = objects, .patch = parsed(own, many(own,
 		"{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 4)) },
 	};
@@ -365,7 +366,7 @@ static void stops(struct pool *pool)
 
 		for (int i = 0; i < members; i++)
 			buf_addf(&unit, "%s\"m%d\":1", i > 0 ? "," : "", i);
-		const char *object = str_printf(own, "{%.*s}", STR_ARG(buf_str(&unit))).p;
+		const char *object = str_printf(own, "{%.*s}", STR_ARG(unit)).p;
 		struct str text = many(own, object, (size_t)(MEMORY / (members + 1) / 10));
 		struct reading reading = { .pool = pool, .text = str_printf(own, "[%.*s,!]", STR_ARG(text)) };
 

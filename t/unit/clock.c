@@ -32,7 +32,7 @@ static bool is_as_the_library_has_it(struct pool *pool, int64_t us)
 	clock_add_http_date(&http, us);
 	if (str_eq_c(buf_str(&rfc3339), want[0]) && str_eq_c(buf_str(&http), want[1]))
 		return true;
-	diag("%lld: %.*s, not %s; %.*s, not %s", (long long)us, STR_ARG(buf_str(&rfc3339)), want[0], STR_ARG(buf_str(&http)),
+	diag("%lld: %.*s, not %s; %.*s, not %s", (long long)us, STR_ARG(rfc3339), want[0], STR_ARG(http),
 		want[1]);
 	return false;
 }

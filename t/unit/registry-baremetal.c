@@ -232,8 +232,8 @@ static void test_lengths(void)
 		buf_addf(&body, "{\"driver\":\"ipmi\",\"%s\":\"", texts[i].member);
 		for (size_t n = 0; n < texts[i].most; n++)
 			buf_add(&body, strcmp(texts[i].member, "name") == 0 ? STR("x") : STR("\xc3\xb6"));
-		struct str longest = str_printf(pool, "%.*s\"}", STR_ARG(buf_str(&body)));
-		struct str longer = str_printf(pool, "%.*sx\"}", STR_ARG(buf_str(&body)));
+		struct str longest = str_printf(pool, "%.*s\"}", STR_ARG(body));
+		struct str longer = str_printf(pool, "%.*sx\"}", STR_ARG(body));
 		is_int(run(NULL, str_cstr(pool, longest)), OUTCOME_OK, "%s of %zu characters", texts[i].member, texts[i].most);
 		refuses(run(NULL, str_cstr(pool, longer)), OUTCOME_BAD_DOCUMENT, "Schema error for node: ", "one more");
 	}
@@ -465,8 +465,10 @@ static void test_provision_states(void)
 			doc_get(body, STR("provision_state"), &result);
 			bool right = next != NULL ? outcome == OUTCOME_OK && str_eq_c(doc_string(result), next)
 						  : outcome == OUTCOME_BAD_REQUEST && str_eq_c(doc_string(result), *state);
-			if (!right)
-				diag("%s in state %s leads to %.*s", targets[i], *state, STR_ARG(doc_string(result)));
+			if (!right) {
+				struct str text = doc_string(result);
+				diag("%s in state %s leads to %.*s", targets[i], *state, STR_ARG(text));
+			}
 			wrong += right ? 0 : 1;
 		}
 	}

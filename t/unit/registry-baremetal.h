@@ -36,7 +36,7 @@ static void relate_node(struct pool *pool, const struct doc *body, const struct 
 
 	add_key(relations, "name", member_of(body, "name"));
 	if (rack.p != NULL)
-		add_key(relations, "rack", str_printf(pool, "%.*s %.*s", STR_ARG(rack), STR_ARG(uuid_str(pool, *uid))));
+		add_key(relations, "rack", str_printf(pool, "%.*s %.*s", STR_ARG(rack), UUID_ARG(pool, *uid)));
 	relations->has_root = true;
 	relations->root = *uid;
 }

@@ -33,7 +33,7 @@ static void same(const struct doc *got, const char *want, const char *what)
 
 	doc_write_json(got, &json);
 	if (!ok(doc_equal(got, read(want)), "%s", what))
-		diag("got %.*s", STR_ARG(buf_str(&json)));
+		diag("got %.*s", STR_ARG(json));
 }
 
 // ---- v1beta1 and v1

@@ -43,7 +43,8 @@ static struct str text_of(const struct uuid *uid)
 static void is_etag(const struct resource *given, const char *format_behind_uid, const char *what)
 {
 	struct resource resource = *given;
-	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text_of(&resource.uid)),
+	struct str text = text_of(&resource.uid);
+	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text),
 		format_behind_uid));
 
 	etag_of_resource(&registry, &resource);
@@ -111,7 +112,8 @@ static void test_owned(void)
 static void is_tenant_etag(const struct tenant *given, const char *behind_uid, const char *what)
 {
 	struct tenant tenant = *given;
-	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text_of(&tenant.uid)), behind_uid));
+	struct str text = text_of(&tenant.uid);
+	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text), behind_uid));
 
 	etag_of_tenant(&registry, &tenant);
 	ok(str_eq(bytes_of(tenant.etag), want), "%s", what);

@@ -316,7 +316,7 @@ TAP_UNUSED_OK static void is_changes(const struct uuid *request, long long want,
 	struct buf hex = buf_new(here.pool, 64);
 
 	buf_add_hex(&hex, uuid_bytes(request).p, 16);
-	is_int(sql_number("SELECT COUNT(*) FROM changes WHERE request_id = x'%.*s'", STR_ARG(buf_str(&hex))), want,
+	is_int(sql_number("SELECT COUNT(*) FROM changes WHERE request_id = x'%.*s'", STR_ARG(hex)), want,
 		"%s: change rows", what);
 }
 

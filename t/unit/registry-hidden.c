@@ -183,7 +183,7 @@ static void back(unsigned n)
 			  "t.id = x.trait_id AND t.live = 1 JOIN inventories i ON i.resource_id = r.id JOIN resource_classes c "
 			  "ON c.id = i.class_id AND c.live = 1 AND c.name = 'CUSTOM_C' WHERE r.name = '%.*s' AND r.live = 1 AND "
 			  "r.traits = '[\"CUSTOM_T\"]'",
-		       STR_ARG(uuid_str(here.pool, uid_n(n)))),
+		       UUID_ARG(here.pool, uid_n(n))),
 		1, "with what it had");
 	is_int(sql_number("SELECT revision > %llu FROM catalogues WHERE name = 'traits'", (unsigned long long)revision), 1,
 		"and workers can see it");
@@ -232,7 +232,7 @@ static void give_to_t(unsigned n)
 		"name = 'system');\nUPDATE tenant_counts SET resources = resources + 1 WHERE tenant_id = (SELECT id FROM "
 		"tenants WHERE name = 't');\nUPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't') WHERE "
 		"live = 1 AND name = '%.*s';\nUPDATE changes c JOIN resources r ON r.id = c.resource_id SET c.tenant_id = r.tenant_id;\n",
-		STR_ARG(uuid_str(here.pool, uid_n(n))));
+		UUID_ARG(here.pool, uid_n(n)));
 	server_sql(text);
 }
 

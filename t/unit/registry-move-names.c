@@ -45,9 +45,10 @@ static struct str joined(uint64_t source, uint64_t dest)
 
 	if (db_run(here.db, here.pool, test_query(&q_names), DB_IN(db_u(dest), db_u(source)), &rows) != DB_OK)
 		bail_out("no join");
-	for (size_t i = 0; i < rows.n; i++)
-		buf_addf(&out, "%.*s/%llu/%.*s ", STR_ARG(db_at(&rows, i, 0)->s), (unsigned long long)db_at(&rows, i, 1)->u,
-			STR_ARG(db_at(&rows, i, 2)->s));
+	for (size_t i = 0; i < rows.n; i++) {
+		struct str namespace = db_at(&rows, i, 0)->s, name = db_at(&rows, i, 2)->s;
+		buf_addf(&out, "%.*s/%llu/%.*s ", STR_ARG(namespace), (unsigned long long)db_at(&rows, i, 1)->u, STR_ARG(name));
+	}
 	return buf_str(&out);
 }
 

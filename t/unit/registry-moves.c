@@ -34,10 +34,10 @@ static void is_one_time(const char *what)
 	struct buf hex = buf_new(here.pool, 64);
 
 	buf_add_hex(&hex, uuid_bytes(&here.request_id).p, 16);
-	is_int(sql_number("SELECT COUNT(DISTINCT at) FROM changes WHERE request_id = x'%.*s'", STR_ARG(buf_str(&hex))), 1,
+	is_int(sql_number("SELECT COUNT(DISTINCT at) FROM changes WHERE request_id = x'%.*s'", STR_ARG(hex)), 1,
 		"%s: one time", what);
 	is_int(sql_number("SELECT COUNT(*) FROM changes x JOIN changes y ON y.id < x.id AND y.at > x.at WHERE x.request_id = x'%.*s'",
-		STR_ARG(buf_str(&hex))), 0, "%s: none before the log's last", what);
+		STR_ARG(hex)), 0, "%s: none before the log's last", what);
 }
 
 static void add_counts(struct buf *text, const char *who, const struct type_counts *of)

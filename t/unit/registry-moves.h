@@ -15,7 +15,7 @@ static struct str log_of_last(void)
 		"SELECT GROUP_CONCAT(CONCAT_WS(' ', verb, " TENANT("x.from_tenant_id") ", " TENANT("x.tenant_id") ", " PATH("x") ", revision, "
 		"IF(etag_after IS NULL, 'none', IF(etag_before = etag_after, 'same', 'other')), moves, actor, "
 		"(SELECT IF(r.changed = x.id AND r.uid = x.uid, 'last', 'stale') FROM resources r WHERE r.id = x.resource_id)) "
-		"ORDER BY " PATH("x") ", x.id SEPARATOR '; ') FROM changes x WHERE request_id = x'%.*s'", STR_ARG(buf_str(&hex)))));
+		"ORDER BY " PATH("x") ", x.id SEPARATOR '; ') FROM changes x WHERE request_id = x'%.*s'", STR_ARG(hex))));
 }
 
 // The last move's record.
@@ -28,7 +28,7 @@ static struct str recorded(void)
 		"SELECT GROUP_CONCAT(CONCAT_WS(' ', " TENANT("m.source_id") ", " TENANT("m.dest_id") ", "
 		"COALESCE((SELECT r.name FROM resources r WHERE r.id = m.resource_id), 'all'), state, "
 		"IF(if_match IS NULL, 'plain', 'conditional'), words, actor, resources, IF(finished_at IS NULL, 'open', "
-		"IF(finished_at = created_at, 'at once', 'later')), outcome, detail)) FROM moves m WHERE uid = x'%.*s'", STR_ARG(buf_str(&hex)))));
+		"IF(finished_at = created_at, 'at once', 'later')), outcome, detail)) FROM moves m WHERE uid = x'%.*s'", STR_ARG(hex))));
 }
 
 // Tenants a, b and c have resources of the same names, some of them deleted.

@@ -151,7 +151,7 @@ static void counted(const char *what)
 	struct str known = sql_text("SELECT GROUP_CONCAT(CONCAT(type, ' ', n) ORDER BY BINARY type SEPARATOR ', ') FROM (SELECT "
 		"IF(y.builtin, y.plural, CONCAT(y.plural, '.', y.group_name)) AS type, COUNT(*) AS n FROM resources r JOIN types y ON "
 		"y.id = r.type_id WHERE r.tenant_id = " T41 " AND r.live = 1 GROUP BY y.id) c");
-	ok(str_eq(buf_str(&shown), known), "%s: %.*s", what, STR_ARG(buf_str(&shown)));
+	ok(str_eq(buf_str(&shown), known), "%s: %.*s", what, STR_ARG(shown));
 	if (!str_eq(buf_str(&shown), known))
 		diag("the database has %.*s", STR_ARG(known));
 }

@@ -362,7 +362,7 @@ static struct str told(struct client *client, const struct resource *resource)
 		(unsigned long long)resource->id, (unsigned long long)resource->tenant_id, STR_ARG(resource->tenant),
 		STR_ARG(resource->type->plural), STR_ARG(resource->space), STR_ARG(resource->name), STR_ARG(resource->body),
 		(int)resource->live, (unsigned long long)resource->revision, (unsigned long long)resource->changed,
-		(unsigned long long)resource->generation, STR_ARG(uuid_str(client->pool, resource->uid)));
+		(unsigned long long)resource->generation, UUID_ARG(client->pool, resource->uid));
 }
 
 static struct str told_page(struct client *client, const struct resource_query *query)

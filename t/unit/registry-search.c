@@ -77,7 +77,7 @@ static bool wanted(const struct resource_search *search, const struct thing *thi
 		return false;
 	if (search->key_kind != NULL) {
 		struct str key = str_printf(here.pool, "%s %.*s", thing->rack != NULL ? thing->rack : "",
-			STR_ARG(uuid_str(here.pool, uid_of(thing->number))));
+			UUID_ARG(here.pool, uid_of(thing->number)));
 		if (thing->rack == NULL || !str_starts(key, search->key_prefix))
 			return false;
 	}

@@ -18,7 +18,7 @@ static struct str logged(void)
 		"IF(etag_before IS NULL, 'from none', 'from one'), IF(etag_after IS NULL, 'to none', IF(etag_before = etag_after, 'to the same', "
 		"'to another')), COALESCE(fields, 'NULL'), moves, actor, (SELECT IF(r.changed = x.id AND r.uid = x.uid AND (x.etag_after IS NULL OR "
 		"r.etag = x.etag_after), 'last', 'stale') FROM resources r WHERE r.id = x.resource_id)) "
-		"ORDER BY x.id SEPARATOR '; ') FROM changes x WHERE request_id = x'%.*s'", STR_ARG(buf_str(&hex)))));
+		"ORDER BY x.id SEPARATOR '; ') FROM changes x WHERE request_id = x'%.*s'", STR_ARG(hex))));
 }
 
 // A tenant's resources: path, revision, edits, generation, bytes, content, how their times stand to each other.
@@ -399,7 +399,7 @@ static void depths(void)
 	buf_addc(&text, '1');
 	for (int i = 0; i < 40; i++)
 		buf_addc(&text, '}');
-	(void)snprintf(deep, sizeof(deep), "%.*s", STR_ARG(buf_str(&text)));
+	(void)snprintf(deep, sizeof(deep), "%.*s", STR_ARG(text));
 	struct client fresh;
 	client_open(&fresh);
 	is_outcome(client_do(&fresh, &OP(PUT, "a", "deep", .body = deep)), OUTCOME_OK, "the same again");

@@ -13,7 +13,8 @@ static const struct structural *schema_of(struct pool *pool, const char *text)
 	const struct structural *schema = structural_read(pool, parsed_quoted(pool, text), &at, &faults);
 
 	if (schema == NULL) {
-		diag("%s: %.*s", text, STR_ARG(field_faults_text(pool, &faults)));
+		struct str why = field_faults_text(pool, &faults);
+		diag("%s: %.*s", text, STR_ARG(why));
 		bail_out("test schema is none");
 	}
 	return schema;
@@ -439,8 +440,8 @@ static void is_bounded(struct pool *pool, const char *schema, const struct doc *
 	ok((check.steps > 0) == ends, "%s: %llu steps are left", name, (unsigned long long)check.steps);
 	ok(faults.n == n + !ends, "%s", ends ? "it ends" : "it is given up, and that is a fault");
 	ok(pool_size(pool) - size < 50000000, "%zu bytes", pool_size(pool) - size);
-	ok(faults.n > 0 && field_faults_listed(&faults) <= FIELD_FAULTS_MAX, "%zu faults: %.*s", faults.n,
-		STR_ARG(faults.list[field_faults_listed(&faults) - 1].message));
+	size_t listed = field_faults_listed(&faults);
+	ok(faults.n > 0 && listed <= FIELD_FAULTS_MAX, "%zu faults: %.*s", faults.n, STR_ARG(faults.list[listed - 1].message));
 }
 
 static void test_hostile(struct pool *pool)

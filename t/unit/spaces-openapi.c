@@ -192,8 +192,10 @@ int main(void)
 	test_paths(buf_str(&out));
 	struct str definitions = get(buf_str(&out), DEFINITIONS, 0), pair;
 	size_t n = 0;
-	for (; (pair = get(definitions, 1, n)).p != NULL; n++)
-		ok(is_well_formed(get(pair, 2, 0)), "%.*s is well-formed", STR_ARG(get(pair, 1, 0)));
+	for (; (pair = get(definitions, 1, n)).p != NULL; n++) {
+		struct str text = get(pair, 1, 0);
+		ok(is_well_formed(get(pair, 2, 0)), "%.*s is well-formed", STR_ARG(text));
+	}
 	is_int((long long)n, 5, "definitions");
 	pool_free(&pool);
 	return done_testing();

@@ -46,7 +46,7 @@ static enum outcome check_fields(struct call *call, struct str fields, const cha
 	while (str_split(&rest, ',', &item)) {
 		if (item.n > 0 && !is_among(str_trim(item), known))
 			return call_fail(call, OUTCOME_BAD_PARAMETER, "Field(s) \"%.*s\" are not valid",
-				STR_ARG(baremetal_shorten(item)));
+				STR_HEAD_ARG(item, BAREMETAL_SHOWN));
 	}
 	return OUTCOME_OK;
 }
@@ -166,7 +166,7 @@ enum outcome baremetal_find_driver(struct call *call, struct baremetal_driver *d
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_NOT_FOUND,
 		"Could not find the following driver(s) or hardware type(s): %.*s. /v1/drivers lists those there are",
-		STR_ARG(baremetal_shorten(name)));
+		STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 }
 
 enum outcome get_driver(struct call *call)
@@ -258,7 +258,7 @@ enum outcome get_conductor(struct call *call)
 
 	if (outcome == OUTCOME_OK && !str_eq(asked, host))
 		outcome = call_fail(call, OUTCOME_NOT_FOUND, "Conductor %.*s could not be found.",
-			STR_ARG(baremetal_shorten(asked)));
+			STR_HEAD_ARG(asked, BAREMETAL_SHOWN));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = conductor_doc(call, host, true);

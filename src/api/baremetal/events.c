@@ -24,23 +24,24 @@ static const char *const names[] = { "network.bind_port", "network.unbind_port",
 
 static enum outcome fail_schema(struct call *call, const char *what, struct str text)
 {
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for evts: %s%.*s", what, STR_ARG(baremetal_shorten(text)));
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for evts: %s%.*s", what, STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 }
 
 static enum outcome check_value(struct call *call, const struct member *member, const struct doc *value)
 {
 	struct uuid uuid;
+	struct str text = doc_string(value);
 
 	if (value == NULL && !member->required)
 		return OUTCOME_OK;
 	if (value == NULL || doc_kind(value) != DOC_STRING)
 		return fail_schema(call, "this member of an event has to be a string: ", str_c(member->name));
-	if (member->kind == UUID && !uuid_parse(doc_string(value), &uuid))
+	if (member->kind == UUID && !uuid_parse(text, &uuid))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Expected UUID for %s: %.*s", member->name,
-			STR_ARG(baremetal_shorten(doc_string(value))));
-	if (member->kind == MAC && baremetal_mac(call->pool, doc_string(value)).p == NULL)
+			STR_HEAD_ARG(text, BAREMETAL_SHOWN));
+	if (member->kind == MAC && baremetal_mac(call->pool, text).p == NULL)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Expected valid MAC address for %s: %.*s", member->name,
-			STR_ARG(baremetal_shorten(doc_string(value))));
+			STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 	return OUTCOME_OK;
 }
 

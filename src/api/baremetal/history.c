@@ -64,8 +64,8 @@ static struct doc *entry_doc(struct call *call, const struct resource *node, con
 		doc_set_str(pool, doc, "user", entry->actor);
 		doc_set_str(pool, doc, "conductor", baremetal_host(pool));
 	}
-	doc_set(doc, STR("links"), baremetal_links(call, str_printf(pool, "nodes/%.*s/history/%.*s", STR_ARG(uuid_str(pool,
-		node->uid)), STR_ARG(uuid))));
+	doc_set(doc, STR("links"), baremetal_links(call, str_printf(pool, "nodes/%.*s/history/%.*s", UUID_ARG(pool, node->uid),
+		STR_ARG(uuid))));
 	return doc;
 }
 
@@ -77,7 +77,8 @@ static bool sees_all(const struct call *call)
 
 static enum outcome fail_unknown(struct call *call, struct str text)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "Node history record %.*s could not be found.", STR_ARG(baremetal_shorten(text)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node history record %.*s could not be found.",
+		STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 }
 
 enum outcome get_history(struct call *call)
@@ -89,7 +90,8 @@ enum outcome get_history(struct call *call)
 	enum outcome outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
 
 	if (outcome == OUTCOME_OK && !uuid_parse(text, &uuid))
-		outcome = call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for event: %.*s", STR_ARG(baremetal_shorten(text)));
+		outcome = call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for event: %.*s",
+			STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = history_find(call->registry, &node, sees_all(call), &uuid, &entry);
@@ -116,7 +118,7 @@ enum outcome list_history(struct call *call)
 		outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
 	if (outcome == OUTCOME_OK && marker.p != NULL && !uuid_parse(marker, &uuid))
 		outcome = call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for marker: %.*s",
-			STR_ARG(baremetal_shorten(marker)));
+			STR_HEAD_ARG(marker, BAREMETAL_SHOWN));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	query.resource = &node;

@@ -148,7 +148,7 @@ enum outcome find_nothing_stored(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
-		name.n > 0 ? " " : "", STR_ARG(baremetal_shorten(name)));
+		name.n > 0 ? " " : "", STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 }
 
 enum outcome get_node_inventory(struct call *call)
@@ -159,15 +159,16 @@ enum outcome get_node_inventory(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "Node inventory record for node %.*s could not be found.",
-		STR_ARG(baremetal_shorten(name)));
+		STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 }
 
 enum outcome get_bios_setting(struct call *call)
 {
 	enum outcome outcome = check_node(call);
+	struct str node = call_param(call, "node"), setting = call_param(call, "item");
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a BIOS setting '%.*s'",
-		STR_ARG(baremetal_shorten(call_param(call, "node"))), STR_ARG(baremetal_shorten(call_param(call, "item"))));
+		STR_HEAD_ARG(node, BAREMETAL_SHOWN), STR_HEAD_ARG(setting, BAREMETAL_SHOWN));
 }

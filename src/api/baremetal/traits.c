@@ -36,8 +36,8 @@ static enum outcome explain_missing(struct call *call, struct str name, const st
 
 	if (outcome != OUTCOME_OK || edit->change != TRAITS_REMOVE)
 		return outcome != OUTCOME_OK ? outcome : baremetal_fail_not_found(call, &node_kind, name);
-	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a trait '%.*s'", STR_ARG(baremetal_shorten(name)),
-		STR_ARG(baremetal_shorten(edit->names[0])));
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a trait '%.*s'", STR_HEAD_ARG(name, BAREMETAL_SHOWN),
+		STR_HEAD_ARG(edit->names[0], BAREMETAL_SHOWN));
 }
 
 static enum outcome change_traits(struct call *call, const struct trait_edit *edit)

@@ -56,7 +56,7 @@ static enum outcome read_version(struct call *call)
 	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
 		"Version %.*s was requested but %s not supported by this service. The supported version range is: "
 		"[1.%d, 1.%d].",
-		STR_ARG(str_part(text, 0, VERSION_SHOWN)), major == 1 ? "the minor version is" : "is", VERSION_MIN, VERSION_MAX);
+		STR_HEAD_ARG(text, VERSION_SHOWN), major == 1 ? "the minor version is" : "is", VERSION_MIN, VERSION_MAX);
 }
 
 // ---- entering and leaving

@@ -26,8 +26,8 @@ enum outcome get_volume(struct call *call)
 	}
 	BUF_LIT(&path, "volume/");
 	doc_set(doc, STR("links"), baremetal_links(call, buf_str(&path)));
-	doc_set(doc, STR("connectors"), baremetal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(buf_str(&path)))));
-	doc_set(doc, STR("targets"), baremetal_links(call, str_printf(pool, "%.*stargets", STR_ARG(buf_str(&path)))));
+	doc_set(doc, STR("connectors"), baremetal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(path))));
+	doc_set(doc, STR("targets"), baremetal_links(call, str_printf(pool, "%.*stargets", STR_ARG(path))));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

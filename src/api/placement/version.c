@@ -54,10 +54,9 @@ static enum outcome read_version(struct call *call)
 	else if (text.p != NULL && !parse_version(text, &major, &minor))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"invalid version string: %.*s; it must be \"latest\" or a version from 1.%d to 1.%d",
-			STR_ARG(str_utf8_head(text, SHOWN)), VERSION_MIN, VERSION_MAX);
+			STR_HEAD_ARG(text, SHOWN), VERSION_MIN, VERSION_MAX);
 	if (major != 1 || minor > VERSION_MAX)
-		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s",
-			STR_ARG(str_utf8_head(text, SHOWN)));
+		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s", STR_HEAD_ARG(text, SHOWN));
 	call->version = (unsigned)minor;
 	return OUTCOME_OK;
 }
@@ -81,7 +80,7 @@ static enum outcome refuse_method(struct call *call, struct str allow)
 			buf_addf(&text, "%s%.*s", text.n > 0 ? ", " : "", STR_ARG(item));
 	}
 	response_set(&call->response, "Allow", buf_str(&text));
-	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "There are %.*s here.", STR_ARG(buf_str(&text)));
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "There are %.*s here.", STR_ARG(text));
 }
 
 // A method with an unknown name is answered like any other that the address does not have.
@@ -154,10 +153,11 @@ static enum outcome check_media(struct call *call)
 {
 	const struct route_method *method = call->match.method;
 	const struct request *request = &call->request;
+	struct str type = request->content_type.n > 0 ? request->content_type : STR("None");
 
 	if (takes_json(call) && !media_is(request->content_type, "application/json"))
 		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA, "The media type %.*s is not supported, use application/json",
-			STR_ARG(request->content_type.n > 0 ? str_utf8_head(request->content_type, SHOWN) : STR("None")));
+			STR_HEAD_ARG(type, SHOWN));
 	if (request->method == METHOD_GET && method->n_produces > 0 &&
 	    media_choose(request_header(request, "accept"), method->produces, method->n_produces) < 0)
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Only application/json is provided");

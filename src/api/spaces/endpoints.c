@@ -130,7 +130,7 @@ static enum outcome permit(struct call *call, enum outcome by_role)
 		if (str_starts(request->headers[i].name, STR("impersonate-")))
 			return call_fail(call, OUTCOME_FORBIDDEN,
 				"nobody may act as another user here, as the header field \"%.*s\" asks: send that user's own credential",
-				STR_ARG(str_part(request->headers[i].name, 0, 64)));
+				STR_HEAD_ARG(request->headers[i].name, 64));
 	}
 	return by_role;
 }

@@ -160,9 +160,10 @@ enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const
 {
 	if (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
 		return outcome;
-	if (!str_eq(resource->tenant, address->tenant) && !tenancy_may_read(call, resource->tenant))
-		return call_fail(call, OUTCOME_NOT_FOUND, "there is no %.*s",
-			STR_ARG(resource_path(call->pool, address->type, address->space, address->name)));
+	if (!str_eq(resource->tenant, address->tenant) && !tenancy_may_read(call, resource->tenant)) {
+		struct str path = resource_path(call->pool, address->type, address->space, address->name);
+		return call_fail(call, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
+	}
 	if (outcome == OUTCOME_GONE)
 		return outcome;
 	struct buf path = buf_new(call->pool, 256);

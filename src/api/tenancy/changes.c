@@ -93,7 +93,7 @@ static bool read_resource(struct str text, struct change_query *query)
 
 static enum outcome fail_no_day(struct call *call, enum outcome outcome, const char *name, struct str text, int days)
 {
-	return call_fail(call, outcome, "%s must be a day of the calendar: %.*s has %d days", name, STR_ARG(str_part(text, 0, strlen("2026-02"))), days);
+	return call_fail(call, outcome, "%s must be a day of the calendar: %.*s has %d days", name, STR_HEAD_ARG(text, strlen("2026-02")), days);
 }
 
 enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us)
@@ -215,7 +215,8 @@ enum outcome list_changes(struct call *call)
 		outcome = change_list(call->registry, &query, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(tenant_path(call, tenant))), &query, &page);
+	struct str path = tenant_path(call, tenant);
+	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(path)), &query, &page);
 }
 
 enum outcome list_all_changes(struct call *call)
@@ -228,5 +229,6 @@ enum outcome list_all_changes(struct call *call)
 		outcome = change_list_all(call->registry, &query, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), &query, &page);
+	struct str path = tenant_path(call, STR(REALM_WORD_ALL));
+	return answer(call, str_printf(call->pool, "%.*s/changes", STR_ARG(path)), &query, &page);
 }

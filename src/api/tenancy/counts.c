@@ -62,9 +62,11 @@ enum outcome list_all_counts(struct call *call)
 		outcome = count(call, page.list, page.n, &counted, &doc);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (page.more || counted < page.n)
-		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, str_printf(call->pool, "%.*s/counts", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), limit,
-			page.list[counted - 1].name));
+	if (page.more || counted < page.n) {
+		struct str all = tenant_path(call, STR(REALM_WORD_ALL));
+		struct str path = str_printf(call->pool, "%.*s/counts", STR_ARG(all));
+		doc_set_str(call->pool, doc, "next", tenancy_next_url(call, path, limit, page.list[counted - 1].name));
+	}
 	call_write(call, tenancy_count_list_document(call_vocabulary(call)), doc);
 	return OUTCOME_OK;
 }

@@ -35,8 +35,9 @@ static struct str next_url(struct call *call, const struct resource_query *query
 {
 	static const char *const kept[] = { "type", "name", "uid" };
 	struct buf url = buf_new(call->pool, 256);
+	struct str path = tenant_path(call, STR(REALM_WORD_ALL));
 
-	buf_addf(&url, "%.*s/resources", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL))));
+	buf_addf(&url, "%.*s/resources", STR_ARG(path));
 	tenancy_keep_list(call, query, marker, &url);
 	tenancy_keep_params(call, kept, COUNT_OF(kept), &url);
 	return call_url(call, buf_str(&url));

@@ -42,7 +42,8 @@ static bool read_marker(struct str marker, struct forward_place *place)
 
 static struct str next_url(struct call *call, uint64_t limit, const struct forward *last)
 {
-	struct str path = str_printf(call->pool, "%.*s/forwards", STR_ARG(tenant_path(call, call_param(call, "tenant"))));
+	struct str tenant = tenant_path(call, call_param(call, "tenant"));
+	struct str path = str_printf(call->pool, "%.*s/forwards", STR_ARG(tenant));
 	struct str marker = str_printf(call->pool, "%llu/%.*s/%.*s", (unsigned long long)last->type->id, STR_ARG(last->space),
 		STR_ARG(last->name));
 

@@ -141,8 +141,7 @@ static enum outcome answer_moved(struct call *call, const struct move_result *re
 static enum outcome answer_accepted(struct call *call, const struct move_result *result)
 {
 	struct str source = tenant_path(call, result->action.source.name);
-	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(source),
-		STR_ARG(uuid_str(call->pool, result->uid)));
+	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(source), UUID_ARG(call->pool, result->uid));
 
 	response_set(&call->response, "Location", call_url(call, path));
 	if (request_prefers(&call->request, "respond-async", NULL))
@@ -246,9 +245,11 @@ enum outcome get_move(struct call *call)
 	if (!uuid_parse(call_param(call, "move"), &uid))
 		return call_fail(call, OUTCOME_NOT_FOUND, "a move's id is a UUID, as the Location of a 202 has it");
 	enum outcome outcome = move_get(call->registry, call_param(call, "tenant"), uid, &status);
-	if (outcome == OUTCOME_OK && !may_follow(call, &status))
+	if (outcome == OUTCOME_OK && !may_follow(call, &status)) {
+		struct str tenant = call_param(call, "tenant");
 		outcome = call_fail(call, OUTCOME_NOT_FOUND, "there is no such undo of tenant \"%.*s\"; moves are for operators",
-			STR_ARG(call_param(call, "tenant")));
+			STR_ARG(tenant));
+	}
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (status.state != MOVE_DONE) {
@@ -263,8 +264,10 @@ enum outcome get_move(struct call *call)
 
 static struct str next_moves_url(struct call *call, uint64_t limit, uint64_t below)
 {
+	struct str path = tenant_path(call, call_param(call, "tenant"));
+
 	return call_url(call, str_printf(call->pool, "%.*s/moves?limit=%llu&before=%llu",
-		STR_ARG(tenant_path(call, call_param(call, "tenant"))), (unsigned long long)limit, (unsigned long long)below));
+		STR_ARG(path), (unsigned long long)limit, (unsigned long long)below));
 }
 
 enum outcome list_moves(struct call *call)

@@ -184,7 +184,8 @@ static struct str next_url(struct call *call, const struct resource_query *query
 		BUF_LIT(&path, "/namespaces/");
 		uri_add_segment(&path, query->space);
 	}
-	buf_addf(&path, "/%.*s", STR_ARG(type_name(call->pool, query->type)));
+	struct str type = type_name(call->pool, query->type);
+	buf_addf(&path, "/%.*s", STR_ARG(type));
 	tenancy_keep_list(call, query, marker, &path);
 	return call_url(call, buf_str(&path));
 }

@@ -162,9 +162,11 @@ static enum outcome read_fields(struct call *call, const struct type *type, cons
 	*fields = NULL;
 	if (text.p == NULL)
 		return OUTCOME_OK;
-	if (!field_selector_parse(call->pool, text, fields_of_type(type), fields, &error))
+	if (!field_selector_parse(call->pool, text, fields_of_type(type), fields, &error)) {
+		struct str known = field_names(call->pool, type);
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "fields: %.*s; %.*s have %.*s", STR_ARG(error),
-			STR_ARG(type != NULL ? type->plural : STR("resources of any type")), STR_ARG(field_names(call->pool, type)));
+			STR_ARG(type != NULL ? type->plural : STR("resources of any type")), STR_ARG(known));
+	}
 	if (field_selector_is_empty(*fields))
 		*fields = NULL;
 	return OUTCOME_OK;

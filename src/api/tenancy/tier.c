@@ -26,7 +26,9 @@ static struct doc *tier_doc(struct call *call, const struct tier *tier)
 
 static struct str tiers_path(struct call *call)
 {
-	return str_printf(call->pool, "%.*s/tiers", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL))));
+	struct str path = tenant_path(call, STR(REALM_WORD_ALL));
+
+	return str_printf(call->pool, "%.*s/tiers", STR_ARG(path));
 }
 
 static struct str tier_url(struct call *call, struct str name)

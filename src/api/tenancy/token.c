@@ -22,7 +22,9 @@ static struct token_holder holder_of(const struct call *call, const struct tenan
 
 static struct str token_path(struct call *call, struct str id)
 {
-	return str_printf(call->pool, "%.*s/tokens/%.*s", STR_ARG(tenant_path(call, call_param(call, "tenant"))), STR_ARG(id));
+	struct str path = tenant_path(call, call_param(call, "tenant"));
+
+	return str_printf(call->pool, "%.*s/tokens/%.*s", STR_ARG(path), STR_ARG(id));
 }
 
 static struct doc *token_doc(struct call *call, const struct token_info *info)
@@ -48,8 +50,10 @@ static struct doc *token_doc(struct call *call, const struct token_info *info)
 
 static enum outcome no_such_token(struct call *call)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "tenant \"%.*s\" has no token \"%.*s\"", STR_ARG(call_param(call, "tenant")),
-		STR_ARG(call_param(call, "token")));
+	struct str tenant = call_param(call, "tenant");
+	struct str token = call_param(call, "token");
+
+	return call_fail(call, OUTCOME_NOT_FOUND, "tenant \"%.*s\" has no token \"%.*s\"", STR_ARG(tenant), STR_ARG(token));
 }
 
 // ---- reading
@@ -76,8 +80,9 @@ enum outcome list_tokens(struct call *call)
 		doc_push(items, token_doc(call, &page.list[i]));
 	doc_set(doc, STR("tokens"), items);
 	if (page.more) {
+		struct str path = tenant_path(call, call_param(call, "tenant"));
 		struct str next = str_printf(call->pool, "%.*s/tokens?limit=%llu&marker=%.*s",
-			STR_ARG(tenant_path(call, call_param(call, "tenant"))), (unsigned long long)limit, STR_ARG(page.list[page.n - 1].id));
+			STR_ARG(path), (unsigned long long)limit, STR_ARG(page.list[page.n - 1].id));
 
 		doc_set_str(call->pool, doc, "next", call_url(call, next));
 	}

@@ -234,8 +234,8 @@ enum outcome get_undo(struct call *call)
 // The undo of a large request is followed as a move is.
 static enum outcome answer_accepted(struct call *call, const struct undo_plan *plan)
 {
-	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(tenant_path(call, plan->queued_in)),
-		STR_ARG(uuid_str(call->pool, plan->move)));
+	struct str tenant = tenant_path(call, plan->queued_in);
+	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(tenant), UUID_ARG(call->pool, plan->move));
 
 	response_set(&call->response, "Location", call_url(call, path));
 	return OUTCOME_ACCEPTED;

@@ -135,9 +135,10 @@ static struct str next_url(struct call *call, struct str path, const struct usag
 	struct buf url = buf_new(call->pool, 256);
 
 	buf_add(&url, path);
+	struct str since = document_time_text(call->pool, query->since_us);
+	struct str until = document_time_text(call->pool, query->until_us);
 	buf_addf(&url, "?marker=%llu.%llu.%lld&from=%.*s&to=%.*s", (unsigned long long)place->tenant_id,
-		(unsigned long long)place->type_id, (long long)place->until_us,
-		STR_ARG(document_time_text(call->pool, query->since_us)), STR_ARG(document_time_text(call->pool, query->until_us)));
+		(unsigned long long)place->type_id, (long long)place->until_us, STR_ARG(since), STR_ARG(until));
 	tenancy_keep_params(call, kept, COUNT_OF(kept), &url);
 	return call_url(call, buf_str(&url));
 }
@@ -199,10 +200,12 @@ static void write_csv(struct call *call, const struct usage_page *page)
 	for (size_t i = 0; i < page->n; i++) {
 		const struct usage_row *row = &page->list[i];
 		add_field(&out, row->tenant);
-		buf_addf(&out, ",%.*s,", STR_ARG(uuid_str(pool, row->tenant_uid)));
+		buf_addf(&out, ",%.*s,", UUID_ARG(pool, row->tenant_uid));
 		add_field(&out, row->type);
-		buf_addf(&out, ",%.*s,%.*s,%llu,%llu,%s,%s\r\n", STR_ARG(document_time_text(pool, row->since_us)),
-			STR_ARG(document_time_text(pool, row->until_us)), (unsigned long long)count_of(row->resources),
+		struct str since = document_time_text(pool, row->since_us);
+		struct str until = document_time_text(pool, row->until_us);
+		buf_addf(&out, ",%.*s,%.*s,%llu,%llu,%s,%s\r\n", STR_ARG(since), STR_ARG(until),
+			(unsigned long long)count_of(row->resources),
 			(unsigned long long)count_of(row->bytes), row->resource_seconds, row->byte_seconds);
 	}
 	call->response.body = buf_str(&out);
@@ -264,12 +267,14 @@ enum outcome list_usage(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct usage_query query = { .tenant_id = tenant.id };
-	return answer(call, str_printf(call->pool, "%.*s/usage", STR_ARG(tenant_path(call, name))), &query);
+	struct str path = tenant_path(call, name);
+	return answer(call, str_printf(call->pool, "%.*s/usage", STR_ARG(path)), &query);
 }
 
 enum outcome list_all_usage(struct call *call)
 {
 	struct usage_query query = { .tenant_id = 0 };
+	struct str path = tenant_path(call, STR(REALM_WORD_ALL));
 
-	return answer(call, str_printf(call->pool, "%.*s/usage", STR_ARG(tenant_path(call, STR(REALM_WORD_ALL)))), &query);
+	return answer(call, str_printf(call->pool, "%.*s/usage", STR_ARG(path)), &query);
 }

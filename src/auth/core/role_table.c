@@ -53,9 +53,11 @@ char *role_table_check(const char *setting, struct str table)
 	while (table.n > 0 && str_split(&table, ',', &row)) {
 		size_t colon = str_find(row, ':', 0);
 		if (str_trim(str_part(row, 0, colon)).n == 0 || !role_parse(str_trim(str_part(row, colon + 1, row.n)), &role) ||
-			role == ROLE_OPERATOR)
+			role == ROLE_OPERATOR) {
+			struct str shown = str_trim(row);
 			return auth_message("%s: got \"%.*s\"; expected NAME:reader, NAME:member or NAME:admin", setting,
-				STR_ARG(str_trim(row)));
+				STR_ARG(shown));
+		}
 	}
 	return NULL;
 }

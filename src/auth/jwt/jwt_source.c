@@ -253,7 +253,7 @@ static void take_published(struct jwt_source *source)
 // Logs why a fetch failed. The breaker limits how often that can be.
 static bool complain(const char *what, struct str why)
 {
-	log_error("JWT: %s: %.*s", what, STR_ARG(str_part(why, 0, 300)));
+	log_error("JWT: %s: %.*s", what, STR_HEAD_ARG(why, 300));
 	return false;
 }
 
@@ -280,8 +280,8 @@ static bool get(struct pool *pool, struct fetcher *fetcher, const char *url, int
 static bool discover(struct jwt_source *source, struct pool *pool, struct fetcher *fetcher, int64_t deadline_us, const char **url)
 {
 	struct str issuer = str_c(source->settings->issuer), body, error;
-	const char *well_known = str_printf(pool, "%.*s/.well-known/openid-configuration",
-		STR_ARG(str_ends(issuer, STR("/")) ? str_part(issuer, 0, issuer.n - 1) : issuer)).p;
+	struct str base = str_ends(issuer, STR("/")) ? str_part(issuer, 0, issuer.n - 1) : issuer;
+	const char *well_known = str_printf(pool, "%.*s/.well-known/openid-configuration", STR_ARG(base)).p;
 	const struct doc *member = NULL;
 	struct doc *doc = NULL;
 

@@ -123,7 +123,7 @@ static void complain(const char *what, struct str why)
 	if (last_us != 0 && now - last_us < 1000000)
 		return;
 	last_us = now;
-	log_error("Keystone: %s: %.*s", what, STR_ARG(str_part(why, 0, 300)));
+	log_error("Keystone: %s: %.*s", what, STR_HEAD_ARG(why, 300));
 }
 
 static bool exchange(struct keystone_asker *asker, struct fetch_request *request, const char *what, struct fetch_answer *answer)

@@ -65,7 +65,7 @@ static bool merge_rule(struct oslo_rule *rules, size_t *n, const struct oslo_rul
 	}
 	if (str_starts(rule->name, STR("placement:"))) {
 		*error = auth_message("line %u: there is no rule \"%.*s\"; the rules are those of Placement 8.0", rule->line,
-			STR_ARG(str_part(rule->name, 0, 80)));
+			STR_HEAD_ARG(rule->name, 80));
 		return false;
 	}
 	rules[(*n)++] = *rule;

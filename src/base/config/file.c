@@ -145,7 +145,7 @@ static bool set(struct loader *loader, const struct source *source, const struct
 	bool secret = named || setting->type == SETTING_SECRET;
 	return fail(loader, source, "%s %s: got %s%s%s; expected %.*s", section_shown(loader, section), setting->key,
 	            secret ? "" : "\"", secret ? "something else" : shown(loader, value), secret ? "" : "\"",
-	            STR_ARG(buf_str(&expected)));
+	            STR_ARG(expected));
 }
 
 // The row of a section's key; NULL: there is none. key "": the section's first row.
@@ -217,8 +217,9 @@ static bool open_section(struct loader *loader, const struct source *source, str
 		return open_endpoint(loader, source, section);
 	if (section->endpoint.n == 0 && find_row(loader->config, section->name, STR("")) != NULL)
 		return true;
+	struct str known = known_sections(loader);
 	return fail(loader, source, "got section \"%s\"; expected %.*s or [endpoint NAME]", shown(loader, line),
-	            STR_ARG(known_sections(loader)));
+	            STR_ARG(known));
 }
 
 static bool unknown_key(struct loader *loader, const struct source *source, const struct section *section,
@@ -233,7 +234,7 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 			buf_addf(&keys, "%s%s", keys.n > 0 ? ", " : "", setting->key);
 	}
 	return fail(loader, source, "%s: got key \"%s\"; expected one of %.*s", section_shown(loader, section),
-	            shown(loader, key), STR_ARG(buf_str(&keys)));
+	            shown(loader, key), STR_ARG(keys));
 }
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path);

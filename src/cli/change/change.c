@@ -40,8 +40,10 @@ void cli_announce(struct cli *cli, const struct target *target, const char *what
 
 void change_announce_done(struct cli *cli, const char *label, const char *what)
 {
-	if (!cli->format_given && cli->out_is_terminal)
-		printf("%.*s: %s\n", STR_ARG(visible_text(cli->pool, str_c(label))), what);
+	if (!cli->format_given && cli->out_is_terminal) {
+		struct str shown = visible_text(cli->pool, str_c(label));
+		printf("%.*s: %s\n", STR_ARG(shown), what);
+	}
 }
 
 // The paths under which the document is remembered: the one it was named by; for bare metal also those by its UUID and its

@@ -6,8 +6,10 @@
 
 static void show_value(struct cli *cli, char sign, struct str path, const struct doc *value)
 {
-	printf("  %c %.*s: %.*s\n", sign, STR_ARG(visible_text(cli->pool, path)),
-		STR_ARG(visible_json(cli->pool, doc_text(cli->pool, value))));
+	struct str shown_path = visible_text(cli->pool, path);
+	struct str shown_value = visible_json(cli->pool, doc_text(cli->pool, value));
+
+	printf("  %c %.*s: %.*s\n", sign, STR_ARG(shown_path), STR_ARG(shown_value));
 }
 
 size_t cli_difference_print(struct cli *cli, const struct doc *before, const struct doc *after)

@@ -92,16 +92,22 @@ static void show_change(struct cli *cli, const struct doc *change)
 	bool known = doc_get(change, STR("before"), &before);
 
 	known = doc_get(change, STR("after"), &after) && known;
-	printf("%.*s  %.*s by %.*s, revision %.*s, request %.*s\n", STR_ARG(text_of(cli, change, STR("at"))),
-		STR_ARG(text_of(cli, change, STR("verb"))), STR_ARG(text_of(cli, change, STR("actor"))),
-		STR_ARG(text_of(cli, change, STR("revision"))), STR_ARG(text_of(cli, change, STR("request_id"))));
+	struct str at = text_of(cli, change, STR("at"));
+	struct str verb = text_of(cli, change, STR("verb"));
+	struct str actor = text_of(cli, change, STR("actor"));
+	struct str revision = text_of(cli, change, STR("revision"));
+	struct str request_id = text_of(cli, change, STR("request_id"));
+	printf("%.*s  %.*s by %.*s, revision %.*s, request %.*s\n", STR_ARG(at), STR_ARG(verb), STR_ARG(actor), STR_ARG(revision),
+		STR_ARG(request_id));
 	if (known && cli_difference_print(cli, before, after) > 0)
 		return;
 	if (!doc_get(change, STR("fields"), &fields))
 		return;
-	for (size_t i = 0; doc_kind(fields) == DOC_ARRAY && i < doc_length(fields); i++)
-		printf("    %.*s%s\n", STR_ARG(visible_text(cli->pool, cli_text(cli->pool, doc_at(fields, i)))),
+	for (size_t i = 0; doc_kind(fields) == DOC_ARRAY && i < doc_length(fields); i++) {
+		struct str field = visible_text(cli->pool, cli_text(cli->pool, doc_at(fields, i)));
+		printf("    %.*s%s\n", STR_ARG(field),
 			known ? "" : ": what it was is not kept");
+	}
 }
 
 // ---- pages

@@ -143,11 +143,13 @@ static int show_preview(struct cli *cli, const struct source *source)
 	code = table_print(table);
 	if (code != EX_OK)
 		return code;
-	if (cli->format == FORMAT_TABLE)
+	if (cli->format == FORMAT_TABLE) {
+		struct str destination = visible_text(cli->pool, str_c(cli->options[OPT_TO]));
+		struct str tag = visible_text(cli->pool, str_c(etag));
 		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
-			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(visible_text(cli->pool,
-			str_c(cli->options[OPT_TO]))),
-			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(visible_text(cli->pool, str_c(etag))));
+			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(destination),
+			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(tag));
+	}
 	return blockers > 0 ? EXIT_CONFLICT : EX_OK;
 }
 
@@ -229,7 +231,8 @@ static int background(struct cli *cli, const struct source *source)
 {
 	if (cli->options[OPT_NO_WAIT] == NULL)
 		return watch(cli, source->move, source->label);
-	printf("%.*s\n", STR_ARG(visible_text(cli->pool, str_c(tenure_move_id(source->move)))));
+	struct str id = visible_text(cli->pool, str_c(tenure_move_id(source->move)));
+	printf("%.*s\n", STR_ARG(id));
 	return EX_OK;
 }
 
@@ -250,9 +253,11 @@ static int move_one(struct cli *cli, const struct source *source)
 		code = cli_fail(EXIT_STALE, "%s: something of what the preview told has changed; look again", source->label);
 	else if (status != TENURE_OK)
 		code = cli_fail_status(cli, status, source->label);
-	if (code == EX_OK && cli->out_is_terminal && tenure_move_location(source->move) != NULL)
-		printf("%.*s: moved to %.*s\n", STR_ARG(visible_text(cli->pool, str_c(source->label))),
-			STR_ARG(visible_text(cli->pool, str_c(tenure_move_location(source->move)))));
+	if (code == EX_OK && cli->out_is_terminal && tenure_move_location(source->move) != NULL) {
+		struct str label = visible_text(cli->pool, str_c(source->label));
+		struct str location = visible_text(cli->pool, str_c(tenure_move_location(source->move)));
+		printf("%.*s: moved to %.*s\n", STR_ARG(label), STR_ARG(location));
+	}
 	return code;
 }
 
@@ -302,8 +307,10 @@ int command_move_status(struct cli *cli)
 	int code = EX_OK;
 	if (text != NULL && cli_input_parse(cli, str_n(text, n), "move", &document) == EX_OK)
 		cli_document_print(cli, document);
-	else if (status == TENURE_OK)
-		printf("done: %.*s\n", STR_ARG(visible_text(cli->pool, str_c(tenure_move_location(move)))));
+	else if (status == TENURE_OK) {
+		struct str location = visible_text(cli->pool, str_c(tenure_move_location(move)));
+		printf("done: %.*s\n", STR_ARG(location));
+	}
 	if (status != TENURE_OK && status != TENURE_PENDING)
 		code = cli_fail_status(cli, status, cli->arguments[0]);
 	tenure_move_free(&move);

@@ -117,8 +117,8 @@ static int show_one(struct cli *cli, const char *type, void *table)
 		return code;
 	if (!doc_get(answer, STR("answers"), &answers) || doc_kind(answers) != DOC_OBJECT) {
 		doc_get(answer, STR("detail"), &detail);
-		return cli_fail(EXIT_NOT_FOUND, "type %s: no definition answers for %s: %.*s", type, cli->tenant,
-			STR_ARG(cli_text(cli->pool, detail)));
+		struct str text = cli_text(cli->pool, detail);
+		return cli_fail(EXIT_NOT_FOUND, "type %s: no definition answers for %s: %.*s", type, cli->tenant, STR_ARG(text));
 	}
 	shown = doc_new_object(cli->pool);
 	doc_set_str(cli->pool, shown, "type", str_c(type));

@@ -31,7 +31,8 @@ static int print_made(struct cli *cli, struct str text)
 	}
 	if (!doc_get(answer, STR("token"), &token) || !doc_get(token, STR("secret"), &secret) || doc_kind(secret) != DOC_STRING)
 		return cli_fail(EX_PROTOCOL, "the answer has no secret");
-	printf("%.*s\n", STR_ARG(visible_text(cli->pool, doc_string(secret))));
+	struct str shown = visible_text(cli->pool, doc_string(secret));
+	printf("%.*s\n", STR_ARG(shown));
 	return EX_OK;
 }
 

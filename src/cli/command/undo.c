@@ -90,7 +90,8 @@ static void show_differences(struct cli *cli, const struct doc *items)
 		if (!str_eq(member_text(item, STR("action")), STR("restore")) || !doc_get(item, STR("now"), &now) ||
 			!doc_get(item, STR("restored"), &restored))
 			continue;
-		printf("\n%.*s\n", STR_ARG(visible_text(cli->pool, shown_path(member_text(item, STR("resource")), "(the tenant)"))));
+		struct str resource = visible_text(cli->pool, shown_path(member_text(item, STR("resource")), "(the tenant)"));
+		printf("\n%.*s\n", STR_ARG(resource));
 		if (cli_difference_print(cli, now, restored) == 0)
 			printf("    nothing that can be shown\n");
 	}
@@ -114,10 +115,11 @@ static int show_preview(struct cli *cli, const struct undo *undo, const struct d
 	if (code != EX_OK || cli->format != FORMAT_TABLE)
 		return code;
 	show_differences(cli, items);
+	struct str actor = visible_text(cli->pool, member_text(plan, STR("actor")));
+	struct str at = visible_text(cli->pool, member_text(plan, STR("at")));
+	struct str etag = visible_text(cli->pool, undo->etag);
 	printf("\n%llu change%s of %.*s at %.*s, %s. Tag: %.*s\n", (unsigned long long)undo->changes, undo->changes == 1 ? "" : "s",
-		STR_ARG(visible_text(cli->pool, member_text(plan, STR("actor")))),
-		STR_ARG(visible_text(cli->pool, member_text(plan, STR("at")))), undo->blockers > 0 ? "blocked" : "nothing in the way",
-		STR_ARG(visible_text(cli->pool, undo->etag)));
+		STR_ARG(actor), STR_ARG(at), undo->blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(etag));
 	fflush(stdout);
 	return EX_OK;
 }

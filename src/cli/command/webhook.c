@@ -133,8 +133,10 @@ static void print_secret(const struct cli *cli, const struct doc *document)
 {
 	const struct doc *secret;
 
-	if (!cli->format_given && doc_get(document, STR("secret"), &secret))
-		printf("secret: %.*s\n", STR_ARG(visible_text(cli->pool, doc_string(secret))));
+	if (!cli->format_given && doc_get(document, STR("secret"), &secret)) {
+		struct str shown = visible_text(cli->pool, doc_string(secret));
+		printf("secret: %.*s\n", STR_ARG(shown));
+	}
 }
 
 int command_webhook_set(struct cli *cli)
@@ -213,8 +215,10 @@ static void print_answer(struct cli *cli, const struct doc *document, const char
 		return;
 	if (cli->format_given)
 		cli_document_print(cli, document);
-	else if (doc_get(document, str_c(member), &value))
-		printf("%.*s\n", STR_ARG(visible_text(cli->pool, cli_text(cli->pool, value))));
+	else if (doc_get(document, str_c(member), &value)) {
+		struct str shown = visible_text(cli->pool, cli_text(cli->pool, value));
+		printf("%.*s\n", STR_ARG(shown));
+	}
 }
 
 int command_webhook_ping(struct cli *cli)
@@ -263,7 +267,7 @@ int command_webhook_revive(struct cli *cli)
 	for (size_t i = 1; i < cli->n_arguments; i++) {
 		struct buf query = buf_new(cli->pool, 64);
 		uri_add_value(&query, str_c(cli->arguments[i]));
-		int one = act(cli, "revive", str_printf(cli->pool, "?message=%.*s", STR_ARG(buf_str(&query))).p, &document);
+		int one = act(cli, "revive", str_printf(cli->pool, "?message=%.*s", STR_ARG(query)).p, &document);
 		if (code == EX_OK)
 			code = one;
 	}

@@ -45,7 +45,8 @@ static bool print_request(const struct tenure_client *client, const struct wish 
 	}
 	add_word(&line, "", str_printf(cli->pool, "%.*s%.*s", STR_ARG(client->url), STR_ARG(wish->path)));
 	struct str text = buf_str(&line);
-	printf("%.*s\n", STR_ARG(cli->out_is_terminal ? visible_text(cli->pool, text) : text));
+	struct str shown = cli->out_is_terminal ? visible_text(cli->pool, text) : text;
+	printf("%.*s\n", STR_ARG(shown));
 	return false;
 }
 

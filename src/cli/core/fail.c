@@ -81,8 +81,8 @@ static void tell_blockers(struct cli *cli)
 		doc_get(doc_at(blockers, i), STR("resource"), &resource);
 		doc_get(doc_at(blockers, i), STR("reason"), &reason);
 		doc_get(doc_at(blockers, i), STR("detail"), &detail);
-		cli_fail(0, "  %.*s%s%.*s: %.*s", STR_ARG(doc_string(resource)), doc_string(resource).n > 0 ? ": " : "",
-			STR_ARG(doc_string(reason)), STR_ARG(doc_string(detail)));
+		struct str name = doc_string(resource), word = doc_string(reason), sentence = doc_string(detail);
+		cli_fail(0, "  %.*s%s%.*s: %.*s", STR_ARG(name), name.n > 0 ? ": " : "", STR_ARG(word), STR_ARG(sentence));
 	}
 }
 

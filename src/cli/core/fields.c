@@ -296,9 +296,9 @@ static struct str amounts(struct cli *cli, const struct field *field)
 	for (size_t i = 0; i < cli->n_given; i++) {
 		struct str text = str_c(cli->given[i].value);
 		size_t equals = str_find(text, '=', 0);
+		struct str class = str_part(text, 0, equals), amount = str_part(text, equals + 1, text.n);
 		if (cli->given[i].field == field)
-			buf_addf(&out, "%s%.*s:%.*s", out.n > 0 ? "," : "", STR_ARG(str_part(text, 0, equals)),
-				STR_ARG(str_part(text, equals + 1, text.n)));
+			buf_addf(&out, "%s%.*s:%.*s", out.n > 0 ? "," : "", STR_ARG(class), STR_ARG(amount));
 	}
 	return buf_str(&out);
 }

@@ -192,9 +192,11 @@ static int check_url(struct cli *cli)
 		url.n--;
 	for (size_t i = 0; i < COUNT_OF(versions); i++) {
 		size_t n = strlen(versions[i]);
-		if (url.n > n && str_eq_c(str_part(url, url.n - n, url.n), versions[i]))
+		if (url.n > n && str_eq_c(str_part(url, url.n - n, url.n), versions[i])) {
+			struct str base = str_part(url, 0, url.n - n);
 			return cli_fail(EX_USAGE, "\"%s\" names a version of the API; the service's URL is %.*s", cli->url,
-				STR_ARG(str_part(url, 0, url.n - n)));
+				STR_ARG(base));
+		}
 	}
 	return EX_OK;
 }

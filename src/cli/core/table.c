@@ -150,8 +150,8 @@ static int refuse_name(const struct table *table, const char *name)
 	const char *near = options_nearest_word(words, table->n_known, str_c(name));
 	if (near != NULL)
 		return cli_fail(EX_USAGE, "--columns: there is no column \"%s\"; did you mean \"%s\"? There are: %.*s", name, near,
-			STR_ARG(buf_str(&list)));
-	return cli_fail(EX_USAGE, "--columns: there is no column \"%s\"; there are: %.*s", name, STR_ARG(buf_str(&list)));
+			STR_ARG(list));
+	return cli_fail(EX_USAGE, "--columns: there is no column \"%s\"; there are: %.*s", name, STR_ARG(list));
 }
 
 int table_refuse_others(const struct table *table)

@@ -294,8 +294,10 @@ static bool may_restore(struct restore_all *restore, enum others others)
 
 	if (result != DB_OK)
 		return fail(restore, result);
-	for (size_t i = 0; i < rows.n; i++)
-		fprintf(stderr, "%.*s\n", STR_ARG(sql_restore_all_in_way_row(&rows, i)->what));
+	for (size_t i = 0; i < rows.n; i++) {
+		struct str what = sql_restore_all_in_way_row(&rows, i)->what;
+		fprintf(stderr, "%.*s\n", STR_ARG(what));
+	}
 	if (rows.n > 0)
 		restore->code = manage_fail(EX_DATAERR, "nothing was restored");
 	return rows.n == 0;

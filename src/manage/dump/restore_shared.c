@@ -34,8 +34,10 @@ struct str restore_tier(const struct restore *restore, const struct doc *tenant)
 
 void restore_tell_conflict(struct restore *restore, struct str what)
 {
-	if (restore->n_conflicts < CONFLICTS_PRINTED)
-		fprintf(stderr, "%.*s\n", STR_ARG(table_printable(restore->lines, what)));
+	if (restore->n_conflicts < CONFLICTS_PRINTED) {
+		struct str shown = table_printable(restore->lines, what);
+		fprintf(stderr, "%.*s\n", STR_ARG(shown));
+	}
 	restore->n_conflicts++;
 }
 

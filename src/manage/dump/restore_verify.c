@@ -37,9 +37,12 @@ static bool verify_resource(struct restore *restore, const struct doc *doc)
 		resource.tenant_id = restore->tenant_id;
 		fits = record_fits(registry, doc, &resource, !restore->options->keep_invalid, &reason, &failed);
 	}
-	if (reason.p != NULL)
-		restore_tell_conflict(restore, str_printf(pool, "line %llu, %.*s %.*s: %.*s", (unsigned long long)restore->reader.line, STR_ARG(record_text(doc, "plural")),
+	if (reason.p != NULL) {
+		struct str plural = record_text(doc, "plural");
+		restore_tell_conflict(restore, str_printf(pool, "line %llu, %.*s %.*s: %.*s",
+			(unsigned long long)restore->reader.line, STR_ARG(plural),
 			STR_ARG(resource.name), STR_ARG(reason)));
+	}
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry->pool = own;
 	return fits || reason.p != NULL || restore_fail(restore, DB_ERROR);

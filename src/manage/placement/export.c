@@ -54,13 +54,14 @@ static bool compare_providers(struct source_pass *pass, const struct provider_re
 		facts_add(pool, &there, export->digest.providers);
 		export->same.providers += same;
 		export->other.providers += !same;
-		if (!same && export->tells)
-			transfer_problem(transfer, "provider %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].uid)),
-				STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("not here")));
+		if (!same && export->tells) {
+			struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("not here");
+			transfer_problem(transfer, "provider %.*s: %.*s", UUID_ARG(pool, list[i].uid), STR_ARG(difference));
+		}
 		if (same || !export->changes)
 			continue;
-		transfer_list(transfer, "provider %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].uid)),
-			STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away")));
+		struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away");
+		transfer_list(transfer, "provider %.*s: %.*s", UUID_ARG(pool, list[i].uid), STR_ARG(difference));
 		if (!take_provider_away(transfer, row_ids[i], here == NULL))
 			return false;
 	}
@@ -91,13 +92,15 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 		facts_add(pool, &there, export->digest.consumers);
 		export->same.consumers += same;
 		export->other.consumers += !same;
-		if (!same && export->tells)
-			transfer_problem(transfer, "consumer %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].consumer.uid)),
-				STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("not here")));
+		if (!same && export->tells) {
+			struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("not here");
+			transfer_problem(transfer, "consumer %.*s: %.*s", UUID_ARG(pool, list[i].consumer.uid),
+				STR_ARG(difference));
+		}
 		if (same || !export->changes)
 			continue;
-		transfer_list(transfer, "consumer %.*s: %.*s", STR_ARG(uuid_str(pool, list[i].consumer.uid)),
-			STR_ARG(here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away")));
+		struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away");
+		transfer_list(transfer, "consumer %.*s: %.*s", UUID_ARG(pool, list[i].consumer.uid), STR_ARG(difference));
 		struct db_call calls[] = {
 			sql_placement_allocations_delete_call(pool, &(struct sql_placement_allocations_delete){ row_ids[i] }),
 			sql_placement_consumer_delete_call(pool, &(struct sql_placement_consumer_delete){ row_ids[i] }),

@@ -19,7 +19,7 @@ static int64_t id_of_name(struct transfer *transfer, const struct name_set *thei
 		transfer_problem(transfer,
 			"provider %.*s has %s %.*s, which that release of Placement does not know, or its database does not have "
 			"yet: Placement adds the standard ones when it starts",
-			STR_ARG(uuid_str(transfer->registry->pool, *provider)), what, STR_ARG(name));
+			UUID_ARG(transfer->registry->pool, *provider), what, STR_ARG(name));
 	return id;
 }
 
@@ -135,7 +135,8 @@ static bool write_rows(struct export *export, const struct provider_record *list
 
 	for (size_t i = 0; i < n; i++) {
 		if (places[i].id < 0 || !places[i].in_tree)
-			transfer_list(transfer, "provider %.*s: written: %.*s", STR_ARG(uuid_str(pool, list[i].uid)), STR_ARG(list[i].name));
+			transfer_list(transfer, "provider %.*s: written: %.*s", UUID_ARG(pool, list[i].uid),
+				STR_ARG(list[i].name));
 		if (places[i].id < 0)
 			inserts[n_inserts++] = (struct sql_placement_provider_insert){
 				uuid_str(pool, list[i].uid), list[i].name, list[i].generation
@@ -343,7 +344,7 @@ static void add_allocations(struct export *export, const struct consumer_record 
 
 		if (provider < 0)
 			transfer_problem(transfer, "consumer %.*s has an allocation of provider %.*s, whose tenant is deleted",
-				STR_ARG(uuid_str(pool, record->consumer.uid)), STR_ARG(uuid_str(pool, allocation->provider)));
+				UUID_ARG(pool, record->consumer.uid), UUID_ARG(pool, allocation->provider));
 		rows[(*n_rows)++] = (struct sql_placement_allocation_insert){
 			.provider_id = provider,
 			.class_id = id_of_name(transfer, &export->classes, "an allocation of class", allocation->class,
@@ -369,7 +370,7 @@ bool export_write_consumers(struct export *export, const struct consumer_record 
 	for (size_t i = 0; i < n; i++) {
 		if (name_set_has(&ids.consumers.found, uuid_str(pool, list[i].consumer.uid)))
 			continue;
-		transfer_list(transfer, "consumer %.*s: written: %zu allocation%s", STR_ARG(uuid_str(pool, list[i].consumer.uid)),
+		transfer_list(transfer, "consumer %.*s: written: %zu allocation%s", UUID_ARG(pool, list[i].consumer.uid),
 			list[i].n_allocations, list[i].n_allocations == 1 ? "" : "s");
 		consumers[n_consumers++] = row_of_consumer(transfer, &list[i].consumer, &ids);
 		add_allocations(export, &list[i], &ids, allocations, &n_allocations);

@@ -39,9 +39,9 @@ struct facts facts_of_provider(struct pool *pool, const struct provider_record *
 
 	lines[n++] = quoted(pool, "name", record->name);
 	lines[n++] = str_printf(pool, "generation %llu", (unsigned long long)record->generation);
-	lines[n++] = str_printf(pool, "parent %.*s",
-		STR_ARG(record->has_parent ? uuid_str(pool, record->parent) : STR("none")));
-	lines[n++] = str_printf(pool, "root %.*s", STR_ARG(uuid_str(pool, record->root)));
+	struct str parent = record->has_parent ? uuid_str(pool, record->parent) : STR("none");
+	lines[n++] = str_printf(pool, "parent %.*s", STR_ARG(parent));
+	lines[n++] = str_printf(pool, "root %.*s", UUID_ARG(pool, record->root));
 	for (size_t i = 0; i < record->n_inventories; i++) {
 		const struct inventory *inventory = &record->inventories[i];
 
@@ -55,7 +55,7 @@ struct facts facts_of_provider(struct pool *pool, const struct provider_record *
 				STR_ARG(inventory->class));
 	}
 	for (size_t i = 0; i < record->n_aggregates; i++)
-		lines[n++] = str_printf(pool, "aggregate %.*s", STR_ARG(uuid_str(pool, record->aggregates[i])));
+		lines[n++] = str_printf(pool, "aggregate %.*s", UUID_ARG(pool, record->aggregates[i]));
 	for (size_t i = 0; i < record->n_traits; i++)
 		lines[n++] = str_printf(pool, "trait %.*s", STR_ARG(record->traits[i]));
 	assert(n == most);
@@ -76,7 +76,7 @@ struct facts facts_of_consumer(struct pool *pool, const struct consumer_record *
 		const struct allocation *allocation = &record->allocations[i];
 
 		lines[n++] = str_printf(pool, "allocation %llu %.*s of %.*s", (unsigned long long)allocation->amount,
-			STR_ARG(allocation->class), STR_ARG(uuid_str(pool, allocation->provider)));
+			STR_ARG(allocation->class), UUID_ARG(pool, allocation->provider));
 	}
 	return sorted(lines, n);
 }

@@ -79,8 +79,8 @@ static bool same_provider(struct transfer *transfer, const struct provider_recor
 
 	if (facts_equal(&a, &b))
 		return true;
-	transfer_problem(transfer, "provider %.*s is another one here: %.*s", STR_ARG(uuid_str(pool, there->uid)),
-		STR_ARG(facts_difference(pool, &a, &b)));
+	struct str difference = facts_difference(pool, &a, &b);
+	transfer_problem(transfer, "provider %.*s is another one here: %.*s", UUID_ARG(pool, there->uid), STR_ARG(difference));
 	return false;
 }
 
@@ -91,8 +91,9 @@ static bool same_consumer(struct transfer *transfer, const struct consumer_recor
 
 	if (facts_equal(&a, &b))
 		return true;
-	transfer_problem(transfer, "consumer %.*s is another one here: %.*s", STR_ARG(uuid_str(pool, there->consumer.uid)),
-		STR_ARG(facts_difference(pool, &a, &b)));
+	struct str difference = facts_difference(pool, &a, &b);
+	transfer_problem(transfer, "consumer %.*s is another one here: %.*s", UUID_ARG(pool, there->consumer.uid),
+		STR_ARG(difference));
 	return false;
 }
 
@@ -120,8 +121,7 @@ static bool check_names_of_new(struct transfer *transfer, const struct str *name
 		for (size_t k = 0; k < n; k++) {
 			if (str_eq(names[k], row->name))
 				transfer_problem(transfer, "provider %.*s has the name \"%.*s\", which provider %.*s has here",
-					STR_ARG(uuid_str(registry->pool, of[k]->uid)), STR_ARG(row->name),
-					STR_ARG(uuid_str(registry->pool, uid)));
+					UUID_ARG(registry->pool, of[k]->uid), STR_ARG(row->name), UUID_ARG(registry->pool, uid));
 		}
 	}
 	return true;
@@ -342,7 +342,7 @@ static bool verify_providers(struct source_pass *pass, const struct provider_rec
 		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
 
 		if (here == NULL)
-			transfer_problem(transfer, "provider %.*s is missing", STR_ARG(uuid_str(registry->pool, list[i].uid)));
+			transfer_problem(transfer, "provider %.*s is missing", UUID_ARG(registry->pool, list[i].uid));
 		else if (same_provider(transfer, &list[i], here, FACTS_WITH_USAGE)) {
 			const struct facts facts = facts_of_provider(registry->pool, here, FACTS_WITHOUT_USAGE);
 			facts_add(registry->pool, &facts, import->digest.providers);
@@ -417,8 +417,7 @@ static bool verify_consumers(struct source_pass *pass, const struct consumer_rec
 		if (list[i].n_allocations == 0)
 			continue;
 		if (here == NULL)
-			transfer_problem(transfer, "consumer %.*s is missing",
-				STR_ARG(uuid_str(registry->pool, list[i].consumer.uid)));
+			transfer_problem(transfer, "consumer %.*s is missing", UUID_ARG(registry->pool, list[i].consumer.uid));
 		else if (same_consumer(transfer, &list[i], here)) {
 			const struct facts facts = facts_of_consumer(registry->pool, here);
 			facts_add(registry->pool, &facts, import->digest.consumers);
@@ -432,7 +431,7 @@ static bool verify_consumers(struct source_pass *pass, const struct consumer_rec
 		(void)same_consumer(transfer, &list[i], &answered);
 		if (!lists)
 			transfer_problem(transfer, "the providers of consumer %.*s list other allocations of it",
-				STR_ARG(uuid_str(registry->pool, list[i].consumer.uid)));
+				UUID_ARG(registry->pool, list[i].consumer.uid));
 		import->sampled++;
 	}
 	return true;

@@ -142,7 +142,7 @@ const char *source_read_config(struct pool *pool, const char *path, const struct
 	bool mysql = str_eq(scheme, STR("mysql")) || str_starts(scheme, STR("mysql+"));
 	if (!mysql || !str_starts(str_part(connection, colon, connection.n), STR("://")))
 		return str_printf(pool, "%s: the connection is to no MySQL or MariaDB server: got \"%.*s:…\", expected "
-			"mysql+pymysql://USER:PASSWORD@HOST/DATABASE", path, STR_ARG(str_part(scheme, 0, 32))).p;
+			"mysql+pymysql://USER:PASSWORD@HOST/DATABASE", path, STR_HEAD_ARG(scheme, 32)).p;
 	if (!take_address(pool, str_part(connection, colon + 3, connection.n), to))
 		return str_printf(pool, "%s: the connection is not of the form mysql+pymysql://USER:PASSWORD@HOST[:PORT]/DATABASE",
 			path).p;
@@ -233,6 +233,6 @@ bool source_check(struct transfer *transfer, struct db *foreign)
 		return transfer_fail(transfer, EX_DATAERR,
 			"Placement's schema is of version %.*s; expected " LAST_WITHOUT_TYPES " (3.0 to 5.0) or " LAST_WITH_TYPES
 			" (6.0 to 8.0): `placement-manage db sync` of one of these releases brings it there",
-			STR_ARG(str_part(number, 0, 32)));
+			STR_HEAD_ARG(number, 32));
 	return check_columns(transfer, &rows);
 }

@@ -71,8 +71,10 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
 {
+	struct str ident = key == NULL ? uuid_str(registry->pool, *uid) : key->value;
+
 	return registry_fail(registry, OUTCOME_NAME_TAKEN, "An allocation with %s %.*s already exists.",
-		key == NULL ? "UUID" : key->kind, STR_ARG(key == NULL ? uuid_str(registry->pool, *uid) : key->value));
+		key == NULL ? "UUID" : key->kind, STR_ARG(ident));
 }
 
 // ---- changing a node or an allocation
@@ -304,11 +306,13 @@ static struct str no_nodes(struct registry *registry, const struct allocation_re
 			STR_ARG(class));
 	if (doc_elements(wanted(request, "traits")) == 0)
 		return str_printf(registry->pool, "no available nodes match the resource class %.*s", STR_ARG(class));
-	for (size_t i = 0; i < doc_elements(wanted(request, "traits")); i++)
-		buf_addf(&names, "%s%.*s", i > 0 ? ", " : "", STR_ARG(doc_string(doc_at(wanted(request, "traits"), i))));
+	for (size_t i = 0; i < doc_elements(wanted(request, "traits")); i++) {
+		struct str trait = doc_string(doc_at(wanted(request, "traits"), i));
+		buf_addf(&names, "%s%.*s", i > 0 ? ", " : "", STR_ARG(trait));
+	}
 	return str_printf(registry->pool,
 		"no available nodes match the resource class %.*s and have the requested traits %.*s", STR_ARG(class),
-		STR_ARG(buf_str(&names)));
+		STR_ARG(names));
 }
 
 // Any node that fits, wherever it is quickest to look for one: among those with a rare trait, or those of the class.
@@ -379,9 +383,10 @@ static enum outcome record_node(void *arg, const struct resource *current, struc
 	struct str wanted_class = doc_string(wanted(request, "resource_class"));
 	struct buf errors = buf_new(pool, 128);
 
-	if (!str_eq(baremetal_text(body, "provision_state"), STR("active")))
-		add_error(&errors, "Node must be in the \"active\" state, but the current state is \"%.*s\"",
-			STR_ARG(baremetal_text(body, "provision_state")));
+	if (!str_eq(baremetal_text(body, "provision_state"), STR("active"))) {
+		struct str state = baremetal_text(body, "provision_state");
+		add_error(&errors, "Node must be in the \"active\" state, but the current state is \"%.*s\"", STR_ARG(state));
+	}
 	if (wanted_class.n > 0 && !str_eq(class, wanted_class))
 		add_error(&errors, "Resource class %.*s does not match the requested resource class %.*s", STR_ARG(class),
 			STR_ARG(wanted_class));
@@ -394,7 +399,7 @@ static enum outcome record_node(void *arg, const struct resource *current, struc
 	if (errors.n > 0)
 		return registry_fail(recording->registry, OUTCOME_CONFLICT,
 			"Failed to process allocation %.*s: Cannot backfill an allocation for node %.*s: %.*s", STR_ARG(uuid), STR_ARG(own),
-			STR_ARG(buf_str(&errors)));
+			STR_ARG(errors));
 	if ((instance.p != NULL && !str_eq(instance, uuid)) || baremetal_text(body, "allocation_uuid").p != NULL)
 		return registry_fail(recording->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(own),
 			STR_ARG(instance));
@@ -455,7 +460,7 @@ static enum outcome create_for_node(struct registry *registry, const struct allo
 	if (request->tenant.p != NULL && !str_eq(request->tenant, node.tenant))
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"Failed to process allocation %.*s: node %.*s belongs to another owner than the allocation",
-			STR_ARG(uuid_str(registry->pool, request->uid)), STR_ARG(uuid_str(registry->pool, node.uid)));
+			UUID_ARG(registry->pool, request->uid), UUID_ARG(registry->pool, node.uid));
 	making->state = "active";
 	making->node = uuid_str(registry->pool, node.uid);
 	return store(registry, making, node.tenant, allocation);
@@ -511,7 +516,7 @@ static enum outcome free_node(void *arg, const struct resource *current, struct 
 	if (str_eq(baremetal_text(body, "provision_state"), STR("active")) && !baremetal_true(body, "maintenance"))
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"Cannot remove allocation %.*s for node %.*s, because the node is active (and maintenance mode is off)",
-			STR_ARG(uuid), STR_ARG(uuid_str(registry->pool, current->uid)));
+			STR_ARG(uuid), UUID_ARG(registry->pool, current->uid));
 	set_allocation(registry->pool, body, STR_NONE);
 	return OUTCOME_OK;
 }
@@ -536,7 +541,7 @@ static enum outcome may_recover(struct registry *registry, const struct resource
 	if (baremetal_text(body, "node_uuid").p == NULL)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT, "allocation %.*s has freed its node: make a new allocation instead",
-		STR_ARG(uuid_str(registry->pool, resource->uid)));
+		UUID_ARG(registry->pool, resource->uid));
 }
 
 enum outcome allocation_drop(struct registry *registry, const struct uuid *uid)

@@ -342,7 +342,7 @@ struct str baremetal_excerpt(struct pool *pool, struct str text)
 {
 	if (text.n <= EXCERPT_MAX)
 		return text;
-	return str_printf(pool, "%.*s…", STR_ARG(str_utf8_head(text, EXCERPT_MAX)));
+	return str_printf(pool, "%.*s…", STR_HEAD_ARG(text, EXCERPT_MAX));
 }
 
 struct str baremetal_list(struct pool *pool, const char *const *words)

@@ -32,7 +32,7 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 		return outcome;
 	return registry_fail(registry, OUTCOME_BAD_REQUEST,
 		"Cannot complete the requested action because chassis %.*s contains nodes.",
-		STR_ARG(uuid_str(registry->pool, resource->uid)));
+		UUID_ARG(registry->pool, resource->uid));
 }
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)

@@ -33,14 +33,14 @@ static struct str document_name(const struct type *type)
 
 enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...)
 {
-	struct str what;
+	struct str document = document_name(draft->address->type), what;
 	va_list args;
 
 	va_start(args, format);
 	what = str_vprintf(draft->registry->pool, format, args);
 	va_end(args);
-	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Schema error for %.*s: %.*s",
-		STR_ARG(document_name(draft->address->type)), STR_ARG(what));
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Schema error for %.*s: %.*s", STR_ARG(document),
+		STR_ARG(what));
 }
 
 static enum outcome fail_kind(struct draft *draft, const struct baremetal_member *member, const char *right)
@@ -104,9 +104,11 @@ static enum outcome take_uuid(struct draft *draft, const struct baremetal_member
 
 	if (doc_kind(given) != DOC_STRING)
 		return fail_kind(draft, member, "a UUID in a string");
-	if (!uuid_parse(doc_string(given), &uuid))
+	if (!uuid_parse(doc_string(given), &uuid)) {
+		struct str excerpt = baremetal_excerpt(pool, doc_string(given));
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Expected UUID for %s: %.*s", member->name,
-			STR_ARG(baremetal_excerpt(pool, doc_string(given))));
+			STR_ARG(excerpt));
+	}
 	*result = spelled(draft, given, uuid_str(pool, uuid));
 	return OUTCOME_OK;
 }
@@ -119,10 +121,12 @@ static enum outcome take_mac(struct draft *draft, const struct baremetal_member 
 	if (doc_kind(given) != DOC_STRING)
 		return fail_kind(draft, member, "a MAC address in a string");
 	struct str mac = baremetal_mac(pool, doc_string(given));
-	if (mac.p == NULL)
+	if (mac.p == NULL) {
+		struct str excerpt = baremetal_excerpt(pool, doc_string(given));
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
-			member->name, STR_ARG(baremetal_excerpt(pool, doc_string(given))));
+			member->name, STR_ARG(excerpt));
+	}
 	*result = spelled(draft, given, mac);
 	return OUTCOME_OK;
 }
@@ -227,8 +231,9 @@ static enum outcome fail_unknown(struct draft *draft, const struct baremetal_mem
 		if (!member->served)
 			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
 	}
+	struct str excerpt = baremetal_excerpt(pool, name);
 	return baremetal_fail_schema(draft, "Additional properties are not allowed ('%.*s' was unexpected); these are: %.*s",
-		STR_ARG(baremetal_excerpt(pool, name)), STR_ARG(buf_str(&known)));
+		STR_ARG(excerpt), STR_ARG(known));
 }
 
 // Has the draft's body all members, in their order, and no others, as stored bodies have? Then single values may have to be
@@ -321,9 +326,10 @@ enum outcome baremetal_check_name(struct draft *draft)
 
 	if (name.p == NULL || baremetal_name_ok(name))
 		return OUTCOME_OK;
+	struct str excerpt = baremetal_excerpt(draft->registry->pool, name);
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Cannot use the name '%.*s' for %s %s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
-		STR_ARG(baremetal_excerpt(draft->registry->pool, name)),
+		STR_ARG(excerpt),
 		baremetal_article(draft->address->type->rules->noun), draft->address->type->rules->noun);
 }
 
@@ -334,8 +340,9 @@ enum outcome baremetal_check_word(struct draft *draft, const char *name, const c
 
 	if (word.p == NULL || baremetal_among(words, word))
 		return OUTCOME_OK;
-	return baremetal_fail_schema(draft, "'%.*s' is no %s: it is one of %.*s", STR_ARG(baremetal_excerpt(pool, word)), name,
-		STR_ARG(baremetal_list(pool, words)));
+	struct str excerpt = baremetal_excerpt(pool, word);
+	struct str known = baremetal_list(pool, words);
+	return baremetal_fail_schema(draft, "'%.*s' is no %s: it is one of %.*s", STR_ARG(excerpt), name, STR_ARG(known));
 }
 
 enum outcome baremetal_fail_taken(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,

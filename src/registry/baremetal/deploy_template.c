@@ -29,9 +29,9 @@ static enum outcome check_name(struct draft *draft)
 		outcome = trait_get(draft->registry, name, &trait);
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
+	struct str excerpt = baremetal_excerpt(draft->registry->pool, name);
 	return baremetal_fail_schema(draft, "the name of a deploy template must be a valid trait, and '%.*s' is none: it is CUSTOM_ "
-		"and characters of A-Z 0-9 _ behind it, or a standard trait",
-		STR_ARG(baremetal_excerpt(draft->registry->pool, name)));
+		"and characters of A-Z 0-9 _ behind it, or a standard trait", STR_ARG(excerpt));
 }
 
 // ---- the steps
@@ -41,14 +41,18 @@ static enum outcome check_step_members(struct draft *draft, const struct doc *st
 	struct pool *pool = draft->registry->pool;
 	const struct doc *value;
 
-	if (doc_kind(step) != DOC_OBJECT)
+	if (doc_kind(step) != DOC_OBJECT) {
+		struct str known = baremetal_list(pool, step_members);
 		return baremetal_fail_schema(draft, "each of the steps has to be an object with the members %.*s",
-			STR_ARG(baremetal_list(pool, step_members)));
+			STR_ARG(known));
+	}
 	for (struct doc_iter it = doc_iter(step); doc_next(&it);) {
-		if (!baremetal_among(step_members, it.name))
+		if (!baremetal_among(step_members, it.name)) {
+			struct str excerpt = baremetal_excerpt(pool, it.name);
+			struct str known = baremetal_list(pool, step_members);
 			return baremetal_fail_schema(draft, "steps: Additional properties are not allowed ('%.*s' was unexpected); "
-				"these are: %.*s", STR_ARG(baremetal_excerpt(pool, it.name)), STR_ARG(baremetal_list(pool,
-					step_members)));
+				"these are: %.*s", STR_ARG(excerpt), STR_ARG(known));
+		}
 	}
 	for (const char *const *name = step_members; *name != NULL; name++) {
 		if (!doc_get(step, str_c(*name), &value))
@@ -82,9 +86,10 @@ static enum outcome take_step(struct draft *draft, const struct doc *step, struc
 	struct str interface = baremetal_text(step, "interface"), name = baremetal_text(step, "step");
 	doc_get(step, STR("args"), &args);
 	doc_get(step, STR("priority"), &priority);
-	if (interface.p == NULL || !baremetal_among(step_interfaces, interface))
-		return baremetal_fail_schema(draft, "steps: interface is one of %.*s", STR_ARG(baremetal_list(pool,
-			step_interfaces)));
+	if (interface.p == NULL || !baremetal_among(step_interfaces, interface)) {
+		struct str known = baremetal_list(pool, step_interfaces);
+		return baremetal_fail_schema(draft, "steps: interface is one of %.*s", STR_ARG(known));
+	}
 	if (name.n == 0)
 		return baremetal_fail_schema(draft, "steps: step has to be a string with at least one character");
 	if (doc_kind(args) != DOC_OBJECT)
@@ -123,11 +128,13 @@ static enum outcome check_twice(struct draft *draft, const struct doc *steps)
 			"step") };
 	qsort(names, n, sizeof(*names), by_name);
 	for (size_t i = 1; i < n; i++) {
-		if (by_name(&names[i - 1], &names[i]) == 0)
+		if (by_name(&names[i - 1], &names[i]) == 0) {
+			struct str excerpt = baremetal_excerpt(pool, names[i].step);
 			return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 				"Deploy template invalid: Duplicate deploy steps. A deploy template cannot have multiple deploy "
 				"steps with the same interface and step. Duplicates: interface: %.*s, step: %.*s.",
-				STR_ARG(names[i].interface), STR_ARG(baremetal_excerpt(pool, names[i].step)));
+				STR_ARG(names[i].interface), STR_ARG(excerpt));
+		}
 	}
 	return OUTCOME_OK;
 }

@@ -18,11 +18,6 @@ static const char *const reserved_names[] = {
 static const char *const protectable[] = { "active", "rescue", NULL };
 static const char *const deletable[] = { "manageable", "enroll", "adopt failed", "available", NULL };
 
-static struct str node_id(const struct draft *draft)
-{
-	return uuid_str(draft->registry->pool, draft->uid);
-}
-
 // ---- single members
 
 static enum outcome check_words(struct draft *draft)
@@ -48,9 +43,9 @@ static enum outcome check_name(struct draft *draft)
 
 	if (!baremetal_among(reserved_names, name))
 		return baremetal_check_name(draft);
+	struct str known = baremetal_list(draft->registry->pool, reserved_names);
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-		"Cannot use the name '%.*s' for a node: the API has a use of its own for %.*s", STR_ARG(name),
-		STR_ARG(baremetal_list(draft->registry->pool, reserved_names)));
+		"Cannot use the name '%.*s' for a node: the API has a use of its own for %.*s", STR_ARG(name), STR_ARG(known));
 }
 
 // Names of conductor groups ignore case, so they are stored in lower case.
@@ -64,9 +59,11 @@ static enum outcome check_conductor_group(struct draft *draft)
 		char c = lower[i] = group.p[i];
 		if (c >= 'A' && c <= 'Z')
 			lower[i] = (char)(c - 'A' + 'a');
-		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.')
+		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+			struct str excerpt = baremetal_excerpt(pool, group);
 			return baremetal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
-				STR_ARG(baremetal_excerpt(pool, group)));
+				STR_ARG(excerpt));
+		}
 	}
 	if (group.p == NULL || !str_eq(group, str_n(lower, group.n)))
 		baremetal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
@@ -90,10 +87,10 @@ static enum outcome find_driver(struct draft *draft, struct baremetal_driver *dr
 
 	if (baremetal_driver_find(registry->config, name, driver))
 		return OUTCOME_OK;
+	struct str excerpt = baremetal_excerpt(registry->pool, name);
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 		"No valid host was found. Reason: No conductor service registered which supports driver %.*s. "
-		"The configured drivers are: %s",
-		STR_ARG(baremetal_excerpt(registry->pool, name)), baremetal_settings(registry->config)->drivers);
+		"The configured drivers are: %s", STR_ARG(excerpt), baremetal_settings(registry->config)->drivers);
 }
 
 static enum outcome check_driver(struct draft *draft)
@@ -127,9 +124,11 @@ static enum outcome check_interface(struct draft *draft, const char *interface, 
 	const char *const *enabled = baremetal_driver_enabled(&driver, interface);
 	if (baremetal_among(enabled, wanted))
 		return OUTCOME_OK;
+	struct str excerpt = baremetal_excerpt(pool, wanted);
+	struct str known = baremetal_list(pool, enabled);
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Could not find the following %s of driver %.*s: %.*s. Valid interfaces are: %.*s", member,
-		STR_ARG(driver.name), STR_ARG(baremetal_excerpt(pool, wanted)), STR_ARG(baremetal_list(pool, enabled)));
+		STR_ARG(driver.name), STR_ARG(excerpt), STR_ARG(known));
 }
 
 static enum outcome check_interfaces(struct draft *draft)
@@ -179,8 +178,7 @@ static enum outcome check_protected(struct draft *draft)
 	if (baremetal_true(draft->body, "protected") && !was_true(draft, "protected") && !baremetal_among(protectable, state))
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
 			"Node %.*s can only be made protected in provision states 'active' or 'rescue', the current state is "
-			"'%.*s'",
-			STR_ARG(node_id(draft)), STR_ARG(state));
+			"'%.*s'", UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(state));
 	return check_reason(draft, "protected", "protected_reason");
 }
 
@@ -191,7 +189,7 @@ static enum outcome check_retired(struct draft *draft)
 	if (baremetal_true(draft->body, "retired") && !was_true(draft, "retired") && available)
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
 			"Node %.*s can not have 'retired' set in provision state 'available'; lead it to 'manageable' first",
-			STR_ARG(node_id(draft)));
+			UUID_ARG(draft->registry->pool, draft->uid));
 	return check_reason(draft, "retired", "retired_reason");
 }
 
@@ -212,7 +210,7 @@ static enum outcome check_instance(struct draft *draft)
 	if (now.p == NULL || was.p == NULL || str_eq(now, was))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.",
-		STR_ARG(node_id(draft)), STR_ARG(was));
+		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(was));
 }
 
 // A node's allocation and instance come and go together. Deleting the allocation, or undeploying the node, frees both.
@@ -226,11 +224,12 @@ static enum outcome check_allocation(struct draft *draft)
 	if (allocation.p == NULL)
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
 			"allocation_uuid of node %.*s is set by its allocation alone: make one, by POST /baremetal/v1/allocations",
-			STR_ARG(node_id(draft)));
+			UUID_ARG(draft->registry->pool, draft->uid));
 	if (!other && !baremetal_changes(draft, baremetal_node_members, "instance_uuid"))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
-		"Node %.*s has allocation %.*s: delete that to free the node, or undeploy it", STR_ARG(node_id(draft)),
+		"Node %.*s has allocation %.*s: delete that to free the node, or undeploy it",
+		UUID_ARG(draft->registry->pool, draft->uid),
 		STR_ARG(allocation));
 }
 
@@ -317,10 +316,10 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 			"Node %.*s is protected and cannot be undeployed, rebuilt or deleted", STR_ARG(id));
 	if (baremetal_true(body, "maintenance") || baremetal_among(deletable, state))
 		return OUTCOME_OK;
+	struct str known = baremetal_list(pool, deletable);
 	return registry_fail(registry, OUTCOME_CONFLICT,
 		"Can not delete node \"%.*s\" while it is in provision state \"%.*s\". Valid provision states to perform "
-		"deletion are: %.*s; or any, in maintenance",
-		STR_ARG(id), STR_ARG(state), STR_ARG(baremetal_list(pool, deletable)));
+		"deletion are: %.*s; or any, in maintenance", STR_ARG(id), STR_ARG(state), STR_ARG(known));
 }
 
 static bool is_secret(struct str top, struct str name)
@@ -344,7 +343,7 @@ static enum outcome taken(struct registry *registry, const struct uuid *uid, con
 		return baremetal_fail_taken(registry, &node_rules, uid, key);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"Instance %.*s is already associated with a node, it cannot be associated with this other node %.*s",
-		STR_ARG(key->value), STR_ARG(uuid_str(registry->pool, *uid)));
+		STR_ARG(key->value), UUID_ARG(registry->pool, *uid));
 }
 
 static const char *const untagged[] = { "driver_internal_info", NULL };

@@ -37,19 +37,24 @@ static enum outcome check_link_member(struct draft *draft, struct str name, cons
 	static const char *const types[] = { "managed", "unmanaged", NULL };
 	struct pool *pool = draft->registry->pool;
 
-	if (!baremetal_among(members, name))
+	if (!baremetal_among(members, name)) {
+		struct str excerpt = baremetal_excerpt(pool, name);
+		struct str known = baremetal_list(pool, members);
 		return baremetal_fail_schema(draft, "local_link_connection: Additional properties are not allowed ('%.*s' was "
-			"unexpected); these are: %.*s", STR_ARG(baremetal_excerpt(pool, name)), STR_ARG(baremetal_list(pool,
-				members)));
+			"unexpected); these are: %.*s", STR_ARG(excerpt), STR_ARG(known));
+	}
 	if (doc_kind(value) != DOC_STRING)
 		return baremetal_fail_schema(draft, "local_link_connection: %.*s has to be a string", STR_ARG(name));
-	if (str_eq(name, STR("network_type")) && !baremetal_among(types, doc_string(value)))
-		return baremetal_fail_schema(draft, "local_link_connection: network_type is one of %.*s",
-			STR_ARG(baremetal_list(pool, types)));
-	if (str_eq(name, STR("switch_id")) && switch_id(pool, doc_string(value)).p == NULL)
+	if (str_eq(name, STR("network_type")) && !baremetal_among(types, doc_string(value))) {
+		struct str known = baremetal_list(pool, types);
+		return baremetal_fail_schema(draft, "local_link_connection: network_type is one of %.*s", STR_ARG(known));
+	}
+	if (str_eq(name, STR("switch_id")) && switch_id(pool, doc_string(value)).p == NULL) {
+		struct str excerpt = baremetal_excerpt(pool, doc_string(value));
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"Expected a MAC or OpenFlow datapath ID but received %.*s as switch_id of local_link_connection",
-			STR_ARG(baremetal_excerpt(pool, doc_string(value))));
+			STR_ARG(excerpt));
+	}
 	return OUTCOME_OK;
 }
 
@@ -123,10 +128,11 @@ static enum outcome check_port_node(struct draft *draft)
 	enum outcome outcome = lock_node(draft, &node);
 	if (outcome != OUTCOME_OK || !new_address || baremetal_text(node, "instance_uuid").p == NULL)
 		return outcome;
+	struct str node_uuid = baremetal_text(draft->body, "node_uuid");
+	struct str instance_uuid = baremetal_text(node, "instance_uuid");
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
 		"Cannot change the address of port %.*s: its node %.*s is associated with instance %.*s.",
-		STR_ARG(uuid_str(draft->registry->pool, draft->uid)), STR_ARG(baremetal_text(draft->body, "node_uuid")),
-		STR_ARG(baremetal_text(node, "instance_uuid")));
+		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(node_uuid), STR_ARG(instance_uuid));
 }
 
 static enum outcome check_portgroup(struct draft *draft)
@@ -197,8 +203,7 @@ const struct type_rules port_rules = {
 static enum outcome fail_not_empty(struct registry *registry, const struct uuid *uid)
 {
 	return registry_fail(registry, OUTCOME_CONFLICT,
-		"Cannot complete the requested action because portgroup %.*s contains ports.",
-		STR_ARG(uuid_str(registry->pool, *uid)));
+		"Cannot complete the requested action because portgroup %.*s contains ports.", UUID_ARG(registry->pool, *uid));
 }
 
 static enum outcome check_empty(struct registry *registry, const struct uuid *uid)

@@ -121,7 +121,7 @@ static enum outcome check_host(struct registry *registry, const struct uuid *uid
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT,
 		"Node %.*s is locked by host %.*s, please retry after the current operation is completed.",
-		STR_ARG(uuid_str(registry->pool, *uid)), STR_ARG(host));
+		UUID_ARG(registry->pool, *uid), STR_ARG(host));
 }
 
 enum outcome provision_check_reserved(struct registry *registry, const struct uuid *uid, const struct doc *body)
@@ -172,9 +172,10 @@ static enum outcome fail_state(struct registry *registry, struct str id, const c
 		if (find_transition(state, verbs[i].name) != NULL)
 			buf_addf(&possible, "%s\"%s\"", possible.n > 0 ? ", " : "", verbs[i].target);
 	}
+	struct str choices = possible.n > 0 ? buf_str(&possible) : STR("nothing");
 	return registry_fail(registry, OUTCOME_BAD_REQUEST,
 		"The requested action \"%s\" can not be performed on node \"%.*s\" while it is in state \"%.*s\". Possible in this "
-		"state: %.*s", target, STR_ARG(id), STR_ARG(state), STR_ARG(possible.n > 0 ? buf_str(&possible) : STR("nothing")));
+		"state: %.*s", target, STR_ARG(id), STR_ARG(state), STR_ARG(choices));
 }
 
 static enum outcome check_verb(struct registry *registry, struct str id, const struct provision_verb *verb,

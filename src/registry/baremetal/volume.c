@@ -118,9 +118,9 @@ static enum outcome connector_taken(struct registry *registry, const struct uuid
 		return registry_fail(registry, OUTCOME_NAME_TAKEN,
 			"A volume connector with this type and connector ID already exists.");
 	struct str pair = str_part(key->value, blank + 1, key->value.n);
+	struct str type = str_part(pair, 0, n), id = str_part(pair, n + 1, pair.n);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
-		"A volume connector with type %.*s and connector ID %.*s already exists.", STR_ARG(str_part(pair, 0, n)),
-		STR_ARG(str_part(pair, n + 1, pair.n)));
+		"A volume connector with type %.*s and connector ID %.*s already exists.", STR_ARG(type), STR_ARG(id));
 }
 
 const struct type_rules volume_connector_rules = {
@@ -154,8 +154,9 @@ static void relate_target(struct pool *pool, const struct doc *body, const struc
 	(void)doc_get(body, STR("boot_index"), &index);
 	(void)doc_i64(index, &number);
 	hang_on_node(body, relations);
+	struct str node_uuid = baremetal_text(body, "node_uuid");
 	baremetal_add_key("boot_index",
-		str_printf(pool, "%.*s %lld", STR_ARG(baremetal_text(body, "node_uuid")), (long long)number), relations);
+		str_printf(pool, "%.*s %lld", STR_ARG(node_uuid), (long long)number), relations);
 }
 
 static enum outcome may_delete_target(struct registry *registry, const struct resource *resource, const struct doc *body)

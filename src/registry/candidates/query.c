@@ -90,8 +90,8 @@ static enum outcome resolve_demands(struct candidates *found, const struct candi
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-			"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown,
-			0, 256)));
+			"Invalid resource class in resources parameter: No such resource class %.*s.",
+			STR_HEAD_ARG(unknown, 256));
 	for (size_t i = 0; i < wish->n_demands; i++)
 		demands[i] = (struct candidate_demand){ ids[i], wish->demands[i].amount };
 	group->demands = demands;
@@ -252,7 +252,7 @@ struct str term_amounts(const struct candidates *found)
 			buf_addf(&json, "%s[%llu,%llu]", json.n > 0 ? "," : "", (unsigned long long)found->terms[i].class_id,
 				(unsigned long long)term_amount(found->terms[i].amount));
 	}
-	return str_printf(found->pool, "[%.*s]", STR_ARG(buf_str(&json)));
+	return str_printf(found->pool, "[%.*s]", STR_ARG(json));
 }
 
 bool term_passes(const struct candidate_provider *provider, const struct term *term)

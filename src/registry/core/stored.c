@@ -36,7 +36,7 @@ void stored_is_broken(struct pool *pool, struct stored_place place, struct str w
 		uuid_add(&row, place.uid);
 		BUF_LIT(&row, ", ");
 	}
-	log_error("%.*s%s can't be read: %.*s; `tenure-manage doctor` lists such rows", STR_ARG(buf_str(&row)),
+	log_error("%.*s%s can't be read: %.*s; `tenure-manage doctor` lists such rows", STR_ARG(row),
 		place.column, STR_ARG(why));
 	budget_leave_if_broken();
 }

@@ -381,7 +381,7 @@ static enum outcome find_in_use(struct registry *registry, struct move_plan *pla
 			.reason = "in-use",
 			.detail = str_printf(registry->pool,
 			"consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
-				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
+				UUID_ARG(registry->pool, consumer), STR_ARG(action->source.name)),
 		};
 		add_blocker(registry, action, &blocker);
 	}

@@ -13,7 +13,7 @@ static const char condition_prefix[] = "undo:";
 
 struct str move_undo_condition(struct pool *pool, const struct uuid *request)
 {
-	return str_printf(pool, "%s%.*s", condition_prefix, STR_ARG(uuid_str(pool, *request)));
+	return str_printf(pool, "%s%.*s", condition_prefix, UUID_ARG(pool, *request));
 }
 
 bool move_undoes(struct str if_match, struct uuid *request)

@@ -90,7 +90,7 @@ static enum outcome check_provider(const struct allocation_write *write, const s
 		return OUTCOME_OK;
 	return registry_fail(write->registry, OUTCOME_BAD_DOCUMENT,
 		"Allocation for resource provider '%.*s' that does not exist.",
-		STR_ARG(uuid_str(write->registry->pool, allocation->provider)));
+		UUID_ARG(write->registry->pool, allocation->provider));
 }
 
 static enum outcome check_class(const struct allocation_write *write, const struct allocation_set *set,
@@ -100,7 +100,7 @@ static enum outcome check_class(const struct allocation_write *write, const stru
 	if (class_id != 0)
 		return OUTCOME_OK;
 	return registry_fail(write->registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.", STR_ARG(context),
-		STR_ARG(str_part(allocation->class, 0, 256)));
+		STR_HEAD_ARG(allocation->class, 256));
 }
 
 // Checks one allocation against the units of its inventory, and adds its amount to what will be used of it.
@@ -401,6 +401,6 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 		return outcome;
 	if (!write.known[0].there)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
-			STR_ARG(uuid_str(registry->pool, *consumer)));
+			UUID_ARG(registry->pool, *consumer));
 	return allocation_write_store(&write, NULL, NULL);
 }

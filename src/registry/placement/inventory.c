@@ -86,5 +86,5 @@ enum outcome inventory_get(struct registry *registry, const struct uuid *uid, st
 	if (outcome != OUTCOME_OK || wanted.found)
 		return outcome;
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s for %.*s",
-		STR_ARG(str_part(class, 0, 256)), STR_ARG(uuid_str(registry->pool, *uid)));
+		STR_HEAD_ARG(class, 256), UUID_ARG(registry->pool, *uid));
 }

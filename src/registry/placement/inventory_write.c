@@ -66,11 +66,6 @@ static enum outcome name_classes(struct stock *stock, const struct inventory_wri
 	return provider_lock_classes(stock->registry, names, write->n, stock->ids, unknown);
 }
 
-static struct str uid_of(const struct stock *stock)
-{
-	return uuid_str(stock->registry->pool, stock->provider->resource.uid);
-}
-
 // The provider's inventory of that class; NULL: none.
 static const struct inventory *inventory_of(const struct stock *stock, struct str class)
 {
@@ -122,7 +117,7 @@ static void warn_of_overuse(const struct stock *stock, const struct inventory *i
 
 	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
 		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated",
-			STR_ARG(uid_of(stock)),
+			UUID_ARG(stock->registry->pool, stock->provider->resource.uid),
 			(long long)capacity, STR_ARG(inventory->class), (unsigned long long)before->used);
 }
 
@@ -199,7 +194,8 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 		return outcome;
 	if (inventory_of(&stock, write->inventories[0].class) != NULL)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
-			"Update conflict: resource provider %.*s has inventory of class %.*s already", STR_ARG(uid_of(&stock)),
+			"Update conflict: resource provider %.*s has inventory of class %.*s already",
+			UUID_ARG(registry->pool, stock.provider->resource.uid),
 			STR_ARG(write->inventories[0].class));
 	outcome = carry_out(&stock, NULL, 0);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
@@ -223,7 +219,7 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 	if (inventory_of(&stock, class) == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"No inventory record with resource class for resource provider %.*s: No inventory of class %.*s found.",
-			STR_ARG(uid_of(&stock)), STR_ARG(str_part(class, 0, 256)));
+			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_HEAD_ARG(class, 256));
 	return carry_out(&stock, NULL, 0);
 }
 
@@ -272,7 +268,7 @@ static enum outcome check_claims(const struct stock *stock)
 	if (names.n == 0)
 		return OUTCOME_OK;
 	return provider_fail_coded(stock->registry, OUTCOME_CONFLICT, "inventory.inuse",
-		"the capacity would be less than what is allocated by now (%.*s)", STR_ARG(buf_str(&names)));
+		"the capacity would be less than what is allocated by now (%.*s)", STR_ARG(names));
 }
 
 enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
@@ -290,7 +286,7 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unknown resource class in inventory for resource provider %.*s: No such resource class %.*s.",
-			STR_ARG(uid_of(&stock)), STR_ARG(str_part(unknown, 0, 256)));
+			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_HEAD_ARG(unknown, 256));
 	outcome = check_capacity(&stock, "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -299,7 +295,7 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 	if (in_use.n > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(in_use),
-			STR_ARG(uid_of(&stock)));
+			UUID_ARG(registry->pool, stock.provider->resource.uid));
 	outcome = write->keeps_claims ? check_claims(&stock) : OUTCOME_OK;
 	return outcome == OUTCOME_OK ? carry_out(&stock, gone, n) : outcome;
 }
@@ -316,11 +312,11 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 	const struct inventory *present = inventory_of(&stock, class);
 	if (present == NULL)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s found for delete: the resource "
-			"provider has none.", STR_ARG(str_part(class, 0, 256)));
+			"provider has none.", STR_HEAD_ARG(class, 256));
 	if (present->used > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Unable to delete inventory of class %.*s: Inventory for '%.*s' on resource provider '%.*s' in use.",
-			STR_ARG(class), STR_ARG(class), STR_ARG(uid_of(&stock)));
+			STR_ARG(class), STR_ARG(class), UUID_ARG(registry->pool, stock.provider->resource.uid));
 	outcome = carry_out(&stock, &stock.has_ids[present - stock.has], 1);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
@@ -344,7 +340,8 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"Unable to delete inventory for resource provider %.*s because the inventory is in use: Inventory for '%.*s' on "
 			"resource provider '%.*s' in use.",
-			STR_ARG(uid_of(&stock)), STR_ARG(in_use), STR_ARG(uid_of(&stock)));
+			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_ARG(in_use),
+				UUID_ARG(registry->pool, stock.provider->resource.uid));
 	outcome = carry_out(&stock, gone, n);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }

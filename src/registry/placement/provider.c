@@ -36,7 +36,7 @@ enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome
 enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid)
 {
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found.",
-		STR_ARG(uuid_str(registry->pool, *uid)));
+		UUID_ARG(registry->pool, *uid));
 }
 
 void provider_fail_context(struct registry *registry, const char *format, ...)
@@ -259,7 +259,7 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 		return provider_fail_not_found(registry, uid);
 	if (outcome == OUTCOME_BAD_DOCUMENT)
 		provider_fail_context(registry, "Unable to save resource provider %.*s: Object action update failed because:",
-			STR_ARG(uuid_str(registry->pool, *uid)));
+			UUID_ARG(registry->pool, *uid));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	provider_read(registry->pool, provider);
@@ -276,7 +276,7 @@ enum outcome provider_delete(struct registry *registry, const struct uuid *uid, 
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found for delete.",
-		STR_ARG(uuid_str(registry->pool, *uid)));
+		UUID_ARG(registry->pool, *uid));
 }
 
 // ---- writing what it has

@@ -106,11 +106,11 @@ enum outcome provider_find_traits(struct registry *registry, const struct str *n
 		return outcome;
 	for (size_t i = 0; i < n; i++) {
 		if (ids[i] == 0 && unknown.n < MAX_TOLD)
-			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_ARG(str_part(names[i], 0, 256)));
+			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_HEAD_ARG(names[i], 256));
 	}
 	if (unknown.n == 0)
 		return OUTCOME_OK;
-	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(&unknown)));
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(unknown));
 }
 
 static enum outcome name_traits(struct search *search)
@@ -148,8 +148,7 @@ static enum outcome name_classes(struct search *search)
 	if (outcome != OUTCOME_OK || unknown.p == NULL)
 		return outcome;
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-		"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown, 0,
-		256)));
+		"Invalid resource class in resources parameter: No such resource class %.*s.", STR_HEAD_ARG(unknown, 256));
 }
 
 // ---- terms

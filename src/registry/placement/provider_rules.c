@@ -51,8 +51,7 @@ static enum outcome check_members(struct draft *draft)
 	for (struct doc_iter it = doc_iter(draft->body); doc_next(&it);) {
 		if (!str_eq(it.name, STR(NAME)) && !str_eq(it.name, STR(PARENT)))
 			return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-				"a provider has no member \"%.*s\": it has " NAME " and " PARENT,
-				STR_ARG(str_part(it.name, 0, 64)));
+				"a provider has no member \"%.*s\": it has " NAME " and " PARENT, STR_HEAD_ARG(it.name, 64));
 	}
 	enum outcome outcome = check_name(draft);
 	return outcome == OUTCOME_OK ? check_parent(draft) : outcome;
@@ -273,7 +272,7 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 		if (outcome == OUTCOME_BAD_DOCUMENT)
 			return registry_fail(registry, OUTCOME_CONFLICT,
 				"its parent, provider %.*s, does not live in this tenant: recover that, or bring it back, first",
-				STR_ARG(uuid_str(registry->pool, parent)));
+				UUID_ARG(registry->pool, parent));
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}

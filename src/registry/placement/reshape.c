@@ -68,7 +68,7 @@ static enum outcome check_generation(struct registry *registry, const struct res
 		return OUTCOME_OK;
 	return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 		"resource provider generation conflict for provider %.*s: actual: %llu, given: %.*s",
-		STR_ARG(uuid_str(registry->pool, wanted->provider)), (unsigned long long)provider->generation, STR_ARG(given));
+		UUID_ARG(registry->pool, wanted->provider), (unsigned long long)provider->generation, STR_ARG(given));
 }
 
 static enum outcome fail_unknown(struct registry *registry, const struct uuid *uid)
@@ -150,8 +150,9 @@ static enum outcome name_classes(const struct allocation_write *write, uint64_t 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
 		if (ids[i] != 0)
 			continue;
+		struct str context = context_of(write);
 		outcome = registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.",
-			STR_ARG(context_of(write)), STR_ARG(str_part(names[i], 0, 256)));
+			STR_ARG(context), STR_HEAD_ARG(names[i], 256));
 		outcome = allocation_write_refuse(write, NULL, NULL, outcome);
 	}
 	return outcome;
@@ -245,12 +246,14 @@ static enum outcome fail_in_use(const struct allocation_write *write, const stru
 		return registry_db_failed(result);
 	for (size_t i = 0; i < write->n_deltas; i++) {
 		const struct inventory_delta *delta = &write->deltas[i];
-		if (delta->resource_id == provider->resource.id && delta->ends && delta->used - delta->before + delta->after > 0)
-			buf_addf(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARG(class_name(&rows, delta->class_id)));
+		if (delta->resource_id == provider->resource.id && delta->ends && delta->used - delta->before + delta->after > 0) {
+			struct str class = class_name(&rows, delta->class_id);
+			buf_addf(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARG(class));
+		}
 	}
 	return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
-		"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(buf_str(&names)),
-		STR_ARG(uuid_str(registry->pool, provider->resource.uid)));
+		"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(names),
+		UUID_ARG(registry->pool, provider->resource.uid));
 }
 
 // Refuses to remove inventories that are in use. The deltas are sorted by provider; one error names all such inventories of a

@@ -88,7 +88,7 @@ static bool is_standard(const struct resource_class *class)
 
 static enum outcome fail_no_class(struct registry *registry, struct str name)
 {
-	return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_ARG(str_part(name, 0, 256)));
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_HEAD_ARG(name, 256));
 }
 
 // Reads the class, and locks its row as lock says. OUTCOME_OK, _NOT_FOUND.

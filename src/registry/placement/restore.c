@@ -154,7 +154,7 @@ static enum outcome check_consumers(const struct restoring *all, const struct al
 			clock_add_rfc3339(&at, known->updated_us);
 		outcome = !known->there ? registry_fail(registry, OUTCOME_STALE, "all its allocations were removed since: take that back first")
 					: registry_fail(registry, OUTCOME_STALE, "its allocations were written at %.*s: take that back first",
-						  STR_ARG(buf_str(&at)));
+						  STR_ARG(at));
 		outcome = allocation_write_refuse(write, &write->sets[i].consumer, NULL, outcome);
 	}
 	return outcome;

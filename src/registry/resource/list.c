@@ -411,7 +411,7 @@ struct str resource_marker(struct pool *pool, const struct resource_query *query
 	if (query->all_tenants)
 		return str_printf(pool, "%llu", (unsigned long long)last->id);
 	if (query->deleted)
-		return str_printf(pool, "%.*s/%llu", STR_ARG(uuid_str(pool, last->uid)), (unsigned long long)last->changed);
+		return str_printf(pool, "%.*s/%llu", UUID_ARG(pool, last->uid), (unsigned long long)last->changed);
 	if (query->all_spaces)
 		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
 	return last->name;

@@ -112,7 +112,7 @@ static enum outcome find_marker(struct registry *registry, const struct resource
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s: marker is to be the last of a page",
-			STR_ARG(search->type->singular), STR_ARG(uuid_str(registry->pool, *search->marker)));
+			STR_ARG(search->type->singular), UUID_ARG(registry->pool, *search->marker));
 	page->after_id = sql_search_marker_row(&rows, 0)->id;
 	page->after_key = sql_search_marker_row(&rows, 0)->sort_key;
 	return OUTCOME_OK;

@@ -121,15 +121,18 @@ struct difference {
 
 static enum outcome fail_unknown(struct registry *registry, struct names unknown)
 {
+	struct str names = names_told(registry->pool, unknown);
+
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "there %s: %.*s",
-		unknown.n == 1 ? "is no such trait in the catalogue" : "are no such traits in the catalogue",
-		STR_ARG(names_told(registry->pool, unknown)));
+		unknown.n == 1 ? "is no such trait in the catalogue" : "are no such traits in the catalogue", STR_ARG(names));
 }
 
 static enum outcome fail_absent(struct registry *registry, struct names absent)
 {
+	struct str names = names_told(registry->pool, absent);
+
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "it does not have the trait%s %.*s", absent.n == 1 ? "" : "s",
-		STR_ARG(names_told(registry->pool, absent)));
+		STR_ARG(names));
 }
 
 static enum outcome plan(struct registry *registry, const struct trait_edit *edit, struct names current,

@@ -82,9 +82,10 @@ static enum outcome lock_forward(struct registry *registry, const struct address
 	enum db_result result = sql_forward_get_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0)
-		return registry_fail(registry, OUTCOME_NOT_FOUND, "no forward stands at %.*s",
-			STR_ARG(resource_path(registry->pool, address->type, address->space, address->name)));
+	if (rows.n == 0) {
+		struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "no forward stands at %.*s", STR_ARG(path));
+	}
 	*forward = forward_of_columns(registry, &sql_forward_get_row(&rows, 0)->f);
 	return OUTCOME_OK;
 }

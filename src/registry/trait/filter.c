@@ -122,7 +122,8 @@ static enum outcome choose_rare(struct registry *registry, const struct choice *
 		if (users >= least)
 			continue;
 		least = users;
-		*rare = str_printf(registry->pool, "[%.*s]", STR_ARG(id_set(registry->pool, choices[i].ids, choices[i].n)));
+		struct str ids = id_set(registry->pool, choices[i].ids, choices[i].n);
+		*rare = str_printf(registry->pool, "[%.*s]", STR_ARG(ids));
 	}
 	return outcome;
 }
@@ -156,6 +157,6 @@ enum outcome trait_filter_resolve(struct registry *registry, const struct trait_
 		buf_addf(&resolving.unknown, " and %zu more", resolving.n_unknown - TOLD_MAX);
 	if (resolving.n_unknown > 0)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "the catalogue of traits does not have %.*s",
-			STR_ARG(buf_str(&resolving.unknown)));
+			STR_ARG(resolving.unknown));
 	return choose_rare(registry, choices, n_choices, &condition->rare);
 }

@@ -54,7 +54,7 @@ struct str undo_later_text(struct undo *undo, struct str verb, struct str actor,
 
 	clock_add_rfc3339(&at, at_us);
 	return str_printf(undo->registry->pool, "it was %.*s by %.*s at %.*s: take that back first", STR_ARG(verb), STR_ARG(actor),
-		STR_ARG(buf_str(&at)));
+		STR_ARG(at));
 }
 
 static void add_counted(struct buf *text, struct str part)

@@ -55,7 +55,7 @@ static void take_refusal(void *arg, const struct uuid *consumer, const struct uu
 	if (provider != NULL)
 		subject = provider_path(undo, provider);
 	else if (consumer != NULL)
-		subject = str_printf(pool, "allocations/%.*s", STR_ARG(uuid_str(pool, *consumer)));
+		subject = str_printf(pool, "allocations/%.*s", UUID_ARG(pool, *consumer));
 	if (is_noted(undo, subject, detail))
 		return;
 	undo_block(undo, subject, outcome == OUTCOME_STALE ? "changed-since" : outcome_name(outcome), detail);

@@ -21,7 +21,7 @@ static void note_found(struct examination *examination, const char *kind, const 
 	examination->found++;
 	if (examination->example[0] == '\0')
 		snprintf(examination->example, sizeof(examination->example), "%s %.*s", kind,
-			STR_ARG(uuid_str(examination->registry->pool, *uid)));
+			UUID_ARG(examination->registry->pool, *uid));
 }
 
 // Counts the rows that a repairing statement has affected.

@@ -117,7 +117,7 @@ static void check_privileges(struct cluster *cluster, const struct cluster_node 
 	}
 	if (missing.n > 0)
 		buf_addf(reasons, "%.*s: the admin user lacks privileges: GRANT %.*s ON *.* TO that user\n", STR_ARG(node->host),
-			STR_ARG(buf_str(&missing)));
+			STR_ARG(missing));
 }
 
 static void check_target(const struct cluster *cluster, size_t target, const struct roles *roles, struct buf *reasons)
@@ -432,10 +432,12 @@ static size_t attach_others(struct run *run)
 		n += attached && node->replication.receipts;
 		if (attached)
 			buf_addf(&run->notes, "%.*s is its replica\n", STR_ARG(node->host));
-		else
+		else {
+			struct str why = node->replication.error.n > 0 ? node->replication.error : str_c(db_error(run->dbs[i]));
 			buf_addf(&run->notes, "%.*s is no replica of it: %.*s; if it has changes that %.*s lacks, make it anew from a copy of that\n",
-				STR_ARG(node->host), STR_ARG(node->replication.error.n > 0 ? node->replication.error : str_c(db_error(run->dbs[i]))),
+				STR_ARG(node->host), STR_ARG(why),
 				STR_ARG(run->name));
+		}
 	}
 	return n;
 }

@@ -82,8 +82,9 @@ static bool find(const struct patching *patching, const struct pointer *pointer,
 
 static bool fail_missing(struct patching *patching, size_t index, const char *name, struct str text)
 {
-	return patch_fail(patching->pool, patching->error, index, "there is nothing at its %s, \"%.*s\"", name,
-		STR_ARG(json_clipped(patching->pool, text)));
+	struct str shown = json_clipped(patching->pool, text);
+
+	return patch_fail(patching->pool, patching->error, index, "there is nothing at its %s, \"%.*s\"", name, STR_ARG(shown));
 }
 
 // ---- changing
@@ -93,10 +94,12 @@ static bool add_element(struct patching *patching, const struct patch_operation 
 	struct str token = operation->path.tokens[operation->path.n - 1];
 	size_t n = doc_length(array), index = n;
 
-	if (!str_eq(token, STR("-")) && !pointer_index(token, &index))
+	if (!str_eq(token, STR("-")) && !pointer_index(token, &index)) {
+		struct str shown = json_clipped(patching->pool, token);
 		return patch_fail(patching->pool, patching->error, operation->index,
 			"\"%.*s\" is no index of an array: a number without leading zeros, or \"-\" for behind its end",
-			STR_ARG(json_clipped(patching->pool, token)));
+			STR_ARG(shown));
+	}
 	if (index > n)
 		return patch_fail(patching->pool, patching->error, operation->index,
 			"the array has %zu elements, and %zu is behind them", n, index);
@@ -147,9 +150,9 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 		return add_element(patching, operation, json_own(parent), value);
 	if (there && doc_kind(parent) == DOC_OBJECT)
 		return add_member(patching, operation, json_own(parent), value);
+	struct str shown = json_clipped(patching->pool, operation->path_text);
 	return patch_fail(patching->pool, patching->error, operation->index,
-		"there is no object or array around its path, \"%.*s\"",
-		STR_ARG(json_clipped(patching->pool, operation->path_text)));
+		"there is no object or array around its path, \"%.*s\"", STR_ARG(shown));
 }
 
 // Removes the value at the pointer.
@@ -239,8 +242,9 @@ static bool apply_test(struct patching *patching, const struct patch_operation *
 		return fail_missing(patching, operation->index, "path", operation->path_text);
 	if (doc_equal_by_value(value, operation->value))
 		return true;
+	struct str shown = json_clipped(patching->pool, operation->path_text);
 	return patch_fail(patching->pool, patching->error, operation->index,
-		"what is at \"%.*s\" is not what it was tested for", STR_ARG(json_clipped(patching->pool, operation->path_text)));
+		"what is at \"%.*s\" is not what it was tested for", STR_ARG(shown));
 }
 
 static bool apply(struct patching *patching, const struct patch_operation *operation)

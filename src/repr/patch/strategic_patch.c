@@ -57,9 +57,11 @@ static enum treatment treatment_of(struct merging *merging, const struct doc *pa
 		return REPLACE;
 	if (str_eq(text, STR("delete")))
 		return DELETE;
-	if (!str_eq(text, STR("merge")))
+	if (!str_eq(text, STR("merge"))) {
+		struct str clipped = shown(merging, text);
 		fail(merging, "unknown patch type: \"$patch\" is \"merge\", \"replace\" or \"delete\", not \"%.*s\"",
-			STR_ARG(shown(merging, text)));
+			STR_ARG(clipped));
+	}
 	return MERGE;
 }
 
@@ -263,9 +265,11 @@ static void number_items(struct merging *merging, struct item_list *list, const 
 	}
 	for (size_t i = 0; i < doc_length(patch) && !merging->failed; i++) {
 		struct item *item = find_item(list, key_of(merging, list->rule, doc_at(patch, i)));
-		if (item != NULL && item->order == SIZE_MAX && treatment_of(merging, doc_at(patch, i)) == MERGE)
+		if (item != NULL && item->order == SIZE_MAX && treatment_of(merging, doc_at(patch, i)) == MERGE) {
+			struct str clipped = shown(merging, item->key);
 			fail(merging, "\"" ORDER "%s\" lacks an item of \"%s\": \"%.*s\"", list->rule->name, list->rule->name,
-				STR_ARG(shown(merging, item->key)));
+				STR_ARG(clipped));
+		}
 	}
 }
 
@@ -351,8 +355,10 @@ static const struct doc *directive_for(struct merging *merging, const struct doc
 
 	if (!doc_get(patch, str_printf(merging->pool, "%s%.*s", kind, STR_ARG(name)), &found))
 		return NULL;
-	if (!is_list(found))
-		fail(merging, "\"%s%.*s\" must be an array", kind, STR_ARG(shown(merging, name)));
+	if (!is_list(found)) {
+		struct str clipped = shown(merging, name);
+		fail(merging, "\"%s%.*s\" must be an array", kind, STR_ARG(clipped));
+	}
 	return found;
 }
 
@@ -416,9 +422,10 @@ static struct doc *retained(struct merging *merging, const struct doc *patch)
 	if (!is_list(list))
 		fail(merging, "\"" RETAIN "\" must be an array of members' names");
 	for (struct doc_iter it = doc_iter(patch); doc_next(&it);) {
-		if (!is_directive(it.name) && !doc_get(keys, it.name, &found))
-			fail(merging, "\"" RETAIN "\" lacks a member that the patch sets: \"%.*s\"",
-				STR_ARG(shown(merging, it.name)));
+		if (!is_directive(it.name) && !doc_get(keys, it.name, &found)) {
+			struct str clipped = shown(merging, it.name);
+			fail(merging, "\"" RETAIN "\" lacks a member that the patch sets: \"%.*s\"", STR_ARG(clipped));
+		}
 	}
 	return keys;
 }

@@ -87,7 +87,9 @@ static bool read_message(struct reading *reading, const struct protobuf_message 
 
 static bool fail(struct reading *reading, const struct place *place, const char *why)
 {
-	*reading->error = str_printf(reading->pool, "in protobuf, %.*s %s", STR_ARG(place_text(reading->pool, place)), why);
+	struct str at = place_text(reading->pool, place);
+
+	*reading->error = str_printf(reading->pool, "in protobuf, %.*s %s", STR_ARG(at), why);
 	return false;
 }
 

@@ -33,7 +33,9 @@ static void add_path(struct buf *out, const struct field_path *at)
 		buf_add(out, json_clipped(out->pool, at->name));
 		break;
 	case FIELD_KEY:
-		buf_addf(out, "[%.*s]", STR_ARG(json_clipped(out->pool, at->name)));
+		buf_addc(out, '[');
+		buf_add(out, json_clipped(out->pool, at->name));
+		buf_addc(out, ']');
 		break;
 	case FIELD_INDEX:
 		buf_addf(out, "[%zu]", at->index);
@@ -231,5 +233,5 @@ void field_not_supported(struct field_faults *faults, const struct field_path *a
 	for (size_t i = 0; supported[i] != NULL; i++)
 		buf_addf(&names, "%s\"%s\"", i > 0 ? ", " : "", supported[i]);
 	field_fault_add(faults, at, FIELD_NOT_SUPPORTED, field_shown_text(faults->pool, value), "supported values: %.*s",
-		STR_ARG(buf_str(&names)));
+		STR_ARG(names));
 }

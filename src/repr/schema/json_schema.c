@@ -144,7 +144,7 @@ static void check_type(struct check *check, const struct step *step, const struc
 		return;
 	names = buf_new(check->pool, 32);
 	json_schema_python_add_types(&names, schema->types);
-	fail(check, step, schema, doc, "type", " is not of type %.*s", STR_ARG(buf_str(&names)));
+	fail(check, step, schema, doc, "type", " is not of type %.*s", STR_ARG(names));
 }
 
 static void check_number(struct check *check, const struct step *step, const struct json_schema *schema,
@@ -176,7 +176,7 @@ static void check_string(struct check *check, const struct step *step, const str
 	if (schema->values != NULL && !is_value(schema->values, text)) {
 		struct buf values = buf_new(check->pool, 64);
 		json_schema_python_add_values(&values, schema->values);
-		fail(check, step, schema, doc, "enum", " is not one of %.*s", STR_ARG(buf_str(&values)));
+		fail(check, step, schema, doc, "enum", " is not one of %.*s", STR_ARG(values));
 	}
 	if (length < schema->min_length)
 		fail(check, step, schema, doc, "minLength", " is too short");

@@ -169,9 +169,10 @@ static void check_lists_complete(struct shape_check *check, const struct structu
 
 static void fail_incomplete(struct shape_check *check, const struct field_path *at, const struct field_path *nested_at)
 {
-	if (!field_fault_skips(check->faults))
-		field_fault_add(check->faults, at, FIELD_REQUIRED, STR_NONE, "because it is defined in %.*s",
-			STR_ARG(field_path_text(check->faults->pool, nested_at)));
+	if (!field_fault_skips(check->faults)) {
+		struct str path = field_path_text(check->faults->pool, nested_at);
+		field_fault_add(check->faults, at, FIELD_REQUIRED, STR_NONE, "because it is defined in %.*s", STR_ARG(path));
+	}
 }
 
 static void check_complete(struct shape_check *check, const struct structural *nested, const struct structural *schema,

@@ -61,8 +61,9 @@ static void fail(struct check *check, const struct field_path *at, const struct 
 	va_start(args, format);
 	struct str words = str_vprintf(check->pool, format, args);
 	va_end(args);
+	struct str name = subject(check->pool, at);
 	field_fault_add(check->faults, at, FIELD_INVALID, field_shown(check->pool, value), "%.*s %.*s",
-		STR_ARG(subject(check->pool, at)), STR_ARG(words));
+		STR_ARG(name), STR_ARG(words));
 }
 
 // Adds "Invalid value: "": "spec" …": the whole value fits none, not all … of several schemas.
@@ -74,8 +75,8 @@ static void fail_whole(struct check *check, const struct field_path *at, const c
 	va_start(args, format);
 	struct str words = str_vprintf(check->pool, format, args);
 	va_end(args);
-	field_fault_add(check->faults, at, FIELD_INVALID, STR("\"\""), "\"%.*s\" %.*s",
-		STR_ARG(field_path_text(check->pool, at)), STR_ARG(words));
+	struct str path = field_path_text(check->pool, at);
+	field_fault_add(check->faults, at, FIELD_INVALID, STR("\"\""), "\"%.*s\" %.*s", STR_ARG(path), STR_ARG(words));
 }
 
 // ---- types
@@ -118,9 +119,11 @@ static void fail_type(struct check *check, const struct structural *schema, cons
 {
 	const char *wanted = (schema->flags & INT_OR_STRING) != 0 ? "integer,string" : value_type_names[schema->type];
 
-	if (tell(check))
+	if (tell(check)) {
+		struct str name = subject(check->pool, at);
 		field_fault_add(check->faults, at, FIELD_TYPE_INVALID, str_printf(check->pool, "\"%s\"", type_of(value)),
-			"%.*s must be of type %s: \"%s\"", STR_ARG(subject(check->pool, at)), wanted, type_of(value));
+			"%.*s must be of type %s: \"%s\"", STR_ARG(name), wanted, type_of(value));
+	}
 }
 
 // ---- values
@@ -148,9 +151,11 @@ static void check_choices(struct check *check, const struct doc *choices, const 
 		if (doc_equal_by_value(doc_at(choices, i), value))
 			return;
 	}
-	if (tell(check))
+	if (tell(check)) {
+		struct str values = choices_text(check->pool, choices);
 		field_fault_add(check->faults, at, FIELD_NOT_SUPPORTED, field_shown(check->pool, value),
-			"supported values: %.*s", STR_ARG(choices_text(check->pool, choices)));
+			"supported values: %.*s", STR_ARG(values));
+	}
 }
 
 static bool is_multiple(const struct doc *value, const struct doc *factor)
@@ -171,15 +176,18 @@ static void check_number(struct check *check, const struct structural *schema, c
 	const struct values *values = schema->values;
 	bool above = (schema->flags & EXCLUSIVE_MINIMUM) != 0, below = (schema->flags & EXCLUSIVE_MAXIMUM) != 0;
 
-	if (values->maximum != NULL && doc_order_numbers(value, values->maximum) > (below ? -1 : 0) && tell(check))
-		fail(check, at, value, "should be less than %s%.*s", below ? "" : "or equal to ",
-			STR_ARG(doc_number_text(check->pool, values->maximum)));
-	if (values->minimum != NULL && doc_order_numbers(value, values->minimum) < (above ? 1 : 0) && tell(check))
-		fail(check, at, value, "should be greater than %s%.*s", above ? "" : "or equal to ",
-			STR_ARG(doc_number_text(check->pool, values->minimum)));
-	if (values->multiple_of != NULL && !is_multiple(value, values->multiple_of) && tell(check))
-		fail(check, at, value, "should be a multiple of %.*s",
-			STR_ARG(doc_number_text(check->pool, values->multiple_of)));
+	if (values->maximum != NULL && doc_order_numbers(value, values->maximum) > (below ? -1 : 0) && tell(check)) {
+		struct str maximum = doc_number_text(check->pool, values->maximum);
+		fail(check, at, value, "should be less than %s%.*s", below ? "" : "or equal to ", STR_ARG(maximum));
+	}
+	if (values->minimum != NULL && doc_order_numbers(value, values->minimum) < (above ? 1 : 0) && tell(check)) {
+		struct str minimum = doc_number_text(check->pool, values->minimum);
+		fail(check, at, value, "should be greater than %s%.*s", above ? "" : "or equal to ", STR_ARG(minimum));
+	}
+	if (values->multiple_of != NULL && !is_multiple(value, values->multiple_of) && tell(check)) {
+		struct str unit = doc_number_text(check->pool, values->multiple_of);
+		fail(check, at, value, "should be a multiple of %.*s", STR_ARG(unit));
+	}
 }
 
 static void check_pattern(struct check *check, const struct values *values, const struct doc *value,
@@ -187,8 +195,10 @@ static void check_pattern(struct check *check, const struct values *values, cons
 {
 	if (values->pattern != NULL && check->steps > 0 &&
 		regexp_finds(values->pattern, check->pool, doc_string(value), &check->steps) == REGEXP_NO &&
-		tell(check))
-		fail(check, at, value, "should match '%.*s'", STR_ARG(json_clipped(check->pool, values->pattern_text)));
+		tell(check)) {
+		struct str shown = json_clipped(check->pool, values->pattern_text);
+		fail(check, at, value, "should match '%.*s'", STR_ARG(shown));
+	}
 }
 
 static void check_string(struct check *check, const struct values *values, const struct doc *value,
@@ -216,8 +226,8 @@ static void check_format(struct check *check, const struct values *values, const
 	if (values->format == NULL || !spend(check, doc_string(value).n / 16 + 1) || format_allows(values->format, value) ||
 		!tell(check))
 		return;
-	fail(check, at, value, "must be of type %s: %.*s", format_name(values->format),
-		STR_ARG(field_shown(check->pool, value)));
+	struct str shown = field_shown(check->pool, value);
+	fail(check, at, value, "must be of type %s: %.*s", format_name(values->format), STR_ARG(shown));
 }
 
 // ---- lists
@@ -382,9 +392,11 @@ static void check_members(struct check *check, const struct structural *schema, 
 			property = schema->additional;
 		if (property != NULL)
 			check_value(check, property, it.value, &member_at);
-		else if ((schema->flags & CLOSED) != 0 && tell(check))
+		else if ((schema->flags & CLOSED) != 0 && tell(check)) {
+			struct str name = subject(check->pool, &member_at);
 			field_fault_add(check->faults, &member_at, FIELD_INVALID, STR("\"\""), "%.*s is a forbidden property",
-				STR_ARG(subject(check->pool, &member_at)));
+				STR_ARG(name));
+		}
 	}
 }
 

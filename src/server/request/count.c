@@ -60,8 +60,8 @@ static void log_slow(const struct exchange *exchange)
 	}
 	if (trace->n > DB_TRACE_MAX)
 		buf_addf(&text, ", %zu more", trace->n - DB_TRACE_MAX);
-	log_warning("slow: %.*s %.*s %.*s", STR_ARG(call->request.method_text), STR_ARG(str_part(call->request.target, 0, 256)),
-		STR_ARG(buf_str(&text)));
+	log_warning("slow: %.*s %.*s %.*s", STR_ARG(call->request.method_text), STR_HEAD_ARG(call->request.target, 256),
+		STR_ARG(text));
 }
 
 void step_count(struct exchange *exchange)

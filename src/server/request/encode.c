@@ -105,7 +105,7 @@ void step_log(struct exchange *exchange)
 
 	if (call->response.status >= 500)
 		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
-			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(exchange->outcome));
+			STR_HEAD_ARG(call->request.target, 256), call->response.status, outcome_name(exchange->outcome));
 	if (exchange->pipeline->logs_json)
 		access_line_json(&line, call, exchange->outcome, exchange->tries, exchange->us);
 	else

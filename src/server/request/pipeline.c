@@ -71,10 +71,10 @@ static void give_up(struct exchange *exchange, enum budget_end end)
 	exchange->outcome = explain(call, end);
 	if (end == BUDGET_STARVED)
 		log_error("the system has no memory for %.*s %.*s", STR_ARG(call->request.method_text),
-			STR_ARG(str_part(call->request.target, 0, 256)));
+			STR_HEAD_ARG(call->request.target, 256));
 	else if (end != BUDGET_BROKEN) // the function that found the database broken has logged it
 		log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
-			STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
+			STR_HEAD_ARG(call->request.target, 256), end == BUDGET_TIME ? "CPU time" : "memory");
 }
 
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault)

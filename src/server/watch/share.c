@@ -57,8 +57,9 @@ static bool close_largest(struct watch_shares *shares, struct watch_clients *cli
 	if (largest == NULL)
 		return false;
 	size_t waiting = stream_waiting(&largest->stream);
+	struct str tenant = watcher_user_tenant(largest->watcher);
 	log_warning("watches: a client of tenant \"%.*s\" has not taken %zu bytes, and too much waits: closed",
-		STR_ARG(watcher_user_tenant(largest->watcher)), waiting);
+		STR_ARG(tenant), waiting);
 	shares->waiting[place_of(largest)] -= waiting;
 	shares->all_waiting -= waiting;
 	stream_forget(&largest->stream);

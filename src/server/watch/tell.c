@@ -68,8 +68,9 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	if (end == BUDGET_BROKEN) { // already logged
 		watch_client_end_with_event(teller->pool, client, watch_add_broken);
 	} else if (end != BUDGET_KEPT) {
+		struct str tenant = watcher_user_tenant(client->watcher);
 		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
-			STR_ARG(watcher_user_tenant(client->watcher)), end == BUDGET_TIME ? "CPU time" : "memory");
+			STR_ARG(tenant), end == BUDGET_TIME ? "CPU time" : "memory");
 		watch_client_end_with_event(teller->pool, client, watch_add_too_costly);
 	}
 	watch_shares_note(&teller->shares, teller->clients, client, clock_cpu_us() - begun_us,

@@ -119,7 +119,7 @@ static bool add_signature(struct buf *line, struct str secret, struct str id, st
 bool message_sign(struct pool *pool, const struct webhook_target *target, const struct uuid *message, int64_t now_us, struct str body,
 	struct str headers[MESSAGE_HEADERS])
 {
-	struct str id = str_printf(pool, "msg_%.*s", STR_ARG(uuid_str(pool, *message)));
+	struct str id = str_printf(pool, "msg_%.*s", UUID_ARG(pool, *message));
 	struct str time = str_printf(pool, "%lld", (long long)(now_us / 1000000));
 	struct buf line = buf_new(pool, 160);
 

@@ -166,8 +166,10 @@ void cell_of_pairs(struct type_row *row, const struct type_column *column)
 {
 	struct buf text = buf_new(row->pool, 64);
 
-	for (struct doc_iter it = doc_iter(column_value(row, column)); doc_next(&it);)
-		buf_addf(&text, "%s%.*s=%.*s", text.n > 0 ? "," : "", STR_ARG(it.name), STR_ARG(doc_string(it.value)));
+	for (struct doc_iter it = doc_iter(column_value(row, column)); doc_next(&it);) {
+		struct str value = doc_string(it.value);
+		buf_addf(&text, "%s%.*s=%.*s", text.n > 0 ? "," : "", STR_ARG(it.name), STR_ARG(value));
+	}
 	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 

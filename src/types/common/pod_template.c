@@ -252,9 +252,9 @@ static void check_resources(struct field_faults *faults, const struct field_path
 			if (i == 0 || limits == NULL || !doc_get(limits, it.name, &limit) || limit == NULL ||
 				!check_quantity(&unheard, &item, limit, &most) || amount <= most)
 				continue;
+			struct str shown = field_shown(faults->pool, limit);
 			field_fault_add(faults, &of, FIELD_INVALID, field_shown(faults->pool, it.value),
-				"must be less than or equal to %.*s limit of %.*s", STR_ARG(str_part(it.name, 0, 100)),
-				STR_ARG(field_shown(faults->pool, limit)));
+				"must be less than or equal to %.*s limit of %.*s", STR_HEAD_ARG(it.name, 100), STR_ARG(shown));
 		}
 	}
 }

@@ -9,7 +9,6 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-enum { SHOWN = 255 };
 
 // Where the dialect is mounted: what stands before "v1" in the requested address.
 static struct str mount_point(struct call *call)
@@ -22,11 +21,6 @@ static struct str mount_point(struct call *call)
 		uri_add_segment(&out, uri->segments[i]);
 	}
 	return buf_str(&out);
-}
-
-struct str baremetal_shorten(struct str text)
-{
-	return str_utf8_head(text, SHOWN);
 }
 
 struct str baremetal_url(struct call *call, struct str path)

@@ -26,8 +26,8 @@ struct str baremetal_url(struct call *call, struct str path);
 struct str baremetal_host(struct pool *pool);
 // The links of an object: [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path is like "nodes/UUID".
 struct doc *baremetal_links(struct call *call, struct str path);
-// A client's text as errors repeat it: at most 255 bytes.
-struct str baremetal_shorten(struct str text);
+// How many bytes of a client's text an error repeats at the most.
+enum { BAREMETAL_SHOWN = 255 };
 
 // ---- problem.c: {"error_message": "{\"faultcode\": …}"}
 

@@ -222,16 +222,17 @@ struct str baremetal_visible_tenant(const struct call *call)
 
 enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind, struct str text)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->rules->title, STR_ARG(baremetal_shorten(text)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->rules->title,
+		STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 }
 
 static enum outcome fail_ident(struct call *call, const struct kind *kind, struct str text)
 {
 	if (kind->named)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID or name for %s: %.*s", kind->singular,
-			STR_ARG(baremetal_shorten(text)));
+			STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s_uuid: %.*s", kind->singular,
-		STR_ARG(baremetal_shorten(text)));
+		STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 }
 
 static struct str without_suffix(struct str text)

@@ -73,7 +73,8 @@ static enum outcome fail_field(struct call *call, const struct kind *kind, struc
 	}
 	return call_fail(call, OUTCOME_BAD_PARAMETER,
 		"Field(s) \"%.*s\" are not valid: it is not a valid field of %s %s%s; these are: %.*s",
-		STR_ARG(baremetal_shorten(field)), baremetal_article(kind->singular), kind->singular, of_list ? " in a list" : "", STR_ARG(buf_str(&known)));
+		STR_HEAD_ARG(field, BAREMETAL_SHOWN), baremetal_article(kind->singular), kind->singular,
+			of_list ? " in a list" : "", STR_ARG(known));
 }
 
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,

@@ -33,7 +33,7 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 	}
 	return call_fail(call, OUTCOME_BAD_DOCUMENT,
 		"Schema error for %s: Additional properties are not allowed ('%.*s' was unexpected); these may be given: %.*s",
-		kind->singular, STR_ARG(baremetal_shorten(name)), STR_ARG(buf_str(&known)));
+		kind->singular, STR_HEAD_ARG(name, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
 static enum outcome check_names(struct call *call, const struct kind *kind, const struct doc *body)
@@ -76,7 +76,7 @@ static enum outcome take_uuid(struct call *call, const struct kind *kind, struct
 	if (outcome != OUTCOME_OK || text.p == NULL || uuid_parse(text, uuid))
 		return outcome;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for %s: Expected UUID for uuid: %.*s", kind->singular,
-		STR_ARG(baremetal_shorten(text)));
+		STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 }
 
 // ---- the owner of the new object
@@ -151,8 +151,10 @@ static enum outcome place_on_node(struct call *call, const struct kind *kind, co
 	if (doc_kind(value) != DOC_STRING || !uuid_parse(doc_string(value), &ident.uid))
 		return fail_schema(call, kind, "Expected UUID for node_uuid: it has to be the UUID of a node, as a string");
 	enum outcome outcome = resource_find(call->registry, &ident, &node);
-	if (outcome == OUTCOME_NOT_FOUND)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Node %.*s could not be found.", STR_ARG(doc_string(value)));
+	if (outcome == OUTCOME_NOT_FOUND) {
+		struct str name = doc_string(value);
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Node %.*s could not be found.", STR_ARG(name));
+	}
 	*tenant = node.tenant;
 	return outcome;
 }

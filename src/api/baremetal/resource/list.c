@@ -76,14 +76,14 @@ static enum outcome read_bool(struct call *call, const char *name, struct str va
 	if (baremetal_bool_text(value, result))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Unrecognized value '%.*s' for %s: it has to be true or false",
-		STR_ARG(baremetal_shorten(value)), name);
+		STR_HEAD_ARG(value, BAREMETAL_SHOWN), name);
 }
 
 static enum outcome read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
 {
 	if (uuid_parse(value, uuid))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s: %.*s", name, STR_ARG(baremetal_shorten(value)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s: %.*s", name, STR_HEAD_ARG(value, BAREMETAL_SHOWN));
 }
 
 static enum outcome by_text(struct listing *listing, const struct filter *filter, struct str value)
@@ -105,7 +105,7 @@ static enum outcome by_word(struct listing *listing, const struct filter *filter
 	for (const char *const *word = filter->words; *word != NULL; word++)
 		buf_addf(&known, "%s%s", word == filter->words ? "" : ", ", *word);
 	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s \"%.*s\" is not valid: it is one of %.*s", filter->name,
-		STR_ARG(baremetal_shorten(value)), STR_ARG(buf_str(&known)));
+		STR_HEAD_ARG(value, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
 static enum outcome by_flag(struct listing *listing, const struct filter *filter, struct str value)
@@ -253,7 +253,7 @@ static enum outcome by_address(struct listing *listing, const struct filter *fil
 	if (mac.p == NULL)
 		return call_fail(listing->call, OUTCOME_BAD_PARAMETER,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
-			filter->name, STR_ARG(baremetal_shorten(value)));
+			filter->name, STR_HEAD_ARG(value, BAREMETAL_SHOWN));
 	return add_key(listing, "address", mac, filter->member, mac);
 }
 
@@ -416,14 +416,14 @@ static enum outcome read_order(struct listing *listing)
 	if (dir.p != NULL && !listing->search.descending && !str_eq(dir, STR("asc")))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
-			STR_ARG(baremetal_shorten(dir)));
+			STR_HEAD_ARG(dir, BAREMETAL_SHOWN));
 	if (key.p == NULL || str_eq(key, STR("id")))
 		return OUTCOME_OK;
 	if (member == NULL || !is_plain(listing->kind, member))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
 			"is a plain value",
-			STR_ARG(baremetal_shorten(key)), baremetal_article(listing->kind->singular), listing->kind->singular);
+			STR_HEAD_ARG(key, BAREMETAL_SHOWN), baremetal_article(listing->kind->singular), listing->kind->singular);
 	if (member->since > call->version)
 		return baremetal_fail_too_new(call, member->name, member->since);
 	listing->search.sort = member->name;

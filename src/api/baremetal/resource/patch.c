@@ -33,6 +33,7 @@ struct patching {
 static enum outcome fail_path(const struct patching *patching, struct str pointer)
 {
 	struct buf known = buf_new(patching->call->pool, 1024);
+	struct str named = pointer.n > 0 ? pointer : STR("the whole document");
 
 	for (const struct kind_member *member = patching->kind->members; member->name != NULL; member++) {
 		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= patching->call->version)
@@ -40,7 +41,7 @@ static enum outcome fail_path(const struct patching *patching, struct str pointe
 	}
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
 		"Cannot patch %.*s: what can be patched is %.*s and what is in them",
-		STR_ARG(pointer.n > 0 ? baremetal_shorten(pointer) : STR("the whole document")), STR_ARG(buf_str(&known)));
+		STR_HEAD_ARG(named, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
 // The member to which, or into which, a JSON Pointer leads; *whole: to the member itself. Names of members contain nothing to
@@ -108,7 +109,7 @@ static enum outcome check_moved(struct patching *patching, struct str pointer)
 		return outcome;
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
 		"Couldn't apply patch: %.*s can't be moved, only what is in it; copy it and then remove it",
-		STR_ARG(baremetal_shorten(pointer)));
+		STR_HEAD_ARG(pointer, BAREMETAL_SHOWN));
 }
 
 static struct str text_of(const struct doc *operation, const char *name)
@@ -204,7 +205,7 @@ static enum outcome read_reset(struct patching *patching)
 	if (!baremetal_bool_text(text, &patching->resets))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"Unrecognized value '%.*s' for reset_interfaces: it has to be true or false",
-			STR_ARG(baremetal_shorten(text)));
+			STR_HEAD_ARG(text, BAREMETAL_SHOWN));
 	if (!patching->resets || sets(patching, STR("driver")))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER,

@@ -166,7 +166,7 @@ enum outcome create_allocation(struct call *call)
 		return outcome;
 	baremetal_write_object(call, &allocation_kind, &begun);
 	response_set(&call->response, "Location",
-		baremetal_url(call, str_printf(call->pool, "/v1/allocations/%.*s", STR_ARG(uuid_str(call->pool, request.uid)))));
+		baremetal_url(call, str_printf(call->pool, "/v1/allocations/%.*s", UUID_ARG(call->pool, request.uid))));
 	return outcome;
 }
 
@@ -182,7 +182,8 @@ static enum outcome of_node(struct call *call, struct str *uuid)
 		return outcome;
 	const struct doc *value = given(resource_body_doc(call->pool, &node), "allocation_uuid");
 	if (doc_kind(value) != DOC_STRING)
-		return call_fail(call, OUTCOME_NOT_FOUND, "Allocation for node %.*s was not found", STR_ARG(baremetal_shorten(name)));
+		return call_fail(call, OUTCOME_NOT_FOUND, "Allocation for node %.*s was not found",
+			STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 	*uuid = doc_string(value);
 	return OUTCOME_OK;
 }

@@ -75,7 +75,7 @@ static enum outcome change_power(struct call *call, const struct resource *node,
 	if (baremetal_among(cleaning, state))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"The requested action \"%s\" can not be performed on node \"%.*s\" while it is in state \"%.*s\".", target->name,
-			STR_ARG(uuid_str(call->pool, node->uid)), STR_ARG(state));
+			UUID_ARG(call->pool, node->uid), STR_ARG(state));
 	doc_set_str(call->pool, body, "power_state", str_c(target->state));
 	doc_set(body, STR("target_power_state"), NULL);
 	doc_set(body, STR("last_error"), NULL);
@@ -105,7 +105,7 @@ static enum outcome read_power(struct call *call, const struct power_target **ta
 	if (i == COUNT_OF(power_targets))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"The requested action \"%.*s\" can not be performed on a node. Invalid target: it is one of power on, power off, "
-			"rebooting, soft rebooting, soft power off", STR_ARG(baremetal_shorten(name)));
+			"rebooting, soft rebooting, soft power off", STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 	*target = &power_targets[i];
 	return call->version < power_targets[i].since ? baremetal_fail_too_new(call, power_targets[i].name, SINCE_SOFT_POWER)
 						       : OUTCOME_OK;
@@ -158,10 +158,11 @@ enum outcome set_boot_mode(struct call *call)
 		return outcome;
 	if (doc_kind(target) != DOC_STRING)
 		return fail_missing(call, "target", "\"bios\" or \"uefi\"");
-	if (!baremetal_among(baremetal_boot_modes, doc_string(target)))
+	struct str mode = doc_string(target);
+	if (!baremetal_among(baremetal_boot_modes, mode))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"Invalid boot mode %.*s requested for node. Allowed boot modes are: bios, uefi",
-			STR_ARG(baremetal_shorten(doc_string(target))));
+			STR_HEAD_ARG(mode, BAREMETAL_SHOWN));
 	const struct setting setting = { "management", "boot_mode", doc_copy(call->pool, target) };
 	return accept(call, "states", baremetal_change_node(call, change_setting, &setting));
 }
@@ -348,9 +349,10 @@ enum outcome set_boot_device(struct call *call)
 	device = doc_member(body, "boot_device");
 	if (doc_kind(device) != DOC_STRING)
 		return fail_missing(call, "boot_device", "a string, such as {\"boot_device\": \"" BOOT_DEVICE "\"}");
-	if (!str_eq(doc_string(device), STR(BOOT_DEVICE)))
+	struct str name = doc_string(device);
+	if (!str_eq(name, STR(BOOT_DEVICE)))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid boot device %.*s specified. The one that there is is " BOOT_DEVICE,
-			STR_ARG(baremetal_shorten(doc_string(device))));
+			STR_HEAD_ARG(name, BAREMETAL_SHOWN));
 	if (doc_member(body, "persistent") != NULL && !baremetal_bool(doc_member(body, "persistent"), &persistent))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Unrecognized value of persistent: it has to be true or false");
 	return no_content(baremetal_change_node(call, change_boot_device, &persistent));
@@ -374,7 +376,7 @@ static struct doc *indicator_doc(struct call *call, const struct resource *node,
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *states = doc_new_array(pool);
-	struct str path = str_printf(pool, "nodes/%.*s/management/indicators/%s", STR_ARG(uuid_str(pool, node->uid)),
+	struct str path = str_printf(pool, "nodes/%.*s/management/indicators/%s", UUID_ARG(pool, node->uid),
 		indicator->name);
 
 	for (const char *const *state = indicator->states; *state != NULL; state++)
@@ -417,7 +419,7 @@ static enum outcome find_indicator(struct call *call, const struct indicator **i
 		buf_addf(&known, "%s%s", i > 0 ? ", " : "", indicators[i].name);
 	}
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid indicator %.*s specified. These are: %.*s",
-		STR_ARG(baremetal_shorten(name)), STR_ARG(buf_str(&known)));
+		STR_HEAD_ARG(name, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
 enum outcome get_indicator(struct call *call)
@@ -476,7 +478,7 @@ enum outcome set_indicator(struct call *call)
 	indication.state = doc_string(doc_member(body, "state"));
 	if (indication.indicator->readonly || !baremetal_among(indication.indicator->states, indication.state))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Indicator %s can't be set to %.*s: %s", indication.indicator->name,
-			STR_ARG(baremetal_shorten(indication.state)),
+			STR_HEAD_ARG(indication.state, BAREMETAL_SHOWN),
 			indication.indicator->readonly ? "it can only be read" : "it is BLINKING, OFF or ON");
 	return no_content(baremetal_change_node(call, change_indicator, &indication));
 }

@@ -45,11 +45,11 @@ enum outcome baremetal_read_arguments(struct call *call, const char *const *name
 	for (const char *const *name = names; *name != NULL; name++)
 		buf_addf(&known, "%s%s", name == names ? "" : ", ", *name);
 	if (doc_kind(*body) != DOC_OBJECT)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The body must be an object with: %.*s", STR_ARG(buf_str(&known)));
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The body must be an object with: %.*s", STR_ARG(known));
 	for (struct doc_iter it = doc_iter(*body); doc_next(&it);) {
 		if (!baremetal_among(names, it.name))
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "Unexpected arguments: %.*s. These may be given: %.*s",
-				STR_ARG(baremetal_shorten(it.name)), STR_ARG(buf_str(&known)));
+				STR_HEAD_ARG(it.name, BAREMETAL_SHOWN), STR_ARG(known));
 	}
 	return OUTCOME_OK;
 }
@@ -86,12 +86,13 @@ static enum outcome read_verb(struct call *call, const struct doc *body, const s
 	if (doc_kind(target) != DOC_STRING)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"Missing mandatory parameter: target. It has to be a string, such as {\"target\": \"manage\"}");
-	*verb = provision_verb_find(doc_string(target));
+	struct str word = doc_string(target);
+	*verb = provision_verb_find(word);
 	if (*verb == NULL)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"The requested action \"%.*s\" could not be understood. Invalid target: it is one of active, deploy, rebuild, "
 			"deleted, undeploy, manage, provide, inspect, abort, clean, adopt, rescue, unrescue",
-			STR_ARG(baremetal_shorten(doc_string(target))));
+			STR_HEAD_ARG(word, BAREMETAL_SHOWN));
 	if (call->version < (*verb)->since)
 		return baremetal_fail_too_new(call, str_printf(call->pool, "the target %s", (*verb)->target).p, (*verb)->since);
 	return OUTCOME_OK;
@@ -110,7 +111,7 @@ static enum outcome check_configdrive_object(struct call *call, const struct doc
 		if (!is_user_data && !baremetal_among(objects, it.name))
 			return call_fail(call, OUTCOME_BAD_DOCUMENT,
 				"Invalid configdrive format: Additional properties are not allowed ('%.*s' was unexpected); these are: "
-				"meta_data, network_data, user_data, vendor_data", STR_ARG(baremetal_shorten(it.name)));
+				"meta_data, network_data, user_data, vendor_data", STR_HEAD_ARG(it.name, BAREMETAL_SHOWN));
 		if (is_user_data ? kind == DOC_BOOL || kind == DOC_NUMBER : kind != DOC_OBJECT)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid configdrive format: %.*s has to be %s", STR_ARG(it.name),
 				is_user_data ? "an object, a list, a string or null" : "an object");

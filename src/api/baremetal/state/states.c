@@ -124,7 +124,7 @@ static enum outcome read_reason(struct call *call, struct str *reason)
 		if (!str_eq(it.name, STR("reason")))
 			return call_fail(call, OUTCOME_BAD_DOCUMENT,
 				"Schema error for maintenance: %.*s is not known; the one member that may be there is reason",
-				STR_ARG(baremetal_shorten(it.name)));
+				STR_HEAD_ARG(it.name, BAREMETAL_SHOWN));
 		if (it.value != NULL && doc_kind(it.value) != DOC_STRING)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT,
 				"Schema error for maintenance: reason must be a string or null");
@@ -160,12 +160,13 @@ static struct doc *validation(struct call *call, const struct doc *body, const c
 
 	(void)doc_get(body, str_printf(pool, "%s_interface", interface), &implementation);
 	(void)doc_get(body, STR("driver"), &driver);
+	struct str driver_name = doc_string(driver);
 	if (baremetal_among(idle, doc_string(implementation))) {
 		doc_set(result, STR("result"), doc_new_bool(pool, true));
 	} else if (str_eq(doc_string(implementation), str_printf(pool, "no-%s", interface))) {
 		doc_set(result, STR("result"), doc_new_bool(pool, false));
 		doc_set_str(pool, result, "reason", str_printf(pool,
-			"Driver %.*s does not support %s (disabled or not implemented).", STR_ARG(doc_string(driver)), interface));
+			"Driver %.*s does not support %s (disabled or not implemented).", STR_ARG(driver_name), interface));
 	} else {
 		doc_set(result, STR("result"), NULL);
 		doc_set_str(pool, result, "reason", STR("not supported"));

@@ -62,7 +62,7 @@ static enum outcome change_vifs(struct call *call, const struct resource *node, 
 	const struct attachment *attachment = arg;
 	struct pool *pool = call->pool;
 	const struct doc *stored = vifs_of(body), *vif = NULL;
-	struct str shown = baremetal_shorten(attachment->id), uuid = uuid_str(pool, node->uid);
+	struct str shown = str_utf8_head(attachment->id, BAREMETAL_SHOWN), uuid = uuid_str(pool, node->uid);
 	struct doc *vifs = doc_kind(stored) == DOC_OBJECT ? doc_copy(pool, stored) : doc_new_object(pool);
 	bool attached = doc_get(vifs, attachment->id, &vif), attaches = attachment->vif != NULL;
 	enum outcome outcome = check_noop(call, node, body);
@@ -101,7 +101,7 @@ static enum outcome read_id(struct call *call, struct str id, struct str *result
 	*result = uuid_parse(id, &uuid) ? uuid_str(call->pool, uuid) : str_dup(call->pool, id);
 	if (uuid_parse(id, &uuid) || baremetal_name_ok(id))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID or name for id: %.*s", STR_ARG(baremetal_shorten(id)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID or name for id: %.*s", STR_HEAD_ARG(id, BAREMETAL_SHOWN));
 }
 
 enum outcome attach_vif(struct call *call)

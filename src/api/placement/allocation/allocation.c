@@ -18,7 +18,7 @@ static enum outcome consumer_uid(struct call *call, struct uuid *uid)
 
 	if (placement_uuid_parse(text, uid))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_ARG(str_utf8_head(text, 255)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_HEAD_ARG(text, 255));
 }
 
 struct gathering {
@@ -90,8 +90,7 @@ static enum outcome check_pairs(struct gathering *all)
 		if (compare_allocations(&all->list[i - 1], &all->list[i]) == 0)
 			return call_fail(all->call, OUTCOME_BAD_DOCUMENT,
 				"Allocation of %.*s for resource provider '%.*s' is there twice.",
-				STR_ARG(str_utf8_head(all->list[i].class, 255)), STR_ARG(uuid_str(all->call->pool,
-				all->list[i].provider)));
+				STR_HEAD_ARG(all->list[i].class, 255), UUID_ARG(all->call->pool, all->list[i].provider));
 	}
 	if (all->too_much)
 		return call_fail(all->call, OUTCOME_CONFLICT,
@@ -138,8 +137,8 @@ enum outcome put_allocations(struct call *call)
 		outcome = take_set(call, consumer, body, &set);
 	if (outcome == OUTCOME_OK)
 		outcome = allocations_write(call->registry, &set, 1,
-			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:", STR_ARG(uuid_str(call->pool,
-			consumer))));
+			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:",
+				UUID_ARG(call->pool, consumer)));
 	return outcome;
 }
 
@@ -157,7 +156,7 @@ static enum outcome check_consumers(struct call *call, struct allocation_set *se
 	for (size_t i = 1; i < n; i++) {
 		if (compare_sets(&sets[i - 1], &sets[i]) == 0)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "Consumer '%.*s' is there twice.",
-				STR_ARG(uuid_str(call->pool, sets[i].consumer)));
+				UUID_ARG(call->pool, sets[i].consumer));
 	}
 	return OUTCOME_OK;
 }
@@ -190,12 +189,12 @@ enum outcome post_allocations(struct call *call)
 
 enum outcome delete_allocations(struct call *call)
 {
+	struct str text = call_param(call, "consumer_uuid");
 	struct uuid consumer;
 
 	// An id that can't be a consumer's has no allocations.
-	if (!placement_uuid_parse(call_param(call, "consumer_uuid"), &consumer))
-		return call_fail(call, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
-			STR_ARG(str_utf8_head(call_param(call, "consumer_uuid"), 255)));
+	if (!placement_uuid_parse(text, &consumer))
+		return call_fail(call, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'", STR_HEAD_ARG(text, 255));
 	return allocations_delete(call->registry, &consumer);
 }
 

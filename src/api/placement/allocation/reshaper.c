@@ -49,7 +49,7 @@ static enum outcome check_providers(struct call *call, const struct reshaped_pro
 	for (size_t i = 1; i < n; i++) {
 		if (uuid_eq(uuids[i - 1], uuids[i]))
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "Resource provider '%.*s' is there twice.",
-				STR_ARG(uuid_str(call->pool, uuids[i])));
+				UUID_ARG(call->pool, uuids[i]));
 	}
 	return OUTCOME_OK;
 }

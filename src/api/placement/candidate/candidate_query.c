@@ -170,7 +170,7 @@ static enum outcome take_in_tree(struct group *group, struct str value)
 	if (!placement_uuid_parse(str_trim(value), uuid))
 		return call_fail(group->terms.call, OUTCOME_BAD_PARAMETER,
 			"Invalid query string parameters: Expected 'in_tree' parameter to be a format of uuid. Got: %.*s",
-			STR_ARG(str_utf8_head(value, SHOWN)));
+			STR_HEAD_ARG(value, SHOWN));
 	group->in_tree = uuid;
 	return OUTCOME_OK;
 }
@@ -263,7 +263,7 @@ static enum outcome take_root_required(struct reading *reading, struct str value
 		if (root->requirements[i].n > 1 || str_starts(value, STR("in:")))
 			return call_fail(call, OUTCOME_BAD_PARAMETER,
 				"Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since "
-				"microversion 1.39. Got: %.*s", STR_ARG(str_utf8_head(value, SHOWN)));
+				"microversion 1.39. Got: %.*s", STR_HEAD_ARG(value, SHOWN));
 	}
 	struct str conflicts = conflicts_of(root);
 	if (conflicts.p == NULL)
@@ -336,7 +336,7 @@ static bool names_suffix(const struct reading *reading, struct str suffix)
 
 static void add_quoted(struct buf *out, struct str item)
 {
-	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_ARG(str_utf8_head(item, SHOWN)));
+	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_HEAD_ARG(item, SHOWN));
 }
 
 static enum outcome check_subtrees(struct reading *reading)
@@ -357,7 +357,7 @@ static enum outcome check_subtrees(struct reading *reading)
 			STR("There must be at least one resources or resources[$S] parameter."));
 	if (resourceless.n > 0)
 		return fail_value(call, "query.bad_value", str_printf(call->pool, "Resourceless suffixed group request should be "
-			"specified in `same_subtree` query param: bad group(s) - [%.*s].", STR_ARG(buf_str(&resourceless))));
+			"specified in `same_subtree` query param: bad group(s) - [%.*s].", STR_ARG(resourceless)));
 	for (size_t i = 0; i < reading->n_subtrees; i++) {
 		struct str rest = reading->subtrees[i], item;
 		while (str_split(&rest, ',', &item)) {
@@ -372,7 +372,7 @@ static enum outcome check_subtrees(struct reading *reading)
 		return OUTCOME_OK;
 	return fail_value(call, "query.bad_value", str_printf(call->pool,
 		"Real suffixes should be specified in `same_subtree`: [%.*s] "
-		"not found in [%.*s].", STR_ARG(buf_str(&unknown)), STR_ARG(buf_str(&all))));
+		"not found in [%.*s].", STR_ARG(unknown), STR_ARG(all)));
 }
 
 static bool has_required(const struct terms *terms)
@@ -404,11 +404,11 @@ static enum outcome check_orphans(struct reading *reading)
 	if (traits.n > 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"All traits parameters must be associated with resources.  Found the "
-			"following orphaned traits keys: %.*s", STR_ARG(buf_str(&traits)));
+			"following orphaned traits keys: %.*s", STR_ARG(traits));
 	if (members.n > 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"All member_of parameters must be associated with resources. Found the "
-			"following orphaned member_of keys: %.*s", STR_ARG(buf_str(&members)));
+			"following orphaned member_of keys: %.*s", STR_ARG(members));
 	if (n_without > 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "All request groups must specify resources.");
 	if (reading->n_groups == 0)
@@ -429,7 +429,7 @@ static enum outcome check_conflicts(struct reading *reading)
 	if (all.n == 0)
 		return OUTCOME_OK;
 	return call_fail(reading->call, OUTCOME_BAD_PARAMETER,
-		"Conflicting required and forbidden traits found in the following traits keys: %.*s", STR_ARG(buf_str(&all)));
+		"Conflicting required and forbidden traits found in the following traits keys: %.*s", STR_ARG(all));
 }
 
 static enum outcome check_policy(struct reading *reading)

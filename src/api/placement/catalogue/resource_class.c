@@ -127,8 +127,8 @@ static enum outcome check_name(struct call *call, struct str name)
 	doc_set_str(call->pool, body, "name", name);
 	if (json_schema_allows(call->pool, &class_schema, body, &fault))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "JSON does not validate: %.*s",
-		STR_ARG(json_fault_text(call->pool, &fault)));
+	struct str why = json_fault_text(call->pool, &fault);
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "JSON does not validate: %.*s", STR_ARG(why));
 }
 
 enum outcome put_resource_class(struct call *call)

@@ -42,7 +42,7 @@ static enum outcome take_name(struct call *call, struct str name, struct trait_q
 	if (colon == name.n)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"Badly formatted name parameter. Expected name query string parameter in form: "
-			"?name=[in|startswith]:[name1,name2|prefix]. Got: \"%.*s\"", STR_ARG(str_utf8_head(name, 255)));
+			"?name=[in|startswith]:[name1,name2|prefix]. Got: \"%.*s\"", STR_HEAD_ARG(name, 255));
 	if (str_eq(operator, STR("in")))
 		take_names(call, value, query);
 	else if (str_eq(operator, STR("startswith")) || str_eq(operator, STR("starts_with")))
@@ -104,7 +104,7 @@ enum outcome list_traits(struct call *call)
 
 enum outcome placement_fail_no_trait(struct call *call, struct str name)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(str_utf8_head(name, 255)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_HEAD_ARG(name, 255));
 }
 
 enum outcome placement_find_trait(struct call *call, struct trait *trait)
@@ -155,7 +155,7 @@ enum outcome drop_trait(struct call *call)
 	case OUTCOME_NOT_FOUND:
 		return placement_fail_no_trait(call, name);
 	case OUTCOME_BAD_PARAMETER:
-		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_ARG(str_utf8_head(name, 255)));
+		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_HEAD_ARG(name, 255));
 	case OUTCOME_CONFLICT:
 		return call_fail(call, outcome, "The trait %.*s is in use by a resource provider.", STR_ARG(name));
 	default:

@@ -69,8 +69,8 @@ enum outcome placement_read_body(struct call *call, const struct json_schema *sc
 	*body = doc;
 	if (json_schema_allows(call->pool, schema, doc, &fault))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "JSON does not validate: %.*s",
-		STR_ARG(json_fault_text(call->pool, &fault)));
+	struct str why = json_fault_text(call->pool, &fault);
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "JSON does not validate: %.*s", STR_ARG(why));
 }
 
 enum outcome placement_read_query(struct call *call, const struct json_schema *schema, const struct doc **query)
@@ -84,8 +84,8 @@ enum outcome placement_read_query(struct call *call, const struct json_schema *s
 	*query = doc;
 	if (json_schema_allows(call->pool, schema, doc, &fault))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s",
-		STR_ARG(json_fault_text(call->pool, &fault)));
+	struct str why = json_fault_text(call->pool, &fault);
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s", STR_ARG(why));
 }
 
 struct str placement_member_str(const struct doc *object, const char *name)

@@ -50,7 +50,7 @@ static int status_of(enum outcome outcome)
 
 struct str placement_request_id(struct call *call)
 {
-	return str_printf(call->pool, "req-%.*s", STR_ARG(uuid_str(call->pool, call->request_id)));
+	return str_printf(call->pool, "req-%.*s", UUID_ARG(call->pool, call->request_id));
 }
 
 enum outcome placement_fail(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
@@ -86,9 +86,9 @@ static void add_detail(struct call *call, struct buf *out, enum outcome outcome,
 	if (sentence != NULL)
 		buf_add(out, str_c(sentence));
 	else
-		buf_addf(out, "The method %.*s is not allowed for this resource.",
-			STR_ARG(str_utf8_head(call->request.method_text, 32)));
-	buf_addf(out, "\n\n %.*s  ", STR_ARG(message_of(outcome, problem)));
+		buf_addf(out, "The method %.*s is not allowed for this resource.", STR_HEAD_ARG(call->request.method_text, 32));
+	struct str message = message_of(outcome, problem);
+	buf_addf(out, "\n\n %.*s  ", STR_ARG(message));
 }
 
 // ---- JSON
@@ -123,8 +123,10 @@ static void add_error(struct call *call, struct buf *json, enum outcome outcome,
 	placement_add_string(json, "title", str_c(statuses[row_of(status)].title));
 	placement_add_string(json, "detail", detail);
 	placement_add_string(json, "request_id", placement_request_id(call));
-	if (call->version != VERSION_NONE && call->version >= VERSION_ERROR_CODES)
-		placement_add_string(json, "code", str_printf(call->pool, "placement.%.*s", STR_ARG(code_of(problem))));
+	if (call->version != VERSION_NONE && call->version >= VERSION_ERROR_CODES) {
+		struct str code = code_of(problem);
+		placement_add_string(json, "code", str_printf(call->pool, "placement.%.*s", STR_ARG(code)));
+	}
 	if (call->version == VERSION_NONE && outcome == OUTCOME_NOT_ACCEPTABLE) {
 		placement_add_string(json, "max_version", str_printf(call->pool, "1.%d", VERSION_MAX));
 		placement_add_string(json, "min_version", str_printf(call->pool, "1.%d", VERSION_MIN));

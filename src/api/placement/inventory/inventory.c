@@ -265,7 +265,7 @@ enum outcome create_inventory(struct call *call)
 	outcome = inventory_add(call->registry, &writing.uid, &writing.write, &writing.provider);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
-	placement_set_location(call, "/resource_providers/%.*s/inventories/%.*s", STR_ARG(uuid_str(call->pool, writing.uid)),
+	placement_set_location(call, "/resource_providers/%.*s/inventories/%.*s", UUID_ARG(call->pool, writing.uid),
 		STR_ARG(writing.inventories->class));
 	write_one(call, &writing.provider, writing.inventories);
 	return outcome;

@@ -14,7 +14,7 @@ enum outcome provider_uid(struct call *call, struct uuid *uid)
 	if (uuid_parse(text, uid))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found%s",
-		STR_ARG(str_utf8_head(text, SHOWN)), call->request.method == METHOD_DELETE ? " for delete" : "");
+		STR_HEAD_ARG(text, SHOWN), call->request.method == METHOD_DELETE ? " for delete" : "");
 }
 
 enum outcome provider_read_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,

@@ -57,7 +57,7 @@ static void add_links(struct call *call, struct buf *json, struct uuid uid)
 	for (size_t i = 0; i < COUNT_OF(links); i++) {
 		if (links[i].since <= call->version)
 			buf_addf(json, "%s{\"rel\":\"%s\",\"href\":\"%.*s%s\"}", i > 0 ? "," : "", links[i].rel,
-				STR_ARG(buf_str(&path)), links[i].path);
+				STR_ARG(path), links[i].path);
 	}
 	buf_addc(json, ']');
 }
@@ -201,7 +201,7 @@ enum outcome create_provider(struct call *call)
 	outcome = provider_create(call->registry, &uid, &content, &provider);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
-	placement_set_location(call, "/resource_providers/%.*s", STR_ARG(uuid_str(call->pool, uid)));
+	placement_set_location(call, "/resource_providers/%.*s", UUID_ARG(call->pool, uid));
 	if (call->version >= VERSION_PROVIDER_ANSWERED)
 		write_provider(call, &provider);
 	return call->version >= VERSION_PROVIDER_ANSWERED ? OUTCOME_OK : OUTCOME_CREATED;

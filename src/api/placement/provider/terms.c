@@ -28,7 +28,7 @@ static enum outcome fail_member_of(const struct terms *terms, struct str value)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 		"Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s). Got: %.*s",
-		STR_ARG(str_utf8_head(value, SHOWN)));
+		STR_HEAD_ARG(value, SHOWN));
 }
 
 enum outcome terms_take_member_of(struct terms *terms, struct str value)
@@ -43,7 +43,7 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 	if (!several && str_find(list, ',', 0) < list.n)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 			"Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword using the valid microversion. "
-			"Got: %.*s", STR_ARG(str_utf8_head(value, SHOWN)));
+			"Got: %.*s", STR_HEAD_ARG(value, SHOWN));
 	if (forbidden && terms->call->version < VERSION_MEMBER_OF_NONE)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 			"Forbidden member_of%.*s parameters are not supported in the specified microversion",
@@ -71,7 +71,7 @@ static enum outcome fail_required(const struct terms *terms, const char *form, c
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 		"Invalid query string parameters: Expected 'required' parameter value of the form: %s. Got%s: %.*s", form, found,
-		STR_ARG(str_utf8_head(value, SHOWN)));
+		STR_HEAD_ARG(value, SHOWN));
 }
 
 #define EMPTY_TRAIT " an empty trait in"
@@ -94,7 +94,7 @@ static enum outcome take_any(struct terms *terms, struct str value)
 	if (terms->call->version < VERSION_REQUIRED_ANY)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
 			"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. Got: %.*s",
-				STR_ARG(str_utf8_head(value, SHOWN)));
+				STR_HEAD_ARG(value, SHOWN));
 	while (str_split(&rest, ',', &item)) {
 		traits[n] = str_trim(item);
 		if (traits[n].n == 0)
@@ -102,7 +102,7 @@ static enum outcome take_any(struct terms *terms, struct str value)
 		if (traits[n].p[0] == '!')
 			return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
 				"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' does not support forbidden traits. Got: %.*s",
-					STR_ARG(str_utf8_head(value, SHOWN)));
+					STR_HEAD_ARG(value, SHOWN));
 		n++;
 	}
 	if (n == 0)
@@ -178,16 +178,14 @@ static enum outcome take_demand(struct terms *terms, struct str item)
 	uint64_t amount = 0;
 
 	if (colon == item.n || str_find(text, ':', 0) < text.n)
-		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, RESOURCES_FORM "%.*s.", STR_ARG(str_utf8_head(item,
-			SHOWN)));
+		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, RESOURCES_FORM "%.*s.", STR_HEAD_ARG(item, SHOWN));
 	if (!read_amount(str_part(text, negative ? 1 : 0, text.n), &amount))
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
-			"Requested resource %.*s expected positive integer amount. Got: %.*s.", STR_ARG(str_utf8_head(class,
-			SHOWN)),
-			STR_ARG(str_utf8_head(text, SHOWN)));
+			"Requested resource %.*s expected positive integer amount. Got: %.*s.", STR_HEAD_ARG(class, SHOWN),
+			STR_HEAD_ARG(text, SHOWN));
 	if (negative || amount < 1)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Requested resource %.*s requires amount >= 1. Got: %.*s.",
-			STR_ARG(str_utf8_head(class, SHOWN)), STR_ARG(str_utf8_head(text, SHOWN)));
+			STR_HEAD_ARG(class, SHOWN), STR_HEAD_ARG(text, SHOWN));
 	return add_demand(terms, class, amount);
 }
 

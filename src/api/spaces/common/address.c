@@ -113,8 +113,9 @@ static enum outcome fail_unknown(struct call *call)
 // For types that exist in the system space only.
 static enum outcome fail_system_only(struct call *call, const struct target *target)
 {
-	return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone",
-		STR_ARG(type_qualified_name(call->pool, target->definition)));
+	struct str type = type_qualified_name(call->pool, target->definition);
+
+	return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone", STR_ARG(type));
 }
 
 unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part)
@@ -245,10 +246,11 @@ void target_warn_if_deprecated(struct call *call, const struct target *target)
 
 	if (!version->deprecated)
 		return;
-	if (warning.n == 0)
-		warning = str_printf(call->pool, "%.*s %.*s is deprecated",
-			STR_ARG(type_group_version(call->pool, target->definition->type->group, version->name)),
+	if (warning.n == 0) {
+		struct str group_version = type_group_version(call->pool, target->definition->type->group, version->name);
+		warning = str_printf(call->pool, "%.*s %.*s is deprecated", STR_ARG(group_version),
 			STR_ARG(target->definition->kind));
+	}
 	BUF_LIT(&text, "299 - \"");
 	for (size_t i = 0; i < warning.n; i++) {
 		if (warning.p[i] == '"' || warning.p[i] == '\\')

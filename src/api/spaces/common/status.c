@@ -44,9 +44,9 @@ static struct str qualified(struct pool *pool, struct str group, struct str plur
 enum outcome spaces_fail_absent(struct call *call, struct str group, struct str plural, struct str name)
 {
 	const struct about about = { name, group, plural };
+	struct str type = qualified(call->pool, group, plural);
 
-	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &about, "%.*s \"%.*s\" not found",
-		STR_ARG(qualified(call->pool, group, plural)), STR_ARG(name));
+	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &about, "%.*s \"%.*s\" not found", STR_ARG(type), STR_ARG(name));
 }
 
 static struct about about_object(const struct target *target, struct str name)
@@ -57,19 +57,19 @@ static struct about about_object(const struct target *target, struct str name)
 enum outcome spaces_fail_exists(struct call *call, const struct target *target, struct str name)
 {
 	const struct about about = about_object(target, name);
+	struct str type = type_qualified_name(call->pool, target->definition);
 
-	return spaces_fail_about(call, OUTCOME_NAME_TAKEN, &about, "%.*s \"%.*s\" already exists",
-		STR_ARG(type_qualified_name(call->pool, target->definition)), STR_ARG(name));
+	return spaces_fail_about(call, OUTCOME_NAME_TAKEN, &about, "%.*s \"%.*s\" already exists", STR_ARG(type), STR_ARG(name));
 }
 
 enum outcome spaces_fail_modified(struct call *call, const struct target *target, struct str name)
 {
 	const struct about about = about_object(target, name);
+	struct str type = type_qualified_name(call->pool, target->definition);
 
 	return spaces_fail_about(call, OUTCOME_CONFLICT, &about,
 		"Operation cannot be fulfilled on %.*s \"%.*s\": the object has been modified; please apply your changes to the "
-		"latest version and try again",
-		STR_ARG(type_qualified_name(call->pool, target->definition)), STR_ARG(name));
+		"latest version and try again", STR_ARG(type), STR_ARG(name));
 }
 
 // The text `ConfigMap "c1" is invalid` or `Widget.example.com "w" is invalid`.
@@ -111,9 +111,9 @@ static enum outcome retell_invalid(struct call *call, const struct target *targe
 	const struct problem found = call->problem;
 	struct about about = { name, target->definition->type->group, target->definition->kind };
 	struct str what = found.faults.p != NULL ? found.faults : found.detail;
+	struct str text = invalid_text(call, target->definition, name, what);
 
-	spaces_fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s",
-		STR_ARG(invalid_text(call, target->definition, name, what)));
+	spaces_fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s", STR_ARG(text));
 	call->problem.causes = found.causes;
 	call->problem.n_causes = found.n_causes;
 	return OUTCOME_BAD_DOCUMENT;

@@ -420,7 +420,7 @@ static bool is_unchanged(struct call *call, struct str document)
 	buf_add_hex(&tag, digest, sizeof(digest));
 	if (wants_json(call))
 		BUF_LIT(&tag, "-json");
-	response_set(&call->response, "ETag", str_printf(call->pool, "W/\"%.*s\"", STR_ARG(buf_str(&tag))));
+	response_set(&call->response, "ETag", str_printf(call->pool, "W/\"%.*s\"", STR_ARG(tag)));
 	return conditional_parse(request_header(&call->request, "if-none-match"), &list) && list.present &&
 	       conditional_matches(&list, buf_str(&tag));
 }

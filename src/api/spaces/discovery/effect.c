@@ -69,8 +69,9 @@ static enum outcome read_type(struct call *call, const struct doc *object, struc
 	target->version = definition_version(target->definition, version);
 	if (target->version != NULL)
 		return OUTCOME_OK;
+	struct str group_version = type_group_version(call->pool, group, target->definition->versions[0].name);
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "object.apiVersion is none of this kind: leave it out, or put %.*s",
-		STR_ARG(type_group_version(call->pool, group, target->definition->versions[0].name)));
+		STR_ARG(group_version));
 }
 
 // A Tenant object must be the one that the address names, and only its policy and annotations may be proposed.

@@ -61,14 +61,14 @@ static struct doc *scale_metadata(struct pool *pool, const struct doc *object)
 {
 	static const char *const names[] = { "name", "namespace", "tenant", "uid", "resourceVersion", "creationTimestamp" };
 	struct doc *metadata = doc_new_object(pool);
+	struct str link = spaces_metadata_text(object, "selfLink");
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		struct str value = spaces_metadata_text(object, names[i]);
 		if (value.p != NULL)
 			doc_set_str(pool, metadata, names[i], value);
 	}
-	doc_set_str(pool, metadata, "selfLink",
-		str_printf(pool, "%.*s/scale", STR_ARG(spaces_metadata_text(object, "selfLink"))));
+	doc_set_str(pool, metadata, "selfLink", str_printf(pool, "%.*s/scale", STR_ARG(link)));
 	return metadata;
 }
 

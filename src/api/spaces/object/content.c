@@ -301,7 +301,7 @@ enum outcome object_check_version(const struct change_of_object *change, const s
 	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
 		return call_fail(change->call, OUTCOME_CONFLICT,
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
-			STR_ARG(uuid_str(pool, *uid)));
+			UUID_ARG(pool, *uid));
 	if (said.n > 0 && !str_eq(said, str_printf(pool, "%llu", (unsigned long long)version)))
 		return spaces_fail_modified(change->call, change->target, change->target->name);
 	return OUTCOME_OK;

@@ -79,7 +79,7 @@ enum outcome protobuf_read_object(struct pool *pool, struct str body, struct doc
 	if (message == NULL || !plain) {
 		*error = message != NULL ? STR("the object in the body is encoded once more, or not as protobuf: send it as "
 			"application/json") : str_printf(pool, "%.*s %.*s is not taken as protobuf: send it as application/json",
-			STR_ARG(str_part(envelope.version, 0, 100)), STR_ARG(str_part(envelope.kind, 0, 100)));
+			STR_HEAD_ARG(envelope.version, 100), STR_HEAD_ARG(envelope.kind, 100));
 		return OUTCOME_UNSUPPORTED_MEDIA;
 	}
 	if (!protobuf_read(pool, message, envelope.raw, limits, object, error))

@@ -138,11 +138,11 @@ static void add_warnings(struct call *call, const struct field_faults *found, co
 
 	for (size_t i = 0; i < n && i < WARNINGS_MAX; i++) {
 		struct buf text = buf_new(call->pool, 64), quoted = buf_new(call->pool, 64);
-		buf_addf(&text, "%s\"%.*s\"%s", before, STR_ARG(str_part(found->list[i].field, 0, 200)), behind);
+		buf_addf(&text, "%s\"%.*s\"%s", before, STR_HEAD_ARG(found->list[i].field, 200), behind);
 		if (i + 1 == WARNINGS_MAX && found->n > WARNINGS_MAX)
 			buf_addf(&text, ", and %zu more", found->n - WARNINGS_MAX);
 		json_add_string(&quoted, buf_str(&text));
-		response_add(&call->response, "Warning", str_printf(call->pool, "299 - %.*s", STR_ARG(buf_str(&quoted))));
+		response_add(&call->response, "Warning", str_printf(call->pool, "299 - %.*s", STR_ARG(quoted)));
 	}
 }
 
@@ -184,7 +184,7 @@ static enum outcome refuse_unknown(struct call *call, const struct target *targe
 	return call_fail(call, OUTCOME_BAD_REQUEST,
 		"%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
 		STR_ARG(target->definition->kind), STR_ARG(target->version->name), STR_ARG(target->definition->kind),
-		STR_ARG(buf_str(&list)));
+		STR_ARG(list));
 }
 
 enum outcome fields_check(struct call *call, const struct target *target, const struct doc *object,

@@ -251,7 +251,8 @@ static struct str definition_name(struct pool *pool, const struct openapi_type *
 		if (type->group.p[i] != '.' && i > 0)
 			continue;
 		size_t begin = type->group.p[i] == '.' ? i + 1 : i;
-		buf_addf(&name, "%.*s.", STR_ARG(str_part(type->group, begin, end)));
+		struct str label = str_part(type->group, begin, end);
+		buf_addf(&name, "%.*s.", STR_ARG(label));
 		end = i;
 	}
 	buf_addf(&name, "%.*s.%.*s", STR_ARG(type->version), STR_ARG(type->kind));
