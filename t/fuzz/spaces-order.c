@@ -13,7 +13,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	UNUSED(pool);
 	if (watcher == NULL)
 		return;
-	MUST(input.n >= sizeof(struct watch_words));
+	MUST(input.n >= sizeof(struct watch_order_head));
 	struct str tenant = watcher_tenant(watcher);
 	MUST(tenant.n <= input.n);
 	(void)watcher_wants_bookmarks(watcher);

@@ -21,6 +21,12 @@ struct streamed_change {
 	struct str before;          // labels and selectable fields before the change (log/selectable.h); p NULL: not known
 };
 
+// Is it a change of a tenant itself, not of a resource?
+static inline bool streamed_change_is_of_tenant(const struct streamed_change *change)
+{
+	return change->resource.id == 0 && change->resource.type == NULL;
+}
+
 // *oldest: the id of the oldest change in the log, or of the next one if the log is empty. *newest: the highest id known; 0:
 // there never was any. OUTCOME_OK, or that of a failed statement.
 enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);

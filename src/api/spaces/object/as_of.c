@@ -70,11 +70,6 @@ void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, str
 
 // ---- comparing a change with the objects read
 
-static bool is_of_tenant(const struct streamed_change *change)
-{
-	return change->resource.id == 0 && change->resource.type == NULL;
-}
-
 static bool is_in(const struct as_of *as_of, struct str tenant)
 {
 	return tenant.p != NULL && (as_of->target->all || str_eq(tenant, as_of->target->tenant));
@@ -87,7 +82,7 @@ static bool concerns(const struct as_of *as_of, const struct streamed_change *ch
 	const struct resource *resource = &change->resource;
 
 	if (definition_has_identity(target->definition, "", "tenants"))
-		return is_of_tenant(change) && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
+		return streamed_change_is_of_tenant(change) && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
 	if (resource->id == 0 || resource->type == NULL || !target->definition->stored ||
 		resource->type->id != target->definition->type->id)
 		return false;
@@ -98,18 +93,19 @@ static bool concerns(const struct as_of *as_of, const struct streamed_change *ch
 	return is_in(as_of, change->tenant) || is_in(as_of, change->from);
 }
 
-// Does the object exist, for this reading, after the change?
+// Does the change leave the object where this reading looks for it?
 static bool leaves_it(const struct as_of *as_of, const struct streamed_change *change)
 {
 	if (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("purged")))
 		return false;
-	return is_of_tenant(change) ? change->tenant.p != NULL : is_in(as_of, change->tenant);
+	return streamed_change_is_of_tenant(change) ? change->tenant.p != NULL : is_in(as_of, change->tenant);
 }
 
+// Does the object of this change come after the page, so that the reading did not look at it?
 static bool is_behind_page(const struct as_of *as_of, const struct streamed_change *change)
 {
 	const struct resource *resource = &change->resource;
-	bool of_tenant = is_of_tenant(change);
+	bool of_tenant = streamed_change_is_of_tenant(change);
 
 	if (!as_of->is_page)
 		return false;
@@ -129,13 +125,14 @@ static int by_id(const void *a, const void *b)
 // Was the object read after this change? as_of->seen is sorted.
 static bool was_seen(const struct as_of *as_of, const struct streamed_change *change)
 {
-	const struct sighting key = { .id = is_of_tenant(change) ? change->tenant_id : change->resource.id };
+	const struct sighting key = { .id = streamed_change_is_of_tenant(change) ? change->tenant_id : change->resource.id };
 	const struct sighting *found = as_of->n == 0 ? NULL : bsearch(&key, as_of->seen, as_of->n, sizeof(key), by_id);
 
 	return leaves_it(as_of, change) ? found != NULL && found->changed >= change->id : found == NULL;
 }
 
-static bool is_last_of_its(const struct streamed_change *list, size_t n, size_t at)
+// Is list[at] the last change of its object in the list?
+static bool is_last_of_object(const struct streamed_change *list, size_t n, size_t at)
 {
 	uint64_t id = list[at].resource.id;
 
@@ -198,10 +195,11 @@ static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there
 	}
 }
 
+// Does the reading contain the last change of every object that it looked at?
 static bool all_seen(const struct as_of *as_of, const struct streamed_change *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!is_behind_page(as_of, &list[i]) && is_last_of_its(list, n, i) && !was_seen(as_of, &list[i]))
+		if (!is_behind_page(as_of, &list[i]) && is_last_of_object(list, n, i) && !was_seen(as_of, &list[i]))
 			return false;
 	}
 	return true;
@@ -213,6 +211,9 @@ static bool is_too_far(const struct as_of *as_of, uint64_t newest)
 	return newest - as_of->horizon >= CHANGES_MAX && horizon_backlog(as_of->call->registry) >= CHANGES_MAX;
 }
 
+// as_of_end() without its last step. The order of the steps: the comparison is worth its cost only near the horizon; the changes
+// above the horizon tell the last one that was read; the horizon has to reach that one, since smaller ids may still be committed;
+// and only then is it known whether everything below it was read.
 static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
 {
 	struct streamed_change *list;
@@ -250,7 +251,8 @@ static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *e
 	return OUTCOME_OK;
 }
 
-// A watch will tell changes above the version again, unless a crash of the database undoes them. So they are made durable first.
+// If the version is not exact, a watch from there sends changes again that the reading contains. A crash of the database must not
+// undo them in between, so they are made durable first.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
 {
 	enum outcome outcome = find_version(as_of, version, exact, again);

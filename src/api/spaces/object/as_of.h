@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the version (resourceVersion) of objects that were read: a watch from that version gets all changes that the reading
-// missed, and none that it contains.
+// Determines the version (resourceVersion) of objects that were read: a watch from that version sends all changes that the reading
+// does not contain, and none that it contains.
 #ifndef TENURE_API_SPACES_OBJECT_AS_OF_H
 #define TENURE_API_SPACES_OBJECT_AS_OF_H
 
@@ -12,13 +12,13 @@ struct sighting {
 	uint64_t id, changed;
 };
 
-// State of one reading. It begins before the first object is read, is told of every object read, selected or not, and ends after
-// the last one.
+// One reading of objects: as_of_begin() before the first object is read, as_of_note() for every object, selected or not, as_of_end()
+// after the last one.
 struct as_of {
 	struct call *call;
 	const struct target *target;
 	struct str name;          // the only object that is looked at; p NULL: all
-	int64_t until_us;         // clock_tick_us() at which it gives up
+	int64_t until_us;         // clock_tick_us() after which no further reading is asked for
 	uint64_t horizon;         // the horizon that was published when the reading began
 	uint64_t newest;          // newest change id in the log after the reading; 0: not read
 	struct sighting *seen;
@@ -29,17 +29,21 @@ struct as_of {
 	struct str last_space, last_name;
 };
 
-// Begins a reading. OUTCOME_OK, or the database's outcome.
+// Begins a reading of the target's collection. name: the only object that is looked at; p NULL: all. target and name must live as
+// long as *as_of. OUTCOME_OK, or the database's outcome.
 enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct target *target, struct str name);
-// Begins another reading of the same objects.
+// Begins another reading of the same objects. OUTCOME_OK, or the database's outcome.
 enum outcome as_of_restart(struct as_of *as_of);
+// Notes that the resource (or tenant) of that id was read, whose latest change is `changed`.
 void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed);
-// The page ends with that object, and more follow. Of a Tenant: its id and name.
+// Notes that the page ends with that object, and that more follow. Of a Tenant: space is "".
 void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name);
 // *version: the version of what was read; if *exact is false, a watch from there repeats some of the changes. *again: the reading
-// mixed two states of the log, so no version fits it; reading again may help.
+// mixed two states of the log, so no version fits it; reading again may help (as_of_restart()). May wait up to 0.1 seconds since
+// as_of_begin(). OUTCOME_OK, or the database's outcome.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again);
-// Instead of as_of_end(): was everything read unchanged since that version? OUTCOME_OK with *same.
+// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. OUTCOME_OK, or the
+// database's outcome.
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For watch.c and watcher.c only: the order. A worker writes it, and the watch process of the same program reads it.
+// For watch.c and watcher.c only: the order, which a worker writes (call->handover) and the watch process of the same program reads.
+// It is a struct watch_order_head, then an array of struct known, then the texts of enum watch_text one after the other.
 #ifndef TENURE_API_SPACES_WATCH_INTERNAL_H
 #define TENURE_API_SPACES_WATCH_INTERNAL_H
 
@@ -19,15 +20,14 @@ enum watch_text {
 	WATCH_TEXTS
 };
 
-// The beginning of an order; known_bytes of struct known follow, then the texts.
-struct watch_words {
-	uint64_t position;
-	uint64_t type_id;     // 0: the objects are not resources
+struct watch_order_head {
+	uint64_t position;      // id of the change up to which the client was told all changes
+	uint64_t type_id;       // 0: the objects are not resources
 	struct uuid definition; // uid of the definition that applied; zero for a built-in type
-	uint64_t known_bytes;
-	uint64_t sizes[WATCH_TEXTS];
-	uint32_t seconds;
-	uint32_t role;
+	uint64_t known_bytes;   // bytes of the array of struct known
+	uint64_t sizes[WATCH_TEXTS]; // bytes of each text
+	uint32_t seconds;       // how long the watch lasts at most
+	uint32_t role;          // of the caller: enum role
 	bool all, all_spaces; // as in struct target (common/spaces.h)
 	bool tenants;         // the objects are Tenants
 	bool named;           // it watches one object by its name
@@ -36,7 +36,7 @@ struct watch_words {
 	bool bookmarks;
 };
 
-// Whether the client has an object that a later change may be about. For objects without an entry the change log says it.
+// Whether the client has an object that a later change may be about. Of objects without an entry the change log tells it.
 enum known_state {
 	KNOWN_CHOSEN, // the client has it
 	KNOWN_ABSENT, // the client does not have it
@@ -46,14 +46,18 @@ struct known {
 	enum known_state state;
 };
 
-// Appends one event. columns: of a Table; NULL: the event has the object itself. place: where object is stored, for errors.
-void watch_event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
-	struct stored_place place, struct str object, struct buf *out);
+// Where the events of one watch are appended, and in which form.
+struct watch_output {
+	struct call *call;
+	const struct target *target;         // what the client watches
+	const struct table_columns *columns; // of a Table; NULL: an event has the object itself
+	struct buf *out;
+};
+// Appends one event. type: "ADDED", "MODIFIED", "DELETED" or "BOOKMARK". object: its JSON; place: where it is stored, for errors.
+void watch_event_add(const struct watch_output *output, const char *type, struct stored_place place, struct str object);
 // Appends a BOOKMARK of that position.
-void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	struct buf *out);
+void watch_bookmark_add(const struct watch_output *output, uint64_t position);
 // The same, marked as the end of the initial objects.
-void watch_initial_end_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	struct buf *out);
+void watch_initial_end_add(const struct watch_output *output, uint64_t position);
 
 #endif

@@ -7,60 +7,64 @@
 #include "api/spaces/object/as_of.h"
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
-#include "auth/core/auth.h"
 #include "api/spaces/watch/watch.h"
+#include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
 enum { FIRST_MAX_BYTES = 64 << 20, SECONDS_DEFAULT = 300, SECONDS_MAX = 3600 };
 
-// The state of a watch while its request is answered.
+// A watch that a request begins.
 struct watch_begun {
 	struct call *call;
 	const struct target *target;
 	struct list_query query;
-	struct watch_words words;
+	struct watch_order_head head;
 	const struct table_columns *columns;
 	struct buf out;         // the initial events
 	struct buf known;       // array of struct known
 	bool initial;           // the existing objects are sent as events
 	bool from_now;          // the watch begins at the present, not at a version that the client gave
 	bool marks_initial;     // a bookmark marks the end of the initial events
-	bool too_large;
+	bool too_large;         // the initial events have more than FIRST_MAX_BYTES
 };
 
 // ---- events
 
-void watch_event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
-	struct stored_place place, struct str object, struct buf *out)
+static struct watch_output output_of(struct watch_begun *begun)
 {
-	struct pool *pool = call->scratch;
+	return (struct watch_output){ begun->call, begun->target, begun->columns, &begun->out };
+}
+
+void watch_event_add(const struct watch_output *output, const char *type, struct stored_place place, struct str object)
+{
+	struct call *call = output->call;
+	struct buf *out = output->out;
 
 	BUF_LIT(out, "{\"type\":\"");
 	buf_add(out, str_c(type));
 	BUF_LIT(out, "\",\"object\":");
-	if (columns == NULL) {
+	if (output->columns == NULL) {
 		buf_add(out, object);
 		BUF_LIT(out, "}\n");
 		return;
 	}
-	UNUSED(target);
 	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
 	json_add_string(out, answer_wanted_table(call));
 	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
-	table_add_columns(columns, out);
+	table_add_columns(output->columns, out);
 	BUF_LIT(out, ",\"rows\":[");
-	table_add_row(pool, columns, stored_document(pool, place, object), answer_included_object(call), call->registry->now_us,
-		out);
+	table_add_row(call->scratch, output->columns, stored_document(call->scratch, place, object), answer_included_object(call),
+		call->registry->now_us, out);
 	BUF_LIT(out, "]}}\n");
 }
 
-// more: members of metadata, each behind a comma.
-static void add_bookmark(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	struct str more, struct buf *out)
+// more: further members of metadata, each after a comma.
+static void add_bookmark(const struct watch_output *output, uint64_t position, struct str more)
 {
-	struct pool *pool = call->scratch;
+	const struct target *target = output->target;
+	struct pool *pool = output->call->scratch;
 	struct buf object = buf_new(pool, 256);
 
 	BUF_LIT(&object, "{\"kind\":");
@@ -70,19 +74,17 @@ static void add_bookmark(struct call *call, const struct target *target, const s
 	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)position);
 	buf_add(&object, more);
 	BUF_LIT(&object, "}}");
-	watch_event_add(call, target, columns, "BOOKMARK", STORED_NEW, buf_str(&object), out);
+	watch_event_add(output, "BOOKMARK", STORED_NEW, buf_str(&object));
 }
 
-void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	struct buf *out)
+void watch_bookmark_add(const struct watch_output *output, uint64_t position)
 {
-	add_bookmark(call, target, columns, position, STR(""), out);
+	add_bookmark(output, position, STR(""));
 }
 
-void watch_initial_end_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
-	struct buf *out)
+void watch_initial_end_add(const struct watch_output *output, uint64_t position)
 {
-	add_bookmark(call, target, columns, position, STR(",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"), out);
+	add_bookmark(output, position, STR(",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"));
 }
 
 void watch_add_unauthenticated(struct buf *out)
@@ -120,7 +122,6 @@ void watch_add_expired(struct buf *out)
 static unsigned random_seconds(void)
 {
 	const struct uuid dice = uuid_new();
-
 	const struct str bytes = uuid_bytes(&dice);
 
 	return SECONDS_DEFAULT + (unsigned)(unsigned char)bytes.p[bytes.n - 1] * SECONDS_DEFAULT / 256;
@@ -143,10 +144,10 @@ static void read_beginning(struct watch_begun *begun)
 	bool asked = spaces_query_has(call, "sendInitialEvents");
 	bool wanted = spaces_query_is_true(call, "sendInitialEvents");
 
-	begun->initial = asked ? wanted : begun->words.position == 0;
-	begun->from_now = begun->initial || begun->words.position == 0;
-	begun->words.bookmarks = spaces_query_is_true(call, "allowWatchBookmarks");
-	begun->marks_initial = wanted && begun->words.bookmarks;
+	begun->initial = asked ? wanted : begun->head.position == 0;
+	begun->from_now = begun->initial || begun->head.position == 0;
+	begun->head.bookmarks = spaces_query_is_true(call, "allowWatchBookmarks");
+	begun->marks_initial = wanted && begun->head.bookmarks;
 }
 
 static enum outcome read_watch(struct watch_begun *begun)
@@ -159,23 +160,24 @@ static enum outcome read_watch(struct watch_begun *begun)
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_version_match(call, true, &match);
 	if (outcome == OUTCOME_OK)
-		outcome = read_number(call, "resourceVersion", &begun->words.position);
+		outcome = read_number(call, "resourceVersion", &begun->head.position);
 	if (outcome == OUTCOME_OK)
 		outcome = read_number(call, "timeoutSeconds", &seconds);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	read_beginning(begun);
-	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
-	begun->words.selective = !begun->query.choice.all;
-	begun->words.varying = selection_can_vary(&begun->query.choice);
-	begun->words.tenants = definition_has_identity(begun->target->definition, "", "tenants");
+	begun->head.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
+	begun->head.selective = !begun->query.choice.all;
+	begun->head.varying = selection_can_vary(&begun->query.choice);
+	begun->head.tenants = definition_has_identity(begun->target->definition, "", "tenants");
 	return OUTCOME_OK;
 }
 
-// *expired: the log does not have all changes since that version any more, or the version is of another log.
+// Finds the position at which the watch begins. *expired: the log does not have all changes since the client's version any more, or
+// the version is of another log.
 static enum outcome find_position(struct watch_begun *begun, bool *expired)
 {
-	uint64_t oldest, newest, *position = &begun->words.position;
+	uint64_t oldest, newest, *position = &begun->head.position;
 
 	*expired = false;
 	enum outcome outcome = change_stream_bounds(begun->call->registry, &oldest, &newest);
@@ -196,30 +198,31 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
-// Sends an existing object as ADDED. An entry is needed if selectors decide what the client has, or if a later change of this
-// object will be told again.
+// Sends an existing object as ADDED. The order gets an entry for it if selectors decide what the client has, or if the object's
+// last change lies above the position and so will be sent again.
 static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
 	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
 	if (begun->too_large)
 		return;
-	watch_event_add(begun->call, begun->target, begun->columns, "ADDED", place, object, &begun->out);
-	if (begun->words.selective || changed > begun->words.position)
+	const struct watch_output output = output_of(begun);
+	watch_event_add(&output, "ADDED", place, object);
+	if (begun->head.selective || changed > begun->head.position)
 		note_known(begun, place.id, KNOWN_CHOSEN);
 }
 
-// Notes an object that is not selected now. Only an object changed above the position needs an entry: that change will be told,
-// and the log may say that the object was selected before it, but the client never got it.
+// Notes an object that is not selected now. Only an object that was changed above the position needs an entry: that change will
+// be sent, and the log may say that the object was selected before it, although the client never got it.
 static void note_unchosen(struct watch_begun *begun, uint64_t id, uint64_t changed)
 {
-	if (changed > begun->words.position)
+	if (changed > begun->head.position)
 		note_known(begun, id, KNOWN_ABSENT);
 }
 
 // The version for an object's event: at most the position, because changes above it follow as events of their own.
 static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed)
 {
-	return changed > begun->words.position ? begun->words.position : changed;
+	return changed > begun->head.position ? begun->head.position : changed;
 }
 
 // A visit's take() for initial events. The object is written anew, as of the position.
@@ -262,14 +265,19 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 {
 	struct list_query everything = begun->query;
-	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun, as_of, NULL };
-	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun, as_of };
+	const struct visit visit = {
+		.call = begun->call, .target = begun->target, .query = &everything, .take = take_first, .arg = begun, .as_of = as_of,
+	};
+	const struct tenants_visit tenants = {
+		.call = begun->call, .target = begun->target, .query = &everything, .take = take_first_tenant, .arg = begun,
+		.as_of = as_of,
+	};
 	enum outcome outcome = OUTCOME_OK;
 	struct str next;
 
 	everything.choice.all = true;
 	begun->out.n = begun->known.n = 0;
-	if (begun->words.tenants)
+	if (begun->head.tenants)
 		outcome = visit_tenants(&tenants, &next);
 	else if (begun->target->definition->stored)
 		outcome = visit_objects(&visit, &next);
@@ -291,37 +299,38 @@ static enum outcome send_all_objects(struct watch_begun *begun)
 		visit_single_name(call, begun->target, &begun->query.choice));
 
 	while (outcome == OUTCOME_OK && again) {
-		begun->words.position = UINT64_MAX;
+		begun->head.position = UINT64_MAX;
 		outcome = visit_first(begun, &as_of);
 		if (outcome == OUTCOME_OK)
-			outcome = as_of_end(&as_of, &begun->words.position, &exact, &again);
+			outcome = as_of_end(&as_of, &begun->head.position, &exact, &again);
 		if (outcome == OUTCOME_OK && again)
 			outcome = as_of_restart(&as_of);
 	}
 	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
 
-// A client that resumes from a version has the objects selected at that version. So no objects are read: the log has, for each
-// later change, what selectors saw before it.
+// A client that resumes from a version has the objects that were selected at that version, so nothing is read for it: of each later
+// change the log has what selectors saw before it.
 static enum outcome send_initial_events(struct watch_begun *begun)
 {
 	enum outcome outcome = OUTCOME_OK;
 
 	if (begun->initial)
 		outcome = send_all_objects(begun);
-	if (outcome == OUTCOME_OK && begun->marks_initial)
-		watch_initial_end_add(begun->call, begun->target, begun->columns, begun->words.position, &begun->out);
+	if (outcome == OUTCOME_OK && begun->marks_initial) {
+		const struct watch_output output = output_of(begun);
+		watch_initial_end_add(&output, begun->head.position);
+	}
 	return outcome;
 }
 
 // ---- writing the order
 
-// Writes the order: struct watch_words, the entries, then the texts, whose sizes the struct has.
 static void write_order(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
 	const struct target *target = begun->target;
-	struct watch_words *words = &begun->words;
+	struct watch_order_head *head = &begun->head;
 	const struct str accept = request_header(&call->request, "accept");
 	const struct str texts[WATCH_TEXTS] = {
 		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
@@ -335,16 +344,16 @@ static void write_order(struct watch_begun *begun)
 	};
 	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
 
-	words->all = target->all;
-	words->all_spaces = target->all_spaces;
-	words->named = begun->query.choice.name.p != NULL;
-	words->definition = target->definition->uid;
-	words->role = (uint32_t)call->who.role;
-	words->type_id = target->definition->stored ? target->definition->type->id : 0;
+	head->all = target->all;
+	head->all_spaces = target->all_spaces;
+	head->named = begun->query.choice.name.p != NULL;
+	head->definition = target->definition->uid;
+	head->role = (uint32_t)call->who.role;
+	head->type_id = target->definition->stored ? target->definition->type->id : 0;
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
-		words->sizes[i] = texts[i].n;
-	words->known_bytes = begun->known.n;
-	buf_add(&order, str_n((const char *)words, sizeof(*words)));
+		head->sizes[i] = texts[i].n;
+	head->known_bytes = begun->known.n;
+	buf_add(&order, str_n((const char *)head, sizeof(*head)));
 	buf_add(&order, buf_str(&begun->known));
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
 		buf_add(&order, texts[i]);

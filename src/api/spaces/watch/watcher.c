@@ -12,7 +12,7 @@
 #include "http/uri.h"
 
 struct watcher {
-	struct watch_words words;
+	struct watch_order_head head;
 	struct str texts[WATCH_TEXTS];
 	struct known *known; // sorted by id
 	size_t n_known, known_room;
@@ -30,7 +30,7 @@ static int by_id(const void *a, const void *b)
 
 static bool read_known(struct watcher *watcher, const char *bytes)
 {
-	watcher->n_known = watcher->known_room = watcher->words.known_bytes / sizeof(*watcher->known);
+	watcher->n_known = watcher->known_room = watcher->head.known_bytes / sizeof(*watcher->known);
 	if (watcher->n_known == 0)
 		return true;
 	watcher->known = calloc(watcher->n_known, sizeof(*watcher->known));
@@ -41,10 +41,10 @@ static bool read_known(struct watcher *watcher, const char *bytes)
 	return true;
 }
 
-// The flags are adjacent bytes; they may be read as bool only if each is 0 or 1.
+// May the order's flags be read as bool? They are adjacent bytes, each of which has to be 0 or 1.
 static bool flags_hold(struct str order)
 {
-	for (size_t i = offsetof(struct watch_words, all); i <= offsetof(struct watch_words, bookmarks); i++) {
+	for (size_t i = offsetof(struct watch_order_head, all); i <= offsetof(struct watch_order_head, bookmarks); i++) {
 		if ((unsigned char)order.p[i] > 1)
 			return false;
 	}
@@ -52,39 +52,39 @@ static bool flags_hold(struct str order)
 }
 
 // Do known_bytes and the sizes of the texts add up to the rest of the order, without overflow? *n_texts: bytes of all texts.
-static bool sizes_hold(const struct watch_words *words, uint64_t rest, uint64_t *n_texts)
+static bool sizes_hold(const struct watch_order_head *head, uint64_t rest, uint64_t *n_texts)
 {
 	*n_texts = 0;
-	if (words->known_bytes > rest)
+	if (head->known_bytes > rest)
 		return false;
-	rest -= words->known_bytes;
+	rest -= head->known_bytes;
 	for (size_t i = 0; i < WATCH_TEXTS; i++) {
-		if (words->sizes[i] > rest - *n_texts)
+		if (head->sizes[i] > rest - *n_texts)
 			return false;
-		*n_texts += words->sizes[i];
+		*n_texts += head->sizes[i];
 	}
 	return *n_texts == rest;
 }
 
 struct watcher *watcher_new(struct str order)
 {
-	struct watch_words words;
+	struct watch_order_head head;
 	uint64_t n_texts;
 
-	if (order.n < sizeof(words) || !flags_hold(order))
+	if (order.n < sizeof(head) || !flags_hold(order))
 		return NULL;
-	memcpy(&words, order.p, sizeof(words));
-	if (!sizes_hold(&words, order.n - sizeof(words), &n_texts))
+	memcpy(&head, order.p, sizeof(head));
+	if (!sizes_hold(&head, order.n - sizeof(head), &n_texts))
 		return NULL;
 	// One allocation for the struct and its texts: a process may have thousands of watches.
 	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
 	if (watcher == NULL)
 		return NULL;
-	watcher->words = words;
-	const char *known = order.p + sizeof(words);
-	memcpy(watcher->bytes, known + words.known_bytes, n_texts);
-	for (size_t i = 0, at = 0; i < WATCH_TEXTS; at += words.sizes[i++])
-		watcher->texts[i] = str_n(watcher->bytes + at, words.sizes[i]);
+	watcher->head = head;
+	const char *known = order.p + sizeof(head);
+	memcpy(watcher->bytes, known + head.known_bytes, n_texts);
+	for (size_t i = 0, at = 0; i < WATCH_TEXTS; at += head.sizes[i++])
+		watcher->texts[i] = str_n(watcher->bytes + at, head.sizes[i]);
 	if (!read_known(watcher, known))
 		watcher_free(&watcher);
 	return watcher;
@@ -101,7 +101,7 @@ void watcher_free(struct watcher **watcher)
 
 struct str watcher_tenant(const struct watcher *watcher)
 {
-	return watcher->words.all || watcher->words.tenants ? STR_NONE : watcher->texts[WATCH_TENANT];
+	return watcher->head.all || watcher->head.tenants ? STR_NONE : watcher->texts[WATCH_TENANT];
 }
 
 struct str watcher_user_tenant(const struct watcher *watcher)
@@ -111,23 +111,23 @@ struct str watcher_user_tenant(const struct watcher *watcher)
 
 uint64_t watcher_position(const struct watcher *watcher)
 {
-	return watcher->words.position;
+	return watcher->head.position;
 }
 
 void watcher_advance(struct watcher *watcher, uint64_t position)
 {
-	if (position > watcher->words.position)
-		watcher->words.position = position;
+	if (position > watcher->head.position)
+		watcher->head.position = position;
 }
 
 unsigned watcher_seconds(const struct watcher *watcher)
 {
-	return watcher->words.seconds;
+	return watcher->head.seconds;
 }
 
 bool watcher_wants_bookmarks(const struct watcher *watcher)
 {
-	return watcher->words.bookmarks;
+	return watcher->head.bookmarks;
 }
 
 // ---- objects that the client has
@@ -172,18 +172,12 @@ static void add_known(struct watcher *watcher, uint64_t id, enum known_state sta
 // Does the watch cover this tenant's space? p NULL: no tenant.
 static bool is_in(const struct watcher *watcher, struct str tenant)
 {
-	return tenant.p != NULL && (watcher->words.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
+	return tenant.p != NULL && (watcher->head.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
 }
 
 static bool is_move(const struct streamed_change *change)
 {
 	return str_eq(change->verb, STR("moved"));
-}
-
-// Is it a change of a tenant itself, not of a resource?
-static bool is_of_tenant(const struct streamed_change *change)
-{
-	return change->resource.id == 0 && change->resource.type == NULL;
 }
 
 // The name of the tenant that changed, also if it was purged since.
@@ -195,11 +189,11 @@ static struct str tenant_name(const struct streamed_change *change)
 // A caller of a tenant sees only that tenant's object.
 static bool wants_tenant(const struct watcher *watcher, const struct streamed_change *change)
 {
-	if (!watcher->words.tenants || !is_of_tenant(change) || change->beside)
+	if (!watcher->head.tenants || !streamed_change_is_of_tenant(change) || change->beside)
 		return false;
-	if (watcher->words.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
+	if (watcher->head.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
 		return false;
-	return !watcher->words.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
+	return !watcher->head.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
 }
 
 bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change)
@@ -208,13 +202,13 @@ bool watcher_wants(const struct watcher *watcher, const struct streamed_change *
 
 	if (str_eq(change->verb, STR("purged")))
 		return false;
-	if (watcher->words.tenants || is_of_tenant(change))
+	if (watcher->head.tenants || streamed_change_is_of_tenant(change))
 		return wants_tenant(watcher, change);
-	if (resource->type == NULL || resource->type->id != watcher->words.type_id)
+	if (resource->type == NULL || resource->type->id != watcher->head.type_id)
 		return false;
-	if (!watcher->words.all_spaces && !str_eq(resource->space, watcher->texts[WATCH_SPACE]))
+	if (!watcher->head.all_spaces && !str_eq(resource->space, watcher->texts[WATCH_SPACE]))
 		return false;
-	if (watcher->words.named && !str_eq(resource->name, watcher->texts[WATCH_NAME]))
+	if (watcher->head.named && !str_eq(resource->name, watcher->texts[WATCH_NAME]))
 		return false;
 	return is_in(watcher, change->tenant) || (is_move(change) && is_in(watcher, change->from));
 }
@@ -233,7 +227,7 @@ bool watcher_may_change_definition(const struct watcher *watcher, const struct s
 {
 	struct str concerned[] = { change->tenant, change->from };
 
-	if (uuid_is_zero(watcher->words.definition) || !(is_of_tenant(change) || is_of_definition(change)))
+	if (uuid_is_zero(watcher->head.definition) || !(streamed_change_is_of_tenant(change) || is_of_definition(change)))
 		return false;
 	for (size_t i = 0; i < COUNT_OF(concerned); i++) {
 		if (is_in(watcher, concerned[i]) || (concerned[i].p != NULL && str_eq_c(concerned[i], TENANT_SYSTEM)))
@@ -247,13 +241,13 @@ bool watcher_needs_state_before(const struct watcher *watcher, const struct stre
 	bool comes = str_eq(change->verb, STR("created")) || str_eq(change->verb, STR("recovered")) ||
 		(is_move(change) && !is_in(watcher, change->from));
 
-	return watcher->words.varying && !comes &&
-	       find_known(watcher, is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
+	return watcher->head.varying && !comes &&
+	       find_known(watcher, streamed_change_is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
 }
 
 bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change)
 {
-	return is_of_tenant(change) && is_in(watcher, change->tenant) &&
+	return streamed_change_is_of_tenant(change) && is_in(watcher, change->tenant) &&
 	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
 }
 
@@ -279,7 +273,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	call->request.method = METHOD_GET;
 	call->request.target = watcher->texts[WATCH_TARGET];
 	call->who = (struct principal){ .user = watcher->texts[WATCH_USER], .tenant = watcher->texts[WATCH_USER_TENANT],
-		.role = (enum role)watcher->words.role };
+		.role = (enum role)watcher->head.role };
 	call->problem = (struct problem){ .n_members = 0 };
 	enum outcome outcome = uri_parse(call->pool, call->request.target, api_settings(call->config)->max_target, &call->request.uri,
 		&detail);
@@ -289,7 +283,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_target(call, VERB_WATCH, &telling->target);
-	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->words.definition))
+	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->head.definition))
 		outcome = OUTCOME_GONE; // the type of that name is another one now
 	if (outcome == OUTCOME_OK)
 		outcome = selection_read(call, &telling->target, &telling->choice);
@@ -339,14 +333,14 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_UNAUTHENTICATED;
 	bool same = str_eq(who.user, watcher->texts[WATCH_USER]) && str_eq(who.tenant, watcher->texts[WATCH_USER_TENANT]) &&
-		(uint32_t)who.role == watcher->words.role;
+		(uint32_t)who.role == watcher->head.role;
 	return same ? OUTCOME_OK : OUTCOME_UNAUTHENTICATED;
 }
 
 // The id under which entries for the change's object stand: the resource's, or the tenant's.
 static uint64_t known_id(const struct streamed_change *change)
 {
-	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
+	return streamed_change_is_of_tenant(change) ? change->tenant_id : change->resource.id;
 }
 
 // The object of a purged tenant: only its name is known.
@@ -362,7 +356,7 @@ static struct str tenant_object_of(const struct telling *telling, const struct s
 // client that is told of an earlier change, or of the move itself, must not see it.
 static bool is_own_content(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
-	if (is_of_tenant(change) || telling->watcher->words.all || change->newest)
+	if (streamed_change_is_of_tenant(change) || telling->watcher->head.all || change->newest)
 		return true;
 	return change->tenant.p != NULL && str_eq(tenant, change->tenant) &&
 	       (change->resource.tenant_id == 0 || change->resource.tenant_id == change->tenant_id);
@@ -371,7 +365,7 @@ static bool is_own_content(const struct telling *telling, const struct streamed_
 // The object for an event; only its names if it no longer belongs to the tenant.
 static struct str object_of(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
-	if (is_of_tenant(change))
+	if (streamed_change_is_of_tenant(change))
 		return tenant_object_of(telling, change);
 	struct resource resource = change->resource;
 	if (!is_own_content(telling, change, tenant))
@@ -386,14 +380,16 @@ static struct str object_of(const struct telling *telling, const struct streamed
 // Where the object of the change is stored, for errors.
 static struct stored_place place_of(const struct streamed_change *change)
 {
-	if (!is_of_tenant(change))
+	if (!streamed_change_is_of_tenant(change))
 		return resource_place(&change->resource, "meta or body");
 	return (struct stored_place){ .table = "tenants", .column = "metadata or object", .id = change->tenant_id };
 }
 
 static void tell(const struct telling *telling, const char *type, const struct streamed_change *change, struct str object)
 {
-	watch_event_add(telling->call, &telling->target, telling->columns, type, place_of(change), object, telling->out);
+	const struct watch_output output = { telling->call, &telling->target, telling->columns, telling->out };
+
+	watch_event_add(&output, type, place_of(change), object);
 }
 
 // The object as selectors saw it before the change: what the log has of it, and its names, which never change.
@@ -407,34 +403,34 @@ static struct str object_before(const struct telling *telling, const struct stre
 
 	(void)doc_get(object, STR("metadata"), &there);
 	metadata = there != NULL ? doc_copy(pool, there) : doc_new_object(pool);
-	doc_set_str(pool, metadata, "name", is_of_tenant(change) ? tenant_name(change) : change->resource.name);
-	if (!is_of_tenant(change) && change->resource.space.n > 0)
+	doc_set_str(pool, metadata, "name", streamed_change_is_of_tenant(change) ? tenant_name(change) : change->resource.name);
+	if (!streamed_change_is_of_tenant(change) && change->resource.space.n > 0)
 		doc_set_str(pool, metadata, "namespace", change->resource.space);
 	doc_set(object, STR("metadata"), metadata);
 	doc_write_json(object, &text);
 	return buf_str(&text);
 }
 
-// *had: did the client have the object before the change? comes: the change brought it to the watched space. OUTCOME_OK; _GONE:
-// unknown.
+// *had: did the client have the object before the change? comes: the change brought the object to the watched space. OUTCOME_OK;
+// _GONE: this is not known.
 static enum outcome find_had(const struct telling *telling, const struct streamed_change *change, bool comes, bool *had)
 {
 	const struct watcher *watcher = telling->watcher;
 	const struct known *known = find_known(watcher, known_id(change));
 
 	*had = !comes;
-	if (known != NULL && (watcher->words.selective || comes))
+	if (known != NULL && (watcher->head.selective || comes))
 		*had = known->state == KNOWN_CHOSEN;
-	if (known != NULL || comes || !watcher->words.selective)
+	if (known != NULL || comes || !watcher->head.selective)
 		return OUTCOME_OK;
-	if (watcher->words.varying && (!change->asks_before || change->before.p == NULL))
+	if (watcher->head.varying && (!change->asks_before || change->before.p == NULL))
 		return OUTCOME_GONE;
 	*had = selection_matches(&telling->choice, telling->call->pool, STORED_NEW, object_before(telling, change));
 	return OUTCOME_OK;
 }
 
-// Notes whether the client has the object after this change. No entry is needed if the client does not have it and the change is
-// the newest: the log will say so at the next change.
+// Notes whether the client has the object after this change. No entry is needed if the client does not have the object and the
+// change is the object's newest: at the next change the log tells what selectors saw before it.
 static void keep_known(struct watcher *watcher, const struct streamed_change *change, bool has)
 {
 	struct known *known = find_known(watcher, known_id(change));
@@ -448,8 +444,8 @@ static void keep_known(struct watcher *watcher, const struct streamed_change *ch
 		add_known(watcher, known_id(change), has ? KNOWN_CHOSEN : KNOWN_ABSENT);
 }
 
-// Tells a change after which the object exists. comes: the change brought it to the watched space. OUTCOME_OK; _GONE as
-// find_had().
+// Adds the event of a change after which the object exists. comes: the change brought the object to the watched space. OUTCOME_OK;
+// _GONE as find_had().
 static enum outcome tell_present(const struct telling *telling, const struct streamed_change *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
@@ -460,22 +456,22 @@ static enum outcome tell_present(const struct telling *telling, const struct str
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!is_own_content(telling, change, change->tenant)) {
-		// The object left the tenant by a later change, which will be told.
-		if (watcher->words.varying)
+		// The object left the tenant by a later change, whose event will follow.
+		if (watcher->head.varying)
 			keep_known(watcher, change, had);
 		return OUTCOME_OK;
 	}
-	has = !watcher->words.selective || selection_matches(&telling->choice, telling->call->pool, place_of(change), object);
+	has = !watcher->head.selective || selection_matches(&telling->choice, telling->call->pool, place_of(change), object);
 	if (has)
 		tell(telling, had ? "MODIFIED" : "ADDED", change, object);
 	else if (had)
 		tell(telling, "DELETED", change, object);
-	if (watcher->words.varying)
+	if (watcher->head.varying)
 		keep_known(watcher, change, has);
 	return OUTCOME_OK;
 }
 
-// Tells that the object is no longer in that tenant: DELETED, if the client had it.
+// Adds the event DELETED if the client had the object, which is no longer in that tenant.
 static enum outcome tell_absent(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
 	struct watcher *watcher = telling->watcher;
@@ -491,7 +487,7 @@ static enum outcome tell_absent(const struct telling *telling, const struct stre
 	return outcome;
 }
 
-// Tells a change of an object that is in a space the watch covers.
+// Adds the event of a change of an object that is in a space the watch covers.
 static enum outcome tell_there(const struct telling *telling, const struct streamed_change *change)
 {
 	if (str_eq(change->verb, STR("deleted")))
@@ -510,7 +506,7 @@ enum outcome watcher_add_events(struct watcher *watcher, struct call *call, cons
 	// A move between two watched spaces gives two events.
 	if (moved && is_in(watcher, change->from))
 		outcome = tell_absent(&telling, change, change->from);
-	if (outcome == OUTCOME_OK && (is_of_tenant(change) || is_in(watcher, change->tenant)))
+	if (outcome == OUTCOME_OK && (streamed_change_is_of_tenant(change) || is_in(watcher, change->tenant)))
 		outcome = tell_there(&telling, change);
 	return outcome;
 }
@@ -520,7 +516,9 @@ enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, st
 	struct telling telling;
 	enum outcome outcome = begin_telling(&telling, watcher, call, out);
 
+	const struct watch_output output = { call, &telling.target, telling.columns, out };
+
 	if (outcome == OUTCOME_OK)
-		watch_bookmark_add(call, &telling.target, telling.columns, watcher->words.position, out);
+		watch_bookmark_add(&output, watcher->head.position);
 	return outcome;
 }

@@ -14,16 +14,20 @@ struct watcher;
 
 // Makes a watcher from a copy of the order. NULL: the order is invalid, or there is no memory.
 struct watcher *watcher_new(struct str order);
+// Frees it, and sets *watcher to NULL.
 void watcher_free(struct watcher **watcher);
 
-// The watch concerns only changes of this tenant and the system; p NULL: of other tenants, too.
+// The only tenant, beside the system's, whose changes concern the watch; p NULL: those of all tenants may.
 struct str watcher_tenant(const struct watcher *watcher);
 // The caller's tenant; "" for an operator without one.
 struct str watcher_user_tenant(const struct watcher *watcher);
 // The change id up to which the client was told all changes.
 uint64_t watcher_position(const struct watcher *watcher);
+// Raises the position; never lowers it.
 void watcher_advance(struct watcher *watcher, uint64_t position);
+// For how many seconds after its beginning the watch lasts.
 unsigned watcher_seconds(const struct watcher *watcher);
+// Does the client want bookmarks (allowWatchBookmarks)?
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
 // May the change concern this watch? Called before the resource is read; true may turn out to be wrong.
@@ -45,14 +49,17 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 // known whether the client has the object.
 enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change,
 	struct buf *out);
-// Appends a BOOKMARK of the watch's position.
+// Appends a BOOKMARK of the watch's position. call and outcomes: as for watcher_add_events().
 enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
-// Append the ERROR event after which a client lists again (expired), or which says that its credentials are no longer valid.
+// Each of these appends an ERROR event, after which the watch has to end.
+//
+// Code 410: the history is not kept, so the client has to list again.
 void watch_add_expired(struct buf *out);
+// Code 401: the credentials are no longer valid.
 void watch_add_unauthenticated(struct buf *out);
-// Appends the ERROR event that says that making an event exceeded the limits.
+// Code 413: making an event took more memory or computing time than one may take.
 void watch_add_too_costly(struct buf *out);
-// Appends the ERROR event, with code 500, that says that stored data can't be read.
+// Code 500: stored data can't be read.
 void watch_add_broken(struct buf *out);
 
 #endif
