@@ -234,12 +234,12 @@ static void test_of_two(void)
 	is_int((long long)horizon_settled(here.registry), 120002, "while all is known");
 	before = rows_read();
 	is_int(horizon_above(0, 5, 1), 120002, "that of who has nothing to do with it is not");
-	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 5, 1 }, 100001, 120002, 10, &list, &n), OUTCOME_OK,
+	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 5, 1 }, (struct change_range){ 100001, 120002, 10 }, &list, &n), OUTCOME_OK,
 		"what there is of these");
 	ok(rows_read() - before < 100, "is found without going through all: %lld rows", rows_read() - before);
 	is_int((long long)n, 2, "two changes");
 	is_int((long long)list[0].id, 120001, "in their order");
-	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 1, 9 }, 120001, 120002, 10, &list, &n), OUTCOME_OK,
+	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 1, 9 }, (struct change_range){ 120001, 120002, 10 }, &list, &n), OUTCOME_OK,
 		"asked");
 	is_int((long long)n, 1, "what left a tenant is its, too, above what is known");
 	is_outcome(change_stream_tenants(here.registry, 100001, 120002, &ids, &n), OUTCOME_OK, "whose they are");

@@ -26,6 +26,12 @@ struct change {
 	struct str from_tenant; // whose it was before a move; p NULL: the same. For operators alone
 };
 
+// A part of the change log: the changes with after < id <= up_to, of these the first ones up to limit, > 0.
+struct change_range {
+	uint64_t after, up_to;
+	uint64_t limit;
+};
+
 // Which changes. A text that is p NULL, and has_uid false, leave out that condition.
 struct change_query {
 	struct str tenant;     // p NULL: changes of all tenants

@@ -53,11 +53,10 @@ static struct streamed_change followed_of(struct registry *registry, const struc
 	return change;
 }
 
-enum outcome change_stream_read(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
-	struct streamed_change **list, size_t *n)
+enum outcome change_stream_read(struct registry *registry, struct change_range range, struct streamed_change **list, size_t *n)
 {
-	assert(limit > 0);
-	const struct sql_stream_page in = { .after = after, .up_to = up_to, .limit = limit };
+	assert(range.limit > 0);
+	const struct sql_stream_page in = { .after = range.after, .up_to = range.up_to, .limit = range.limit };
 	struct db_rows rows;
 	enum db_result result = sql_stream_page_run(registry->db, registry->pool, &in, &rows);
 
@@ -70,15 +69,15 @@ enum outcome change_stream_read(struct registry *registry, uint64_t after, uint6
 	return OUTCOME_OK;
 }
 
-enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
-	uint64_t limit, struct streamed_change **list, size_t *n)
+enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], struct change_range range,
+	struct streamed_change **list, size_t *n)
 {
-	assert(limit > 0);
+	assert(range.limit > 0);
 	const struct sql_stream_page_of_two in = {
 		.tenants = { { .id = tenants[0] }, { .id = tenants[1] } },
-		.after = after,
-		.up_to = up_to,
-		.limit = limit,
+		.after = range.after,
+		.up_to = range.up_to,
+		.limit = range.limit,
 	};
 	struct db_rows rows;
 	enum db_result result = sql_stream_page_of_two_run(registry->db, registry->pool, &in, &rows);

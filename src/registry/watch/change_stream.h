@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the change log of all tenants, for watches. How far the log may be read says log/horizon.h.
+// Reads the change log of all tenants, for watches. log/horizon.h says how far the log may be read.
 #ifndef TENURE_REGISTRY_WATCH_CHANGE_STREAM_H
 #define TENURE_REGISTRY_WATCH_CHANGE_STREAM_H
 
-#include "registry/core/model.h"
+#include "registry/tenant/change_list.h"
 
 // A row of the change log, and the resource or tenant that it changed.
 struct streamed_change {
@@ -27,15 +27,14 @@ static inline bool streamed_change_is_of_tenant(const struct streamed_change *ch
 	return change->resource.id == 0 && change->resource.type == NULL;
 }
 
-// *oldest: the id of the oldest change in the log, or of the next one if the log is empty. *newest: the highest id known; 0:
-// there never was any. OUTCOME_OK, or that of a failed statement.
+// Reads the bounds of the log. *oldest: the id of the oldest change in it, or of the next one if the log is empty. *newest: the highest id known;
+// 0: there never was any. OUTCOME_OK, or that of a failed statement.
 enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
-// Returns the changes with after < id <= up_to in order, at most limit. OUTCOME_OK, or that of a failed statement.
-enum outcome change_stream_read(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+// Reads the changes of the range in the order of their ids, into the request's pool. OUTCOME_OK, or that of a failed statement.
+enum outcome change_stream_read(struct registry *registry, struct change_range range, struct streamed_change **list, size_t *n);
+// change_stream_read() of two tenants alone, given by their ids: changes in them, and moves away from them.
+enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], struct change_range range,
 	struct streamed_change **list, size_t *n);
-// The same for only two tenants, given by their ids: changes in them, and moves away from them.
-enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
-	uint64_t limit, struct streamed_change **list, size_t *n);
 // Returns the ids of the tenants that changes with after < id <= up_to concern, including changes in flight. OUTCOME_OK, or
 // that of a failed statement.
 enum outcome change_stream_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);

@@ -170,10 +170,11 @@ enum outcome webhook_target(struct registry *registry, uint64_t id, struct webho
 	return OUTCOME_OK;
 }
 
-enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, uint64_t after, uint64_t upto, uint64_t limit,
-	struct change **changes, size_t *n)
+enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, struct change_range range, struct change **changes, size_t *n)
 {
-	const struct sql_webhook_changes in = { .tenant = { .id = tenant_id }, .after = after, .up_to = upto, .limit = limit };
+	const struct sql_webhook_changes in = {
+		.tenant = { .id = tenant_id }, .after = range.after, .up_to = range.up_to, .limit = range.limit
+	};
 	struct db_rows rows;
 	enum db_result result = sql_webhook_changes_run(registry->db, registry->pool,
 		tenant_id != 0 ? SQL_WEBHOOK_CHANGE_IDS_OF_TENANT : SQL_WEBHOOK_CHANGE_IDS_ALL, &in, &rows);

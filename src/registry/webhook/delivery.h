@@ -10,8 +10,8 @@
 //     or dead │   or tried again      │                              │
 //
 // One process of all hosts sends. It holds the lease, whose claim is a name that no other process has, and each function below that
-// writes asks for this name in the same statement. So a process that was taken for dead by mistake writes nothing any more. Nothing here
-// goes by the clocks of hosts: a process takes the lease only after it saw the beat stand still for a time, by its own clock.
+// writes checks this name in the same statement. So a process that was taken for dead by mistake writes nothing any more. No clocks of
+// different hosts are compared: a process takes the lease only after it saw the beat stand still for a time, by its own clock.
 //
 // All functions run outside of transactions, after registry_begin(), and return OUTCOME_OK, _UNAVAILABLE or _INTERNAL unless said otherwise.
 // *held: false if the process has lost the lease, or the webhook is not as the caller knows it; then nothing was written.
@@ -24,15 +24,16 @@
 
 struct webhook_lease {
 	struct uuid claim; // zero: nobody holds it
-	uint64_t beat;     // grows while the process lives that holds it
-	uint64_t edits;    // grows with each change of a webhook that an owner makes
+	uint64_t beat;     // grows as long as the holder lives
+	uint64_t edits;    // grows whenever an owner changes a webhook
 	bool maintenance;  // the operator has stopped all changes (db/maintenance.h): no message is to be sent
 };
 enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease *lease);
-// Takes it if it is still as it was seen.
+// Takes the lease for claim if it has the holder and the beat that the caller has seen.
 enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *held);
+// Makes the beat grow, if claim holds the lease.
 enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *held);
-// Gives it up, so that another process may take it at once.
+// Gives the lease up if claim holds it, so that another process may take it at once.
 enum outcome webhook_lease_leave(struct registry *registry, const struct uuid *claim);
 
 // ---- what there is to send
@@ -43,11 +44,11 @@ struct webhook_stream {
 	uint64_t position;
 	uint64_t begun_upto;      // 0: no message was begun
 	struct uuid message;      // its id
-	uint64_t attempts;        // of it, that failed
-	int64_t next_us;          // when it is due, by the clock of the process that wrote that; 0: now
-	int64_t failing_since_us; // the first failure since something was received last; 0: none
+	uint64_t attempts;        // failed ones to send it
+	int64_t next_us;          // when the next is due, by the clock of the process that wrote the time; 0: now
+	int64_t failing_since_us; // the first failure since a message was received last; 0: none
 };
-// A message that is sent apart from the webhook's stream: a ping, or a message that was given up and then revived.
+// A message outside the order of the webhook's stream: a ping, or a message that was given up and then revived.
 struct webhook_letter {
 	uint64_t id, webhook_id, tenant_id;
 	struct uuid message;
@@ -68,22 +69,20 @@ enum outcome webhook_tenants_changed(struct registry *registry, uint64_t after, 
 struct webhook_target {
 	struct str name, url, filters;
 	struct str tenant;             // p NULL: it is the operators', for changes of all tenants
-	struct str secret, old_secret; // keys; old_secret p NULL: none signs beside the present one
+	struct str secret, old_secret; // keys, both sign; old_secret p NULL: there is none, or its time is over
 };
-// OUTCOME_NOT_FOUND: there is none, or its tenant is deleted.
+// Reads where the webhook with this id sends, and what it signs with. OUTCOME_NOT_FOUND: there is none, or its tenant is deleted.
 enum outcome webhook_target(struct registry *registry, uint64_t id, struct webhook_target *target);
-// The changes with after < id <= upto of that tenant and of what left it, or of all (0), at most limit, in order. etags and names as clients
-// see them.
-enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, uint64_t after, uint64_t upto, uint64_t limit,
-	struct change **changes, size_t *n);
+// Reads the changes of the range in the order of their ids, into the pool: those of that tenant and of what left it, or all if tenant_id is 0.
+enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, struct change_range range, struct change **changes, size_t *n);
 // Does a webhook with these filters ask for that change?
 bool webhook_asks_for(const struct doc *filters, const struct change *change);
 
-// ---- what became of it
+// ---- what was sent
 
-// Nothing up to its position is asked for by each of these webhooks. *held: this is so of all of them.
+// Moves webhooks on to the positions that the n > 0 streams have, since their filters let nothing up to there pass. *held: all of them moved.
 enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *held);
-// Writes down the message of the stream: position, begun_upto and message.
+// Writes down the message that is to be sent next: position, begun_upto and message of the stream.
 enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held);
 
 struct webhook_result {
@@ -91,17 +90,17 @@ struct webhook_result {
 	struct str error; // "": the message was received
 	int64_t now_us;
 	int64_t next_us; // if it failed: when it is due again
-	bool nothing;    // there was nothing to send
-	bool disables;   // if it failed: the webhook is disabled
+	bool nothing;    // no change was left to be sent, so nobody received anything
+	bool disables;   // if it failed: disable the webhook
 };
-// The message was received, or it failed and is tried again.
+// Writes down that the message was received, or that an attempt failed and another is due.
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held);
-// The message failed and is given up: it can be revived, and the stream goes on behind it. Messages that ended before the setting
-// retention are forgotten.
+// Writes down that the last attempt failed: the message is kept as one that was given up and may be revived, and the webhook moves on to its
+// end. Also deletes messages of the webhook that ended longer ago than the setting retention.
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held);
-// What became of a letter. gives_up: if it failed, it is not tried again.
+// Writes down an attempt to send a letter. gives_up: if it failed, there is no other.
 enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *claim, const struct webhook_letter *letter,
 	const struct webhook_result *result, bool gives_up, bool *held);
 

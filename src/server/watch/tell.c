@@ -323,7 +323,7 @@ static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_
 	struct streamed_change *list;
 	size_t n;
 
-	if (change_stream_read(teller->call->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
+	if (change_stream_read(teller->call->registry, (struct change_range){ .after = after, .up_to = up_to, .limit = PAGE }, &list, &n) != OUTCOME_OK)
 		return false;
 	*reached = n < PAGE ? up_to : list[n - 1].id;
 	if (!tell_page(teller, after, list, n))
@@ -404,8 +404,8 @@ static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2
 	while (after < up_to) {
 		struct streamed_change *list;
 		size_t n;
-		if (!begin_round(teller) || change_stream_read_of(teller->call->registry, tenants, after, up_to, PAGE, &list,
-			&n) != OUTCOME_OK ||
+		const struct change_range range = { .after = after, .up_to = up_to, .limit = PAGE };
+		if (!begin_round(teller) || change_stream_read_of(teller->call->registry, tenants, range, &list, &n) != OUTCOME_OK ||
 			!tell_page(teller, after, list, n) || !make_durable(teller))
 			return false;
 		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;

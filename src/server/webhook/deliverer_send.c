@@ -54,15 +54,17 @@ static size_t choose(struct deliverer *me, const struct webhook_target *target, 
 	return chosen;
 }
 
-// Reads behind the position and decides what the next message has: *body p NULL: nothing is asked for up to stream->is.position.
+// Reads the changes behind the position and decides which of them the next message has. *body p NULL: the filters let none of them pass, and the
+// position is behind them now.
 static enum outcome begin_message(struct deliverer *me, struct deliverer_stream *stream, const struct webhook_target *target, struct str *body)
 {
 	struct pool *pool = me->registry->pool;
-	uint64_t after = stream->is.position, upto = me->horizon;
+	const struct change_range ahead = { .after = stream->is.position, .up_to = me->horizon, .limit = SCAN };
+	uint64_t upto = ahead.up_to;
 	struct change *changes;
 	size_t n, taken;
 	bool held;
-	enum outcome outcome = webhook_changes(me->registry, stream->is.tenant_id, after, upto, SCAN, &changes, &n);
+	enum outcome outcome = webhook_changes(me->registry, stream->is.tenant_id, ahead, &changes, &n);
 
 	*body = STR_NONE;
 	if (outcome != OUTCOME_OK)
@@ -82,11 +84,13 @@ static enum outcome begin_message(struct deliverer *me, struct deliverer_stream 
 		return outcome;
 	}
 	size_t batch = chosen < me->settings->batch ? chosen : me->settings->batch;
-	struct message_range range = { .tenant_id = stream->is.tenant_id, .after = after, .upto = upto };
-	(void)message_body(pool, target, &range, 0, changes, batch, MESSAGE_BYTES_MAX, &taken);
+	struct message_range range = { .tenant_id = stream->is.tenant_id, .after = ahead.after, .upto = upto };
+	struct message_changes sent = { .list = changes, .n = batch };
+	(void)message_body(pool, target, &range, sent, MESSAGE_BYTES_MAX, &taken);
 	if (taken < chosen)
 		range.upto = changes[taken - 1].id;
-	*body = message_body(pool, target, &range, 0, changes, taken, SIZE_MAX, &taken);
+	sent.n = taken;
+	*body = message_body(pool, target, &range, sent, SIZE_MAX, &taken);
 	stream->is.begun_upto = range.upto;
 	stream->is.message = uuid_new();
 	stream->is.attempts = 0;
@@ -100,16 +104,17 @@ static enum outcome begin_message(struct deliverer *me, struct deliverer_stream 
 static enum outcome render_range(struct deliverer *me, const struct webhook_target *target, uint64_t webhook_id,
 	const struct message_range *range, struct str *body)
 {
+	const struct change_range log_range = { .after = range->after, .up_to = range->upto, .limit = SCAN };
 	struct change *changes;
 	size_t n, taken;
-	enum outcome outcome = webhook_changes(me->registry, range->tenant_id, range->after, range->upto, SCAN, &changes, &n);
+	enum outcome outcome = webhook_changes(me->registry, range->tenant_id, log_range, &changes, &n);
 
 	*body = STR_NONE;
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	n = choose(me, target, webhook_id, changes, n);
 	if (n > 0)
-		*body = message_body(me->registry->pool, target, range, 0, changes, n, SIZE_MAX, &taken);
+		*body = message_body(me->registry->pool, target, range, (struct message_changes){ .list = changes, .n = n }, SIZE_MAX, &taken);
 	return OUTCOME_OK;
 }
 
@@ -159,7 +164,8 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	bool held;
 	enum outcome outcome = webhook_target(me->registry, letter->is.webhook_id, &target);
 	const struct message_range range = {
-		.tenant_id = letter->is.tenant_id, .after = letter->is.position, .upto = letter->is.upto, .is_ping = letter->is.is_ping
+		.tenant_id = letter->is.tenant_id, .after = letter->is.position, .upto = letter->is.upto,
+		.ping_us = letter->is.is_ping ? clock_now_us() : 0,
 	};
 
 	if (outcome == OUTCOME_NOT_FOUND)
@@ -167,7 +173,7 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 	if (letter->is.is_ping)
-		body = message_body(me->registry->pool, &target, &range, clock_now_us(), NULL, 0, SIZE_MAX, &taken);
+		body = message_body(me->registry->pool, &target, &range, (struct message_changes){ .n = 0 }, SIZE_MAX, &taken);
 	else
 		outcome = render_range(me, &target, letter->is.webhook_id, &range, &body);
 	if (outcome != OUTCOME_OK)

@@ -70,26 +70,27 @@ static void add_change(struct pool *pool, struct buf *out, const struct webhook_
 	buf_addc(out, '}');
 }
 
-struct str message_body(struct pool *pool, const struct webhook_target *target, const struct message_range *range, int64_t now_us,
-	const struct change *changes, size_t n, size_t bytes_max, size_t *taken)
+struct str message_body(struct pool *pool, const struct webhook_target *target, const struct message_range *range,
+	struct message_changes changes, size_t bytes_max, size_t *taken)
 {
+	bool is_ping = range->ping_us != 0;
 	struct buf out = buf_new(pool, 1024);
 
-	assert(bytes_max > 0);
-	buf_addf(&out, "{\"type\":\"%s\",\"timestamp\":", range->is_ping ? "tenure.ping" : "tenure.changes");
-	add_time(&out, n > 0 ? changes[n - 1].at_us : now_us);
+	assert(bytes_max > 0 && is_ping == (changes.n == 0));
+	buf_addf(&out, "{\"type\":\"%s\",\"timestamp\":", is_ping ? "tenure.ping" : "tenure.changes");
+	add_time(&out, is_ping ? range->ping_us : changes.list[changes.n - 1].at_us);
 	BUF_LIT(&out, ",\"data\":{\"webhook\":");
 	json_add_string(&out, target->name);
 	add_text(&out, "tenant", target->tenant.p != NULL ? target->tenant : STR(REALM_WORD_ALL));
-	if (!range->is_ping)
+	if (!is_ping)
 		buf_addf(&out, ",\"after\":%llu,\"upto\":%llu", (unsigned long long)range->after, (unsigned long long)range->upto);
 	BUF_LIT(&out, ",\"changes\":[");
 	size_t begin = out.n;
-	for (*taken = 0; *taken < n; (*taken)++) {
+	for (*taken = 0; *taken < changes.n; (*taken)++) {
 		size_t before = out.n;
 		if (*taken > 0)
 			buf_addc(&out, ',');
-		add_change(pool, &out, target, &changes[*taken]);
+		add_change(pool, &out, target, &changes.list[*taken]);
 		if (*taken > 0 && out.n - begin > bytes_max) {
 			out.n = before;
 			break;

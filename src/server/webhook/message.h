@@ -12,13 +12,18 @@ enum { MESSAGE_BYTES_MAX = 262144 };
 
 struct message_range {
 	uint64_t tenant_id;  // of the webhook; 0: of all
-	uint64_t after, upto;
-	bool is_ping;
+	uint64_t after, upto; // of the change log
+	int64_t ping_us;      // the message is a ping, made at that time; 0: it is none
 };
-// Makes the body, compact JSON, in pool. bytes_max: how many bytes the changes may have; SIZE_MAX: any. *taken: how many of the n changes it
-// has. Where that is fewer, the caller makes the body again with another range.
-struct str message_body(struct pool *pool, const struct webhook_target *target, const struct message_range *range, int64_t now_us,
-	const struct change *changes, size_t n, size_t bytes_max, size_t *taken);
+// The changes of a message in the order of their ids; of a ping none.
+struct message_changes {
+	const struct change *list;
+	size_t n;
+};
+// Makes the body, compact JSON, in pool. bytes_max: how many bytes the changes may have; SIZE_MAX: any. *taken: how many of the changes it has,
+// from the first on. If those are not all, the caller has to make the body again with the range that they are in.
+struct str message_body(struct pool *pool, const struct webhook_target *target, const struct message_range *range,
+	struct message_changes changes, size_t bytes_max, size_t *taken);
 
 enum { MESSAGE_HEADERS = 3 };
 // The lines webhook-id, webhook-timestamp and webhook-signature, in pool. now_us: of this attempt. False: OpenSSL failed.

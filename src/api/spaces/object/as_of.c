@@ -156,7 +156,8 @@ static void pause_briefly(void)
 static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct streamed_change **list, size_t *n, bool *all)
 {
 	size_t kept = 0;
-	enum outcome outcome = change_stream_read(as_of->call->registry, as_of->horizon, up_to, CHANGES_MAX, list, n);
+	const struct change_range range = { .after = as_of->horizon, .up_to = up_to, .limit = CHANGES_MAX };
+	enum outcome outcome = change_stream_read(as_of->call->registry, range, list, n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
