@@ -129,6 +129,12 @@ static enum outcome read_content(struct call *call, struct str name, struct webh
 
 // ---- handlers
 
+// The webhook that the address names.
+static struct webhook_key webhook_key(const struct call *call)
+{
+	return (struct webhook_key){ .tenant = call_param(call, "tenant"), .name = call_param(call, "name") };
+}
+
 enum outcome list_webhooks(struct call *call)
 {
 	struct webhook_page page;
@@ -159,7 +165,7 @@ enum outcome get_webhook(struct call *call)
 	enum outcome outcome = conditions_read(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = webhook_get(call->registry, call_param(call, "tenant"), call_param(call, "name"), &webhook);
+		outcome = webhook_get(call->registry, webhook_key(call), &webhook);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct guard guard = conditions_guard(&conditions);
@@ -185,7 +191,7 @@ enum outcome put_webhook(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = read_content(call, name, &content);
 	if (outcome == OUTCOME_OK)
-		outcome = webhook_put(call->registry, call_param(call, "tenant"), name, &content, conditions_guard(&conditions), &webhook, secret);
+		outcome = webhook_put(call->registry, webhook_key(call), &content, conditions_guard(&conditions), &webhook, secret);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED)
 		return outcome;
 	write_webhook(call, &webhook, outcome == OUTCOME_CREATED ? secret : NULL);
@@ -202,7 +208,7 @@ enum outcome delete_webhook(struct call *call)
 	enum outcome outcome = conditions_read_match(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = webhook_delete(call->registry, call_param(call, "tenant"), call_param(call, "name"), conditions_guard(&conditions));
+		outcome = webhook_delete(call->registry, webhook_key(call), conditions_guard(&conditions));
 	return outcome;
 }
 
@@ -214,8 +220,7 @@ enum outcome rotate_webhook(struct call *call)
 	enum outcome outcome = conditions_read_match(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = webhook_rotate(call->registry, call_param(call, "tenant"), call_param(call, "name"), conditions_guard(&conditions),
-			&webhook, secret);
+		outcome = webhook_rotate(call->registry, webhook_key(call), conditions_guard(&conditions), &webhook, secret);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_webhook(call, &webhook, secret);
@@ -259,7 +264,7 @@ enum outcome list_deliveries(struct call *call)
 		return outcome;
 	if (marker.p != NULL && (!str_to_u64(marker, &before) || before > INT64_MAX))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "before must be as the \"next\" of the page before has it");
-	outcome = webhook_messages(call->registry, call_param(call, "tenant"), name, before, limit, &page);
+	outcome = webhook_messages(call->registry, webhook_key(call), before, limit, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
@@ -278,7 +283,7 @@ enum outcome list_deliveries(struct call *call)
 enum outcome ping_webhook(struct call *call)
 {
 	struct uuid uid;
-	enum outcome outcome = webhook_ping(call->registry, call_param(call, "tenant"), call_param(call, "name"), &uid);
+	enum outcome outcome = webhook_ping(call->registry, webhook_key(call), &uid);
 
 	if (outcome != OUTCOME_ACCEPTED)
 		return outcome;
@@ -296,8 +301,7 @@ enum outcome revive_webhook(struct call *call)
 
 	if (message.p != NULL && !uuid_parse(message, &uid))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "message must be a UUID, as the deliveries show it");
-	enum outcome outcome = webhook_revive(call->registry, call_param(call, "tenant"), call_param(call, "name"),
-		message.p != NULL ? &uid : NULL, &n);
+	enum outcome outcome = webhook_revive(call->registry, webhook_key(call), message.p != NULL ? &uid : NULL, &n);
 	if (outcome != OUTCOME_ACCEPTED)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool);

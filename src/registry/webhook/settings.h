@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of webhooks, section [webhooks]: of their owners' calls, and of the process that sends.
+// Section [webhooks] of the configuration: settings for the calls of owners, and for the process that sends.
 #ifndef TENURE_REGISTRY_WEBHOOK_SETTINGS_H
 #define TENURE_REGISTRY_WEBHOOK_SETTINGS_H
 
@@ -22,9 +22,10 @@ struct webhook_settings {
 	unsigned retry_most;  // milliseconds, the longest pause
 	uint64_t disable_after; // seconds of failure after which a webhook is disabled; 0: never
 	uint64_t secret_overlap; // seconds for which a replaced secret still signs
-	unsigned lease;       // seconds after which another host takes over from one that shows no sign of life
+	unsigned lease;       // seconds without a sign of life of the process that sends after which another host's takes over
 };
 extern const struct config_table webhook_settings_table;
+// The settings of that configuration, which owns them.
 const struct webhook_settings *webhook_settings(const struct config *config);
 
 #endif

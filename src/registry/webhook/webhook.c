@@ -199,26 +199,26 @@ static enum outcome owner_id(struct registry *registry, struct str name, uint64_
 	return outcome;
 }
 
-static enum outcome read_one(struct registry *registry, uint64_t owner, struct str tenant, struct str name, struct webhook *webhook)
+static enum outcome read_one(struct registry *registry, uint64_t owner, struct webhook_key key, struct webhook *webhook)
 {
-	const struct sql_webhook_get in = { .tenant_id = owner, .name = name };
+	const struct sql_webhook_get in = { .tenant_id = owner, .name = key.name };
 	struct db_rows rows;
 	enum db_result result = sql_webhook_get_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return fail_not_found(registry, name);
-	*webhook = webhook_of_columns(&sql_webhook_get_row(&rows, 0)->w, tenant);
+		return fail_not_found(registry, key.name);
+	*webhook = webhook_of_columns(&sql_webhook_get_row(&rows, 0)->w, key.tenant);
 	return OUTCOME_OK;
 }
 
-enum outcome webhook_get(struct registry *registry, struct str tenant, struct str name, struct webhook *webhook)
+enum outcome webhook_get(struct registry *registry, struct webhook_key key, struct webhook *webhook)
 {
 	uint64_t owner;
-	enum outcome outcome = owner_id(registry, tenant, &owner);
+	enum outcome outcome = owner_id(registry, key.tenant, &owner);
 
-	return outcome == OUTCOME_OK ? read_one(registry, owner, tenant, name, webhook) : outcome;
+	return outcome == OUTCOME_OK ? read_one(registry, owner, key, webhook) : outcome;
 }
 
 enum outcome webhook_list(struct registry *registry, struct str tenant, struct str marker, uint64_t limit, struct webhook_page *page)
@@ -334,7 +334,8 @@ static enum outcome create(struct registry *registry, uint64_t owner, const stru
 	return outcome == OUTCOME_OK ? insert(registry, owner, content, webhook, secret) : outcome;
 }
 
-// The process that sends need not know of it: who ends the pause tells it. So a long transaction does not keep the lease's row from it.
+// Does not tell the process that sends, since a paused webhook sends nothing, and webhook_put(), which ends the pause, tells it. So a long
+// transaction does not lock the row of the lease.
 enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content)
 {
 	const struct webhook_content paused = { .url = content->url, .description = content->description, .filters = content->filters, .paused = true };
@@ -359,7 +360,7 @@ static bool same_content(const struct webhook_content *a, const struct webhook_c
 	return str_eq(a->url, b->url) && str_eq(a->description, b->description) && str_eq(a->filters, b->filters) && a->paused == b->paused;
 }
 
-// Makes this its content and, if it was disabled, enables it again. *changed: anything was written.
+// Gives the webhook this content and, if it was disabled, enables it. *changed: something was written.
 static enum outcome replace(struct registry *registry, const struct webhook_content *content, struct webhook *webhook, bool *changed)
 {
 	*changed = !same_content(content, &webhook->content) || webhook->disabled_us != 0;
@@ -391,8 +392,8 @@ static enum outcome replace(struct registry *registry, const struct webhook_cont
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-enum outcome webhook_put(struct registry *registry, struct str tenant, struct str name, const struct webhook_content *content,
-	struct guard guard, struct webhook *webhook, uint8_t secret[WEBHOOK_SECRET])
+enum outcome webhook_put(struct registry *registry, struct webhook_key key, const struct webhook_content *content, struct guard guard,
+	struct webhook *webhook, uint8_t secret[WEBHOOK_SECRET])
 {
 	struct tenant owner;
 	uint64_t id;
@@ -401,46 +402,46 @@ enum outcome webhook_put(struct registry *registry, struct str tenant, struct st
 
 	assert(db_txn_writes(registry->db));
 	if (outcome == OUTCOME_OK)
-		outcome = lock_owner(registry, tenant, &owner, &id);
+		outcome = lock_owner(registry, key.tenant, &owner, &id);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	found = read_one(registry, id, tenant, name, webhook);
+	found = read_one(registry, id, key, webhook);
 	if (found != OUTCOME_OK && found != OUTCOME_NOT_FOUND)
 		return found;
 	outcome = check_guard(registry, &owner, guard, found == OUTCOME_OK ? webhook->etag : NULL);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (found == OUTCOME_NOT_FOUND) {
-		*webhook = (struct webhook){ .name = name, .tenant = tenant };
+		*webhook = (struct webhook){ .name = key.name, .tenant = key.tenant };
 		outcome = create(registry, id, content, webhook, secret);
 	} else {
 		outcome = replace(registry, content, webhook, &changed);
 	}
 	if (!changed || (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED))
 		return outcome;
-	enum outcome noted = note(registry, &owner, name);
+	enum outcome noted = note(registry, &owner, key.name);
 	return noted == OUTCOME_OK ? outcome : noted;
 }
 
-// Locks the owner and reads the webhook, which the guard must allow to change.
-static enum outcome begin_change(struct registry *registry, struct str tenant, struct str name, struct guard guard, struct tenant *owner,
+// Locks the owner, reads the webhook, checks the guard, and tells the process that sends.
+static enum outcome begin_change(struct registry *registry, struct webhook_key key, struct guard guard, struct tenant *owner,
 	struct webhook *webhook)
 {
 	uint64_t id;
-	enum outcome outcome = lock_owner(registry, tenant, owner, &id);
+	enum outcome outcome = lock_owner(registry, key.tenant, owner, &id);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_one(registry, id, tenant, name, webhook);
+		outcome = read_one(registry, id, key, webhook);
 	if (outcome == OUTCOME_OK)
 		outcome = check_guard(registry, owner, guard, webhook->etag);
 	return outcome == OUTCOME_OK ? announce(registry) : outcome;
 }
 
-enum outcome webhook_delete(struct registry *registry, struct str tenant, struct str name, struct guard guard)
+enum outcome webhook_delete(struct registry *registry, struct webhook_key key, struct guard guard)
 {
 	struct tenant owner;
 	struct webhook webhook;
-	enum outcome outcome = begin_change(registry, tenant, name, guard, &owner, &webhook);
+	enum outcome outcome = begin_change(registry, key, guard, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
@@ -449,15 +450,15 @@ enum outcome webhook_delete(struct registry *registry, struct str tenant, struct
 	enum db_result result = sql_webhook_delete_run(registry->db, registry->pool, SQL_WEBHOOK_WHICH_ONE, &in, NULL);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	outcome = note(registry, &owner, name);
+	outcome = note(registry, &owner, key.name);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
-enum outcome webhook_rotate(struct registry *registry, struct str tenant, struct str name, struct guard guard, struct webhook *webhook,
+enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, struct guard guard, struct webhook *webhook,
 	uint8_t secret[WEBHOOK_SECRET])
 {
 	struct tenant owner;
-	enum outcome outcome = begin_change(registry, tenant, name, guard, &owner, webhook);
+	enum outcome outcome = begin_change(registry, key, guard, &owner, webhook);
 
 	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
@@ -519,11 +520,11 @@ static struct webhook_message message_of_row(const struct sql_webhook_message_li
 	return message;
 }
 
-enum outcome webhook_messages(struct registry *registry, struct str tenant, struct str name, uint64_t marker, uint64_t limit,
+enum outcome webhook_messages(struct registry *registry, struct webhook_key key, uint64_t marker, uint64_t limit,
 	struct webhook_message_page *page)
 {
 	struct webhook webhook;
-	enum outcome outcome = webhook_get(registry, tenant, name, &webhook);
+	enum outcome outcome = webhook_get(registry, key, &webhook);
 
 	assert(limit > 0);
 	if (outcome != OUTCOME_OK)
@@ -552,11 +553,11 @@ enum outcome webhook_messages(struct registry *registry, struct str tenant, stru
 }
 
 // A second run of the transaction finds the first one's ping and replaces it, so it needs no row in the change log.
-enum outcome webhook_ping(struct registry *registry, struct str tenant, struct str name, struct uuid *uid)
+enum outcome webhook_ping(struct registry *registry, struct webhook_key key, struct uuid *uid)
 {
 	struct tenant owner;
 	struct webhook webhook;
-	enum outcome outcome = begin_change(registry, tenant, name, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
+	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
@@ -572,12 +573,12 @@ enum outcome webhook_ping(struct registry *registry, struct str tenant, struct s
 }
 
 // A second run of the transaction finds the messages queued, and counts them again.
-enum outcome webhook_revive(struct registry *registry, struct str tenant, struct str name, const struct uuid *uid, uint64_t *n)
+enum outcome webhook_revive(struct registry *registry, struct webhook_key key, const struct uuid *uid, uint64_t *n)
 {
 	struct tenant owner;
 	struct webhook webhook;
 	struct db_rows rows;
-	enum outcome outcome = begin_change(registry, tenant, name, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
+	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
 	*n = 0;
