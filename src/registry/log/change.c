@@ -30,8 +30,8 @@ static uint64_t counted_bytes(const struct resource *resource)
 
 // What a change replaced and what it left. fields, selectable: for the verb "updated"; p NULL for other verbs.
 struct difference {
-	const uint8_t *etag_before, *etag_after;
-	uint64_t bytes_before, bytes_after;
+	const uint8_t *etag_before, *etag_after; // NULL: there was, or is, nothing
+	uint64_t bytes_before, bytes_after;      // of resources alone
 	struct str fields, selectable;
 };
 
@@ -114,7 +114,7 @@ struct db_call change_in_field(struct registry *registry, const struct resource 
 }
 
 static struct db_call of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
-	const uint8_t *etag_before, const uint8_t *etag_after, struct str fields, struct str selectable)
+	const struct difference *difference)
 {
 	struct pool *pool = registry->pool;
 	const struct sql_change_insert in = {
@@ -127,10 +127,10 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 		.uid = str_dup(pool, uuid_bytes(&tenant->uid)),
 		.type_id_is_null = true,
 		.revision = tenant->revision,
-		.etag_before = etag_value(pool, etag_before),
-		.etag_after = etag_value(pool, etag_after),
-		.fields = fields,
-		.selectable_before = selectable,
+		.etag_before = etag_value(pool, difference->etag_before),
+		.etag_after = etag_value(pool, difference->etag_after),
+		.fields = difference->fields,
+		.selectable_before = difference->selectable,
 		.bytes_before_is_null = true,
 		.bytes_after_is_null = true,
 	};
@@ -141,16 +141,23 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after)
 {
+	const struct difference difference = { .etag_before = etag_before, .etag_after = etag_after };
+
 	assert(db_txn_writes(registry->db) && tenant->id != 0);
-	return of_tenant(registry, verb, tenant, etag_before, etag_after, STR_NONE, STR_NONE);
+	return of_tenant(registry, verb, tenant, &difference);
 }
 
 struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after)
 {
+	const struct difference difference = {
+		.etag_before = before->etag,
+		.etag_after = after->etag,
+		.fields = told(changed_fields_of_tenant(registry->pool, before, after)),
+		.selectable = told(selectable_before_tenant(registry->pool, before, after)),
+	};
+
 	assert(db_txn_writes(registry->db) && before->id == after->id);
-	return of_tenant(registry, "updated", after, before->etag, after->etag,
-		told(changed_fields_of_tenant(registry->pool, before, after)),
-		told(selectable_before_tenant(registry->pool, before, after)));
+	return of_tenant(registry, "updated", after, &difference);
 }
 
 struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field)
@@ -161,7 +168,10 @@ struct db_call change_beside_tenant(struct registry *registry, const struct tena
 	buf_addc(&fields, '[');
 	json_add_string(&fields, field);
 	buf_addc(&fields, ']');
-	return of_tenant(registry, "updated", tenant, tenant->etag, tenant->etag, buf_str(&fields), STR(""));
+	const struct difference difference = {
+		.etag_before = tenant->etag, .etag_after = tenant->etag, .fields = buf_str(&fields), .selectable = STR("")
+	};
+	return of_tenant(registry, "updated", tenant, &difference);
 }
 
 // ---- what an update replaces
@@ -217,8 +227,15 @@ size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct 
 struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
 	const char *field)
 {
+	const struct difference difference = {
+		.etag_before = before->etag,
+		.etag_after = after->etag,
+		.fields = str_printf(registry->pool, "[\"%s\"]", field),
+		.selectable = STR(""),
+	};
+
 	assert(db_txn_writes(registry->db) && before->id == after->id && field[0] == '/');
-	return of_tenant(registry, "updated", after, before->etag, after->etag, str_printf(registry->pool, "[\"%s\"]", field), STR(""));
+	return of_tenant(registry, "updated", after, &difference);
 }
 
 // ---- changes of all resources of a set

@@ -416,20 +416,19 @@ static enum cluster_outcome end_step(struct step *step, struct str *why)
 	return result == DB_OK ? CLUSTER_OVERTAKEN : CLUSTER_FAILED;
 }
 
-enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
-	struct str *why)
+enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, const struct cluster_change *change, bool held, struct str *why)
 {
-	const struct sql_cluster_resign in = { .epoch = epoch, .next = next, .held = held, .reason = reason };
-	struct step step = { .db = db, .pool = cluster->pool, .raised = epoch + 1, .node = STR(""), .reason = reason };
+	const struct sql_cluster_resign in = { .epoch = change->epoch, .next = change->node, .held = held, .reason = change->reason };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = change->epoch + 1, .node = STR(""), .reason = change->reason };
 
 	step.change = sql_cluster_resign_call(cluster->pool, &in);
 	return end_step(&step, why);
 }
 
-static enum cluster_outcome appoint(struct cluster *cluster, struct db *db, uint64_t epoch, struct str node, struct str reason, struct str *why)
+static enum cluster_outcome appoint(struct cluster *cluster, struct db *db, const struct cluster_change *change, struct str *why)
 {
-	const struct sql_cluster_appoint in = { .epoch = epoch, .node = node, .reason = reason };
-	struct step step = { .db = db, .pool = cluster->pool, .raised = epoch + 1, .node = node, .reason = reason };
+	const struct sql_cluster_appoint in = { .epoch = change->epoch, .node = change->node, .reason = change->reason };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = change->epoch + 1, .node = change->node, .reason = change->reason };
 
 	step.change = sql_cluster_appoint_call(cluster->pool, &in);
 	return end_step(&step, why);
@@ -443,13 +442,13 @@ struct db *cluster_open_patient(const struct cluster *cluster, struct db_setting
 	return db_open_node(settings, node, cluster->account);
 }
 
-enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uint64_t epoch, uint64_t raised, struct str node, struct str reason,
+enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, const struct cluster_change *change, uint64_t raised,
 	struct str *why)
 {
-	const struct sql_cluster_promote in = { .raised = raised, .node = node, .reason = reason, .epoch = epoch };
-	struct step step = { .db = db, .pool = cluster->pool, .raised = raised, .node = node, .reason = reason };
+	const struct sql_cluster_promote in = { .raised = raised, .node = change->node, .reason = change->reason, .epoch = change->epoch };
+	struct step step = { .db = db, .pool = cluster->pool, .raised = raised, .node = change->node, .reason = change->reason };
 
-	assert(raised > epoch);
+	assert(raised > change->epoch);
 	step.change = sql_cluster_promote_call(cluster->pool, &in);
 	return end_step(&step, why);
 }
@@ -458,11 +457,10 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 {
 	const struct timespec vacancy = { .tv_nsec = VACANT_MS * 1000000L };
 	const struct cluster_writer *writer = &cluster->nodes[via].writer;
+	struct cluster_change change = { .epoch = writer->epoch, .node = node, .reason = reason };
 	struct db_settings settings;
 	enum cluster_outcome outcome = CLUSTER_DONE;
-	uint64_t epoch = writer->epoch;
 
-	assert(via < cluster->n);
 	assert(via < cluster->n && cluster->nodes[via].has_writer);
 	if (namesakes(cluster, node) > 1) { // two nodes would both take themselves for the writer
 		*why = str_printf(cluster->pool, "two nodes are called \"%.*s\"", STR_ARG(node));
@@ -470,11 +468,12 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	}
 	struct db *db = cluster_open_patient(cluster, &settings, via);
 	if (writer->node.n > 0) {
-		outcome = cluster_resign(cluster, db, epoch++, node, false, reason, why);
+		outcome = cluster_resign(cluster, db, &change, false, why);
+		change.epoch++;
 		(void)nanosleep(&vacancy, NULL);
 	}
 	if (outcome == CLUSTER_DONE)
-		outcome = appoint(cluster, db, epoch, node, reason, why);
+		outcome = appoint(cluster, db, &change, why);
 	db_close(&db);
 	return outcome;
 }
@@ -484,8 +483,9 @@ enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct s
 	struct db_settings settings;
 
 	assert(via < cluster->n && cluster->nodes[via].has_writer);
+	const struct cluster_change change = { .epoch = cluster->nodes[via].writer.epoch, .node = STR(""), .reason = reason };
 	struct db *db = cluster_open_patient(cluster, &settings, via);
-	enum cluster_outcome outcome = cluster_resign(cluster, db, cluster->nodes[via].writer.epoch, STR(""), true, reason, why);
+	enum cluster_outcome outcome = cluster_resign(cluster, db, &change, true, why);
 	db_close(&db);
 	return outcome;
 }

@@ -96,18 +96,23 @@ enum cluster_outcome {
 	CLUSTER_OVERTAKEN, // somebody else has switched meanwhile
 	CLUSTER_FAILED,    // *why says why; the state may be any
 };
-// Makes the node of that name the writer; by way of the node via, which must be usable. First nobody is the writer, for longer than
-// any read of the earlier writer's may last. The caller has checked that the node is usable, and waits no longer than seconds if
-// the cluster does not go on.
+// Makes the node of that name the writer, by statements to nodes[via], which must be usable. First nobody is the writer, for longer than any
+// read of the earlier writer may last. The caller has checked that the node is usable. It fails after some 20 seconds if the server does not
+// answer.
 enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why);
 // Stops all writes, until somebody calls cluster_switch().
 enum cluster_outcome cluster_fence(struct cluster *cluster, size_t via, struct str reason, struct str *why);
 
-// The two halves of a switch, for promotion.c; each is a transaction on that server, on condition that the row's epoch is epoch. resign:
-// nobody is the writer from then on, for epoch + 1. promote: the node of that name is, for the epoch raised.
-enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, uint64_t epoch, struct str next, bool held, struct str reason,
-	struct str *why);
-enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, uint64_t epoch, uint64_t raised, struct str node, struct str reason,
+// A change of the row of the writer.
+struct cluster_change {
+	uint64_t epoch;  // that the row must have; otherwise the outcome is CLUSTER_OVERTAKEN
+	struct str node; // the name of the writer to be; "": none
+	struct str reason;
+};
+// The two halves of a switch, for promotion.c: each is a transaction on the server of db. resign: nobody is the writer in the next epoch, and
+// change->node is to follow; held: an operator stops all writes. promote: change->node is the writer in the epoch raised, > change->epoch.
+enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, const struct cluster_change *change, bool held, struct str *why);
+enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, const struct cluster_change *change, uint64_t raised,
 	struct str *why);
 // A connection to that node which waits for answers for some 20 seconds. settings: room for its settings, which must outlive it.
 struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node);

@@ -256,13 +256,13 @@ static bool await_position(struct run *run, size_t at, struct str position)
 // target applies the rest.
 static bool hand_over(struct run *run)
 {
-	const struct cluster_node *old = &run->cluster->nodes[run->roles.old];
 	size_t at = run->roles.old;
+	const struct cluster_change change = { .epoch = run->cluster->nodes[at].writer.epoch, .node = run->name, .reason = run->reason };
 	struct str position;
 
 	if (!read_position(run, at, &position) || !await_position(run, run->target, position))
 		return false;
-	if (cluster_resign(run->cluster, run->dbs[at], old->writer.epoch, run->name, false, run->reason, run->why) != CLUSTER_DONE)
+	if (cluster_resign(run->cluster, run->dbs[at], &change, false, run->why) != CLUSTER_DONE)
 		return false;
 	run->vacant_us = clock_tick_us();
 	if (!check(run, at, sql_replication_read_only_run(run->dbs[at], run->cluster->pool, NULL)))
@@ -473,7 +473,8 @@ static bool appoint(struct run *run)
 	uint64_t epoch = rows.n == 1 ? sql_cluster_writer_row(&rows, 0)->epoch : 0;
 	if (rows.n != 1 || epoch < newest)
 		return fail(run, run->target, "its row of the writer is older than another server's: it lacks changes");
-	return cluster_promote(cluster, db, epoch, epoch + (run->roles.gone ? FORCED_EPOCHS : 1), run->name, run->reason, run->why) == CLUSTER_DONE;
+	const struct cluster_change change = { .epoch = epoch, .node = run->name, .reason = run->reason };
+	return cluster_promote(cluster, db, &change, epoch + (run->roles.gone ? FORCED_EPOCHS : 1), run->why) == CLUSTER_DONE;
 }
 
 // The switch failed before the target was changed: the primary goes on.
@@ -490,9 +491,11 @@ static void take_back(struct run *run)
 	}
 	if (run->vacant_us == 0)
 		return;
-	uint64_t epoch = cluster->nodes[old].writer.epoch + 1;
-	if (sql_replication_writable_run(run->dbs[old], pool, NULL) != DB_OK || cluster_promote(cluster, run->dbs[old], epoch, epoch + 1,
-		cluster->nodes[old].name, STR("a switch failed"), &why) != CLUSTER_DONE)
+	const struct cluster_change change = {
+		.epoch = cluster->nodes[old].writer.epoch + 1, .node = cluster->nodes[old].name, .reason = STR("a switch failed")
+	};
+	if (sql_replication_writable_run(run->dbs[old], pool, NULL) != DB_OK ||
+		cluster_promote(cluster, run->dbs[old], &change, change.epoch + 1, &why) != CLUSTER_DONE)
 		*run->why = str_printf(pool, "%.*s; and nobody is the writer now: run `tenure-manage cluster switch` again", STR_ARG(*run->why));
 }
 
