@@ -34,7 +34,7 @@ enum undo_call {
 	UNDO_CALL_RECOVER,
 	UNDO_CALL_TRAITS,
 	UNDO_CALL_MOVE,
-	UNDO_CALL_INVENTORIES, // of providers, which are at large
+	UNDO_CALL_INVENTORIES, // of providers, which are in no namespace
 	UNDO_CALL_AGGREGATES,
 	UNDO_CALL_ALLOCATIONS,
 	UNDO_CALL_RESHAPE, // inventories and allocations together
@@ -50,9 +50,9 @@ enum undo_place {
 	UNDO_PLACE__N
 };
 
-// May the caller make that call for a resource whose type has this group ("": the core types, and the tenant)? OUTCOME_OK; _FORBIDDEN: his
-// role does not suffice; _METHOD_NOT_ALLOWED: it is not offered here. In the latter two cases *call_name is the call's name, which lives
-// as long as arg.
+// May the caller make that call for a resource whose type has this group ("": the core types, and the tenant)? OUTCOME_OK; _FORBIDDEN: the
+// caller's role does not suffice; _METHOD_NOT_ALLOWED: the endpoint does not offer the call. Unless OUTCOME_OK, *call_name is the call's name,
+// which lives as long as arg.
 typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, struct str group, struct str *call_name);
 
 struct undo_order {
@@ -62,7 +62,7 @@ struct undo_order {
 	void *may_arg;
 	bool may_operate; // the caller is an operator: he may change tenants
 	bool may_administer; // he may change the tenant's policy for types
-	bool preview; // nothing is to be done: the transaction will be rolled back
+	bool preview; // the caller will roll the transaction back, so nothing is queued for the mover
 };
 
 struct undo_plan {
@@ -73,8 +73,8 @@ struct undo_plan {
 	struct undo_item *items; // in order of the changes, at most UNDO_SHOWN
 	size_t n_items;
 	struct str from, to; // UNDO_MOVE: the tenant that has what was moved, and the one that had it; p NULL: purged
-	struct uuid move; // what was queued for the mover, if the undo goes on in the background
-	struct str queued_in; // the tenant under whose moves it is followed
+	struct uuid move; // if the undo goes on in the background: the id of what was queued for the mover
+	struct str queued_in; // the tenant whose list of moves has it
 	bool of_tenant; // the tenant itself was changed
 	struct tenant tenant; // as it is before the undo
 	bool has_former_tenant;
@@ -106,9 +106,9 @@ struct undo_task {
 	struct str tenant; // the one, or one of the two, whose resources it takes back
 	struct uuid request;
 };
-// Carries a queued undo out, and tells how far it is. *count gets the number of resources that it takes back. Returns OUTCOME_SEE_OTHER: done;
-// _BLOCKED, _NOT_FOUND: refused; or the outcome of a failed statement. *begun: it was refused when it had changed something, so that has to be
-// rolled back.
+// Carries out an undo that was queued for the mover. *count: how many resources it takes back. *begun: it was refused after it had changed
+// something, so the transaction has to be rolled back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED, _NOT_FOUND: refused; or that of a failed
+// statement.
 enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *begun);
 
 #endif
