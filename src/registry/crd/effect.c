@@ -27,6 +27,7 @@ struct definition_survey {
 	size_t n;
 };
 
+// The view of the system's definitions; NULL: there is no system tenant yet.
 static enum outcome see_common(struct registry *registry, struct view **common)
 {
 	enum outcome outcome = definitions_see(registry, STR(TENANT_SYSTEM), common);
@@ -58,7 +59,8 @@ static bool is_same(const struct definition *from, const struct definition *to)
 	return uuid_eq(from->uid, to->uid);
 }
 
-// Objects in namespaces and objects without are of different types, even if the type's name is the same: count both.
+// Counts the tenant's objects of the type. Objects in namespaces and objects without are of different types, even if the types have the
+// same name, so both are counted.
 static enum outcome count_objects(struct registry *registry, struct definition_effect *effect)
 {
 	const struct type *from = effect->from != NULL ? effect->from->type : effect->type;
@@ -91,14 +93,8 @@ static enum outcome add_effect(struct registry *registry, struct definition_effe
 
 // ---- one tenant, all of its types
 
-static int order_of(const struct definition *a, const struct definition *b)
-{
-	int order = str_cmp(a->type->group, b->type->group);
-
-	return order != 0 ? order : str_cmp(a->type->plural, b->type->plural);
-}
-
-// Both lists are ordered by group and plural, so they are merged.
+// Compares the lists of the definitions that served the tenant before and that serve it now. Both are in the order of
+// definition_compare(), so they are merged.
 static enum outcome compare_one(struct registry *registry, const struct definition_survey *survey,
 	struct definition_effects *effects)
 {
@@ -108,7 +104,7 @@ static enum outcome compare_one(struct registry *registry, const struct definiti
 
 	effects->list = POOL_ARRAY(registry->pool, struct definition_effect, survey->n + n + 1);
 	while (outcome == OUTCOME_OK && (i < survey->n || j < n)) {
-		int order = i == survey->n ? 1 : j == n ? -1 : order_of(survey->list[i], after[j]);
+		int order = i == survey->n ? 1 : j == n ? -1 : definition_compare(survey->list[i], after[j]);
 		outcome = add_effect(registry, effects, survey->tenant, order <= 0 ? survey->list[i] : NULL,
 			order >= 0 ? after[j] : NULL);
 		i += order <= 0;
@@ -141,6 +137,7 @@ static struct view *view_of(struct registry *registry, const struct sql_definiti
 	return view;
 }
 
+// Compares which definition of the survey's type serves the tenant before and after the change. now: the system's definitions after it.
 static enum outcome compare_tenant(struct registry *registry, const struct definition_survey *survey,
 	struct view *now, struct view *tenant, struct definition_effects *effects)
 {
@@ -156,6 +153,7 @@ static enum outcome compare_tenant(struct registry *registry, const struct defin
 	return add_effect(registry, effects, tenant->tenant, from, to);
 }
 
+// Reads the next tenants after marker, each with its own definition of the survey's type.
 static enum outcome read_page(struct registry *registry, const struct definition_survey *survey, struct str marker,
 	struct db_rows *rows)
 {

@@ -30,22 +30,10 @@ static struct field_path spec_path(void)
 	return field_name(NULL, STR("spec"));
 }
 
-enum presence { OPTIONAL, REQUIRED };
-
-// Returns the text of a member, "" if there is none. Adds a fault if it is no string, or is required and missing.
 static struct str text_of(struct checking *checking, const struct doc *object, const struct field_path *up,
 	const char *name, enum presence presence)
 {
-	const struct field_path at = field_name(up, str_c(name));
-	const struct doc *value = doc_member(object, name);
-
-	if (doc_string(value).n > 0)
-		return doc_string(value);
-	if (value != NULL && doc_kind(value) != DOC_STRING)
-		field_invalid(&checking->faults, &at, value, "must be a string");
-	else if (presence == REQUIRED)
-		field_required(&checking->faults, &at, "");
-	return STR("");
+	return definition_check_text(object, up, name, presence, &checking->faults);
 }
 
 // ---- names
@@ -100,7 +88,8 @@ static struct str lower(struct pool *pool, struct str s)
 	return buf_str(&text);
 }
 
-static bool is_taken_group(struct str group)
+// Does a built-in type have this group?
+static bool is_builtin_group(struct str group)
 {
 	for (size_t i = 0; i < n_builtins; i++) {
 		if (str_eq_c(group, builtins[i].group))
@@ -120,10 +109,25 @@ static void check_label(struct checking *checking, const struct field_path *up, 
 			"is '[a-z]([-a-z0-9]*[a-z0-9])?')");
 }
 
+static void check_name_list(struct checking *checking, const struct doc *names, const struct field_path *up, const char *name)
+{
+	const struct field_path at = field_name(up, str_c(name));
+	const struct doc *list = doc_member(names, name);
+
+	if (list != NULL && doc_kind(list) != DOC_ARRAY)
+		field_invalid(&checking->faults, &at, list, "must be an array");
+	for (size_t i = 0; i < doc_elements(list); i++) {
+		const struct field_path item = field_index(&at, i);
+		if (!is_name(doc_string(doc_at(list, i))))
+			field_invalid(&checking->faults, &item, doc_at(list, i), "must be a DNS-1035 label");
+	}
+}
+
+// Checks spec.names, and completes the copy of it that will be stored.
 static void check_names(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("names"));
-	const struct doc *names = doc_member(checking->spec, "names"), *list;
+	const struct doc *names = doc_member(checking->spec, "names");
 
 	checking->names = doc_kind(names) == DOC_OBJECT ? doc_copy(checking->pool, names) : doc_new_object(checking->pool);
 	checking->plural = text_of(checking, names, &at, "plural", REQUIRED);
@@ -145,19 +149,8 @@ static void check_names(struct checking *checking)
 	if (list_kind.n == 0)
 		doc_set_str(checking->pool, checking->names, "listKind",
 			str_printf(checking->pool, "%.*sList", STR_ARG(checking->kind)));
-	static const char *const lists[] = { "shortNames", "categories" };
-	for (size_t i = 0; i < COUNT_OF(lists); i++) {
-		const struct field_path list_at = field_name(&at, str_c(lists[i]));
-		list = doc_member(names, lists[i]);
-		if (list != NULL && doc_kind(list) != DOC_ARRAY)
-			field_invalid(&checking->faults, &list_at, list, "must be an array");
-		for (size_t k = 0; k < doc_elements(list); k++) {
-			const struct field_path item = field_index(&list_at, k);
-			const struct doc *name = doc_at(list, k);
-			if (!is_name(doc_string(name)))
-				field_invalid(&checking->faults, &item, name, "must be a DNS-1035 label");
-		}
-	}
+	check_name_list(checking, names, &at, "shortNames");
+	check_name_list(checking, names, &at, "categories");
 	doc_set(checking->spec, STR("names"), checking->names);
 }
 
@@ -171,7 +164,7 @@ static void check_identity(struct checking *checking)
 	checking->group = text_of(checking, checking->spec, &spec, "group", REQUIRED);
 	if (checking->group.n > 0 && !is_domain(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group, "should be a domain with at least one dot");
-	else if (checking->group.n > 0 && is_taken_group(checking->group))
+	else if (checking->group.n > 0 && is_builtin_group(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group,
 			"is a group of the service itself: take one of your own");
 	check_names(checking);
@@ -203,13 +196,6 @@ static void check_schema(struct checking *checking, const struct doc *version, c
 		structural_check(structural, &root, &checking->faults);
 }
 
-static bool is_true(const struct doc *object, const char *name)
-{
-	const struct doc *value = doc_member(object, name);
-
-	return doc_kind(value) == DOC_BOOL && doc_bool(value);
-}
-
 static void check_flag(struct checking *checking, const struct doc *version, const struct field_path *at, const char *name)
 {
 	const struct field_path flag = field_name(at, str_c(name));
@@ -231,7 +217,7 @@ static void check_versions(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("versions"));
 	const struct doc *versions = doc_member(checking->spec, "versions");
-	bool prunes = !is_true(checking->spec, "preserveUnknownFields");
+	bool prunes = !doc_member_is_true(checking->spec, "preserveUnknownFields");
 	size_t storing = 0;
 
 	if (doc_elements(versions) == 0) {
@@ -249,7 +235,7 @@ static void check_versions(struct checking *checking)
 		check_flag(checking, version, &item, "storage");
 		check_schema(checking, version, &item, prunes);
 		definition_check_parts(version, &item, &checking->faults);
-		storing += is_true(version, "storage") ? 1 : 0;
+		storing += doc_member_is_true(version, "storage") ? 1 : 0;
 	}
 	if (storing != 1)
 		field_invalid(&checking->faults, &at, versions, "must have exactly one version marked as storage version");
@@ -359,23 +345,23 @@ static bool has_text(const struct doc *list, struct str text)
 	return false;
 }
 
-// The versions in which objects may be stored: each version that ever was the storage version, until a client that has
-// converted the objects writes a status without it. Until then it must not leave spec.versions.
+// The versions in which objects may be stored: each version that ever was the storage version, until a client that has converted the
+// objects writes a status without that version. Until then the version must stay in spec.versions.
 static struct doc *stored_versions(struct checking *checking)
 {
 	const struct field_path status_at = field_name(NULL, STR("status"));
 	const struct field_path at = field_name(&status_at, STR("storedVersions"));
 	const struct doc *versions = doc_member(checking->spec, "versions"), *before = checking->draft->before;
-	const struct doc *said = doc_member(doc_member(checking->draft->body, "status"), "storedVersions");
+	const struct doc *given = doc_member(doc_member(checking->draft->body, "status"), "storedVersions");
 	const struct doc *old = doc_member(doc_member(before, "status"), "storedVersions");
-	const struct doc *from = before != NULL && doc_kind(said) == DOC_ARRAY ? said : old;
+	const struct doc *from = before != NULL && doc_kind(given) == DOC_ARRAY ? given : old;
 	struct doc *list = doc_kind(from) == DOC_ARRAY ? doc_copy(checking->pool, from) : doc_new_array(checking->pool);
 	struct doc *names = doc_new_array(checking->pool);
 
 	for (size_t i = 0; i < doc_length(versions); i++) {
 		struct str name = doc_string(doc_member(doc_at(versions, i), "name"));
 		doc_push(names, doc_new_string(checking->pool, name));
-		if (is_true(doc_at(versions, i), "storage") && !has_text(list, name))
+		if (doc_member_is_true(doc_at(versions, i), "storage") && !has_text(list, name))
 			doc_push(list, doc_new_string(checking->pool, name));
 	}
 	for (size_t i = 0; i < doc_length(list); i++) {
@@ -401,7 +387,8 @@ static void set_status(struct checking *checking, struct doc *stored, struct doc
 
 // ---- the rules
 
-static enum outcome make_type(struct checking *checking)
+// Makes sure that table `types` has the definition's type.
+static enum outcome ensure_type(struct checking *checking)
 {
 	const struct type like = {
 		.group = checking->group,
@@ -411,9 +398,8 @@ static enum outcome make_type(struct checking *checking)
 		.singular = doc_string(doc_member(checking->names, "singular")),
 		.namespaced = checking->namespaced,
 	};
-	const struct type *type;
 
-	return type_ensure(checking->draft->registry, &like, &type);
+	return type_ensure(checking->draft->registry, &like);
 }
 
 static enum outcome complete(struct draft *draft)
@@ -425,9 +411,10 @@ static enum outcome complete(struct draft *draft)
 		.pool = pool,
 		.faults = field_faults_new(pool),
 		.spec = doc_kind(spec) == DOC_OBJECT ? doc_copy(pool, spec) : doc_new_object(pool),
-		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(stored_document(pool,
-		STORED_NEW, draft->meta)),
+		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) &&
+			definition_is_forced(stored_document(pool, STORED_NEW, draft->meta)),
 	};
+
 	check_identity(&checking);
 	check_versions(&checking);
 	check_range(&checking);
@@ -443,7 +430,7 @@ static enum outcome complete(struct draft *draft)
 		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names,
 			draft->current == NULL);
 	if (outcome == OUTCOME_OK)
-		outcome = make_type(&checking);
+		outcome = ensure_type(&checking);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *body = doc_new_object(pool);
@@ -453,8 +440,8 @@ static enum outcome complete(struct draft *draft)
 	return OUTCOME_OK;
 }
 
-// Another definition may have taken one of its names meanwhile. A definition that the operator has forced since then does not
-// matter: this one existed before.
+// Another definition may have taken one of this one's names since it was deleted. A definition that the operator has forced since then is
+// no obstacle, as it would be for a new one.
 static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
 	const struct doc *body)
 {

@@ -9,7 +9,7 @@
 
 // The names of the built-in types that the database lacks, "limitranges" or "daemonsets.apps": an array in pool of *n.
 enum db_result builtin_types_missing(struct db *db, struct pool *pool, const struct str **names, size_t *n);
-// Adds these. A custom type of such a name becomes the built-in one and keeps its objects. Safe to repeat.
+// Adds these. A custom type of such a name becomes the built-in one and keeps its objects. Idempotent.
 enum db_result builtin_types_ensure(struct db *db, struct pool *pool);
 
 #endif

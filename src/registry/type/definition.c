@@ -10,6 +10,7 @@
 
 // ---- the decision
 
+// Notes the rule, and returns the definition.
 static const struct definition *decide(struct definition_reason *reason, const struct definition *definition,
 	const char *rule, struct str detail)
 {
@@ -152,6 +153,7 @@ static void add_builtins(struct registry *registry, struct str tenant, const str
 	}
 }
 
+// Adds the definitions of one of the two views, `from`, that serve the tenant.
 static void add_view(struct registry *registry, struct view *own, struct view *common, struct view *from,
 	const struct definition **list, size_t *n)
 {
@@ -167,17 +169,16 @@ static void add_view(struct registry *registry, struct view *own, struct view *c
 	}
 }
 
-static int by_type(const void *a, const void *b)
+int definition_compare(const struct definition *a, const struct definition *b)
 {
-	const struct type *x = ((const struct definition *)a)->type, *y = ((const struct definition *)b)->type;
-	int order = str_cmp(x->group, y->group);
+	int order = str_cmp(a->type->group, b->type->group);
 
-	return order != 0 ? order : str_cmp(x->plural, y->plural);
+	return order != 0 ? order : str_cmp(a->type->plural, b->type->plural);
 }
 
-static int by_pointed_type(const void *a, const void *b)
+static int by_type(const void *a, const void *b)
 {
-	return by_type(*(const struct definition *const *)a, *(const struct definition *const *)b);
+	return definition_compare(*(const struct definition *const *)a, *(const struct definition *const *)b);
 }
 
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
@@ -195,7 +196,7 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 		add_view(registry, own, common, own, all, n);
 		add_view(registry, own, common, common != own ? common : NULL, all, n);
 	}
-	qsort(all, *n, sizeof(*all), by_pointed_type); // never empty, since there are built-in types
+	qsort(all, *n, sizeof(*all), by_type); // never empty, since there are built-in types
 	*list = all;
 	return OUTCOME_OK;
 }

@@ -41,7 +41,7 @@ struct definition_column {
 
 struct definition_version {
 	struct str name; // "v1"
-	bool served; // clients may use this version
+	bool served;               // clients may use this version
 	bool storage;              // the one version in which objects are stored, and which other dialects read and write
 	bool prunes;               // fields that the schema does not name are dropped
 	bool has_status, has_scale; // subresources
@@ -63,8 +63,8 @@ struct definition {
 	const struct type *type; // identity: group and plural
 	bool builtin;
 	bool system_only; // built in and only for the system's own space: nodes of the cluster, daemon sets
-	// its objects are rows of table resources. False for tenants (registry/tenant/tenant.h), and for events, which are not
-	// stored
+	// Its objects are rows of table resources. False for tenants (registry/tenant/tenant.h), and for events, which are not
+	// stored.
 	bool stored;
 	struct str kind, list_kind, singular;
 	const struct str *short_names, *categories;
@@ -99,15 +99,20 @@ struct definition_reason {
 // learns from resource_write() that the tenant was deleted.
 enum outcome definition_find(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	const struct definition **definition, struct definition_reason *reason);
-// Finds it by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one group has
+// Finds the definition by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one group has
 // that plural for the tenant. If several built-in types share a plural, the core group's comes first, and a system_only one
-// last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core".
+// last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core". OUTCOME_OK, _NOT_FOUND, or that of a failed statement.
 enum outcome definition_named(struct registry *registry, struct str tenant, struct str name,
 	const struct definition **definition);
 // Returns all definitions that serve the tenant, ordered by group (the core group first) and plural: what discovery shows. The
 // types of bare metal and placement are among them. OUTCOME_OK, or that of a failed statement.
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
 
+// Orders definitions by group and plural, as definition_list() does: <0, 0, >0.
+int definition_compare(const struct definition *a, const struct definition *b);
+// Orders names of versions as Kubernetes does, the preferred one first: releases (v2, v1), then betas (v2beta1), then alphas (v1alpha3),
+// each by falling numbers, then all other names in the order of their bytes. <0, 0, >0.
+int definition_compare_versions(struct str a, struct str b);
 // definition_version(): the version of that name if it is served, else NULL. definition_storage(): the version in which objects
 // are stored.
 const struct definition_version *definition_version(const struct definition *definition, struct str name);

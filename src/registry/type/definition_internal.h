@@ -22,7 +22,7 @@ extern const size_t n_builtins;
 // serves nobody: its names were not accepted, or it is not a valid definition.
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition);
-// Reads the rest: an array as long as definition->versions and in its order, allocated from pool.
+// Reads the schemas and columns: an array as long as definition->versions and in its order, allocated from pool.
 const struct definition_details *definition_read_details(struct pool *pool, const struct resource *resource,
 	const struct definition *definition);
 // Does the metadata have the label of forced sharing?
@@ -34,11 +34,12 @@ bool definition_in_range(const struct doc *range, const struct doc *annotations)
 
 // A CustomResourceDefinition as stored text, parsed when it is first asked for; and its schemas and columns, when these are.
 struct stored_definition {
-	struct view *view; // that it is in
-	struct str name; // "widgets.example.com"
+	struct view *view; // the view that it is in
+	struct str name;   // "widgets.example.com"
 	struct uuid uid;
 	struct str meta, body;
-	bool read, answers; // read: it has been parsed into definition. answers: it serves somebody
+	bool read;    // the text has been parsed into definition
+	bool answers; // the definition serves somebody
 	struct definition definition;
 	const struct definition_details *details; // one for each of the definition's versions; NULL: not parsed yet
 };
@@ -53,10 +54,9 @@ struct view {
 	uint64_t types;        // tenant_counts.types as of the reading: the count of changes of its own definitions
 	uint64_t checked;      // the revision as of which the view is known to be right
 	const char *policy;
-	struct str metadata; // the annotations as text; annotations has them parsed
-	const struct doc *annotations; // the same
-	// the only name that was asked for, so that the list has no other definition; p NULL: the list has all
-	struct str only;
+	struct str metadata;           // the annotations as text
+	const struct doc *annotations; // the same, parsed
+	struct str only;               // the list has the definition of this name alone, since no other was asked for; p NULL: it has all
 	struct stored_definition *list; // sorted by name
 	size_t n;
 };
@@ -64,8 +64,9 @@ struct view {
 // Returns the tenant's view, which is valid until the end of the request. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or
 // that of a failed statement.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
-// Returns the views of the tenant and of the system; both are the same view if tenant is the system. like: a type that will be
-// looked up next, and is read in the same round trip; the tenant's view then need not have definitions of other names. NULL: none. *common is NULL while there is no system tenant yet.
+// Returns the views of the tenant and of the system; both are the same view if tenant is the system. *common is NULL while there is no
+// system tenant yet. like: a type that will be looked up next, and is read in the same round trip; the tenant's view then need not
+// have definitions of other names. NULL: all are needed. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or that of a failed statement.
 enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
 	struct view **common);
 // The name of a type's CustomResourceDefinition: "widgets.example.com".
@@ -94,7 +95,14 @@ static inline bool definition_is_of_system(struct str tenant)
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
 
-// Adds to faults what is wrong with a version's columns, subresources and deprecation.
+// ---- definition_parts.c: checks
+
+enum presence { OPTIONAL, REQUIRED };
+// Returns the text of a member of object, which stands at up; "" if there is none. Adds a fault if the member is no string, or is required
+// and missing.
+struct str definition_check_text(const struct doc *object, const struct field_path *up, const char *name, enum presence presence,
+	struct field_faults *faults);
+// Adds to faults what is wrong with a version's columns, subresources and deprecation. at: where the version stands.
 void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);
 
 #endif

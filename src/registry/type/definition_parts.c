@@ -8,10 +8,7 @@
 
 enum { WARNING_MAX = 256 };
 
-enum presence { OPTIONAL, REQUIRED };
-
-// Returns the member's text. If it is no string, or is required and missing, adds a fault and returns "".
-static struct str text_of(const struct doc *object, const struct field_path *up, const char *name, enum presence presence,
+struct str definition_check_text(const struct doc *object, const struct field_path *up, const char *name, enum presence presence,
 	struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, str_c(name));
@@ -48,11 +45,11 @@ static void check_column(const struct doc *column, const struct field_path *at, 
 		field_invalid(faults, at, column, "must be an object");
 		return;
 	}
-	(void)text_of(column, at, "name", REQUIRED, faults);
-	(void)text_of(column, at, "description", OPTIONAL, faults);
-	struct str type = text_of(column, at, "type", REQUIRED, faults);
-	struct str format = text_of(column, at, "format", OPTIONAL, faults);
-	struct str path = text_of(column, at, "jsonPath", REQUIRED, faults);
+	(void)definition_check_text(column, at, "name", REQUIRED, faults);
+	(void)definition_check_text(column, at, "description", OPTIONAL, faults);
+	struct str type = definition_check_text(column, at, "type", REQUIRED, faults);
+	struct str format = definition_check_text(column, at, "format", OPTIONAL, faults);
+	struct str path = definition_check_text(column, at, "jsonPath", REQUIRED, faults);
 	if (type.n > 0 && !is_one_of(type, types))
 		field_not_supported(faults, &type_at, type, types);
 	if (format.n > 0 && !is_one_of(format, formats))
@@ -86,7 +83,7 @@ static void check_path(const struct doc *scale, const struct field_path *up, con
 	enum presence presence, struct field_faults *faults)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	struct str path = text_of(scale, up, name, presence, faults);
+	struct str path = definition_check_text(scale, up, name, presence, faults);
 	bool spec = str_starts(path, STR(".spec.")), status = str_starts(path, STR(".status."));
 
 	if (path.n == 0)
@@ -130,7 +127,7 @@ static void check_deprecation(const struct doc *version, const struct field_path
 	const struct field_path flag_at = field_name(up, STR("deprecated"));
 	const struct field_path at = field_name(up, STR("deprecationWarning"));
 	const struct doc *flag = doc_member(version, "deprecated");
-	struct str warning = text_of(version, up, "deprecationWarning", OPTIONAL, faults);
+	struct str warning = definition_check_text(version, up, "deprecationWarning", OPTIONAL, faults);
 
 	if (flag != NULL && doc_kind(flag) != DOC_BOOL)
 		field_invalid(faults, &flag_at, flag, "must be true or false");

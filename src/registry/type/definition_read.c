@@ -10,17 +10,10 @@
 #include "repr/json/part.h"
 #include "repr/schema/structural.h"
 
-// The text is the tree's.
+// The member's text, which is part of the tree; "" if there is none.
 static struct str text_member(const struct doc *object, const char *name)
 {
 	return doc_string(doc_member(object, name));
-}
-
-static bool true_member(const struct doc *object, const char *name)
-{
-	const struct doc *value = doc_member(object, name);
-
-	return doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
 
 static const struct str *text_list(struct pool *pool, const struct doc *list, size_t *n)
@@ -86,20 +79,20 @@ static void read_version(const struct doc *doc, bool prunes, size_t place, struc
 
 	*version = (struct definition_version){
 		.name = text_member(doc, "name"),
-		.served = true_member(doc, "served"),
-		.storage = true_member(doc, "storage"),
+		.served = doc_member_is_true(doc, "served"),
+		.storage = doc_member_is_true(doc, "storage"),
 		.prunes = prunes,
 		.has_status = doc_kind(doc_member(subresources, "status")) == DOC_OBJECT,
 		.has_scale = doc_kind(scale) == DOC_OBJECT,
 		.scale = doc_kind(scale) == DOC_OBJECT ? scale : NULL,
-		.deprecated = true_member(doc, "deprecated"),
+		.deprecated = doc_member_is_true(doc, "deprecated"),
 		.warning = text_member(doc, "deprecationWarning"),
 		.place = place,
 	};
 }
 
-// The key of a version name by which Kubernetes orders versions: releases (v2, v1), then betas (v2beta1), then alphas
-// (v1alpha3), each by falling numbers, then all other names.
+// The key of a version's name for definition_compare_versions(): the kind of version (3: v1, 2: v1beta1, 1: v1alpha1, 0: any other name),
+// then its numbers.
 static void rank(struct str name, uint64_t key[3])
 {
 	size_t at = 1, digits;
@@ -121,30 +114,34 @@ static void rank(struct str name, uint64_t key[3])
 	key[1] = key[0] > 0 ? major : 0;
 }
 
-static int by_rank(const void *a, const void *b)
+int definition_compare_versions(struct str a, struct str b)
 {
-	const struct definition_version *x = a, *y = b;
-	uint64_t p[3], q[3];
+	uint64_t x[3], y[3];
 
-	rank(x->name, p);
-	rank(y->name, q);
-	for (size_t i = 0; i < COUNT_OF(p); i++) {
-		if (p[i] != q[i])
-			return p[i] > q[i] ? -1 : 1;
+	rank(a, x);
+	rank(b, y);
+	for (size_t i = 0; i < COUNT_OF(x); i++) {
+		if (x[i] != y[i])
+			return x[i] > y[i] ? -1 : 1;
 	}
-	return str_cmp(x->name, y->name);
+	return str_cmp(a, b);
+}
+
+static int by_preference(const void *a, const void *b)
+{
+	return definition_compare_versions(((const struct definition_version *)a)->name, ((const struct definition_version *)b)->name);
 }
 
 static void read_versions(struct pool *pool, const struct doc *spec, struct definition *definition)
 {
 	const struct doc *list = doc_member(spec, "versions");
 	struct definition_version *versions = POOL_ARRAY(pool, struct definition_version, doc_elements(list));
-	bool prunes = !true_member(spec, "preserveUnknownFields");
+	bool prunes = !doc_member_is_true(spec, "preserveUnknownFields");
 
 	for (size_t i = 0; i < doc_elements(list); i++)
 		read_version(doc_at(list, i), prunes, i, &versions[definition->n_versions++]);
 	if (definition->n_versions > 0)
-		qsort(versions, definition->n_versions, sizeof(*versions), by_rank);
+		qsort(versions, definition->n_versions, sizeof(*versions), by_preference);
 	definition->versions = versions;
 }
 

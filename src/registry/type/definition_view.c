@@ -101,6 +101,7 @@ void definitions_begin(struct registry *registry)
 
 // ---- built-in ones
 
+// Completes a definition of the table by its row of table `types`.
 static void fill_in(struct registry *registry, const struct builtin *builtin, struct definition *definition)
 {
 	*definition = builtin->definition;
@@ -288,7 +289,8 @@ static enum outcome cache_view(struct registry *registry, struct str tenant,
 	return OUTCOME_OK;
 }
 
-// There is no such tenant. That there is no system tenant is remembered, since each look-up for another tenant would ask again.
+// Drops the view of a tenant that does not exist. That there is no system tenant is remembered, since otherwise each look-up for another
+// tenant would ask again.
 static enum outcome note_absent(struct registry *registry, struct str tenant, struct view **at, uint64_t revision)
 {
 	if (*at != NULL)
@@ -300,8 +302,9 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 	return OUTCOME_NOT_FOUND;
 }
 
-// An identity in the row of definition_first, which that type has in namespaces or outside of them.
-static void note_identity(struct registry *registry, const struct type *like, bool namespaced, const struct sql_definition_identity *found)
+// Caches the type in namespaces, or the one outside of them, that the statement definition_first has found.
+static void note_identity(struct registry *registry, const struct type *like, bool namespaced,
+	const struct sql_definition_identity *found)
 {
 	const struct sql_type type = { .id = found->id, .group_name = like->group, .version = found->version, .kind = found->kind,
 		.plural = like->plural, .singular = found->singular, .namespaced = namespaced, .builtin = found->builtin };
@@ -310,8 +313,8 @@ static void note_identity(struct registry *registry, const struct type *like, bo
 		types_found(registry, &type);
 }
 
-// Reads a view with one definition, whose type is `like`, of a tenant that is not cached: one statement, and with it the one that the
-// request would send next.
+// Reads a view with one definition, whose type is `like`, of a tenant that is not cached. Sends the statement that the request would send
+// next (registry->along) in the same round trip.
 static enum outcome read_first(struct registry *registry, struct str tenant, const struct type *like, struct str only,
 	struct view **view)
 {
@@ -347,10 +350,13 @@ static enum outcome read_first(struct registry *registry, struct str tenant, con
 // Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
 // is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
 // for good. only: the name of the definition that a view which is not cached needs; p NULL: all.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view **at, struct view **view)
+static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view **at,
+	struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
+	// once: the running transaction changed definitions and may be rolled back, so the view is for the request only, not cached.
 	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
+
 	if (cached || once)
 		only = once ? STR_NONE : (*at)->only;
 	struct db_call calls[2] = {
@@ -358,7 +364,6 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 		definitions_call(registry, tenant, only),
 	};
 	size_t n = cached && !once ? 1 : 2;
-
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -367,8 +372,6 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	const struct sql_definition_owner *row = &sql_definition_tenant_row(&calls[0].rows, 0)->owner;
 	if (row->id_is_null)
 		return note_absent(registry, tenant, at, row->revision);
-	// The running transaction changed definitions and may be rolled back: this view is for the request only, not for the
-	// cache.
 	struct texts texts = texts_of(&calls[1].rows);
 	if (once) {
 		*view = make_view(tenant, row, &texts, only, registry->pool, registry->pool);
@@ -389,8 +392,8 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	return result == DB_OK ? cache_view(registry, tenant, row, &texts, only, view) : registry_db_failed(result);
 }
 
-// like: a type that will be looked up next, and is read in the same round trip; NULL: none. Of a tenant that is not cached, only
-// the definition of that type is read: most tenants are asked about one type. A second name makes the worker read them all.
+// definitions_see_both() for one tenant. Of a tenant that is not cached, only the definition of the type `like` is read, since most
+// tenants are asked about one type only. As soon as a second one is asked for, all are read.
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
@@ -429,7 +432,7 @@ void definitions_invalidate(struct registry *registry)
 	registry->store->definitions->no_system = 0;
 }
 
-// To define a type in the system's space creates that tenant, and raises the revision.
+// Is it known that there is no system tenant? Whoever defines a type in the system's space creates that tenant, and raises the revision.
 static bool system_is_absent(struct registry *registry)
 {
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
@@ -490,8 +493,8 @@ static void read_details(void *arg)
 	stored->details = definition_read_details(stored->view->trees, &reading->resource, &stored->definition);
 }
 
-// Reads something of the definition's text into the view's trees, where it outlives the request: what is incomplete when the request's
-// budget ends is freed.
+// Runs read(), which parses something of the definition's text into the view's trees. They outlive the request, so if the request's budget
+// ends meanwhile, what read() has allocated is freed.
 static void read_text(struct registry *registry, struct stored_definition *stored, void (*read)(void *arg))
 {
 	struct pool *trees = stored->view->trees;

@@ -9,13 +9,16 @@
 
 // ---- types (type.c)
 
-// Puts a type that a statement has found into the worker's cache: a type_find() after that needs no query.
 struct sql_type; // sql/types.h
+// Puts a type that a statement has found into the worker's cache, so that type_find() needs no query. Does nothing if the running
+// transaction has changed types.
 void types_found(struct registry *registry, const struct sql_type *row);
 
 // ---- definitions (definition.c, definition_view.c)
 
+// A worker's cache of definitions. NULL: no memory.
 struct definitions *definitions_new(void);
+// Frees it, and sets *definitions to NULL.
 void definitions_free(struct definitions **definitions);
 // Before each request: releases the views that were replaced during the last request.
 void definitions_begin(struct registry *registry);
@@ -31,11 +34,11 @@ bool definition_varies(const struct type *type);
 // Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
 // that may be a second old. Call it while holding the locks that keep other processes from changing definitions.
 void definitions_invalidate(struct registry *registry);
-// What happens to resources of this type when they move from source to dest: is their type served by the same definition there,
-// by none, or by another one? with_definitions: the source's own definitions move along, those too that another definition
-// overrides in dest. If none serves the type in source, any definition in dest will do (DEFINITION_SAME). OUTCOME_OK, or that
-// of a failed statement.
+// Which definition serves resources after a move: the same as before, none, or another one.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
+// *fate: which definition serves resources of this type in dest if they move there from source. with_definitions: the source's own
+// definitions move along, also those that another definition overrides in dest. If none serves the type in source, any definition in
+// dest will do (DEFINITION_SAME). OUTCOME_OK, or that of a failed statement.
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
 	const struct type *type, enum definition_fate *fate);
 // Records that the running transaction has written a CustomResourceDefinition of that tenant, so that cached ones become stale.

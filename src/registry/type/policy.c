@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tenant's policy: does its own definition of a type come first, or the system's?
+// The names of policies.
 #include "base/base.h"
 
 #include "registry/type/policy.h"

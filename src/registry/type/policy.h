@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tenant's policy: which definitions come first.
+// A tenant's policy: does its own definition of a type come first, or the system's?
 #ifndef TENURE_REGISTRY_TYPE_POLICY_H
 #define TENURE_REGISTRY_TYPE_POLICY_H
 

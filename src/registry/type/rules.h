@@ -25,7 +25,7 @@ struct relations {
 	size_t n_keys;
 	bool has_root;
 	struct uuid root; // uid of the root of its tree; its own uid if it is the root
-	bool root_elsewhere; // it is in a tree, but the root cannot be read from the body alone
+	bool root_elsewhere; // the resource is in a tree, but its body does not name the root: complete() finds it
 };
 
 // A resource that is about to be written.
@@ -41,16 +41,16 @@ struct draft {
 	bool by_service;                // as in struct edit (core/model.h)
 };
 
-// The rules of one type. All functions may be NULL where "NULL:" says what that means.
+// The rules of one type. A function may be NULL if its comment says what NULL means.
 struct type_rules {
 	const char *group, *plural; // the type's group and plural name
 	const char *noun, *title;   // its names in messages, within a sentence and at its beginning: "volume connector", "Volume connector"
 	bool has_names;             // clients choose the names of its resources; else each is named by its uid
 	const struct type_rules *top; // rules of the type of the roots of its trees; NULL: of this type
-	// resources of trees depend on it: they are moved, deleted and recovered with it. A resource that is below a root
-	// itself is none
+	// A resource of this type is the root of a tree unless it is below another root itself. The resources of the tree depend on it:
+	// they are moved, deleted and recovered with it.
 	bool is_root;
-	// its document shows the tenant as content, so the etag covers the tenant (registry/tags/etag.h)
+	// The resource's document shows the tenant as content, so the etag covers the tenant (registry/tags/etag.h).
 	bool shows_owner;
 	const char *const *untagged; // members that the etag does not cover; ends with NULL. NULL: the etag covers all
 

@@ -9,8 +9,6 @@
 #include "registry/type/rules.h"
 #include "registry/type/type.h"
 
-enum { TYPE_BYTES = 4 };
-
 bool resource_is_top(const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -26,9 +24,9 @@ const struct type *tree_type(struct registry *registry, const struct type *type)
 struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
 {
 	uint64_t id = tree_type(registry, type)->id;
-	struct buf bytes = buf_new(registry->pool, TYPE_BYTES + sizeof(root->b));
+	struct buf bytes = buf_new(registry->pool, TREE_TYPE_BYTES + sizeof(root->b));
 
-	for (unsigned i = TYPE_BYTES; i-- > 0;)
+	for (unsigned i = TREE_TYPE_BYTES; i-- > 0;)
 		buf_addc(&bytes, (char)(id >> (8 * i) & 0xff));
 	buf_add(&bytes, uuid_bytes(root));
 	return buf_str(&bytes);
@@ -36,5 +34,5 @@ struct str tree_value(struct registry *registry, const struct type *type, const 
 
 bool tree_root(struct str value, struct uuid *root)
 {
-	return value.n > TYPE_BYTES && uuid_from_bytes(str_part(value, TYPE_BYTES, value.n), root);
+	return value.n > TREE_TYPE_BYTES && uuid_from_bytes(str_part(value, TREE_TYPE_BYTES, value.n), root);
 }

@@ -17,8 +17,8 @@
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
 // A worker's cache of types. Built-in types are read at the beginning and stay. Custom types, of which there may be a million,
-// are read when they are asked for. If there are too many, all are dropped between two requests, since a request may use them
-// until its end.
+// are read when they are asked for. If more than CUSTOM_MAX are cached, all of them are dropped between two requests: a request may
+// use them until its end.
 struct entry {
 	struct type type;
 	struct entry *next_id, *next_name;
@@ -208,7 +208,7 @@ void types_found(struct registry *registry, const struct sql_type *row)
 		(void)cache_type(registry->store->types, row);
 }
 
-enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
+enum outcome type_ensure(struct registry *registry, const struct type *like)
 {
 	struct db_rows rows;
 	const struct sql_type_by_name name = { like->group, like->plural, like->namespaced };
@@ -220,29 +220,20 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 		.singular = like->singular,
 		.namespaced = like->namespaced,
 	};
-	struct entry *entry = cached_by_name(registry->store->types, like->group, like->plural, like->namespaced);
 
 	assert(db_txn_writes(registry->db) && !like->builtin);
-	if (entry != NULL) {
-		*type = &entry->type;
+	if (cached_by_name(registry->store->types, like->group, like->plural, like->namespaced) != NULL)
 		return OUTCOME_OK;
-	}
-	// What this transaction inserts may be rolled back, so it is not cached now.
 	enum db_result result = sql_type_by_name_run(registry->db, registry->pool, &name, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
-		*type = cache_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
+		(void)cache_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
 		return OUTCOME_OK;
 	}
-	result = sql_type_insert_run(registry->db, registry->pool, &insert, &rows);
-	if (result != DB_OK && result != DB_DUPLICATE)
-		return registry_db_failed(result);
-	struct type *made = POOL_NEW(registry->pool, struct type);
-	*made = *like;
-	made->id = rows.insert_id;
-	*type = made;
-	return OUTCOME_OK;
+	// What this transaction inserts may be rolled back, so it is not cached now. A duplicate is the same row of another transaction.
+	result = sql_type_insert_run(registry->db, registry->pool, &insert, NULL);
+	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
 
 struct str type_name(struct pool *pool, const struct type *type)

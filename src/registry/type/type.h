@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types: a resource is an instance of a type. A type is an identity: a group, a plural name, and whether its resources are in
-// namespaces. What it is besides, for each tenant, definitions say (registry/type/definition.h). Rows of table `types` are
+// namespaces. Everything else about it, which may differ between tenants, is in definitions (registry/type/definition.h). Rows of table `types` are
 // inserted by the schema and by tenure-manage (built-in types, registry/type/builtin_types.h), or by the first
 // CustomResourceDefinition of that identity, and are never deleted. Workers cache some thousands of them.
 #ifndef TENURE_REGISTRY_TYPE_TYPE_H
@@ -11,11 +11,11 @@
 // Returns the type of that identity; NULL: there is none, or the statement failed. It is valid until the end of the request, a
 // built-in one as long as the registry. May read the database.
 const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced);
-// The same, but inserts the type if there is none. For custom types, inside a transaction that writes. OUTCOME_OK, or that of a
-// failed statement.
-enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type);
+// Makes sure that there is a custom type of this identity, with like's other names if it is new. Call it in a transaction that writes.
+// OUTCOME_OK, or that of a failed statement.
+enum outcome type_ensure(struct registry *registry, const struct type *like);
 // Returns the custom type of that name if the tenant has or had resources of it, even if no definition serves the type any
-// more. anywhere: look for the other value of namespaced, too. NULL: there is none, whatever other tenants have.
+// more. anywhere: the other value of namespaced will do, too. NULL: there is none, whatever other tenants have; or a statement failed.
 const struct type *type_kept(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	bool namespaced, bool anywhere);
 // The name of the type in addresses: the plural for a built-in type ("configmaps"), else plural and group
@@ -38,8 +38,9 @@ struct types *types_new(const struct type_rules *const *rules);
 void types_free(struct types **types);
 // Between requests: drops the custom types from the cache if there are too many. Returns true if it did.
 bool types_forget(struct types *types);
-// types_loaded(): have the built-in types been read? types_load() reads them.
+// Have the built-in types been read?
 bool types_loaded(const struct types *types);
+// Reads them. OUTCOME_OK; _INTERNAL: the schema lacks one that the registry needs; or that of a failed statement.
 enum outcome types_load(struct registry *registry);
 
 #endif

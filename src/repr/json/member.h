@@ -13,4 +13,12 @@ static inline const struct doc *doc_member(const struct doc *object, const char 
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
+// Is the member true? False: it is false, null, of another type, or there is no such member.
+static inline bool doc_member_is_true(const struct doc *object, const char *name)
+{
+	const struct doc *value = doc_member(object, name);
+
+	return doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
 #endif
