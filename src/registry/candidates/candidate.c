@@ -15,7 +15,6 @@
 enum {
 	PORTION_MIN = 16, // trees that are read at a time
 	PORTION_MAX = 256,
-	ROOT_BYTES = 20, // the length of resources.root
 };
 
 // ---- where the search begins
@@ -88,16 +87,20 @@ static const struct term *choose_term(const struct candidates *found, const stru
 	return best;
 }
 
-// *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no candidates.
-static enum outcome look_around(struct candidates *found, const struct term **best)
+// Sends the first batch. *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no candidates.
+static enum outcome send_first_batch(struct candidates *found, const struct term **best)
 {
 	struct registry *registry = found->registry;
 	struct db_call calls[DB_MAX_BATCH] = { 0 };
 	uint64_t type_id = provider_type(registry)->id;
 	size_t n_counts = found->n_terms < DB_MAX_BATCH - CALL_COUNTS ? found->n_terms : DB_MAX_BATCH - CALL_COUNTS;
 	const struct sql_candidate_trees_of trees = { .uids = named_trees(found), .type_id = type_id };
-	const struct sql_candidate_sharing_trees sharing = { .type_id = type_id, .trait = STR(SHARING_TRAIT),
-		.amounts = term_amounts(found), .all_of_them = has_resourceless_group(&found->request) };
+	const struct sql_candidate_sharing_trees sharing = {
+		.type_id = type_id,
+		.trait = STR(SHARING_TRAIT),
+		.amounts = term_amounts(found),
+		.all_of_them = has_resourceless_group(&found->request),
+	};
 
 	calls[CALL_TREES] = sql_candidate_trees_of_call(found->pool, &trees);
 	calls[CALL_SHARING] = sql_candidate_sharing_trees_call(found->pool, &sharing);
@@ -160,20 +163,31 @@ static enum db_result read_stream(struct candidates *found, const struct stream 
 	uint64_t type_id = provider_type(found->registry)->id;
 
 	if (stream->way == CANDIDATE_BY_CLASS) {
-		const struct sql_candidate_trees_by_class in = { .type_id = type_id, .class_id = stream->term->class_id,
-			.amount = term_amount(stream->term->amount), .before_free = stream->before_free, .before_id =
-			stream->before_id,
-			.limit = limit };
+		const struct sql_candidate_trees_by_class in = {
+			.type_id = type_id,
+			.class_id = stream->term->class_id,
+			.amount = term_amount(stream->term->amount),
+			.before_free = stream->before_free,
+			.before_id = stream->before_id,
+			.limit = limit,
+		};
 		return sql_candidate_trees_by_class_run(db, found->scratch, &in, rows);
 	}
 	if (stream->way == CANDIDATE_BY_TRAIT) {
-		const struct sql_candidate_trees_by_trait in = { .type_id = type_id, .trait_id =
-			stream->term->trait_ids[stream->value],
-			.before_id = stream->before_id, .limit = limit };
+		const struct sql_candidate_trees_by_trait in = {
+			.type_id = type_id,
+			.trait_id = stream->term->trait_ids[stream->value],
+			.before_id = stream->before_id,
+			.limit = limit,
+		};
 		return sql_candidate_trees_by_trait_run(db, found->scratch, &in, rows);
 	}
-	const struct sql_candidate_trees_by_aggregate in = { .type_id = type_id,
-		.aggregate = uuid_bytes(&stream->aggregates[stream->value]), .before_id = stream->before_id, .limit = limit };
+	const struct sql_candidate_trees_by_aggregate in = {
+		.type_id = type_id,
+		.aggregate = uuid_bytes(&stream->aggregates[stream->value]),
+		.before_id = stream->before_id,
+		.limit = limit,
+	};
 	return sql_candidate_trees_by_aggregate_run(db, found->scratch, &in, rows);
 }
 
@@ -189,7 +203,7 @@ static enum outcome next_roots(struct candidates *found, struct stream *stream, 
 			return registry_db_failed(result);
 		for (; i < rows.n && *n < want; i++) {
 			struct found_tree tree = tree_of_row(stream->way, &rows, i);
-			struct str root = tree.root.n == ROOT_BYTES ? key_set_add(&found->seen, tree.root) : STR_NONE;
+			struct str root = tree.root.n == TREE_BYTES ? key_set_add(&found->seen, tree.root) : STR_NONE;
 			stream->before_free = tree.free;
 			stream->before_id = tree.id;
 			if (root.p != NULL)
@@ -256,6 +270,7 @@ static bool is_new(struct candidates *found, const struct candidate *candidate)
 	return is_first;
 }
 
+// Notes for the summaries that a candidate takes something from this provider.
 static void note_giver(struct candidates *found, struct grove *grove, const struct candidate_provider *provider)
 {
 	if (provider->root != grove->tree.providers)
@@ -317,8 +332,8 @@ static void add_grove(struct candidates *found, struct grove *grove)
 	grove->is_anchor = true;
 }
 
-// Returns the tree as a grove if it has a candidate; else NULL. The tree is first built in memory that is reused, and only if
-// it has a candidate a second time, in memory that lasts.
+// Returns the tree as a grove if it has a candidate; else NULL. The tree is built in memory that is reused, and only if it has a
+// candidate, built again in memory that lasts as long as the request.
 static struct grove *try_tree(struct candidates *found, const struct portion *portion, struct str root)
 {
 	struct grove tried, *grove;
@@ -471,10 +486,20 @@ static struct stream stream_of_sharing(struct candidates *found, const struct te
 
 static struct stream stream_of_term(const struct term *term)
 {
-	return (struct stream){ .way = term->way, .term = term, .aggregates = term->aggregates.list,
-		.n_values = term->way == CANDIDATE_BY_CLASS ? 1 :
-			term->way == CANDIDATE_BY_TRAIT    ? term->local.n :
-							      term->aggregates.n };
+	struct stream stream = { .way = term->way, .term = term, .aggregates = term->aggregates.list };
+
+	switch (term->way) {
+	case CANDIDATE_BY_CLASS:
+		stream.n_values = 1;
+		break;
+	case CANDIDATE_BY_TRAIT:
+		stream.n_values = term->local.n;
+		break;
+	case CANDIDATE_BY_AGGREGATE:
+		stream.n_values = term->aggregates.n;
+		break;
+	}
+	return stream;
 }
 
 static enum outcome try_named_tree(struct candidates *found, const struct uuid *root)
@@ -587,7 +612,7 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 	found->scratch = pool_scratch(found->pool, SIZE_MAX);
 	key_set_init(&found->seen, found->pool);
 	key_set_init(&found->emitted, found->pool);
-	outcome = look_around(found, &best);
+	outcome = send_first_batch(found, &best);
 	if (outcome == OUTCOME_OK && best != NULL)
 		outcome = find_from(found, best);
 	if (outcome != OUTCOME_OK)

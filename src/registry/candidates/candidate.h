@@ -4,7 +4,8 @@
 //
 // Trees are found by the index of one term: the class with amount, trait, aggregate or tree that the fewest providers pass.
 // They are read in portions, until as many trees as the limit have a candidate; then each tree gives one candidate in turn. So
-// the cost depends on the size of the answer, and only trees with candidates stay in memory.
+// the cost depends on the size of the answer, and only trees with candidates stay in memory. A tree is called a grove where the state of
+// its search is meant.
 #ifndef TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
 #define TENURE_REGISTRY_CANDIDATES_CANDIDATE_H
 
@@ -22,12 +23,13 @@ struct candidate_wish {
 	size_t n_memberships;
 	const struct uuid *in_tree; // the uid of any provider of the tree; NULL: any tree
 };
+// A request for candidates. All that it points to must outlive struct candidates.
 struct candidate_query {
 	const struct candidate_wish *groups; // at least one of them with demands
 	size_t n_groups;
-	const struct candidate_subtree *subtrees;
+	const struct candidate_subtree *subtrees; // as in struct candidate_request, and so are the next three
 	size_t n_subtrees;
-	bool isolate, one_per_tree; // as in struct candidate_request
+	bool isolate, one_per_tree;
 	const struct provider_requirement *root_requirements; // each has one trait
 	size_t n_root_requirements;
 	uint64_t limit;  // 0: all
@@ -47,13 +49,15 @@ struct candidate_summary {
 struct candidates;
 typedef bool candidate_fn(void *arg, const struct candidates *candidates, const struct candidate *candidate);
 
-// The index of the part's group in the query, and of the part's first demand in that group.
+// The index of the part's group in the query.
 size_t candidate_group_index(const struct candidates *candidates, const struct candidate_part *part);
+// The index of the part's first demand in that group. The part must have a demand.
 size_t candidate_demand_index(const struct candidate_part *part);
 
-// Calls take for each candidate, up to the limit, no candidate twice. It reads one snapshot if the caller's transaction does.
+// Calls take(arg, …) for each candidate, up to the limit, no candidate twice. It reads one snapshot if the caller's transaction does.
+// *candidates, in the request's pool, is what take() gets, too.
 // OUTCOME_OK, also if there are none. OUTCOME_BAD_PARAMETER: unknown traits or classes ("No such trait(s): A, B.", "Invalid
-// resource class in resources parameter: No such resource class A."), or more terms than CANDIDATE_MAX_TERMS.
+// resource class in resources parameter: No such resource class A."), or more terms than CANDIDATE_MAX_TERMS. Or that of a failed statement.
 enum outcome candidates_find(struct registry *registry, const struct candidate_query *query, candidate_fn *take, void *arg,
 	struct candidates **candidates);
 // The trees of which a provider was in a candidate, allocated from the request's pool.

@@ -39,7 +39,7 @@ struct candidate_search {
 	unsigned *seen, round;
 };
 
-enum { NOBODY = -1 };
+enum { NOBODY = -1 }; // in matched: no part
 
 // ---- one provider
 
@@ -209,6 +209,7 @@ static void add_parts(struct candidate_search *search, struct pool *pool)
 	}
 }
 
+// Notes which providers have a trait of which set that the group without suffix requires.
 static void note_sets(struct candidate_search *search, struct pool *pool)
 {
 	search->covers = POOL_ARRAY(pool, uint64_t, search->n_providers);
@@ -242,6 +243,7 @@ static void shuffle_options(struct part *part, uint64_t *state)
 	}
 }
 
+// Finds the providers that can satisfy the part.
 static void find_options(struct candidate_search *search, struct pool *pool, struct part *part)
 {
 	part->options = POOL_ARRAY(pool, size_t, search->n_providers);
@@ -263,6 +265,7 @@ static int by_options(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+// Notes the classes that several parts ask for.
 static void note_contested(struct candidate_search *search, struct pool *pool)
 {
 	size_t most = 0;
@@ -319,7 +322,8 @@ struct candidate_search *candidate_search_new(struct pool *pool, const struct ca
 	return search;
 }
 
-// ---- Is the choice allowed? The parts 0 to depth have a provider; the choice before depth was allowed.
+// ---- Is the choice allowed? In all of these functions the parts 0 to depth have a provider, and the choice for the parts before depth was
+// found allowed.
 
 static bool is_single(const struct part *part)
 {
@@ -355,6 +359,7 @@ static bool within_capacity(const struct candidate_search *search, size_t depth)
 	return true;
 }
 
+// Is the provider, if the request isolates groups with a suffix, that of no other such group?
 static bool is_isolated(const struct candidate_search *search, size_t depth)
 {
 	if (!search->request->isolate || !is_single(&search->parts[depth]))
@@ -366,6 +371,7 @@ static bool is_isolated(const struct candidate_search *search, size_t depth)
 	return true;
 }
 
+// Is the provider, if each tree may give resources by one provider only, the only one of its tree?
 static bool is_alone_in_tree(const struct candidate_search *search, size_t depth)
 {
 	const struct candidate_provider *provider = search->providers[search->chosen[depth]];
@@ -419,6 +425,7 @@ static bool is_top(const struct candidate_search *search, const struct candidate
 	return true;
 }
 
+// Can one of the providers that are chosen, or can be chosen, for the subtree's groups be an ancestor of all that are chosen for them?
 static bool has_top(const struct candidate_search *search, const struct candidate_subtree *subtree, size_t depth)
 {
 	for (size_t i = 0; i < search->n_parts; i++) {

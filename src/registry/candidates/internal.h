@@ -13,16 +13,16 @@
 // The index by which a term's providers are found.
 enum candidate_way { CANDIDATE_BY_CLASS, CANDIDATE_BY_TRAIT, CANDIDATE_BY_AGGREGATE };
 
-// A condition that some provider of each candidate passes, so the search for trees can begin with it.
+// A condition that some provider of each candidate passes, so that the search for trees can begin with it.
 struct term {
 	enum candidate_way way;
-	uint64_t class_id, amount;
-	const uint64_t *trait_ids; // passes if the provider has any of these; local: their numbers (candidate_query_trait_number())
-	struct candidate_traits local;
-	struct candidate_aggregates aggregates; // passes if the provider is in any of these
-	bool of_root; // a condition on the anchor, so no sharing provider can pass it instead
-	bool is_tree; // the provider is in this tree, or shares with it
-	struct uuid tree;
+	uint64_t class_id, amount;              // CANDIDATE_BY_CLASS: the provider has so much of that class
+	const uint64_t *trait_ids;              // CANDIDATE_BY_TRAIT: the provider has any of these, by their ids in the catalogue
+	struct candidate_traits local;          // the same traits by their numbers (candidate_query_trait_number()), as many
+	struct candidate_aggregates aggregates; // CANDIDATE_BY_AGGREGATE: the provider is in any of these
+	bool of_root;     // it is a condition on the anchor, so no sharing provider can pass it instead
+	bool is_tree;     // instead of all these: the provider is in this tree, or shares with it
+	struct uuid tree; // the root's uid
 };
 
 // A trait that the query names, with its id in the catalogue.
@@ -35,8 +35,9 @@ struct named_trait {
 struct grove {
 	struct candidate_tree tree;
 	struct str *traits; // for each provider a JSON array of names
-	bool *gives;        // for each provider: it was in a candidate
-	bool has_given, is_anchor;
+	bool *gives;        // for each provider: a candidate takes something from it
+	bool has_given;     // this is true of any of them
+	bool is_anchor;     // the grove is in struct candidates' groves
 	struct candidate_search *search; // NULL: it has no more candidates
 };
 
@@ -83,6 +84,7 @@ struct candidates {
 
 // ---- key_set.c
 
+// Makes an empty set. The keys are copied to pool, which also has the slots.
 void key_set_init(struct key_set *set, struct pool *pool);
 bool key_set_has(const struct key_set *set, struct str key);
 // Adds a copy of the key, which it returns; STR_NONE: the set has the key already.
@@ -90,7 +92,8 @@ struct str key_set_add(struct key_set *set, struct str key);
 
 // ---- query.c: looks up the names of the query
 
-// Fills request, traits and terms from the query. OUTCOME_OK, _BAD_PARAMETER.
+// Fills request, traits and terms from the query. OUTCOME_OK; _BAD_PARAMETER: an unknown name, or too many terms; or that of a failed
+// statement.
 enum outcome candidate_query_resolve(struct candidates *found);
 // A trait's index in found->traits plus one; 0: the query does not name it.
 size_t candidate_query_trait_number(const struct candidates *found, struct str name);
@@ -109,14 +112,15 @@ struct str term_amounts(const struct candidates *found);
 struct portion {
 	struct db_rows providers, inventories, aggregates;
 };
-// Reads the trees with these roots (values of resources.root). The rows live in pool.
+// Reads the trees with these n roots (values of resources.root), n > 0. The rows live in pool. OUTCOME_OK, or that of a failed statement.
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion);
 // Builds the tree with that root from the rows, allocated from pool; it keeps no pointer to the rows. False: the portion lacks
 // it.
 bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct str root,
 	struct grove *grove);
-// Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing.
+// Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing. OUTCOME_OK, or that
+// of a failed statement.
 enum outcome candidate_sharing_read(struct candidates *found, const struct db_rows *roots);
 // The tree with that root if it has sharing providers; else NULL.
 struct grove *candidate_sharing_grove(const struct candidates *found, struct uuid root);

@@ -106,6 +106,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+// The numbers of these traits, ascending (candidate_query_trait_number()).
 static struct candidate_traits local_traits(const struct candidates *found, const struct str *names, size_t n)
 {
 	uint64_t *list = POOL_ARRAY(found->pool, uint64_t, n);
@@ -171,7 +172,7 @@ static enum outcome check_size(struct registry *registry, const struct candidate
 
 // ---- terms
 
-// A provider passes that has any of these traits.
+// The term that a provider passes if it has any of these traits.
 static struct term trait_term(struct candidates *found, struct candidate_traits any)
 {
 	uint64_t *ids = POOL_ARRAY(found->pool, uint64_t, any.n);
@@ -192,9 +193,9 @@ static void add_terms(struct candidates *found)
 	for (size_t i = 0; i < request->n_groups; i++) {
 		const struct candidate_group *group = &request->groups[i];
 		for (size_t k = 0; k < group->n_demands; k++)
-			found->terms[found->n_terms++] = (struct term){ .way = CANDIDATE_BY_CLASS, .class_id =
-				group->demands[k].class_id,
-				.amount = group->demands[k].amount };
+			found->terms[found->n_terms++] = (struct term){
+				.way = CANDIDATE_BY_CLASS, .class_id = group->demands[k].class_id, .amount = group->demands[k].amount,
+			};
 		for (size_t k = 0; k < group->n_required; k++)
 			found->terms[found->n_terms++] = trait_term(found, group->required[k]);
 		for (size_t k = 0; k < group->n_member_of; k++)

@@ -10,9 +10,6 @@
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"
 
-// resources.root begins with the type's id, in so many bytes; the root's uid follows.
-enum { ROOT_UID = 4 };
-
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion)
 {
@@ -72,9 +69,14 @@ static void take_inventories(struct pool *pool, const struct db_rows *rows, stru
 	struct candidate_inventory *list = POOL_ARRAY(pool, struct candidate_inventory, end - from);
 	for (size_t i = from; i < end; i++) {
 		const struct sql_candidate_inventories_row *row = sql_candidate_inventories_row(rows, i);
-		list[i - from] = (struct candidate_inventory){ .class_id = row->class_id, .capacity = row->capacity, .used =
-			row->used,
-			.min_unit = row->min_unit, .max_unit = row->max_unit, .step_size = row->step_size };
+		list[i - from] = (struct candidate_inventory){
+			.class_id = row->class_id,
+			.capacity = row->capacity,
+			.used = row->used,
+			.min_unit = row->min_unit,
+			.max_unit = row->max_unit,
+			.step_size = row->step_size,
+		};
 	}
 	provider->inventories = list;
 	provider->n_inventories = end - from;
@@ -129,11 +131,14 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 	struct candidate_provider *list = POOL_ARRAY(pool, struct candidate_provider, n);
 	size_t root = n;
 
-	*grove = (struct grove){ .tree = { list, n }, .traits = POOL_ARRAY(pool, struct str, n), .gives = POOL_ARRAY(pool, bool,
-		n) };
+	*grove = (struct grove){
+		.tree = { list, n },
+		.traits = POOL_ARRAY(pool, struct str, n),
+		.gives = POOL_ARRAY(pool, bool, n),
+	};
 	for (size_t i = 0; i < n; i++) {
 		const struct sql_candidate_providers_row *row = sql_candidate_providers_row(&portion->providers, first + i);
-		if (str_eq(row->uid, str_part(row->root, ROOT_UID, row->root.n)))
+		if (str_eq(row->uid, str_part(row->root, TREE_TYPE_BYTES, row->root.n)))
 			root = i;
 	}
 	if (root == n)
