@@ -10,6 +10,7 @@
 
 // The apiVersion of the Table if Accept prefers a Table to the objects themselves; else p is NULL.
 struct str answer_wanted_table(const struct call *call);
+// What a Table's rows have of their objects: the parameter includeObject.
 enum table_object answer_included_object(const struct call *call);
 
 // ---- render.c: from the registry's structs to JSON
@@ -22,18 +23,21 @@ struct object_form {
 	const struct definition_version *version;
 	struct str head;                 // the text from "{" up to metadata
 	struct str tenant, space, place; // of the last object, and the text that metadata has for them; place p NULL: none yet
-	bool of_namespace, of_beta;
+	bool of_namespace; // the objects are namespaces
+	bool of_beta;      // they are definitions in version v1beta1
 };
+// The form of objects of this definition in that version.
 struct object_form object_form(struct call *call, const struct definition *definition,
 	const struct definition_version *version);
-// Appends the stored object.
+// Appends the stored object as JSON. Temporary memory is taken from the call's scratch pool.
 void answer_object_add(struct object_form *form, const struct resource *resource, struct buf *out);
 // Appends one stored object, without a form for others.
 void answer_object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
-// Sets the whole answer with its ETag: the object, or a Table of one row if the client wants one.
+// Sets the whole answer with its ETag: the object, its Scale if that is the target's part, or a Table of one row if the client wants one.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);
-// The same for an object whose JSON exists already.
+// Sets the answer without an ETag, for an object whose JSON exists already. place: where it is stored, for errors. version: its
+// resourceVersion.
 void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
 	uint64_t version);
 // A list that is being written, as items or as a Table.
@@ -45,10 +49,11 @@ struct listing {
 	uint64_t spilled;                    // bytes written to the response's spill, before what is in out
 	size_t n;
 };
+// Begins a list of the target's objects, and drops what the response has of one that was begun before.
 void listing_begin(struct listing *listing, struct call *call, const struct target *target);
-// Adds the object with this JSON.
+// Adds the object with this JSON. place: where it is stored, for errors.
 void listing_add(struct listing *listing, struct stored_place place, struct str object);
-// next: the marker for the next page; p NULL: the list is complete.
+// Ends the list and sets the answer. version: the list's resourceVersion. next: the marker for the next page; p NULL: it is complete.
 void listing_end(struct listing *listing, uint64_t version, struct str next);
 
 #endif

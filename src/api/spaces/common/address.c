@@ -89,25 +89,17 @@ static void read_names(const struct call *call, struct target *target, struct st
 	target->part = part_of(call_param(call, "subresource"));
 	if (target->name.p != NULL || !is_part_of_namespace(*plural))
 		return;
-	// Likewise "tenants/T/status" is the status of the Tenant object T.
-	if (space.p == NULL && call_param(call, "tenant").p != NULL && call_param(call, "group").p == NULL) {
+	if (space.p != NULL) {
+		target->part = part_of(*plural);
+		target->name = target->space;
+		target->space = STR("");
+		*plural = STR("namespaces");
+	} else if (call_param(call, "tenant").p != NULL && call_param(call, "group").p == NULL) {
+		// Likewise "tenants/T/status" is the status of the Tenant object T.
 		target->part = part_of(*plural);
 		target->name = call_param(call, "tenant");
 		*plural = STR("tenants");
 	}
-	if (space.p == NULL)
-		return;
-	target->part = part_of(*plural);
-	target->name = target->space;
-	target->space = STR("");
-	*plural = STR("namespaces");
-}
-
-static enum outcome fail_unknown(struct call *call)
-{
-	const struct about nothing = { STR(""), STR(""), STR("") };
-
-	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
 }
 
 // For types that exist in the system space only.
@@ -141,7 +133,7 @@ static enum outcome find_type(struct call *call, unsigned verb, struct target *t
 	struct str group = call_param(call, "group"), version = call_param(call, "version");
 	struct definition_reason reason = { 0 };
 
-	// Types without a group are built in, and never looked up in the database.
+	// Lets the look-up of the type read the object along with it. Types without a group are built in, and need no look-up.
 	if (verb == VERB_GET && group.n > 0 && target->name.p != NULL && !target->all)
 		resource_expect(call->registry, target->tenant, group, plural, target->space, target->name);
 	enum outcome outcome = definition_find(call->registry, target->tenant, group.p != NULL ? group : STR(""), plural,
@@ -150,12 +142,13 @@ static enum outcome find_type(struct call *call, unsigned verb, struct target *t
 	if (outcome == OUTCOME_NOT_FOUND && reason.rule != NULL && strcmp(reason.rule, "system-only") == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone", STR_ARG(plural));
 	if (outcome == OUTCOME_NOT_FOUND)
-		return fail_unknown(call);
+		return spaces_fail_unknown(call);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	target->version = definition_version(target->definition, group.p != NULL ? version : STR("v1"));
-	return target->version != NULL && part_verbs(target->definition, target->version, target->part) != 0 ? OUTCOME_OK :
-		fail_unknown(call);
+	if (target->version == NULL || part_verbs(target->definition, target->version, target->part) == 0)
+		return spaces_fail_unknown(call);
+	return OUTCOME_OK;
 }
 
 static enum outcome check_scope(struct call *call, struct target *target)
@@ -166,9 +159,9 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	if (definition->system_only && !target->is_system)
 		return fail_system_only(call, target);
 	if (!namespaced && target->space.n > 0)
-		return fail_unknown(call);
+		return spaces_fail_unknown(call);
 	if (namespaced && target->space.n == 0 && target->name.p != NULL)
-		return fail_unknown(call);
+		return spaces_fail_unknown(call);
 	if (target->all && target->name.p != NULL)
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"tenants/" REALM_WORD_ALL " lists; an object is in the space of one tenant");
@@ -176,8 +169,8 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
-// Notes whose space the request is about, for the access log. A path that names no space does not tell it. A Tenant object is about
-// the tenant of that name, as far as this caller may ask about it.
+// Notes for the access log which tenant's space the request is about, since a path need not name it. A request for a Tenant object is
+// about the tenant of that name, if this caller may ask about that one.
 static void note_tenant(struct call *call, const struct target *target, struct str plural)
 {
 	if (!str_eq(plural, STR("tenants")) || call_param(call, "group").p != NULL) {
@@ -188,7 +181,7 @@ static void note_tenant(struct call *call, const struct target *target, struct s
 	}
 }
 
-// Has the target this verb, and has it for this caller?
+// Does the target have this verb, and may this caller's kind of user use it?
 static enum outcome check_verb(struct call *call, unsigned verb, const struct target *target)
 {
 	const struct definition *definition = target->definition;

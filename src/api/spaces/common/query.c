@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the query and of Accept. Unknown parameters are ignored.
+// Parameters of the query. Unknown parameters are ignored.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -166,5 +166,3 @@ bool selection_matches(const struct choice *choice, struct pool *pool, struct st
 		(void)doc_get(metadata, STR("labels"), &labels);
 	return label_selector_matches(choice->labels, labels) && field_selector_matches(choice->fields, doc);
 }
-
-// ---- Accept

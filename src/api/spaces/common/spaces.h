@@ -14,15 +14,17 @@
 
 // ---- address.c: the space and the type that an address names
 
+// The whole object, or one of its subresources.
 enum part { PART_WHOLE, PART_STATUS, PART_SCALE, PART_FINALIZE };
-extern const char *const part_names[]; // "" for PART_WHOLE
-// False if there is no part of that name.
+extern const char *const part_names[]; // by enum part, as addresses have them; "" for PART_WHOLE
+// Finds the part of that name. False: there is none.
 bool part_from(struct str text, enum part *part);
 
+// What a request is about: an object, or a collection.
 struct target {
-	struct str tenant;        // the tenant whose space it is
+	struct str tenant;        // the tenant whose space it is; TENANT_SYSTEM also if all is set
 	bool all;                 // the spaces of all tenants: tenants/all
-	bool is_system;            // the system space, which full paths don't name
+	bool is_system;           // the system space, which full paths don't name; true also if all is set
 	const struct definition *definition;
 	const struct definition_version *version; // the requested version
 	struct str space;         // the namespace; "" if the type has none
@@ -46,6 +48,7 @@ enum role spaces_role_needed(const struct definition *definition, unsigned verb)
 enum outcome spaces_check_role(struct call *call, const struct definition *definition);
 // Adds a Warning header if the requested version is deprecated.
 void target_warn_if_deprecated(struct call *call, const struct target *target);
+// The registry's address of the object; its texts are the target's.
 struct address target_address(const struct target *target);
 // The verbs that the type has for that part of its objects, for any caller; 0: it has no such part.
 unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part);
@@ -59,7 +62,8 @@ bool definition_is_namespaced(const struct definition *definition);
 struct str type_group_version(struct pool *pool, struct str group, struct str version);
 // "configmaps", "widgets.example.com".
 struct str type_qualified_name(struct pool *pool, const struct definition *definition);
-// The full path of an object; if name p is NULL, of the collection.
+// The full path of an object in pool, each segment percent-encoded; if name p is NULL, of the collection. The system tenant's space
+// has no name in a path.
 struct str spaces_object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
 	struct str tenant, struct str space, struct str name);
 
@@ -73,6 +77,7 @@ bool spaces_query_is_true(const struct call *call, const char *name);
 
 // ---- document.c
 
+// Sets the response's body to this JSON, which must live as long as the call.
 void spaces_write_json_text(struct call *call, struct str text);
 void spaces_write_json_doc(struct call *call, const struct doc *doc);
 // A member of metadata that is a string; STR_NONE if it is absent or not a string.
@@ -91,7 +96,7 @@ enum outcome spaces_read_version(struct call *call, uint64_t *version);
 // set if Kubernetes does not allow this combination.
 enum version_match { MATCH_ANY, MATCH_EXACT, MATCH_NOT_OLDER };
 enum outcome spaces_read_version_match(struct call *call, bool watch, enum version_match *match);
-// Which objects the selectors select.
+// Which objects of the target's collection the request's selectors select.
 struct choice {
 	const struct label_selector *labels;
 	const struct field_selector *fields;
@@ -104,46 +109,58 @@ enum outcome selection_read(struct call *call, const struct target *target, stru
 bool selection_matches(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object);
 // Can a change of an object alter whether it is selected? Not by name and namespace, which never change.
 bool selection_can_vary(const struct choice *choice);
+// Which objects a list has, and from which one on.
 struct list_query {
 	struct choice choice;
-	uint64_t limit;     // 0: no limit
-	struct str marker;  // p NULL: begins with the first object
-	uint64_t version;   // of a later page: the version of the list; else 0
-	uint64_t exact;     // only as of that version; 0: as of now
+	uint64_t limit;     // objects of a page; 0: no limit
+	struct str marker;  // the list goes on after the object that this marks; p NULL: it begins with the first object
+	uint64_t version;   // of a later page: the version of the list, which the first page has determined; else 0
+	uint64_t exact;     // the list has to be as of that version (resourceVersionMatch=Exact); 0: as of now
 };
 
 // ---- status.c: errors, and the answer of a deletion
 
-// The object that an error is about, if it is not the address's.
+// The object that an error is about, if it is not the one of the address. All members "": the error is about no object.
 struct about {
 	struct str name, group, kind;
 };
-// Sets call->problem and returns outcome.
+// Sets call->problem to the formatted text, about that object. Returns outcome.
 enum outcome spaces_fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
 	PRINTF_LIKE(4, 5);
+// The next four set call->problem to the sentence that the Kubernetes API server has for it.
+//
+// There is no such group, version, type or part. Returns OUTCOME_NOT_FOUND.
+enum outcome spaces_fail_unknown(struct call *call);
+// There is no object of that name. Returns OUTCOME_NOT_FOUND.
 enum outcome spaces_fail_absent(struct call *call, struct str group, struct str plural, struct str name);
+// There is an object of that name already. Returns OUTCOME_NAME_TAKEN.
 enum outcome spaces_fail_exists(struct call *call, const struct target *target, struct str name);
+// The object has another version than the client gave. Returns OUTCOME_CONFLICT.
 enum outcome spaces_fail_modified(struct call *call, const struct target *target, struct str name);
-// Returns OUTCOME_BAD_DOCUMENT with the faults as causes: answered as 422 Invalid.
+// Returns OUTCOME_BAD_DOCUMENT with the faults, of which there must be some, as causes: answered as 422 Invalid. definition NULL: the
+// faults are in the request, not in an object.
 enum outcome spaces_fail_invalid(struct call *call, const struct definition *definition, struct str name,
 	const struct field_faults *faults);
-// Rewords the registry's outcome for this API: _MOVED and _GONE become "not found"; faults that a type's rules found are told of
-// this object.
+// Rewords the registry's outcome for this API: _MOVED and _GONE become "not found", and faults that a type's rules found become
+// faults of this object. Every other outcome is returned as it is.
 enum outcome spaces_explain(struct call *call, const struct target *target, struct str name, enum outcome outcome);
+// Answers with a Status object that says that the object of that name and uid was deleted.
 void spaces_write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid);
+// The dialect's `render_problem` (api/call.h): answers with a Status object.
 void spaces_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 // The verb of the request's method: "get", "list", "deletecollection".
 const char *spaces_verb(const struct call *call);
 
 // ---- writing objects
 
+// How a request changes an object.
 enum change_kind { CHANGE_CREATE, CHANGE_REPLACE, CHANGE_MERGE_PATCH, CHANGE_JSON_PATCH, CHANGE_STRATEGIC_PATCH };
 struct change_of_object {
 	struct call *call;
 	const struct target *target; // with the object's name
 	enum change_kind kind;
 	const struct doc *document;  // the request's body: an object, or a patch
-	// Of the stored object; set by change_apply().
+	// Of the stored object before the change. Set by change_apply() if there is one.
 	uint64_t version;
 	uint8_t etag[64];
 };

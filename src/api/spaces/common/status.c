@@ -41,6 +41,13 @@ static struct str qualified(struct pool *pool, struct str group, struct str plur
 	return group.n == 0 ? plural : str_printf(pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
 }
 
+enum outcome spaces_fail_unknown(struct call *call)
+{
+	const struct about nothing = { STR(""), STR(""), STR("") };
+
+	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
+}
+
 enum outcome spaces_fail_absent(struct call *call, struct str group, struct str plural, struct str name)
 {
 	const struct about about = { name, group, plural };
@@ -136,7 +143,7 @@ enum outcome spaces_explain(struct call *call, const struct target *target, stru
 	}
 }
 
-// ---- the Status object
+// ---- the Status object of a success
 
 static void set_nonempty(struct call *call, struct doc *doc, const char *name, struct str value)
 {
@@ -167,8 +174,9 @@ void spaces_write_success(struct call *call, const struct target *target, struct
 	spaces_write_json_doc(call, doc);
 }
 
-// ---- errors
+// ---- the Status object of an error
 
+// The reasons and codes of outcomes, as the Kubernetes API server has them.
 static const struct {
 	enum outcome outcome;
 	int code; // 0: that of the outcome
@@ -207,8 +215,8 @@ struct failure {
 	const char *reason;
 };
 
-// The request is for another tenant's space. The policy step knows only the tenant in the path, and answers "not found". In this
-// API that is 403, whether or not the space exists.
+// Is the request for another tenant's space? The policy step, which knows only the tenant in the path, answers it by "not found". In
+// this API the answer is 403, whether or not the space exists.
 static bool is_stranger(const struct call *call, enum outcome outcome, const struct problem *problem)
 {
 	return outcome == OUTCOME_NOT_FOUND && problem->detail.n == 0 && call->match.method != NULL &&
@@ -282,7 +290,7 @@ static struct str forbidden_text(struct call *call, const struct problem *proble
 	return buf_str(&text);
 }
 
-// The message if nobody has described the problem.
+// The message if call->problem has none.
 static struct str default_text(enum outcome outcome)
 {
 	switch (outcome) {
@@ -324,10 +332,10 @@ static struct doc *causes_doc(struct call *call, const struct problem *problem)
 static struct doc *details_doc(struct call *call, const struct failure *failure, const struct problem *problem)
 {
 	struct doc *details = doc_new_object(call->pool);
-	bool told_here = member(problem, "kind").p != NULL;
-	struct str name = told_here ? member(problem, "name") : call_param(call, "name");
-	struct str group = told_here ? member(problem, "group") : call_param(call, "group");
-	struct str kind = told_here ? member(problem, "kind") : call_param(call, "plural");
+	bool named = member(problem, "kind").p != NULL;
+	struct str name = named ? member(problem, "name") : call_param(call, "name");
+	struct str group = named ? member(problem, "group") : call_param(call, "group");
+	struct str kind = named ? member(problem, "kind") : call_param(call, "plural");
 
 	set_nonempty(call, details, "name", name);
 	if (kind.n > 0)

@@ -85,47 +85,6 @@ static bool has_version(const struct doc *versions, struct str version)
 	return false;
 }
 
-// Order of versions: "v10", "v2", "v1beta1", "v1alpha1", by stability, then by number; other names come last, in order of their
-// bytes.
-struct version_rank {
-	bool known;
-	int ripeness; // 2: v1, 1: v1beta1, 0: v1alpha1
-	uint64_t major, minor;
-};
-
-static struct version_rank rank_of(struct str version)
-{
-	struct version_rank rank = { .ripeness = 2 };
-	size_t i = 1, k;
-
-	while (i < version.n && version.p[i] >= '0' && version.p[i] <= '9')
-		i++;
-	if (!str_starts(version, STR("v")) || !str_to_u64(str_part(version, 1, i), &rank.major))
-		return rank;
-	struct str rest = str_part(version, i, version.n);
-	rank.known = rest.n == 0;
-	if (!str_starts(rest, STR("alpha")) && !str_starts(rest, STR("beta")))
-		return rank;
-	rank.ripeness = str_starts(rest, STR("beta")) ? 1 : 0;
-	k = rank.ripeness == 1 ? 4 : 5;
-	rank.known = str_to_u64(str_part(rest, k, rest.n), &rank.minor);
-	return rank;
-}
-
-// Is version a listed before version b?
-static bool is_preferred(struct str a, struct str b)
-{
-	struct version_rank x = rank_of(a), y = rank_of(b);
-
-	if (x.known != y.known)
-		return x.known;
-	if (!x.known)
-		return str_cmp(a, b) < 0;
-	if (x.ripeness != y.ripeness)
-		return x.ripeness > y.ripeness;
-	return x.major != y.major ? x.major > y.major : x.minor > y.minor;
-}
-
 static struct str best_version(const struct doc *versions)
 {
 	const struct doc *name;
@@ -133,7 +92,7 @@ static struct str best_version(const struct doc *versions)
 
 	for (size_t i = 0; i < doc_length(versions); i++) {
 		doc_get(doc_at(versions, i), STR("version"), &name);
-		if (best.p == NULL || is_preferred(doc_string(name), best))
+		if (best.p == NULL || definition_compare_versions(doc_string(name), best) < 0)
 			best = doc_string(name);
 	}
 	return best;
@@ -207,13 +166,6 @@ enum outcome get_apis(struct call *call)
 	return OUTCOME_OK;
 }
 
-static enum outcome fail_no_group(struct call *call)
-{
-	const struct about nothing = { STR(""), STR(""), STR("") };
-
-	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
-}
-
 enum outcome get_group(struct call *call)
 {
 	struct pool *pool = call->pool;
@@ -226,7 +178,7 @@ enum outcome get_group(struct call *call)
 		return outcome;
 	struct doc *found = group_doc(pool, group, list, n);
 	if (found == NULL)
-		return fail_no_group(call);
+		return spaces_fail_unknown(call);
 	doc_set_str(pool, found, "kind", STR("APIGroup"));
 	doc_set_str(pool, found, "apiVersion", STR("v1"));
 	spaces_write_json_doc(call, found);
@@ -268,7 +220,7 @@ static void set_names(struct pool *pool, struct doc *doc, const char *name, cons
 		doc_set(doc, str_c(name), list);
 }
 
-// For a custom type and its parts: adds the tenant whose definition applies.
+// Adds the tenant whose definition applies, if the type is a custom one.
 static void set_tenant(struct pool *pool, struct doc *doc, const struct definition *definition)
 {
 	if (!definition->builtin)
@@ -363,7 +315,7 @@ enum outcome get_types(struct call *call)
 	}
 	add_types(call, group, version, list, n, types);
 	if (doc_length(types) == 0)
-		return fail_no_group(call);
+		return spaces_fail_unknown(call);
 	doc_set_str(pool, doc, "groupVersion", type_group_version(pool, group, version));
 	doc_set(doc, STR("resources"), types);
 	spaces_write_json_doc(call, doc);
@@ -396,8 +348,8 @@ static struct openapi_type described(struct registry *registry, const struct def
 	};
 }
 
-// kubectl asks for protobuf by a name that is not a valid media type, because of its '@'. If Accept contains it, nothing else is
-// meant.
+// Does the client want the document as JSON? kubectl asks for protobuf by a name that is not a valid media type, because of its '@',
+// so media_is() can't find it. If Accept contains that name, the client wants nothing else.
 static bool wants_json(const struct call *call)
 {
 	struct str accept = request_header(&call->request, "accept");

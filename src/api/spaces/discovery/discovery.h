@@ -18,18 +18,19 @@ struct review_type {
 extern const struct review_type review_types[];
 
 struct verb_name {
-	unsigned verb;
+	unsigned verb; // one of enum definition_verbs
 	const char *name;
 };
 extern const struct verb_name verb_names[]; // ends with a name of NULL
-// The verbs of a type that are possible for this caller, apart from its role.
+// The verbs of a type that this caller could use if its role sufficed: without watch if this process can't hand a request over.
 unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition);
-// All definitions of which the caller may use objects.
+// The definitions of all types that the caller's tenant has, ordered by group and plural. OUTCOME_OK; _FORBIDDEN: the caller is of
+// no tenant; or that of a failed statement.
 enum outcome discovery_read_definitions(struct call *call, const struct definition *const **list, size_t *n);
 
 // ---- explain.c
 
-// A definition in a short form; for NULL the JSON null.
+// A definition as explanations and effects show it; NULL, which stands for JSON's null, if definition is NULL.
 struct doc *definition_doc(struct pool *pool, const struct definition *definition);
 
 // ---- handlers

@@ -117,13 +117,6 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 
 // ---- making the change
 
-// A guard's check(): the definition to be created must not exist.
-static enum outcome must_be_absent(void *arg, const uint8_t *etag)
-{
-	UNUSED(arg);
-	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
-}
-
 // Makes the change in the transaction of this request, which is rolled back at the end.
 static enum outcome make_change(struct call *call, struct proposal *proposal)
 {
@@ -142,7 +135,7 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	if (!target->definition->stored)
 		return tenant_object_change(call, target, &proposal->change, guard);
 	if (proposal->operation == MAKE) {
-		guard.check = must_be_absent;
+		guard.check = object_must_be_absent;
 		outcome = target->is_system ? tenant_ensure(call->registry, target->tenant) : OUTCOME_OK;
 	}
 	if (outcome == OUTCOME_OK && proposal->operation == DELETE)

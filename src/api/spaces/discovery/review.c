@@ -7,6 +7,7 @@
 #include "api/spaces/object/object.h"
 #include "auth/core/auth.h"
 #include "base/pool.h"
+#include "repr/json/member.h"
 
 static bool may(const struct call *call, const struct definition *definition, unsigned verb)
 {
@@ -21,11 +22,7 @@ struct question {
 
 static struct str text_of(const struct doc *doc, const char *name)
 {
-	const struct doc *value;
-
-	if (!doc_get(doc, str_c(name), &value) || doc_kind(value) != DOC_STRING)
-		return STR("");
-	return doc_string(value);
+	return doc_string(doc_member(doc, name));
 }
 
 static unsigned verb_from(struct str name)

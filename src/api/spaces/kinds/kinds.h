@@ -41,15 +41,15 @@ enum outcome kind_read_namespace_status(const struct change_of_object *change, c
 
 // ---- names.c: names and labels
 
-// Adds the faults of the name of a new object.
+// Adds the faults of the name of a new object of that type.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each adds the faults of the metadata member that its name names.
+// Each of the next four adds the faults of the member of metadata that it is named for.
 void check_labels(const struct doc *labels, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, struct field_faults *faults);
-// before: the stored finalizers of an object whose deletion waits for them, to which none may be added; else NULL.
+// before: the stored finalizers if the object's deletion waits for them, so that none may be added; else NULL.
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
 void check_owners(const struct doc *owners, struct field_faults *faults);
-// Makes a name of the prefix and random characters, which no object has yet.
+// A name in pool: the prefix, shortened if necessary, and 5 random characters. That no object has it is likely, not certain.
 struct str kind_generated_name(struct pool *pool, struct str prefix);
 
 #endif

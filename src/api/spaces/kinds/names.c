@@ -12,7 +12,7 @@
 #include "types/common/checks.h"
 #include "types/common/parts.h"
 
-enum { LABEL_MAX = 63, SUFFIX = 5 };
+enum { LABEL_MAX = 63, SUFFIX = 5 /* random characters of a generated name */ };
 
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults)
 {

@@ -42,7 +42,8 @@ enum outcome object_read_json(struct call *call, struct doc **body)
 	return call_read(call, &any_document, body);
 }
 
-static enum outcome check_said(struct call *call, const struct target *target, const struct doc *object)
+// The object's kind and apiVersion, if it has them, must be those of the target.
+static enum outcome check_kind(struct call *call, const struct target *target, const struct doc *object)
 {
 	bool scale = target->part == PART_SCALE;
 	struct str expected = type_group_version(call->pool, target->definition->type->group, target->version->name);
@@ -86,7 +87,7 @@ enum outcome object_read(struct call *call, const struct target *target, struct 
 		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be an object of the kind %.*s",
 			STR_ARG(target->definition->kind));
 	if (outcome == OUTCOME_OK)
-		outcome = check_said(call, target, *object);
+		outcome = check_kind(call, target, *object);
 	if (outcome == OUTCOME_OK)
 		outcome = check_naming(call, *object);
 	*name = outcome == OUTCOME_OK ? spaces_metadata_text(*object, "name") : STR_NONE;
@@ -156,7 +157,7 @@ enum outcome change_result(const struct change_of_object *change, const struct d
 		return fail_unfitting(change, error);
 	if (doc_kind(*whole) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the result of the patch is no object");
-	enum outcome outcome = check_said(call, change->target, *whole);
+	enum outcome outcome = check_kind(call, change->target, *whole);
 	return outcome == OUTCOME_OK ? fields_check(call, change->target, *whole, current) : outcome;
 }
 
@@ -178,11 +179,9 @@ static bool is_owned(struct str name)
 static enum outcome check_same(const struct change_of_object *change, const char *name, const struct doc *value,
 	struct str is)
 {
-	bool silent = value == NULL || (doc_kind(value) == DOC_STRING && doc_string(value).n == 0);
-
-	if (!silent && doc_kind(value) != DOC_STRING)
+	if (value != NULL && doc_kind(value) != DOC_STRING)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", name);
-	if (silent || (doc_kind(value) == DOC_STRING && str_eq(doc_string(value), is)))
+	if (value == NULL || doc_string(value).n == 0 || str_eq(doc_string(value), is))
 		return OUTCOME_OK;
 	if (strcmp(name, "name") == 0)
 		return call_fail(change->call, OUTCOME_BAD_REQUEST,
@@ -236,7 +235,6 @@ static enum outcome take_member(const struct change_of_object *change, const str
 	bool *locked)
 {
 	const struct target *target = change->target;
-	enum outcome outcome;
 
 	if (str_eq(it->name, STR("name")))
 		return check_same(change, "name", it->value, target->name);
@@ -246,7 +244,7 @@ static enum outcome take_member(const struct change_of_object *change, const str
 		return check_same(change, "tenant", it->value, target->tenant);
 	if (is_owned(it->name) || is_empty(it->value))
 		return OUTCOME_OK;
-	outcome = check_form(change, it->name, it->value);
+	enum outcome outcome = check_form(change, it->name, it->value);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (str_eq(it->name, STR("locked")))
@@ -374,31 +372,38 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	return body;
 }
 
+// *body: the body that will be stored, made of the whole object that the client wants and, for a part, of what is stored.
 static enum outcome body_of(const struct change_of_object *change, const struct doc *whole,
 	const struct resource *current, struct doc **body)
 {
 	const struct target *target = change->target;
+	const struct definition *definition = target->definition;
 	struct pool *pool = change->call->pool;
 	struct pool *scratch = pool_scratch(pool, current != NULL ? current->body.n : 0);
 	const struct doc *stored = current != NULL ? resource_body_doc(scratch, current) : NULL;
 	struct doc *sent = doc_copy(pool, whole);
+	bool of_namespace = definition_has_identity(definition, "", "namespaces");
+	bool of_beta = definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1"));
 
-	if (target->part == PART_SCALE)
-		return kind_scaled_body(change, whole, stored, body);
+	if (target->part == PART_SCALE) {
+		enum outcome scaled = kind_scaled_body(change, whole, stored, body);
+		pool_scratch_end(pool, scratch);
+		return scaled;
+	}
 	doc_remove(sent, STR("metadata"));
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
 	enum outcome outcome = receive(change, sent);
-	if (outcome == OUTCOME_OK && definition_has_identity(target->definition, "", "namespaces"))
+	if (outcome == OUTCOME_OK && of_namespace)
 		outcome = kind_read_namespace_spec(change, sent);
-	if (outcome == OUTCOME_OK && target->part == PART_STATUS && definition_has_identity(target->definition, "", "namespaces"))
+	if (outcome == OUTCOME_OK && of_namespace && target->part == PART_STATUS)
 		outcome = kind_read_namespace_status(change, current, sent);
-	if (definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
+	if (of_beta)
 		sent = definition_from_v1beta1(pool, sent);
 	if (outcome == OUTCOME_OK)
 		outcome = builtin_check_form(change, sent);
-	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
-		builtin_set_defaults(pool, target->definition, sent);
+	if (outcome == OUTCOME_OK && definition->builtin && target->part != PART_STATUS)
+		builtin_set_defaults(pool, definition, sent);
 	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
 	pool_scratch_end(pool, scratch);
 	return outcome;
@@ -406,6 +411,7 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 
 // ---- metadata and body together
 
+// *whole: the whole object that the client wants.
 static enum outcome whole_of(const struct change_of_object *change, const struct resource *current,
 	const struct doc **whole)
 {
@@ -425,7 +431,7 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 }
 
 // An update of a custom type's object must contain a resourceVersion; for built-in types it is optional.
-static enum outcome check_version_said(const struct change_of_object *change, const struct doc *whole)
+static enum outcome check_version_given(const struct change_of_object *change, const struct doc *whole)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("resourceVersion"));
@@ -446,7 +452,8 @@ static bool changes_nothing(const struct resource *current, const struct content
 }
 
 // An object whose deletion waits for finalizers must not get new ones.
-static enum outcome check_deletion_requested(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
+static enum outcome check_deletion_requested(const struct change_of_object *change, const struct resource *current,
+	const struct doc *meta)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
 	struct doc *none = doc_new_array(change->call->pool);
@@ -471,7 +478,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 
 	*content = (struct content){ .meta = STR("{}") };
 	if (outcome == OUTCOME_OK && current != NULL)
-		outcome = check_version_said(change, whole);
+		outcome = check_version_given(change, whole);
 	if (outcome == OUTCOME_OK)
 		outcome = object_client_metadata(change, whole, &meta, &content->locked);
 	if (outcome == OUTCOME_OK)

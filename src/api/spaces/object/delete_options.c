@@ -23,7 +23,7 @@ static enum outcome check_precondition(struct call *call, const struct doc *prec
 		"Precondition failed: %s in precondition differs from that of the object, %.*s", title, STR_ARG(is));
 }
 
-enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version)
+enum outcome object_check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version)
 {
 	enum outcome outcome = check_precondition(call, preconditions, "uid", "UID", uuid_str(call->pool, uid));
 

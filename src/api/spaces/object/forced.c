@@ -33,7 +33,7 @@ enum outcome object_find_forced(struct call *call, const struct target *target, 
 	return OUTCOME_OK;
 }
 
-enum outcome check_forced(struct call *call, const struct target *target)
+enum outcome object_check_forced(struct call *call, const struct target *target)
 {
 	bool forced;
 	enum outcome outcome = target->name.p != NULL ? object_find_forced(call, target, target->name, &forced) : OUTCOME_OK;

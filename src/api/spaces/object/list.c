@@ -84,7 +84,7 @@ static void make_room(struct buf *into, const struct resource *list, size_t n)
 	(void)buf_more(into, room);
 }
 
-// Takes one page. *marker: the last object looked at, if there are more.
+// Reads one page, and calls take() for the selected objects until it has enough. *marker: the last object that was looked at.
 static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
 	bool *enough, struct str *marker)
 {
@@ -213,8 +213,8 @@ struct listed {
 	bool too_large;
 };
 
-// Adds an object to the answer. False, which stops the reading: the page is full, or the answer too large.
-static bool list_text(struct listed *listed, struct stored_place place, struct str object)
+// Adds an object to the page. False, which stops the reading: the page is full, or the answer too large.
+static bool add_to_page(struct listed *listed, struct stored_place place, struct str object)
 {
 	uint64_t limit = listed->query->limit;
 
@@ -234,26 +234,30 @@ static bool list_one(void *arg, const struct resource *resource, struct str obje
 	for (size_t i = 0; i < listed->n_forced; i++)
 		if (str_eq(listed->forced[i], resource->name))
 			return true;
-	return list_text(arg, resource_place(resource, "meta or body"), object);
+	return add_to_page(arg, resource_place(resource, "meta or body"), object);
 }
 
 // A tenants_visit's take(), which has to check the selectors itself.
 static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
 {
 	struct listed *listed = arg;
-
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
 
-	return !selection_matches(&listed->query->choice, listed->listing.call->pool, place, object) || list_text(listed, place,
-		object);
+	if (!selection_matches(&listed->query->choice, listed->listing.call->pool, place, object))
+		return true;
+	return add_to_page(listed, place, object);
 }
 
-// *next: the marker at which the list goes on.
-static enum outcome list_all(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
+// Writes one page of a list. *next: the marker at which the list goes on; p NULL: it is complete.
+static enum outcome list_some(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
 	struct str *next)
 {
-	struct visit visit = { call, target, listed->query, list_one, listed, as_of, NULL };
-	const struct tenants_visit tenants = { call, target, listed->query, list_tenant, listed, as_of };
+	struct visit visit = {
+		.call = call, .target = target, .query = listed->query, .take = list_one, .arg = listed, .as_of = as_of,
+	};
+	const struct tenants_visit tenants = {
+		.call = call, .target = target, .query = listed->query, .take = list_tenant, .arg = listed, .as_of = as_of,
+	};
 	enum outcome outcome = OUTCOME_OK;
 
 	*next = STR_NONE;
@@ -270,14 +274,14 @@ static enum outcome list_all(struct listed *listed, struct call *call, const str
 	return outcome;
 }
 
-static enum outcome fail_not_as_it_was(struct call *call, uint64_t version)
+static enum outcome fail_not_kept(struct call *call, uint64_t version)
 {
 	return call_fail(call, OUTCOME_GONE,
 		"what there was at resourceVersion %llu is not kept: list without resourceVersionMatch=Exact",
 		(unsigned long long)version);
 }
 
-// *version: the version of the list.
+// Writes the first page of a list. *version: the version of the list.
 static enum outcome list_first(struct listed *listed, struct call *call, const struct target *target, uint64_t *version,
 	struct str *next)
 {
@@ -287,7 +291,7 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 	enum outcome outcome = as_of_begin(&as_of, call, target, visit_single_name(call, target, &listed->query->choice));
 
 	while (outcome == OUTCOME_OK && again) {
-		outcome = list_all(listed, call, target, &as_of, next);
+		outcome = list_some(listed, call, target, &as_of, next);
 		// A list as of an exact version is read once: if anything has changed since, reading again can't help.
 		if (outcome != OUTCOME_OK || exact != 0)
 			break;
@@ -299,10 +303,10 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 		return outcome;
 	*version = exact;
 	outcome = as_of_is_unchanged(&as_of, exact, &is_exact);
-	return outcome == OUTCOME_OK && !is_exact ? fail_not_as_it_was(call, exact) : outcome;
+	return outcome == OUTCOME_OK && !is_exact ? fail_not_kept(call, exact) : outcome;
 }
 
-// Later pages (version not 0) keep the version of the first one; forced definitions follow the last page.
+// Answers with a page. Later pages (query->version is not 0) keep the version of the first one; forced definitions follow the last page.
 static enum outcome list_page(struct call *call, const struct target *target, const struct list_query *query)
 {
 	struct listed listed = { .query = query };
@@ -311,7 +315,7 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	enum outcome outcome = object_read_forced(call, target, &listed.forced, &listed.n_forced);
 
 	if (outcome == OUTCOME_OK)
-		outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
+		outcome = version != 0 ? list_some(&listed, call, target, NULL, &next) :
 			list_first(&listed, call, target, &version, &next);
 	for (size_t i = 0; outcome == OUTCOME_OK && next.p == NULL && i < listed.n_forced; i++)
 		outcome = object_list_forced(&listed.listing, &query->choice, listed.forced[i]);
@@ -406,15 +410,15 @@ enum outcome delete_all_in_space(struct call *call)
 	collected.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*collected.list));
 	listing_begin(&collected.listing, call, &target);
 	query.limit = 0;
-	const struct visit visit = { call, &target, &query, collect_one, &collected, NULL, NULL };
+	const struct visit visit = { .call = call, .target = &target, .query = &query, .take = collect_one, .arg = &collected };
 	outcome = visit_objects(&visit, &next);
 	if (outcome == OUTCOME_OK && collected.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
 			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);
 	if (outcome == OUTCOME_OK)
 		outcome = delete_each(call, &target, &collected);
+	// Each object was locked and deleted by itself, so the list has no version.
 	if (outcome == OUTCOME_OK)
-		listing_end(&collected.listing, 0, STR_NONE); // no version: each object was locked and deleted by itself, so there
-		                                           // is no common one
+		listing_end(&collected.listing, 0, STR_NONE);
 	return outcome;
 }

@@ -15,6 +15,7 @@
 
 // ---- checks before writes
 
+// Reads target and preconditions of a request that writes, and checks what every such request needs.
 static enum outcome begin_write(struct call *call, unsigned verb, struct target *target, struct conditions *conditions)
 {
 	enum outcome outcome = spaces_read_target(call, verb, target);
@@ -24,7 +25,7 @@ static enum outcome begin_write(struct call *call, unsigned verb, struct target 
 		outcome = spaces_check_role(call, target->definition);
 	}
 	if (outcome == OUTCOME_OK)
-		outcome = check_forced(call, target);
+		outcome = object_check_forced(call, target);
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
@@ -74,7 +75,7 @@ enum outcome get_in_space(struct call *call)
 
 // ---- create
 
-static enum outcome must_be_absent(void *arg, const uint8_t *etag)
+enum outcome object_must_be_absent(void *arg, const uint8_t *etag)
 {
 	UNUSED(arg);
 	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
@@ -112,7 +113,7 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 {
 	struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
 	const struct address address = target_address(target);
-	const struct guard guard = { .check = must_be_absent, .prevents_lost_update = true };
+	const struct guard guard = { .check = object_must_be_absent, .prevents_lost_update = true };
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 
@@ -162,7 +163,8 @@ enum outcome create_in_space(struct call *call)
 
 // ---- update, patch
 
-static enum outcome check_changed_at_all(struct call *call, const struct target *target)
+// PUT and PATCH need an address that names an object.
+static enum outcome check_names_object(struct call *call, const struct target *target)
 {
 	if (target->name.p == NULL)
 		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is not changed as a whole: name the object");
@@ -203,7 +205,7 @@ enum outcome put_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_UPDATE, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_changed_at_all(call, &target);
+		outcome = check_names_object(call, &target);
 	if (outcome == OUTCOME_OK)
 		outcome = object_read(call, &target, &object, &name);
 	if (outcome != OUTCOME_OK)
@@ -220,7 +222,7 @@ enum outcome patch_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_PATCH, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_changed_at_all(call, &target);
+		outcome = check_names_object(call, &target);
 	if (outcome == OUTCOME_OK)
 		outcome = object_read_patch(call, &target, &change);
 	return outcome == OUTCOME_OK ? change_with(call, &target, &change, &conditions) : outcome;
@@ -229,38 +231,40 @@ enum outcome patch_in_space(struct call *call)
 // ---- delete
 
 // The version for which the preconditions of a deletion were checked; only that version may be deleted.
-struct agreed {
+struct checked_version {
 	uint8_t etag[64];
 };
 
-static enum outcome must_be_agreed(void *arg, const uint8_t *etag)
+// The function check() of a guard.
+static enum outcome must_be_checked(void *arg, const uint8_t *etag)
 {
-	const struct agreed *agreed = arg;
+	const struct checked_version *checked = arg;
 
-	return etag != NULL && memcmp(etag, agreed->etag, sizeof(agreed->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
+	return etag != NULL && memcmp(etag, checked->etag, sizeof(checked->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
 }
 
-static enum outcome agree(struct call *call, const struct target *target, const struct doc *preconditions,
+// Checks the guard and the preconditions of DeleteOptions, and replaces the guard by one that lets only this version be deleted.
+static enum outcome check_deletion(struct call *call, const struct target *target, const struct doc *preconditions,
 	struct guard *guard)
 {
 	const struct address address = target_address(target);
-	struct agreed *agreed = POOL_NEW(call->pool, struct agreed);
+	struct checked_version *checked = POOL_NEW(call->pool, struct checked_version);
 	struct resource resource;
 	enum outcome outcome = resource_get(call->registry, &address, &resource);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(call->registry, &resource, *guard);
 	if (outcome == OUTCOME_OK)
-		outcome = check_preconditions(call, preconditions, resource.uid, resource.changed);
+		outcome = object_check_preconditions(call, preconditions, resource.uid, resource.changed);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	memcpy(agreed->etag, resource.etag, sizeof(agreed->etag));
-	*guard = (struct guard){ .check = must_be_agreed, .arg = agreed, .prevents_lost_update = true };
+	memcpy(checked->etag, resource.etag, sizeof(checked->etag));
+	*guard = (struct guard){ .check = must_be_checked, .arg = checked, .prevents_lost_update = true };
 	return OUTCOME_OK;
 }
 
-// The namespace "default" can't be deleted while its tenant exists.
-static enum outcome retell_kept(struct call *call, const struct target *target, enum outcome outcome)
+// Rewords the outcome of a deletion. The namespace "default" can't be deleted while its tenant exists.
+static enum outcome explain_deletion(struct call *call, const struct target *target, enum outcome outcome)
 {
 	if (outcome == OUTCOME_CONFLICT && definition_has_identity(target->definition, "", "namespaces") &&
 		str_eq(target->name, STR("default")))
@@ -284,7 +288,7 @@ enum outcome delete_in_space(struct call *call)
 	if (!target.definition->stored)
 		return tenant_object_delete(call, &target, preconditions, guard);
 	if (preconditions != NULL)
-		outcome = agree(call, &target, preconditions, &guard);
+		outcome = check_deletion(call, &target, preconditions, &guard);
 	const struct address address = target_address(&target);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_delete(call->registry, &address, guard, &resource);
@@ -293,7 +297,7 @@ enum outcome delete_in_space(struct call *call)
 		return OUTCOME_OK;
 	}
 	if (outcome != OUTCOME_NO_CONTENT)
-		return retell_kept(call, &target, outcome);
+		return explain_deletion(call, &target, outcome);
 	spaces_write_success(call, &target, target.name, &resource.uid);
 	return OUTCOME_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of any type: reading, writing, lists, deletion.
+// Objects of any type: reading, writing, lists, deletion. Functions that return an outcome have set call->problem unless it is
+// OUTCOME_OK or that of a success, or say otherwise.
 #ifndef TENURE_API_SPACES_OBJECT_OBJECT_H
 #define TENURE_API_SPACES_OBJECT_OBJECT_H
 
@@ -10,20 +11,21 @@ struct as_of; // api/spaces/object/as_of.h
 
 // ---- list.c: reading collections
 
+// A reading of a collection, object by object.
 struct visit {
 	struct call *call;
 	const struct target *target;
 	const struct list_query *query;
-	// Receives a selected object as JSON, which is valid until it returns. False: it wants no more.
+	// Takes a selected object, whose JSON is valid until the function returns. False: it wants no more.
 	bool (*take)(void *arg, const struct resource *resource, struct str object);
 	void *arg;
-	struct as_of *as_of; // is told of each object, selected or not; NULL: not needed
-	struct buf *into;    // where take() appends the objects, so that room is made for a whole page; may be NULL
+	struct as_of *as_of; // notes each object, selected or not; NULL: no version is needed
+	struct buf *into;    // the buffer to which take() appends the objects: room for a whole page is made at once. May be NULL
 };
-// Calls visit->take for each selected object. A space or namespace that does not exist has no objects. *next: the marker at which
-// the list goes on; p NULL: it is complete. OUTCOME_OK, _BAD_PARAMETER.
+// Calls visit->take() for each selected object. A space or namespace that does not exist has no objects. *next: the marker at which
+// the list goes on; p NULL: it is complete. OUTCOME_OK; _BAD_PARAMETER: the marker; or that of a failed statement.
 enum outcome visit_objects(const struct visit *visit, struct str *next);
-// The name of the only object that can be selected, so that others need not be read; p NULL: there is no such name.
+// The name of the only object that the choice can select, so that others need not be read; p NULL: it may be any.
 struct str visit_single_name(const struct call *call, const struct target *target, const struct choice *choice);
 
 // Answers GET of a collection with a list.
@@ -34,55 +36,64 @@ enum outcome object_list_collection(struct call *call, const struct target *targ
 // Reads the request's body: JSON, or protobuf if Content-Type says so; NULL if there is none.
 // OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.
 enum outcome object_read_json(struct call *call, struct doc **body);
-// Reads an object of the target's type. *name: its metadata.name; p NULL if it has none.
+// Reads an object of the target's type. *name: its metadata.name; p NULL if it has none. OUTCOME_OK, _BAD_DOCUMENT,
+// _UNSUPPORTED_MEDIA; _BAD_REQUEST: its kind or apiVersion is another one.
 enum outcome object_read(struct call *call, const struct target *target, struct doc **object, struct str *name);
-// Reads the kind and document of a PATCH.
+// Reads the kind and document of a PATCH into *change. OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.
 enum outcome object_read_patch(struct call *call, const struct target *target, struct change_of_object *change);
-// The whole document after the change. current: the object as clients read it; NULL if it does not exist yet.
+// Applies the change: *whole is the document after it. current: the object as clients read it; NULL if it does not exist yet.
+// OUTCOME_OK, _BAD_DOCUMENT, _BAD_REQUEST.
 enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
-// Takes the client's part of metadata out of the whole object: labels, annotations, finalizers and other members that are kept.
+// Copies the client's part of the whole object's metadata to *meta: labels, annotations, finalizers and other members that are kept.
+// *locked: metadata.locked. OUTCOME_OK, _BAD_DOCUMENT; _BAD_REQUEST: name, namespace or tenant is not that of the address.
 enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
 	bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
-// Does the object's own metadata (uid, resourceVersion) contradict the stored version?
+// Checks uid and resourceVersion in the whole object's metadata against those of the stored object. OUTCOME_OK; _CONFLICT: one
+// differs.
 enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid);
 
 // ---- forced.c
 
-// *forced: does the operator force a definition of that name on the target's tenant?
+// *forced: does the operator force a definition of that name on the target's tenant? OUTCOME_OK, or that of a failed statement.
 enum outcome object_find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
-// Call it before a write of the target. OUTCOME_OK; _FORBIDDEN: the target is a forced definition.
-enum outcome check_forced(struct call *call, const struct target *target);
-// The names of all forced definitions if the target's collection is that of definitions; else none.
+// To be called before a write of the target. OUTCOME_OK; _FORBIDDEN: the target is a forced definition; or that of a failed statement.
+enum outcome object_check_forced(struct call *call, const struct target *target);
+// The names of all forced definitions, in the call's pool, if the target's collection is that of definitions; else none. OUTCOME_OK, or
+// that of a failed statement.
 enum outcome object_read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n);
-// Adds the forced definition of that name to a list, if it is selected.
+// Adds the forced definition of that name to a list, if it is selected and still exists. OUTCOME_OK, or that of a failed statement.
 enum outcome object_list_forced(struct listing *listing, const struct choice *choice, struct str name);
 
 // ---- delete_options.c
 
-// Reads DeleteOptions from the body or the query; *preconditions NULL: there are none. Also sets call->dry_run.
+// Reads DeleteOptions from the body or, if that is empty, from the query. *preconditions NULL: there are none. Sets call->dry_run if the
+// body says so. OUTCOME_OK, _BAD_DOCUMENT, _BAD_PARAMETER, _BAD_REQUEST, _UNSUPPORTED_MEDIA.
 enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions);
-// Do the preconditions hold for an object with this uid and version? OUTCOME_OK, or _CONFLICT with call->problem set.
-enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
+// Do the preconditions hold for an object with this uid and version? OUTCOME_OK, _CONFLICT.
+enum outcome object_check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
 
 // ---- tenants.c: objects of kind Tenant, which are the registry's tenants
 
-// The Tenant object as JSON.
+// The Tenant object as JSON, in call->scratch.
 struct str tenant_object_text(struct call *call, const struct target *target, const struct tenant *tenant);
+// A reading of Tenant objects, one by one.
 struct tenants_visit {
 	struct call *call;
 	const struct target *target;
 	const struct list_query *query;
-	// Receives a Tenant that the caller may see and whose name fits; it still has to check the selectors. False: it wants no
-	// more.
+	// Takes a Tenant that the caller may see and whose name fits; the function itself has to check the other selectors. False: it
+	// wants no more.
 	bool (*take)(void *arg, const struct tenant *tenant, struct str object);
 	void *arg;
-	struct as_of *as_of;
+	struct as_of *as_of; // as in struct visit
 };
 // Like visit_objects().
 enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next);
+// These answer a request for a Tenant object, whose name is the target's, like the handlers below for objects that are resources. Each
+// checks that the caller may do it; guard is the request's precondition.
 enum outcome tenant_object_get(struct call *call, const struct target *target, struct guard guard);
 enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object);
 enum outcome tenant_object_change(struct call *call, const struct target *target, struct change_of_object *change,
@@ -91,6 +102,9 @@ enum outcome tenant_object_delete(struct call *call, const struct target *target
 	struct guard guard);
 
 // ---- handlers
+
+// The function check() of a guard for creations: OUTCOME_NAME_TAKEN if there is an object already.
+enum outcome object_must_be_absent(void *arg, const uint8_t *etag);
 
 handler_fn create_in_space, delete_all_in_space, get_in_space, put_in_space, patch_in_space, delete_in_space;
 

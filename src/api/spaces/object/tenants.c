@@ -186,7 +186,8 @@ static bool has_word(const struct doc *words, struct str name)
 	return false;
 }
 
-// Sorts annotations by name, so that the same annotations always give the same text.
+// Divides annotations into words, which the tenant's metadata can hold, and all others. Sorts them by name, so that the same annotations
+// always give the same text.
 static void split_annotations(struct pool *pool, const struct doc *annotations, struct doc *words, struct doc *others)
 {
 	size_t n = doc_length(annotations), bytes = 0, i = 0;
@@ -198,8 +199,7 @@ static void split_annotations(struct pool *pool, const struct doc *annotations, 
 	for (i = 0; i < n; i++) {
 		struct str value = doc_string(entries[i].value);
 		size_t size = entries[i].name.n + value.n;
-		bool fits = tenant_metadata_name_ok(entries[i].name) && value.n <= MAX_META_VALUE &&
-			doc_length(words) < MAX_META &&
+		bool fits = tenant_metadata_name_ok(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
 			bytes + size <= MAX_META_ALL && !has_word(words, entries[i].name);
 		doc_set(fits ? words : others, entries[i].name, doc_new_string(pool, value));
 		bytes += fits ? size : 0;
@@ -214,6 +214,7 @@ static void keep(struct pool *pool, struct doc *object, const struct doc *from, 
 		doc_set(object, str_c(name), doc_copy(pool, value));
 }
 
+// What the registry stores of a Tenant object. OUTCOME_OK, or _BAD_DOCUMENT, _BAD_REQUEST with call->problem set.
 static enum outcome tenant_content_of(const struct change_of_object *change, const struct doc *whole,
 	struct tenant_content *content)
 {
@@ -242,16 +243,10 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 	return OUTCOME_OK;
 }
 
-static enum outcome must_be_absent(void *arg, const uint8_t *etag)
-{
-	UNUSED(arg);
-	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
-}
-
 enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object)
 {
 	const struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
-	const struct guard guard = { .check = must_be_absent, .prevents_lost_update = true };
+	const struct guard guard = { .check = object_must_be_absent, .prevents_lost_update = true };
 	struct tenant_content content;
 	struct tenant tenant;
 	enum outcome outcome = OUTCOME_OK;
@@ -350,7 +345,7 @@ enum outcome tenant_object_delete(struct call *call, const struct target *target
 	enum outcome outcome = tenant_get(call->registry, target->name, &tenant);
 
 	if (outcome == OUTCOME_OK && preconditions != NULL)
-		outcome = check_preconditions(call, preconditions, tenant.uid, tenant.changed);
+		outcome = object_check_preconditions(call, preconditions, tenant.uid, tenant.changed);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_delete(call->registry, target->name, guard, &tenant);
 	if (outcome == OUTCOME_CONFLICT && str_eq_c(target->name, TENANT_SYSTEM))

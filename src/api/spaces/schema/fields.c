@@ -51,6 +51,7 @@ static bool is_root_name(struct str name)
 	return str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")) || str_eq(name, STR("metadata"));
 }
 
+// Adds the members of object that are not among the fields, at any depth. root: object is a whole one.
 static void add_unknown(const struct type_field *fields, const struct doc *object, const struct field_path *at,
 	bool root, struct field_faults *unknown)
 {
@@ -88,7 +89,7 @@ static void find_unknown(struct call *call, const struct target *target, const s
 		add_unknown(parts->fields, object, &root, true, unknown);
 }
 
-// Finds rules in CEL, at any depth of a schema.
+// Finds validation rules (in CEL, the Common Expression Language) at any depth of a schema.
 static void find_rules(const struct doc *value, const struct field_path *at, struct field_faults *idle)
 {
 	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
@@ -104,6 +105,7 @@ static void find_rules(const struct doc *value, const struct field_path *at, str
 	}
 }
 
+// Finds the selectableFields of the versions.
 static void find_selectable(const struct doc *spec, const struct field_path *at, struct field_faults *idle)
 {
 	const struct field_path of_versions = field_name(at, STR("versions"));
@@ -118,9 +120,9 @@ static void find_selectable(const struct doc *spec, const struct field_path *at,
 }
 
 // Finds parts of a definition that newer Kubernetes clusters act upon, and that this server only stores.
-static void find_idle(struct call *call, const struct target *target, const struct doc *object, struct field_faults *idle)
+static void find_without_effect(struct call *call, const struct target *target, const struct doc *object, struct field_faults *idle)
 {
-	UNUSED(call);
+	UNUSED(call); // a find_function has it
 	const struct field_path at = field_name(NULL, STR("spec"));
 	const struct doc *spec;
 
@@ -161,8 +163,10 @@ static struct field_faults only_new(struct pool *pool, const struct field_faults
 	return fresh;
 }
 
+// Adds to found the fields of object that are to be reported.
 typedef void find_function(struct call *call, const struct target *target, const struct doc *object, struct field_faults *found);
 
+// The fields that find() reports of object, without those that it also reports of current.
 static struct field_faults find_new(struct call *call, find_function *find, const struct target *target,
 	const struct doc *object, const struct doc *current)
 {
@@ -198,7 +202,7 @@ enum outcome fields_check(struct call *call, const struct target *target, const 
 	const struct field_faults unknown = find_new(call, find_unknown, target, object, current);
 	if (unknown.n > 0 && validation == VALIDATION_STRICT)
 		return refuse_unknown(call, target, &unknown);
-	const struct field_faults idle = find_new(call, find_idle, target, object, current);
+	const struct field_faults idle = find_new(call, find_without_effect, target, object, current);
 	add_warnings(call, &unknown, "unknown field ", "");
 	add_warnings(call, &idle, "", " is kept and not acted upon");
 	return OUTCOME_OK;

@@ -42,7 +42,6 @@ void openapi_proto_text(struct buf *out, unsigned field, struct str text)
 	buf_add(out, text);
 }
 
-
 size_t openapi_proto_begin(struct buf *out, unsigned field)
 {
 	add_tag(out, field, WIRE_BYTES);
@@ -120,13 +119,6 @@ void schema_add_meta_properties(struct buf *out)
 
 static void add_schema(struct buf *out, const struct doc *schema, bool root);
 
-static bool is_true(const struct doc *schema, const char *name)
-{
-	const struct doc *value = doc_member(schema, name);
-
-	return doc_kind(value) == DOC_BOOL && doc_bool(value);
-}
-
 static bool is_meta(struct str name)
 {
 	return str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")) || str_eq(name, STR("metadata"));
@@ -166,7 +158,7 @@ static void add_object_schema(struct buf *out, const struct doc *schema, bool wh
 	size_t begin;
 
 	schema_type(out, "object");
-	if (is_true(schema, "x-kubernetes-preserve-unknown-fields"))
+	if (doc_member_is_true(schema, "x-kubernetes-preserve-unknown-fields"))
 		return;
 	add_required(out, schema);
 	if (whole || doc_length(properties) > 0) {
@@ -188,7 +180,7 @@ static void add_list_schema(struct buf *out, const struct doc *schema)
 	schema_type(out, "array");
 	items = openapi_proto_begin(out, SCHEMA_ITEMS);
 	item = openapi_proto_begin(out, ITEMS_SCHEMA);
-	if (!is_true(schema, "x-kubernetes-preserve-unknown-fields"))
+	if (!doc_member_is_true(schema, "x-kubernetes-preserve-unknown-fields"))
 		add_schema(out, doc_member(schema, "items"), false);
 	openapi_proto_end(out, item);
 	openapi_proto_end(out, items);
@@ -203,13 +195,13 @@ static void add_schema(struct buf *out, const struct doc *schema, bool root)
 
 	if (description.n > 0)
 		openapi_proto_text(out, SCHEMA_DESCRIPTION, description);
-	if (is_true(schema, "x-kubernetes-int-or-string")) {
+	if (doc_member_is_true(schema, "x-kubernetes-int-or-string")) {
 		openapi_proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
 		schema_type(out, "string"); // clients also accept numbers for this type
 		return;
 	}
 	if (root || str_eq(type, STR("object")))
-		add_object_schema(out, schema, root || is_true(schema, "x-kubernetes-embedded-resource"));
+		add_object_schema(out, schema, root || doc_member_is_true(schema, "x-kubernetes-embedded-resource"));
 	if (str_eq(type, STR("array")))
 		add_list_schema(out, schema);
 	for (size_t i = 0; i < COUNT_OF(scalars); i++) {

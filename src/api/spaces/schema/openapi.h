@@ -8,6 +8,7 @@
 
 #define OPENAPI_PROTOBUF "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
+// A type in one version.
 struct openapi_type {
 	struct str group, version, kind, plural;
 	bool namespaced;
@@ -18,9 +19,9 @@ struct openapi_type {
 	const struct doc *schema;
 };
 
-// Appends the document.
+// Appends the document of n types, as protobuf. Temporary memory is taken from pool.
 void openapi_add(struct pool *pool, const struct openapi_type *types, size_t n, struct buf *out);
-// Converts what openapi_add() wrote to JSON.
+// Converts what openapi_add() has written to JSON, in pool.
 struct doc *openapi_json(struct pool *pool, struct str protobuf);
 
 #endif

@@ -7,10 +7,13 @@
 #include "base/buf.h"
 #include "types/common/fields.h"
 
-// ---- protobuf: fields of a message are written one after the other; an inner message stands between begin and end
+// ---- protobuf: the fields of a message are appended one after the other
 
+// Appends a field that is a text.
 void openapi_proto_text(struct buf *out, unsigned field, struct str text);
+// Begins a field that is a message: its own fields are appended next. Returns what openapi_proto_end() needs.
 size_t openapi_proto_begin(struct buf *out, unsigned field);
+// Ends the message.
 void openapi_proto_end(struct buf *out, size_t begin);
 
 // Numbers of fields in gnostic's OpenAPIv2.proto.
@@ -26,21 +29,23 @@ enum {
 	ADDITIONAL_SCHEMA = 1, TYPES_VALUE = 1, ITEMS_SCHEMA = 1, PROPERTIES_PROPERTY = 1, ANY_YAML = 2,
 };
 
-// The type of a schema; an extension, whose value is JSON and so also YAML.
+// Appends the type of a schema: "object".
 void schema_type(struct buf *out, const char *type);
+// Appends an extension, in that field of a schema or an operation. value: JSON, which is also YAML.
 void schema_extension(struct buf *out, unsigned field, const char *name, struct str value);
-// A property of a schema; its own schema is written between begin and end.
+// Begins and ends a property of a schema; its own schema is appended in between.
 struct property_mark {
 	size_t property, schema;
 };
 struct property_mark property_begin(struct buf *out, struct str name);
 void property_end(struct buf *out, struct property_mark mark);
-// Adds the properties apiVersion, kind and metadata.
+// Appends the properties apiVersion, kind and metadata, which the root of every object has.
 void schema_add_meta_properties(struct buf *out);
 
 // ---- openapi_fields.c
 
-// Appends the properties of an object and the list of required ones. rules: how its lists are merged by patches.
+// Appends the properties of an object and the list of required ones. rules: how patches merge its lists; NULL: they replace them.
+// root: the object is a whole one, with apiVersion, kind and metadata.
 void schema_add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root);
 
 #endif
