@@ -21,6 +21,7 @@ static const char *const driver_fields[] = { "name", "hosts", "links", "properti
 static const char *const conductor_fields[] = { "hostname", "conductor_group", "links", "alive", "created_at",
 	"updated_at", "drivers", NULL };
 
+// Is the name in the comma-separated list?
 static bool is_listed(struct str fields, const char *name)
 {
 	struct str item;
@@ -32,19 +33,13 @@ static bool is_listed(struct str fields, const char *name)
 	return false;
 }
 
-static bool is_among(struct str name, const char *const *known)
-{
-	while (*known != NULL && !str_eq_c(name, *known))
-		known++;
-	return *known != NULL;
-}
-
+// Does the parameter "fields" name only known fields?
 static enum outcome check_fields(struct call *call, struct str fields, const char *const *known)
 {
 	struct str rest = fields, item;
 
 	while (str_split(&rest, ',', &item)) {
-		if (item.n > 0 && !is_among(str_trim(item), known))
+		if (item.n > 0 && !baremetal_among(known, str_trim(item)))
 			return call_fail(call, OUTCOME_BAD_PARAMETER, "Field(s) \"%.*s\" are not valid",
 				STR_HEAD_ARG(item, BAREMETAL_SHOWN));
 	}
@@ -72,6 +67,7 @@ enum outcome baremetal_read_detail(struct call *call, bool *detail)
 
 // ---- drivers
 
+// The microversion that introduced an interface.
 static unsigned interface_since(const char *interface)
 {
 	static const struct {
@@ -96,8 +92,7 @@ static void add_interfaces(struct call *call, const struct baremetal_driver *dri
 		struct doc *enabled = doc_new_array(pool);
 		for (const char *const *e = baremetal_driver_enabled(driver, *i); *e != NULL; e++)
 			doc_push(enabled, doc_new_string(pool, str_c(*e)));
-		doc_set_str(pool, doc, str_printf(pool, "default_%s_interface", *i).p, str_c(baremetal_driver_default(driver,
-			*i)));
+		doc_set_str(pool, doc, str_printf(pool, "default_%s_interface", *i).p, str_c(baremetal_driver_default(driver, *i)));
 		doc_set(doc, str_printf(pool, "enabled_%s_interfaces", *i), enabled);
 	}
 }
@@ -121,6 +116,7 @@ static struct doc *driver_doc(struct call *call, const struct baremetal_driver *
 	return doc;
 }
 
+// *none: the request is for drivers of a type that there are none of.
 static enum outcome read_driver_query(struct call *call, bool *detail, bool *none)
 {
 	struct str type = call_param(call, "type"), fields = call_param(call, "fields");
@@ -274,16 +270,16 @@ enum outcome list_shards(struct call *call)
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
 	const struct type *type = type_with_rules(call->registry, node_kind.rules);
-	struct value_counts *tallies;
+	struct value_counts *shards;
 	size_t n;
-	enum outcome outcome = resource_count_values(call->registry, type, baremetal_visible_tenant(call), "shard", &tallies, &n);
+	enum outcome outcome = resource_count_values(call->registry, type, baremetal_visible_tenant(call), "shard", &shards, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < n; i++) {
 		struct doc *item = doc_new_object(pool);
-		doc_set_str(pool, item, "name", tallies[i].value);
-		doc_set_u64(pool, item, "count", tallies[i].n);
+		doc_set_str(pool, item, "name", shards[i].value);
+		doc_set_u64(pool, item, "count", shards[i].n);
 		doc_push(list, item);
 	}
 	doc_set(doc, STR("shards"), list);

@@ -66,7 +66,7 @@ static const struct endpoint endpoints[] = {
 	{ "listVifs", list_vifs },
 	{ "attachVif", attach_vif },
 	{ "detachVif", detach_vif },
-	{ "listBios", get_nothing_stored },
+	{ "listBios", list_bios_settings },
 	{ "getBios", get_bios_setting },
 	{ "listHistory", list_history },
 	{ "getHistory", get_history },
@@ -160,7 +160,7 @@ static const struct endpoint endpoints[] = {
 	{ "patchAllocation", patch_allocation },
 	{ "deleteAllocation", delete_allocation },
 
-	{ "lookup", find_nothing_stored },
+	{ "lookup", lookup_node },
 	{ "heartbeat", refuse_driver_call },
 	{ "postEvents", post_events },
 	{ "listShards", list_shards },

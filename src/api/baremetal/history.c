@@ -14,7 +14,8 @@ enum { SECONDS = 19 /* of "2026-11-21T05:24:00" */, FIELDS_TOLD = 16 };
 
 // ---- one event
 
-// "changed /extra/slot, /name": the members of the node as patches name them.
+// Appends the changed members of the node as patches name them: " /extra/slot, /name". stored: the change log's list of fields; p NULL: not
+// recorded.
 static void add_fields(struct call *call, struct str stored, struct buf *text)
 {
 	const struct str traits = STR("/metadata/traits"), metadata = STR("/metadata");
@@ -69,7 +70,7 @@ static struct doc *entry_doc(struct call *call, const struct resource *node, con
 	return doc;
 }
 
-// A tenant sees what happened while the node was its own.
+// Does the caller see the whole history? A tenant sees only what happened while the node was its own.
 static bool sees_all(const struct call *call)
 {
 	return baremetal_visible_tenant(call).p == NULL;

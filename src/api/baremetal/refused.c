@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that need a driver. There are no drivers here, so these answer as OpenStack's service does if the node's driver does
-// not support the function; collections that a driver would fill are empty.
+// Calls that need a driver. There are no drivers here, so these answer as OpenStack's service does if the node's driver does not
+// support the call; a list that a driver would fill is empty.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
+#include "repr/json/member.h"
 
 static bool is_call(const struct call *call, const char *id)
 {
@@ -21,7 +22,7 @@ enum outcome refuse_collection(struct call *call)
 
 // The function of a driver that each call needs.
 static const struct refusal {
-	const char *id;
+	const char *id; // of the method in the WADL
 	const char *what;
 } refusals[] = {
 	{ "injectNmi", "inject_nmi" },
@@ -64,7 +65,6 @@ static const struct refusal *find_refusal(const struct call *call)
 static enum outcome driver_of_node(struct call *call, struct str *driver)
 {
 	struct resource node;
-	const struct doc *value = NULL;
 	struct conditions conditions;
 	enum outcome outcome = baremetal_read_guard(call, &conditions);
 
@@ -72,8 +72,7 @@ static enum outcome driver_of_node(struct call *call, struct str *driver)
 		outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	(void)doc_get(resource_body_doc(call->pool, &node), STR("driver"), &value);
-	*driver = doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
+	*driver = doc_string(doc_member(resource_body_doc(call->pool, &node), "driver"));
 	return OUTCOME_OK;
 }
 
@@ -98,57 +97,31 @@ enum outcome refuse_below_node(struct call *call)
 	return call_fail(call, OUTCOME_FORBIDDEN, "Operation not permitted. Its address is below /v1/volume, not below a node");
 }
 
-// ---- collections that only a driver would fill
+// ---- what only a driver would know
 
-static const struct nothing {
-	const char *id;
-	const char *list; // the member that is an empty list
-	const char *what; // title of an item, for errors
-} nothings[] = {
-	{ "listBios", "bios", NULL },
-	{ "lookup", NULL, "Node that waits for its agent" },
-};
-
-static const struct nothing *find_nothing(const struct call *call)
-{
-	size_t i = 0;
-
-	while (i < COUNT_OF(nothings) && !is_call(call, nothings[i].id))
-		i++;
-	assert(i < COUNT_OF(nothings)); // a call added to the WADL needs a row above
-	return &nothings[i];
-}
-
-// If the collection is below a node: does the node exist, and may the caller see it?
+// Does the node of the address exist, and may the caller see it?
 static enum outcome check_node(struct call *call)
 {
-	struct str name = call_param(call, "node");
 	struct resource node;
 
-	return name.p != NULL ? kind_find(call, &node_kind, name, &node) : OUTCOME_OK;
+	return kind_find(call, &node_kind, call_param(call, "node"), &node);
 }
 
-enum outcome get_nothing_stored(struct call *call)
+enum outcome list_bios_settings(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool);
 	enum outcome outcome = check_node(call);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	doc_set(doc, str_c(find_nothing(call)->list), doc_new_array(call->pool));
+	doc_set(doc, STR("bios"), doc_new_array(call->pool));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
-enum outcome find_nothing_stored(struct call *call)
+enum outcome lookup_node(struct call *call)
 {
-	struct str name = call_param(call, "item");
-	enum outcome outcome = check_node(call);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
-		name.n > 0 ? " " : "", STR_HEAD_ARG(name, BAREMETAL_SHOWN));
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node that waits for its agent could not be found.");
 }
 
 enum outcome get_node_inventory(struct call *call)

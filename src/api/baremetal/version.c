@@ -66,14 +66,14 @@ static bool runs(const struct route_method *method, handler_fn *handler)
 	return method != NULL && ((const struct endpoint *)method->handler)->run == handler;
 }
 
-// Only methods for traits answer differently if they are too new; others answer like an unknown address.
+// Is it a method for traits? If the requested version is too old for these, the answer says so; others are answered like an unknown address.
 static bool is_of_traits(const struct route_method *method)
 {
 	return runs(method, get_traits) || runs(method, put_traits) || runs(method, put_trait) ||
 		runs(method, delete_traits) || runs(method, delete_trait);
 }
 
-// Older versions refuse to change deploy templates, but do not know an address for reading them.
+// Is it a change of deploy templates? Versions that have none refuse it (405), while reading them is answered like an unknown address.
 static bool changes_templates(const struct route_method *method)
 {
 	return runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template);

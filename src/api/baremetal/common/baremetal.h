@@ -31,6 +31,7 @@ enum { BAREMETAL_SHOWN = 255 };
 
 // ---- problem.c: {"error_message": "{\"faultcode\": …}"}
 
+// The dialect's `render_problem` (api/call.h).
 void baremetal_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
 // ---- kind.c: nodes, ports, port groups, chassis, volume connectors and targets, deploy templates
@@ -41,16 +42,16 @@ enum member_source {
 	FROM_UID, FROM_CREATED, FROM_UPDATED, FROM_TENANT, FROM_TRAITS, FROM_ETAG,
 	FROM_HOST,  // the conductor, which is this host
 	FROM_LINKS, // the links of the object itself
-	FROM_PLACE, // links to a collection of that name below the object
+	FROM_COLLECTION, // links to the collection of that name below the object
 };
 enum member_flags {
 	MEMBER_BRIEF = 1,      // shown in lists without detail
 	MEMBER_ALWAYS = 2,     // shown whatever fields are requested
 	MEMBER_SETTABLE = 4,   // may be set at creation and by patches
-	MEMBER_STAYS = 8,      // … but a patch may not remove it
-	MEMBER_NOT_NULL = 16,  // … and may not set it to null
-	MEMBER_NO_FIELD = 32,  // can't be requested by name in `fields`
-	MEMBER_NO_COLUMN = 64, // can't be requested by name in lists
+	MEMBER_STAYS = 8,      // a patch may not remove it
+	MEMBER_NOT_NULL = 16,  // a patch may not set it to null
+	MEMBER_NO_FIELD = 32,  // can't be requested by name in the parameter fields
+	MEMBER_NO_COLUMN = 64, // can't be requested by name in the parameter fields of a list
 };
 struct kind_member {
 	const char *name;
@@ -58,6 +59,7 @@ struct kind_member {
 	enum member_source source;
 	unsigned flags;
 };
+// A kind of objects that the API has.
 struct kind {
 	const char *singular, *plural; // "connector", "connectors"; the singular is the address parameter, too
 	const char *path;              // of the collection below /v1/: "volume/connectors"
@@ -70,18 +72,19 @@ struct kind {
 extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, volume_connector_kind, volume_target_kind,
 	deploy_template_kind, allocation_kind;
 
-// NULL if there is no such member.
+// The kind's member of that name; NULL if it has none.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
 // The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
 // Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name of a node or deploy
-// template that ends in ".json" is looked up: if nothing has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
-// _NOT_FOUND for a name if the requested version has no names.
+// template that ends in ".json" is looked up: if nothing has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or
+// name"); _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
 // Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
 enum outcome baremetal_fail_too_new(struct call *call, const char *what, unsigned since);
 // Like kind_ident(), and finds the object. _NOT_FOUND has the text of this API ("Node x could not be found.").
 enum outcome kind_find(struct call *call, const struct kind *kind, struct str text, struct resource *resource);
+// Returns OUTCOME_NOT_FOUND with that text. text: what the address has in the place of the object's UUID.
 enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind, struct str text);
 
 // ---- object.c: one object
@@ -92,24 +95,27 @@ struct selection {
 	const bool *has; // one for each of the kind's members
 	struct str url;  // where the dialect is mounted, as links of the objects begin: as in a JSON string
 };
-// All members that the requested version has; or only those of a list without detail.
+// All members that the requested version has.
 struct selection baremetal_select_all(struct call *call, const struct kind *kind);
+// Those of them that a list without detail shows.
 struct selection baremetal_select_brief(struct call *call, const struct kind *kind);
 // The members whose place in `touched` is true, as far as the requested version has them.
 struct selection baremetal_select_touched(struct call *call, const struct kind *kind, const bool *touched);
-// Reads the parameter "fields". OUTCOME_OK; _BAD_PARAMETER; _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the
-// requested version.
+// Reads the value of the parameter "fields", of a list or of one object. OUTCOME_OK; _BAD_PARAMETER: there is no such field;
+// _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
-// An object's body, of which members are to be shown. A cached resource has it as text with its secrets masked; else its tree is used.
+// An object's body, of which members are to be shown. A cached resource has its body as text with masked secrets; of any other resource
+// the tree is used.
 struct body_shown {
 	const struct type_rules *rules;
 	struct json_members text; // text.p NULL: use the tree
 	const struct doc *tree;
 };
+// The resource's body in one of these forms. It lives as long as the resource.
 struct body_shown baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource);
-// Appends the JSON value of that member as the requested version shows it, its secrets masked: null if there is none, or if the version
-// has no name for the state.
+// Appends the JSON value of that member as the requested version shows it, its secrets masked: null if there is none, or if it is a state
+// for which the version has no name.
 void baremetal_add_stored(const struct call *call, const char *name, struct body_shown *body, struct buf *out);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
@@ -125,8 +131,9 @@ void baremetal_set_node_etag(struct call *call, const struct resource *node);
 // parameter.
 enum outcome baremetal_begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident);
-// Answers GET for one object: the one that the address names, or the one that text names.
+// Answers GET for the object that the address names. OUTCOME_OK, or the error to answer with.
 enum outcome baremetal_show_object(struct call *call, const struct kind *kind);
+// The same for the object of that UUID or name.
 enum outcome baremetal_show_named(struct call *call, const struct kind *kind, struct str text);
 
 // ---- create.c, patch.c, list.c: the same for all kinds
@@ -134,29 +141,35 @@ enum outcome baremetal_show_named(struct call *call, const struct kind *kind, st
 // An operator names `tenant` as owner. May that tenant be created if it does not exist ([baremetal] create_owners; always for
 // "system")?
 bool baremetal_may_make_owner(const struct call *call, struct str tenant);
-// Sets a Warning header (RFC 7234, section 5.5) that says that the tenant was created, because a mistyped name creates one, too.
-void baremetal_tell_made_owner(struct call *call, struct str tenant);
+// Adds a Warning header (RFC 7234, section 5.5) which says that the tenant was created, because a mistyped name creates one, too. Adds none
+// for "system".
+void baremetal_warn_owner_made(struct call *call, struct str tenant);
 
 // Which tenant owns a new object that may belong to any: owner, if an operator names one, which may create that tenant; else the
 // caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. what, for errors: "nodes". OUTCOME_OK,
 // _FORBIDDEN, or as tenant_find_or_make().
 enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant);
 
+// Answers POST of a new object. OUTCOME_CREATED, or the error to answer with.
 enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
+// Answers PATCH of the object that the address names. OUTCOME_OK, or the error to answer with.
 enum outcome baremetal_patch_object(struct call *call, const struct kind *kind);
 // Is a body that is about to be stored within the setting max_body? OUTCOME_OK, _BODY_TOO_LARGE.
 enum outcome baremetal_check_size(struct call *call, const struct doc *body);
-// Answers DELETE for one object: the one that the address names, or the one that text names.
+// Answers DELETE for the object that the address names. OUTCOME_NO_CONTENT, or the error to answer with.
 enum outcome baremetal_delete_object(struct call *call, const struct kind *kind);
+// The same for the object of that UUID or name.
 enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, struct str text);
-// Parts of lists. The limit of a page: that of the parameter "limit", at most 1000. The URL of the next page: the same address and
-// parameters, with that limit and marker. Reads the parameter "detail": OUTCOME_OK, _BAD_PARAMETER; without it, false.
+// The limit of a page: that of the parameter "limit", at most 1000.
 uint64_t baremetal_page_limit(struct call *call);
+// The URL of the next page: the requested address and parameters, with that limit and marker.
 struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);
+// Reads the parameter "detail", which is false if it is absent. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome baremetal_read_detail(struct call *call, bool *detail);
 // What a list shows of each object if the request's parameters "detail" and "fields" don't say it.
 enum list_detail { LIST_BRIEF, LIST_IN_DETAIL };
-// parent NULL: lists all objects of the kind; else those below the object that the address names.
+// Answers GET of a list. parent NULL: of all objects of the kind; else of those below the object of kind parent that the address names.
+// OUTCOME_OK, or the error to answer with.
 enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, enum list_detail detail);
 
 // ---- handlers.c
@@ -204,8 +217,8 @@ handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
 handler_fn get_volume; // links to connectors and targets, of all nodes or of one
 handler_fn list_history, get_history;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
-handler_fn get_nothing_stored; // bios, …: only a driver would fill them; answers an empty list
-handler_fn find_nothing_stored; // one item of such a list: not found
+handler_fn list_bios_settings; // only a driver would fill the list: it is empty
+handler_fn lookup_node;        // of an agent that runs on a node: no node waits for one
 handler_fn get_node_inventory, get_bios_setting; // only hardware would tell one: not found
 handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here supports it
 handler_fn refuse_below_node;  // changes of a volume connector or target by an address below a node

@@ -15,7 +15,7 @@ enum { SINCE_NODE_NAMES = 5 };
 #define SET(member, since) { member, since, FROM_BODY, MEMBER_SETTABLE }
 #define SET_SHORT(member, since, flags) { member, since, FROM_BODY, MEMBER_SETTABLE | MEMBER_BRIEF | (flags) }
 #define OWN(member, since, source, flags) { member, since, FROM_##source, flags }
-#define PLACE(member, since, flags) { member, since, FROM_PLACE, flags }
+#define COLLECTION(member, since, flags) { member, since, FROM_COLLECTION, flags }
 #define COMMON \
 	OWN("uuid", 1, UID, MEMBER_BRIEF), OWN("created_at", 1, CREATED, 0), OWN("updated_at", 1, UPDATED, 0), \
 		OWN("etag", VERSION_ETAG, ETAG, MEMBER_BRIEF | MEMBER_ALWAYS)
@@ -80,10 +80,10 @@ static const struct kind_member node_members[] = {
 	OWN("conductor", 49, HOST, MEMBER_NO_COLUMN),
 	SHOWN("allocation_uuid", 52),
 	SET("chassis_uuid", 1),
-	PLACE("ports", 1, MEMBER_NO_FIELD),
-	PLACE("states", 14, MEMBER_NO_FIELD),
-	PLACE("portgroups", 24, MEMBER_NO_FIELD),
-	PLACE("volume", 32, MEMBER_NO_FIELD),
+	COLLECTION("ports", 1, MEMBER_NO_FIELD),
+	COLLECTION("states", 14, MEMBER_NO_FIELD),
+	COLLECTION("portgroups", 24, MEMBER_NO_FIELD),
+	COLLECTION("volume", 32, MEMBER_NO_FIELD),
 	LAST,
 };
 
@@ -113,7 +113,7 @@ static const struct kind_member portgroup_members[] = {
 	SET("standalone_ports_supported", 23),
 	SET("node_uuid", 23),
 	LINKS(0),
-	PLACE("ports", 23, 0),
+	COLLECTION("ports", 23, 0),
 	LAST,
 };
 
@@ -122,7 +122,7 @@ static const struct kind_member chassis_members[] = {
 	SET_SHORT("description", 1, 0),
 	SET("extra", 1),
 	LINKS(0),
-	PLACE("nodes", 1, 0),
+	COLLECTION("nodes", 1, 0),
 	LAST,
 };
 

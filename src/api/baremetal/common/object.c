@@ -12,7 +12,8 @@ enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SINCE_INSPECT_WAIT = 39, SECONDS =
 
 // ---- selecting members
 
-static bool *members_of(struct call *call, const struct kind *kind)
+// A flag for each of the kind's members, all false.
+static bool *new_flags(struct call *call, const struct kind *kind)
 {
 	size_t n = 0;
 
@@ -32,7 +33,7 @@ static struct selection selection_of(struct call *call, const struct kind *kind,
 // The members that have any of the flags; flags 0: all members.
 static struct selection select_by(struct call *call, const struct kind *kind, unsigned flags)
 {
-	bool *has = members_of(call, kind);
+	bool *has = new_flags(call, kind);
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++)
 		has[i] = kind->members[i].since <= call->version && (flags == 0 || (kind->members[i].flags & flags) != 0);
@@ -51,36 +52,38 @@ struct selection baremetal_select_brief(struct call *call, const struct kind *ki
 
 struct selection baremetal_select_touched(struct call *call, const struct kind *kind, const bool *touched)
 {
-	bool *has = members_of(call, kind);
+	bool *has = new_flags(call, kind);
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++)
 		has[i] = touched[i] && kind->members[i].since <= call->version;
 	return selection_of(call, kind, has);
 }
 
-static bool may_ask(const struct kind_member *member, bool of_list)
+// May a request name the member in the parameter "fields"?
+static bool may_request(const struct kind_member *member, bool of_list)
 {
 	return (member->flags & (MEMBER_NO_FIELD | (of_list ? MEMBER_NO_COLUMN : 0U))) == 0;
 }
 
+// Answers that the kind has no such field, and names those that it has.
 static enum outcome fail_field(struct call *call, const struct kind *kind, struct str field, bool of_list)
 {
 	struct buf known = buf_new(call->pool, 1024);
 
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
-		if (may_ask(member, of_list) && member->since <= call->version)
+		if (may_request(member, of_list) && member->since <= call->version)
 			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
 	}
 	return call_fail(call, OUTCOME_BAD_PARAMETER,
 		"Field(s) \"%.*s\" are not valid: it is not a valid field of %s %s%s; these are: %.*s",
-		STR_HEAD_ARG(field, BAREMETAL_SHOWN), baremetal_article(kind->singular), kind->singular,
-			of_list ? " in a list" : "", STR_ARG(known));
+		STR_HEAD_ARG(field, BAREMETAL_SHOWN), baremetal_article(kind->singular), kind->singular, of_list ? " in a list" : "",
+		STR_ARG(known));
 }
 
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection)
 {
-	bool *has = members_of(call, kind);
+	bool *has = new_flags(call, kind);
 	struct str field;
 
 	if (call->version < SINCE_FIELDS)
@@ -89,7 +92,7 @@ enum outcome baremetal_select_fields(struct call *call, const struct kind *kind,
 		const struct kind_member *member = kind_member(kind, str_trim(field));
 		if (str_trim(field).n == 0)
 			continue;
-		if (member == NULL || !may_ask(member, of_list))
+		if (member == NULL || !may_request(member, of_list))
 			return fail_field(call, kind, field, of_list);
 		if (member->since > call->version)
 			return baremetal_fail_too_new(call, member->name, member->since);
@@ -138,10 +141,11 @@ static void add_uid(const struct resource *resource, struct buf *out)
 	buf_addc(out, '"');
 }
 
-// Written as text, not as a tree, for speed: an object has many links, and a list many objects. version: "/v1" or "". place: the
-// collection below the object, or NULL. Nothing behind selection->url has to be escaped.
-static void add_link(const struct selection *selection, const struct resource *resource, struct str version, const char *place,
-	struct str rel, struct buf *out)
+// Appends a link as text, not as a tree, for speed: an object has many links, and a list many objects. version: "/v1" or "".
+// collection: the one below the object that the link leads to; NULL: it leads to the object. Nothing behind selection->url has to be
+// escaped.
+static void add_link(const struct selection *selection, const struct resource *resource, struct str version,
+	const char *collection, struct str rel, struct buf *out)
 {
 	BUF_LIT(out, "{\"href\":\"");
 	buf_add(out, selection->url);
@@ -150,32 +154,34 @@ static void add_link(const struct selection *selection, const struct resource *r
 	buf_add(out, str_c(selection->kind->path));
 	buf_addc(out, '/');
 	uuid_add(out, resource->uid);
-	if (place != NULL) {
+	if (collection != NULL) {
 		buf_addc(out, '/');
-		buf_add(out, str_c(place));
+		buf_add(out, str_c(collection));
 	}
 	BUF_LIT(out, "\",\"rel\":\"");
 	buf_add(out, rel);
 	BUF_LIT(out, "\"}");
 }
 
-static void add_links(const struct selection *selection, const struct resource *resource, const char *place, struct buf *out)
+static void add_links(const struct selection *selection, const struct resource *resource, const char *collection,
+	struct buf *out)
 {
 	buf_addc(out, '[');
-	add_link(selection, resource, STR("/v1"), place, STR("self"), out);
+	add_link(selection, resource, STR("/v1"), collection, STR("self"), out);
 	buf_addc(out, ',');
-	add_link(selection, resource, STR(""), place, STR("bookmark"), out);
+	add_link(selection, resource, STR(""), collection, STR("bookmark"), out);
 	buf_addc(out, ']');
 }
 
-// A chassis has its links to nodes inside another list.
-static void add_place(const struct selection *selection, const struct resource *resource, const char *place, struct buf *out)
+// Appends the links to a collection below the object. A chassis has its links to nodes inside another list.
+static void add_collection(const struct selection *selection, const struct resource *resource, const char *collection,
+	struct buf *out)
 {
 	bool nested = selection->kind == &chassis_kind;
 
 	if (nested)
 		buf_addc(out, '[');
-	add_links(selection, resource, place, out);
+	add_links(selection, resource, collection, out);
 	if (nested)
 		buf_addc(out, ']');
 }
@@ -244,8 +250,8 @@ static void add_value(struct call *call, const struct selection *selection, cons
 	case FROM_LINKS:
 		add_links(selection, resource, NULL, out);
 		break;
-	case FROM_PLACE:
-		add_place(selection, resource, member->name, out);
+	case FROM_COLLECTION:
+		add_collection(selection, resource, member->name, out);
 		break;
 	}
 }
@@ -312,7 +318,7 @@ void baremetal_write_object(struct call *call, const struct kind *kind, const st
 	write_selected(call, &selection, resource);
 }
 
-// What an object with all its members depends on beside the object: the version, and the address that its links begin with.
+// What the JSON of an object with all its members depends on beside the object: the version, and the address that its links begin with.
 static struct str whole_answer_for(struct call *call)
 {
 	struct buf text = buf_new(call->pool, 128);
@@ -323,7 +329,7 @@ static struct str whole_answer_for(struct call *call)
 	return buf_str(&text);
 }
 
-// The answer to a GET of an object that is asked for again and again is kept beside it in the worker's cache.
+// Answers with the whole object. The answer is kept beside the object in the worker's cache, for the next GET of it.
 static void write_whole(struct call *call, const struct kind *kind, struct resource *resource)
 {
 	struct str made_for = whole_answer_for(call);

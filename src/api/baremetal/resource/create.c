@@ -36,6 +36,7 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 		kind->singular, STR_HEAD_ARG(name, BAREMETAL_SHOWN), STR_ARG(known));
 }
 
+// May a client set each of the body's members in the requested version?
 static enum outcome check_names(struct call *call, const struct kind *kind, const struct doc *body)
 {
 	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
@@ -50,7 +51,7 @@ static enum outcome check_names(struct call *call, const struct kind *kind, cons
 	return OUTCOME_OK;
 }
 
-// Takes a string or null out of the body. p is NULL if it is null or absent.
+// Takes a member that is a string or null out of the body. *text: its p is NULL if the member is null or absent.
 static enum outcome take_text(struct call *call, const struct kind *kind, struct doc *body, const char *name,
 	struct str *text)
 {
@@ -86,7 +87,7 @@ bool baremetal_may_make_owner(const struct call *call, struct str tenant)
 	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(baremetal_settings(call->config)->create_owners, "yes") == 0;
 }
 
-void baremetal_tell_made_owner(struct call *call, struct str tenant)
+void baremetal_warn_owner_made(struct call *call, struct str tenant)
 {
 	struct buf text = buf_new(call->pool, 128);
 
@@ -98,14 +99,14 @@ void baremetal_tell_made_owner(struct call *call, struct str tenant)
 	response_add(&call->response, "Warning", buf_str(&text));
 }
 
-// Makes sure that the tenant exists: creates it if an operator asks.
-static enum outcome ensure(struct call *call, struct str tenant)
+// Makes sure that the tenant exists: creates it if baremetal_may_make_owner() allows it.
+static enum outcome ensure_tenant(struct call *call, struct str tenant)
 {
 	bool made;
 	enum outcome outcome = tenant_find_or_make(call->registry, tenant, baremetal_may_make_owner(call, tenant), &made);
 
 	if (outcome == OUTCOME_OK && made)
-		baremetal_tell_made_owner(call, tenant);
+		baremetal_warn_owner_made(call, tenant);
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
@@ -114,7 +115,7 @@ enum outcome baremetal_choose_owner(struct call *call, const char *what, struct 
 	*tenant = baremetal_visible_tenant(call);
 	if (tenant->p == NULL) {
 		*tenant = owner;
-		return owner.p != NULL ? ensure(call, owner) : OUTCOME_OK;
+		return owner.p != NULL ? ensure_tenant(call, owner) : OUTCOME_OK;
 	}
 	if (tenant->n == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "You are of no tenant that %s could be of.", what);
@@ -124,7 +125,8 @@ enum outcome baremetal_choose_owner(struct call *call, const char *what, struct 
 		"owner: your %s are those of your own tenant; leave it out, or say \"%.*s\"", what, STR_ARG(*tenant));
 }
 
-static enum outcome place_node(struct call *call, struct doc *body, struct str *tenant)
+// Takes the owner out of the body of a node. *tenant: the one that the node belongs to, TENANT_SYSTEM if an operator names none.
+static enum outcome choose_node_owner(struct call *call, struct doc *body, struct str *tenant)
 {
 	struct str owner;
 	enum outcome outcome = take_text(call, &node_kind, body, "owner", &owner);
@@ -134,11 +136,11 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 	if (outcome != OUTCOME_OK || tenant->p != NULL)
 		return outcome;
 	*tenant = STR(TENANT_SYSTEM);
-	return ensure(call, *tenant);
+	return ensure_tenant(call, *tenant);
 }
 
-// A port, port group, volume connector or target belongs to the tenant of its node.
-static enum outcome place_on_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
+// *tenant: that of the node that the body names. A port, port group, volume connector or target belongs to it.
+static enum outcome owner_by_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
 {
 	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = baremetal_visible_tenant(call) };
 	const struct doc *value = NULL;
@@ -159,14 +161,15 @@ static enum outcome place_on_node(struct call *call, const struct kind *kind, co
 	return outcome;
 }
 
-static enum outcome find_place(struct call *call, const struct kind *kind, struct doc *body, struct str *tenant)
+// *tenant: the one that the new object belongs to. Chassis and deploy templates are the system's.
+static enum outcome find_owner(struct call *call, const struct kind *kind, struct doc *body, struct str *tenant)
 {
 	if (kind == &node_kind)
-		return place_node(call, body, tenant);
+		return choose_node_owner(call, body, tenant);
 	if (kind != &chassis_kind && kind != &deploy_template_kind)
-		return place_on_node(call, kind, body, tenant);
+		return owner_by_node(call, kind, body, tenant);
 	*tenant = STR(TENANT_SYSTEM);
-	return ensure(call, *tenant);
+	return ensure_tenant(call, *tenant);
 }
 
 // ---- creating
@@ -203,9 +206,8 @@ static enum outcome create(struct call *call, const struct kind *kind, struct st
 		return OUTCOME_INTERNAL;
 	if (kind == &node_kind && call->version < SINCE_ENROLL) // older versions begin in "available"
 		doc_set_str(call->pool, body, "provision_state", STR("available"));
-	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ .apply = apply_creation, .arg = &creation,
-		.creates = true },
-		(struct guard){ 0 }, &resource);
+	const struct edit edit = { .apply = apply_creation, .arg = &creation, .creates = true };
+	enum outcome outcome = resource_write(call->registry, &address, &edit, (struct guard){ 0 }, &resource);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
 	baremetal_write_object(call, kind, &resource);
@@ -228,6 +230,6 @@ enum outcome baremetal_create_object(struct call *call, const struct kind *kind)
 	if (outcome == OUTCOME_OK)
 		outcome = take_uuid(call, kind, body, &uuid);
 	if (outcome == OUTCOME_OK)
-		outcome = find_place(call, kind, body, &tenant);
+		outcome = find_owner(call, kind, body, &tenant);
 	return outcome == OUTCOME_OK ? create(call, kind, tenant, uuid, body) : outcome;
 }

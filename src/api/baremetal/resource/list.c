@@ -53,6 +53,7 @@ static enum outcome add_reference(struct listing *listing, const char *kind, con
 	return add_key(listing, kind, str_printf(pool, "%.*s ", STR_ARG(text)), member, text);
 }
 
+// Searches below that root alone.
 static enum outcome set_root(struct listing *listing, const struct uuid *root)
 {
 	listing->none = listing->none || (listing->search.root != NULL && !uuid_eq(listing->root, *root));
@@ -191,7 +192,7 @@ static enum outcome by_owner(struct listing *listing, const struct filter *filte
 	return OUTCOME_OK;
 }
 
-// What a project owns or leases. A tenant sees none but its own nodes, those included that another one leases.
+// Finds the nodes that a project owns or leases. A tenant sees none but its own nodes, also those that another tenant leases.
 static enum outcome by_project(struct listing *listing, const struct filter *filter, struct str value)
 {
 	return add_condition(listing, filter->member, str_eq(value, STR(TENANT_SYSTEM)) ? SEARCH_IS : SEARCH_CONCERNS, value);
@@ -208,7 +209,7 @@ static enum outcome by_instance(struct listing *listing, const struct filter *fi
 	return add_key(listing, "instance", value, filter->member, value);
 }
 
-// Only operators see chassis, so nobody else may learn by this filter which exist.
+// Only operators see chassis, so for all other callers a chassis that does not exist is like one without nodes.
 static enum outcome by_chassis(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct call *call = listing->call;
@@ -230,7 +231,7 @@ static enum outcome by_node(struct listing *listing, const struct filter *filter
 	return outcome == OUTCOME_OK ? set_root(listing, &node.uid) : outcome;
 }
 
-// The same as by_node(), but if there is no such node the request is wrong (400), instead of answered by 404.
+// The same as by_node(), but if there is no such node the answer is 400 instead of 404.
 static enum outcome by_allocated_node(struct listing *listing, const struct filter *filter, struct str value)
 {
 	enum outcome outcome = by_node(listing, filter, value);
@@ -350,6 +351,7 @@ static enum outcome apply_filters(struct listing *listing)
 	return outcome;
 }
 
+// Lists only what is below the object of that kind that the address names.
 static enum outcome apply_parent(struct listing *listing, const struct kind *parent)
 {
 	struct resource resource;
@@ -389,6 +391,7 @@ static enum outcome select_columns(struct listing *listing, enum list_detail pre
 	return OUTCOME_OK;
 }
 
+// Is the member's value a plain one, by which a list can be sorted?
 static bool is_plain(const struct kind *kind, const struct kind_member *member)
 {
 	const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));

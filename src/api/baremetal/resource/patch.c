@@ -14,6 +14,7 @@
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
 #include "registry/resource/secret.h"
+#include "repr/json/member.h"
 
 enum { SINCE_RESET = 45 };
 
@@ -25,7 +26,7 @@ struct patching {
 	bool gives;      // an operation may change the owner
 	struct gift gift; // the tenant that becomes the owner then
 	bool resets;     // interfaces that the patch does not set become those of the node's driver
-	const struct db_call *reservation; // who has reserved the node that the object belongs to; NULL: it belongs to none
+	const struct db_call *reservation; // the statement that tells whether the object's node is reserved; NULL: it has no node
 };
 
 // ---- paths
@@ -81,6 +82,7 @@ static enum outcome check_null(const struct patching *patching, const struct kin
 		"Couldn't apply patch: /%s can't be replaced by null; remove it, or give it a value", member->name);
 }
 
+// May the operation change what the pointer leads to? Notes if it may change the owner.
 static enum outcome check_target(struct patching *patching, struct str op, struct str pointer, const struct doc *value)
 {
 	bool whole;
@@ -114,9 +116,7 @@ static enum outcome check_moved(struct patching *patching, struct str pointer)
 
 static struct str text_of(const struct doc *operation, const char *name)
 {
-	const struct doc *value = NULL;
-
-	return doc_get(operation, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
+	return doc_string(doc_member(operation, name));
 }
 
 // Marks the member to which, or into which, the pointer leads; all members if it leads to the whole document.
@@ -150,9 +150,9 @@ static enum outcome check_operation(struct patching *patching, const struct doc 
 
 // ---- applying the patch
 
-// Clients that send application/json expect a service without "test". A patch of "test" operations only, in that form, asks for
-// no change, and gets the error of that service.
-static enum outcome check_asks(const struct patching *patching, size_t tests)
+// Clients that send application/json know a service without the operation "test". So a patch that has no other operation, and asks for no
+// change, gets the error of that service.
+static enum outcome check_not_tests_only(const struct patching *patching, size_t tests)
 {
 	struct call *call = patching->call;
 
@@ -172,13 +172,12 @@ static enum outcome check_operations(struct patching *patching)
 	while (patching->kind->members[n].name != NULL)
 		n++;
 	patching->touched = POOL_ARRAY(patching->call->pool, bool, n);
-
 	for (size_t i = 0; outcome == OUTCOME_OK && i < doc_length(patching->patch); i++) {
 		const struct doc *operation = doc_at(patching->patch, i);
 		tests += str_eq(text_of(operation, "op"), STR("test")) ? 1 : 0;
 		outcome = check_operation(patching, operation);
 	}
-	return outcome == OUTCOME_OK ? check_asks(patching, tests) : outcome;
+	return outcome == OUTCOME_OK ? check_not_tests_only(patching, tests) : outcome;
 }
 
 // Does an operation of the patch set that member?
@@ -233,7 +232,7 @@ static enum outcome read_operations(struct patching *patching)
 	return outcome;
 }
 
-// *result: those members of the object that the patch touches, as they are shown, with the patch applied.
+// Applies the patch. *result: those members of the object that the patch touches, as they are shown, with the patch applied.
 static enum outcome carry_out(const struct patching *patching, const struct resource *current, const struct doc **result)
 {
 	struct call *call = patching->call;
@@ -261,7 +260,8 @@ static enum outcome owner_of(const struct patching *patching, const struct doc *
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "owner has to be the name of a tenant, or null");
 }
 
-// The new owner has to be known before the object is locked, because tenants are locked before resources.
+// Finds the owner that the patch would set, from the object as it is now. That has to be known before the object is locked, because
+// tenants are locked before resources.
 static enum outcome find_new_owner(struct patching *patching, const struct ident *ident, struct guard guard)
 {
 	struct registry *registry = patching->call->registry;
@@ -276,6 +276,7 @@ static enum outcome find_new_owner(struct patching *patching, const struct ident
 	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->gift.dest) : outcome;
 }
 
+// Is the owner that the patch sets still the one that find_new_owner() has found?
 static enum outcome check_new_owner(const struct patching *patching, const struct doc *result)
 {
 	struct str new_owner;
@@ -373,7 +374,7 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	if (outcome == OUTCOME_OK)
 		outcome = resource_change_owner(registry, ident, &patching->gift, &edit, guard, resource);
 	if (outcome == OUTCOME_OK && patching->gift.made)
-		baremetal_tell_made_owner(patching->call, patching->gift.dest);
+		baremetal_warn_owner_made(patching->call, patching->gift.dest);
 	// It is not the object that is gone, but the new owner.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations: POST, and the address below a node. The rest is what all kinds have; the picking is in
-// registry/baremetal/allocation.c.
+// Allocations: POST, and the address below a node. Everything else is as for all kinds (resource/); registry/baremetal/allocation.c picks
+// the node.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -8,43 +8,36 @@
 #include "registry/baremetal/allocation.h"
 #include "registry/resource/resource.h"
 #include "registry/trait/trait.h"
+#include "repr/json/member.h"
 
 enum { SINCE_BACKFILL = 58, SINCE_OWNER = 60, CANDIDATES_MAX = 256 };
 
-static const struct doc *given(const struct doc *body, const char *name)
-{
-	const struct doc *value = NULL;
-
-	(void)doc_get(body, str_c(name), &value);
-	return value;
-}
-
-static enum outcome fail(struct call *call, const char *what)
+static enum outcome fail_schema(struct call *call, const char *what)
 {
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for allocation: %s", what);
 }
 
-// ---- what the body says
+// ---- reading the body
 
 static enum outcome read_uuid(struct call *call, const struct doc *body, struct uuid *uid)
 {
-	const struct doc *value = given(body, "uuid");
+	const struct doc *value = doc_member(body, "uuid");
 
 	*uid = uuid_new();
 	if (value == NULL || (doc_kind(value) == DOC_STRING && uuid_parse(doc_string(value), uid)))
 		return OUTCOME_OK;
-	return fail(call, "Expected UUID for uuid: it has to be a UUID in a string, or null");
+	return fail_schema(call, "Expected UUID for uuid: it has to be a UUID in a string, or null");
 }
 
 static enum outcome check_traits(struct call *call, const struct doc *traits)
 {
 	if (traits != NULL && doc_kind(traits) != DOC_ARRAY)
-		return fail(call, "traits has to be a list of names, or null");
+		return fail_schema(call, "traits has to be a list of names, or null");
 	if (doc_elements(traits) > TRAITS_MAX)
-		return fail(call, "a node has 50 traits at most, so no more can be asked for");
+		return fail_schema(call, "a node has 50 traits at most, so no more can be asked for");
 	for (size_t i = 0; i < doc_elements(traits); i++) {
 		if (doc_kind(doc_at(traits, i)) != DOC_STRING || !trait_is_name(doc_string(doc_at(traits, i))))
-			return fail(call, "traits: a name of a trait is 1 to 255 of the characters A-Z, 0-9 and _");
+			return fail_schema(call, "traits: a name of a trait is 1 to 255 of the characters A-Z, 0-9 and _");
 	}
 	return OUTCOME_OK;
 }
@@ -64,9 +57,9 @@ static enum outcome read_candidates(struct call *call, const struct doc *names, 
 {
 	*candidates = doc_new_array(call->pool);
 	if (names != NULL && doc_kind(names) != DOC_ARRAY)
-		return fail(call, "candidate_nodes has to be a list of UUIDs or names of nodes, or null");
+		return fail_schema(call, "candidate_nodes has to be a list of UUIDs or names of nodes, or null");
 	if (doc_elements(names) > CANDIDATES_MAX)
-		return fail(call, "candidate_nodes has 256 nodes at most");
+		return fail_schema(call, "candidate_nodes has 256 nodes at most");
 	for (size_t i = 0; i < doc_elements(names); i++) {
 		struct resource node;
 		enum outcome outcome = find_node(call, doc_at(names, i), "candidate_nodes", &node);
@@ -81,7 +74,7 @@ static enum outcome read_candidates(struct call *call, const struct doc *names, 
 static enum outcome read_node(struct call *call, const struct doc *body, struct resource *node,
 	struct allocation_request *request)
 {
-	const struct doc *name = given(body, "node"), *instance, *class;
+	const struct doc *name = doc_member(body, "node"), *instance, *class;
 	enum outcome outcome;
 
 	if (name == NULL)
@@ -94,28 +87,28 @@ static enum outcome read_node(struct call *call, const struct doc *body, struct 
 		return outcome;
 	const struct doc *stored = resource_body_doc(call->pool, node);
 	request->node = &node->uid;
-	instance = given(stored, "instance_uuid");
-	class = given(stored, "resource_class");
-	if (given(body, "uuid") == NULL && doc_kind(instance) == DOC_STRING)
+	instance = doc_member(stored, "instance_uuid");
+	class = doc_member(stored, "resource_class");
+	if (doc_member(body, "uuid") == NULL && doc_kind(instance) == DOC_STRING)
 		(void)uuid_parse(doc_string(instance), &request->uid);
-	if (given(request->body, "resource_class") == NULL && doc_kind(class) == DOC_STRING)
+	if (doc_member(request->body, "resource_class") == NULL && doc_kind(class) == DOC_STRING)
 		doc_set(request->body, STR("resource_class"), doc_copy(call->pool, class));
 	return OUTCOME_OK;
 }
 
 static enum outcome read_class(struct call *call, const struct allocation_request *request)
 {
-	const struct doc *class = given(request->body, "resource_class");
+	const struct doc *class = doc_member(request->body, "resource_class");
 
 	if (request->node != NULL || (doc_kind(class) == DOC_STRING && doc_string(class).n > 0))
 		return OUTCOME_OK;
-	return fail(call, "The resource_class field is mandatory when not backfilling");
+	return fail_schema(call, "The resource_class field is mandatory when not backfilling");
 }
 
 static enum outcome read_owner(struct call *call, const struct doc *owner, struct str *tenant)
 {
 	if (owner != NULL && doc_kind(owner) != DOC_STRING)
-		return fail(call, "owner has to be a string, or null");
+		return fail_schema(call, "owner has to be a string, or null");
 	return baremetal_choose_owner(call, "allocations", owner != NULL ? doc_string(owner) : STR_NONE, tenant);
 }
 
@@ -130,26 +123,26 @@ static enum outcome read_request(struct call *call, struct resource *node, struc
 	enum outcome outcome = baremetal_read_arguments(call, names, &body);
 
 	*request = (struct allocation_request){ .body = doc_new_object(call->pool) };
-	if (outcome == OUTCOME_OK && given(body, "owner") != NULL && call->version < SINCE_OWNER)
+	if (outcome == OUTCOME_OK && doc_member(body, "owner") != NULL && call->version < SINCE_OWNER)
 		return baremetal_fail_too_new(call, "owner", SINCE_OWNER);
 	if (outcome == OUTCOME_OK)
 		outcome = read_uuid(call, body, &request->uid);
 	if (outcome == OUTCOME_OK)
-		outcome = check_traits(call, given(body, "traits"));
+		outcome = check_traits(call, doc_member(body, "traits"));
 	if (outcome == OUTCOME_OK)
-		outcome = read_candidates(call, given(body, "candidate_nodes"), &candidates);
+		outcome = read_candidates(call, doc_member(body, "candidate_nodes"), &candidates);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (const char *const *name = copied; *name != NULL; name++) {
-		if (given(body, *name) != NULL)
-			doc_set(request->body, str_c(*name), doc_copy(call->pool, given(body, *name)));
+		if (doc_member(body, *name) != NULL)
+			doc_set(request->body, str_c(*name), doc_copy(call->pool, doc_member(body, *name)));
 	}
 	doc_set(request->body, STR("candidate_nodes"), candidates);
 	outcome = read_node(call, body, node, request);
 	if (outcome == OUTCOME_OK)
 		outcome = read_class(call, request);
 	if (outcome == OUTCOME_OK)
-		outcome = read_owner(call, given(body, "owner"), &request->tenant);
+		outcome = read_owner(call, doc_member(body, "owner"), &request->tenant);
 	return outcome;
 }
 
@@ -172,7 +165,8 @@ enum outcome create_allocation(struct call *call)
 
 // ---- the allocation of a node
 
-static enum outcome of_node(struct call *call, struct str *uuid)
+// *uuid: that of the allocation of the node that the address names.
+static enum outcome find_uuid(struct call *call, struct str *uuid)
 {
 	struct str name = call_param(call, "node");
 	struct resource node;
@@ -180,7 +174,7 @@ static enum outcome of_node(struct call *call, struct str *uuid)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct doc *value = given(resource_body_doc(call->pool, &node), "allocation_uuid");
+	const struct doc *value = doc_member(resource_body_doc(call->pool, &node), "allocation_uuid");
 	if (doc_kind(value) != DOC_STRING)
 		return call_fail(call, OUTCOME_NOT_FOUND, "Allocation for node %.*s was not found",
 			STR_HEAD_ARG(name, BAREMETAL_SHOWN));
@@ -191,7 +185,7 @@ static enum outcome of_node(struct call *call, struct str *uuid)
 enum outcome get_node_allocation(struct call *call)
 {
 	struct str uuid;
-	enum outcome outcome = of_node(call, &uuid);
+	enum outcome outcome = find_uuid(call, &uuid);
 
 	return outcome == OUTCOME_OK ? baremetal_show_named(call, &allocation_kind, uuid) : outcome;
 }
@@ -199,7 +193,7 @@ enum outcome get_node_allocation(struct call *call)
 enum outcome delete_node_allocation(struct call *call)
 {
 	struct str uuid;
-	enum outcome outcome = of_node(call, &uuid);
+	enum outcome outcome = find_uuid(call, &uuid);
 
 	return outcome == OUTCOME_OK ? baremetal_delete_named(call, &allocation_kind, uuid) : outcome;
 }

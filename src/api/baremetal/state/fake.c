@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fake implementations of a node's interfaces do: they keep what they are told and work without hardware. Nodes whose
-// interfaces have other implementations are refused as if their driver did not support the function.
+// The fake implementations of a node's interfaces, which store what a request sets and need no hardware. A request for a node whose
+// interface has another implementation is refused as if the node's driver did not support the call.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -111,7 +111,7 @@ static enum outcome read_power(struct call *call, const struct power_target **ta
 						       : OUTCOME_OK;
 }
 
-// The power is as asked for at once, so a time-out never ends anything.
+// The power state is as requested at once, so the argument timeout has no effect.
 enum outcome set_power(struct call *call)
 {
 	const struct power_target *target = NULL;
@@ -184,18 +184,17 @@ enum outcome set_secure_boot(struct call *call)
 
 // ---- console
 
-// A fake console has no connection to tell of.
+// The answer has no connection data, since a fake console has none.
 enum outcome get_console(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool);
-	const struct doc *body, *enabled;
+	const struct doc *body;
 	struct resource node;
 	enum outcome outcome = find_fake(call, "console", &node, &body);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	enabled = doc_member(body, "console_enabled");
-	bool on = doc_kind(enabled) == DOC_BOOL && doc_bool(enabled);
+	bool on = doc_member_is_true(body, "console_enabled");
 	doc_set(doc, STR("console_enabled"), doc_new_bool(call->pool, on));
 	doc_set(doc, STR("console_info"), on ? doc_new_object(call->pool) : NULL);
 	baremetal_set_node_etag(call, &node);
@@ -225,7 +224,7 @@ static enum outcome fail_raid(struct call *call, const char *what)
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "RAID config validation error: %s", what);
 }
 
-// Checks what every driver asks of a logical disk; more members are the drivers' own.
+// Checks the members that every driver requires of a logical disk. Further members are for single drivers, and are not checked.
 static enum outcome check_disk(struct call *call, const struct doc *disk, bool *is_root)
 {
 	static const char *const levels[] = { "JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0", NULL };
@@ -280,11 +279,11 @@ enum outcome set_raid(struct call *call)
 	return no_content(baremetal_change_node(call, change_setting, &setting));
 }
 
-// ---- boot device: the fake one knows the network alone
+// ---- boot device: the network is the only one that the fake implementation has
 
 #define BOOT_DEVICE "pxe"
 
-// The member of driver_internal_info that keeps whether it was set for all boots.
+// The member of driver_internal_info which says that the boot device was set for all boots.
 #define PERSISTENT "boot_device_persistent"
 
 enum outcome get_boot_devices(struct call *call)
@@ -305,15 +304,15 @@ enum outcome get_boot_devices(struct call *call)
 enum outcome get_boot_device(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool);
-	const struct doc *body, *persistent;
+	const struct doc *body;
 	struct resource node;
 	enum outcome outcome = find_fake(call, "management", &node, &body);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	persistent = doc_member(doc_member(body, "driver_internal_info"), PERSISTENT);
+	bool persistent = doc_member_is_true(doc_member(body, "driver_internal_info"), PERSISTENT);
 	doc_set_str(call->pool, doc, "boot_device", STR(BOOT_DEVICE));
-	doc_set(doc, STR("persistent"), doc_new_bool(call->pool, doc_kind(persistent) == DOC_BOOL && doc_bool(persistent)));
+	doc_set(doc, STR("persistent"), doc_new_bool(call->pool, persistent));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PUT /v1/nodes/NODE/states/provision: what a request may say, by version. Which verb leads where is in registry/baremetal/.
+// PUT /v1/nodes/NODE/states/provision: what a request may contain, by version. Which verb leads to which state is in registry/baremetal/.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -8,6 +8,7 @@
 #include "http/uri.h"
 #include "registry/baremetal/allocation.h"
 #include "registry/baremetal/provision.h"
+#include "repr/json/member.h"
 
 enum {
 	SINCE_REBUILD_CONFIGDRIVE = 35,
@@ -18,8 +19,8 @@ enum {
 	SINCE_DISABLE_RAMDISK = 70,
 };
 
-// What a request for a provision state says.
-struct request_of_provision {
+// A request for a provision state.
+struct provision_request {
 	const struct provision_verb *verb;
 	const struct doc *configdrive; // NULL: none, or an empty one
 	struct provision_result *result;
@@ -66,12 +67,11 @@ void baremetal_locate_part(struct call *call, const char *part)
 
 // ---- arguments
 
-// NULL if it is absent, null, or an empty string, object or list: these mean the same.
+// The argument of that name; NULL if it is absent, null, or an empty string, object or list, which all mean the same.
 static const struct doc *argument(const struct doc *body, const char *name)
 {
-	const struct doc *value = NULL;
+	const struct doc *value = doc_member(body, name);
 
-	(void)doc_get(body, str_c(name), &value);
 	if (doc_kind(value) == DOC_STRING)
 		return doc_string(value).n > 0 ? value : NULL;
 	if (doc_kind(value) == DOC_OBJECT || doc_kind(value) == DOC_ARRAY)
@@ -140,6 +140,7 @@ static enum outcome check_configdrive(struct call *call, const struct provision_
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid configdrive format: it has to be a string, an object or null");
 }
 
+// Checks a step of the list that kind names: "clean" or "deploy". has_priority: a step has to have a priority and arguments.
 static enum outcome check_step(struct call *call, const char *kind, const struct doc *step, bool has_priority)
 {
 	static const char *const interfaces[] = { "bios", "deploy", "management", "power", "raid", "vendor", NULL };
@@ -238,7 +239,7 @@ static enum outcome check_disable_ramdisk(struct call *call, const struct provis
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Unrecognized value of disable_ramdisk: it has to be true or false");
 }
 
-static enum outcome read_request(struct call *call, struct request_of_provision *request)
+static enum outcome read_request(struct call *call, struct provision_request *request)
 {
 	static const char *const names[] = {
 		"target", "configdrive", "clean_steps", "deploy_steps", "rescue_password", "disable_ramdisk", NULL
@@ -263,13 +264,12 @@ static enum outcome read_request(struct call *call, struct request_of_provision 
 
 // ---- the change
 
+// A change for baremetal_change_node(), with a struct provision_request.
 static enum outcome provision(struct call *call, const struct resource *node, struct doc *body, const void *arg)
 {
-	const struct request_of_provision *request = arg;
-	const struct doc *state = NULL, *allocation = NULL;
+	const struct provision_request *request = arg;
+	const struct doc *state = doc_member(body, "provision_state"), *allocation = doc_member(body, "allocation_uuid");
 
-	(void)doc_get(body, STR("provision_state"), &state);
-	(void)doc_get(body, STR("allocation_uuid"), &allocation);
 	request->result->frees = strcmp(request->verb->name, "delete") == 0 && doc_kind(allocation) == DOC_STRING &&
 		uuid_parse(doc_string(allocation), &request->result->allocation);
 	if (strcmp(request->verb->name, "abort") == 0 && str_eq(doc_string(state), STR("inspect wait")) &&
@@ -281,7 +281,7 @@ static enum outcome provision(struct call *call, const struct resource *node, st
 enum outcome set_provision(struct call *call)
 {
 	struct provision_result result = { 0 };
-	struct request_of_provision request = { .result = &result };
+	struct provision_request request = { .result = &result };
 	enum outcome outcome = read_request(call, &request);
 
 	if (outcome == OUTCOME_OK)

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"
 #include "registry/resource/resource.h"
+#include "repr/json/member.h"
 
 // ---- states
 
@@ -45,6 +46,7 @@ enum outcome get_states(struct call *call)
 
 // ---- changing a node as the service
 
+// The argument of apply_change().
 struct node_change {
 	struct call *call;
 	baremetal_node_change_fn *change;
@@ -149,24 +151,22 @@ enum outcome delete_maintenance(struct call *call)
 
 // ---- validation
 
-// An interface whose implementation needs no hardware is valid. One that needs hardware can't be checked here, and is reported as not
-// supported.
+// The result for one interface. If its implementation needs no hardware, it is valid. If it needs hardware, it can't be checked here, and is
+// reported as not supported.
 static struct doc *validation(struct call *call, const struct doc *body, const char *interface)
 {
 	static const char *const idle[] = { "fake", "noop", NULL };
 	struct pool *pool = call->pool;
 	struct doc *result = doc_new_object(pool);
-	const struct doc *implementation = NULL, *driver = NULL;
+	struct str implementation = doc_string(doc_member(body, str_printf(pool, "%s_interface", interface).p));
+	struct str driver = doc_string(doc_member(body, "driver"));
 
-	(void)doc_get(body, str_printf(pool, "%s_interface", interface), &implementation);
-	(void)doc_get(body, STR("driver"), &driver);
-	struct str driver_name = doc_string(driver);
-	if (baremetal_among(idle, doc_string(implementation))) {
+	if (baremetal_among(idle, implementation)) {
 		doc_set(result, STR("result"), doc_new_bool(pool, true));
-	} else if (str_eq(doc_string(implementation), str_printf(pool, "no-%s", interface))) {
+	} else if (str_eq(implementation, str_printf(pool, "no-%s", interface))) {
 		doc_set(result, STR("result"), doc_new_bool(pool, false));
 		doc_set_str(pool, result, "reason", str_printf(pool,
-			"Driver %.*s does not support %s (disabled or not implemented).", STR_ARG(driver_name), interface));
+			"Driver %.*s does not support %s (disabled or not implemented).", STR_ARG(driver), interface));
 	} else {
 		doc_set(result, STR("result"), NULL);
 		doc_set_str(pool, result, "reason", STR("not supported"));

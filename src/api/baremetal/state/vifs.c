@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The VIFs (virtual network interfaces) that are attached to a node, as records: the network interface "noop" connects nothing.
-// They are the member vifs of the stored node, which the node itself does not show: an object with the ids of the VIFs, in the
-// order of their attachment, each with what else the client said of it.
+// They are the member vifs of the stored node, which answers do not show as part of the node: an object with the ids of the VIFs, in the
+// order of their attachment, each with the client's document without the id.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"
+#include "repr/json/member.h"
 
 enum { VIFS_MAX = 256 /* of one node */ };
 
 static const struct doc *vifs_of(const struct doc *body)
 {
-	const struct doc *vifs = NULL;
-
-	(void)doc_get(body, STR("vifs"), &vifs);
-	return vifs;
+	return doc_member(body, "vifs");
 }
 
 enum outcome list_vifs(struct call *call)
@@ -44,15 +42,13 @@ enum outcome list_vifs(struct call *call)
 
 struct attachment {
 	struct str id;
-	struct doc *vif; // what else the client said of it; NULL: it is to be detached
+	struct doc *vif; // the client's document without the id; NULL: the VIF is to be detached
 };
 
+// May VIFs be attached to the node and detached from it? OUTCOME_OK; _BAD_REQUEST: not without hardware; _CONFLICT: it is reserved.
 static enum outcome check_noop(struct call *call, const struct resource *node, const struct doc *body)
 {
-	const struct doc *network = NULL;
-
-	(void)doc_get(body, STR("network_interface"), &network);
-	if (!str_eq(doc_string(network), STR("noop")))
+	if (!str_eq(doc_string(doc_member(body, "network_interface")), STR("noop")))
 		return provision_fail_unsupported(call->registry, body, "network");
 	return provision_check_reserved(call->registry, &node->uid, body);
 }
