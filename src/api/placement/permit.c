@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may use which method. Without a configured policy, the roles of placement.wadl count, and a credential with the OpenStack
-// role admin, of whatever project, or service may do what an operator may, as the traits specification has it. With a policy, its
-// rules count, and no other.
+// Who may use which method. Without a configured policy, the roles of placement.wadl count; besides, a credential with the OpenStack role
+// service, or admin of any project, may do what an operator may, as the traits specification demands. With a policy, its rules alone
+// count.
 #include "base/base.h"
 
 #include "api/placement/allocation/allocation.h"
@@ -13,7 +13,7 @@
 #include "api/placement/provider/provider.h"
 #include "auth/policy/placement_policy.h"
 
-// Methods that are Tenure's own go by the rule of what they are like.
+// The rule of each method. A method that only Tenure has goes by the rule of the method that is most like it.
 static const struct {
 	handler_fn *run;
 	enum placement_rule rule;
@@ -59,8 +59,8 @@ static const struct {
 	{ list_usages, PLACEMENT_PROVIDER_USAGES },
 };
 
-// False: the method has no rule here. Everybody may read the version document. Which project the usages are asked of is known only
-// once the query is read, so get_total_usages() checks its rule.
+// Finds the rule of the requested method. False: it has none here. Everybody may read the version document; and get_total_usages() checks
+// its rule itself, since it depends on the project that the query names.
 static bool find_rule(const struct call *call, enum placement_rule *rule)
 {
 	const struct endpoint *endpoint = call->match.method->handler;

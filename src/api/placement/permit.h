@@ -5,8 +5,8 @@
 
 #include "api/call.h"
 
-// May the caller use the method, under [placement] policy? by_role is what the comparison of roles came to, and counts where no policy
-// is configured. It is called as permit of struct dialect (api/call.h).
+// The dialect's `permit` (api/call.h): may the caller use the method, under the setting [placement] policy? by_role is the result of the
+// comparison of roles, which counts if no policy is configured. OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN.
 enum outcome placement_permit(struct call *call, enum outcome by_role);
 
 #endif

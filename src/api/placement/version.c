@@ -68,6 +68,7 @@ static bool runs(const struct route_method *method, handler_fn *handler)
 	return ((const struct endpoint *)method->handler)->run == handler;
 }
 
+// Answers 405. allow: the methods that the address has.
 static enum outcome refuse_method(struct call *call, struct str allow)
 {
 	struct buf text = buf_new(call->pool, 64);
@@ -96,7 +97,7 @@ static enum outcome refuse_unknown(struct call *call)
 		call_fail(call, outcome, "%.*s", STR_ARG(detail));
 }
 
-// If the path could be decoded, the fault is in the query, and the error says so.
+// Answers an address that can't be decoded. If its path can, the fault is in the query, and the error says so.
 static enum outcome refuse_text(struct call *call)
 {
 	const struct uri *uri = &call->request.uri;
@@ -139,7 +140,8 @@ static enum outcome check_version(struct call *call)
 		method->min_version, call->version);
 }
 
-// Renaming a class takes a body; creating one does not from 1.7 on.
+// Does the method take a JSON body in this version? PUT of a resource class renames it before 1.7, by a body; from then on it creates it,
+// without one.
 static bool takes_json(const struct call *call)
 {
 	const struct route_method *method = call->match.method;
@@ -164,6 +166,7 @@ static enum outcome check_media(struct call *call)
 	return OUTCOME_OK;
 }
 
+// Checks version and media types. OpenStack's service checks them in the other order for aggregates.
 static enum outcome check_method(struct call *call)
 {
 	const struct route_method *method = call->match.method;
@@ -208,8 +211,8 @@ void placement_leave(struct call *call)
 		return;
 	check_caching(call);
 	response_set(response, HEADER, str_printf(call->pool, "placement 1.%u", call->version));
-	// A 404 of an address that this API has depends on the version: another version may have the method. A 404 of any other
-	// address does not, and neither does a 403, as the real service has it.
+	// A 404 of an address that this API has depends on the version, since another version may have the method. A 404 of any
+	// other address does not, and neither does a 403 in OpenStack's service.
 	bool varies = response->status == 404 ? call->match.method != NULL : response->status != 403;
 	if (varies)
 		response_add(response, "Vary", STR("openstack-api-version"));

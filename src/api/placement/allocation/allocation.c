@@ -21,6 +21,7 @@ static enum outcome consumer_uid(struct call *call, struct uuid *uid)
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_HEAD_ARG(text, 255));
 }
 
+// The allocations of one consumer, while they are read.
 struct gathering {
 	struct call *call;
 	struct allocation *list;
@@ -56,7 +57,8 @@ static void add_resources(struct gathering *all, struct uuid provider, const str
 	}
 }
 
-// Before version 1.12 it is a list, from then on an object whose names are the providers' uuids.
+// Adds all allocations of the member "allocations". Before version 1.12 that is a list, from then on an object whose names are the
+// providers' uuids.
 static void gather(struct gathering *all, const struct doc *allocations)
 {
 	const struct doc *provider;
@@ -81,7 +83,8 @@ static int compare_allocations(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(one->class, other->class);
 }
 
-// A uuid can be written in several ways, so one object may name a provider twice.
+// Refuses a class that is named twice for one provider, and an amount that is too large. A uuid can be written in several ways, so an object
+// may name a provider twice.
 static enum outcome check_pairs(struct gathering *all)
 {
 	if (all->n > 1)
@@ -137,8 +140,7 @@ enum outcome put_allocations(struct call *call)
 		outcome = take_set(call, consumer, body, &set);
 	if (outcome == OUTCOME_OK)
 		outcome = allocations_write(call->registry, &set, 1,
-			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:",
-				UUID_ARG(call->pool, consumer)));
+			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:", UUID_ARG(call->pool, consumer)));
 	return outcome;
 }
 
@@ -149,6 +151,7 @@ static int compare_sets(const void *a, const void *b)
 	return memcmp(&one->consumer, &other->consumer, sizeof(one->consumer));
 }
 
+// Sorts the sets by consumer, and refuses a consumer that is named twice.
 static enum outcome check_consumers(struct call *call, struct allocation_set *sets, size_t n)
 {
 	if (n > 1)
@@ -200,14 +203,14 @@ enum outcome delete_allocations(struct call *call)
 
 // ---- answers
 
-// A list of allocations that is being written: an object with a member for each provider or each consumer, whose member
-// "resources" has the classes.
+// A list of allocations that is being written: an object with a member for each provider, or each consumer. That is an object itself,
+// whose member "resources" has the classes.
 struct listing {
 	struct placement_long answer;
-	bool of_consumer;         // its members are providers; else consumers
+	bool of_consumer;         // the list is of one consumer, so its members are providers; else they are consumers
 	struct uuid last;         // the member that is being written
-	struct consumer consumer; // of_consumer: the consumer of all; its texts live in the call's pool
-	int64_t newest;
+	struct consumer consumer; // of the first allocation; its texts live in the call's pool
+	int64_t newest;           // the time of the latest change, for Last-Modified
 	bool full;                // the answer is too long: no more is written
 };
 
@@ -264,7 +267,7 @@ static enum outcome end_list(struct listing *listing)
 	return placement_long_end(&listing->answer);
 }
 
-// Appends members behind others.
+// Appends the consumer's own members, after those that json has.
 static void add_consumer(struct call *call, struct buf *json, const struct consumer *consumer)
 {
 	if (call->version >= VERSION_ALLOCATIONS_BY_PROVIDER) {
@@ -325,7 +328,7 @@ static const struct json_property usages_members[] = {
 	{ "project_id", &identity_string }, { "user_id", &identity_string }, { NULL, NULL },
 };
 static const struct json_property typed_members[] = {
-	{ "project_id", &identity_string }, { "user_id", &identity_string }, { "consumer_type", &consumer_type_asked },
+	{ "project_id", &identity_string }, { "user_id", &identity_string }, { "consumer_type", &consumer_type_or_all },
 	{ NULL, NULL },
 };
 static const struct json_schema usages_schema = { .types = SCHEMA_OBJECT, .properties = usages_members,
@@ -352,7 +355,7 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
-// The project is known only once the query is read, so the step "permit" could not decide.
+// May the caller see the usages of that project? The step "permit" could not decide this, since the query names the project.
 static enum outcome permit_project(struct call *call, struct str project)
 {
 	enum outcome outcome = principal_may_see_usages(&call->who, project);

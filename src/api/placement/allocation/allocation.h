@@ -7,8 +7,9 @@
 #include "registry/placement/allocation.h"
 #include "repr/schema/json_schema.h"
 
-// The schema of a PUT's body, and of a POST's (from version 1.13), at that minor version.
+// The schema of the body of PUT /allocations/{consumer_uuid} in microversion 1.version.
 const struct json_schema *allocations_schema(unsigned version);
+// The same of POST /allocations, which there is from 1.13 on.
 const struct json_schema *allocations_schema_many(unsigned version);
 // The schema of the member "allocations" of POST /reshaper (from 1.30): that of a POST's body, but it may be empty.
 const struct json_schema *allocations_schema_reshaped(unsigned version);

@@ -36,11 +36,11 @@ static const struct json_property value_members[] = {
 static const char *const value_required[] = { "resources", NULL };
 static const struct json_schema value = OBJECT(value_members, value_required);
 static const struct json_pattern_property by_provider[] = { { &uuid_pattern, &value }, END };
-static const struct json_schema some = { .types = SCHEMA_OBJECT, .pattern_properties = by_provider,
+static const struct json_schema one_or_more = { .types = SCHEMA_OBJECT, .pattern_properties = by_provider,
 	.min_properties = 1, .closed = true };
 static const struct json_schema any = { .types = SCHEMA_OBJECT, .pattern_properties = by_provider, .closed = true };
 
-// ---- mappings: which provider serves which group of a request; they are checked, and not stored
+// ---- mappings: which providers serve which group of a request for candidates. They are checked, and not stored
 
 static bool is_group(const void *arg, struct str text)
 {
@@ -70,7 +70,7 @@ static const struct json_schema generation_or_null = { .types = SCHEMA_INTEGER |
 
 static const struct json_property members_0[] = { { "allocations", &list }, END };
 static const struct json_property members_8[] = { { "allocations", &list }, OWNERS, END };
-static const struct json_property members_12[] = { { "allocations", &some }, OWNERS, END };
+static const struct json_property members_12[] = { { "allocations", &one_or_more }, OWNERS, END };
 static const struct json_property members_13[] = { { "allocations", &any }, OWNERS, END }; // of POST
 static const struct json_property members_28[] = { { "allocations", &any }, OWNERS, CONSUMER, END };
 static const struct json_property members_34[] = { { "allocations", &any }, OWNERS, CONSUMER, MAPPINGS, END };

@@ -18,7 +18,7 @@ static const struct json_schema inventories = { .types = SCHEMA_OBJECT, .pattern
 	.min_properties = 1, .closed = true };
 static const char *const required[] = { "inventories", "allocations", NULL };
 
-// The schema of the body; the form of its allocations depends on the request's microversion.
+// Reads the body. The form of its allocations depends on the request's microversion.
 static enum outcome read_reshape(struct call *call, const struct doc **body)
 {
 	const struct json_property members[] = {

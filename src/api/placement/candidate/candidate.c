@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET /allocation_candidates. Each candidate is written as soon as it is found, and a long answer goes to a file meanwhile. So
-// memory is needed for the provider trees, but not for all candidates that follow from them.
+// GET /allocation_candidates. Each candidate is written as soon as it is found, and a long answer is moved to a file meanwhile. So
+// the request needs memory for the provider trees, but not for all candidates that they give.
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
@@ -20,6 +20,7 @@ struct answer {
 
 // ---- allocation requests
 
+// The name of the class of one of the part's demands.
 static struct str class_of(const struct answer *answer, const struct candidates *candidates, const struct candidate_part *part,
 	size_t demand)
 {
@@ -192,6 +193,7 @@ static bool add_candidate(void *arg, const struct candidates *candidates, const 
 
 // ---- provider summaries
 
+// Does the request ask for this class?
 static bool is_asked(const struct answer *answer, struct str class)
 {
 	for (size_t i = 0; i < answer->query->n_groups; i++) {

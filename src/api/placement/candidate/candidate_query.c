@@ -70,8 +70,7 @@ static const struct json_pattern_property groups_25[] = {
 	{ &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3], &any_string }, { NULL, NULL },
 };
 static const struct json_pattern_property groups_31[] = {
-	{ &numbered[0], &any_string }, { &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3],
-		&any_string },
+	{ &numbered[0], &any_string }, { &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3], &any_string },
 	{ NULL, NULL },
 };
 static const struct json_pattern_property groups_33[] = {
@@ -129,14 +128,15 @@ static const struct json_schema *schema_of(unsigned version)
 struct group {
 	struct terms terms;
 	const struct uuid *in_tree;
-	size_t n_required_values, n_member_of_values;
+	size_t n_member_of_values; // how often the parameter occurs
 };
 
+// The request's parameters, while they are read.
 struct reading {
 	struct call *call;
 	struct group *groups[CANDIDATE_MAX_TERMS];
 	size_t n_groups;
-	struct terms root;
+	struct terms root; // of the parameter root_required; call NULL: there is none
 	struct str *subtrees; // values of the parameter same_subtree
 	size_t n_subtrees;
 	struct str limit, policy;
@@ -200,8 +200,7 @@ static const struct {
 	const char *name;
 	enum outcome (*take)(struct group *group, struct str value);
 } of_group[] = {
-	{ "resources", take_resources }, { "required", take_required }, { "member_of", take_member_of }, { "in_tree",
-		take_in_tree },
+	{ "resources", take_resources }, { "required", take_required }, { "member_of", take_member_of }, { "in_tree", take_in_tree },
 };
 
 static enum outcome take_pair(struct reading *reading, struct str name, struct str value)
@@ -219,23 +218,33 @@ static enum outcome take_pair(struct reading *reading, struct str name, struct s
 	return OUTCOME_OK;
 }
 
-// Lists the sets of required traits of which all traits are forbidden, so that no provider can pass: "A, B", or of a group with a
-// suffix "required1: (A, B)". STR_NONE: there are none.
+static bool is_forbidden(const struct terms *terms, struct str trait)
+{
+	for (size_t i = 0; i < terms->n_requirements; i++) {
+		if (terms->requirements[i].forbidden && str_eq(terms->requirements[i].traits[0], trait))
+			return true;
+	}
+	return false;
+}
+
+static bool are_all_forbidden(const struct terms *terms, const struct provider_requirement *required)
+{
+	for (size_t i = 0; i < required->n; i++) {
+		if (!is_forbidden(terms, required->traits[i]))
+			return false;
+	}
+	return true;
+}
+
+// Lists the sets of required traits of which all traits are forbidden, so that no provider can pass: "A, B", or of a group
+// "required1: (A, B)". STR_NONE: there are none.
 static struct str conflicts_of(const struct terms *terms)
 {
 	struct buf out = buf_new(terms->call->pool, 64);
 
 	for (size_t i = 0; i < terms->n_requirements; i++) {
 		const struct provider_requirement *required = &terms->requirements[i];
-		size_t n_forbidden = 0;
-		for (size_t k = 0; !required->forbidden && k < required->n; k++) {
-			bool forbidden = false;
-			for (size_t j = 0; j < terms->n_requirements; j++)
-				forbidden = forbidden || (terms->requirements[j].forbidden &&
-					str_eq(terms->requirements[j].traits[0], required->traits[k]));
-			n_forbidden += forbidden;
-		}
-		if (required->forbidden || n_forbidden < required->n)
+		if (required->forbidden || !are_all_forbidden(terms, required))
 			continue;
 		buf_add(&out, out.n > 0 ? STR(", ") : STR_NONE);
 		if (terms->suffix.p != NULL)
@@ -286,9 +295,9 @@ static enum outcome check_subtree_value(struct reading *reading, struct str valu
 	return OUTCOME_OK;
 }
 
-// Reads the parameters of the whole request before those of groups, so that errors come in the order that clients of OpenStack
-// know.
-static enum outcome take_wide(struct reading *reading)
+// Reads the parameters of the whole request. Those of groups come later, so that of several errors the client gets the one that OpenStack's
+// service would answer with.
+static enum outcome take_request_parameters(struct reading *reading)
 {
 	const struct uri *uri = &reading->call->request.uri;
 	enum outcome outcome = OUTCOME_OK;
@@ -322,14 +331,32 @@ static enum outcome take_groups(struct reading *reading)
 
 // ---- checks of parameters against each other
 
-static bool names_suffix(const struct reading *reading, struct str suffix)
+// Does a value of same_subtree name the group of that suffix?
+static bool names_group(struct str subtree, struct str suffix)
+{
+	struct str item;
+
+	while (str_split(&subtree, ',', &item)) {
+		if (str_eq(str_trim(item), suffix))
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_a_subtree(const struct reading *reading, struct str suffix)
 {
 	for (size_t i = 0; i < reading->n_subtrees; i++) {
-		struct str rest = reading->subtrees[i], item;
-		while (str_split(&rest, ',', &item)) {
-			if (str_eq(str_trim(item), suffix))
-				return true;
-		}
+		if (names_group(reading->subtrees[i], suffix))
+			return true;
+	}
+	return false;
+}
+
+static bool has_group(const struct reading *reading, struct str suffix)
+{
+	for (size_t i = 0; i < reading->n_groups; i++) {
+		if (str_eq(reading->groups[i]->terms.suffix, suffix))
+			return true;
 	}
 	return false;
 }
@@ -339,6 +366,8 @@ static void add_quoted(struct buf *out, struct str item)
 	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_HEAD_ARG(item, SHOWN));
 }
 
+// From 1.36 on, some group must have the parameter resources, and each other group must be named in same_subtree; and that may name only
+// groups that there are.
 static enum outcome check_subtrees(struct reading *reading)
 {
 	struct call *call = reading->call;
@@ -349,7 +378,7 @@ static enum outcome check_subtrees(struct reading *reading)
 		struct str suffix = reading->groups[i]->terms.suffix;
 		add_quoted(&all, suffix);
 		n_with += reading->groups[i]->terms.n_demands > 0;
-		if (reading->groups[i]->terms.n_demands == 0 && !names_suffix(reading, suffix))
+		if (reading->groups[i]->terms.n_demands == 0 && !is_in_a_subtree(reading, suffix))
 			add_quoted(&resourceless, suffix);
 	}
 	if (n_with == 0)
@@ -361,10 +390,7 @@ static enum outcome check_subtrees(struct reading *reading)
 	for (size_t i = 0; i < reading->n_subtrees; i++) {
 		struct str rest = reading->subtrees[i], item;
 		while (str_split(&rest, ',', &item)) {
-			bool known = false;
-			for (size_t k = 0; k < reading->n_groups; k++)
-				known = known || str_eq(reading->groups[k]->terms.suffix, str_trim(item));
-			if (!known)
+			if (!has_group(reading, str_trim(item)))
 				add_quoted(&unknown, str_trim(item));
 		}
 	}
@@ -385,7 +411,7 @@ static bool has_required(const struct terms *terms)
 }
 
 // Before 1.36 a group must have the parameter resources.
-static enum outcome check_orphans(struct reading *reading)
+static enum outcome check_groups_have_resources(struct reading *reading)
 {
 	struct call *call = reading->call;
 	struct buf traits = buf_new(call->pool, 64), members = buf_new(call->pool, 64);
@@ -417,6 +443,7 @@ static enum outcome check_orphans(struct reading *reading)
 	return OUTCOME_OK;
 }
 
+// Refuses traits that a group both requires and forbids.
 static enum outcome check_conflicts(struct reading *reading)
 {
 	struct buf all = buf_new(reading->call->pool, 64);
@@ -432,6 +459,7 @@ static enum outcome check_conflicts(struct reading *reading)
 		"Conflicting required and forbidden traits found in the following traits keys: %.*s", STR_ARG(all));
 }
 
+// Several groups with a suffix need the parameter group_policy.
 static enum outcome check_policy(struct reading *reading)
 {
 	size_t n = 0;
@@ -453,13 +481,8 @@ static const struct candidate_subtree *subtrees_of(const struct reading *reading
 
 	for (size_t i = 0; i < reading->n_subtrees; i++) {
 		size_t *groups = POOL_ARRAY(pool, size_t, reading->n_groups);
-		struct str rest = reading->subtrees[i], item;
 		for (size_t k = 0; k < reading->n_groups; k++) {
-			bool named = false;
-			rest = reading->subtrees[i];
-			while (str_split(&rest, ',', &item))
-				named = named || str_eq(str_trim(item), reading->groups[k]->terms.suffix);
-			if (named)
+			if (names_group(reading->subtrees[i], reading->groups[k]->terms.suffix))
 				groups[list[i].n++] = k;
 		}
 		list[i].groups = groups;
@@ -476,19 +499,31 @@ static void make_query(const struct reading *reading, struct candidate_query *qu
 	for (size_t i = 0; i < reading->n_groups; i++) {
 		const struct group *group = reading->groups[i];
 		const struct terms *terms = &group->terms;
-		groups[i] = (struct candidate_wish){ .suffix = terms->suffix, .demands = terms->demands, .n_demands =
-			terms->n_demands,
-			.requirements = terms->requirements, .n_requirements = terms->n_requirements, .memberships =
-			terms->memberships,
-			.n_memberships = terms->n_memberships, .in_tree = group->in_tree };
+		groups[i] = (struct candidate_wish){
+			.suffix = terms->suffix,
+			.demands = terms->demands,
+			.n_demands = terms->n_demands,
+			.requirements = terms->requirements,
+			.n_requirements = terms->n_requirements,
+			.memberships = terms->memberships,
+			.n_memberships = terms->n_memberships,
+			.in_tree = group->in_tree,
+		};
 	}
 	// A number with too many digits for 64 bits means no limit.
 	if (reading->limit.p != NULL && !str_to_u64(reading->limit, &limit))
 		limit = 0;
-	*query = (struct candidate_query){ .groups = groups, .n_groups = reading->n_groups, .subtrees = subtrees_of(reading),
-		.n_subtrees = reading->n_subtrees, .isolate = str_eq(reading->policy, STR("isolate")),
-		.one_per_tree = call->version < VERSION_CANDIDATE_NESTED, .root_requirements = reading->root.requirements,
-		.n_root_requirements = reading->root.n_requirements, .limit = limit };
+	*query = (struct candidate_query){
+		.groups = groups,
+		.n_groups = reading->n_groups,
+		.subtrees = subtrees_of(reading),
+		.n_subtrees = reading->n_subtrees,
+		.isolate = str_eq(reading->policy, STR("isolate")),
+		.one_per_tree = call->version < VERSION_CANDIDATE_NESTED,
+		.root_requirements = reading->root.requirements,
+		.n_root_requirements = reading->root.n_requirements,
+		.limit = limit,
+	};
 }
 
 enum outcome candidate_query_read(struct call *call, struct candidate_query *query)
@@ -499,11 +534,11 @@ enum outcome candidate_query_read(struct call *call, struct candidate_query *que
 
 	reading->call = call;
 	if (outcome == OUTCOME_OK)
-		outcome = take_wide(reading);
+		outcome = take_request_parameters(reading);
 	if (outcome == OUTCOME_OK)
 		outcome = take_groups(reading);
 	if (outcome == OUTCOME_OK)
-		outcome = call->version >= VERSION_SAME_SUBTREE ? check_subtrees(reading) : check_orphans(reading);
+		outcome = call->version >= VERSION_SAME_SUBTREE ? check_subtrees(reading) : check_groups_have_resources(reading);
 	if (outcome == OUTCOME_OK)
 		outcome = check_conflicts(reading);
 	if (outcome == OUTCOME_OK)

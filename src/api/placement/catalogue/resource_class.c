@@ -32,6 +32,7 @@ static void write_class(struct call *call, const struct resource_class *class)
 	placement_answer_json(call, &json);
 }
 
+// Sets the header Location to the class.
 static void locate_class(struct call *call, const struct resource_class *class)
 {
 	placement_set_location(call, "/resource_classes/%.*s", STR_ARG(class->name));

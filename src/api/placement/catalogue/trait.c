@@ -17,6 +17,7 @@ static const struct json_property list_members[] = {
 };
 static const struct json_schema list_schema = { .types = SCHEMA_OBJECT, .properties = list_members, .closed = true };
 
+// Reads "A,B": the names of the traits that are listed.
 static void take_names(struct call *call, struct str list, struct trait_query *query)
 {
 	struct str rest = list, name, *names;

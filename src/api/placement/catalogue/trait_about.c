@@ -15,21 +15,15 @@ static const struct json_property about_members[] = {
 };
 static const struct json_schema about_schema = { .types = SCHEMA_OBJECT, .properties = about_members, .closed = true };
 
-static void add_bool(struct buf *json, const char *name, bool value)
-{
-	placement_add_name(json, name);
-	buf_add(json, value ? STR("true") : STR("false"));
-}
-
 static void write_about(struct call *call, const struct trait *trait)
 {
 	struct buf json = buf_new(call->pool, 256 + trait->description.n);
 
 	buf_addc(&json, '{');
 	placement_add_string(&json, "name", trait->name);
-	add_bool(&json, "standard", !trait_is_custom(trait->name));
+	placement_add_bool(&json, "standard", !trait_is_custom(trait->name));
 	placement_add_string(&json, "description", trait->description);
-	add_bool(&json, "deprecated", trait->deprecated);
+	placement_add_bool(&json, "deprecated", trait->deprecated);
 	buf_addc(&json, '}');
 	placement_answer_json(call, &json);
 	placement_answer_cache_headers(call, trait->updated_us);

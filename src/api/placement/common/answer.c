@@ -13,8 +13,7 @@
 // The first segments of the dialect's addresses.
 static const struct str roots[] = {
 	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"),
-		STR_INIT("reshaper"), STR_INIT("traits"),
-	STR_INIT("usages"),
+	STR_INIT("reshaper"), STR_INIT("traits"), STR_INIT("usages"),
 };
 
 static bool is_root(struct str segment)
@@ -26,6 +25,7 @@ static bool is_root(struct str segment)
 	return false;
 }
 
+// placement_add_path() with a va_list, which is used up.
 static void add_path_v(struct buf *out, const struct call *call, const char *format, va_list args)
 {
 	const struct uri *uri = &call->request.uri;
@@ -79,7 +79,7 @@ static uint32_t next_point(struct str text, size_t *i)
 	return point;
 }
 
-// The text with all other characters than ASCII escaped. OpenStack's service answers so, and clients search answers for such
+// JSON text with all characters other than ASCII escaped, as in the answers of OpenStack's service: clients search answers for such
 // texts.
 static struct str in_ascii(struct pool *pool, struct str text)
 {
@@ -196,7 +196,12 @@ void placement_add_uuid(struct buf *out, const char *name, struct uuid uuid)
 	buf_addc(out, '"');
 }
 
-// Appends the shortest text with a fraction that reads back as the same number: "4.0".
+void placement_add_bool(struct buf *out, const char *name, bool value)
+{
+	placement_add_name(out, name);
+	buf_add(out, value ? STR("true") : STR("false"));
+}
+
 void placement_add_fraction(struct buf *out, const char *name, double value)
 {
 	placement_add_name(out, name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The check of a rule of the configured policy.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Schemas, or parts of them, that bodies and queries share.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -31,7 +32,7 @@ static bool is_uuid(const void *arg, struct str text)
 	return uuid_parse(text, &uuid);
 }
 
-static bool is_type_asked(const void *arg, struct str text)
+static bool is_type_or_all(const void *arg, struct str text)
 {
 	return is_word(arg, text) || str_eq(text, STR("all")) || str_eq_c(text, CONSUMER_TYPE_UNKNOWN);
 }
@@ -41,7 +42,7 @@ const struct json_rule custom_class_pattern = { "^CUSTOM_[A-Z0-9_]+$", is_custom
 const struct json_rule uuid_pattern = {
 	"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$", is_uuid, NULL,
 };
-static const struct json_rule type_asked_pattern = { "^[A-Z0-9_]+$|^all$|^unknown$", is_type_asked, NULL };
+static const struct json_rule type_or_all_pattern = { "^[A-Z0-9_]+$|^all$|^unknown$", is_type_or_all, NULL };
 
 const struct json_schema any_string = { .types = SCHEMA_STRING };
 const struct json_schema uuid_string = { .types = SCHEMA_STRING, .format = &uuid_format };
@@ -51,5 +52,5 @@ const struct json_schema trait_string = { .types = SCHEMA_STRING, .min_length = 
 	.pattern = &class_pattern };
 const struct json_schema consumer_type_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
 	.pattern = &class_pattern };
-const struct json_schema consumer_type_asked = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
-	.pattern = &type_asked_pattern };
+const struct json_schema consumer_type_or_all = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
+	.pattern = &type_or_all_pattern };

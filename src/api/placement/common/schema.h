@@ -10,7 +10,9 @@ extern const struct json_rule custom_class_pattern; // "^CUSTOM_[A-Z0-9_]+$"
 extern const struct json_rule uuid_pattern;         // with dashes, in either case
 
 extern const struct json_schema any_string, uuid_string, generation_number;
-extern const struct json_schema identity_string;    // of a project or a user
-extern const struct json_schema trait_string, consumer_type_string, consumer_type_asked;
+extern const struct json_schema identity_string;      // the id of a project or a user
+extern const struct json_schema trait_string;
+extern const struct json_schema consumer_type_string;
+extern const struct json_schema consumer_type_or_all; // "all" and "unknown", too
 
 #endif

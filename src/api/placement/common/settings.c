@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rows of the settings.
 #include "base/base.h"
 
 #include "api/placement/common/settings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of the placement dialect, but for its policy (auth/policy/placement_policy.h).
+// The settings of the placement dialect, except for its policy (auth/policy/placement_policy.h).
 #ifndef TENURE_API_PLACEMENT_COMMON_SETTINGS_H
 #define TENURE_API_PLACEMENT_COMMON_SETTINGS_H
 

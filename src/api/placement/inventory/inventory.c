@@ -52,7 +52,7 @@ const struct json_schema inventories_schema = { .types = SCHEMA_OBJECT, .propert
 
 // ---- reading bodies
 
-// An inventory from a body that fits its schema, with the defaults of the API.
+// The inventory of a document that fits its schema, with the defaults of the API.
 static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
 	struct inventory inventory = {
@@ -165,7 +165,7 @@ static void list_one(void *arg, const struct inventory *inventory, struct pool *
 	listing->full = !placement_long_next(&listing->answer);
 }
 
-// The provider's generation is known only when all was read, so it comes last.
+// Reads the list and answers with it. The provider's generation is known only when all was read, so it comes last.
 static enum outcome write_list(struct listing *listing)
 {
 	struct call *call = listing->answer.call;
@@ -222,14 +222,14 @@ enum outcome list_usages(struct call *call)
 
 // ---- PUT, POST, DELETE
 
-// What every write of inventories begins with.
+// A request that writes inventories.
 struct writing {
 	struct uuid uid;
 	const struct doc *body;
 	struct conditions conditions;
 	struct inventory_write write;
-	struct inventory *inventories;
-	struct provider provider;
+	struct inventory *inventories; // the only one, if the request writes one
+	struct provider provider;      // as it is after the write
 };
 
 // Reads the address, the body (schema NULL: it has none) and the preconditions.
@@ -246,6 +246,7 @@ static enum outcome begin(struct call *call, const struct json_schema *schema, s
 	return outcome;
 }
 
+// Takes the only inventory that the request writes.
 static void take_one(struct call *call, struct writing *writing, struct str class)
 {
 	writing->inventories = POOL_NEW(call->pool, struct inventory);

@@ -10,7 +10,7 @@
 // The schema of all inventories of a provider, with the generation that the provider must have: {"inventories": {CLASS: {…}},
 // "resource_provider_generation": N}.
 extern const struct json_schema inventories_schema;
-// Reads the inventories of such a document into the call's pool; *n is their number.
+// The n inventories of such a document, in the call's pool.
 struct inventory *inventory_take(struct call *call, const struct doc *body, size_t *n);
 
 handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;

@@ -9,10 +9,9 @@
 #include "registry/placement/provider.h"
 #include "repr/schema/json_schema.h"
 
-// Reads the provider's uid from the address. OUTCOME_OK; _NOT_FOUND if the address has no uuid there: no provider has such a
-// name.
+// Reads the provider's uid from the address. OUTCOME_OK; _NOT_FOUND: the address has no uuid there, so there is no such provider.
 enum outcome provider_uid(struct call *call, struct uuid *uid);
-// Like read_body(). But if the body is wrong and there is no such provider either, the answer is OUTCOME_NOT_FOUND.
+// Like placement_read_body(), but returns OUTCOME_NOT_FOUND if the body is wrong and there is no such provider either.
 enum outcome provider_read_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
 	const struct doc **body);
 // Reads the preconditions of a write: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers
@@ -22,7 +21,7 @@ enum outcome provider_read_guard(struct call *call, const struct doc *body, stru
 
 // Reads the filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
 enum outcome provider_query_read(struct call *call, struct provider_query *query);
-// Answers with the list of the providers that the query asks for.
+// Answers with the list of the providers that pass the query. OUTCOME_OK, or the error to answer with.
 enum outcome provider_write_list(struct call *call, const struct provider_query *query);
 
 handler_fn list_providers, list_trait_providers, create_provider, get_provider, put_provider, delete_provider;

@@ -61,14 +61,13 @@ static enum outcome take_resources(struct reading *reading, struct str value)
 
 enum { NEVER = VERSION_MAX + 1 };
 
-// One row for each parameter. What it asks of a provider is a condition in sql/statements/provider_lists.sql; if it has one
-// value, that is a member of provider_plain there.
+// One row for each parameter. The condition that it stands for is in sql/statements/provider_lists.sql; a parameter with a single value is
+// a member of provider_plain there.
 static const struct filter {
 	struct json_property property; // the parameter, and the syntax of its value
 	unsigned since;                // the microversion that introduced the parameter
-	unsigned repeated;             // the microversion from which on it may be repeated and all count; before, the last one
-	                               // counts
-	const char *once;              // before that: the error for a repeated parameter; NULL: it is no error
+	unsigned repeated;             // the microversion from which on it may be repeated, and all values count
+	const char *once;              // before that: the error if it is repeated; NULL: it is no error, and the last value counts
 	enum outcome (*take)(struct reading *reading, struct str value);
 } filters[] = { // in the order in which they are read
 	{ { "name", &any_string }, 0, NEVER, NULL, take_name },

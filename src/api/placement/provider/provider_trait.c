@@ -91,6 +91,7 @@ enum outcome put_provider_traits(struct call *call)
 	return outcome;
 }
 
+// The outcome of a call whose answer has no body.
 static enum outcome without_answer(enum outcome outcome)
 {
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
@@ -156,7 +157,7 @@ enum outcome get_aggregates(struct call *call)
 	return outcome;
 }
 
-// Before 1.19 the body is the list itself; from then on the list is a member of it.
+// The n aggregates that the body names. Before 1.19 the body is the list itself; from then on the list is a member of it.
 static struct uuid *take_aggregates(struct call *call, const struct doc *body, size_t *n)
 {
 	const struct doc *list = body;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The parameters member_of, required and resources. The texts of errors are those of OpenStack's service.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -36,10 +37,10 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 	const struct str any = STR("in:");
 	bool forbidden = str_starts(value, STR("!"));
 	struct str list = str_part(value, forbidden ? 1 : 0, value.n), item;
+	bool several = str_starts(list, any);
 	struct uuid *aggregates;
 	size_t n = 0;
 
-	bool several = str_starts(list, any);
 	if (!several && str_find(list, ',', 0) < list.n)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 			"Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword using the valid microversion. "
@@ -66,7 +67,7 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 
 // ---- required
 
-// found says what is wrong, and stands before the value in the error; form says what is expected.
+// form: the form that is expected. found: what is wrong with the value, after " Got"; "" if that is its form.
 static enum outcome fail_required(const struct terms *terms, const char *form, const char *found, struct str value)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
@@ -93,16 +94,14 @@ static enum outcome take_any(struct terms *terms, struct str value)
 
 	if (terms->call->version < VERSION_REQUIRED_ANY)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
-			"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. Got: %.*s",
-				STR_HEAD_ARG(value, SHOWN));
+			"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. Got: %.*s", STR_HEAD_ARG(value, SHOWN));
 	while (str_split(&rest, ',', &item)) {
 		traits[n] = str_trim(item);
 		if (traits[n].n == 0)
 			return fail_required(terms, "in:HW_CPU_X86_VMX,CUSTOM_MAGIC", EMPTY_TRAIT, value);
 		if (traits[n].p[0] == '!')
 			return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
-				"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' does not support forbidden traits. Got: %.*s",
-					STR_HEAD_ARG(value, SHOWN));
+				"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' does not support forbidden traits. Got: %.*s", STR_HEAD_ARG(value, SHOWN));
 		n++;
 	}
 	if (n == 0)
@@ -114,10 +113,9 @@ enum outcome terms_take_required(struct terms *terms, struct str value)
 {
 	struct str rest = value, item;
 	struct str *traits = POOL_ARRAY(terms->call->pool, struct str, count_items(value));
-	enum outcome outcome = OUTCOME_OK;
-
 	bool may_forbid = terms->call->version >= VERSION_FORBIDDEN;
 	const char *form = may_forbid ? "HW_CPU_X86_VMX,!CUSTOM_MAGIC" : "HW_CPU_X86_VMX,CUSTOM_MAGIC";
+	enum outcome outcome = OUTCOME_OK;
 
 	if (str_starts(value, STR("in:")))
 		return take_any(terms, value);
