@@ -34,7 +34,7 @@ sub certificate {
     my $ca = $option{ca} // 'ca';
     write_file("$dir/$name.ext", "basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n" . ($option{names} ? "subjectAltName=$option{names}\n" : ''));
     openssl(qw(req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -utf8 -keyout), "$dir/$name.key", '-out', "$dir/$name.csr", '-subj', $subject);
-    my @times = $option{expired} ? (-days => -1) : (-days => 2);
+    my @times = $option{expired} ? (-days => 0) : (-days => 2);
     openssl(qw(x509 -req -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-CAcreateserial', @times, '-extfile', "$dir/$name.ext",
         '-out', "$dir/$name.crt");
     return;
