@@ -112,7 +112,7 @@ sub check_sessions {
     ok !defined $permission->header('access-control-allow-origin'), 'no other origin may send the field';
 
     my $value = $cookie =~ s/.*=//r;
-    my @wrong = ('x', '', $value =~ s/..\z/AA/r, $value =~ s/\A../ff/r, "$value.", substr($value, 0, 24), $value =~ s/\./,/r, 'z' x 68, "$value$value");
+    my @wrong = ('x', '', $value =~ s/.(?=.{4}\z)/$& eq 'A' ? 'B' : 'A'/er, $value =~ s/\A./$& eq 'f' ? '0' : 'f'/er, "$value.", substr($value, 0, 24), $value =~ s/\./,/r, 'z' x 68, "$value$value");
     is join(' ', map { by($client, "tenure-combined=$_", 'GET', '/session')->status } @wrong), join(' ', (401) x @wrong), 'wrong cookies';
     by($client, $cookie =~ s/combined/admin/r, 'GET', '/session')->is_status(401, 'a cookie of another endpoint');
     by($instance->admin, $cookie =~ s/combined/admin/r, 'GET', '/session')->is_status(401, 'or at another endpoint');
