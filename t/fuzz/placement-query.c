@@ -24,8 +24,8 @@ static void fuzz_one(struct pool *pool, struct str input)
 		MUST((config = config_new(settings_tables())) != NULL);
 	call.config = config;
 	call.version = (unsigned char)input.p[0] % (VERSION_MAX + 1);
-	struct str query = str_part(input, 1, input.n);
-	struct str target = str_printf(pool, "/resource_providers?%.*s", STR_ARG(query));
+	struct str text = str_part(input, 1, input.n);
+	struct str target = str_printf(pool, "/resource_providers?%.*s", STR_ARG(text));
 	if (uri_parse(pool, target, api_settings(config)->max_target, &call.request.uri, &detail) != OUTCOME_OK)
 		return;
 	enum outcome outcome = provider_query_read(&call, &query);
