@@ -179,6 +179,12 @@ subtest 'a hostile service' => sub {
     my $run = tool(serve(answer(409, qq({"title":"a $evil","status":409,"detail":"b\\u009b1m"}))))->ends(4, qw(configmaps show x));
     unlike $run->{err}, qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]/, 'its control characters are shown, not sent';
     like $run->{err}, qr/\\x1b\]0;owned\\x07/, 'as text';
+    # More warnings than the service ever gives: long ones, and as many as a head has room for.
+    for my $warnings ([('Warning: 299 - "' . "\x1b[2J" . 'w' x 4000 . '"') x 50], [('Warning: "w"') x 18_000]) {
+        my $warned = tool(serve(answer(200, $doc, 'Warning: 299 - "one"', 'Warning: none', @$warnings)))->ends(0, qw(configmaps show x));
+        like $warned->{err}, qr/\Atenure: warning: one\ntenure: warning: (?:\\x1b\[2J)?w/, 'they are told, and no terminal obeys them';
+        cmp_ok length $warned->{err}, '<', 50_000, '... as far as anybody reads them';
+    }
     tool(serve(answer(200, 'no json')))->ends(76, qw(configmaps show x));
     tool(serve(answer(200, '[]')))->ends(76, qw(configmaps show x));
     tool(serve(answer(200, '{}')))->ends(76, qw(configmaps list));

@@ -14,7 +14,7 @@
 #endif
 
 // A service's pages stay far below; beyond it the answer is not one.
-enum { ANSWER_MAX = 256 * 1024 * 1024 };
+enum { ANSWER_MAX = 256 * 1024 * 1024, WARNINGS_MAX = 4096 }; // bytes
 
 struct transport {
 	CURL *curl;
@@ -124,10 +124,14 @@ static long seconds_of(struct str value)
 	return str_to_u64(value, &seconds) && seconds < 1000000 ? (long)seconds : -1;
 }
 
-// Adds the text of a field Warning, `299 - "text"`: what stands between its quotes, without backslashes.
+// Adds the text of a field Warning, `299 - "text"`: what stands between its quotes, without backslashes. What is more than people read is left
+// out: each field copies the text of those before.
 static void take_warning(struct receiver *receiver, struct str value)
 {
 	struct str before = receiver->answer->warnings;
+
+	if (str_find(value, '"', 0) == value.n || before.n + value.n > WARNINGS_MAX)
+		return;
 	struct buf text = buf_new(receiver->pool, before.n + value.n + 1);
 
 	buf_add(&text, before);
