@@ -267,6 +267,22 @@ static void test_wrong_tokens(void)
 	ok(!limits_may_try(limits, STR("2001:db8:1:2::99"), STR("guess"), &refusal), "an address of the same 64 bits");
 	ok(limits_may_try(limits, STR("2001:db8:1:3::99"), STR("guess"), &refusal), "of others");
 
+	// As a web server reports them that listens for IPv6 and IPv4 on one socket.
+	fail_often(limits, STR("::ffff:10.1.3.1"), 5);
+	ok(!limits_may_try(limits, STR("::ffff:10.1.3.1"), STR("guess"), &refusal), "an IPv4 address in IPv6");
+	ok(!limits_may_try(limits, STR("::FFFF:0a01:0301"), STR("guess"), &refusal), "in another spelling");
+	ok(!limits_may_try(limits, STR("10.1.3.1"), STR("guess"), &refusal), "as it is");
+	ok(limits_may_try(limits, STR("::ffff:10.1.3.2"), STR("guess"), &refusal), "another one");
+	ok(limits_may_try(limits, STR("::1"), STR("guess"), &refusal), "nor an address that begins with as many zeros");
+
+	// Tokens of Keystone and JWTs may be long.
+	static char longs[2][4000];
+	memset(longs, 'a', sizeof(longs));
+	longs[1][3999] = 'b';
+	limits_was_right(limits, str_n(longs[0], 4000));
+	ok(limits_may_try(limits, STR("10.1.1.1"), str_n(longs[0], 4000), &refusal), "a long token that was right");
+	ok(!limits_may_try(limits, STR("10.1.1.1"), str_n(longs[1], 4000), &refusal), "and none that ends otherwise");
+
 	// Many addresses: the table stays as it is, and who fails most is not forgotten for those who fail once.
 	fail_often(limits, STR("10.9.9.9"), 50);
 	for (unsigned i = 0; i < 20000; i++) {

@@ -9,7 +9,7 @@
 #include "server/setup/settings.h"
 
 enum {
-	NAME_ROOM = 1024,
+	NAME_ROOM = 512,      // a longer name is replaced by its hash
 	RECENT = 128,         // hashes remembered of each kind of name
 	RECENT_ROOM = 128,
 };
@@ -34,22 +34,32 @@ static uint64_t recent_key(const struct limits *limits, struct recent *recent, s
 	return key;
 }
 
+// Appends the length of name and name itself, or its hash if it is long, at *n.
+static void add_name(const struct limits *limits, struct str name, char *text, size_t *n)
+{
+	uint64_t hash[2];
+
+	memcpy(text + *n, &name.n, sizeof(name.n));
+	*n += sizeof(name.n);
+	if (name.n > NAME_ROOM) {
+		shared_hash128(limits->shared, name, hash);
+		name = str_n((const char *)hash, sizeof(hash));
+	}
+	if (name.n > 0)
+		memcpy(text + *n, name.p, name.n);
+	*n += name.n;
+}
+
 uint64_t limits_key(const struct limits *limits, char kind, struct str a, struct str b)
 {
-	char text[NAME_ROOM];
-	size_t n = 1 + sizeof(uint64_t) + sizeof(size_t);
+	char text[1 + sizeof(uint64_t) + 2 * (sizeof(size_t) + NAME_ROOM)];
+	size_t n = 1 + sizeof(uint64_t);
 
 	text[0] = kind;
 	memcpy(text + 1, &limits->endpoint_key, sizeof(uint64_t));
-	memcpy(text + 1 + sizeof(uint64_t), &a.n, sizeof(size_t));
-	// Longer names are cut: names that differ only behind the cut would be counted together, but no valid name is that long.
-	a = str_part(a, 0, a.n < (NAME_ROOM - n) / 2 ? a.n : (NAME_ROOM - n) / 2);
-	b = str_part(b, 0, b.n < (NAME_ROOM - n) / 2 ? b.n : (NAME_ROOM - n) / 2);
-	if (a.n > 0)
-		memcpy(text + n, a.p, a.n);
-	if (b.n > 0)
-		memcpy(text + n + a.n, b.p, b.n);
-	return recent_key(limits, &limits->recent[(unsigned char)kind % RECENT], str_n(text, n + a.n + b.n));
+	add_name(limits, a, text, &n);
+	add_name(limits, b, text, &n);
+	return recent_key(limits, &limits->recent[(unsigned char)kind % RECENT], str_n(text, n));
 }
 
 // ---- the process

@@ -9,7 +9,7 @@
 // requests are never refused, because they only take turns. tenant_requests and user_requests set lower limits.
 //
 // Wrong tokens. Each is counted for the address from which the web server received it (REMOTE_ADDR; of an IPv6 address the first
-// 64 bits). If an address has sent wrong_tokens of them within a minute, it gets 429 until the minute is over. Tokens that were
+// 64 bits, unless it stands for an IPv4 address, "::ffff:192.0.2.1"). If an address has sent wrong_tokens of them within a minute, it gets 429 until the minute is over. Tokens that were
 // right within the last hour are accepted all the same, because many clients may share an address: behind a proxy, in a company.
 //
 // Watches. Each lasts for minutes and uses a connection of the web server. They are counted per token, per tenant and per

@@ -50,9 +50,11 @@ static uint64_t minute_now(void)
 	return (uint64_t)(clock_tick_us() / 1000000 / LIMITS_WINDOW_S);
 }
 
-// An IPv6 address is cut to its first 64 bits, because each customer has 2^64 addresses.
+// An IPv6 address is cut to its first 64 bits, because each customer has 2^64 addresses. One that stands for an IPv4 address
+// ("::ffff:192.0.2.1", as a server that listens for both may report it) counts as that: the first 64 bits of all of them are 0.
 static uint64_t address_key(const struct limits *limits, struct str address)
 {
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 	char text[ADDRESS_ROOM];
 	unsigned char bytes[16];
 
@@ -60,8 +62,11 @@ static uint64_t address_key(const struct limits *limits, struct str address)
 		return limits_key(limits, 'x', str_part(address, 0, ADDRESS_ROOM), STR(""));
 	memcpy(text, address.p, address.n);
 	text[address.n] = '\0';
-	if (strchr(text, ':') != NULL && inet_pton(AF_INET6, text, bytes) == 1)
-		return limits_key(limits, '6', str_n((const char *)bytes, 8), STR(""));
+	if (strchr(text, ':') != NULL && inet_pton(AF_INET6, text, bytes) == 1) {
+		if (memcmp(bytes, mapped, sizeof(mapped)) != 0)
+			return limits_key(limits, '6', str_n((const char *)bytes, 8), STR(""));
+		address = str_c(inet_ntop(AF_INET, bytes + sizeof(mapped), text, sizeof(text)));
+	}
 	return limits_key(limits, '4', address, STR(""));
 }
 
