@@ -4,18 +4,14 @@
 #include "server/watch/share.h"
 
 #include "api/spaces/watch/watcher.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "server/watch/client.h"
 
 // The place of the caller's tenant: an operator's watch of a tenant counts for the operator.
-static size_t place_of(const struct watch_client *client)
+static size_t place_of(const struct watch_shares *shares, const struct watch_client *client)
 {
-	struct str tenant = watcher_user_tenant(client->watcher);
-	uint64_t hash = 14695981039346656037U; // FNV-1a
-
-	for (size_t i = 0; i < tenant.n; i++)
-		hash = (hash ^ (unsigned char)tenant.p[i]) * 1099511628211U;
-	return (hash ^ hash >> 32) % WATCH_SHARES;
+	return siphash(shares->key, watcher_user_tenant(client->watcher)) % WATCH_SHARES;
 }
 
 static void count_waiting(struct watch_shares *shares, const struct watch_clients *clients)
@@ -26,20 +22,21 @@ static void count_waiting(struct watch_shares *shares, const struct watch_client
 		size_t waiting = stream_waiting(&client->stream);
 		if (waiting == 0)
 			continue;
-		shares->waiting[place_of(client)] += waiting;
+		shares->waiting[place_of(shares, client)] += waiting;
 		shares->all_waiting += waiting;
 	}
 }
 
 void watch_shares_begin(struct watch_shares *shares, const struct watch_clients *clients)
 {
+	digest_random(shares->key, sizeof(shares->key));
 	memset(shares->cpu_us, 0, sizeof(shares->cpu_us));
 	count_waiting(shares, clients);
 }
 
 bool watch_shares_allow(const struct watch_shares *shares, const struct watch_client *client)
 {
-	size_t place = place_of(client);
+	size_t place = place_of(shares, client);
 
 	return shares->cpu_us[place] < WATCH_ROUND_CPU_US && shares->waiting[place] < WATCH_TENANT_WAITING_MAX;
 }
@@ -60,7 +57,7 @@ static bool close_largest(struct watch_shares *shares, struct watch_clients *cli
 	struct str tenant = watcher_user_tenant(largest->watcher);
 	log_warning("watches: a client of tenant \"%.*s\" has not taken %zu bytes, and too much waits: closed",
 		STR_ARG(tenant), waiting);
-	shares->waiting[place_of(largest)] -= waiting;
+	shares->waiting[place_of(shares, largest)] -= waiting;
 	shares->all_waiting -= waiting;
 	stream_forget(&largest->stream);
 	largest->gone = true;
@@ -70,7 +67,7 @@ static bool close_largest(struct watch_shares *shares, struct watch_clients *cli
 void watch_shares_note(struct watch_shares *shares, struct watch_clients *clients, const struct watch_client *client,
 	int64_t cpu_us, size_t bytes)
 {
-	size_t place = place_of(client);
+	size_t place = place_of(shares, client);
 
 	assert(cpu_us >= 0);
 	shares->cpu_us[place] += cpu_us;

@@ -5,13 +5,13 @@
 #define TENURE_SERVER_WATCH_SHARE_H
 
 #include "base/base.h"
+#include "base/siphash.h"
 
 struct watch_client;
 struct watch_clients;
 
 enum {
-	WATCH_SHARES = 1024,                    // tenants are distinguished by a hash; two tenants with the same hash share one
-	                                        // share
+	WATCH_SHARES = 1024,                    // tenants are distinguished by a hash; two that meet have one share in that round
 	WATCH_ROUND_CPU_US = 50 * 1000,         // CPU time of one tenant's watches in a round; an event that exceeds it is still
 	                                        // finished
 	WATCH_EVENT_CPU_US = 250 * 1000,        // CPU time of one event for one client
@@ -23,6 +23,7 @@ enum {
 };
 
 struct watch_shares {
+	uint64_t key[SIPHASH_KEY]; // another one in each round, so that no two tenants always meet
 	int64_t cpu_us[WATCH_SHARES];
 	size_t waiting[WATCH_SHARES];
 	size_t all_waiting;
