@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three hash tables over the same entries, by id, by address and by uid, and a list in the order of use. Names with equal hashes
-// make a chain longer, at most to as many entries as max_bytes allows. The hash is seeded, so nobody can choose such names.
+// make a chain longer, at most to as many entries as max_bytes allows; without the key nobody can choose such names.
 #include "base/base.h"
 
 #include "registry/cache/resource_cache.h"
 
 #include "base/digest.h"
 #include "base/pool.h"
+#include "base/siphash.h"
 
 // An entry takes at most a sixteenth of max_bytes; one with an answer a sixty-fourth.
 enum { LARGEST_SHARE = 16, LARGEST_WITH_ANSWER = 64, BYTES_PER_BUCKET = 512 };
@@ -23,7 +24,7 @@ struct entry {
 
 struct resource_cache {
 	uint64_t max_bytes, bytes;
-	uint64_t seed;
+	uint64_t key[SIPHASH_KEY];
 	uint64_t n_buckets; // a power of two
 	struct entry **by_id, **at, **by_uid;
 	struct entry *newest, *oldest; // in the order of their last use
@@ -58,7 +59,7 @@ struct resource_cache *resource_cache_new(uint64_t max_bytes)
 	resource_cache->by_id = calloc(n, sizeof(struct entry *));
 	resource_cache->at = calloc(n, sizeof(struct entry *));
 	resource_cache->by_uid = calloc(n, sizeof(struct entry *));
-	digest_random(&resource_cache->seed, sizeof(resource_cache->seed));
+	digest_random(resource_cache->key, sizeof(resource_cache->key));
 	if (resource_cache->by_id == NULL || resource_cache->at == NULL || resource_cache->by_uid == NULL)
 		resource_cache_free(&resource_cache);
 	return resource_cache;
@@ -86,27 +87,24 @@ uint64_t resource_cache_size(const struct resource_cache *resource_cache)
 
 // ---- where an entry stands
 
-static uint64_t hash_more(uint64_t hash, struct str text)
+// The hash of text behind what `before` is the hash of: so that ("a", "bc") and ("ab", "c") differ.
+static uint64_t hash_behind(const struct resource_cache *resource_cache, uint64_t before, struct str text)
 {
-	for (size_t i = 0; i < text.n; i++)
-		hash = (hash ^ (uint8_t)text.p[i]) * 0x100000001b3; // FNV-1a
-	// a byte that no name contains, so that ("a", "bc") and ("ab", "c") differ
-	return (hash ^ 0xff) * 0x100000001b3;
+	const uint64_t key[SIPHASH_KEY] = { resource_cache->key[0] ^ before, resource_cache->key[1] };
+
+	return siphash(key, text);
 }
 
 static uint64_t hash_of(const struct resource_cache *resource_cache, const struct address *address)
 {
-	uint64_t hash = hash_more(resource_cache->seed ^ address->type->id, address->tenant);
+	uint64_t hash = hash_behind(resource_cache, address->type->id, address->tenant);
 
-	hash = hash_more(hash_more(hash, address->space), address->name);
-	return hash ^ hash >> 32;
+	return hash_behind(resource_cache, hash_behind(resource_cache, hash, address->space), address->name);
 }
 
 static uint64_t hash_of_uid(const struct resource_cache *resource_cache, uint64_t type_id, const struct uuid *uid)
 {
-	uint64_t hash = hash_more(resource_cache->seed ^ type_id, uuid_bytes(uid));
-
-	return hash ^ hash >> 32;
+	return hash_behind(resource_cache, type_id, uuid_bytes(uid));
 }
 
 static struct entry **bucket_of_id(const struct resource_cache *resource_cache, uint64_t id)
@@ -298,7 +296,7 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 
 	assert(resource->id != 0 && resource->type != NULL && resource->tenant.p != NULL);
 	resource_cache_remove(resource_cache, resource->id);
-	if (resource->live == RESOURCE_DELETED || is_below || resource->type == NULL ||
+	if (resource->live == RESOURCE_DELETED || is_below ||
 		sizeof(*entry) + n > resource_cache->max_bytes / LARGEST_SHARE)
 		return;
 	entry = malloc(sizeof(*entry) + n);
