@@ -103,8 +103,8 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 
 // ---- writing
 
-// Locks the tenant "system", so that changes of tiers have one order, then the tier, and checks the precondition. *there: there is such a
-// tier, and *tier is what it is now.
+// Locks the tenant "system" (*owner), so that changes of tiers have one order, then the tier, and checks the precondition. *there: the tier
+// exists, and *tier is its present state.
 static enum outcome begin(struct registry *registry, struct str name, struct guard guard, struct tenant *owner, struct tier *tier, bool *there)
 {
 	struct db_rows rows;
@@ -184,6 +184,11 @@ enum outcome tier_put(struct registry *registry, const struct tier *content, str
 	// Later than before, even if the clock went back.
 	tier->changed_us = before.changed_us < registry->stamp_us ? registry->stamp_us : before.changed_us + 1;
 	enum db_result result = there ? replace(registry, tier) : create(registry, tier);
+	if (result == DB_DUPLICATE) {
+		// tenure-manage, which takes no lock, has made it since begin() looked: the next run finds it.
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	set_etag(registry, tier);
