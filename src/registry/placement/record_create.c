@@ -17,7 +17,7 @@
 #include "repr/json/doc.h"
 #include "sql/transfer.h"
 
-// Another writer has made one of them since the caller looked, or has deleted what they refer to.
+// Since the caller looked, another writer has created one of the records, or deleted what a record refers to.
 static enum outcome fail_changed(struct registry *registry, const char *what)
 {
 	return registry_fail(registry, OUTCOME_CONFLICT, "%s: the registry was changed meanwhile; run this again", what);
@@ -394,13 +394,18 @@ static enum outcome lock_providers(struct allocating *all)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	uint64_t *ids = POOL_ARRAY(pool, uint64_t, rows.n), *tenants = POOL_ARRAY(pool, uint64_t, rows.n);
-	struct str *names = POOL_ARRAY(pool, struct str, rows.n);
+	struct str *names = POOL_ARRAY(pool, struct str, rows.n); // of the tenants, each once
+	size_t n_names = 0;
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_allocation_wanted_providers_row *row = sql_allocation_wanted_providers_row(&rows, i);
 
 		ids[i] = row->id;
 		tenants[i] = row->tenant_id;
-		names[i] = row->tenant;
+		bool known = false;
+		for (size_t k = 0; k < n_names && !known; k++)
+			known = str_eq(names[k], row->tenant);
+		if (!known)
+			names[n_names++] = row->tenant;
 	}
 	size_t n_ids = sort_unique(ids, rows.n), n_tenants = sort_unique(tenants, rows.n);
 	all->provider_ids = ids_as_json(pool, ids, n_ids);
@@ -410,7 +415,7 @@ static enum outcome lock_providers(struct allocating *all)
 		sql_allocation_lock_providers_call(pool, lock_wait(registry), &(struct sql_allocation_lock_providers){
 			.ids = all->provider_ids }),
 	};
-	enum outcome outcome = registry_take_locks(registry, names, rows.n > 0 ? 1 : 0, calls, COUNT_OF(calls));
+	enum outcome outcome = registry_take_locks(registry, names, n_names, calls, COUNT_OF(calls));
 	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[1].rows.n; i++)
 		registry_stamp_after(registry, sql_allocation_lock_providers_row(&calls[1].rows, i)->last_time);
 	return outcome;
