@@ -36,7 +36,8 @@ static bool put_records(struct dump *dump, uint64_t id)
 	return dump_put_parts(dump, parts, COUNT_OF(parts));
 }
 
-// In the snapshot. It may run again after a lost connection, so it begins the file anew.
+// In the snapshot. It may run again after a lost connection, so it begins the file anew, and leaves it to write_file() to tell of errors of
+// the database.
 static enum db_verdict write_tenant(void *arg)
 {
 	struct dump *dump = arg;
@@ -44,10 +45,8 @@ static enum db_verdict write_tenant(void *arg)
 	struct db_rows rows;
 	enum db_result result = sql_dump_tenant_run(manage->db, manage->pool, &(struct sql_dump_tenant){ .name = dump->tenant }, &rows);
 
-	if (result != DB_OK) {
-		dump->code = manage_db_fail(manage, result, "can't read the tenant");
+	if (result != DB_OK)
 		return DB_ROLLBACK;
-	}
 	const struct sql_dump_tenant_row *row = rows.n > 0 ? sql_dump_tenant_row(&rows, 0) : NULL;
 	dump->code = EX_OK;
 	if (row == NULL)

@@ -74,9 +74,8 @@ bool dump_put_parts(struct dump *dump, const struct dump_part *parts, size_t n)
 		dump->kind = parts[i].kind;
 		call.take = take_record;
 		call.arg = dump;
-		enum db_result result = db_run_call(manage->db, manage->pool, &call);
-		if (result != DB_OK)
-			dump->code = manage_db_fail(manage, result, "can't read the database");
+		if (db_run_call(manage->db, manage->pool, &call) != DB_OK)
+			return false;
 	}
 	return dump->error == 0 && dump->code == EX_OK;
 }
