@@ -141,6 +141,9 @@ subtest 'upgrade' => sub {
     unlink "$dir/sql/$next-test.sql";
     ($code) = manage('db', 'upgrade');
     is $code, 2, 'a database newer than the program is left alone';
+    ($code, $out, $err) = manage('db', 'init');
+    is $code, 65, 'by init, too';
+    like $err, qr/the database is newer \(version \d+\) than this program's files \(\d+\): install the release/, 'which says what to do';
     sql("DROP TABLE upgraded; DELETE FROM schema_files WHERE version = $next; DELETE FROM schema_steps WHERE version = $next");
     ($code) = manage('db', 'status');
     is $code, 0, 'as before';

@@ -141,6 +141,12 @@ static int make_key(struct manage *manage, const char *name)
 	return result == DB_OK || result == DB_DUPLICATE ? EX_OK : manage_db_fail(manage, result, "can't store a key");
 }
 
+static int refuse_newer(int code, const struct schema_files *files, uint64_t version)
+{
+	return manage_fail(code, "the database is newer (version %llu) than this program's files (%llu): install the release that upgraded it",
+		(unsigned long long)version, (unsigned long long)files->latest);
+}
+
 static int refuse_half(void)
 {
 	return manage_fail(EX_DATAERR, "the schema was begun and not finished: drop the database if it was a new one, or restore "
@@ -221,6 +227,8 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 	if (state == SCHEMA_PRESENT && version < files->latest)
 		return manage_fail(EX_DATAERR, "there is a schema of version %llu; `tenure-manage db upgrade` brings it to %llu",
 			(unsigned long long)version, (unsigned long long)files->latest);
+	if (state == SCHEMA_PRESENT && version > files->latest)
+		return refuse_newer(EX_DATAERR, files, version);
 	if (state == SCHEMA_ABSENT)
 		code = schema_apply(manage, files, 0, true);
 	if (code == EX_OK)
@@ -324,8 +332,7 @@ int command_db_upgrade(struct manage *manage)
 	if (!is_whole(state))
 		return EXIT_FAILED;
 	if (version > files.latest)
-		return manage_fail(EXIT_FAILED, "the database is newer (version %llu) than this program's files (%llu)",
-			(unsigned long long)version, (unsigned long long)files.latest);
+		return refuse_newer(EXIT_FAILED, &files, version);
 	if (schema_compare(manage, &files) != EX_OK)
 		return manage_fail(EXIT_FAILED, "%s does not have the files that were released or applied: install them again; nothing was done",
 			db_settings(manage->config)->sql_dir);
