@@ -81,7 +81,19 @@ subtest 'several on one host, no database' => sub {
     ok Tenure::Daemon::wait_until(sub { -e $lock && 1 == grep { scalar children($_) } $second, $third }),
         'if the lock is removed, one of them works in the end';
 
-    for my $pid ($second, $third) {
+    # A child that hangs keeps the service from ending; a reload would start others.
+    my ($working) = grep { scalar children($_) } $second, $third;
+    my $its_log = $working == $second ? $log[1] : $log[2];
+    my ($frozen) = Tenure::Instance::children_of($working);
+    kill STOP => $frozen;
+    kill TERM => $working;
+    ok logged($its_log, qr/: stopping/), 'the one that works is about to end';
+    kill HUP => $working;
+    ok Tenure::Daemon::wait_until(sub { 1 == Tenure::Instance::children_of($working) }), 'but for a child that hangs';
+    kill CONT => $frozen;
+    is end_of($working), 0, 'it ends';
+    unlike Tenure::Run::read_file($its_log), qr/: stopping.*reload/s, 'and SIGHUP meanwhile changed nothing';
+    for my $pid (grep { $_ != $working } $second, $third) {
         @children = Tenure::Instance::children_of($pid);
         kill TERM => $pid;
         is end_of($pid), 0, 'SIGTERM ends it';

@@ -311,7 +311,7 @@ static void take_signals(struct host *host)
 	while (read(host->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
 			stop(host);
-		else if (info.ssi_signo == SIGHUP)
+		else if (info.ssi_signo == SIGHUP && !host->stopping)
 			reload(host);
 	}
 }
