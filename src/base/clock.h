@@ -16,6 +16,14 @@ int64_t clock_now_us(void);
 int64_t clock_tick_us(void);
 // CPU time of the calling thread, in microseconds.
 int64_t clock_cpu_us(void);
+// Sleeps for so long, or until a signal is handled; not at all if us is not above 0.
+void clock_pause_us(int64_t us);
+static inline void clock_pause_ms(int64_t ms)
+{
+	clock_pause_us(ms * 1000);
+}
+// Sleeps for so long, whatever signals are handled meanwhile.
+void clock_sleep_us(int64_t us);
 // RFC 3339 in UTC with second precision and Z: "2026-11-21T05:24:00Z".
 void clock_add_rfc3339(struct buf *buf, int64_t us);
 // Reads RFC 3339: "2026-11-21T05:24:00Z", with a fraction of up to 9 digits of which 6 count, and Z, "+01:00" or nothing, which is UTC, at

@@ -296,13 +296,6 @@ static enum db_result connect_once(struct db *db)
 	return worst;
 }
 
-static void pause_us(int64_t us)
-{
-	struct timespec time = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
-
-	(void)nanosleep(&time, NULL);
-}
-
 enum db_result db_conn_ensure(struct db *db)
 {
 	assert(db->state != TXN_OPEN || db->mysql != NULL); // never a new connection amid a transaction
@@ -323,7 +316,7 @@ enum db_result db_conn_ensure(struct db *db)
 			db->away = true; // the requests that follow do not wait as long
 			return DB_LOST;
 		}
-		pause_us(pause);
+		clock_pause_us(pause);
 		pause = pause * 2 < longest ? pause * 2 : longest;
 	}
 }

@@ -286,9 +286,8 @@ static void wait_a_little(unsigned tries)
 	digest_random(&random, sizeof(random));
 	most = most < LAST_DELAY_US ? most : LAST_DELAY_US;
 	long us = (long)(random % most);
-	struct timespec time = { .tv_nsec = us * 1000 };
 
-	(void)nanosleep(&time, NULL);
+	clock_pause_us(us);
 }
 
 // Is there time left for another run? A run whose statement times out takes db_read_timeout, one that waits for a lock

@@ -158,14 +158,6 @@ static enum tenure_status refused(struct tenure_client *client, const struct wis
 	return status;
 }
 
-static void wait_ms(long ms)
-{
-	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
-
-	while (nanosleep(&left, &left) != 0)
-		;
-}
-
 // How long to wait: what Retry-After says, else twice as long each time; at most the client's bound. A random part keeps clients
 // that were refused together from coming back together.
 static long wait_before(const struct tenure_client *client, const struct answer *answer, unsigned attempt)
@@ -251,6 +243,6 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		}
 		if (attempt >= client->retries || (doubt && !conditional(wish)))
 			return gave_up(client, wish, answer, sent, doubt, why);
-		wait_ms(wait_before(client, answer, attempt));
+		clock_sleep_us(wait_before(client, answer, attempt) * INT64_C(1000));
 	}
 }

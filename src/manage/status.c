@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -335,7 +334,6 @@ static void print_text(const struct status *status, const struct status *before)
 
 int command_status(struct manage *manage)
 {
-	const struct timespec pause = { .tv_sec = WATCH_S };
 	const char *format = manage_option(manage, "--format");
 	bool json = format != NULL && strcmp(format, "json") == 0, watch = manage_option(manage, "--watch") != NULL;
 	struct status now, before = { .now_us = 0 };
@@ -360,6 +358,6 @@ int command_status(struct manage *manage)
 			return EX_IOERR;
 		before = now;
 		pool_clear(manage->pool);
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(WATCH_S * 1000);
 	}
 }

@@ -2,8 +2,6 @@
 // tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "db/maintenance.h"
 #include "manage/commands.h"
@@ -110,14 +108,13 @@ static void warn_of_host_service(struct manage *manage)
 static bool sender_lives(struct manage *manage, struct registry *registry)
 {
 	static const struct uuid nobody;
-	const struct timespec pause = { .tv_nsec = 200000000 };
 	int64_t until_us = clock_tick_us() + (int64_t)webhook_settings(manage->config)->lease * 1000000;
 	struct webhook_lease first, now;
 
 	if (webhook_lease_read(registry, &first) != OUTCOME_OK)
 		return true;
 	do {
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(200);
 		if (webhook_lease_read(registry, &now) != OUTCOME_OK || now.beat != first.beat)
 			return true;
 	} while (memcmp(&now.claim, &nobody, sizeof(nobody)) != 0 && clock_tick_us() < until_us);

@@ -320,13 +320,6 @@ static enum step step(struct mover *mover)
 	return emptied;
 }
 
-static void pause_ms(long ms)
-{
-	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	nanosleep(&time, NULL); // a signal ends the pause early, and the caller then checks *stop
-}
-
 void mover_run(const struct config *config, struct shared *host, volatile sig_atomic_t *stop)
 {
 	struct mover mover;
@@ -338,7 +331,7 @@ void mover_run(const struct config *config, struct shared *host, volatile sig_at
 		control_apply(host);
 		enum step did = step(&mover);
 		if (did != STEP_WORKED && !*stop)
-			pause_ms(did == STEP_IDLE ? IDLE_MS : AWAY_MS);
+			clock_pause_ms(did == STEP_IDLE ? IDLE_MS : AWAY_MS); // a signal ends it early, and *stop is looked at
 	}
 	mover_close(&mover);
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "auth/core/authenticator.h"
 #include "auth/core/fetch.h"
@@ -24,7 +23,7 @@
 
 enum {
 	SECOND_US = 1000000,
-	LOOK_NS = 1000000,          // nanoseconds between two looks, while this process waits for another one to fetch
+	LOOK_MS = 1,                // between two looks, while this process waits for another one to fetch
 	PAUSE_US = SECOND_US,       // of the breaker, at first
 	PAUSE_MOST_US = 60 * SECOND_US,
 	ISSUERS = 8,                // places in the shared memory: more issuers than these are not shared
@@ -394,14 +393,13 @@ bool jwt_source_look(struct jwt_source *source, bool *changed)
 // Waits for the fetch that is under way. False: it has not ended in time.
 static bool wait_for_fetch(struct jwt_source *source)
 {
-	const struct timespec moment = { .tv_nsec = LOOK_NS };
 	const struct published *place = place_of(source);
 	int64_t until_us = atomic_load(&place->asked_tick) + (int64_t)source->settings->timeout * SECOND_US / 2;
 
 	if (atomic_load(&place->pause_us) > 0 || !waiting_begin(source->shared, source->endpoint_key, source->may_wait_most))
 		return false;
 	while (is_fetching(source, place) && clock_tick_us() < until_us)
-		(void)nanosleep(&moment, NULL);
+		clock_pause_ms(LOOK_MS);
 	waiting_end(source->shared);
 	return !is_fetching(source, place) && atomic_load(&place->pause_us) == 0;
 }

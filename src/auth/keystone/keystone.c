@@ -6,8 +6,6 @@
 // name can change. The service token (X-Service-Token), which services send beside their user's token, is validated the same way.
 #include "base/base.h"
 
-#include <time.h>
-
 #include "auth/core/authenticator.h"
 #include "auth/core/fetch.h"
 #include "auth/keystone/keystone_ask.h"
@@ -25,7 +23,7 @@
 #include "base/siphash.h"
 
 enum {
-	LOOK_NS = 1000000,          // between two looks at whether another process has its answer
+	LOOK_MS = 1,                // between two looks at whether another process has its answer
 	PLACE_PART = 5,             // a request waits this part of the time-out for a place among those that wait
 	TRIAL_US = 700000,          // for what comes of asking again after a failure: less than a second, with what else a request takes
 	SECOND_US = 1000000,
@@ -71,13 +69,6 @@ static enum keystone_known find_cached(const struct keystone *keystone, const st
 		(int64_t)keystone->settings->bad_cache * SECOND_US, pool, token);
 
 	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
-}
-
-static void nap(void)
-{
-	const struct timespec moment = { .tv_nsec = LOOK_NS };
-
-	(void)nanosleep(&moment, NULL);
 }
 
 static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
@@ -133,7 +124,7 @@ static enum keystone_known try_again(struct keystone *keystone, const struct key
 
 	ask_apart(keystone, key, text, allow_expired, pool);
 	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
-		nap();
+		clock_pause_ms(LOOK_MS);
 	return find_cached(keystone, key, allow_expired, pool, token);
 }
 
@@ -147,7 +138,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout)) {
 		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
 			return KEYSTONE_UNKNOWN;
-		nap();
+		clock_pause_ms(LOOK_MS);
 		known = find_cached(keystone, key, allow_expired, pool, token);
 		if (known != KEYSTONE_UNKNOWN)
 			return known;
@@ -178,7 +169,7 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache) ||
 			keystone_breaker_is_silent(keystone->cache))
 			return KEYSTONE_UNKNOWN;
-		nap();
+		clock_pause_ms(LOOK_MS);
 		enum keystone_known known = find_cached(keystone, key, allow_expired, pool, token);
 		if (known != KEYSTONE_UNKNOWN)
 			return known;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/core/cli.h"
 
 enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000 };
@@ -183,8 +184,7 @@ static int watch(struct cli *cli, struct tenure_move *move, const char *label)
 		tenure_move_progress(move, &moved, &total);
 		if (bar)
 			draw(moved, total);
-		struct timespec pause = { ms / 1000, ms % 1000 * 1000000L };
-		nanosleep(&pause, NULL);
+		clock_pause_ms(ms);
 		ms = ms * 2 < LAST_POLL_MS ? ms * 2 : LAST_POLL_MS;
 	}
 	tenure_move_progress(move, &moved, &total);

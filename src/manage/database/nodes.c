@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/memory.h"
 #include "manage/database/nodes.h"
 #include "registry/upkeep/cluster.h"
@@ -91,7 +90,6 @@ static int not_whole(const struct cluster *cluster)
 static int wait_until_whole(struct cluster *cluster)
 {
 	for (size_t looks = 1;; looks++) {
-		const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 		bool is_behind = false;
 		cluster_look(cluster);
 		if (is_whole(cluster) && writer_of(cluster) < cluster->n)
@@ -105,7 +103,7 @@ static int wait_until_whole(struct cluster *cluster)
 			printf("  waiting until all nodes of the cluster have caught up\n");
 			fflush(stdout);
 		}
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(LOOK_MS);
 	}
 }
 

@@ -132,18 +132,12 @@ static int64_t now_s(void)
 	return clock_tick_us() / 1000000;
 }
 
-static void pause_us(int64_t us)
-{
-	struct timespec time = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
-	(void)nanosleep(&time, NULL);
-}
-
 // Waits before another try: between half of and all of most_us, so that it does not meet the same transaction again and again.
 static void pause_about(int64_t most_us)
 {
 	uint32_t random;
 	digest_random(&random, sizeof(random));
-	pause_us(most_us / 2 + random % (most_us / 2 + 1));
+	clock_pause_us(most_us / 2 + random % (most_us / 2 + 1));
 }
 
 static int step_failed(struct manage *manage, enum db_result result, const struct schema_file *file, const struct step *step)
@@ -217,7 +211,7 @@ static int run_batches(struct manage *manage, const struct schema_file *file, co
 			told_s = now_s();
 		}
 		if (!done)
-			pause_us(took_us / 2);
+			clock_pause_us(took_us / 2);
 	}
 	return EX_OK;
 }

@@ -6,7 +6,6 @@
 
 #include "registry/tenant/change_list.h"
 
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/digest.h"
@@ -165,7 +164,6 @@ enum outcome change_list(struct registry *registry, const struct change_query *q
 // Moves the horizon up to what is committed, as far as that goes at once.
 static enum outcome move_horizon(struct registry *registry, uint64_t *horizon)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
 	int64_t until = clock_tick_us() + 200000;
 	uint64_t newest;
 
@@ -173,7 +171,7 @@ static enum outcome move_horizon(struct registry *registry, uint64_t *horizon)
 		enum outcome outcome = horizon_advance(registry, horizon, &newest);
 		if (outcome != OUTCOME_OK || *horizon >= newest || horizon_is_held(registry) || clock_tick_us() >= until)
 			return outcome;
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(2);
 	}
 }
 

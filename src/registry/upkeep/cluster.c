@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "registry/upkeep/cluster.h"
 
 #include "base/clock.h"
@@ -86,8 +84,8 @@ static bool is_on(const struct db_rows *variables, const char *name)
 	return str_eq(value_of(variables, name), STR("ON"));
 }
 
-// Would a part of the cluster without the majority go on? Since MariaDB 11.4 the options may be variables of their own, and the text of all of
-// them does not follow those.
+// Would a part of the cluster without the majority go on? From MariaDB 11.4 on these options may be variables of their own, and
+// wsrep_provider_options does not show what they are set to.
 static bool ignores_quorum(const struct db_rows *variables)
 {
 	struct str provider = value_of(variables, "wsrep_provider_options");
@@ -455,7 +453,6 @@ enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, con
 
 enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct str node, struct str reason, struct str *why)
 {
-	const struct timespec vacancy = { .tv_nsec = VACANT_MS * 1000000L };
 	const struct cluster_writer *writer = &cluster->nodes[via].writer;
 	struct cluster_change change = { .epoch = writer->epoch, .node = node, .reason = reason };
 	struct db_settings settings;
@@ -470,7 +467,7 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	if (writer->node.n > 0) {
 		outcome = cluster_resign(cluster, db, &change, false, why);
 		change.epoch++;
-		(void)nanosleep(&vacancy, NULL);
+		clock_sleep_us(VACANT_MS * INT64_C(1000));
 	}
 	if (outcome == CLUSTER_DONE)
 		outcome = appoint(cluster, db, &change, why);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "registry/upkeep/observe.h"
 
 #include "db/maintenance.h"
@@ -34,7 +33,6 @@ static enum outcome count_moves(struct registry *registry, struct observation *s
 // watches, nothing else moves it, and no page of a list that workers have cached can be trusted above it (cache/page_cache.h).
 static enum outcome find_horizon(struct registry *registry, struct observation *seen)
 {
-	const struct timespec pause = { .tv_nsec = ASK_PAUSE_MS * 1000000L };
 	uint64_t newest, before;
 
 	for (int i = 0; i < ASKS; i++) {
@@ -45,7 +43,7 @@ static enum outcome find_horizon(struct registry *registry, struct observation *
 		seen->above_horizon = seen->horizon >= newest ? 0 : horizon_backlog(registry);
 		if (seen->horizon >= newest || (!horizon_is_asking(registry) && seen->horizon == before))
 			break;
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(ASK_PAUSE_MS);
 	}
 	return OUTCOME_OK;
 }

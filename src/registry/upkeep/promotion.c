@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "registry/upkeep/promotion.h"
 
 #include "base/buf.h"
@@ -375,13 +373,6 @@ static struct str attach_text(struct run *run, struct str host)
 	return sql_replication_attach_text(run->cluster->pool, &in);
 }
 
-static void pause_ms(long ms)
-{
-	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-
-	(void)nanosleep(&time, NULL);
-}
-
 static bool follows(const struct run *run, const struct cluster_node *node)
 {
 	const struct cluster_replication *own = &node->replication;
@@ -405,7 +396,7 @@ static bool reaches_primary(struct run *run, struct cluster_node *node)
 		if (waits_for_events(run, node) && reached)
 			return true;
 		reached = waits_for_events(run, node);
-		pause_ms(reached ? STEADY_MS : LOOK_MS);
+		clock_pause_ms(reached ? STEADY_MS : LOOK_MS);
 	}
 	return false;
 }
@@ -466,7 +457,7 @@ static bool appoint(struct run *run)
 	struct db_rows rows;
 
 	if (run->vacant_us != 0 && clock_tick_us() - run->vacant_us < VACANT_MS * INT64_C(1000))
-		pause_ms(VACANT_MS - (long)((clock_tick_us() - run->vacant_us) / 1000));
+		clock_sleep_us(VACANT_MS * INT64_C(1000) - (clock_tick_us() - run->vacant_us));
 	if (!check(run, run->target, sql_replication_writable_run(db, pool, NULL)) ||
 		!check(run, run->target, sql_cluster_writer_run(db, pool, &rows)))
 		return false;

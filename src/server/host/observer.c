@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "auth/core/token_uses.h"
 #include "base/clock.h"
 #include "base/control.h"
@@ -158,7 +156,6 @@ static void look_and_tell(struct observer *observer, struct shared *host)
 
 void observer_run(const struct config *config, struct shared *host)
 {
-	const struct timespec pause = { .tv_sec = LOOK_S };
 	struct observer observer;
 
 	observer_open(&observer, config, host);
@@ -167,6 +164,6 @@ void observer_run(const struct config *config, struct shared *host)
 			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
 		look_and_tell(&observer, host);
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(LOOK_S * 1000);
 	}
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
@@ -89,7 +87,6 @@ void reaper_run(const struct config *config, struct shared *host)
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
-		const struct timespec pause = { .tv_sec = look(&reaper) };
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(look(&reaper) * INT64_C(1000));
 	}
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/memory.h"
@@ -73,8 +71,6 @@ void usage_counter_run(const struct config *config, struct shared *host)
 		if (host != NULL)
 			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
-		unsigned ms = look(&counter);
-		const struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000L };
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(look(&counter));
 	}
 }

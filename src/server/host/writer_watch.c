@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
@@ -88,7 +86,6 @@ void writer_watch_run(const struct config *config, const struct shared *host)
 		if (cluster_must_switch(cluster, &memory, clock_tick_us(), &via, &target, &reason))
 			replace_writer(cluster, via, target, reason);
 		unseen = is_calm(cluster) ? 0 : unseen + (unseen <= UNSEEN_LOOKS);
-		const struct timespec pause = { .tv_nsec = (unseen > 0 && unseen <= UNSEEN_LOOKS ? UNSEEN_MS : LOOK_MS) * 1000000L };
-		(void)nanosleep(&pause, NULL);
+		clock_pause_ms(unseen > 0 && unseen <= UNSEEN_LOOKS ? UNSEEN_MS : LOOK_MS);
 	}
 }

@@ -2,8 +2,6 @@
 // Limits on requests in progress: which request is admitted at once, which one waits, and which one is refused.
 #include "base/base.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "server/request/limits_internal.h"
 #include "server/setup/settings.h"
@@ -104,13 +102,6 @@ static const char *met_limit(const struct limits *limits, uint64_t tenant, uint6
 	return NULL;
 }
 
-static void nap(void)
-{
-	const struct timespec pause = { .tv_nsec = NAP_US * 1000 };
-
-	(void)nanosleep(&pause, NULL);
-}
-
 // How long the request may wait, in microseconds.
 static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_us)
 {
@@ -131,7 +122,7 @@ static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64
 		// New requests of the tenant count this one from now on, so it gets the next free worker before them.
 		if (now_us - from_us >= YIELD_US)
 			atomic_store(waiting, tenant);
-		nap();
+		clock_pause_us(NAP_US);
 		publish(limits, tenant, user, clock_tick_us());
 		met = met_limit(limits, tenant, user, false, &stuck);
 		if (met != NULL)

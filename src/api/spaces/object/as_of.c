@@ -9,7 +9,6 @@
 
 #include "api/spaces/object/as_of.h"
 
-#include <time.h>
 
 #include "api/spaces/object/object.h"
 #include "base/clock.h"
@@ -145,13 +144,6 @@ static bool is_last_of_object(const struct streamed_change *list, size_t n, size
 
 // ---- the version
 
-static void pause_briefly(void)
-{
-	const struct timespec pause = { .tv_nsec = PAUSE_US * 1000 };
-
-	(void)nanosleep(&pause, NULL);
-}
-
 // Reads the changes above the horizon that concern the reading. *all: false if there were too many to compare.
 static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct streamed_change **list, size_t *n, bool *all)
 {
@@ -192,7 +184,7 @@ static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there
 		*there = horizon >= up_to;
 		if (*there || horizon_is_held(registry) || clock_tick_us() >= as_of->until_us)
 			return OUTCOME_OK;
-		pause_briefly();
+		clock_pause_us(PAUSE_US);
 	}
 }
 
