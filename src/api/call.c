@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/settings.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/settings.h"
@@ -65,20 +66,15 @@ void call_write(struct call *call, const struct repr_document *document, const s
 		str_c(call->produce_type != NULL ? call->produce_type : repr_media_type(call->produce));
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static bool is_host_char(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
+	return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_';
 }
 
 // Is c allowed between the brackets of an IPv6 address, "[::1]"?
 static bool is_ipv6_char(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
+	return str_hex_digit(c) >= 0 || c == ':' || c == '.';
 }
 
 static bool all(struct str s, bool (*is)(char c))
@@ -105,12 +101,12 @@ static bool host_is_plain(struct str host)
 		if (end + 1 == host.n)
 			return true;
 		port = str_part(host, end + 2, host.n);
-		return host.p[end + 1] == ':' && port.n <= 5 && all(port, is_digit);
+		return host.p[end + 1] == ':' && port.n <= 5 && all(port, ascii_is_digit);
 	}
 	size_t colon = str_find(host, ':', 0);
 	name = str_part(host, 0, colon);
 	port = str_part(host, colon + 1, host.n);
-	return all(name, is_host_char) && (colon == host.n || (port.n <= 5 && all(port, is_digit)));
+	return all(name, is_host_char) && (colon == host.n || (port.n <= 5 && all(port, ascii_is_digit)));
 }
 
 // The host[:port] of a URL; the port is left out if it is the scheme's default.

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "api/selector.h"
+#include "base/ascii.h"
 #include "base/pool.h"
 
 enum operation { OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS, OP_GREATER, OP_LESS };
@@ -82,19 +83,14 @@ static struct str word(struct selector_reading *reading)
 	return str_part(reading->text, from, reading->at);
 }
 
-static bool is_alphanumeric(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 // Does it consist of letters and digits, with "-", "_" and "." between them?
 static bool is_label_text(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		if (!is_alphanumeric(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
+		if (!ascii_is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
 			return false;
 	}
-	return s.n > 0 && is_alphanumeric(s.p[0]) && is_alphanumeric(s.p[s.n - 1]);
+	return s.n > 0 && ascii_is_alnum(s.p[0]) && ascii_is_alnum(s.p[s.n - 1]);
 }
 
 static bool check_key(struct selector_reading *reading, struct str key)

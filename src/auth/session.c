@@ -4,6 +4,7 @@
 #include "auth/core/authenticator.h"
 #include "auth/core/settings.h"
 #include "auth/session.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/config/config.h"
@@ -109,7 +110,7 @@ bool session_same_origin(const struct request *request, struct str *detail)
 	struct str site = str_trim(request_header(request, "sec-fetch-site")), origin = str_trim(request_header(request, "origin"));
 
 	*detail = STR("the request comes from a page of another origin, and a session counts for the console's own requests only");
-	if (site.n > 0) // the browser has compared the origins itself, behind whatever proxies
+	if (site.n > 0) // the browser compares the origins itself, so a proxy that changes Host does no harm
 		return str_eq(site, STR("same-origin"));
 	return origin.n == 0 || origin_is_of(origin, request->host);
 }
@@ -130,7 +131,7 @@ static bool derive_key(struct str secret, uint8_t key[SEAL_KEY])
 	return true;
 }
 
-// A credential counts for its session and endpoint only, so that no row can take another one's.
+// What is sealed for one session and endpoint can't be opened for another, so a credential that is copied into another row is of no use.
 static struct str seal_context(const struct session_place *place, struct str id)
 {
 	return str_printf(place->pool, "%s %.*s", place->endpoint->name, STR_ARG(id));
@@ -283,7 +284,7 @@ static struct str make_value(struct pool *pool)
 	digest_random(random, sizeof(random));
 	buf_add_hex(&buf, random, ID_BYTES);
 	buf_addc(&buf, '.');
-	digest_add_base64url(&buf, random + ID_BYTES, SECRET_BYTES);
+	base64_url_add(&buf, random + ID_BYTES, SECRET_BYTES);
 	digest_wipe(random, sizeof(random));
 	assert(buf.n == ID_TEXT + 1 + SECRET_TEXT);
 	return buf_str(&buf);

@@ -6,6 +6,7 @@
 #include "auth/core/principal_cache.h"
 #include "auth/core/settings.h"
 #include "auth/core/token_uses.h"
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/memory.h"
@@ -69,9 +70,8 @@ static bool well_formed(struct str token, struct str *id, struct str *secret)
 		return false;
 	for (size_t i = 0; i < token.n; i++) {
 		char c = token.p[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
-		if (!letter && c != '-' && c != '_' && (c != '.' || i != dot))
+		if (!ascii_is_alnum(c) && c != '-' && c != '_' && (c != '.' || i != dot))
 			return false;
 	}
 	return true;

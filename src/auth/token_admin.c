@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "auth/core/auth.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"
@@ -74,7 +75,7 @@ static void make_token(struct pool *pool, struct str *token, struct str *id, uin
 	size_t dot = buf.n;
 
 	buf_addc(&buf, '.');
-	digest_add_base64url(&buf, random + ID_BYTES, SECRET_BYTES);
+	base64_url_add(&buf, random + ID_BYTES, SECRET_BYTES);
 	digest_wipe(random, sizeof(random));
 	*token = buf_str(&buf);
 	*id = str_part(*token, 0, dot);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "base/completion.h"
 
 bool completion_wanted(int argc, char **argv, bool *describes)
@@ -39,7 +40,7 @@ void completion_offer_values(struct completion *completion, struct str takes, co
 	if (str_find(takes, '|', 0) == takes.n)
 		return;
 	while (str_split(&takes, '|', &value)) {
-		if (value.n > 0 && value.p[0] >= 'a' && value.p[0] <= 'z')
+		if (value.n > 0 && ascii_is_lower(value.p[0]))
 			completion_offer(completion, value, NULL);
 	}
 }

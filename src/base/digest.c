@@ -132,53 +132,6 @@ void digest_wipe(void *bytes, size_t n)
 	OPENSSL_cleanse(bytes, n);
 }
 
-void digest_add_base64url(struct buf *buf, const void *bytes, size_t n)
-{
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	const uint8_t *p = bytes;
-	unsigned pending = 0, bits = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		pending = (pending << 8 | p[i]) & 0xffff;
-		bits += 8;
-		for (; bits >= 6; bits -= 6)
-			buf_addc(buf, alphabet[pending >> (bits - 6) & 63]);
-	}
-	if (bits > 0)
-		buf_addc(buf, alphabet[pending << (6 - bits) & 63]);
-}
-
-// The six bits that a character stands for; 64: none.
-static unsigned base64url_value(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return (unsigned)(c - 'A');
-	if (c >= 'a' && c <= 'z')
-		return (unsigned)(c - 'a') + 26;
-	if (c >= '0' && c <= '9')
-		return (unsigned)(c - '0') + 52;
-	return c == '-' ? 62 : c == '_' ? 63 : 64;
-}
-
-bool digest_from_base64url(struct str text, uint8_t *out, size_t *n)
-{
-	unsigned pending = 0, bits = 0;
-
-	*n = 0;
-	for (size_t i = 0; i < text.n; i++) {
-		unsigned value = base64url_value(text.p[i]);
-		if (value > 63)
-			return false;
-		pending = (pending << 6 | value) & 0xffff;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			out[(*n)++] = (uint8_t)(pending >> bits);
-		}
-	}
-	return bits < 6 && (pending & ((1U << bits) - 1)) == 0;
-}
-
 bool digest_from_hex(struct str s, uint8_t *out, size_t out_n)
 {
 	if (s.n % 2 != 0 || s.n / 2 != out_n)

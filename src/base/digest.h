@@ -25,11 +25,6 @@ void digest_random(void *bytes, size_t n);
 bool digest_equal(struct str a, struct str b);
 // Overwrites n bytes with zeros; the compiler can't optimise this away.
 void digest_wipe(void *bytes, size_t n);
-// URL-safe text without padding (RFC 4648, section 5).
-void digest_add_base64url(struct buf *buf, const void *bytes, size_t n);
-// Reads such text. out has room for text.n * 3 / 4 bytes, *n is how many it has then. False: a character of another alphabet, padding,
-// a length that no bytes give, or bits at the end that aren't 0, so that each sequence of bytes has one text.
-bool digest_from_base64url(struct str text, uint8_t *out, size_t *n);
 // Reads exactly two hex digits, in either case, for each of the out_n bytes. False for anything else.
 bool digest_from_hex(struct str s, uint8_t *out, size_t out_n);
 

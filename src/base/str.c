@@ -4,20 +4,16 @@
 #include <limits.h>
 #include <stdarg.h>
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "base/str.h"
-
-static unsigned char lower(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
 
 bool str_eq_nocase(struct str a, struct str b)
 {
 	if (a.n != b.n)
 		return false;
 	for (size_t i = 0; i < a.n; i++) {
-		if (lower(a.p[i]) != lower(b.p[i]))
+		if (ascii_to_lower(a.p[i]) != ascii_to_lower(b.p[i]))
 			return false;
 	}
 	return true;
@@ -130,7 +126,7 @@ size_t str_format(char *out, const char *format, va_list args)
 		format += plain;
 		if (*format == '\0')
 			break;
-		size_t n = 2 + strspn(format + 1, "-+ #0123456789.*hlz"); // with '%' and the letter at the end
+		size_t n = 2 + strspn(format + 1, "-+ #0123456789.*hlz"); // of the conversion: "%", its flags, and its letter
 		char spec[SPEC_MAX] = "", letter = format[n - 1];
 		assert(n < SPEC_MAX);
 		memcpy(spec, format, n);
@@ -195,7 +191,7 @@ struct str str_printf(struct pool *pool, const char *format, ...)
 
 int str_hex_digit(char c)
 {
-	if (c >= '0' && c <= '9')
+	if (ascii_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;

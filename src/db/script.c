@@ -5,6 +5,7 @@
 
 #include <errmsg.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "db/db_internal.h"
@@ -21,7 +22,7 @@ static size_t list_at(struct str text, const char *const *lists, size_t n)
 		char behind = text.n > 1 + length ? text.p[1 + length] : ' ';
 
 		if (text.n > length && text.p[0] == ':' && memcmp(text.p + 1, lists[i], length) == 0 && behind != '_' &&
-			!(behind >= 'a' && behind <= 'z'))
+			!ascii_is_lower(behind))
 			break;
 		i++;
 	}

@@ -2,6 +2,7 @@
 // Lists in header fields, whose items may contain quoted strings.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "http/list.h"
 
 // The offset of the separator, or the end of s. A quoted string that is not closed extends to the end.
@@ -48,8 +49,7 @@ bool list_is_token(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-		if (!alnum && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+		if (!ascii_is_alnum(c) && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
 			return false;
 	}
 	return s.n > 0;

@@ -2,6 +2,7 @@
 // Header fields and preferences of a request.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/list.h"
@@ -35,7 +36,7 @@ static struct str header_name(struct pool *pool, struct str name)
 
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		out[i] = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+		out[i] = c == '_' ? '-' : ascii_to_lower(c);
 	}
 	return str_n(out, name.n);
 }

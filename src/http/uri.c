@@ -2,6 +2,7 @@
 // The request target, decoded strictly.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -196,7 +197,7 @@ bool uri_query(const struct uri *uri, struct str name, struct str *value)
 
 static bool is_unreserved(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+	return ascii_is_alnum(c) || c == '-' || c == '.' ||
 		c == '_' || c == '~';
 }
 

@@ -2,6 +2,7 @@
 // Config maps: configuration data of programs.
 #include "base/base.h"
 
+#include "base/base64.h"
 #include "types/common/checks.h"
 #include "types/common/messages.h"
 #include "types/common/parts.h"
@@ -39,7 +40,7 @@ static void check_config_map(struct field_faults *faults, const struct doc *befo
 	}
 	for (struct doc_iter it = doc_iter(binary); doc_next(&it);) {
 		check_data_key(faults, &of_binary, it.name);
-		bytes += doc_kind(it.value) == DOC_STRING ? check_base64_size(doc_string(it.value)) : 0;
+		bytes += doc_kind(it.value) == DOC_STRING ? base64_size(doc_string(it.value)) : 0;
 	}
 	check_data_size(faults, &whole, bytes);
 }

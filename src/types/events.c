@@ -2,6 +2,7 @@
 // Events. None are stored: clients list them together with the objects that events describe, and get empty lists.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "types/common/checks.h"
 #include "types/common/parts.h"
 
@@ -16,13 +17,10 @@ static void cell_of_event_object(struct type_row *row, const struct type_column 
 {
 	const struct doc *object = column_value(row, column);
 	struct str kind = check_object_text(object, "kind");
-	struct buf text = buf_new(row->pool, 64);
-
-	for (size_t i = 0; i < kind.n; i++)
-		buf_addc(&text, kind.p[i] >= 'A' && kind.p[i] <= 'Z' ? (char)(kind.p[i] - 'A' + 'a') : kind.p[i]);
+	struct str lowered = ascii_lowered(row->pool, kind);
 	struct str name = check_object_text(object, "name");
-	buf_addf(&text, "/%.*s", STR_ARG(name));
-	column_add_text(row, buf_str(&text));
+
+	column_add_text(row, str_printf(row->pool, "%.*s/%.*s", STR_ARG(lowered), STR_ARG(name)));
 }
 
 static const struct type_column of_events[] = {

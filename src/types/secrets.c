@@ -2,6 +2,7 @@
 // Secrets: data that not everybody may see.
 #include "base/base.h"
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "types/common/checks.h"
@@ -49,32 +50,6 @@ static const struct {
 	{ "kubernetes.io/ssh-auth", { "ssh-privatekey" }, false, true, false },
 	{ "kubernetes.io/tls", { "tls.crt", "tls.key" }, false, false, false },
 };
-
-static int base64_digit(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : 63;
-}
-
-static struct str base64_decoded(struct pool *pool, struct str text)
-{
-	size_t n = check_base64_size(text);
-	struct buf out = buf_new(pool, n + 3);
-
-	for (size_t i = 0; i + 4 <= text.n; i += 4) {
-		uint32_t bits = 0;
-		for (size_t k = 0; k < 4; k++)
-			bits = bits << 6 | (text.p[i + k] == '=' ? 0 : (uint32_t)base64_digit(text.p[i + k]));
-		for (size_t k = 0; k < 3 && out.n < n; k++)
-			buf_addc(&out, (char)(bits >> (16 - 8 * k) & 0xff));
-	}
-	return buf_str(&out);
-}
 
 static void check_is_json(struct field_faults *faults, const struct field_path *at, struct str base64)
 {
@@ -127,7 +102,7 @@ static void check_secret(struct field_faults *faults, const struct doc *before, 
 	UNUSED(before);
 	for (struct doc_iter it = doc_iter(data); doc_next(&it);) {
 		check_data_key(faults, &at, it.name);
-		bytes += doc_kind(it.value) == DOC_STRING ? check_base64_size(doc_string(it.value)) : 0;
+		bytes += doc_kind(it.value) == DOC_STRING ? base64_size(doc_string(it.value)) : 0;
 	}
 	check_data_size(faults, &at, bytes);
 	if (str_eq(type, STR("kubernetes.io/service-account-token")))

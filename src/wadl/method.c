@@ -2,6 +2,7 @@
 // <method> with its <request>, <response> and <representation>.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "wadl/loader.h"
 
 static const char *id_of(struct loader *loader, const xmlNode *node)
@@ -9,8 +10,7 @@ static const char *id_of(struct loader *loader, const xmlNode *node)
 	const char *id = loader_attribute(loader, node, "id");
 
 	for (const char *c = id; c != NULL && *c != '\0'; c++) {
-		bool alnum = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-		if (!alnum && strchr("._-", *c) == NULL) {
+		if (!ascii_is_alnum(*c) && strchr("._-", *c) == NULL) {
 			loader_fail_at(loader, node, "the id \"%s\" may hold letters, digits and ._- only", id);
 			return "";
 		}

@@ -2,6 +2,7 @@
 // <param>
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "wadl/loader.h"
 
 static const char *const style_words[] = {
@@ -66,15 +67,6 @@ static bool check_presets(struct loader *loader, const xmlNode *node, const stru
 		(!has_fixed || check_value(loader, node, param, param->fixed));
 }
 
-static const char *lower_case(struct pool *pool, const char *text)
-{
-	char *copy = str_cstr(pool, str_c(text));
-
-	for (char *c = copy; *c != '\0'; c++)
-		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + ('a' - 'A') : *c);
-	return copy;
-}
-
 static bool parse_attributes(struct loader *loader, const xmlNode *node, struct route_param *param)
 {
 	param->name = loader_attribute_needed(loader, node, "name");
@@ -84,7 +76,8 @@ static bool parse_attributes(struct loader *loader, const xmlNode *node, struct 
 	if (style < 0)
 		return false;
 	param->style = (enum param_style)style;
-	param->key = lower_case(loader->pool, param->name);
+	struct str lowered = ascii_lowered(loader->pool, str_c(param->name));
+	param->key = str_cstr(loader->pool, lowered);
 	const char *type = loader_attribute(loader, node, "type");
 	param->type = type != NULL ? loader_find_type(loader, node, type) : type_builtin(loader->pool, "string");
 	param->preset = optional(loader, node, "default");

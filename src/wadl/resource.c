@@ -2,6 +2,7 @@
 // <resources> and <resource>: paths.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "wadl/loader.h"
 
 // ---- paths
@@ -10,7 +11,7 @@ static bool is_name(struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'))
+		if (!ascii_is_alnum(c) && c != '_' && c != '-')
 			return false;
 	}
 	return text.n > 0;

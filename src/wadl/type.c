@@ -2,6 +2,7 @@
 // Which values a simple type allows. Simple patterns are recognised, so that most requests run no regex.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "wadl/table.h"
@@ -47,7 +48,7 @@ struct wadl_type *type_builtin(struct pool *pool, const char *name)
 
 static bool is_plain(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+	return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
 // Unescapes a pattern of literal characters: "v1\.0" gives "v1.0". False if it contains anything else.

@@ -7,6 +7,7 @@
 
 #include <libxml/parser.h>
 
+#include "base/ascii.h"
 #include "repr/xml/error.h"
 #include "wadl/loader.h"
 
@@ -70,8 +71,7 @@ static bool is_file_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-		if (!alnum && c != '-' && c != '_' && (c != '.' || i == 0))
+		if (!ascii_is_alnum(c) && c != '-' && c != '_' && (c != '.' || i == 0))
 			return false;
 	}
 	return name.n > strlen(".wadl") && str_ends(name, STR(".wadl"));

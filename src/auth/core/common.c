@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "auth/core/authenticator.h"
+#include "base/ascii.h"
 #include "base/memory.h"
 
 // The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
@@ -37,7 +38,7 @@ static bool is_secret(struct str secret)
 {
 	for (size_t i = 0; i < secret.n; i++) {
 		char c = secret.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
+		if (!ascii_is_alnum(c) && strchr("+/=-_.~", c) == NULL)
 			return false;
 	}
 	return secret.n >= SECRET_LEAST;

@@ -10,6 +10,7 @@
 #include "auth/core/principal_cache.h"
 #include "auth/core/role_table.h"
 #include "auth/core/settings.h"
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/config/config.h"
@@ -85,7 +86,7 @@ static bool decode(struct pool *pool, struct str text, struct str *bytes)
 	uint8_t *out = pool_alloc(pool, text.n + 1);
 	size_t n;
 
-	if (!digest_from_base64url(text, out, &n))
+	if (!base64_url_read(text, out, &n))
 		return false;
 	*bytes = str_n((const char *)out, n);
 	return true;

@@ -4,6 +4,7 @@
 #include "auth/jwt/jwt_keys.h"
 
 #include "auth/core/authenticator.h"
+#include "base/base64.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -42,7 +43,7 @@ static struct str member_bytes(struct pool *pool, const struct doc *object, stru
 	uint8_t *bytes = pool_alloc(pool, text.n + 1);
 	size_t n = 0;
 
-	return digest_from_base64url(text, bytes, &n) ? str_n((const char *)bytes, n) : STR("");
+	return base64_url_read(text, bytes, &n) ? str_n((const char *)bytes, n) : STR("");
 }
 
 static bool lists(const struct doc *array, struct str wanted)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/config/config.h"
 #include "base/config/setting.h"
 #include "base/log.h"
@@ -166,7 +167,7 @@ static bool endpoint_name_ok(struct str name)
 		char c = name.p[i];
 
 		// The name becomes part of file names and of environment variables, so it may contain only these characters.
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+		if (!ascii_is_alnum(c) && c != '-' && c != '_')
 			return false;
 	}
 	return name.n > 0 && name.n <= ENDPOINT_NAME_LONGEST;
@@ -319,12 +320,8 @@ static void env_name(const struct section *section, const char *key, char name[E
 
 	assert(n > 0 && n < ENV_NAME_LONGEST);
 	UNUSED(n);
-	for (char *c = name; *c != '\0'; c++) {
-		if (*c >= 'a' && *c <= 'z')
-			*c = (char)(*c - ('a' - 'A'));
-		else if (*c == '-')
-			*c = '_';
-	}
+	for (char *c = name; *c != '\0'; c++)
+		*c = *c == '-' ? '_' : ascii_to_upper(*c);
 }
 
 typedef bool env_visit(struct loader *loader, const struct section *section, const struct config_row *row, const char *name,

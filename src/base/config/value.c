@@ -2,6 +2,7 @@
 // The types of settings: which values each accepts, how an error names these, and how a value is printed.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/config/setting.h"
 #include "base/pool.h"
 
@@ -34,7 +35,7 @@ static bool is_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' &&
+		if (!ascii_is_alnum(c) && c != '-' && c != '_' &&
 		    c != '.')
 			return false;
 	}

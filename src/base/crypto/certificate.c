@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/ascii.h"
+#include "base/base64.h"
 #include "base/crypto/certificate.h"
 
 #include <openssl/err.h>
@@ -74,7 +76,7 @@ static void add_ascii(struct reader *reader, enum certificate_kind kind, const A
 		char c = text.p[i];
 		if (c <= ' ' || c > '~')
 			reader->wrong = "a name in the certificate has NUL, or is no text";
-		buf_addc(&lower, kind == CERTIFICATE_DNS && c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+		buf_addc(&lower, kind == CERTIFICATE_DNS ? ascii_to_lower(c) : c);
 	}
 	if (reader->wrong == NULL)
 		add_name(reader, kind, STR(""), buf_str(&lower));
@@ -143,16 +145,12 @@ static X509 *parse(struct pool *pool, struct str pem)
 			buf_addc(&text, *p);
 	}
 	struct str base64 = buf_str(&text);
-	unsigned char *der = pool_alloc(pool, base64.n + 1);
-	const unsigned char *at = der;
-	size_t padding = 0;
-	while (padding < 2 && padding < base64.n && base64.p[base64.n - 1 - padding] == '=')
-		padding++;
-	int n = base64.n > 0 && base64.n % 4 == 0 ? EVP_DecodeBlock(der, (const unsigned char *)base64.p, (int)base64.n) : -1;
-	if (n <= 0)
+	if (base64.n == 0 || !base64_is_valid(base64))
 		return NULL;
-	X509 *x509 = d2i_X509(NULL, &at, (long)n - (long)padding);
-	if (x509 != NULL && at != der + n - padding) {
+	struct str der = base64_decoded(pool, base64);
+	const unsigned char *at = (const unsigned char *)der.p;
+	X509 *x509 = d2i_X509(NULL, &at, (long)der.n);
+	if (x509 != NULL && at != (const unsigned char *)der.p + der.n) {
 		X509_free(x509);
 		x509 = NULL;
 	}

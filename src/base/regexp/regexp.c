@@ -3,6 +3,7 @@
 // written inserts an instruction before the piece, appends one behind it, or copies the piece.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "base/regexp/internal.h"
 
@@ -41,7 +42,7 @@ int32_t regexp_char(struct str text, size_t *at)
 // \w of RE2: ASCII only.
 bool regexp_is_word(int32_t c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+	return c >= 0 && c < 0x80 && (ascii_is_alnum((char)c) || c == '_');
 }
 
 // ---- writing instructions

@@ -2,6 +2,7 @@
 // Finds a command in a table of commands.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "cli/core/cli.h"
 
 enum { NOUNS_MAX = 64, VERBS_MAX = 64 };
@@ -134,7 +135,7 @@ bool cli_is_type(const char *word)
 	struct str s = str_c(word);
 
 	for (size_t i = 0; i < s.n; i++) {
-		if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && (i == 0 || strchr("0123456789.-", s.p[i]) == NULL))
+		if (!ascii_is_lower(s.p[i]) && (i == 0 || strchr("0123456789.-", s.p[i]) == NULL))
 			return false;
 	}
 	return s.n > 0;

@@ -2,6 +2,7 @@
 // What the command line could have said where the service refuses a string: `size=3` sets the string "3", `size:=3` the number.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "cli/core/cli.h"
 
 enum { SHOWN = 60 }; // bytes of a value; a longer one is not repeated
@@ -27,7 +28,7 @@ static bool blames_a_string(const char *text)
 
 static bool is_of_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+	return ascii_is_alnum(c) || c == '_' || c == '-';
 }
 
 // Has the text this word, not as a part of a longer one?

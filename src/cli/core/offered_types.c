@@ -2,6 +2,7 @@
 // The built-in types, by the words that people type.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "cli/core/cli.h"
 
 const struct offered_type offered_types[] = {
@@ -28,7 +29,7 @@ static bool is_singular(const struct offered_type *type, const char *word)
 {
 	size_t i = 0;
 
-	while (word[i] != '\0' && (type->kind[i] == word[i] || (word[i] >= 'a' && word[i] <= 'z' && type->kind[i] == word[i] - 'a' + 'A')))
+	while (word[i] != '\0' && (type->kind[i] == word[i] || type->kind[i] == ascii_to_upper(word[i])))
 		i++;
 	return word[i] == '\0' && type->kind[i] == '\0';
 }

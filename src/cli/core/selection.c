@@ -2,6 +2,7 @@
 // The conditions and the order of lists, from the options of their commands.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "cli/core/cli.h"
 #include "http/uri.h"
 
@@ -16,7 +17,7 @@ const char *cli_time(struct pool *pool, const char *text)
 	static const char form[] = "dddd-dd-dd";
 	size_t i = 0;
 
-	while (form[i] != '\0' && (form[i] == 'd' ? text[i] >= '0' && text[i] <= '9' : text[i] == form[i]))
+	while (form[i] != '\0' && (form[i] == 'd' ? ascii_is_digit(text[i]) : text[i] == form[i]))
 		i++;
 	return form[i] == '\0' && text[i] == '\0' ? str_printf(pool, "%sT00:00:00Z", text).p : text;
 }

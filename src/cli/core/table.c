@@ -2,6 +2,7 @@
 // Output: tables, JSON, CSV (RFC 4180, but lines end with LF alone).
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "cli/core/cli.h"
 #include "types/types.h"
@@ -91,7 +92,7 @@ static const char *heading(struct pool *pool, struct str name)
 	char *text = str_cstr(pool, name);
 
 	for (char *p = text; *p != '\0'; p++)
-		*p = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p == ' ' ? '_' : *p;
+		*p = *p == ' ' ? '_' : ascii_to_lower(*p);
 	return text;
 }
 
@@ -266,7 +267,7 @@ static struct str title(const struct table *table, size_t column)
 	char *upper = str_cstr(table->cli->pool, name);
 
 	for (char *p = upper; *p != '\0'; p++)
-		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+		*p = ascii_to_upper(*p);
 	return str_c(upper);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "base/visible.h"
@@ -141,7 +142,7 @@ static char *json_name(struct pool *pool, const char *title)
 {
 	char *name = str_cstr(pool, str_c(title));
 	for (char *p = name; *p != '\0'; p++)
-		*p = *p == ' ' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+		*p = *p == ' ' ? '_' : ascii_to_lower(*p);
 	return name;
 }
 

@@ -2,6 +2,7 @@
 // The members of bare metal's bodies, and the spelling of their values.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
@@ -183,7 +184,7 @@ struct str baremetal_mac(struct pool *pool, struct str text)
 		char c = text.p[i];
 		if (i % 3 == 2 ? c != ':' : str_hex_digit(c) < 0)
 			return STR_NONE;
-		buf_addc(&mac, c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
+		buf_addc(&mac, ascii_to_lower(c));
 	}
 	return buf_str(&mac);
 }
@@ -234,7 +235,7 @@ bool baremetal_name_ok(struct str name)
 
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '.' &&
+		if (!ascii_is_alnum(c) && c != '-' && c != '.' &&
 		    c != '_' && c != '~')
 			return false;
 	}

@@ -2,6 +2,7 @@
 // Checks that all types of bare metal share: the kind of each member, and who may change it.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
@@ -137,8 +138,7 @@ static bool looks_like(struct str text, const char *pattern)
 	size_t i = 0;
 
 	for (; i < text.n && pattern[i] != '\0'; i++) {
-		bool digit = text.p[i] >= '0' && text.p[i] <= '9';
-		if (pattern[i] == '0' ? !digit : text.p[i] != pattern[i])
+		if (pattern[i] == '0' ? !ascii_is_digit(text.p[i]) : text.p[i] != pattern[i])
 			return false;
 	}
 	return i == text.n && pattern[i] == '\0';
@@ -157,7 +157,7 @@ static bool is_utc(struct str rest)
 	size_t digits = 0;
 
 	if (rest.n > 0 && rest.p[0] == '.') {
-		while (digits + 1 < rest.n && rest.p[digits + 1] >= '0' && rest.p[digits + 1] <= '9')
+		while (digits + 1 < rest.n && ascii_is_digit(rest.p[digits + 1]))
 			digits++;
 		if (digits == 0)
 			return false;

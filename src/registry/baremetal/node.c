@@ -2,6 +2,7 @@
 // The rules of nodes.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
 #include "registry/baremetal/provision.h"
@@ -53,20 +54,18 @@ static enum outcome check_conductor_group(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
 	struct str group = baremetal_text(draft->body, "conductor_group");
-	char *lower = pool_alloc(pool, group.n);
 
 	for (size_t i = 0; i < group.n; i++) {
-		char c = lower[i] = group.p[i];
-		if (c >= 'A' && c <= 'Z')
-			lower[i] = (char)(c - 'A' + 'a');
-		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+		char c = group.p[i];
+		if (!ascii_is_alnum(c) && c != '-' && c != '_' && c != '.') {
 			struct str excerpt = baremetal_excerpt(pool, group);
 			return baremetal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
 				STR_ARG(excerpt));
 		}
 	}
-	if (group.p == NULL || !str_eq(group, str_n(lower, group.n)))
-		baremetal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
+	struct str lowered = ascii_lowered(pool, group);
+	if (group.p == NULL || !str_eq(group, lowered))
+		baremetal_set(draft, "conductor_group", doc_new_string(pool, lowered));
 	return OUTCOME_OK;
 }
 

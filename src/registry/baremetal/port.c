@@ -2,6 +2,7 @@
 // The rules of ports and port groups: both belong to a node of the same tenant.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
 #include "registry/baremetal/provision.h"
@@ -20,15 +21,11 @@ static struct str switch_id(struct pool *pool, struct str text)
 
 	if (mac.p != NULL || text.n != DATAPATH_ID)
 		return mac;
-	char *id = pool_alloc(pool, text.n);
 	for (size_t i = 0; i < text.n; i++) {
-		id[i] = text.p[i];
-		if (str_hex_digit(id[i]) < 0)
+		if (str_hex_digit(text.p[i]) < 0)
 			return STR_NONE;
-		if (id[i] >= 'A' && id[i] <= 'F')
-			id[i] = (char)(id[i] - 'A' + 'a');
 	}
-	return str_n(id, text.n);
+	return ascii_lowered(pool, text);
 }
 
 static enum outcome check_link_member(struct draft *draft, struct str name, const struct doc *value)

@@ -2,6 +2,7 @@
 // Validates and completes CustomResourceDefinitions. The texts of faults are those of the Kubernetes API server.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
@@ -43,14 +44,14 @@ static bool is_label(struct str s)
 	bool ok = s.n > 0 && s.n <= LABEL_MAX && s.p[0] != '-' && s.p[s.n - 1] != '-';
 
 	for (size_t i = 0; ok && i < s.n; i++)
-		ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
+		ok = ascii_is_lower_alnum(s.p[i]) || s.p[i] == '-';
 	return ok;
 }
 
 // The name of a type begins with a letter. A label of the group's domain need not.
 static bool is_name(struct str s)
 {
-	return is_label(s) && s.p[0] >= 'a' && s.p[0] <= 'z';
+	return is_label(s) && ascii_is_lower(s.p[0]);
 }
 
 // Addresses have these words in the place of plural names: .../namespaces/N/status is the status of namespace N.
@@ -77,15 +78,6 @@ static bool is_domain(struct str s)
 		from = dot + 1;
 	}
 	return labels > 1;
-}
-
-static struct str lower(struct pool *pool, struct str s)
-{
-	struct buf text = buf_new(pool, s.n);
-
-	for (size_t i = 0; i < s.n; i++)
-		buf_addc(&text, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A')) : s.p[i]);
-	return buf_str(&text);
 }
 
 // Does a built-in type have this group?
@@ -137,11 +129,11 @@ static void check_names(struct checking *checking)
 	if (is_word_of_addresses(checking->plural))
 		field_invalid_text(&checking->faults, &plural_at, checking->plural,
 			"addresses have this word with another meaning, so that the type could not be reached: take another");
-	check_label(checking, &at, "kind", lower(checking->pool, checking->kind));
+	check_label(checking, &at, "kind", ascii_lowered(checking->pool, checking->kind));
 	struct str singular = text_of(checking, names, &at, "singular", OPTIONAL);
 	check_label(checking, &at, "singular", singular);
 	if (singular.n == 0)
-		doc_set_str(checking->pool, checking->names, "singular", lower(checking->pool, checking->kind));
+		doc_set_str(checking->pool, checking->names, "singular", ascii_lowered(checking->pool, checking->kind));
 	struct str list_kind = text_of(checking, names, &at, "listKind", OPTIONAL);
 	const struct field_path list_kind_at = field_name(&at, STR("listKind"));
 	if (list_kind.n > 0 && str_eq(list_kind, checking->kind))

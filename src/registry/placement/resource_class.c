@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "registry/placement/resource_class.h"
 
 #include "base/buf.h"
@@ -19,7 +20,7 @@ bool resource_class_is_custom(struct str name)
 
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+		if (!ascii_is_upper(c) && !ascii_is_digit(c) && c != '_')
 			return false;
 	}
 	return str_starts(name, prefix) && name.n > prefix.n && name.n <= RESOURCE_CLASS_MAX_NAME;

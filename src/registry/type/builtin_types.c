@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "registry/type/builtin_types.h"
 
 #include "base/pool.h"
@@ -47,16 +48,6 @@ enum db_result builtin_types_missing(struct db *db, struct pool *pool, const str
 	return result;
 }
 
-static struct str lower_case(struct pool *pool, const char *kind)
-{
-	struct str text = str_dup(pool, str_c(kind));
-	char *p = (char *)text.p;
-
-	for (size_t i = 0; i < text.n; i++)
-		p[i] = p[i] >= 'A' && p[i] <= 'Z' ? (char)(p[i] - 'A' + 'a') : p[i];
-	return text;
-}
-
 enum db_result builtin_types_ensure(struct db *db, struct pool *pool)
 {
 	const struct builtin **missing;
@@ -69,7 +60,7 @@ enum db_result builtin_types_ensure(struct db *db, struct pool *pool)
 			.version = missing[i]->definition.versions[0].name,
 			.kind = str_c(missing[i]->kind),
 			.plural = str_c(missing[i]->plural),
-			.singular = lower_case(pool, missing[i]->kind),
+			.singular = ascii_lowered(pool, str_c(missing[i]->kind)),
 			.namespaced = missing[i]->definition.scope == SCOPE_NAMESPACED,
 		};
 		result = sql_type_insert_builtin_run(db, pool, &in, NULL);

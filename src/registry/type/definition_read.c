@@ -2,6 +2,7 @@
 // CustomResourceDefinitions as they are stored, read into definitions.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "registry/core/stored.h"
 #include "registry/type/definition_internal.h"
@@ -101,7 +102,7 @@ static void rank(struct str name, uint64_t key[3])
 	key[0] = key[1] = key[2] = 0;
 	if (name.n < 2 || name.p[0] != 'v')
 		return;
-	for (digits = at; digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9'; digits++)
+	for (digits = at; digits < name.n && ascii_is_digit(name.p[digits]); digits++)
 		;
 	if (digits == at || name.p[at] == '0' || !str_to_u64(str_part(name, at, digits), &major))
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "registry/usage/usage_sum.h"
 
 usage_sum usage_sum_of_text(struct str text)
@@ -8,7 +9,7 @@ usage_sum usage_sum_of_text(struct str text)
 	bool negative = str_starts(text, STR("-"));
 	usage_sum value = 0;
 
-	for (size_t i = negative ? 1 : 0; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++)
+	for (size_t i = negative ? 1 : 0; i < text.n && ascii_is_digit(text.p[i]); i++)
 		value = value * 10 + (text.p[i] - '0');
 	return negative ? -value : value;
 }

@@ -3,6 +3,7 @@
 // those of webhooks, as the process that sends does (delivery.c).
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "registry/webhook/webhook.h"
 
 #include "base/buf.h"
@@ -25,7 +26,7 @@ bool webhook_name_is_valid(struct str name)
 		return false;
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
-		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'))
+		if (!ascii_is_lower_alnum(c) && c != '-')
 			return false;
 	}
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "repr/json/jsonpath.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -108,7 +109,7 @@ static bool read_integer(struct path_reading *reading, int64_t *value)
 	size_t begin = reading->at;
 	uint64_t digits;
 
-	while (peek(reading) >= '0' && peek(reading) <= '9')
+	while (ascii_is_digit(peek(reading)))
 		reading->at++;
 	if (!str_to_u64(str_part(reading->text, begin, reading->at), &digits) || digits > INT32_MAX)
 		return fail(reading, "an index is expected: [0], [-1], [*], ['name'], [1:3] or [?(@.a==1)]");

@@ -4,12 +4,13 @@
 
 #include <math.h>
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "repr/json/internal.h"
 
 static bool is_digit(struct str s, size_t i)
 {
-	return i < s.n && s.p[i] >= '0' && s.p[i] <= '9';
+	return i < s.n && ascii_is_digit(s.p[i]);
 }
 
 size_t json_number_run(struct str text)

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 
+#include "base/ascii.h"
 #include "base/budget.h"
 #include "base/pool.h"
 #include "repr/json/internal.h"
@@ -283,7 +284,7 @@ static bool read_value(struct json_reader *reader, struct doc **value)
 		return fail(reader, reader->at, "the document has more than %zu values", reader->limits.nodes);
 	if (c == '{' || c == '[')
 		return read_container(reader, c == '[', value);
-	if (c == '-' || (c >= '0' && c <= '9'))
+	if (c == '-' || ascii_is_digit(c))
 		return read_number(reader, value);
 	if (c != '"')
 		return read_word(reader, value);

@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 
+#include "base/ascii.h"
+#include "base/base64.h"
 #include "repr/json/internal.h"
 #include "repr/schema/structural_internal.h"
 
@@ -12,11 +14,6 @@ struct format {
 	bool (*text)(struct str s);                // checks a string; NULL: the format does not apply to strings
 	bool (*number)(const struct doc *number);  // checks a number; NULL: the format does not apply to numbers
 };
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 static bool is_hex(struct str s)
 {
@@ -34,7 +31,7 @@ static bool read_digits(struct str s, size_t *at, size_t n, int *value)
 {
 	*value = 0;
 	for (size_t i = 0; i < n; i++, (*at)++) {
-		if (*at >= s.n || !is_digit(s.p[*at]))
+		if (*at >= s.n || !ascii_is_digit(s.p[*at]))
 			return false;
 		*value = *value * 10 + (s.p[*at] - '0');
 	}
@@ -71,7 +68,7 @@ static bool read_clock(struct str s, size_t *at)
 		return false;
 	if (*at < s.n && s.p[*at] == '.') {
 		size_t fraction = ++*at;
-		while (*at < s.n && is_digit(s.p[*at]))
+		while (*at < s.n && ascii_is_digit(s.p[*at]))
 			(*at)++;
 		return *at > fraction;
 	}
@@ -135,7 +132,7 @@ static bool is_space(char c)
 
 static bool is_letter(char c)
 {
-	return !is_digit(c) && c != ' ' && c != '.';
+	return !ascii_is_digit(c) && c != ' ' && c != '.';
 }
 
 // "1h30m", "1.5 days".
@@ -147,9 +144,9 @@ static bool is_duration(struct str s)
 		return at < s.n;
 	while (at < s.n) {
 		size_t begin = at;
-		at = pass(s, at, is_digit);
+		at = pass(s, at, ascii_is_digit);
 		if (at > begin && at < s.n && s.p[at] == '.')
-			at = pass(s, at + 1, is_digit);
+			at = pass(s, at + 1, ascii_is_digit);
 		size_t unit = pass(s, at, is_space);
 		if (at == begin || !is_unit(str_part(s, unit, pass(s, unit, is_letter))))
 			return false;
@@ -159,22 +156,6 @@ static bool is_duration(struct str s)
 }
 
 // ---- encodings and ids
-
-static bool is_base64(struct str s)
-{
-	size_t n = s.n;
-
-	if (s.n % 4 != 0)
-		return false;
-	while (n > 0 && s.n - n < 2 && s.p[n - 1] == '=')
-		n--;
-	for (size_t i = 0; i < n; i++) {
-		char c = s.p[i];
-		if (!is_digit(c) && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && c != '+' && c != '/')
-			return false;
-	}
-	return true;
-}
 
 // Each of its hyphens may be missing.
 static bool is_uuid(struct str s)
@@ -278,7 +259,7 @@ static bool is_host_label(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		if (!is_digit(c) && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && c != '-' && (unsigned char)c < 0x80)
+		if (!ascii_is_alnum(c) && c != '-' && (unsigned char)c < 0x80)
 			return false;
 	}
 	return s.n > 0 && s.n <= 63 && s.p[0] != '-' && s.p[s.n - 1] != '-';
@@ -327,8 +308,8 @@ static bool is_uri(struct str s)
 		return true;
 	for (size_t i = 0; i < colon; i++) {
 		char c = s.p[i];
-		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-		if (!letter && (i == 0 || (!is_digit(c) && c != '+' && c != '-' && c != '.')))
+		bool letter = ascii_is_letter(c);
+		if (!letter && (i == 0 || (!ascii_is_digit(c) && c != '+' && c != '-' && c != '.')))
 			return false;
 	}
 	return colon > 0 && colon < s.n;
@@ -367,7 +348,7 @@ static bool is_float(const struct doc *number)
 // ---- all
 
 static const struct format formats[] = {
-	{ "bsonobjectid", is_object_id, NULL }, { "byte", is_base64, NULL }, { "cidr", is_cidr, NULL },
+	{ "bsonobjectid", is_object_id, NULL }, { "byte", base64_is_valid, NULL }, { "cidr", is_cidr, NULL },
 	{ "date", is_date, NULL }, { "date-time", is_date_time, NULL }, { "datetime", is_date_time, NULL },
 	{ "duration", is_duration, NULL }, { "email", is_email, NULL }, { "float", NULL, is_float },
 	{ "hexcolor", is_hex_color, NULL }, { "hostname", is_hostname, NULL }, { "int32", NULL, is_int32 },

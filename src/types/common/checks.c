@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "types/common/checks.h"
 
@@ -35,11 +36,6 @@ bool check_object_integer(const struct doc *object, const char *name, int64_t *v
 
 // ---- one value
 
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 void check_port_number(struct field_faults *faults, const struct field_path *at, int64_t port)
 {
 	if (port >= 1 && port <= 65535)
@@ -53,8 +49,8 @@ void check_port_name(struct field_faults *faults, const struct field_path *at, s
 	bool others = false, letter = false, doubled = false;
 
 	for (size_t i = 0; i < name.n; i++) {
-		others = others || !(is_lower_alnum(name.p[i]) || name.p[i] == '-');
-		letter = letter || (name.p[i] >= 'a' && name.p[i] <= 'z');
+		others = others || !(ascii_is_lower_alnum(name.p[i]) || name.p[i] == '-');
+		letter = letter || ascii_is_lower(name.p[i]);
 		doubled = doubled || (i > 0 && name.p[i] == '-' && name.p[i - 1] == '-');
 	}
 	if (name.n > PORT_NAME_MAX)
@@ -172,7 +168,7 @@ static bool quantity_parse(struct str text, long double *number)
 	size_t at = text.n > 0 && (text.p[0] == '-' || text.p[0] == '+') ? 1 : 0;
 	long double value = 0, place = 0, factor;
 
-	for (; at < text.n && ((text.p[at] >= '0' && text.p[at] <= '9') || (text.p[at] == '.' && place == 0)); at++) {
+	for (; at < text.n && (ascii_is_digit(text.p[at]) || (text.p[at] == '.' && place == 0)); at++) {
 		if (text.p[at] == '.') {
 			place = 1;
 			continue;

@@ -75,8 +75,6 @@ void check_label_key(struct str key, bool good, const struct field_path *at, str
 
 // Checks a key of data; up is the path of data.
 void check_data_key(struct field_faults *faults, const struct field_path *up, struct str key);
-// The number of bytes that base64 stands for. The caller has checked its form.
-size_t check_base64_size(struct str base64);
 // Adds a fault if bytes is more than an object may have.
 void check_data_size(struct field_faults *faults, const struct field_path *at, size_t bytes);
 // For an object with "immutable": true before: it must still have that, and the members of these names (ends with NULL) must be

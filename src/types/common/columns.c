@@ -2,6 +2,7 @@
 // Cells that tables of several types share.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "types/common/checks.h"
 #include "types/common/columns.h"
@@ -61,7 +62,7 @@ static bool parse_time(struct str text, int64_t *seconds)
 	if (text.p[4] != '-' || text.p[7] != '-' || text.p[10] != 'T' || text.p[13] != ':' || text.p[16] != ':')
 		return false;
 	if (at < text.n && text.p[at] == '.') {
-		for (at++; at < text.n && text.p[at] >= '0' && text.p[at] <= '9'; at++)
+		for (at++; at < text.n && ascii_is_digit(text.p[at]); at++)
 			;
 	}
 	if (at == text.n)

@@ -2,20 +2,16 @@
 // Keys and values of config maps and secrets.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "types/common/checks.h"
 
 enum { DATA_MAX = 1 << 20, KEY_MAX = 253 };
-
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
 
 static bool is_key_text(struct str key)
 {
 	for (size_t i = 0; i < key.n; i++) {
 		char c = key.p[i];
-		if (!is_lower_alnum(c) && !(c >= 'A' && c <= 'Z') && c != '-' && c != '.' && c != '_')
+		if (!ascii_is_alnum(c) && c != '-' && c != '.' && c != '_')
 			return false;
 	}
 	return key.n > 0;
@@ -37,16 +33,6 @@ void check_data_key(struct field_faults *faults, const struct field_path *up, st
 		field_invalid_text(faults, &at, key, "must not be '..'");
 	else if (key.n > 2 && key.p[0] == '.' && key.p[1] == '.')
 		field_invalid_text(faults, &at, key, "must not start with '..'");
-}
-
-// The number of bytes that base64 stands for. Its form was checked before.
-size_t check_base64_size(struct str base64)
-{
-	size_t padding = 0;
-
-	while (padding < 2 && padding < base64.n && base64.p[base64.n - 1 - padding] == '=')
-		padding++;
-	return base64.n / 4 * 3 - padding;
 }
 
 void check_data_size(struct field_faults *faults, const struct field_path *at, size_t bytes)

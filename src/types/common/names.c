@@ -2,27 +2,18 @@
 // Names and labels, as the Kubernetes API has them.
 #include "base/base.h"
 
+#include "base/ascii.h"
 #include "types/common/checks.h"
 
 enum { SUBDOMAIN_MAX = 253, LABEL_MAX = 63 };
 
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_alnum(char c)
-{
-	return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
-}
-
 // Does it have the form [a-z0-9]([-a-z0-9]*[a-z0-9])?, with at most 63 characters?
 static bool is_dns_label(struct str s)
 {
-	if (s.n == 0 || !is_lower_alnum(s.p[0]) || !is_lower_alnum(s.p[s.n - 1]))
+	if (s.n == 0 || !ascii_is_lower_alnum(s.p[0]) || !ascii_is_lower_alnum(s.p[s.n - 1]))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_lower_alnum(s.p[i]) && s.p[i] != '-')
+		if (!ascii_is_lower_alnum(s.p[i]) && s.p[i] != '-')
 			return false;
 	return true;
 }
@@ -40,10 +31,10 @@ static bool is_dns_subdomain(struct str s)
 // Does it begin and end with a letter or digit, with letters, digits, -, _ and . between?
 static bool is_label_name(struct str s)
 {
-	if (s.n == 0 || s.n > LABEL_MAX || !is_alnum(s.p[0]) || !is_alnum(s.p[s.n - 1]))
+	if (s.n == 0 || s.n > LABEL_MAX || !ascii_is_alnum(s.p[0]) || !ascii_is_alnum(s.p[s.n - 1]))
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
+		if (!ascii_is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
 			return false;
 	return true;
 }
@@ -65,7 +56,7 @@ bool check_is_label_key_of_any_case(struct str key)
 	if (key.n > sizeof(lower))
 		return false;
 	for (size_t i = 0; i < key.n; i++)
-		lower[i] = key.p[i] >= 'A' && key.p[i] <= 'Z' ? (char)(key.p[i] + ('a' - 'A')) : key.p[i];
+		lower[i] = ascii_to_lower(key.p[i]);
 	return kind_is_label_key(str_n(lower, key.n));
 }
 
@@ -89,7 +80,7 @@ void check_dns_1035_label(struct str text, const struct field_path *at, struct f
 {
 	if (text.n > LABEL_MAX)
 		field_invalid_text(faults, at, text, "must be no more than 63 characters");
-	if (!is_dns_label(text) || !(text.p[0] >= 'a' && text.p[0] <= 'z'))
+	if (!is_dns_label(text) || !ascii_is_lower(text.p[0]))
 		field_invalid_text(faults, at, text,
 			"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
 			"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/baremetal/allocation.h"
@@ -163,13 +164,7 @@ static enum outcome by_shard_of_node(struct listing *listing, const struct filte
 // Conductor groups are stored in lower case.
 static enum outcome by_group(struct listing *listing, const struct filter *filter, struct str value)
 {
-	char *lower = str_cstr(listing->call->pool, value);
-
-	for (size_t i = 0; i < value.n; i++) {
-		if (lower[i] >= 'A' && lower[i] <= 'Z')
-			lower[i] = (char)(lower[i] - 'A' + 'a');
-	}
-	return add_condition(listing, filter->member, SEARCH_IS, str_n(lower, value.n));
+	return add_condition(listing, filter->member, SEARCH_IS, ascii_lowered(listing->call->pool, value));
 }
 
 // This host is the conductor of all nodes.

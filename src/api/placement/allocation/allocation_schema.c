@@ -5,6 +5,7 @@
 #include "api/placement/allocation/allocation.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "base/ascii.h"
 
 #define END { NULL, NULL }
 #define OBJECT(members, names) { .types = SCHEMA_OBJECT, .properties = (members), .required = (names), .closed = true }
@@ -47,7 +48,7 @@ static bool is_group(const void *arg, struct str text)
 	UNUSED(arg);
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
-		if (!(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+		if (!ascii_is_alnum(c) && c != '_' && c != '-')
 			return false;
 	}
 	return text.n <= 64;

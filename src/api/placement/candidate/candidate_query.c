@@ -7,6 +7,7 @@
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
 #include "api/placement/provider/terms.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
 
@@ -27,7 +28,7 @@ static bool is_word_suffix(struct str suffix)
 {
 	for (size_t i = 0; i < suffix.n; i++) {
 		char c = suffix.p[i];
-		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+		if (!ascii_is_alnum(c) && c != '_' && c != '-')
 			return false;
 	}
 	return suffix.n <= SUFFIX_MAX;

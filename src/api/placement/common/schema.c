@@ -4,6 +4,7 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "base/ascii.h"
 #include "registry/placement/allocation.h"
 
 static bool is_word(const void *arg, struct str text)
@@ -11,7 +12,7 @@ static bool is_word(const void *arg, struct str text)
 	UNUSED(arg);
 	for (size_t i = 0; i < text.n; i++) {
 		char c = text.p[i];
-		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+		if (!ascii_is_upper(c) && !ascii_is_digit(c) && c != '_')
 			return false;
 	}
 	return text.n > 0;

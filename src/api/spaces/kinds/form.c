@@ -6,25 +6,12 @@
 
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/kinds/kinds.h"
+#include "base/base64.h"
 #include "base/pool.h"
 #include "registry/type/type.h"
 #include "types/common/parts.h"
 
 // ---- types of members
-
-static bool is_base64(struct str s)
-{
-	size_t padding = 0;
-
-	while (padding < 2 && padding < s.n && s.p[s.n - 1 - padding] == '=')
-		padding++;
-	for (size_t i = 0; i + padding < s.n; i++) {
-		char c = s.p[i];
-		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/'))
-			return false;
-	}
-	return s.n % 4 == 0;
-}
 
 // Returns NULL if the value has the right type, else what it must be.
 static const char *wrong_scalar(enum field_type type, const struct doc *value)
@@ -40,7 +27,7 @@ static const char *wrong_scalar(enum field_type type, const struct doc *value)
 	case OF_TIME:
 		return kind == DOC_STRING ? NULL : "must be a time, in a string";
 	case OF_BYTES_MAP:
-		return kind == DOC_STRING && is_base64(doc_string(value)) ? NULL : "must be a string of base64";
+		return kind == DOC_STRING && base64_is_valid(doc_string(value)) ? NULL : "must be a string of base64";
 	case OF_QUANTITY_MAP:
 		return kind == DOC_STRING || kind == DOC_NUMBER ? NULL :
 			"must be a quantity, a number or a string such as \"500m\"";
