@@ -102,6 +102,7 @@ sub check_sessions {
         ->is_status(201, 'a change from the own origin');
     by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'Sec-Fetch-Site' => 'same-origin' })->is_status(200, 'as browsers say it');
     by($client, "a=b; $cookie; c=d", 'GET', '/v2.0/acme/configmaps')->is_status(200, 'among other cookies');
+    by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'X-Auth-Token' => '' })->is_status(200, 'beside an empty X-Auth-Token');
     is $instance->sql_value("SELECT actor FROM changes WHERE name = 'c1'"), 'ann', 'the change log names the user';
     by($client, $cookie, 'GET', '/v2.0/globex/configmaps')->is_status(404, 'no more than his token may');
     by($client, $cookie, 'GET', '/v2.0')->is_status(403, 'nor what operators may');

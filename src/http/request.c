@@ -59,11 +59,10 @@ enum outcome request_add_header(struct pool *pool, struct request *request, stru
 	size_t at = find(request, name);
 	if (at < request->n_headers) {
 		struct http_header *header = &request->headers[at];
-		struct buf joined = buf_new(pool, header->value.n + 2 + value.n);
-		buf_add(&joined, header->value);
-		BUF_LIT(&joined, ", ");
-		buf_add(&joined, value);
-		header->value = buf_str(&joined);
+		if (header->value.n > 0 && value.n > 0)
+			header->value = str_printf(pool, "%.*s, %.*s", STR_ARG(header->value), STR_ARG(value));
+		else if (value.n > 0)
+			header->value = value;
 		return OUTCOME_OK;
 	}
 	if (request->n_headers == REQUEST_MAX_HEADERS)

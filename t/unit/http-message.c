@@ -39,6 +39,9 @@ static void test_headers(struct pool *pool)
 	ok(!request_has_header(request, "x-none"), "and is not there");
 	ok(str_eq(request_header(request, "x-nul"), STR("a\0b, c")), "joined beyond a NUL");
 	is_int((long long)request->n_headers, 3, "one place per name");
+	request_add_header(pool, request, STR("x-empty"), STR("d"));
+	request_add_header(pool, request, STR("x-empty"), STR(""));
+	is_str(request_header(request, "x-empty"), "d", "an empty value is no element of a list");
 
 	enum outcome outcome = OUTCOME_OK;
 	for (int i = 0; outcome == OUTCOME_OK && i < 1000; i++)
