@@ -178,9 +178,8 @@ static enum outcome deed_do(struct client *client, const struct deed *deed)
 	case FIND:
 		return resource_find(client->registry, &ident, &client->resource);
 	case GIVE:
-		return resource_change_owner(client->registry, &ident, &(struct gift){ .dest = str_c(deed->dest), .may_make =
-			true }, &edit,
-			none, &client->resource);
+		return resource_change_owner(client->registry, &ident,
+			&(struct owner_change){ .new_owner = str_c(deed->dest), .may_make = true }, &edit, none, &client->resource);
 	default:
 		return deed_move(client, deed, &address);
 	}

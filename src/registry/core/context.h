@@ -44,7 +44,7 @@ enum coherence_of {
 // What a process keeps from one request to the next. registry_store_new() makes one for each connection to the database. Its
 // caches hold nothing that a transaction may still roll back.
 struct registry_store {
-	const struct config *config; // for rooms with settings of their own
+	const struct config *config; // for folders with settings of their own
 	const struct registry_settings *settings; // of config
 	struct db *db;
 	struct types *types;
@@ -116,7 +116,7 @@ struct str registry_concerned(const struct registry *registry);
 // Has the request looked for a tenant of that name, and found that there is none?
 bool registry_misses(const struct registry *registry, struct str tenant);
 
-// Tells whoever follows the request's work that so many resources are done.
+// Calls progress.tell, unless it is NULL, with the number of resources that are done so far.
 void registry_tell(const struct registry *registry, uint64_t done);
 // Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);

@@ -54,7 +54,8 @@ static void add_below(struct changed_fields *fields, struct str parent, struct s
 
 static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels);
 
-// The member name of the object at parent was a and is b, which differs. levels: as compare() has it.
+// Adds what differs in the member called name of the object at parent, which was a and is b. They are not equal. levels: as for
+// compare().
 static void compare_member(struct changed_fields *fields, struct str parent, struct str name, const struct doc *a,
 	const struct doc *b, unsigned levels)
 {

@@ -8,7 +8,7 @@
 #include "registry/tenant/tenant.h"
 
 // Plans the move under exclusive locks of both tenants, so nobody else writes the resource from here on.
-static enum outcome plan_gift(struct registry *registry, const struct move_order *order, struct move_plan *plan)
+static enum outcome plan_change(struct registry *registry, const struct move_order *order, struct move_plan *plan)
 {
 	enum outcome outcome = move_plan(registry, order, MOVE_LOOK_LOCKED, plan);
 
@@ -23,7 +23,7 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 {
 	struct move_action action = { 0 };
 	struct move_plan plan = { .action = &action };
-	enum outcome outcome = plan_gift(registry, order, &plan);
+	enum outcome outcome = plan_change(registry, order, &plan);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -44,21 +44,20 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 	return outcome;
 }
 
-enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct gift *gift,
-	const struct edit *edit,
-	struct guard guard, struct resource *resource)
+enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct owner_change *change,
+	const struct edit *edit, struct guard guard, struct resource *resource)
 {
-	assert(db_txn_writes(registry->db) && gift->dest.p != NULL);
-	const struct str dest = gift->dest;
+	assert(db_txn_writes(registry->db) && change->new_owner.p != NULL);
+	const struct str dest = change->new_owner;
 	enum outcome outcome = resource_find(registry, ident, resource);
 
-	gift->made = false;
+	change->made = false;
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (str_eq(resource->tenant, dest))
 		return resource_change(registry, ident, edit, guard, resource);
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	const struct move_order order = { .source = resource->tenant, .dest = dest, .address = &address, .words = 2 };
-	outcome = tenant_find_or_make(registry, dest, gift->may_make, &gift->made);
+	outcome = tenant_find_or_make(registry, dest, change->may_make, &change->made);
 	return outcome == OUTCOME_OK ? give(registry, &order, edit, guard, resource) : outcome;
 }

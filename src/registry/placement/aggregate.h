@@ -9,8 +9,8 @@
 enum outcome aggregate_list(struct registry *registry, const struct uuid *uid, struct provider *provider,
 	struct uuid **list, size_t *n);
 // Puts the provider into exactly these aggregates, given in any order, also repeated. raises: raise the provider's generation
-// even if nothing changes; else keep it (microversions before 1.19). A change leaves a change row with the field "/aggregates".
-// OUTCOME_OK, _CONFLICT (concurrent_update), _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND.
+// even if nothing changes; else keep it (microversions before 1.19). A change, or a generation raised without one, leaves a
+// change row with the field "/aggregates". OUTCOME_OK, _CONFLICT (concurrent_update), _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND.
 enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	bool raises, const struct uuid *list, size_t n, struct provider *provider);
 

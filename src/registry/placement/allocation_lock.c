@@ -7,8 +7,6 @@
 #include "registry/core/lock.h"
 #include "registry/placement/allocation_internal.h"
 
-// ---- JSON
-
 // ---- providers and consumers
 
 static int by_uid(const void *a, const void *b)
@@ -105,7 +103,7 @@ static enum outcome name_classes(struct allocation_write *write)
 
 // ---- the locks
 
-static int by_holding(const void *a, const void *b)
+static int by_locked_uid(const void *a, const void *b)
 {
 	return by_uid(&((const struct locked_provider *)a)->uid, &((const struct locked_provider *)b)->uid);
 }
@@ -130,12 +128,12 @@ struct locked_provider *allocation_write_provider(const struct allocation_write 
 	const struct locked_provider key = { .uid = *uid };
 	struct locked_provider *found =
 		write->n_locked_providers == 0 ? NULL : bsearch(&key, write->locked_providers, write->n_locked_providers,
-		sizeof(key), by_holding);
+		sizeof(key), by_locked_uid);
 
 	return found != NULL && found->there ? found : NULL;
 }
 
-static int by_holding_id(const void *a, const void *b)
+static int by_locked_id(const void *a, const void *b)
 {
 	const struct locked_provider *const *x = a, *const *y = b;
 
@@ -146,7 +144,7 @@ struct locked_provider *allocation_write_provider_of_id(const struct allocation_
 {
 	const struct locked_provider key = { .id = id }, *wanted = &key;
 	struct locked_provider **found = write->n_locked_providers == 0
-		? NULL : bsearch(&wanted, write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_holding_id);
+		? NULL : bsearch(&wanted, write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_locked_id);
 
 	return found != NULL ? *found : NULL;
 }
@@ -202,12 +200,12 @@ static bool take_providers(struct allocation_write *write, const struct db_rows 
 		locked_provider->there = active && !row->live_is_null;
 	}
 	if (write->n_locked_providers > 0)
-		qsort(write->locked_providers, write->n_locked_providers, sizeof(*write->locked_providers), by_holding);
+		qsort(write->locked_providers, write->n_locked_providers, sizeof(*write->locked_providers), by_locked_uid);
 	write->by_id = POOL_ARRAY(write->registry->pool, struct locked_provider *, write->n_locked_providers);
 	for (size_t i = 0; i < write->n_locked_providers; i++)
 		write->by_id[i] = &write->locked_providers[i];
 	if (write->n_locked_providers > 0)
-		qsort(write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_holding_id);
+		qsort(write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_locked_id);
 	return true;
 }
 
@@ -278,7 +276,8 @@ enum outcome allocation_write_again(struct registry *registry)
 // The ids of the rows that have to be locked. Each tenant occurs once.
 struct locks {
 	uint64_t *providers, *tenants;
-	struct str *names; // names[i] is that of tenants[i]
+	struct str *names; // of these tenants, in the order in which they were found; ids_json() sorts tenants, so the indexes do
+	                   // not correspond then
 	size_t n_providers, n_tenants;
 };
 

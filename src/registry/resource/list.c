@@ -145,9 +145,9 @@ struct index {
 	size_t n;
 };
 
-// May the page be cached? It is compared by the horizon later, which the caller has asked for only if it wants the newest
-// change.
-static bool is_memorable(const struct registry *registry, const struct resource_query *query)
+// May the page be cached? Later it is compared with the change log from the horizon on, so only if the caller wants the newest
+// change (query->newest), for which the horizon is read.
+static bool may_be_cached(const struct registry *registry, const struct resource_query *query)
 {
 	return query->newest != NULL && !query->all_tenants && !query->deleted && query->traits == NULL &&
 	       !db_txn_writes(registry->db);
@@ -173,11 +173,11 @@ static bool is_unchanged(const struct known_page *page, const struct sql_list_si
 }
 
 // *known: the page was cached, and no change since then concerns the tenant.
-static enum outcome resource_cache_index(struct registry *registry, const struct resource_query *query, struct index *index,
+static enum outcome cached_index(struct registry *registry, const struct resource_query *query, struct index *index,
 	bool *known)
 {
 	const struct page_key key = key_of(query);
-	const struct known_page *page = is_memorable(registry, query) ?
+	const struct known_page *page = may_be_cached(registry, query) ?
 						page_cache_find(registry->store->page_cache, &key, clock_tick_us()) : NULL;
 	struct db_rows rows;
 
@@ -264,7 +264,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 		return outcome;
 	*index = index_of_rows(registry->pool, page, &calls[1].rows);
 	// complete is the horizon from before the page was read: the page shows every change up to it.
-	if (index->n > 0 && complete > 0 && is_memorable(registry, query)) {
+	if (index->n > 0 && complete > 0 && may_be_cached(registry, query)) {
 		const struct page_key key = key_of(query);
 		const struct known_page known = { tenant_id, complete, index->n, index->items };
 		page_cache_add(registry->store->page_cache, &key, &known, clock_tick_us());
@@ -303,7 +303,7 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 
 // Takes the first n resources of the page from the cache, and reads a few missing ones one by one. *done: the list is complete,
 // and all are as of the moment when the index was read. Else the caller reads the whole page.
-static enum outcome remember_page(struct registry *registry, const struct resource_query *query,
+static enum outcome page_from_cache(struct registry *registry, const struct resource_query *query,
 	const struct page_item *items, size_t n, struct resource **list, bool *done)
 {
 	struct resource *resources = pool_alloc(registry->pool, n * sizeof(*resources));
@@ -381,7 +381,7 @@ static enum outcome read_documents(struct registry *registry, const struct resou
 	listed->n = fit;
 	listed->more = fit < index->n;
 	if (!done && !query->deleted && !db_txn_writes(registry->db))
-		outcome = remember_page(registry, query, index->items, fit, &listed->list, &done);
+		outcome = page_from_cache(registry, query, index->items, fit, &listed->list, &done);
 	if (outcome == OUTCOME_OK && !done)
 		outcome = read_page(registry, query, page, fit, listed->more, listed);
 	return outcome;
@@ -396,7 +396,7 @@ static enum outcome list_page(struct registry *registry, const struct resource_q
 	*listed = (struct listed){ .n = 0 };
 	enum outcome outcome = begin_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
-		outcome = resource_cache_index(registry, query, &index, &known);
+		outcome = cached_index(registry, query, &index, &known);
 	if (outcome == OUTCOME_OK && !known)
 		outcome = read_index(registry, query, &page, &index);
 	if (outcome == OUTCOME_OK)

@@ -22,7 +22,8 @@ static bool may_be_stale(const char *kind)
 	return strcmp(kind, "free") == 0;
 }
 
-// Keys that the resource gives up are deleted first, so that a value may change its kind.
+// First deletes the keys of kinds that the resource gives up, then writes those that are new or differ. A value is unique within
+// its kind, so the order does not matter.
 size_t lookup_key_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
 	const struct relations *after, struct db_call *calls, const struct lookup_key **of)
 {

@@ -216,7 +216,8 @@ void resource_expect(struct registry *registry, struct str tenant, struct str gr
 	registry->along = &expected->call;
 }
 
-// Has resource_expect() had the resource at the address read along with its type? *rows: its row, or none. The answer is used up.
+// Was the resource at the address read together with its type, as resource_expect() announced? If so, *rows are the rows of that
+// statement. Ask once: the answer is forgotten then, even if it was for another address.
 static bool take_expected(struct registry *registry, const struct address *address, const struct db_rows **rows)
 {
 	const struct resource_expected *expected = registry->expected;
@@ -314,7 +315,7 @@ static enum outcome read_ident(struct registry *registry, const struct ident *id
 	return OUTCOME_OK;
 }
 
-// Resources are cached by uid only: to follow a lookup key takes the database as long as to read the resource.
+// Asks the cache for a uid only, not for a lookup key: to follow the key takes the database as long as to read the resource.
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
 {
 	bool may_cache = ident->kind == NULL && !db_txn_writes(registry->db), same = false;

@@ -47,9 +47,9 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 
 // OUTCOME_OK; OUTCOME_NOT_FOUND, also if it belongs to another tenant than ident says, or to a deleted one.
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource);
-// Keeps an answer in the worker's cache that was made of this resource alone and of what made_for says; both are copied. The next one who
-// finds the resource, unchanged, finds them in resource->answer and answer_for. Only if the resource was cached before: a resource
-// that is asked for once gets no answer.
+// Caches an answer beside the cached resource. It must depend on nothing but this resource and made_for. Both are copied. A later
+// resource_get() or resource_find() of the unchanged resource returns them in resource->answer and answer_for. Does nothing
+// unless the resource came from the cache: for one that is read once, a copy would cost more than it saves.
 void resource_keep_answer(struct registry *registry, struct resource *resource, struct str made_for, struct str answer);
 // Changes an existing resource; edit->creates is ignored. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED, _NAME_TAKEN,
 // or what edit->apply or the type's rules return. One round trip for the locks, another for the writes.
@@ -59,17 +59,16 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource);
 // Changes the resource and gives it, with all that depends on it, to another tenant, in one transaction and with the rules of a
-// move. It gets a new etag. OUTCOME_OK; _BLOCKED (the problem has blockers); _GONE: that tenant is deleted; _BAD_PARAMETER: not
-// a valid name of a tenant; _BAD_DOCUMENT: there is no such tenant and it may not be created; or as resource_change(). dest may
-// be the present owner.
-struct gift {
-	struct str dest; // the name of a tenant
-	bool may_make;   // create the tenant if there is none of that name
-	bool made;       // out: it was created
+// move. It gets a new etag. OUTCOME_OK; _BLOCKED (the problem has blockers); _GONE: that tenant is deleted; _BAD_PARAMETER: not a
+// valid name of a tenant; _BAD_DOCUMENT: there is no such tenant and it may not be created; or as resource_change(). new_owner
+// may be the present owner.
+struct owner_change {
+	struct str new_owner; // the tenant's name
+	bool may_make;        // create the tenant if there is none of that name
+	bool made;            // out: it was created
 };
-enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct gift *gift,
-	const struct edit *edit,
-	struct guard guard, struct resource *resource);
+enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct owner_change *change,
+	const struct edit *edit, struct guard guard, struct resource *resource);
 
 // What a search requires of a member of the body.
 enum search_test {

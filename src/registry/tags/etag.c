@@ -18,7 +18,8 @@ static bool is_among(const char *const *names, struct str name)
 	return *names != NULL;
 }
 
-// The same of a body that is compact JSON already. Behind the last member that is left out, all of the text stays.
+// The body without the members in untagged, for a body that is compact JSON (tagged_text() takes any). Behind the last of these
+// members, the text is copied as it is.
 static struct str tagged_part(struct pool *pool, const char *const *untagged, struct str body)
 {
 	struct json_members members = json_members(body);
@@ -67,8 +68,8 @@ static struct str tagged_text(struct pool *pool, const char *const *untagged, co
 	return buf_str(&text);
 }
 
-// Members of resources of that type that the etag does not cover; NULL: it covers all. type is NULL if the doctor checks a
-// resource whose type does not exist.
+// The members that the resource's etag does not cover, ended by NULL; NULL: it covers all. resource->type may be NULL: the doctor
+// checks a resource whose type does not exist.
 static const char *const *untagged_of(const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;

@@ -21,7 +21,7 @@ static bool is_in(const struct db_rows *rows, const struct builtin *builtin)
 	return false;
 }
 
-// Pointers to the rows of the table that the database lacks, n_builtins at most.
+// Finds the entries of builtins[] that the database has no row for, at most n_builtins.
 static enum db_result find_missing(struct db *db, struct pool *pool, const struct builtin ***missing, size_t *n)
 {
 	struct db_rows rows;

@@ -11,9 +11,9 @@ struct db_query; // db/db.h
 
 enum { LOOKUP_KEYS_MAX = 4 };
 
-// A second key by which a resource is found. It is unique among all resources of the type, as { "name", "rack-7" }. Or it
-// records a reference, as { "chassis", "uid of the chassis, blank, own uid" }: then all that refer to the same resource are one
-// range of the index.
+// A second key by which a resource is found. Its value is unique within (type, kind) among live resources, as
+// { "name", "rack-7" }. Or it records a reference, as { "chassis", "uid of the chassis, blank, own uid" }: then all that refer to
+// the same resource are one range of the index.
 struct lookup_key {
 	const char *kind; // 1 to 32 bytes, static
 	struct str value; // 1 to 255 characters

@@ -128,7 +128,7 @@ enum outcome undo_read_tenants(struct undo *undo);
 // Did the request move resources from one tenant to one other, and change nothing else but namespaces, which it merged or took apart?
 bool undo_is_move(const struct undo *undo);
 // Did the request move the resource of the row by a change of the owner in its document alone? The move back takes that change back.
-bool undo_is_gift(const struct undo *undo, const struct sql_undo_rows_row *row);
+bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
 enum outcome undo_move(struct undo *undo);
 // Recovers a namespace that the move merged into another, which deleted it. OUTCOME_OK, also if there is a blocker; or the outcome with which the
@@ -136,7 +136,7 @@ enum outcome undo_move(struct undo *undo);
 enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str uid);
 // Adds a blocker for each thing that is in the way of the move back.
 void undo_block_by_action(struct undo *undo, const struct move_action *action);
-// Adds a blocker unless the move back merges as many namespaces as the request took apart: merged and n.
+// Adds a blocker if the move back merges more or fewer namespaces (merged) than the request took apart (n).
 void undo_check_merged(struct undo *undo, uint64_t merged, uint64_t n);
 
 // ---- large.c

@@ -58,7 +58,7 @@ enum outcome undo_lock_move(struct undo *undo)
 	return move_lock_tenants(undo->registry, undo->plan->from, undo->plan->to);
 }
 
-bool undo_is_gift(const struct undo *undo, const struct sql_undo_rows_row *row)
+bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_row *row)
 {
 	if (row->resource_id_is_null || !is_verb(row, "updated") || !str_eq(row->fields, STR("[\"/metadata/tenant\"]")))
 		return false;
@@ -79,7 +79,7 @@ bool undo_is_move(const struct undo *undo)
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (row->resource_id_is_null)
 			return false;
-		if (undo_is_gift(undo, row))
+		if (undo_is_owner_change(undo, row))
 			continue;
 		if (!is_verb(row, "moved")) {
 			if (row->type_id != namespaces || (!is_verb(row, "deleted") && !is_verb(row, "recovered")))

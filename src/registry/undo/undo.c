@@ -18,7 +18,8 @@
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
-// The undo leaves a change, and whoever wants to change what it restores has to read that first.
+// No precondition, and none is demanded (etag_required): no change can be lost, since each later change of the resource, except
+// of its allocations, was made a blocker.
 static struct guard no_lost_update(void)
 {
 	return (struct guard){ .prevents_lost_update = true };
@@ -61,7 +62,7 @@ static enum outcome find_changed(struct undo *undo, bool update)
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		if (row->resource_id_is_null || undo_is_gift(undo, row))
+		if (row->resource_id_is_null || undo_is_owner_change(undo, row))
 			continue;
 		if (row->changed_is_null)
 			undo_block(undo, undo_path(undo, row), "purged", STR("it was purged: nothing of it is left"));
@@ -181,7 +182,8 @@ static enum outcome apply_former(void *arg, const struct resource *current, stru
 	return OUTCOME_OK;
 }
 
-// The same for a node whose VIFs were changed. A write keeps those that it does not name, so none are written as an empty object.
+// apply_former() for a node of which only the VIFs were changed. A write keeps the stored VIFs if the document has no member
+// "vifs", so a node that had none is written with an empty object.
 static enum outcome apply_former_vifs(void *arg, const struct resource *current, struct content *content)
 {
 	const struct former_vifs *former = arg;
@@ -197,7 +199,7 @@ static enum outcome apply_former_vifs(void *arg, const struct resource *current,
 }
 
 // Did the update change nothing of a bare-metal node but its VIFs?
-static bool changes_vifs(struct undo *undo, const struct sql_undo_rows_row *row)
+static bool changes_only_vifs(struct undo *undo, const struct sql_undo_rows_row *row)
 {
 	const struct stored_place place = { .table = "changes", .column = "fields", .id = row->id };
 
@@ -249,7 +251,7 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 	struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row };
 
 	// Users attach VIFs to a node by a call of their own, and so may take that back, although the node's member is the service's.
-	if (changes_vifs(undo, row))
+	if (changes_only_vifs(undo, row))
 		edit = (struct edit){ .apply = apply_former_vifs, .arg = &vifs, .by_service = true };
 	enum outcome outcome = resource_write(undo->registry, address, &edit, no_lost_update(), &resource);
 

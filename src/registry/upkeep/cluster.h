@@ -21,17 +21,17 @@ struct cluster_writer {
 	int64_t since_us;  // by the clock of the node that wrote the row
 };
 
-// Of a server without Galera: how it replicates. The members behind known are so only where the look was the admin user's, who may ask.
+// How a server without Galera replicates. The members from known on are set only for DB_OPERATOR, which alone may ask.
 struct cluster_replication {
 	uint64_t server_id;
 	bool logs;               // it writes a binary log, of what it receives as well: so it can be a primary
-	bool waits;              // semi-synchronous: it acknowledges a transaction after a replica has received it
-	bool receipts;           // semi-synchronous: it tells its primary what it received
-	uint64_t waits_ms;       // and no longer than that
-	uint64_t waiting_for;    // replicas that tell it
+	bool waits;              // as a primary: it acknowledges a transaction after a replica has received it (semi-synchronous)
+	uint64_t waits_ms;       // for that long at most
+	uint64_t waiting_for;    // connected replicas that acknowledge what they receive
+	bool receipts;           // as a replica: it acknowledges what it receives
 	struct str report_host, port;
 	bool known;
-	bool is_replica;         // it has a primary, as far as it is configured
+	bool is_replica;         // a primary is configured
 	bool receives, applies;  // its two threads run
 	bool uses_gtid, tls, verifies;
 	uint64_t primary_id;     // its primary's server_id; 0: it was not connected yet
@@ -109,14 +109,15 @@ struct cluster_change {
 	struct str node; // the name of the writer to be; "": none
 	struct str reason;
 };
-// The two halves of a switch, for promotion.c: each is a transaction on the server of db. resign: nobody is the writer in the next epoch, and
-// change->node is to follow; held: an operator stops all writes. promote: change->node is the writer in the epoch raised, > change->epoch.
+// The two halves of a switch, for promotion.c; each is one transaction on the server of db. resign: the epoch change->epoch + 1
+// has no writer, and change->node is the one to follow; held: an operator stops all writes. promote: change->node is the writer,
+// in the epoch raised, which is > change->epoch.
 enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, const struct cluster_change *change, bool held, struct str *why);
 enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, const struct cluster_change *change, uint64_t raised,
 	struct str *why);
 // A connection to that node which waits for answers for some 20 seconds. settings: room for its settings, which must outlive it.
 struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node);
-// Asks a server without Galera how it replicates, again. DB_OK, or node->error says why not.
+// Asks a server without Galera again how it replicates. False: it does not say, and node->error is why.
 bool cluster_ask_replication(struct cluster *cluster, struct cluster_node *node);
 
 // What was seen in earlier looks; begin with zeros.

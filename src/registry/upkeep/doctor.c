@@ -34,7 +34,7 @@ struct check {
 	enum sql_doctor_finding finding;
 	bool mends;
 	enum sql_doctor_repair repair;
-	// by_walk: reads all rows.
+	// by_walk: the function that reads the rows of the slice one by one and checks them.
 	enum outcome (*walk)(struct examination *examination);
 };
 
@@ -217,6 +217,7 @@ static const struct check checks[] = {
 };
 
 enum { N_CHECKS = COUNT_OF(checks) };
+static_assert(3 + 3 + 16 + 17 * N_CHECKS <= POSITION_MAX, "the position of a run fits (save_position())");
 
 static const char *const names_of_tables[SQL_DOCTOR_SLICES_OF__N] = {
 	[SQL_DOCTOR_SLICES_OF_RESOURCES] = "resources",

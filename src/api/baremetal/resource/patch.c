@@ -24,7 +24,7 @@ struct patching {
 	const struct doc *patch;
 	bool *touched;   // one for each of the kind's members: an operation reads or writes it, or what is in it
 	bool gives;      // an operation may change the owner
-	struct gift gift; // the tenant that becomes the owner then
+	struct owner_change change; // the tenant that becomes the owner then
 	bool resets;     // interfaces that the patch does not set become those of the node's driver
 	const struct db_call *reservation; // the statement that tells whether the object's node is reserved; NULL: it has no node
 };
@@ -273,7 +273,7 @@ static enum outcome find_new_owner(struct patching *patching, const struct ident
 		outcome = resource_check(registry, &current, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = carry_out(patching, &current, &result);
-	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->gift.dest) : outcome;
+	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->change.new_owner) : outcome;
 }
 
 // Is the owner that the patch sets still the one that find_new_owner() has found?
@@ -282,7 +282,7 @@ static enum outcome check_new_owner(const struct patching *patching, const struc
 	struct str new_owner;
 	enum outcome outcome = owner_of(patching, result, &new_owner);
 
-	if (outcome != OUTCOME_OK || str_eq(new_owner, patching->gift.dest))
+	if (outcome != OUTCOME_OK || str_eq(new_owner, patching->change.new_owner))
 		return outcome;
 	return call_fail(patching->call, OUTCOME_CONFLICT, "it was changed in the meantime, and with it whose it would become: "
 		"look at it and repeat");
@@ -370,11 +370,11 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);
 	enum outcome outcome = find_new_owner(patching, ident, guard);
-	patching->gift.may_make = baremetal_may_make_owner(patching->call, patching->gift.dest);
+	patching->change.may_make = baremetal_may_make_owner(patching->call, patching->change.new_owner);
 	if (outcome == OUTCOME_OK)
-		outcome = resource_change_owner(registry, ident, &patching->gift, &edit, guard, resource);
-	if (outcome == OUTCOME_OK && patching->gift.made)
-		baremetal_warn_owner_made(patching->call, patching->gift.dest);
+		outcome = resource_change_owner(registry, ident, &patching->change, &edit, guard, resource);
+	if (outcome == OUTCOME_OK && patching->change.made)
+		baremetal_warn_owner_made(patching->call, patching->change.new_owner);
 	// It is not the object that is gone, but the new owner.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
