@@ -12,7 +12,7 @@
 #include "sql/cluster.h"
 
 enum {
-	READ_TRIES = 3, // how often a read outside of a transaction is run again
+	READ_TRIES = 3, // how often, at most, a read outside of a transaction is run again
 	MAX_SENT = DB_MAX_BATCH + TXN_MAX_PRELUDE,
 	// Bytes of requests in flight that the sockets' buffers hold on every system. A server that blocks on writing rows reads
 	// no requests: with more in flight, client and server would wait for each other.
@@ -30,11 +30,6 @@ struct batch {
 	bool rows_pending;     // a call that was sent, and whose answer was not read, returns rows
 	const struct db_query *stale; // the server does not know it any more; freed at the end, since other calls may use the same statement
 };
-
-static struct pool *new_pool(void)
-{
-	return pool_new_or_end();
-}
 
 static enum db_result note_stmt(struct batch *batch, size_t i)
 {
@@ -251,12 +246,12 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 	return first_failure(batch);
 }
 
-// For the fence of the transactions to come; and commits one that is the fence alone, if the connection has to. DB_LOST: that failed, and the
-// connection was closed.
+// Takes a slot for the fence of the write transactions to come. If the connection is unproven, also commits a transaction that is
+// the fence alone. DB_LOST: one of these failed, and the connection was closed.
 static enum db_result take_slot(struct db *db)
 {
 	bool proves = db->unproven;
-	struct pool *pool = new_pool();
+	struct pool *pool = pool_new_or_end();
 	enum txn_state state = db->state;
 
 	struct db_call calls[] = { { .query = &sql_writer_slot_take_query }, { .query = &sql_writer_slot_taken_query } };
@@ -264,7 +259,8 @@ static enum db_result take_slot(struct db *db)
 	db->unproven = false;
 	enum db_result result = db_batch_run(db, pool, calls, COUNT_OF(calls));
 	if (result == DB_OK && db->galera) {
-		// It can't look behind its own PREPARE (db_txn_goes_on()).
+		// Prepared here, since db_txn_goes_on() can't prepare its own statement: a PREPARE amid the transaction is what
+		// it looks for.
 		struct db_stmt *look;
 		result = db_stmt_get(db, &sql_writer_goes_on_query, &look);
 	}
@@ -303,7 +299,7 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	if (result != DB_OK)
 		return fail_all(calls, n, result);
 	if (batch.pool == NULL && n_prelude > 0 && (db->large || db->heeds))
-		own = batch.pool = new_pool(); // rows of the prelude are wanted
+		own = batch.pool = pool_new_or_end(); // rows of the prelude are wanted
 	result = run(&batch, n_prelude);
 	pool_free(&own);
 	if (batch.stale != NULL && db->mysql != NULL)

@@ -79,7 +79,8 @@ struct db *db_open_foreign(const struct db_settings *settings);
 // The number of servers in settings->host, and the text of one of them, which lives as long as settings.
 size_t db_hosts(const struct db_settings *settings);
 struct str db_host(const struct db_settings *settings, size_t index);
-// To that one of them, whether it is the writer or not, without the fence: for those who look at the nodes and appoint a writer.
+// A handle to the server with that index in settings->host, whether it is the writer or not, without the fence: for code that
+// looks at the nodes and appoints a writer.
 struct db *db_open_node(const struct db_settings *settings, size_t index, enum db_account account);
 // On a cluster a read counts as the writer's if its answer came within so many milliseconds after the server was surely the writer. A
 // switch waits longer than that between the last epoch of one writer and the first of the next.
@@ -191,7 +192,9 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 // request_id tells what happened, so a writing fn must have left a row there with that id, or have changed nothing.
 // request_id NULL, or no log: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
 //   DB_OK     committed, or rolled back because fn said so
-//   DB_LOST   the database is away, or the transaction was beaten db_retries times: nothing happened; answer 503
+//   DB_LOST   the database is away, or the transaction was beaten settings->retries times: nothing happened, unless
+//             db_txn_uncertain(); answer 503
+//   DB_FULL   no room, or read-only, or refused by maintenance: nothing happened, and db_reason() says why; answer 503
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
@@ -199,7 +202,8 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 // else, and if anything fails there, as db_txn_run() does. What fn writes nevertheless, and what it reads behind that, is the writer's.
 enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// Within it: the statements that follow are the writer's, or are not. Returns what was so before.
+// Within db_txn_run_near(): leave true: the statements that follow run on the writer; false: on settings->read_from again.
+// Returns the previous value, to be restored.
 bool db_leave_near(struct db *db, bool leave);
 // Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);

@@ -20,10 +20,10 @@
 enum {
 	SILENCE_MS = 250,  // a server that says nothing for so long may hang or stop: the others are asked who is the writer
 	SILENCES_MS = 500, // and asked again, after so long at most
-	ROLE_S = 3,        // the longest wait for what a server is
+	ROLE_S = 3,        // the longest wait for a server's answer whether it is the writer
 	HUNG_S = 5,        // a server that hangs is not tried again for so long
+	REFUSED_S = 1,     // the same for a server that said that it does not serve
 	CHECK_S = 3,       // the longest wait for each other server, where a server without Galera says that it is the writer
-	REFUSED_S = 1,     // nor one that does not serve, for so long
 };
 
 // ---- what a server is
@@ -223,7 +223,7 @@ static enum db_result judge(struct db *db, const struct role *role)
 	if (role->epoch == 0 && !role->galera) {
 		if (ask_others(db, CHECK_S).writable)
 			return leave(db, "%s and another server take changes, and neither was named the writer: `tenure-manage cluster switch NODE`", role->me);
-		return DB_OK; // a primary that was never appointed: the only server that takes changes
+		return DB_OK; // a primary that was never appointed; no other server that answers takes changes
 	}
 	if (role->node[0] != '\0')
 		return leave(db, "%s is not the writer, %s is", role->me, role->node);

@@ -32,7 +32,7 @@ enum {
 	WRONG_USER_OR_PASSWORD = 1045,
 	NO_DATABASE = 1049,
 	HOST_NOT_ALLOWED = 1130,
-	PLUGIN_REFUSED = 1698, // as 1045, of a user that may come from the unix socket alone
+	PLUGIN_REFUSED = 1698, // like 1045, for a user whom only the plugin unix_socket authenticates
 	// Of the client library:
 	NO_SERVER_AT_SOCKET = 2002,
 	NO_SERVER_AT_ADDRESS = 2003,

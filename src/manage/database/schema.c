@@ -188,7 +188,7 @@ static bool has_books(struct manage *manage)
 	return sql_schema_is_booked_run(manage->db, manage->pool, &rows) == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0;
 }
 
-// Prints how the file with the number of an applied one differs from it.
+// Compares an applied file with the file here that has its number, and prints how they differ. Returns whether they do.
 static bool differs(const struct schema_files *files, const struct sql_schema_applied_row *applied)
 {
 	if (applied->version > files->n) {
@@ -378,7 +378,7 @@ static int plan_step(struct manage *manage, const struct schema_file *file, cons
 	return EX_OK;
 }
 
-// version: of the schema now. oldest: the oldest program that will write all that the release writes.
+// version: of the schema now. oldest: the oldest schema version whose programs may serve afterwards (@oldest).
 static int print_ways_back(struct manage *manage, uint64_t version, uint64_t oldest)
 {
 	struct db_rows rows;

@@ -29,8 +29,8 @@ struct steps {
 int steps_read(struct manage *manage, const struct schema_file *file, struct steps *steps);
 // The step with this name; NULL: none.
 const struct step *steps_find(const struct steps *steps, const char *name);
-// How far the step is: *position, the last id of its batches. False: the database cannot be asked, and a message says so. Where the tables
-// for that are lacking (before the step "books" ran), nothing is done.
+// How far the step is: *position, the last id of its batches. If the tables in which steps are recorded do not exist yet (before
+// the step "books"), *done is false and *position 0. False: the database cannot be asked, and a message says so.
 bool step_progress(struct manage *manage, const struct schema_file *file, const struct step *step, uint64_t *position, bool *done);
 // How many rows the step's table has, about; 0: it has none yet, or the step names none. EX_OK, or an exit code after a message.
 int step_rows(struct manage *manage, const struct step *step, uint64_t *n);
