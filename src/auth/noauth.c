@@ -25,7 +25,8 @@ static bool parse_noauth(struct pool *pool, struct str token, struct principal *
 	if (!decode_name(pool, tenant, &principal->tenant))
 		return false;
 	if (!str_split(&rest, ':', &role)) {
-		// Placement's own authenticator for development gives the user admin the role admin in whatever project.
+		// As Placement's own authenticator for development: the user "admin" has the role "admin" in every project. Only
+		// if the token names no role.
 		principal->has_roles = str_eq(principal->user, STR("admin"));
 		principal->roles = STR("admin");
 		principal->project = principal->tenant;

@@ -334,7 +334,7 @@ static void take_signal(struct master *master, int signal)
 		children_signal(&master->children, SIGUSR1);
 		signal_retired(master, SIGUSR1);
 		break;
-	default: // SIGCHLD: the main loop reaps children
+	default: // SIGCHLD, or 0 because something is due: the main loop does what there is to do
 		break;
 	}
 }

@@ -10,8 +10,9 @@
 //   certificate  a client's certificate that the web server has verified (auth/certificate.c)
 //   noauth       for development: the token names the user: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
 //                or admin (default admin); "admin" alone is the operator; "admin:TENANT" has the OpenStack role admin as well.
-//                X-Roles (with X-Project-Id) takes the token's place, as behind OpenStack's keystonemiddleware: the role admin is
-//                the operator, reader with OpenStack-System-Scope: all may read everything, any other role has no rights
+//                X-Roles overrides the token's role, and X-Project-Id then its tenant, as behind OpenStack's keystonemiddleware
+//                (a token must come all the same): the role admin is the operator, reader with OpenStack-System-Scope: all may
+//                read everything, any other role has no rights
 #ifndef TENURE_AUTH_CORE_AUTH_H
 #define TENURE_AUTH_CORE_AUTH_H
 
@@ -75,7 +76,8 @@ struct token_info {
 	enum role role;
 	int64_t created_us, expires_us; // expires 0: never
 	int64_t revoked_us;             // 0: valid
-	int64_t used_us;                // when it was used last, some minutes late (auth/core/token_uses.h); 0: never, or not for long
+	int64_t used_us;                // when it was used last, some minutes late (auth/core/token_uses.h); 0: never, or no use
+	                                // was recorded yet
 	struct str description;
 };
 // Makes a token (24 random bytes of secret), stores its hash, and returns the token, which can't be read again later.

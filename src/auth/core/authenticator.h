@@ -55,7 +55,7 @@ enum { AUTH_MAX_NAME = 255 }; // characters of a user's, or tenant's, name
 // Has a user or tenant such a name? Up to AUTH_MAX_NAME characters, UTF-8 without NUL.
 bool auth_is_name(struct str name);
 // The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
-// none.
+// none. True with an empty *token for "Authorization: Bearer" alone.
 bool auth_read_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
 // NULL, or what is wrong with the secret by which the web server vouches for variables (malloc): it is missing, shorter than 16 characters, or

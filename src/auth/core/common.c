@@ -8,8 +8,6 @@
 #include "base/ascii.h"
 #include "base/memory.h"
 
-// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
-// none.
 bool auth_read_token(const struct request *request, struct str *token)
 {
 	struct str authorization = str_trim(request_header(request, "authorization"));
@@ -33,7 +31,8 @@ bool auth_is_name(struct str name)
 
 enum { SECRET_LEAST = 16 }; // characters
 
-// Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
+// Is it SECRET_LEAST characters or longer, all of them characters that need no quoting in any web server's configuration (what
+// openssl rand -hex or -base64 prints)?
 static bool is_secret(struct str secret)
 {
 	for (size_t i = 0; i < secret.n; i++) {

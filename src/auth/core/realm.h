@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an address is about: one tenant, all tenants, the system space, or none of them. It is decided when the address is routed,
-// before the policy is checked; later steps use this value only and never the text of the address. Two words are reserved, so that
-// each word has one meaning: no tenant is named "all" or "system". Names are compared byte
-// for byte: "All" is a name like any other.
+// before the policy is checked; later steps use this value only and never the text of the address. Two words are reserved, so
+// that each word has one meaning: no tenant is named "all" or "system". Names are compared byte for byte: "All" is a name like
+// any other.
 #ifndef TENURE_AUTH_CORE_REALM_H
 #define TENURE_AUTH_CORE_REALM_H
 

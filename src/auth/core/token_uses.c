@@ -15,7 +15,8 @@ enum {
 	WORDS = TOKEN_USE_ID / sizeof(uint64_t),
 	NOTE_US = 1000000, // a use is noted if the one before is older than this
 	AT_ONCE = 500,     // rows of a transaction
-	AHEAD_US = 1000000, // a use may be later than the reader's time by as much, as it goes on while others are read
+	AHEAD_US = 1000000, // tokens are used while the entries are read, so a use may be later than the reader's time by so
+	                    // much; if it is later still, the entry is ignored
 };
 
 // One cache line.

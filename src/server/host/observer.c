@@ -20,7 +20,7 @@
 
 enum {
 	LOOK_S = 5,
-	WEBHOOKS_SHARE = 20, // of the time, at most, it looks at webhooks
+	WEBHOOKS_PAUSE = 20, // a look at webhooks is followed by a pause 20 times as long, so it takes at most 5 % of the time
 };
 
 struct observer {
@@ -71,7 +71,7 @@ static enum outcome look_at_webhooks(struct observer *observer, uint64_t horizon
 		return OUTCOME_OK;
 	enum outcome outcome = webhook_health(observer->registry, horizon, &observer->webhooks);
 	int64_t now_us = clock_tick_us();
-	observer->webhooks_due_us = now_us + (now_us - began_us) * WEBHOOKS_SHARE;
+	observer->webhooks_due_us = now_us + (now_us - began_us) * WEBHOOKS_PAUSE;
 	if (observer->beat_us == 0 || observer->webhooks.beat != before.beat)
 		observer->beat_us = now_us;
 	return outcome;

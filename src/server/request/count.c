@@ -25,13 +25,13 @@ void pipeline_count(struct pipeline *pipeline, int64_t now_us)
 	metrics_add_own(pipeline->host, now, pipeline->counted);
 }
 
-// " 12.5 ms"
+// Appends the time, as " 12.5 ms".
 static void add_ms(struct buf *text, int64_t us)
 {
 	buf_addf(text, " %lld.%lld ms", (long long)(us / 1000), (long long)(us % 1000 / 100));
 }
 
-// "move_sum+move_count_types 12.5 ms": one round trip.
+// Appends one round trip, as "move_sum+move_count_types 12.5 ms".
 static void add_trip(struct buf *text, const struct db_trace *trace, size_t trip)
 {
 	size_t n = trace->trips[trip].n_names;

@@ -51,7 +51,8 @@ static struct count count_requests(const struct limits *limits, uint64_t tenant,
 	return count;
 }
 
-// How many of the processes one client may keep busy. configured 0: all but the reserve.
+// How many processes of the endpoint one tenant, or one user, may keep busy: as many as configured, but never any of the reserve,
+// and at least 1. configured 0: all but the reserve.
 static unsigned share_of(const struct limits *limits, unsigned processes, unsigned configured)
 {
 	unsigned all = processes > limits->processes ? processes : limits->processes;

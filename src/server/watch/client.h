@@ -20,7 +20,8 @@ enum {
 	WATCH_STUCK_S = 30,                 // a client that reads no byte for this long is closed
 	WATCH_BOOKMARK_S = 10,              // between two bookmarks for one client
 	WATCH_ALIVE_S = 30,                 // after so long without an event, padding shows web servers that the answer goes on
-	WATCH_PROBES = 3,                   // paddings sent to a client that may have gone; the network takes the first even then
+	WATCH_PROBES = 3,                   // paddings sent to a client that may have gone; the network accepts the first one
+	                                    // even if it has
 	WATCH_PROBE_MS = 400,               // between two of these paddings
 	WATCH_CHECK_S = 1,                  // between two checks of a client's credentials, if few tokens watch
 	WATCH_CHECK_MOST_S = 15,            // the same if many tokens watch

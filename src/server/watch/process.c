@@ -39,8 +39,7 @@ enum {
 	DRAINED_MS = 10,              // time to the next round if a slow client has read what waited for it
 };
 
-// The state of the watch process.
-struct watch_proc {
+struct watch_process {
 	int from, signal_fd;
 	struct db *db;
 	struct registry_store *store;
@@ -71,7 +70,7 @@ static void make_bookmark(void *arg)
 }
 
 // Is it time to send padding to find out whether the client is still there? Not if other bytes wait for it: those serve as well.
-static bool wants_probe(struct watch_proc *proc, struct watch_client *client)
+static bool wants_probe(struct watch_process *proc, struct watch_client *client)
 {
 	int64_t now_us = clock_tick_us();
 
@@ -86,7 +85,7 @@ static bool wants_probe(struct watch_proc *proc, struct watch_client *client)
 
 // Appends what is due without a change: a bookmark, or padding. over: the watch ends now, so its bookmark is written even if it
 // is not due.
-static void add_due(struct watch_proc *proc, struct watch_client *client, bool over)
+static void add_due(struct watch_process *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
 	struct bookmark bookmark = { &proc->teller, client };
@@ -102,7 +101,7 @@ static void add_due(struct watch_proc *proc, struct watch_client *client, bool o
 }
 
 // Each check of credentials is one query per token. The more tokens watch, the longer the time between two checks.
-static void set_pace(struct watch_proc *proc)
+static void set_pace(struct watch_process *proc)
 {
 	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us =
 		WATCH_CHECK_MOST_S * INT64_C(1000000);
@@ -116,7 +115,7 @@ static void set_pace(struct watch_proc *proc)
 }
 
 // Ends the client's watch if its credential was revoked, or now stands for another user, tenant or role.
-static void check_user(struct watch_proc *proc, struct watch_client *client)
+static void check_user(struct watch_process *proc, struct watch_client *client)
 {
 	struct pool_mark mark = pool_mark(proc->teller.pool);
 
@@ -128,7 +127,7 @@ static void check_user(struct watch_proc *proc, struct watch_client *client)
 }
 
 // Checks the deadlines of one client: stuck, credentials, bookmark, padding, end.
-static void look_at_time(struct watch_proc *proc, struct watch_client *client)
+static void look_at_time(struct watch_process *proc, struct watch_client *client)
 {
 	int64_t now_us = clock_tick_us();
 	bool over = now_us >= client->ends_us;
@@ -147,7 +146,7 @@ static void look_at_time(struct watch_proc *proc, struct watch_client *client)
 }
 
 // Sends new changes to all clients, and checks the deadlines of all.
-static void round_of_all(struct watch_proc *proc)
+static void round_of_all(struct watch_process *proc)
 {
 	int pause_ms = watch_tell_round(&proc->teller);
 
@@ -160,7 +159,7 @@ static void round_of_all(struct watch_proc *proc)
 
 // ---- the loop
 
-static void take_signals(struct watch_proc *proc)
+static void take_signals(struct watch_process *proc)
 {
 	struct signalfd_siginfo info;
 
@@ -173,7 +172,7 @@ static void take_signals(struct watch_proc *proc)
 }
 
 // Handles one event of epoll: a signal, connections handed over, or a client's connection.
-static void take_event(struct watch_proc *proc, const struct epoll_event *event)
+static void take_event(struct watch_process *proc, const struct epoll_event *event)
 {
 	struct watch_client *client = event->data.ptr;
 
@@ -193,7 +192,7 @@ static void take_event(struct watch_proc *proc, const struct epoll_event *event)
 
 // A slow client that has read what waited for it gets more soon, not only in the next regular round. It may be far behind, and
 // each round gives it little more than WATCH_WAITING_MAX bytes.
-static void hurry_for_drained(struct watch_proc *proc)
+static void hurry_for_drained(struct watch_process *proc)
 {
 	int64_t soon_us = clock_tick_us() + DRAINED_MS * 1000;
 
@@ -207,7 +206,7 @@ static void hurry_for_drained(struct watch_proc *proc)
 }
 
 // Milliseconds that epoll may wait for events. Without clients nothing is due but the upkeep of the shared memory.
-static int patience_ms(const struct watch_proc *proc)
+static int patience_ms(const struct watch_process *proc)
 {
 	int64_t us = proc->round_us - clock_tick_us();
 
@@ -217,7 +216,7 @@ static int patience_ms(const struct watch_proc *proc)
 }
 
 // Runs until a signal stops the process; then ends every watch, so that its client connects again.
-static void loop(struct watch_proc *proc)
+static void loop(struct watch_process *proc)
 {
 	struct epoll_event events[EVENTS];
 
@@ -242,7 +241,7 @@ static void loop(struct watch_proc *proc)
 	}
 }
 
-static bool listen_to(struct watch_proc *proc, int fd, void *what)
+static bool listen_to(struct watch_process *proc, int fd, void *what)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = what };
 
@@ -250,7 +249,7 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 }
 
 // Opens what the process needs. False, with errno or a logged reason: something is missing; close_all() frees the rest.
-static bool open_all(struct watch_proc *proc, struct shared *host)
+static bool open_all(struct watch_process *proc, struct shared *host)
 {
 	sigset_t signals;
 	char *error = NULL;
@@ -276,7 +275,7 @@ static bool open_all(struct watch_proc *proc, struct shared *host)
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
 }
 
-static void close_all(struct watch_proc *proc)
+static void close_all(struct watch_process *proc)
 {
 	watch_clients_free(&proc->clients);
 	limits_free(&proc->clients.limits);
@@ -303,7 +302,7 @@ static void allow_descriptors(void)
 
 int watch_main(const struct setup *setup, int from, struct shared *host, struct child_life *life)
 {
-	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
+	struct watch_process proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
 
 	assert(from >= 0);

@@ -13,7 +13,7 @@ enum params_ahead {
 	PARAMS_WHOLE,    // all parameters are among the bytes, and within limits; or the bytes are not FastCGI, which the library
 	                 // finds out when it reads them
 	PARAMS_PART,     // the parameters among the bytes are within limits, but more follow
-	PARAMS_TOO_MUCH, // lengths claim more than max bytes, or there are more than PARAMS_MOST of them
+	PARAMS_TOO_MUCH, // names and values claim more than max bytes together, or there are more than PARAMS_MOST parameters
 };
 
 // bytes: the first n bytes of a connection, from the beginning of a request. max: limit in bytes of all names and values. Reads
