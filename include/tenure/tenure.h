@@ -77,8 +77,9 @@ TENURE_API const char *tenure_version(void);
 
 // ---- clients
 
-// url: of an endpoint, "https://tenure.example.org"; token may be NULL. Sends nothing. NULL when url is no http or
-// https URL or token can't stand in a header field. All that is made from a client must be freed before it.
+// url: of an endpoint, "https://tenure.example.org"; token may be NULL. Sends nothing. NULL if url is not an http or
+// https URL, or token has a character that a header field may not have. All that is made from a client must be freed
+// before it.
 TENURE_API struct tenure_client *tenure_client_new(const char *url, const char *token);
 // Sets *client to NULL; does nothing on NULL, as all these do.
 TENURE_API void tenure_client_free(struct tenure_client **client);
@@ -103,7 +104,7 @@ TENURE_API const char *tenure_error_document(const struct tenure_client *client,
 // ---- resources and tenants
 
 // An object for this address; sends nothing. space: the namespace, NULL for types that stand in the tenant itself. Ids
-// are UTF-8, not encoded. NULL when one of them can be none ("", "..", with "/").
+// are UTF-8, not encoded. NULL if one of them is not valid ("", "..", or with "/").
 TENURE_API struct tenure_resource *tenure_resource_new(struct tenure_client *client, const char *tenant,
 	const char *space, const char *type, const char *name);
 // A tenant, in the same way. Its documents are {"tenant": {…}}.
@@ -124,15 +125,15 @@ TENURE_API enum tenure_status tenure_resource_delete(struct tenure_resource *res
 // Changes it by a JSON Patch (RFC 6902), all of it or nothing. After TENURE_OK the object holds what it is now.
 TENURE_API enum tenure_status tenure_resource_patch(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag);
-// Brings back what was deleted last at this address, or what has this uid (NULL: the last); with an etag only if it is
-// that of what comes back.
+// Recovers the resource with this uid that was deleted at this address; uid NULL: the one that was deleted last. With
+// an etag only if the resource had that etag when it was deleted.
 TENURE_API enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid,
 	struct tenure_etag etag);
 
 // What the object holds: NULL before the first answer. NUL follows the text.
 TENURE_API const char *tenure_resource_document(const struct tenure_resource *resource, size_t *length);
 TENURE_API const char *tenure_resource_etag(const struct tenure_resource *resource);
-// As if it had been read with this etag, remembered from another time. TENURE_INVALID when it can't be an etag.
+// As if it had been read with this etag, remembered from another time. TENURE_INVALID if it is not a valid etag.
 TENURE_API enum tenure_status tenure_resource_set_etag(struct tenure_resource *resource, const char *etag);
 // "/v2.0/acme/namespaces/default/configmaps/web", encoded.
 TENURE_API const char *tenure_resource_path(const struct tenure_resource *resource);
@@ -147,8 +148,8 @@ TENURE_API const char *tenure_resource_path(const struct tenure_resource *resour
 // The first two end with TENURE_INVALID before the object has been read.
 
 // kind: "nodes", "ports", "portgroups", "chassis" or, to be read only, "drivers". ident: its UUID; the name of a node,
-// a port group or a driver; NULL for one that tenure_resource_create() is to make. Sends nothing. NULL when kind or
-// ident can be none.
+// a port group or a driver; NULL for one that tenure_resource_create() is to make. Sends nothing. NULL if kind or ident
+// is not valid.
 TENURE_API struct tenure_resource *tenure_metal_new(struct tenure_client *client, const char *kind, const char *ident);
 // Makes what has no address yet. After TENURE_OK the object holds it and stands for it by its UUID.
 TENURE_API enum tenure_status tenure_resource_create(struct tenure_resource *resource, const char *document,
@@ -173,7 +174,7 @@ TENURE_API enum tenure_status tenure_node_remove_trait(struct tenure_resource *n
 // tenure_resource_patch() is not for them, and tenure_resource_recover() is for the resource of the tenant,
 // "resourceproviders" and the provider's UUID.
 
-// uuid NULL: one that tenure_resource_create() is to make. Sends nothing. NULL when uuid can be none.
+// uuid NULL: one that tenure_resource_create() is to make. Sends nothing. NULL if uuid is not valid.
 TENURE_API struct tenure_resource *tenure_provider_new(struct tenure_client *client, const char *uuid);
 
 // ---- lists: pages are fetched as they are needed
@@ -189,21 +190,21 @@ TENURE_API struct tenure_list *tenure_list_tenants(struct tenure_client *client,
 TENURE_API struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *kind);
 // Resource providers. Items hold no etag: that is told of one alone.
 TENURE_API struct tenure_list *tenure_list_providers(struct tenure_client *client);
-// A parameter of the list's query, not encoded: "maintenance", "true"; again for one that may be repeated. Before the
-// first item. False, and nothing is
-// added, when name or value can be none.
+// A parameter of the list's query, not encoded: "maintenance", "true". Call it again for one that may be repeated, and
+// before the first tenure_list_next(). False: it came too late, or name or value is not valid.
 TENURE_API bool tenure_list_filter(struct tenure_list *list, const char *name, const char *value);
 TENURE_API void tenure_list_free(struct tenure_list **list);
 // Items in a page, 1 to 1,000 (100).
 TENURE_API void tenure_list_set_page(struct tenure_list *list, unsigned items);
-// TENURE_OK: *item is the next, the caller's, and holds its document and etag. TENURE_END: there are no more. After an
-// error the same call goes on where it stood.
+// TENURE_OK: *item is the next one; the caller frees it. It holds its document and, except for providers, its etag.
+// TENURE_END: there are no more. After an error the next call goes on where this one stood.
 TENURE_API enum tenure_status tenure_list_next(struct tenure_list *list, struct tenure_resource **item);
 
 // ---- moves
 
-// All of a tenant's resources; one resource, a namespace with what is in it, or a node, which has been read, with its
-// ports. Sends nothing. NULL when one of them can't be moved.
+// Moves of all of a tenant's resources; of one resource; of a namespace with its content; or of a node with its ports.
+// A node must have been read before. Sends nothing. NULL if the names are not valid, or the resource is a provider, or
+// is bare metal other than such a node.
 TENURE_API struct tenure_move *tenure_move_all(struct tenure_client *client, const char *tenant,
 	const char *destination);
 TENURE_API struct tenure_move *tenure_move_resource(const struct tenure_resource *resource, const char *destination);

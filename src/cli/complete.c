@@ -76,8 +76,8 @@ static void offer_values(struct completion *completion, struct str takes)
 	completion_offer_values(completion, takes, few);
 }
 
-// Takes the options and their values out of the words before the last one, which is being typed. Returns how many words are left, of
-// which the last is the last one still. *option: the one whose value is being typed; NULL: none is.
+// Removes options and their values from the words before the last one, which is being typed and stays the last. Returns the
+// number of words left. *option: the one whose value is being typed; NULL: none is.
 static size_t drop_options(const struct cli *cli, const char **words, size_t n, const char **option)
 {
 	size_t kept = 0, used;

@@ -14,7 +14,7 @@ static const char *const served[] = { "uuid", "etag", "created_at", "updated_at"
 const struct version_field baremetal_version = { "X-OpenStack-Ironic-API-Version", "1.82" };
 
 // The tenant of a node without owner.
-#define NOBODYS "system"
+#define TENANT_OF_UNOWNED "system"
 
 bool object_collection(struct buf *path, const char *kind)
 {
@@ -38,7 +38,7 @@ bool object_home(const struct tenure_resource *resource, struct pool *pool, stru
 		!doc_parse_json(pool, resource->document, (struct doc_limits){ 1000, 0 }, &document, &unused) ||
 		!doc_get(document, STR("uuid"), &uuid) || !doc_get(document, STR("owner"), &owner))
 		return false;
-	struct str tenant = doc_kind(owner) == DOC_STRING ? doc_string(owner) : STR(NOBODYS);
+	struct str tenant = doc_kind(owner) == DOC_STRING ? doc_string(owner) : STR(TENANT_OF_UNOWNED);
 	BUF_LIT(&home, "/v2.0");
 	bool ok = client_path_add(&home, str_cstr(pool, tenant)) && client_path_add(&home, "nodes") &&
 		client_path_add(&home, str_cstr(pool, doc_string(uuid)));
@@ -122,6 +122,7 @@ struct doc *client_diff(struct pool *pool, const struct doc *base, const struct 
 }
 
 // Adds operations for all that the merge patch says, even if held has it already: the service's document may have changed since.
+// A removal is left out if held lacks the member: to remove what is not there is an error of JSON Patch.
 static void merge_objects(struct pool *pool, struct doc *patch, struct str path, const struct doc *held,
 	const struct doc *given)
 {

@@ -65,8 +65,7 @@ struct tenure_client {
 };
 
 // Sends the call, and sends it again where that is safe. Returns how it ended; the client keeps the error. The answer lives in
-// pool.
-// Blocks for at most the client's timeouts and waits.
+// pool. Blocks for at most the client's timeouts and waits.
 enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *wish,
 	struct answer *answer);
 // Sets the client's error to a text of the library's own. Returns status.

@@ -26,8 +26,8 @@ struct receiver {
 	struct buf body;
 };
 
-// A connection that the other side closed must not end the program, and the program's handling of signals is its own:
-// SIGPIPE is held back in this thread alone, and what came is taken away again.
+// A connection that the other side closed must not end the program, and the program's own handling of signals must stay as it is.
+// So SIGPIPE is blocked in this thread during the exchange, and one that was raised meanwhile is consumed before it is unblocked.
 struct pipe_guard {
 	sigset_t before;
 	bool was_pending;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of some members of what can only be replaced as a whole: webhooks, tiers.
+// Sets some members of a document that can only be replaced as a whole (webhooks, tiers): reads it, merges, and puts the result.
 #include "base/base.h"
 
 #include "base/pool.h"

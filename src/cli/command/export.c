@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tenure export: resources as tenure import reads them: a JSON document on each line, one JSON list, or CSV.
 //
-// The columns of CSV are known once all documents were read, so these are kept in a file without a name until then. A column is a path at which
-// all documents have a string or nothing; where they differ, or a name can't stand in a path, the cells of the path above are JSON.
-// So the file, imported, gives the documents that it was made of, to the byte of each string.
+// The columns of CSV are known only when all documents were read, so the documents are kept in an unnamed file until then. A
+// column is a path at which all documents have a string or nothing; where they differ, or a name can't stand in a path, the cells
+// of the path above are JSON. So the file, imported, gives the documents that it was made of, to the byte of each string.
 #include "base/base.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of what a tenant has under a word of its address, page by page: its moves, forwards, tokens.
+// Lists what stands at /v2.0/TENANT/WORD, page by page: moves, forwards, tokens.
 #include "base/base.h"
 
 #include "base/pool.h"
