@@ -306,7 +306,7 @@ struct str label_selector_trace(struct pool *pool, const struct label_selector *
 		const struct requirement *requirement = &selector->list[i];
 		if (requirement->operation == OP_NOT_IN || requirement->operation == OP_NOT_EXISTS)
 			continue;
-		// A label that is no text counts as "".
+		// A label whose value is not a string is compared as "", so for "" only the key is sure to stand in the text.
 		if (requirement->operation == OP_IN && requirement->n == 1 && requirement->values[0].n > 0)
 			return str_printf(pool, "\"%.*s\":\"%.*s\"", STR_ARG(requirement->key), STR_ARG(requirement->values[0]));
 		if (trace.p == NULL)

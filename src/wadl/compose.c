@@ -24,7 +24,7 @@ static struct definition *find_definition(const struct loader *loader, const cha
 // Where a chain of references ends, and what it collects on the way.
 struct chain {
 	struct definition *end;    // the method at the end of the chain
-	const struct scope *scope; // the scope of the method's definition; if it has none, of the first reference that has one
+	const struct scope *scope; // of the method; if it has none, of the last reference before it that has one
 	enum role role;            // the highest role that a file in the chain requires
 };
 

@@ -70,7 +70,7 @@ void char_set_add(struct char_set *set, int32_t first, int32_t last);
 void char_set_add_other_cases(struct char_set *set);
 // Sorts and joins the ranges, which ends the building of a set.
 void char_set_finish(struct char_set *set);
-// Makes of a finished set that of all other characters.
+// Replaces a finished set by its complement: all characters that are not in it.
 void char_set_invert(struct char_set *set);
 // Adds the set of \d, \D, \w, \W, \s or \S, named by its letter. False if letter is none of these.
 bool char_set_add_perl(struct char_set *set, char letter);

@@ -35,10 +35,10 @@ struct str doc_string(const struct doc *doc);  // of a DOC_STRING, and may hold 
 // integers).
 bool doc_i64(const struct doc *doc, int64_t *value);
 bool doc_u64(const struct doc *doc, uint64_t *value);
-struct str doc_number_text(struct pool *pool, const struct doc *doc);
+struct str doc_number_text(struct pool *pool, const struct doc *doc); // the text of a DOC_NUMBER as JSON, a copy in pool
 size_t doc_length(const struct doc *doc);  // members of an object, elements of an array, else 0
 size_t doc_elements(const struct doc *doc); // of an array, else 0
-const struct doc *doc_at(const struct doc *array, size_t index);
+const struct doc *doc_at(const struct doc *array, size_t index); // index < doc_elements(array)
 // Finds a member by name; *value is NULL if the member is null. False: there is none, or object is no object.
 bool doc_get(const struct doc *object, struct str name, const struct doc **value);
 // The same of a tree that the caller has built or copied, so that the value may be changed in place; NULL: missing, or null.

@@ -90,8 +90,8 @@ static bool is_clean(struct merging *merging, const struct doc *value)
 	return clean;
 }
 
-// The value without directives, without items that are only directives and, in objects, without nulls. Most values have none of
-// these, and are not copied: the result of the whole patch is copied at its end.
+// The value without directives, without items that have "$patch": "delete" or "replace", and, in objects, without nulls. Most
+// values have none of these, and are not copied: the result of the whole patch is copied at its end.
 static struct doc *clean(struct merging *merging, const struct doc *value)
 {
 	struct doc *copy;

@@ -92,7 +92,7 @@ static void check_nested(struct shape_check *check, const struct structural *sch
 		check_nested(check, schema->items, &items_at, false);
 	for (size_t i = 0; i < schema->n_properties; i++) {
 		struct field_path member_at = field_key(&properties_at, schema->properties[i].name);
-		// Restrictions of metadata must not be possible here.
+		// A nested schema must not restrict metadata, which is the same for all types.
 		if (str_eq(schema->properties[i].name, STR("metadata")))
 			field_forbidden(check->faults, &member_at, "must not be specified in a nested context");
 		check_nested(check, schema->properties[i].schema, &member_at, false);

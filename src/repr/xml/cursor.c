@@ -62,7 +62,8 @@ static void on_parser_error(void *arg, xml_parser_error error)
 
 	if (error->level != XML_ERR_FATAL || xml->failed)
 		return;
-	// the texts of versions differ, and "Extra content" would be wrong for a truncated document
+	// libxml2 words this error differently from version to version, and its "Extra content" would be wrong for a truncated
+	// document.
 	if (is_at_end(error->code)) {
 		set_error(xml, error->line, STR("the document is not closed, or something follows its end"));
 		return;

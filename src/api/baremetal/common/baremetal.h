@@ -160,7 +160,7 @@ enum outcome baremetal_check_size(struct call *call, const struct doc *body);
 enum outcome baremetal_delete_object(struct call *call, const struct kind *kind);
 // The same for the object of that UUID or name.
 enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, struct str text);
-// The limit of a page: that of the parameter "limit", at most 1000.
+// The limit of a page: the parameter "limit", at most 1000; 1000 if it is absent or not a number.
 uint64_t baremetal_page_limit(struct call *call);
 // The URL of the next page: the requested address and parameters, with that limit and marker.
 struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);

@@ -264,7 +264,8 @@ const char *spaces_verb(const struct call *call)
 	}
 }
 
-// The sentence of Kubernetes for 403, which names user, verb, resource and group; the problem's detail follows.
+// The sentence of Kubernetes for 403, which names user, verb, resource and group, or, if the address has no type, the user and
+// "this path"; the problem's detail follows.
 static struct str forbidden_text(struct call *call, const struct problem *problem)
 {
 	struct buf text = buf_new(call->pool, 256);

@@ -105,7 +105,7 @@ static void find_rules(const struct doc *value, const struct field_path *at, str
 	}
 }
 
-// Finds the selectableFields of the versions.
+// Adds spec.versions[i].selectableFields to idle for each version that has some.
 static void find_selectable(const struct doc *spec, const struct field_path *at, struct field_faults *idle)
 {
 	const struct field_path of_versions = field_name(at, STR("versions"));

@@ -137,7 +137,7 @@ static enum outcome read_number(struct call *call, const char *name, uint64_t *v
 	return OUTCOME_OK;
 }
 
-// Existing objects are sent if the client gives no version, or if it asks for them.
+// Existing objects are sent if sendInitialEvents is true or, without that parameter, if the client gives no version (or 0).
 static void read_beginning(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
