@@ -56,10 +56,10 @@ for my $case (
     ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
     ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],
     ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/wire/fcgx.h alone'],
-    ['registry/core/a.c', '"registry/move/move.h"', 'a room includes none that is higher'],
-    ['registry/core/a.c', '"registry/registry.h"', 'nor what its folder has above all rooms'],
+    ['registry/core/a.c', '"registry/move/move.h"', 'a subfolder includes none that is higher'],
+    ['registry/core/a.c', '"registry/registry.h"', 'nor what its folder has above all subfolders'],
     ['registry/move/a.c', '"registry/upkeep/reap.h"', 'nor one that stands beside it'],
-    ['registry/cellar/a.c', '"registry/core/context.h"', 'a room that is not in the table'],
+    ['registry/cellar/a.c', '"registry/core/context.h"', 'a subfolder that is not in the table'],
     ['newfolder/a.c', '"db/db.h"',        'a folder without a rule'],
     ['http/a.c',     '"http/missing.h"',  'a header that is not there'],
   ) {
