@@ -97,8 +97,8 @@ static bool compile(struct placement_policy *policy, const char *word, char **er
 
 static const struct setting placement_policy_rows[] = {
 	PLACEMENT("policy", TEXT, policy, "", 0, SETTING_TEXT_MAX, NULL,
-	          "Who may do what in the placement dialect. Empty: operators; users may read traits and their own project's usages. legacy, "
-	          "secure: Placement's rules. Otherwise the path of a file of rules in oslo.policy's YAML form, on top of legacy."),
+	          "Who may do what in the placement dialect. Empty: operators, and OpenStack's roles admin and service; users may read traits and their own "
+	          "project's usages. legacy, secure: Placement's rules. Otherwise the path of a file of rules in oslo.policy's YAML form, on top of legacy."),
 };
 
 const struct config_table placement_policy_settings_table = {

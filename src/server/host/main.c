@@ -34,7 +34,7 @@ static const struct option_row rows[ROW__COUNT] = {
 static const struct command_line command_line = {
 	.program = PROGRAM,
 	.synopsis = "-c FILE [-p PIDFILE] [-t]",
-	.about = "Does what a host needs once: queued moves, and the purge of what is past its retention.",
+	.about = "Does what a host needs once: queued moves, the purge of what is past its retention, usage, and webhooks.",
 	.rows = rows,
 	.n = ROW__COUNT,
 };
@@ -55,7 +55,7 @@ static int serve(const char *path, const char *pid_file, struct config **config)
 	char *error = NULL;
 
 	if (!identity_become(server_settings(*config)->user, server_settings(*config)->group, &error))
-		return complain(error, EX_OSERR);
+		return complain(error, EX_CONFIG);
 	signals_fill(&signals);
 	sigaddset(&signals, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
