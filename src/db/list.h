@@ -24,4 +24,9 @@ void db_item_uuid(struct buf *item, const struct uuid *uuid);
 // The whole text. The list gets no more items then.
 struct str db_list_end(struct db_list *list);
 
+// The whole list of n ids, in their order.
+struct str db_list_of_ids(struct pool *pool, const uint64_t *ids, size_t n);
+// The same in ascending order, each once: as rows have to be locked. Sorts ids.
+struct str db_list_of_id_set(struct pool *pool, uint64_t *ids, size_t n);
+
 #endif

@@ -158,7 +158,7 @@ enum outcome post_token(struct call *call)
 	enum outcome outcome = read_token(call, &info);
 
 	if (outcome == OUTCOME_OK)
-		outcome = tenant_hold(call->registry, call_param(call, "tenant"), &tenant);
+		outcome = tenant_lock_live(call->registry, call_param(call, "tenant"), &tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct token_holder holder = holder_of(call, &tenant);
@@ -184,7 +184,7 @@ enum outcome delete_token(struct call *call)
 	struct tenant tenant;
 	struct str id = call_param(call, "token");
 	bool revoked;
-	enum outcome outcome = tenant_hold(call->registry, call_param(call, "tenant"), &tenant);
+	enum outcome outcome = tenant_lock_live(call->registry, call_param(call, "tenant"), &tenant);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -201,8 +201,9 @@ static int appoint_writer(struct manage *manage)
 	return code;
 }
 
-// Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types
-// and the system space. The schema files of an older release lack columns for them; then it adds nothing.
+// Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types and
+// the system space; then appoints the writer of a cluster that has none. Schema files of an older release lack columns for these:
+// then it adds nothing. With those of a later one it adds the traits alone.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;

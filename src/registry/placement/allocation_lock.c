@@ -36,19 +36,6 @@ static struct str uids_json(struct pool *pool, struct uuid *uids, size_t n)
 	return db_list_end(&list);
 }
 
-static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
-{
-	struct db_list list = db_list_new(pool, 64);
-
-	if (n > 0)
-		qsort(ids, n, sizeof(*ids), by_number);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || ids[i - 1] != ids[i])
-			db_list_add_u64(&list, ids[i]);
-	}
-	return db_list_end(&list);
-}
-
 // The providers with their tenants: those that the sets name, and those where the consumers have allocations now.
 struct concern {
 	struct db_rows wanted, had;
@@ -276,8 +263,8 @@ enum outcome allocation_write_again(struct registry *registry)
 // The ids of the rows that have to be locked. Each tenant occurs once.
 struct locks {
 	uint64_t *providers, *tenants;
-	struct str *names; // of these tenants, in the order in which they were found; ids_json() sorts tenants, so the indexes do
-	                   // not correspond then
+	struct str *names; // of these tenants, in the order in which they were found; db_list_of_id_set() sorts tenants, so the
+	                   // indexes do not correspond then
 	size_t n_providers, n_tenants;
 };
 
@@ -322,8 +309,8 @@ static enum outcome lock_and_read(struct allocation_write *write, const struct c
 	struct pool *pool = registry->pool;
 	struct locks locks = collect_locks(pool, concern);
 	enum sql_wait wait = lock_wait(registry);
-	struct str providers = ids_json(pool, locks.providers, locks.n_providers);
-	struct str tenants = ids_json(pool, locks.tenants, locks.n_tenants);
+	struct str providers = db_list_of_id_set(pool, locks.providers, locks.n_providers);
+	struct str tenants = db_list_of_id_set(pool, locks.tenants, locks.n_tenants);
 	struct str consumers = write->consumers;
 	struct db_call calls[] = {
 		sql_allocation_lock_tenants_call(pool, wait, &(struct sql_allocation_lock_tenants){ .ids = tenants }),

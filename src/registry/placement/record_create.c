@@ -136,15 +136,6 @@ static int compare_with_uid(const void *uid, const void *record)
 	return memcmp(uid, (*(const struct provider_record *const *)record)->uid.b, sizeof(struct uuid));
 }
 
-static struct str ids_as_json(struct pool *pool, const uint64_t *ids, size_t n)
-{
-	struct db_list list = db_list_new(pool, 12 * n);
-
-	for (size_t i = 0; i < n; i++)
-		db_list_add_u64(&list, ids[i]);
-	return db_list_end(&list);
-}
-
 // Reads the ids of the inserted rows.
 static enum outcome find_ids(struct creation *creation)
 {
@@ -174,7 +165,7 @@ static enum outcome find_ids(struct creation *creation)
 		assert(hit != NULL);
 		creation->ids[*hit - creation->list] = in_order[i] = row->id;
 	}
-	creation->ids_json = ids_as_json(pool, in_order, rows.n);
+	creation->ids_json = db_list_of_ids(pool, in_order, rows.n);
 	return OUTCOME_OK;
 }
 
@@ -360,26 +351,6 @@ static void list_allocations(struct allocating *all)
 	all->providers = db_list_end(&providers);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-// Sorts the numbers and drops repeated ones; returns how many are left.
-static size_t sort_unique(uint64_t *numbers, size_t n)
-{
-	size_t kept = 0;
-
-	qsort(numbers, n, sizeof(*numbers), compare_numbers);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || numbers[i] != numbers[kept - 1])
-			numbers[kept++] = numbers[i];
-	}
-	return kept;
-}
-
 // Locks the tenants of the providers in share mode, then the providers, in order of their ids: as every writer of allocations.
 static enum outcome lock_providers(struct allocating *all)
 {
@@ -407,11 +378,10 @@ static enum outcome lock_providers(struct allocating *all)
 		if (!known)
 			names[n_names++] = row->tenant;
 	}
-	size_t n_ids = sort_unique(ids, rows.n), n_tenants = sort_unique(tenants, rows.n);
-	all->provider_ids = ids_as_json(pool, ids, n_ids);
+	all->provider_ids = db_list_of_id_set(pool, ids, rows.n);
 	struct db_call calls[] = {
 		sql_allocation_lock_tenants_call(pool, lock_wait(registry), &(struct sql_allocation_lock_tenants){
-			.ids = ids_as_json(pool, tenants, n_tenants) }),
+			.ids = db_list_of_id_set(pool, tenants, rows.n) }),
 		sql_allocation_lock_providers_call(pool, lock_wait(registry), &(struct sql_allocation_lock_providers){
 			.ids = all->provider_ids }),
 	};

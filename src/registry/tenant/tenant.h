@@ -43,7 +43,7 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 
 // For changes of what belongs to a tenant beside its document and resources, such as its users' tokens. Locks the tenant's row
 // exclusively, so that the changes have one order, and none is made in a deleted tenant. OUTCOME_OK, _NOT_FOUND, _GONE.
-enum outcome tenant_hold(struct registry *registry, struct str name, struct tenant *tenant);
+enum outcome tenant_lock_live(struct registry *registry, struct str name, struct tenant *tenant);
 // Logs such a change as an update of the tenant that leaves its etag and revision: field, a JSON Pointer, says what it was. The
 // caller holds the tenant. OUTCOME_OK, or that of a failed statement.
 enum outcome tenant_log_beside(struct registry *registry, const struct tenant *tenant, struct str field);

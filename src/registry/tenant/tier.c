@@ -108,7 +108,7 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 static enum outcome begin(struct registry *registry, struct str name, struct guard guard, struct tenant *owner, struct tier *tier, bool *there)
 {
 	struct db_rows rows;
-	enum outcome outcome = tenant_hold(registry, STR(TENANT_SYSTEM), owner);
+	enum outcome outcome = tenant_lock_live(registry, STR(TENANT_SYSTEM), owner);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -280,7 +280,7 @@ enum outcome tenant_patch(struct registry *registry, struct str name, const stru
 	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
 }
 
-enum outcome tenant_hold(struct registry *registry, struct str name, struct tenant *tenant)
+enum outcome tenant_lock_live(struct registry *registry, struct str name, struct tenant *tenant)
 {
 	assert(db_txn_writes(registry->db));
 	enum outcome outcome = tenant_lock(registry, name, tenant);
