@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include <signal.h>
+#include <sys/time.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -93,6 +96,31 @@ static void test_reading(struct pool *pool)
 	ok(same, "what is written is read as the same time");
 }
 
+static void note_alarm(int number)
+{
+	UNUSED(number);
+}
+
+// With a signal every two milliseconds, which is handled.
+static void test_sleeping(void)
+{
+	const struct sigaction action = { .sa_handler = note_alarm };
+	const struct itimerval often = { { .tv_usec = 2000 }, { .tv_usec = 2000 } }, never = { .it_value.tv_usec = 0 };
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	int64_t began = clock_tick_us();
+	clock_sleep_us(50000);
+	ok(clock_tick_us() - began >= 50000, "sleeps for all of the time, whatever signals come");
+	began = clock_tick_us();
+	clock_pause_ms(60000);
+	ok(clock_tick_us() - began < 60000000, "a pause ends with a signal");
+	setitimer(ITIMER_REAL, &never, NULL);
+	began = clock_tick_us();
+	clock_sleep_us(0), clock_sleep_us(-1), clock_sleep_us(INT64_MIN), clock_pause_us(INT64_MIN);
+	ok(clock_tick_us() >= began, "no time is no sleep");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -115,6 +143,7 @@ int main(void)
 
 	test_calendar(pool);
 	test_reading(pool);
+	test_sleeping();
 	int64_t before = clock_tick_us();
 	int64_t after = clock_tick_us();
 	ok(after >= before, "the monotonic clock does not go back");
