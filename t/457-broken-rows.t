@@ -129,6 +129,11 @@ subtest 'a type that is gone' => sub {
     $admin->put('/v2.0/acme/namespaces/n', json => {})->is_status(201, 'a namespace');
     $acme->post('/apis/example.com/v1/namespaces/n/widgets', json => { metadata => { name => 'w1' } })->is_status(201, 'an object');
     my ($type) = $instance->sql("SELECT id, group_name, version, kind, plural, singular, namespaced, builtin FROM types WHERE plural = 'widgets'");
+    my ($mover) = $instance->movers;
+    kill STOP => $mover;
+    my @later = (headers => { Prefer => 'respond-async' });
+    my $broken = $admin->post('/v2.0/acme/action/move?dest=globex', @later);
+    $broken->is_status(202, 'a move that waits');
     $instance->sql("DELETE FROM types WHERE id = $type->[0]");
     my @before = Tenure::Instance::children_of($instance->master_pid('combined'));
     kill 'HUP', $instance->master_pid('combined'); # new workers, which don't know it; those of before serve for a moment yet
@@ -139,6 +144,18 @@ subtest 'a type that is gone' => sub {
         is_broken($admin->post('/v2.0/acme/action/move?dest=globex'), 'a move');
         is_broken($admin->get('/v2.0/acme/namespaces/n/action/move?dest=globex'), 'the preview of a move of a namespace');
     }
+    # What can't be carried out ends, and stops nothing else.
+    $admin->make_tenant('initech');
+    $admin->put('/v2.0/initech/namespaces/default/configmaps/c', json => {})->is_status(201, 'a resource of another tenant');
+    my $good = $admin->post('/v2.0/initech/action/move?dest=globex', @later);
+    $good->is_status(202, 'its move');
+    push @{ $instance->{allow} }, qr/mover \d+ ended by signal 9/;
+    kill KILL => $mover; # the next one does not know the type
+    Tenure::Instance::follow($admin, $good)->is_status(303, 'is carried out');
+    my $failed = Tenure::Instance::follow($admin, $broken)->json->{move};
+    is "$failed->{state} $failed->{reason}", 'failed internal', 'has failed';
+    like $failed->{detail}, qr/something stored that can't be read; the operator/, 'and says why';
+    $admin->put('/v2.0/acme/namespaces/default/configmaps/after', json => {})->is_status(201, 'and holds up no writer');
     $admin->delete('/v2.0/acme/namespaces/n'); # whatever it is told, the worker lives
     ok logged(qr/table types has no id $type->[0]/), 'the log names the type';
     my ($code, $text) = $instance->manage('doctor');

@@ -80,6 +80,21 @@ subtest 'patches' => sub {
     }
 };
 
+# Each with each other would take more than a request may compute.
+subtest 'very many names' => sub {
+    my @many = map { "a$_" } 1 .. 30_000;
+    $acme->post("$core/configmaps", json => { metadata => { name => 'kept', finalizers => \@many } })->is_status(201, 'finalizers');
+    $acme->delete("$core/configmaps/kept")->is_status(200, 'it waits for all of them');
+    $acme->patch("$core/configmaps/kept", { metadata => { labels => { a => '1' } } })->is_status(200, 'a label of it');
+    $acme->patch("$core/configmaps/kept", { metadata => { finalizers => [@many, 'more'] } })->is_status(422, 'one more is refused');
+    $acme->patch("$core/configmaps/kept", { metadata => { finalizers => [] } })->is_status(200, 'let go');
+    for my $n (1, 2) {
+        $acme->post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', json => { metadata => { name => "many$n.names.example.com" },
+            spec => { group => 'names.example.com', scope => 'Namespaced', names => { plural => "many$n", kind => "Many$n", shortNames => [map { "s$n-$_" } 1 .. 30_000] },
+                versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true, schema => { openAPIV3Schema => { type => 'object' } } }] } })->is_status(201, "short names, $n");
+    }
+};
+
 # Anything, the same each time.
 subtest 'noise' => sub {
     srand 7;

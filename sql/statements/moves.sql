@@ -398,8 +398,9 @@ LIMIT :limit;
 -- ---- moves in the background
 
 -- @statement mover_waiting
+-- @in after uint, limit uint
 -- @out id uint, uid bytes
-SELECT id, uid FROM moves WHERE state = 'queued' ORDER BY id LIMIT 20;
+SELECT id, uid FROM moves WHERE state = 'queued' AND id > :after ORDER BY id LIMIT :limit;
 
 -- The mover that carries out the move has locked its row; other movers find no row.
 -- @statement mover_claim
@@ -427,6 +428,11 @@ WHERE id = :id;
 -- @in id uint, moved uint, now time
 INSERT INTO move_progress (move_id, moved, updated_at) VALUES (:id, :moved, :now)
 ON DUPLICATE KEY UPDATE moved = VALUES(moved), updated_at = VALUES(updated_at);
+
+-- The move waits again: nobody carries it out.
+-- @statement mover_forget_progress
+-- @in id uint
+DELETE FROM move_progress WHERE move_id = :id;
 
 -- What waits for a mover: for monitoring. begun: moves that a mover carries out, or did when it was killed.
 -- @statement mover_counts

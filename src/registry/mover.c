@@ -23,7 +23,8 @@
 #include "registry/undo/undo.h"
 #include "sql/namespace_ends.h"
 
-enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if no move waits, and the pause if the database does not answer
+enum { MOVES_A_TURN = 20 }; // that are looked at until one can be carried out
+enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if nothing waits, and the pause if the database does not answer or refuses what waits
 
 struct mover {
 	struct db *db;
@@ -34,11 +35,15 @@ struct mover {
 	struct pool *progress_pool;
 	struct problem problem; // why the present move failed
 	uint64_t move_id; // the present move
+	uint64_t after_id; // the next turn begins with the moves after this one, so that one that fails each time stops no other
 	uint64_t space_id; // the namespace that a piece was taken of last; the next turn begins with the namespaces after it
 	const struct shared *host; // NULL: none
 	enum metrics_counter counter; // of the present move's end
+	bool begun;       // the present move's row of move_progress was written
 	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
+	enum outcome outcome; // of the present move's last attempt
 	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is empty
+	enum outcome refused_as;
 	char refused[1024];
 	size_t refused_n;
 	uint64_t refused_count; // with it: how many resources it would have moved
@@ -73,7 +78,18 @@ static void report_progress(void *arg, uint64_t moved)
 
 	// Nothing depends on whether this succeeds: it informs those who ask for the progress.
 	const struct sql_mover_progress in = { .id = mover->move_id, .moved = moved, .now = clock_now_us() };
+	mover->begun = true;
 	(void)sql_mover_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
+	pool_clear(mover->progress_pool);
+}
+
+// The present move waits again. Writers of its tenants are refused as long as it has progress.
+static void forget_progress(struct mover *mover)
+{
+	const struct sql_mover_forget_progress in = { .id = mover->move_id };
+
+	mover->begun = false;
+	(void)sql_mover_forget_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
 	pool_clear(mover->progress_pool);
 }
 
@@ -143,7 +159,7 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	return move_execute(registry, &plan);
 }
 
-static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t count)
+static enum db_result finish(struct mover *mover, enum outcome outcome, uint64_t count)
 {
 	struct registry *registry = mover->registry;
 	bool done = outcome == OUTCOME_SEE_OTHER;
@@ -155,9 +171,8 @@ static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t c
 		.detail = done ? STR("") : registry->problem->detail,
 		.now = registry->stamp_us,
 	};
-	enum db_result result = sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
 
-	return result == DB_OK ? outcome : registry_db_failed(result);
+	return sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
 }
 
 // Locks and reads the row of the move. OUTCOME_NO_CONTENT if another mover carries it out, or has done so.
@@ -184,12 +199,24 @@ static bool broken(enum outcome outcome)
 	return outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL;
 }
 
+// From now on the present move fails with this outcome and reason, whatever its transaction would find.
+static void refuse(struct mover *mover, enum outcome outcome, struct str reason, uint64_t count)
+{
+	struct str detail = str_utf8_head(reason, sizeof(mover->refused));
+
+	memcpy(mover->refused, detail.p, detail.n);
+	mover->refused_n = detail.n;
+	mover->refused_as = outcome;
+	mover->refused_count = count;
+}
+
 static enum db_verdict run_claimed(void *arg)
 {
 	struct mover *mover = arg;
 	const struct sql_mover_order_row *move = NULL;
 	uint64_t count = 0;
 
+	registry_begin_run(mover->registry);
 	mover->worked = mover->again = false;
 	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
 	mover->registry->progress.tell = report_progress;
@@ -199,26 +226,22 @@ static enum db_verdict run_claimed(void *arg)
 		return DB_ROLLBACK;
 	if (mover->refused_n > 0) {
 		count = mover->refused_count;
-		outcome = registry_fail(mover->registry, OUTCOME_BLOCKED, "%.*s", (int)mover->refused_n, mover->refused);
+		outcome = registry_fail(mover->registry, mover->refused_as, "%.*s", (int)mover->refused_n, mover->refused);
 	} else {
 		outcome = carry_out_move(mover, move, &count);
 	}
 	if (mover->again) {
-		struct str detail = str_utf8_head(mover->registry->problem->detail, sizeof(mover->refused));
-		memcpy(mover->refused, detail.p, detail.n);
-		mover->refused_n = detail.n;
-		mover->refused_count = count;
+		refuse(mover, OUTCOME_BLOCKED, mover->registry->problem->detail, count);
 		return DB_ROLLBACK;
 	}
+	mover->outcome = outcome;
 	mover->counter = outcome == OUTCOME_SEE_OTHER ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
-	if (!broken(outcome))
-		outcome = finish(mover, outcome, count);
-	mover->worked = !broken(outcome);
+	mover->worked = (mover->refused_n > 0 || !broken(outcome)) && finish(mover, outcome, count) == DB_OK;
 	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // after a rollback the move waits again
 }
 
-// Reads the waiting moves, oldest first. False: the database does not answer. It also asks for the revisions of what processes cache, on
-// behalf of all processes of the host, some of which serve only what needs none: so all of them learn of an upgrade of the schema.
+// Reads the waiting moves behind mover->after_id, oldest first. False: the database does not answer. It also asks for the revisions of
+// what processes cache, on behalf of all processes of the host, some of which serve only what needs none: so all of them learn of an upgrade of the schema.
 static bool read_waiting(struct mover *mover, struct db_rows *rows)
 {
 	struct uuid none = { 0 };
@@ -227,29 +250,54 @@ static bool read_waiting(struct mover *mover, struct db_rows *rows)
 	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK ||
 		coherence_ask(mover->registry) != OUTCOME_OK)
 		return false;
-	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
+	const struct sql_mover_waiting in = { .after = mover->after_id, .limit = MOVES_A_TURN };
+	return sql_mover_waiting_run(mover->db, mover->pool, &in, rows) == DB_OK;
 }
 
-// What step() did: ended a move; found none that waits; or the database does not answer.
-enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
+// What a turn did: it ended a move or deleted a piece; nothing waits that nobody else works on; each of what waits failed for now, by itself; or
+// the database does not answer.
+enum step { STEP_WORKED, STEP_IDLE, STEP_FAILED, STEP_AWAY };
+
+// After a transaction that failed: was it by itself, as its rows can't be read, or are locked for too long?
+static enum step failed_or_away(struct mover *mover)
+{
+	struct uuid none = { 0 };
+
+	return registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) == OUTCOME_OK &&
+		registry_ping(mover->registry) == OUTCOME_OK ? STEP_FAILED : STEP_AWAY;
+}
 
 // Carries out the present move, if nobody else does: in one transaction, or in another one that records why the first was given up.
-static bool run_move(struct mover *mover, const struct uuid *uid)
+static enum step run_move(struct mover *mover, const struct uuid *uid)
 {
-	bool answered;
+	enum db_result result;
 
+	mover->begun = false;
 	mover->refused_n = 0;
-	do
-		answered = registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) == OUTCOME_OK &&
-			db_txn_run(mover->db, DB_WRITE, uid, run_claimed, mover) == DB_OK;
-	while (answered && mover->again);
-	return answered;
+	for (;;) {
+		if (registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) != OUTCOME_OK)
+			return STEP_AWAY;
+		mover->outcome = OUTCOME_OK;
+		result = db_txn_run(mover->db, DB_WRITE, uid, run_claimed, mover);
+		bool is_broken = result == DB_ERROR || (result == DB_OK && !mover->worked && mover->outcome == OUTCOME_INTERNAL);
+		if (is_broken && mover->refused_n == 0 && failed_or_away(mover) == STEP_FAILED) // it would fail in the same way each time
+			refuse(mover, OUTCOME_INTERNAL, STR("the registry has something stored that can't be read; the operator finds it in the log, "
+				"and by `tenure-manage doctor`"), 0);
+		else if (result != DB_OK || !mover->again)
+			break;
+	}
+	if (mover->begun && !(result == DB_OK && mover->worked))
+		forget_progress(mover);
+	if (result != DB_OK)
+		return failed_or_away(mover);
+	return mover->worked ? STEP_WORKED : STEP_IDLE;
 }
 
-// One waiting move, the oldest that nobody else carries out.
+// One of the waiting moves: the oldest that nobody else carries out, and that does not fail by itself.
 static enum step move_one(struct mover *mover)
 {
 	struct db_rows rows;
+	enum step did = STEP_IDLE;
 
 	if (!read_waiting(mover, &rows))
 		return STEP_AWAY;
@@ -259,15 +307,21 @@ static enum step move_one(struct mover *mover)
 
 		uuid_from_bytes(row->uid, &uid);
 		mover->move_id = row->id;
-		if (!run_move(mover, &uid))
+		enum step this_one = run_move(mover, &uid);
+		if (this_one == STEP_AWAY)
 			return STEP_AWAY;
-		if (mover->worked) {
+		if (this_one == STEP_WORKED) {
 			coherence_committed(mover->registry);
 			metrics_add(mover->host, mover->counter, 1);
 			return STEP_WORKED;
 		}
+		if (this_one == STEP_FAILED)
+			did = STEP_FAILED;
+		mover->after_id = row->id;
 	}
-	return STEP_IDLE;
+	if (rows.n < MOVES_A_TURN)
+		mover->after_id = 0; // the next turn begins with the oldest again
+	return did;
 }
 
 // ---- namespaces
@@ -276,6 +330,7 @@ static enum db_verdict take_piece(void *arg)
 {
 	struct mover *mover = arg;
 
+	registry_begin_run(mover->registry);
 	mover->registry->lock_policy = LOCK_PATIENTLY;
 	enum outcome outcome = resource_space_take_piece(mover->registry, mover->space_id);
 	mover->worked = outcome == OUTCOME_OK;
@@ -289,6 +344,7 @@ static enum step empty_one(struct mover *mover)
 	const struct sql_namespace_deletions_waiting in = { .after = mover->space_id };
 	struct uuid none = { 0 };
 	struct db_rows rows;
+	enum step did = STEP_IDLE;
 
 	pool_clear(mover->pool);
 	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK ||
@@ -298,18 +354,22 @@ static enum step empty_one(struct mover *mover)
 		const struct sql_namespace_deletions_waiting_row *row = sql_namespace_deletions_waiting_row(&rows, i);
 
 		mover->space_id = row->resource_id;
-		if (registry_begin(mover->registry, mover->pool, &none, row->actor, &mover->problem) != OUTCOME_OK ||
-			db_txn_run(mover->db, DB_WRITE, NULL, take_piece, mover) != DB_OK)
+		if (registry_begin(mover->registry, mover->pool, &none, row->actor, &mover->problem) != OUTCOME_OK)
 			return STEP_AWAY;
-		if (mover->worked) {
+		mover->worked = false;
+		if (db_txn_run(mover->db, DB_WRITE, NULL, take_piece, mover) != DB_OK) {
+			did = failed_or_away(mover);
+			if (did == STEP_AWAY)
+				return STEP_AWAY;
+		} else if (mover->worked) {
 			coherence_committed(mover->registry);
 			return STEP_WORKED;
 		}
 	}
-	return STEP_IDLE;
+	return did;
 }
 
-// A move and a piece: neither waits for the end of all of the other kind.
+// A move and a piece: neither waits for the end of all of the other kind, nor for what fails by itself.
 static enum step step(struct mover *mover)
 {
 	enum step moved = move_one(mover);
@@ -317,7 +377,7 @@ static enum step step(struct mover *mover)
 
 	if (moved == STEP_WORKED || emptied == STEP_WORKED)
 		return STEP_WORKED;
-	return emptied;
+	return moved > emptied ? moved : emptied;
 }
 
 void mover_run(const struct config *config, struct shared *host, volatile sig_atomic_t *stop)

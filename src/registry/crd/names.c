@@ -15,15 +15,23 @@
 
 enum { DEFINITIONS_MAX = 1000 };
 
-// Is name one of the names in spec.names? "" never is.
-static bool has_name(const struct doc *names, struct str name)
+static void add_name(struct doc *all, struct str name)
+{
+	if (name.n > 0 && str_find(name, '\0', 0) == name.n)
+		doc_set(all, name, NULL);
+}
+
+// The names in spec.names, as the members of an object: there may be very many. "" is none.
+static const struct doc *names_in(struct pool *pool, const struct doc *names)
 {
 	const struct doc *list = doc_member(names, "shortNames");
-	bool found = str_eq(doc_string(doc_member(names, "plural")), name) || str_eq(doc_string(doc_member(names, "singular")), name);
+	struct doc *all = doc_new_object(pool);
 
+	add_name(all, doc_string(doc_member(names, "plural")));
+	add_name(all, doc_string(doc_member(names, "singular")));
 	for (size_t i = 0; i < doc_elements(list); i++)
-		found = found || str_eq(doc_string(doc_at(list, i)), name);
-	return found && name.n > 0;
+		add_name(all, doc_string(doc_at(list, i)));
+	return all;
 }
 
 // Is kind one of the kinds in spec.names? "" never is.
@@ -39,21 +47,21 @@ static struct stored_place definition_place(uint64_t id)
 }
 
 // The first name or kind that both have; p NULL: none.
-static struct str common_name(const struct doc *a, const struct doc *b)
+static struct str common_name(const struct doc *a, const struct doc *b, const struct doc *names_in_b)
 {
 	static const char *const kinds[] = { "kind", "listKind" }, *const singles[] = { "singular", "plural" };
-	const struct doc *list = doc_member(a, "shortNames");
+	const struct doc *list = doc_member(a, "shortNames"), *none;
 
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (has_kind(b, doc_string(doc_member(a, kinds[i]))))
 			return doc_string(doc_member(a, kinds[i]));
 	}
 	for (size_t i = 0; i < COUNT_OF(singles); i++) {
-		if (has_name(b, doc_string(doc_member(a, singles[i]))))
+		if (doc_get(names_in_b, doc_string(doc_member(a, singles[i])), &none))
 			return doc_string(doc_member(a, singles[i]));
 	}
 	for (size_t i = 0; i < doc_elements(list); i++) {
-		if (has_name(b, doc_string(doc_at(list, i))))
+		if (doc_get(names_in_b, doc_string(doc_at(list, i)), &none))
 			return doc_string(doc_at(list, i));
 	}
 	return STR_NONE;
@@ -87,7 +95,8 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 
 		if (!str_eq(row->group_name, group))
 			continue;
-		struct str common = common_name(names, stored_document(registry->pool, place, row->names));
+		const struct doc *other = stored_document(registry->pool, place, row->names);
+		struct str common = common_name(names, other, names_in(registry->pool, other));
 		if (common.p != NULL)
 			return registry_fail(registry, OUTCOME_CONFLICT,
 				"\"%.*s\" is already in use by %.*s: take another name", STR_ARG(common),
@@ -101,6 +110,7 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 struct named {
 	struct str name, group;
 	const struct doc *names, *range, *meta; // meta is NULL if the statement does not read it
+	const struct doc *names_in; // names_in(names), of those that are there
 };
 
 static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
@@ -135,6 +145,7 @@ static struct named *read_others(struct pool *pool, const struct db_rows *rows)
 			.group = row->group_name,
 			.names = stored_document(pool, place, row->names),
 		};
+		list[i].names_in = names_in(pool, list[i].names);
 	}
 	return list;
 }
@@ -158,7 +169,7 @@ static const struct named *find_clash(const struct named *coming, const struct n
 			return NULL;
 		if (found != NULL || !str_eq(there[i].group, coming->group))
 			continue;
-		*common = common_name(coming->names, there[i].names);
+		*common = common_name(coming->names, there[i].names, there[i].names_in);
 		found = common->p != NULL ? &there[i] : NULL;
 	}
 	return found;

@@ -96,6 +96,7 @@ size_t doc_elements(const struct doc *doc)
 
 const struct doc *doc_at(const struct doc *array, size_t index)
 {
+	budget_work(1);
 	return index < doc_elements(array) ? array->elements[index] : NULL;
 }
 

@@ -56,15 +56,20 @@ void check_finalizers(const struct doc *finalizers, const struct doc *before, st
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("finalizers"));
+	struct doc *known = doc_new_object(faults->pool); // the names of before: there may be very many
 
+	for (size_t k = 0; before != NULL && k < doc_length(before); k++) {
+		struct str name = doc_string(doc_at(before, k));
+		if (str_find(name, '\0', 0) == name.n)
+			doc_set(known, name, NULL);
+	}
 	for (size_t i = 0; i < doc_length(finalizers); i++) {
 		const struct field_path item = field_index(&at, i);
-		bool known = before == NULL;
-		if (!kind_is_label_key(doc_string(doc_at(finalizers, i))))
+		struct str name = doc_string(doc_at(finalizers, i));
+		const struct doc *none;
+		if (!kind_is_label_key(name))
 			field_invalid(faults, &item, doc_at(finalizers, i), LABEL_KEY_FORM);
-		for (size_t k = 0; before != NULL && k < doc_length(before); k++)
-			known = known || doc_equal(doc_at(before, k), doc_at(finalizers, i));
-		if (!known)
+		if (before != NULL && !doc_get(known, name, &none))
 			field_forbidden(faults, &item, "no new finalizers can be added if the object is being deleted");
 	}
 }
