@@ -4,7 +4,7 @@
 import { call, isOperator, offers, onSignedOut, readWadl, setWho, who } from './api.js';
 import { audit } from './audit.js';
 import { dashboard } from './dashboard.js';
-import { button, confirm, dialog, field, h, icon, note, replace } from './dom.js';
+import { alone, button, confirm, dialog, field, h, icon, note, replace, requestForm } from './dom.js';
 import { unsaved } from './editor.js';
 import { find as findResources } from './find.js';
 import { importRows } from './import.js';
@@ -195,7 +195,7 @@ function themeSwitch() {
 
 // ---- the session
 
-// Begins a session with a token, and reads what the endpoint offers. Throws what went wrong.
+// Begins a session with a token. Throws what went wrong.
 async function begin(token) {
 	const answer = await call('POST', '/session', { headers: { 'X-Auth-Token': token }, mayAsk: false });
 	return JSON.parse(answer.text);
@@ -203,21 +203,13 @@ async function begin(token) {
 
 function tokenForm(done, label) {
 	const token = h('input', { type: 'password', autocomplete: 'current-password', required: true, autofocus: true });
-	const problem = h('div'), submit = h('button.primary', { type: 'submit' }, label);
-	return h('form.sign-in', { onsubmit: async (event) => {
-		event.preventDefault();
-		submit.disabled = true;
-		replace(problem);
-		try {
-			await done(await begin(token.value));
-		} catch (error) {
-			replace(problem, note('bad', error.status === 401 ? 'This token is not valid here.' : error.status === 404 ? 'This endpoint has no sessions.' : error.message));
-			token.select();
-			token.focus();
-		} finally {
-			submit.disabled = false;
-		}
-	} }, field('Token', token, 'It is sent to the service once. A cookie that scripts can’t read takes its place.'), problem, h('div.actions', null, submit));
+	const form = requestForm(async () => done(await begin(token.value)), (error) => {
+		token.select();
+		token.focus();
+		return error.status === 401 ? 'This token is not valid here.' : error.status === 404 ? 'This endpoint has no sessions.' : error.message;
+	}, field('Token', token, 'It is sent to the service once. A cookie that scripts can’t read takes its place.'), h('button.primary', { type: 'submit' }, label));
+	form.classList.add('sign-in');
+	return form;
 }
 
 // The session has ended: asks to sign in again above the screen, which stays as it is, with what was typed. All calls that wait for it go on
@@ -226,7 +218,7 @@ let asking = null;
 
 function signInAgain() {
 	asking ??= dialog('Sign in again', (close) => [h('p', null, `Your session has ended${who ? `, ${who.user}` : ''}. What you typed is still there.`),
-		tokenForm((session) => close(session), 'Sign in')], { oncancel: (event) => event.preventDefault() }).then((session) => {
+		tokenForm((session) => close(session), 'Sign in')], { stays: true }).then((session) => {
 		asking = null;
 		if (!session || session.user !== who?.user || session.tenant !== who?.tenant || session.role !== who?.role) {
 			forget();

@@ -139,18 +139,75 @@ export function announce(text) {
 	setTimeout(() => toast.remove(), 6000);
 }
 
-// A modal dialog. body: function of close() that returns its children. Resolves with what close() was given; undefined: it was left.
-export function dialog(title, body, properties = {}) {
+// ---- one request at a time
+
+// Runs work(). Until it has ended, the element takes no click and no key, and a dialog that it is in can't be left; if work() of that element
+// is under way already, nothing happens. Rejects with what work() threw.
+export async function alone(element, work) {
+	if (element.inert)
+		return;
+	const focused = document.activeElement;
+	element.inert = true;
+	try {
+		await work();
+	} finally {
+		element.inert = false;
+		// the focus was lost to what is around the element, unless the user went elsewhere
+		if (element.contains(focused) && document.activeElement?.contains(element))
+			focused.focus();
+	}
+}
+
+// A form that sends one request at a time, as alone() does it. send() does what the form is for; it may resolve with a function, what comes
+// next on this screen, which is not called if the user has left the form meanwhile. What send() throws is told in the words of wrong(error):
+// above the actions, or wherever the user is by then.
+export function requestForm(send, wrong, fields, ...actions) {
+	const problem = h('div');
+	const element = h('form', { onsubmit: async (event) => {
+		event.preventDefault();
+		let next = null;
+		try {
+			await alone(element, async () => {
+				replace(problem);
+				next = await send();
+			});
+		} catch (error) {
+			if (element.isConnected)
+				replace(problem, note('bad', wrong(error)));
+			else
+				announce(wrong(error));
+		}
+		if (element.isConnected)
+			next?.();
+	} }, fields, problem, h('div.actions', null, actions));
+	return element;
+}
+
+// ---- dialogs
+
+// A modal dialog. body: function of close() that returns its children. stays: it ends by close() alone; else it can be left, but not while
+// alone() runs in it. Resolves with what close() was given; undefined: it was left.
+export function dialog(title, body, { stays = false } = {}) {
 	return new Promise((resolve) => {
 		const id = newId('dialog'), before = document.activeElement;
-		let result;
-		const element = h('dialog', { 'aria-labelledby': id, ...properties });
+		let result, answered = false;
+		const element = h('dialog', { 'aria-labelledby': id });
 		const close = (value) => {
 			result = value;
+			answered = true;
 			element.close();
 		};
+		const held = () => !answered && (stays || element.querySelector('[inert]') !== null);
 		fill(element, null, [h('h2', { id }, title), body(close)]);
+		element.addEventListener('cancel', (event) => {
+			if (held())
+				event.preventDefault();
+		});
 		element.addEventListener('close', () => {
+			if (held()) { // at the second Escape a browser closes it, whatever became of the first
+				element.showModal();
+				return;
+			}
 			element.remove();
 			if (before instanceof HTMLElement && before.isConnected)
 				before.focus();

@@ -16,5 +16,5 @@ export async function secret(title, text, advice) {
 					announce('The browser does not let this page copy. The secret is selected: copy it by the keyboard.');
 				}
 			}), button('Done', () => close(), { class_: 'primary' }))];
-	}, { oncancel: (event) => event.preventDefault() });
+	}, { stays: true });
 }

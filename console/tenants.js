@@ -2,7 +2,7 @@
 // All tenants: for operators.
 
 import { address, call, offers, query, takes } from './api.js';
-import { announce, button, dialog, field, h, note, number, replace, select, time } from './dom.js';
+import { announce, button, dialog, field, h, note, number, requestForm, select, time } from './dom.js';
 import { pagedList } from './list.js';
 import { screen, tenantScreen } from './places.js';
 import { tierNames } from './tiers.js';
@@ -15,17 +15,12 @@ async function create() {
 	const id = await dialog('A new tenant', (close) => {
 		const name = h('input', { required: true, maxlength: 255, autocomplete: 'off', autofocus: true });
 		const tier = names.includes('standard') ? select(names, 'standard') : h('input', { value: 'standard', autocomplete: 'off' });
-		const problem = h('div');
-		return [h('form', { method: 'dialog', onsubmit: async (event) => {
-			event.preventDefault();
-			try {
-				await call('PUT', address(name.value), { body: JSON.stringify({ tenant: { tier: tier.value } }), headers: { 'If-None-Match': '*' } });
-				close(name.value);
-			} catch (error) {
-				replace(problem, note('bad', error.status === 412 ? `There is a tenant “${name.value}” already.` : error.message));
-			}
-		} }, field('Name', name), field('Tier', tier, 'The level of service, which limits how many resources it may have'), problem,
-		h('div.actions', null, button('Cancel', () => close()), h('button.primary', { type: 'submit' }, 'Create')))];
+		return requestForm(async () => {
+			await call('PUT', address(name.value), { body: JSON.stringify({ tenant: { tier: tier.value } }), headers: { 'If-None-Match': '*' } });
+			return () => close(name.value);
+		}, (error) => error.status === 412 ? `There is a tenant “${name.value}” already.` : error.message,
+		[field('Name', name), field('Tier', tier, 'The level of service, which limits how many resources it may have')],
+		button('Cancel', () => close()), h('button.primary', { type: 'submit' }, 'Create'));
 	});
 	if (id !== undefined) {
 		announce(`Tenant ${id} was created.`);

@@ -2,7 +2,7 @@
 // Tiers, for operators: how many resources the tenants of each may have.
 
 import { address, call, get, isOperator, local, offers, query } from './api.js';
-import { announce, button, confirm, field, h, note, number, panel, replace } from './dom.js';
+import { announce, button, confirm, field, h, note, number, panel, replace, requestForm } from './dom.js';
 import { pagedList } from './list.js';
 import { reload, screen } from './places.js';
 
@@ -43,27 +43,18 @@ function form(known, etag) {
 		most: h('input', { inputmode: 'numeric', pattern: '[0-9]*', maxlength: 16, autocomplete: 'off', value: known?.max_resources ?? '' }),
 		description: h('input', { maxlength: 1024, autocomplete: 'off', value: known?.description ?? '' }),
 	};
-	const problem = h('div');
-	const save = async (event) => {
-		event.preventDefault();
-		replace(problem);
+	const save = async () => {
 		const name = known?.name ?? inputs.name.value;
 		const body = { max_resources: inputs.most.value === '' ? undefined : Number(inputs.most.value), description: inputs.description.value || undefined };
-		try {
-			await call('PUT', addressOf(name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
-			announce('Saved.');
-			if (known)
-				reload();
-			else
-				location.hash = screen('tiers', name);
-		} catch (error) {
-			replace(problem, note('bad', error.status !== 412 ? `Not saved: ${error.message}`
-				: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.'));
-		}
+		await call('PUT', addressOf(name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
+		announce('Saved.');
+		return known ? reload : () => location.hash = screen('tiers', name);
 	};
-	return h('form', { onsubmit: save }, h('div.fields', null, known ? null : field('Name', inputs.name),
+	return requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
+		: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.',
+	h('div.fields', null, known ? null : field('Name', inputs.name),
 		field('Resources at most', inputs.most, 'Of each tenant; without a number there is no limit. Who has more keeps it, and can add none.'),
-		field('Description', inputs.description)), problem, h('div.actions', null, h('button.primary', { type: 'submit' }, 'Save')));
+		field('Description', inputs.description)), h('button.primary', { type: 'submit' }, 'Save'));
 }
 
 export function newTier() {

@@ -2,7 +2,7 @@
 // The tokens of a tenant's users: made, shown once, revoked.
 
 import { address, call, isMine, offers } from './api.js';
-import { announce, button, confirm, dialog, field, h, instant, moment, note, replace, select, time } from './dom.js';
+import { announce, button, confirm, dialog, field, h, instant, moment, note, replace, requestForm, select, time } from './dom.js';
 import { pagedList } from './list.js';
 import { reload } from './places.js';
 import { secret } from './secret.js';
@@ -15,20 +15,13 @@ async function create(tenant) {
 			description: h('input', { maxlength: 1024, autocomplete: 'off' }),
 			expires: moment(),
 		};
-		const problem = h('div');
-		return [h('form', { method: 'dialog', onsubmit: async (event) => {
-			event.preventDefault();
-			replace(problem);
-			try {
-				const answer = await call('POST', address(tenant, 'tokens'), { body: JSON.stringify({ token: { user: inputs.user.value, role: inputs.role.value,
-					description: inputs.description.value || undefined, expires_at: instant(inputs.expires) } }) });
-				close(JSON.parse(answer.text).token);
-			} catch (error) {
-				replace(problem, note('bad', error.message));
-			}
-		} }, field('User', inputs.user, 'Changes by this token are logged under this name'), field('Role', inputs.role), field('Description', inputs.description),
-		field('Ends', inputs.expires, 'Without it the token lasts until it is revoked'), problem,
-		h('div.actions', null, button('Cancel', () => close()), h('button.primary', { type: 'submit' }, 'Make')))];
+		return requestForm(async () => {
+			const answer = await call('POST', address(tenant, 'tokens'), { body: JSON.stringify({ token: { user: inputs.user.value, role: inputs.role.value,
+				description: inputs.description.value || undefined, expires_at: instant(inputs.expires) } }) });
+			return () => close(JSON.parse(answer.text).token);
+		}, (error) => error.message, [field('User', inputs.user, 'Changes by this token are logged under this name'), field('Role', inputs.role),
+			field('Description', inputs.description), field('Ends', inputs.expires, 'Without it the token lasts until it is revoked')],
+		button('Cancel', () => close()), h('button.primary', { type: 'submit' }, 'Make'));
 	});
 	if (token) {
 		await secret('The token', token.secret, `It is for ${token.user}. If it is lost, revoke it and make another.`);

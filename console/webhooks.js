@@ -2,7 +2,7 @@
 // Webhooks of a tenant, or the operators' own ("all"): what they are told of, how they do, and what could not be delivered.
 
 import { address, call, isOperator, offers, query } from './api.js';
-import { announce, button, confirm, field, h, note, number, panel, replace, time } from './dom.js';
+import { announce, button, confirm, field, h, note, number, panel, replace, requestForm, time } from './dom.js';
 import { pagedList } from './list.js';
 import { reload, screen, tenantScreen } from './places.js';
 import { secret } from './secret.js';
@@ -46,32 +46,25 @@ function form(owner, known, etag) {
 		paused: h('input', { type: 'checkbox', checked: known?.paused ?? false }),
 	};
 	const boxes = verbs.map((name) => h('input', { type: 'checkbox', value: name, checked: known?.verbs?.includes(name) ?? false }));
-	const problem = h('div');
-	const save = async (event) => {
-		event.preventDefault();
-		replace(problem);
+	const save = async () => {
 		const name = known?.name ?? inputs.name.value, told = boxes.filter((box) => box.checked).map((box) => box.value);
 		const body = { url: inputs.url.value, description: inputs.description.value || undefined, paused: inputs.paused.checked, verbs: told.length > 0 ? told : undefined,
 			types: words(inputs.types).length > 0 ? words(inputs.types) : undefined, actors: words(inputs.actors).length > 0 ? words(inputs.actors) : undefined };
-		try {
-			const answer = await call('PUT', addressOf(owner, name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
-			announce('Saved.');
-			if (known) {
-				reload();
-				return;
-			}
-			await secret('The webhook’s secret', JSON.parse(answer.text).secret, 'The receiver needs it to verify the signatures. If it is lost, have another one made.');
-			location.hash = screenOf(owner, name);
-		} catch (error) {
-			replace(problem, note('bad', error.status !== 412 ? `Not saved: ${error.message}`
-				: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.'));
-		}
+		const answer = await call('PUT', addressOf(owner, name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
+		announce('Saved.');
+		if (known)
+			return reload;
+		// wherever the user is by now
+		await secret('The webhook’s secret', JSON.parse(answer.text).secret, 'The receiver needs it to verify the signatures. If it is lost, have another one made.');
+		return () => location.hash = screenOf(owner, name);
 	};
-	return h('form', { onsubmit: save }, h('div.fields', null, known ? null : field('Name', inputs.name), field('Address', inputs.url), field('Description', inputs.description),
+	return requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
+		: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.',
+	[h('div.fields', null, known ? null : field('Name', inputs.name), field('Address', inputs.url), field('Description', inputs.description),
 		field('Types', inputs.types, 'Separated by blanks; none: all'), field('Users', inputs.actors, 'Only their changes; none: everybody’s')),
 	h('fieldset.boxes', null, h('legend', null, 'Told of what was (none: of everything)'), boxes.map((box) => h('label', null, box, box.value))),
 	h('fieldset.boxes', null, h('legend', null, 'For now'), h('label', null, inputs.paused, 'paused: nothing is sent; it goes on later where it stopped')),
-	problem, h('div.actions', null, h('button.primary', { type: 'submit' }, 'Save')));
+	], h('button.primary', { type: 'submit' }, 'Save'));
 }
 
 export function newWebhook(owner) {
@@ -85,7 +78,8 @@ async function act(run, told, problem) {
 	try {
 		await run();
 		announce(told);
-		reload();
+		if (problem.isConnected)
+			reload();
 	} catch (error) {
 		replace(problem, note('bad', error.message));
 	}
@@ -122,7 +116,8 @@ export async function webhook(owner, name) {
 			return;
 		try {
 			await secret('The webhook’s new secret', JSON.parse((await action('rotate')).text).secret, 'Give it to the receiver before the old one ends.');
-			reload();
+			if (problem.isConnected)
+				reload();
 		} catch (error) {
 			replace(problem, note('bad', error.message));
 		}
