@@ -15,6 +15,7 @@ const may = (owner, what) => offers(owner === 'all' ? what.replace('Webhook', 'A
 const addressOf = (owner, ...parts) => address(owner, 'webhooks', ...parts);
 const screenOf = (owner, ...parts) => owner === 'all' ? screen('webhooks', ...parts) : tenantScreen(owner, 'webhooks', ...parts);
 const words = (input) => input.value.split(/[\s,]+/).filter((word) => word !== '');
+const lines = (input) => input.value.split('\n').filter((line) => line !== ''); // a user's name may have blanks and commas
 
 const stateOf = (webhook) => webhook.state === 'active' ? h('span.good', null, 'active') : webhook.state === 'paused' ? 'paused' : h('span.bad', null, webhook.state);
 
@@ -42,14 +43,14 @@ function form(owner, known, etag) {
 		url: h('input', { type: 'url', required: true, value: known?.url ?? '', placeholder: 'https://…', autocomplete: 'off' }),
 		description: h('input', { value: known?.description ?? '', autocomplete: 'off' }),
 		types: h('input', { value: (known?.types ?? []).join(' '), placeholder: 'configmaps secrets', autocomplete: 'off' }),
-		actors: h('input', { value: (known?.actors ?? []).join(' '), autocomplete: 'off' }),
+		actors: h('textarea', { rows: 2, value: (known?.actors ?? []).join('\n'), autocomplete: 'off', spellcheck: 'false' }),
 		paused: h('input', { type: 'checkbox', checked: known?.paused ?? false }),
 	};
 	const boxes = verbs.map((name) => h('input', { type: 'checkbox', value: name, checked: known?.verbs?.includes(name) ?? false }));
 	const save = async () => {
 		const name = known?.name ?? inputs.name.value, told = boxes.filter((box) => box.checked).map((box) => box.value);
 		const body = { url: inputs.url.value, description: inputs.description.value || undefined, paused: inputs.paused.checked, verbs: told.length > 0 ? told : undefined,
-			types: words(inputs.types).length > 0 ? words(inputs.types) : undefined, actors: words(inputs.actors).length > 0 ? words(inputs.actors) : undefined };
+			types: words(inputs.types).length > 0 ? words(inputs.types) : undefined, actors: lines(inputs.actors).length > 0 ? lines(inputs.actors) : undefined };
 		const answer = await call('PUT', addressOf(owner, name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
 		announce('Saved.');
 		if (known)
@@ -61,7 +62,7 @@ function form(owner, known, etag) {
 	return requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
 		: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.',
 	[h('div.fields', null, known ? null : field('Name', inputs.name), field('Address', inputs.url), field('Description', inputs.description),
-		field('Types', inputs.types, 'Separated by blanks; none: all'), field('Users', inputs.actors, 'Only their changes; none: everybody’s')),
+		field('Types', inputs.types, 'Separated by blanks; none: all'), field('Users', inputs.actors, 'One in each line; only their changes count; none: everybody’s')),
 	h('fieldset.boxes', null, h('legend', null, 'Told of what was (none: of everything)'), boxes.map((box) => h('label', null, box, box.value))),
 	h('fieldset.boxes', null, h('legend', null, 'For now'), h('label', null, inputs.paused, 'paused: nothing is sent; it goes on later where it stopped')),
 	], h('button.primary', { type: 'submit' }, 'Save'));
