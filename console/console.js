@@ -237,20 +237,32 @@ const keep = (event) => {
 };
 const forget = () => removeEventListener('beforeunload', keep);
 
+// Throws what went wrong: then sessions may be there still. If this one has ended already, all the others are not, and the user signs in for that.
 async function signOut(all) {
-	await call('DELETE', all ? '/session?all=true' : '/session', { mayAsk: false }).catch(() => {});
+	try {
+		await call('DELETE', all ? '/session?all=true' : '/session', { mayAsk: all });
+	} catch (error) {
+		if (error.status !== 401) // there is no session any more
+			throw error;
+	}
 	forget();
 	location.hash = '';
 	location.reload();
 }
 
 async function account() {
+	const problem = h('div');
+	const out = (all) => alone(actions, () => {
+		replace(problem);
+		return signOut(all);
+	}).catch((error) => replace(problem, note('bad', `You are not signed out${all ? ' everywhere' : ''}: ${error.message}`)));
+	let actions = null;
 	await dialog('You', (close) => [h('dl.facts', null, [['User', who.user], ['Tenant', who.tenant ?? '–'], ['Role', who.role], ['Endpoint', who.endpoint]]
 		.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value)))),
 	who.ends_at ? h('p.muted', null, `The session ends when it was not used for ${Math.round(who.idle_seconds / 60)} minutes, and at ${new Date(who.ends_at).toLocaleTimeString('en-GB')} in any case.`)
 		: h('p.muted', null, 'Your web server or certificate signs you in with each request, so there is no session to end.'),
-	h('div.actions', null, button('Close', () => close(), { autofocus: true }), who.ends_at ? button('Sign out everywhere', () => signOut(true)) : null,
-		who.ends_at ? button('Sign out', () => signOut(false), { class_: 'primary', icon: 'out' }) : null)]);
+	problem, actions = h('div.actions', null, button('Close', () => close(), { autofocus: true }), who.ends_at ? button('Sign out everywhere', () => out(true)) : null,
+		who.ends_at ? button('Sign out', () => out(false), { class_: 'primary', icon: 'out' }) : null)]);
 }
 
 function frame() {
