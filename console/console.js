@@ -197,6 +197,9 @@ function themeSwitch() {
 
 // Begins a session with a token. Throws what went wrong.
 async function begin(token) {
+	const strange = /[^\t\x20-\x7e\x80-\xff]/u.exec(token);
+	if (strange) // a field of a request can't have it, and the browser's error says no more than that nothing was sent
+		throw new Error(`This is not a token: none has the character ${strange[0]}.`);
 	const answer = await call('POST', '/session', { headers: { 'X-Auth-Token': token }, mayAsk: false });
 	return JSON.parse(answer.text);
 }
