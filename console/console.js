@@ -143,15 +143,23 @@ async function show(focus) {
 		heading.focus({ preventScroll: true });
 }
 
+let wanted = null; // where the user goes if he answers the question whether to leave with yes; null: nobody is asked
+
 async function leave() {
-	if (location.hash === shownHash && !unsaved())
-		return show(true);
-	if (unsaved()) {
-		const wanted = location.hash;
+	if (wanted !== null) { // asked already: the question stays, and is about the newest address
+		if (location.hash !== shownHash)
+			wanted = location.hash;
 		history.replaceState(null, '', shownHash || screen());
-		if (!await confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger'))
+		return undefined;
+	}
+	if (unsaved()) {
+		wanted = location.hash;
+		history.replaceState(null, '', shownHash || screen());
+		const leaves = await confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger'), to = wanted;
+		wanted = null;
+		if (!leaves)
 			return undefined;
-		history.replaceState(null, '', wanted);
+		history.replaceState(null, '', to);
 	}
 	return show(true);
 }
