@@ -3,12 +3,20 @@
 // documents: what was read, yours, and theirs.
 
 import { call } from './api.js';
-import { announce, button, h, note, replace, time } from './dom.js';
+import { alone, announce, button, h, note, replace, time } from './dom.js';
 import { equal, merge, parse, shown, text } from './json.js';
 
-// Documents with unsaved changes that are on the screen.
+// The editors that are on the screen, and some that were.
 const open = new Set();
-export const unsaved = () => [...open].some((editor) => editor.area.isConnected && editor.changed());
+
+// Has one that is on the screen unsaved changes?
+export function unsaved() {
+	for (const editor of open) {
+		if (!editor.area.isConnected)
+			open.delete(editor);
+	}
+	return [...open].some((editor) => editor.changed());
+}
 
 const whose = { clash: 'both changed it', mine: 'you changed it', other: 'they changed it' };
 
@@ -27,7 +35,7 @@ function differenceTable(differences) {
 //   strip     (parsed answer) => such a Map
 //   wrap      (text of a document) => body of the request
 //   label     of the text area
-//   saved     (answer) => after it was saved
+//   saved     (answer, path) => after it was saved, if it is still on the screen
 export class Editor {
 	constructor(options) {
 		this.options = options;
@@ -36,7 +44,7 @@ export class Editor {
 		this.area = h('textarea.document', { 'aria-label': options.label, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off',
 			oninput: () => this.look() });
 		this.problem = h('div.problem');
-		this.save = button('Save', () => this.store(), { class_: 'primary' });
+		this.save = button('Save', () => this.store(), { class_: 'primary' }); // while it saves, nothing can be typed that its answer would undo
 		this.revert = button('Revert', () => this.show(this.base));
 		this.element = h('div.editor', null, this.area, this.problem, h('div.actions', null, this.revert, this.save));
 		open.add(this);
@@ -80,22 +88,28 @@ export class Editor {
 			this.area.focus();
 			return;
 		}
-		this.save.disabled = true;
-		replace(this.problem);
 		const path = typeof this.options.path === 'function' ? this.options.path(yours) : this.options.path;
+		let next = null;
+		await alone(this.element, async () => {
+			replace(this.problem);
+			next = await this.send(path, yours);
+		});
+		if (this.element.isConnected)
+			next?.();
+	}
+
+	// Resolves with a function, what comes next if the editor is still on the screen.
+	async send(path, yours) {
 		try {
 			const answer = await call('PUT', path, { body: this.options.wrap(text(yours)),
 				headers: this.etag === null ? { 'If-None-Match': '*' } : { 'If-Match': this.etag } });
 			this.accept(answer.etag, answer.text === '' ? yours : this.options.strip(parse(answer.text)));
 			announce('Saved.');
-			this.options.saved?.(answer);
+			return () => this.options.saved?.(answer, path);
 		} catch (error) {
 			if (error.status === 412 && this.etag !== null)
-				await this.compare(path, yours, error);
-			else
-				replace(this.problem, note('bad', error.status === 412 ? 'Not saved: there is one of that name already.' : `Not saved: ${error.message}`));
-		} finally {
-			this.look();
+				return await this.compare(path, yours, error);
+			return () => replace(this.problem, note('bad', error.status === 412 ? 'Not saved: there is one of that name already.' : `Not saved: ${error.message}`));
 		}
 	}
 
@@ -105,15 +119,14 @@ export class Editor {
 		this.show(document);
 	}
 
-	// Somebody else changed the document after it was read.
+	// Somebody else changed the document after it was read. Resolves as send() does.
 	async compare(path, yours, stale) {
 		let answer, theirs;
 		try {
 			answer = await call('GET', path);
 			theirs = this.options.strip(parse(answer.text));
 		} catch (error) {
-			replace(this.problem, note('bad', `Not saved: it was changed since you read it, and can’t be read again: ${error.message}`));
-			return;
+			return () => replace(this.problem, note('bad', `Not saved: it was changed since you read it, and can’t be read again: ${error.message}`));
 		}
 		const merged = merge(this.base, yours, theirs);
 		const by = stale.body.changed_by ? [' by ', h('strong', null, stale.body.changed_by), stale.body.changed_at ? [', ', time(stale.body.changed_at)] : null] : null;
@@ -124,14 +137,26 @@ export class Editor {
 			replace(this.problem, note('info', what));
 			this.area.focus();
 		};
+		const unclear = h('div');
+		const both = () => {
+			try { // with what was typed since
+				const all = merge(this.base, this.read(), theirs);
+				go(all.result, all.clash ? 'These are both changes together, with yours where both changed. Look at them, then save.'
+					: 'These are both changes together. Look at them, then save.');
+			} catch (error) {
+				replace(unclear, note('bad', `Not taken together: ${error.message}.`));
+				this.area.focus();
+			}
+		};
 		const panel = h('section.conflict', { tabindex: '-1', 'aria-label': 'It was changed meanwhile' },
 			note('bad', h('p', null, 'Not saved: it was changed since you read it', by, '. Nothing was overwritten.')),
 			differenceTable(merged.differences),
 			h('div.actions', null,
 				button('Drop mine', () => go(theirs, 'This is theirs, as it is stored now.')),
-				button(merged.clash ? 'Take both; mine where both changed' : 'Take both changes', () =>
-					go(merged.result, 'These are both changes together. Look at them, then save.'), { class_: 'primary' })));
-		replace(this.problem, panel);
-		panel.focus();
+				button(merged.clash ? 'Take both; mine where both changed' : 'Take both changes', both, { class_: 'primary' })), unclear);
+		return () => {
+			replace(this.problem, panel);
+			panel.focus();
+		};
 	}
 }

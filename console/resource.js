@@ -18,6 +18,12 @@ export function strip(document) {
 	return own.size > 0 ? new Map([['metadata', own], ...rest]) : rest;
 }
 
+// The screen of the resource at that address of the API.
+function screenOf(path) {
+	const [tenant, ...parts] = path.split('?')[0].split('/').slice(2).map(decodeURIComponent);
+	return screen('t', tenant, 'r', ...parts);
+}
+
 const may = (tenant, parts, what) => isMine(tenant) && offers(parts.length === 4 ? `${what}NamespacedResource` : `${what}Resource`);
 
 function facts(document) {
@@ -124,8 +130,7 @@ export async function resource(tenant, ...parts) {
 		throw error;
 	}
 	if (answer.redirected) { // it moved: to where it is
-		const now = new URL(answer.url).pathname.split('/').slice(2).map(decodeURIComponent);
-		location.replace(screen('t', now[0], 'r', ...now.slice(1)));
+		location.replace(screenOf(local(answer.url)));
 		return null;
 	}
 	const document = JSON.parse(answer.text), problem = h('div'), type = parts.at(-2);
@@ -168,7 +173,7 @@ export async function newResource(tenant, chosen) {
 		inNamespace.hidden = !spaced();
 	};
 	const editor = new Editor({ path: () => address(tenant, ...parts()), etag: null, document: parse(examples[type.value] ?? '{}'), strip, wrap: (text) => text,
-		label: 'Document', saved: () => location.hash = screen('t', tenant, 'r', ...parts()) });
+		label: 'Document', saved: (answer, path) => location.hash = screenOf(path) });
 	show();
 	return {
 		title: 'A new resource', crumbs: [[tenant, tenantScreen(tenant)]],
