@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The move wizard: what would move and what is in its way; the move itself, on that very preview; then where things are now.
 
-import { address, call, local, query } from './api.js';
-import { announce, button, field, h, icon, note, number, panel, replace } from './dom.js';
+import { address, call, local, query, Unreachable } from './api.js';
+import { alone, announce, button, field, h, icon, note, number, panel, replace } from './dom.js';
 import { screen, resourceAddress, resourceScreen, tenantScreen } from './places.js';
 
 const SHOWN = 200; // resources that are listed by name, and old addresses that are asked for
@@ -80,18 +80,28 @@ async function oldAddresses(from, resources) {
 		h('tbody', null, rows.map(([old, now]) => h('tr', null, h('th', { scope: 'row' }, h('code', null, old)), h('td', null, h('code', null, now)))))));
 }
 
-// A move in the background: its status until it is done. Nothing is lost by leaving the page.
+const passing = (error) => error instanceof Unreachable || [429, 502, 503, 504].includes(error.status);
+
+// A move in the background: its status, in place, until it is done: true. False: the user left the screen before; nothing is lost by that.
+// Throws why it failed; that its status can't be read for a while is no such reason.
 export async function wait(status, place) {
-	for (;;) {
-		const answer = await call('GET', status);
-		if (answer.redirected)
-			return;
-		const state = JSON.parse(answer.text).move ?? JSON.parse(answer.text);
-		if (state.state === 'failed')
-			throw new Error(state.detail ?? 'the move failed, and nothing was moved');
-		replace(place, note('info', `It goes on in the background: ${state.state ?? 'queued'}${state.moved === undefined ? '' : `, ${number(state.moved)} done`}. You may leave this page.`));
+	while (place.isConnected) {
+		try {
+			const answer = await call('GET', status);
+			if (answer.redirected)
+				return true;
+			const state = JSON.parse(answer.text).move ?? JSON.parse(answer.text);
+			if (state.state === 'failed')
+				throw new Error(state.detail ?? 'the move failed, and nothing was moved');
+			replace(place, note('info', `It goes on in the background: ${state.state ?? 'queued'}${state.moved === undefined ? '' : `, ${number(state.moved)} done`}. You may leave this page.`));
+		} catch (error) {
+			if (!passing(error))
+				throw error;
+			replace(place, note('info', 'It goes on in the background; how far it is can’t be read at the moment. You may leave this page.'));
+		}
 		await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 	}
+	return false;
 }
 
 export function move(tenant, ...parts) {
@@ -99,38 +109,42 @@ export function move(tenant, ...parts) {
 	const path = `${what ? resourceAddress(tenant, what) : address(tenant)}/action/move`;
 	const dest = h('input', { autocomplete: 'off', required: true, maxlength: 255 });
 	const place = h('div', { 'aria-live': 'polite' });
-	let preview = null;
+	let looks = 0;
 
-	const read = async () => {
-		const answer = await call('GET', query(path, { dest: dest.value }));
-		return { etag: answer.etag, move: JSON.parse(answer.text).move, dest: dest.value };
+	const read = async (name) => {
+		const answer = await call('GET', query(path, { dest: name }));
+		return { etag: answer.etag, move: JSON.parse(answer.text).move, dest: name };
 	};
 
-	const show = (changed) => {
+	const show = (preview, changed) => {
 		const { move: found } = preview, blockers = found.blockers ?? [], n = total(found);
-		const go = button(blockers.length > 0 ? 'Can’t be moved' : `Move ${number(n)} ${n === 1 ? 'resource' : 'resources'} to ${preview.dest}`, () => run(go),
-			{ class_: 'primary', disabled: blockers.length > 0 || n === 0, icon: 'move' });
-		const summary = h('h2', { tabindex: '-1' }, '2. What would move');
+		const go = button(blockers.length > 0 ? 'Can’t be moved' : `Move ${number(n)} ${n === 1 ? 'resource' : 'resources'} to ${preview.dest}`,
+			() => alone(form, () => alone(actions, () => run(preview))), { class_: 'primary', disabled: blockers.length > 0 || n === 0, icon: 'move' });
+		const actions = h('div.actions', null, button('Look again', () => look(preview.dest)), go), summary = h('h2', { tabindex: '-1' }, '2. What would move');
 		replace(place, h('section.panel', null, summary,
 			changed ? note('bad', h('p', null, 'Nothing was moved: things changed since you looked. This is how they are now; look again, then decide.'),
 				h('ul.changed', null, changed.map((line) => h('li', null, line)))) : null,
 			h('div.route', null, h('strong', null, tenant), icon('move'), h('strong', null, preview.dest), h('span.number', null, `${number(n)} ${n === 1 ? 'resource' : 'resources'}`)),
 			blockers.length > 0 ? blockerTable(blockers) : n === 0 ? note('info', 'There is nothing to move.') : note('good', 'Nothing is in the way.'),
-			countTable(found, tenant), resourceTable(found, tenant), h('div.actions', null, button('Look again', look), go)));
+			countTable(found, tenant), resourceTable(found, tenant), actions));
 		summary.focus();
 	};
 
-	const look = async () => {
+	// Shows the preview of a move to that tenant, or why there is none; an earlier one that comes later is not shown.
+	const look = async (name) => {
+		const mine = ++looks;
 		replace(place, h('p.loading', null, 'Looking…'));
 		try {
-			preview = await read();
-			show(null);
+			const preview = await read(name);
+			if (mine === looks)
+				show(preview, null);
 		} catch (error) {
-			replace(place, note('bad', error.message));
+			if (mine === looks)
+				replace(place, note('bad', error.message));
 		}
 	};
 
-	const finish = async (moved) => {
+	const finish = (preview, moved) => {
 		const title = h('h2', { tabindex: '-1' }, '3. Moved');
 		replace(place, h('section.panel', null, title, note('good', `${number(total(preview.move))} ${total(preview.move) === 1 ? 'resource' : 'resources'} moved from ${tenant} to ${preview.dest}, in one transaction.`),
 			h('div.actions.start', null, h('a.button.primary', { href: what && !isSpace ? resourceScreen(preview.dest, what) : tenantScreen(preview.dest) }, `See ${preview.dest}`)), moved));
@@ -138,30 +152,33 @@ export function move(tenant, ...parts) {
 		title.focus();
 	};
 
-	const run = async (go) => {
-		go.disabled = true;
-		const before = preview.move;
+	const run = async (preview) => {
+		const again = (error) => replace(place, note('bad', error.message), h('div.actions.start', null, button('Look again', () => look(preview.dest))));
 		try {
 			const answer = await call('POST', query(path, { dest: preview.dest }), { headers: { 'If-Match': preview.etag, Prefer: 'return=minimal' } });
-			if (answer.status === 202)
-				await wait(local(answer.location), place);
-			await finish(await oldAddresses(tenant, listed(before)));
+			if (answer.status === 202 && !await wait(local(answer.location), place))
+				return;
+			if (place.isConnected)
+				finish(preview, await oldAddresses(tenant, listed(preview.move)));
+			else
+				announce('Moved.');
 		} catch (error) {
-			if (error.status === 412 || error.status === 409) {
-				preview = await read().catch(() => preview);
-				show(differences(before, preview.move));
-			} else {
-				replace(place, note('bad', error.message), h('div.actions.start', null, button('Look again', look)));
-			}
+			if (!place.isConnected)
+				announce(`Not moved: ${error.message}`);
+			else if (error.status === 412 || error.status === 409)
+				await read(preview.dest).then((now) => show(now, differences(preview.move, now.move)), again);
+			else
+				again(error);
 		}
 	};
 
+	const form = h('form.inline', { onsubmit: (event) => {
+		event.preventDefault();
+		look(dest.value);
+	} }, field('To the tenant', dest), h('button.primary', { type: 'submit' }, 'Preview'));
 	return {
 		title: what ? `Move ${parts.at(-1)}` : `Move all of ${tenant}`, sub: what ?? undefined,
 		crumbs: [[tenant, tenantScreen(tenant)], ...what ? [[parts.at(-1), screen('t', tenant, 'r', ...parts)]] : []],
-		content: [h('section.panel', { 'aria-label': 'Where to' }, h('h2', null, '1. Where to'), h('form.inline', { onsubmit: (event) => {
-			event.preventDefault();
-			look();
-		} }, field('To the tenant', dest), h('button.primary', { type: 'submit' }, 'Preview'))), place],
+		content: [h('section.panel', { 'aria-label': 'Where to' }, h('h2', null, '1. Where to'), form), place],
 	};
 }

@@ -38,13 +38,17 @@ export async function undo(tenant, request) {
 			go.disabled = true;
 			try {
 				const done = await call('POST', path, { headers: { 'If-Match': answer.etag } });
-				if (done.status === 202)
-					await wait(local(done.location), place);
+				if (done.status === 202 && !await wait(local(done.location), place))
+					return;
 				announce('It was taken back.');
+				if (!place.isConnected) // the user went elsewhere, and stays there
+					return;
 				const only = preview.get('items').length === 1 ? preview.get('items')[0].get('resource') : null;
 				location.hash = only ? resourceScreen(tenant, only) : tenantScreen(tenant, 'changes');
 			} catch (error) {
-				if (error.status === 409 || error.status === 412)
+				if (!place.isConnected)
+					announce(`It was not taken back: ${error.message}`);
+				else if (error.status === 409 || error.status === 412)
 					await show(true).catch((failure) => replace(place, note('bad', failure.message)));
 				else
 					replace(place, note('bad', error.message));
