@@ -109,10 +109,15 @@ export function ofType(name, type) {
 
 export async function trash(name) {
 	const types = await typesOf(name), problem = h('div'), rows = h('tbody'), state = h('p.list-status', { role: 'status' }, 'Looking…');
-	let n = 0;
+	let n = 0, failed = null;
 	each(types, async (type) => {
-		let path = query(address(name, type.type), { limit: SAMPLE, deleted: true });
-		const answer = await get(path);
+		let answer;
+		try {
+			answer = await get(query(address(name, type.type), { limit: SAMPLE, deleted: true }));
+		} catch (error) {
+			failed ??= error;
+			return;
+		}
 		for (const document of answer.resources) {
 			const resource = resourceOf(document, type.type);
 			const row = h('tr', null, h('th', { scope: 'row' }, resource),
@@ -130,8 +135,12 @@ export async function trash(name) {
 		}
 		if (answer.next)
 			rows.append(h('tr', null, h('td', { colspan: 4 }, note('info', `There are more ${type.type} than these.`))));
-	}).then(() => tell(), (error) => replace(problem, note('bad', error.message)));
-	const tell = () => state.textContent = n === 0 ? 'The trash is empty.' : `${number(n)} deleted, and not purged yet`;
+	}).then(() => {
+		if (failed)
+			replace(problem, note('bad', `Not all of the trash can be read: ${failed.message}`));
+		tell();
+	});
+	const tell = () => state.textContent = n > 0 ? `${number(n)} deleted, and not purged yet` : failed ? 'Nothing was found.' : 'The trash is empty.';
 	return frame(name, 'Trash', [panel('Deleted resources', problem, state, h('div.scroll', null, h('table.middle', null, h('caption.hidden', null, 'Deleted resources'),
 		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Resource'), h('th', { scope: 'col' }, 'Deleted'), h('th.wide', { scope: 'col' }, 'Purged'), h('th', { scope: 'col' }, ''))), rows)))]);
 }
