@@ -116,6 +116,20 @@ subtest 'what is sent again' => sub {
     my $stale = answer(412, '{"title":"Precondition failed","status":412}');
     tool(serve($dropped, $stale))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
     tool(serve($stale))->ends(5, qw(configmaps patch x a=1 --etag W/aa));
+    my @guarded = qw(configmaps delete x --yes --etag W/aa);
+    for (['deleted', 410, 3], ['not found', 404, 1], ['moved', 301, 6], ['in conflict', 409, 4], ['not admitted', 403, 77], ['not known', 401, 77],
+        ['limited', 429, 65], ['failed', 500, 70])
+    {
+        my ($what, $status, $code) = @$_;
+        my $refused = answer($status, qq({"title":"Said so","status":$status}), 'Location: http://there.example/');
+        tool(serve($refused))->ends($code, @guarded);
+        like tool(serve($dropped, $refused))->ends(75, @guarded)->{err},
+            qr/may have been done or not \(.+; when it was sent again, the answer was $status: Said so\): read it again/, "$what, perhaps by the call whose answer was lost";
+    }
+    tool(serve($busy, answer(410, '{"title":"Gone","status":410}')))->ends(75, @guarded);
+    my $moved = answer(301, '', 'Location: http://there.example/');
+    tool(serve($dropped, $moved))->ends(75, qw(move configmaps/x --to u --if-match W/aa));
+    tool(serve($dropped, answer(400, '{"title":"Bad request","status":400}')))->ends(65, @guarded);
 
     my $kept = "HTTP/1.1 204 X\r\n\r\n";
     tool(serve($kept, $dropped, $kept))->ends(75, qw(configmaps delete x y --yes --no-etag));

@@ -186,11 +186,30 @@ static struct str answered(struct pool *pool, const struct answer *answer)
 		: str_printf(pool, "the answer was %d", answer->status);
 }
 
+// An earlier attempt may have changed something. Could this be the answer because it did? A resource that the attempt deleted or moved
+// is gone or elsewhere now, its etag is stale, and who deleted what admitted him is admitted no more. What is refused for what was sent
+// would have been refused the first time as well.
+static bool may_be_own_doing(int http)
+{
+	enum tenure_status status = status_of(http, NULL);
+
+	return status != TENURE_OK && (status != TENURE_REFUSED || http == 429);
+}
+
 // An attempt may have changed something, and no later answer can tell whether it did.
 static enum tenure_status uncertain(struct tenure_client *client, const struct wish *wish, struct str why)
 {
 	return client_fail(client, TENURE_UNCERTAIN, "%s %.*s may have been done or not (%.*s): read it again",
 		wish->method, STR_ARG(wish->path), STR_ARG(why));
+}
+
+// The same where a later attempt was answered. first: how the earlier one ended.
+static enum tenure_status uncertain_still(struct tenure_client *client, struct pool *pool, const struct wish *wish,
+	const struct answer *answer, struct str first)
+{
+	struct str then = answered(pool, answer);
+
+	return uncertain(client, wish, str_printf(pool, "%.*s; when it was sent again, %.*s", STR_ARG(first), STR_ARG(then)));
 }
 
 static enum tenure_status ended(struct tenure_client *client, const struct wish *wish, const struct answer *answer)
@@ -233,7 +252,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (sent == SENT_ANSWERED && answer->warnings.n > 0 && client->warned != NULL)
 			client->warned(answer->warnings, client->warned_arg);
 		if (!asks_again(sent, answer))
-			return doubt && answer->status == 412 ? uncertain(client, wish, STR("the connection was lost at first"))
+			return doubt && may_be_own_doing(answer->status) ? uncertain_still(client, pool, wish, answer, why)
 				: ended(client, wish, answer);
 		// A 503 usually means that nothing was changed, but not if the service lost its database during COMMIT.
 		if (changes(wish) && sent != SENT_NEVER) {
