@@ -168,6 +168,7 @@ subtest 'tenure webhook' => sub {
     my $tool = Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => 'ann:t1:admin', tenant => 't1');
     my $run = $tool->run('webhook', 'set', 'tool', "url=$url", 'verbs:=["created"]');
     is $run->{code}, 0, 'set' or diag $run->{err};
+    is $run->{err}, '', '... and warns of nothing, as there was none to lose';
     like $run->{out}, qr/\Asecret: whsec_\S{44}\n\z/, 'prints the secret';
     my @kept;
     File::Find::find({ no_chdir => 1, wanted => sub { push @kept, $_ if -f } }, $tool->home);

@@ -209,7 +209,7 @@ subtest 'no tenant gets a tier that is just deleted' => sub {
 
 subtest 'tenure tier' => sub {
     my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin');
-    $tool->ends(0, qw(tier set iron max_resources:=10), 'description=of ten');
+    is $tool->ends(0, qw(tier set iron max_resources:=10), 'description=of ten')->{err}, '', 'a new one, without a warning';
     like $tool->ends(0, qw(tier list))->{out}, qr/^iron\s+10\s+of ten$/m, 'listed';
     like $tool->ends(0, qw(tier show iron))->{out}, qr/"?tenants"?:? +0/, 'shown';
     $tool->ends(0, qw(tier set iron max_resources:=20));
@@ -217,6 +217,8 @@ subtest 'tenure tier' => sub {
     my $etag = $admin->get("$all/iron")->etag;
     $admin->put("$all/iron", json => { max_resources => 21 });
     $tool->ends(5, qw(tier set iron max_resources:=22), '--etag', $etag);
+    like $tool->ends(5, qw(tier set iron max_resources:=22 --etag new))->{err}, qr/is there already/, 'only a new one';
+    is $admin->get("$all/iron")->json->{max_resources}, 21, '... which this is not';
     $tool->ends(5, qw(tier delete iron --yes), '--etag', $etag);
     $tool->ends(0, qw(tier set iron max_resources:=null));
     ok !exists $tool->json(qw(tier show iron))->{max_resources}, 'null removes the limit';

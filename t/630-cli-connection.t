@@ -136,6 +136,21 @@ subtest 'what is sent again' => sub {
     is scalar(requests()), 2, 'nor does libcurl send it again over a kept connection';
 };
 
+# A webhook or tier that is not there yet is made only if none was made meanwhile.
+subtest 'what is new is guarded' => sub {
+    my $none = answer(404, '{"title":"Not found","status":404}');
+    for (['webhook', 'url', '{"name":"x","url":"%s","etag":"W/aa"}'], ['tier', 'description', '{"name":"x","description":"%s","etag":"W/aa"}']) {
+        my ($noun, $member, $form) = @$_;
+        my ($mine, $theirs) = map { answer(200, sprintf($form, $_), 'ETag: W/"aa"') } 'mine', 'theirs';
+        is tool(serve($none, $mine))->ends(0, $noun, 'set', 'x', "$member=mine")->{err}, '', "a $noun, without a warning";
+        like +(requests())[1], qr/\APUT .*^If-None-Match: \*\r$/ms, '... and with a condition';
+        my $lost = tool(serve($none, answer(412, '{"title":"Precondition failed","status":412}'), $theirs))->ends(5, $noun, 'set', 'x', "$member=mine");
+        like $lost->{err}, qr/$member .*both changed it.*mine.*theirs/s, '... which shows the one that somebody else made meanwhile';
+        tool(serve($none, $mine))->ends(0, $noun, 'set', 'x', "$member=mine", '--no-etag');
+        unlike +(requests())[1], qr/^If-/m, '... unless it is told otherwise';
+    }
+};
+
 subtest 'TLS' => sub {
     plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
     my ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',

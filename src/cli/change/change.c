@@ -137,13 +137,18 @@ static bool same_tag(struct cli *cli, struct str a, struct str b)
 	return client_etag_header(cli->pool, a, &x) && client_etag_header(cli->pool, b, &y) && str_eq(x, y);
 }
 
+static int fail_new(void)
+{
+	return cli_fail(EX_USAGE, "--etag new is for the set of tenants, resources, webhooks and tiers alone");
+}
+
 int cli_etag_given(struct cli *cli, const char *path, const char *label, struct str *etag)
 {
 	const char *wanted = cli->options[OPT_ETAG];
 	struct remembered remembered;
 
 	if (strcmp(wanted, "new") == 0)
-		return cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
+		return fail_new();
 	if (strcmp(wanted, "auto") == 0) {
 		if (!cli_state_load(cli, path, &remembered))
 			return cli_fail(EX_USAGE, "%s: nothing is remembered of it; show it first, or give its etag", label);
@@ -167,8 +172,7 @@ int change_etag(struct cli *cli, const struct target *target, struct change *cha
 	}
 	if (strcmp(wanted, "new") == 0) {
 		*etag = TENURE_ETAG_NEW;
-		return change->kind == CHANGE_PUT && target->kind <= TARGET_TENANT ? EX_OK
-			: cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
+		return change->kind == CHANGE_PUT && target->kind != TARGET_METAL && target->kind != TARGET_PROVIDER ? EX_OK : fail_new();
 	}
 	bool automatic = strcmp(wanted, "auto") == 0;
 	if (automatic && !known)
@@ -363,7 +367,6 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 	}
 }
 
-// create: it overwrites nothing, so there is no warning if there is no etag.
 int target_change(struct cli *cli, struct target *target, struct change *change)
 {
 	if (change->document != NULL)

@@ -5,21 +5,25 @@
 #include "base/pool.h"
 #include "cli/core/cli.h"
 
-// Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag.
+// Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag, or
+// to "new" if there is none yet.
 static int complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);
 	struct doc *held = NULL;
 	size_t n;
+	bool chosen = cli->options[OPT_ETAG] != NULL || cli->options[OPT_NO_ETAG] != NULL;
 
 	if (status != TENURE_OK && status != TENURE_NOT_FOUND)
 		return cli_fail_status(cli, status, target->label);
+	if (!chosen)
+		change->etag = "new";
 	if (status == TENURE_OK) {
 		const char *text = tenure_resource_document(target->resource, &n);
 		int code = cli_input_parse(cli, str_n(text, n), target->label, &held);
 		if (code != EX_OK)
 			return code;
-		if (cli->options[OPT_ETAG] == NULL && cli->options[OPT_NO_ETAG] == NULL)
+		if (!chosen)
 			change->etag = str_dup(cli->pool, str_c(tenure_resource_etag(target->resource))).p;
 	}
 	const struct doc *base = held != NULL ? cli_document_own(cli->pool, held, NULL, target->kind) : doc_new_object(cli->pool);

@@ -290,14 +290,14 @@ struct change {
 	const struct doc *document; // the parsed body
 	// What the change is based on, if the caller knows it: what was opened in the editor. NULL: the remembered document.
 	const struct doc *base;
-	const char *etag; // NULL: chosen by the options
+	const char *etag; // NULL: chosen by the options. "new": nothing may be there yet
 };
 // Sends the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
 int change_make(struct cli *cli, const struct target *target, struct change *change);
 // The same with a body made of its document, if it has one. Frees the target's resource.
 int target_change(struct cli *cli, struct target *target, struct change *change);
-// Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, unless options
-// say what to compare with; with --file exactly given. Exit code. (complete.c)
+// Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, or that
+// there is none still, unless options say what to compare with; with --file exactly given. Exit code. (complete.c)
 int change_put(struct cli *cli, const struct target *target, struct doc *given);
 // Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
 int cli_create(struct cli *cli, const struct target *target, const struct doc *document);
