@@ -93,9 +93,9 @@ static bool set_id(struct tenure_move *move, struct str id)
 
 struct tenure_move *tenure_move_known(struct tenure_client *client, const char *tenant, const char *id)
 {
-	struct tenure_resource *source = tenure_tenant_new(client, tenant);
+	struct tenure_resource *source = id != NULL ? tenure_tenant_new(client, tenant) : NULL;
 
-	if (source == NULL || id == NULL)
+	if (source == NULL)
 		return NULL;
 	struct tenure_move *move = move_new(client);
 	if (move != NULL) {

@@ -102,7 +102,7 @@ static void test_without_service(struct tenure_client *client)
 	is_str(str_c(tenure_resource_etag(r)), "W/\"ab\"", "the object is as before");
 	is_int(tenure_move_poll(move), TENURE_INVALID, "a move that does not run can't be watched");
 	is_int(tenure_move_run(move, TENURE_ETAG_NEW, TENURE_MOVE_NOW), TENURE_INVALID, "a move makes nothing new");
-	ok(tenure_move_known(client, "t", "a/b") == NULL && tenure_move_all(client, "t", "") == NULL,
+	ok(tenure_move_known(client, "t", "a/b") == NULL && tenure_move_known(client, "t", NULL) == NULL && tenure_move_all(client, "t", "") == NULL,
 		"moves that can't be");
 	for (int status = TENURE_OK; status <= TENURE_FAILED; status++)
 		ok(strcmp(tenure_status_text((enum tenure_status)status), "unknown") != 0, "status %d has words", status);
