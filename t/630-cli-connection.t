@@ -291,3 +291,19 @@ subtest 'the file of settings' => sub {
 };
 
 done_testing;
+subtest 'a document that is too large' => sub {
+    open my $large, '>', "$work/large" or die "large: $!";
+    truncate $large, 65 * 1024 * 1024 or die "large: $!";
+    like tool(serve($ok))->ends(66, qw(configmaps set x --no-etag --file), "$work/large")->{err}, qr{/large: File too large$}m, 'is said to be';
+};
+
+# Between the refusal of a row and the look at what is there, somebody deletes that.
+subtest 'an import of what was just deleted' => sub {
+    Tenure::Instance::write_file("$work/rows.ndjson", qq({"kind":"ConfigMap","metadata":{"name":"x"},"v":1}\n));
+    for my $gone (404, 410) {
+        my $url = serve(answer(412, '{"title":"Precondition failed","status":412}'), answer($gone, qq({"title":"Gone","status":$gone})), $ok);
+        like tool($url)->ends(0, 'import', "$work/rows.ndjson", qw(--format json))->{out}, qr/"created": 1,/, "the look is answered $gone";
+        is_deeply [map { /\A(\w+)/ } requests()], [qw(PUT GET PUT)], '... and it is made';
+    }
+};
+

@@ -247,7 +247,7 @@ static enum result carry_out(struct importing *importing, const struct import_ro
 		if (status != TENURE_STALE)
 			return refuse_status(importing, row, status);
 		status = tenure_resource_get(row->resource);
-		if (status == TENURE_NOT_FOUND && !guarded) { // it was deleted between the two calls
+		if ((status == TENURE_NOT_FOUND || status == TENURE_GONE) && !guarded) { // it was deleted between the two calls
 			etag = TENURE_ETAG_NEW;
 			continue;
 		}

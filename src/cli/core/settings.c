@@ -22,6 +22,7 @@ static const struct { const char *key; size_t at; } file_keys[] = {
 	{ "format", offsetof(struct settings, format) },
 };
 
+// NULL: errno says why.
 static char *read_all(struct pool *pool, int fd, size_t *length)
 {
 	struct buf text = buf_new(pool, 4096);
@@ -31,6 +32,8 @@ static char *read_all(struct pool *pool, int fd, size_t *length)
 	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n >= 0 && text.n > FILE_MAX_BYTES)
+			errno = EFBIG;
 		if (n < 0 || text.n > FILE_MAX_BYTES)
 			return NULL;
 		buf_add(&text, str_n(chunk, (size_t)n));
@@ -46,7 +49,7 @@ char *cli_read_whole(struct pool *pool, const char *path, size_t *length)
 	*length = 0;
 	char *text = fd >= 0 ? read_all(pool, fd, length) : NULL;
 	if (text == NULL)
-		cli_fail(EX_NOINPUT, "%s: %s", path, errno != 0 ? strerror(errno) : "too large");
+		cli_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return text;
