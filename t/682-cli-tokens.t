@@ -42,6 +42,8 @@ is_deeply [grep { /^$id/ } csv('token', 'list', '--columns', 'id,state')], ["$id
 $instance->service($made)->get('/v2.0/t1/namespaces')->is_status(401, '... and refused');
 is $tool->run('token', 'delete', '0123456789ab')->{code}, 1, 'one that is not there';
 isnt $tool->run('token', 'create', 'x', '--role', 'operator')->{code}, 0, 'no operator';
+my $of_day = $tool->ends(0, 'token', 'create', 'carl', '--expires', '2099-02-03')->{out} =~ s/\..*//sr;
+is_deeply [grep { /^$of_day/ } csv('token', 'list', '--columns', 'id,expires')], ["$of_day,2099-02-03T00:00:00Z"], 'until the beginning of a day';
 isnt $tool->run('token', 'create', 'x', '--expires', 'soon')->{code}, 0, 'no time';
 $tool->ends(64, 'token', 'create');
 $tool->ends(64, 'token', 'create', 'a', 'b');

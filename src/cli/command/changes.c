@@ -89,8 +89,8 @@ static int make_path(struct cli *cli, const struct reading *reading, uint64_t li
 		if (cli->given[i].field->member == NULL)
 			continue;
 		buf_addf(path, "&%s=", cli->given[i].field->member);
-		bool is_time = strcmp(cli->given[i].field->member, "from") == 0 || strcmp(cli->given[i].field->member, "to") == 0;
-		uri_add_value(path, str_c(is_time ? cli_time(cli->pool, cli->given[i].value) : cli->given[i].value));
+		const char *value = cli->given[i].value;
+		uri_add_value(path, str_c(cli->given[i].field->kind == FIELD_TIME ? cli_time(cli->pool, value) : value));
 	}
 	return EX_OK;
 }

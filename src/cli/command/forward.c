@@ -98,7 +98,7 @@ int command_forward_expire(struct cli *cli)
 	struct buf body = buf_new(cli->pool, 64);
 
 	if (strcmp(cli->arguments[1], "never") != 0)
-		doc_set_str(cli->pool, forward, "expires_at", str_c(cli->arguments[1]));
+		doc_set_str(cli->pool, forward, "expires_at", str_c(cli_time(cli->pool, cli->arguments[1])));
 	doc_set(whole, STR("forward"), forward);
 	doc_write_json(whole, &body);
 	return send(cli, cli->arguments[0], "PUT", buf_str(&body), "its end was set");

@@ -67,7 +67,7 @@ static void make_query(struct cli *cli, struct reading *reading)
 			continue;
 		buf_addf(&query, "&%s=", cli->given[i].field->member);
 		const char *member = cli->given[i].field->member, *value = cli->given[i].value;
-		if (strcmp(member, "from") == 0 || strcmp(member, "to") == 0)
+		if (cli->given[i].field->kind == FIELD_TIME)
 			value = cli_time(cli->pool, value);
 		else if (strcmp(member, "type") == 0)
 			value = type_plural(value);

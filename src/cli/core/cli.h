@@ -33,6 +33,7 @@ extern const struct option_row option_rows[OPT__COUNT];
 // and verb, and may be repeated.
 enum field_kind {
 	FIELD_TEXT,
+	FIELD_TIME, // the beginning of a day, or a moment: cli_time()
 	FIELD_BOOL,
 	FIELD_JSON,
 	FIELD_KEYS, // "KEY=VALUE", a member of an object; for unset only "KEY"

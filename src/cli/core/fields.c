@@ -124,16 +124,16 @@ static const struct field changes_fields[] = {
 	{ "--verb", "verb", FIELD_TEXT, USE_LIST, "VERB", "created, updated, deleted, recovered, moved or purged" },
 	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "of resources of this type" },
 	{ "--resource", "resource", FIELD_TEXT, USE_LIST, "RESOURCE", "of this resource: a uid, or a path as shown" },
-	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "at or after this time, such as 2026-11-21T05:24:00Z" },
-	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "before this time" },
+	{ "--from", "from", FIELD_TIME, USE_LIST, "TIME", "at or after this time, such as 2026-11-21T05:24:00Z" },
+	{ "--to", "to", FIELD_TIME, USE_LIST, "TIME", "before this time" },
 	{ "--text", "text", FIELD_TEXT, USE_LIST, "TEXT", "with this text in the user, namespace, name or fields" },
 	{ .name = NULL },
 };
 
 static const struct field usage_fields[] = {
 	{ "--all-tenants", NULL, FIELD_TEXT, USE_LIST, "", "print the usage of all tenants; for operators" },
-	{ "--from", "from", FIELD_TEXT, USE_LIST, "TIME", "begin at this time, such as 2026-11-01T00:00:00Z (default: 30 days before --to)" },
-	{ "--to", "to", FIELD_TEXT, USE_LIST, "TIME", "end at this time (default: now)" },
+	{ "--from", "from", FIELD_TIME, USE_LIST, "TIME", "begin at this time, such as 2026-11-01T00:00:00Z (default: 30 days before --to)" },
+	{ "--to", "to", FIELD_TIME, USE_LIST, "TIME", "end at this time (default: now)" },
 	{ "--step", "step", FIELD_TEXT, USE_LIST, "period|hour|day|month", "print a row for each of these (default: period)" },
 	{ "--type", "type", FIELD_TEXT, USE_LIST, "TYPE", "print only this type" },
 	{ .name = NULL },
@@ -159,7 +159,7 @@ static const struct field import_fields[] = {
 
 static const struct field token_fields[] = {
 	{ "--role", "role", FIELD_TEXT, USE_CREATE, "ROLE", "reader, member or admin; default member" },
-	{ "--expires", "expires_at", FIELD_TEXT, USE_CREATE, "TIME", "the time at which it ends, such as 2030-11-21T05:24:00Z" },
+	{ "--expires", "expires_at", FIELD_TIME, USE_CREATE, "TIME", "the time at which it ends, such as 2030-11-21T05:24:00Z" },
 	{ "--description", "description", FIELD_TEXT, USE_CREATE, "TEXT", "what it is for" },
 	{ .name = NULL },
 };
@@ -228,6 +228,9 @@ static int read_value(struct cli *cli, const struct given *given, struct str *ke
 			return cli_fail(EX_USAGE, "%s is true or false, not \"%s\"", given->field->name, given->value);
 		*value = doc_new_bool(cli->pool, str_eq(text, STR("true")));
 		return EX_OK;
+	case FIELD_TIME:
+		text = str_c(cli_time(cli->pool, given->value));
+		break;
 	case FIELD_JSON:
 		return cli_input_parse(cli, text, given->field->name, value);
 	case FIELD_KEYS:
