@@ -186,23 +186,9 @@ static int keep_document(struct exporting *exporting, const struct doc *document
 // Prints a cell. An empty one that is not quoted is no value.
 static void put_cell(const struct exporting *exporting, struct str text, bool first)
 {
-	bool quoted = text.n == 0 || text.p[0] == ' ' || text.p[text.n - 1] == ' ';
-
-	if (exporting->cli->out_is_terminal)
-		text = visible_text(exporting->cli->pool, text);
-	for (size_t i = 0; i < text.n && !quoted; i++)
-		quoted = strchr(",\"\r\n", text.p[i]) != NULL;
 	if (!first)
 		putchar(',');
-	if (quoted)
-		putchar('"');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"')
-			putchar('"');
-		putchar(text.p[i]);
-	}
-	if (quoted)
-		putchar('"');
+	cli_cell_print(exporting->cli, text, text.n == 0);
 }
 
 static void put_titles(const struct exporting *exporting, const struct node *node, struct str path, bool *first)

@@ -166,6 +166,9 @@ bool cli_state_load(struct cli *cli, const char *path, struct remembered *rememb
 void cli_text_print(FILE *out, struct str s);
 // Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
 void cli_bar_print(FILE *out, uint64_t done, uint64_t total);
+// Prints a cell of CSV (RFC 4180) to stdout: in quotes if quoted, or if its text could be read otherwise without them; at a terminal with
+// control characters made visible.
+void cli_cell_print(const struct cli *cli, struct str text, bool quoted);
 // A value as a table's cell: a string as it is, anything else as JSON.
 struct str cli_text(struct pool *pool, const struct doc *value);
 // Finds the member at a path of names joined by dots; a name may contain dots itself. False: there is none.

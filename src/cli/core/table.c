@@ -301,25 +301,15 @@ static bool is_formula(struct str text)
 
 static void put_csv(const struct table *table, struct str text, bool last)
 {
-	struct cli *cli = table->cli;
 	bool guarded = table->is_for_spreadsheets && is_formula(text);
-	bool quote = guarded || (text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' '));
 
-	if (cli->out_is_terminal)
-		text = visible_text(cli->pool, text);
-	for (size_t i = 0; i < text.n && !quote; i++)
-		quote = strchr(",\"\r\n", text.p[i]) != NULL;
-	if (quote)
-		putchar('"');
-	if (guarded)
-		putchar('\'');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"')
-			putchar('"');
-		putchar(text.p[i]);
+	if (guarded) {
+		struct buf marked = buf_new(table->cli->pool, text.n + 1);
+		buf_addc(&marked, '\'');
+		buf_add(&marked, text);
+		text = buf_str(&marked);
 	}
-	if (quote)
-		putchar('"');
+	cli_cell_print(table->cli, text, guarded);
 	putchar(last ? '\n' : ',');
 }
 

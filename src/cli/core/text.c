@@ -10,6 +10,24 @@ void cli_text_print(FILE *out, struct str s)
 		fwrite(s.p, 1, s.n, out);
 }
 
+void cli_cell_print(const struct cli *cli, struct str text, bool quoted)
+{
+	quoted = quoted || (text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' '));
+	if (cli->out_is_terminal)
+		text = visible_text(cli->pool, text);
+	for (size_t i = 0; i < text.n && !quoted; i++)
+		quoted = strchr(",\"\r\n", text.p[i]) != NULL;
+	if (quoted)
+		putchar('"');
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '"')
+			putchar('"');
+		putchar(text.p[i]);
+	}
+	if (quoted)
+		putchar('"');
+}
+
 struct str doc_text(struct pool *pool, const struct doc *document)
 {
 	struct buf text = buf_new(pool, 0);
