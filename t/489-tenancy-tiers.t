@@ -237,4 +237,25 @@ subtest 'tenure tier' => sub {
     $tool->ends(64, qw(tier show a/b));
 };
 
+subtest 'at the endpoint of users' => sub {
+    my $hint  = qr/^tenure:   this seems to be the service endpoint, of users; the command needs the admin endpoint: --url, or TENURE_URL$/m;
+    my %tool  = map { ($_ => Tenure::Tool->new(url => $instance->env("TENURE_\U${_}_URL"), token => 'admin', tenant => 't1')) } qw(service admin);
+    my $ann   = Tenure::Tool->new(url => $instance->env('TENURE_SERVICE_URL'), token => 'ann:t1:admin', tenant => 't1');
+    my @words = (
+        'tenant list', 'tenant show t1', 'tenant set t9 --no-etag', 'tenant delete t1 --yes --no-etag', 'tenant recover t1', 'tier list', 'tier show bronze',
+        'tier set lead --no-etag', 'find web', 'changes list --all-tenants', 'usage --all-tenants', 'count --all-tenants', 'webhook list -t all',
+        'forward list', 'move list', 'move configmaps/x --to t2 --no-etag', 'move --all t1 --to t2 --no-etag', 'provider list',
+    );
+    for my $words (@words) {
+        like $_->run(split / /, $words)->{err}, $hint, "$words is no command of users" for $tool{service}, $ann;
+    }
+    for my $words ('configmaps show none', 'move status none', 'webhook show none', 'configmaps list') {
+        unlike $ann->run(split / /, $words)->{err}, $hint, "$words is one of theirs";
+    }
+    unlike $tool{admin}->run(split / /, $_)->{err}, $hint, "$_ at the endpoint of operators" for 'tenant show none', 'tier show none', 'forward revoke x/y',
+        'configmaps show none', 'webhook show none -t all';
+    unlike Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => 'ann:t1:admin', tenant => 't1')->run(split / /, $_)->{err}, $hint,
+        "$_ by a user where operators have it" for 'tenant list', 'tier list', 'webhook list -t all';
+};
+
 done_testing;

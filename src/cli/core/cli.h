@@ -92,6 +92,7 @@ struct cli {
 	enum format format;
 	bool format_given;
 	bool out_is_terminal;
+	bool knows_endpoint; // the service was asked already whether it is for operators
 	struct tenure_client *client;
 };
 
@@ -106,7 +107,8 @@ int cli_fail_no_tenant(void);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Of two exit codes in their order: the first that is not 0.
 int cli_first_failure(int code, int next);
-// Prints why a call failed, with label, and returns the exit code for that.
+// Prints why a call failed, with label, and returns the exit code for that. May ask the service what else there is to tell, so the client's
+// error is another one then.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
 
 // ---- kind_hint.c

@@ -99,6 +99,42 @@ static void hint_connection(const struct cli *cli, const char *text)
 		cli_fail(0, "  is it https%s?", cli->url + strlen("http"));
 }
 
+// Does the command call what only operators are offered, where a user's endpoint takes the address for that of something of his tenant?
+static bool is_for_operators(const struct cli *cli)
+{
+	static const char *const nouns[] = { "tenant", "tier", "find", "forward" };
+	const struct command *command = cli->command;
+
+	for (size_t i = 0; i < COUNT_OF(nouns); i++) {
+		if (strcmp(command->noun, nouns[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < cli->n_given; i++) {
+		if (strcmp(cli->given[i].field->name, "--all-tenants") == 0)
+			return true;
+	}
+	// Where an undo goes on can be asked by users.
+	return (strcmp(command->noun, "move") == 0 && (command->verb == NULL || strcmp(command->verb, "status") != 0)) ||
+		(cli->tenant != NULL && strcmp(cli->tenant, "all") == 0);
+}
+
+// Where an operator's command is not found, the endpoint may be one that does not offer it. Each endpoint that does lists tenants, too,
+// though perhaps not to this caller.
+static void hint_endpoint(struct cli *cli)
+{
+	struct wish wish = { .method = "GET", .path = STR("/v2.0?limit=1") };
+	struct answer answer;
+	int http = tenure_error_http(cli->client);
+
+	if (cli->knows_endpoint || (http != 404 && http != 405) || tenure_error_document(cli->client, NULL) == NULL)
+		return;
+	if (!is_for_operators(cli) && strstr(tenure_error_text(cli->client), "there is no such address") == NULL)
+		return;
+	cli->knows_endpoint = true;
+	if (client_call(cli->client, cli->pool, &wish, &answer) == TENURE_NOT_FOUND && tenure_error_document(cli->client, NULL) != NULL)
+		cli_fail(0, "  this seems to be the service endpoint, of users; the command needs the admin endpoint: --url, or TENURE_URL");
+}
+
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label)
 {
 	const char *text = tenure_error_text(cli->client), *member;
@@ -119,5 +155,6 @@ int cli_fail_status(struct cli *cli, enum tenure_status status, const char *labe
 		cli_fail(0, "  it can be recovered until %s", member);
 	if (status == TENURE_FAILED && (member = tenure_error_member(cli->client, "request_id")) != NULL)
 		cli_fail(0, "  the operator finds more in the log under %s", member);
+	hint_endpoint(cli);
 	return exit_code(status);
 }
