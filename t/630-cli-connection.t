@@ -199,6 +199,18 @@ subtest 'the token goes nowhere else' => sub {
         'the next page is fetched';
     my @sent = requests();
     like $sent[1], qr{\AGET /v2\.0/t/persistentvolumes\?limit=1&marker=a HTTP}, 'from the same service';
+    # Lists of what is no resource.
+    for (['webhook list', 'webhooks'], ['webhook deliveries x', 'deliveries'], ['token list', 'tokens'], ['usage', 'usage']) {
+        my ($words, $member) = @$_;
+        my @list = (split(' ', $words), qw(--format csv));
+        my $of = sub { my ($name, $next) = @_; return answer(200, qq({"$member":[{"id":"$name","name":"$name"}]) . (defined $next ? qq(,"next":"$next"}) : '}')) };
+        tool(serve($of->('a', 'http://evil.example/else?limit=7&marker=a%20b'), $of->('b')))->ends(0, @list);
+        like +(requests())[1], qr{\AGET /v2\.0/t/[a-z/]+\?limit=7&marker=a%20b HTTP}, "$words: the next page, from the same service";
+        for my $next ('http://evil.example/else', '/x?a b', '/x?a\r\nX-Evil: 1', '/x?a#b', '/x?\u00e4', '') {
+            like tool(serve($of->('a', $next), $of->('b')))->ends(76, @list)->{err}, qr/how it goes on/, "... not by <$next>";
+        }
+        like tool(serve($of->('a', '/x?limit=7&marker=a')))->ends(76, @list)->{err}, qr/how it goes on/, '... nor for ever the same one';
+    }
     my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
     is tool(serve($loop))->run(qw(persistentvolumes list))->{code}, 0, 'a list that leads to itself ends';
 };
@@ -290,7 +302,6 @@ subtest 'the file of settings' => sub {
     $tool->ends(64, qw(configmaps show x -t t));
 };
 
-done_testing;
 subtest 'a document that is too large' => sub {
     open my $large, '>', "$work/large" or die "large: $!";
     truncate $large, 65 * 1024 * 1024 or die "large: $!";
@@ -307,3 +318,4 @@ subtest 'an import of what was just deleted' => sub {
     }
 };
 
+done_testing;

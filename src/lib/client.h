@@ -103,6 +103,14 @@ struct doc *provider_merge(struct pool *pool, const struct doc *document, const 
 // Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.
 bool client_path_add(struct buf *path, const char *segment);
 
+// ---- list.c
+
+// Takes the query of the next page, "?limit=…", from the member "next" of a page, and nothing else of that address: so neither a proxy
+// that does not know its own name nor a hostile service can make the client send its token elsewhere. present: the page's own query.
+// *query p NULL: there is no next page. False: "next" leads nowhere, or to the page itself, so that the list would be endless; *query
+// has p NULL then, too.
+bool client_next_query(struct pool *pool, const struct doc *page, struct str present, struct str *query);
+
 // ---- move.c
 
 // The background move at a location, as a 202 has it; NULL: it is none.

@@ -170,21 +170,22 @@ static struct str first_query(struct tenure_list *list)
 	return buf_str(&query);
 }
 
-// Takes only the query of "next", for our own address. So neither a proxy that does not know its own name nor a malicious service
-// can make the client send the token elsewhere.
-static struct str next_query(struct tenure_list *list, const struct doc *page)
+bool client_next_query(struct pool *pool, const struct doc *page, struct str present, struct str *query)
 {
 	const struct doc *next;
 
-	if (!doc_get(page, STR("next"), &next) || doc_kind(next) != DOC_STRING)
-		return STR("");
-	struct str url = doc_string(next);
-	struct str query = str_part(url, str_find(url, '?', 0), url.n);
-	for (size_t i = 0; i < query.n; i++) {
-		if ((unsigned char)query.p[i] <= 0x20 || query.p[i] == 0x7f || query.p[i] == '#')
-			return STR("");
+	*query = STR_NONE;
+	if (!doc_get(page, STR("next"), &next) || doc_kind(next) == DOC_NULL)
+		return true;
+	struct str url = doc_string(next), found = str_part(url, str_find(url, '?', 0), url.n);
+	for (size_t i = 0; i < found.n; i++) {
+		if (found.p[i] <= ' ' || found.p[i] > '~' || found.p[i] == '#')
+			return false;
 	}
-	return str_dup(list->pool, query);
+	if (found.n == 0 || str_eq(found, present))
+		return false;
+	*query = str_dup(pool, found);
+	return true;
 }
 
 static enum tenure_status fetch(struct tenure_list *list)
@@ -207,9 +208,8 @@ static enum tenure_status fetch(struct tenure_list *list)
 		list->items = NULL;
 		return client_fail(list->client, TENURE_PROTOCOL, "the answer is no list");
 	}
-	struct str next = next_query(list, page);
-	// A page that names itself as the next one would make the list endless.
-	list->query = str_eq(next, query) ? STR("") : next;
+	struct str next;
+	list->query = client_next_query(list->pool, page, query, &next) && next.p != NULL ? next : STR("");
 	return TENURE_OK;
 }
 

@@ -74,13 +74,11 @@ static int read_options(struct cli *cli, struct reading *reading)
 
 static int make_path(struct cli *cli, const struct reading *reading, uint64_t limit, struct buf *path)
 {
-	*path = buf_new(cli->pool, 256);
-	BUF_LIT(path, "/v2.0");
-	if (reading->of_all)
-		BUF_LIT(path, "/all");
-	else if (!client_path_add(path, cli->tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
-	buf_addf(path, "/changes?after=%llu&limit=%llu", (unsigned long long)reading->after, (unsigned long long)limit);
+	int code = cli_tenant_path(cli, reading->of_all ? "all" : cli->tenant, "changes", path);
+
+	if (code != EX_OK)
+		return code;
+	buf_addf(path, "?after=%llu&limit=%llu", (unsigned long long)reading->after, (unsigned long long)limit);
 	if (reading->newest)
 		BUF_LIT(path, "&order=newest");
 	if (reading->before > 0)

@@ -55,17 +55,15 @@ static bool add_resource(struct cli *cli, const char *text, struct buf *path)
 static int begin(struct cli *cli, struct reading *reading)
 {
 	const char *limit = cli->options[OPT_LIMIT];
-	struct buf path = buf_new(cli->pool, 256);
+	struct buf path;
 
 	*reading = (struct reading){ .label = cli->arguments[0], .left = UINT64_MAX, .more = true };
 	if (limit != NULL && (!str_to_u64(str_c(limit), &reading->left) || reading->left == 0))
 		return cli_fail(EX_USAGE, "--limit takes a number from 1");
-	if (cli->tenant == NULL)
-		return cli_fail_no_tenant();
-	BUF_LIT(&path, "/v2.0");
-	if (!client_path_add(&path, cli->tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
-	BUF_LIT(&path, "/history?resource=");
+	int code = cli_tenant_path(cli, cli->tenant, "history", &path);
+	if (code != EX_OK)
+		return code;
+	BUF_LIT(&path, "?resource=");
 	if (!add_resource(cli, cli->arguments[0], &path))
 		return EX_USAGE;
 	reading->path = buf_str(&path);

@@ -201,15 +201,12 @@ static int take_back(struct cli *cli, const struct undo *undo)
 
 static int begin(struct cli *cli, struct undo *undo)
 {
-	struct buf path = buf_new(cli->pool, 128);
+	struct buf path;
+	int code = cli_tenant_path(cli, cli->tenant, "changes", &path);
 
 	*undo = (struct undo){ .label = cli->arguments[0], .etag = STR_NONE };
-	if (cli->tenant == NULL)
-		return cli_fail_no_tenant();
-	BUF_LIT(&path, "/v2.0");
-	if (!client_path_add(&path, cli->tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
-	BUF_LIT(&path, "/changes");
+	if (code != EX_OK)
+		return code;
 	if (!client_path_add(&path, undo->label))
 		return cli_fail(EX_USAGE, "\"%s\" can be no request's id: \"tenure changes list --columns request\" has them", undo->label);
 	BUF_LIT(&path, "/undo");

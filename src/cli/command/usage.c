@@ -34,24 +34,16 @@ struct reading {
 
 // ---- the options
 
-// Whose usage: of the argument or --tenant, or with --all-tenants of all.
-static int choose_tenant(struct cli *cli, struct reading *reading)
+static int choose_list(struct cli *cli, struct reading *reading)
 {
-	struct buf path = buf_new(cli->pool, 64);
+	const char *tenant;
+	struct buf path;
+	int code = cli_choose_tenant(cli, &tenant, &reading->of_all);
 
-	for (size_t i = 0; i < cli->n_given; i++)
-		reading->of_all = reading->of_all || strcmp(cli->given[i].field->name, "--all-tenants") == 0;
-	if (reading->of_all + (cli->n_arguments > 0) + (cli->options[OPT_TENANT] != NULL) > 1)
-		return cli_fail(EX_USAGE, "one of TENANT, --tenant and --all-tenants, not several");
-	const char *tenant = cli->n_arguments > 0 ? cli->arguments[0] : cli->tenant;
-	if (!reading->of_all && tenant == NULL)
-		return cli_fail_no_tenant();
-	BUF_LIT(&path, "/v2.0");
-	if (reading->of_all)
-		BUF_LIT(&path, "/all");
-	else if (!client_path_add(&path, tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", tenant);
-	BUF_LIT(&path, "/usage");
+	if (code == EX_OK)
+		code = cli_tenant_path(cli, tenant, "usage", &path);
+	if (code != EX_OK)
+		return code;
 	reading->path = buf_str(&path);
 	reading->label = reading->of_all ? "usage of all tenants" : str_printf(cli->pool, "usage of %s", tenant).p;
 	return EX_OK;
@@ -78,31 +70,12 @@ static void make_query(struct cli *cli, struct reading *reading)
 
 // ---- a page
 
-// Takes the query of the next page from its address, and nothing else of it: the token goes to no other server. *query p NULL: there is
-// no next page.
-static int read_next(struct cli *cli, const struct doc *answer, struct str *query)
-{
-	const struct doc *next;
-
-	*query = STR_NONE;
-	if (!doc_get(answer, STR("next"), &next) || doc_kind(next) != DOC_STRING)
-		return EX_OK;
-	struct str url = doc_string(next);
-	*query = str_dup(cli->pool, str_part(url, str_find(url, '?', 0), url.n));
-	for (size_t i = 0; i < query->n; i++) {
-		if (query->p[i] <= ' ' || query->p[i] > '~' || query->p[i] == '#')
-			query->n = 0;
-	}
-	return query->n > 0 ? EX_OK : cli_fail(EX_PROTOCOL, "the list of usage does not tell how it goes on");
-}
-
 static int read_page(struct cli *cli, struct reading *reading)
 {
 	struct wish wish = { .method = "GET", .path = str_printf(cli->pool, "%.*s%.*s", STR_ARG(reading->path), STR_ARG(reading->query)) };
 	struct answer answer;
 	struct doc *document;
 	const struct doc *list;
-	struct str next;
 	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
 
 	if (status == TENURE_OK)
@@ -118,12 +91,9 @@ static int read_page(struct cli *cli, struct reading *reading)
 	const struct doc *closed = NULL;
 	if (doc_get(document, STR("closed_until"), &closed) && reading->closed_until.n == 0)
 		reading->closed_until = str_dup(cli->pool, doc_string(closed));
-	int code = read_next(cli, document, &next);
+	int code = cli_next_page(cli, document, "usage", &reading->query);
 	// A page that leads nowhere would make the list endless.
-	if (code == EX_OK && next.p != NULL && (n == 0 || str_eq(next, reading->query)))
-		return cli_fail(EX_PROTOCOL, "the list of usage does not go on");
-	reading->query = next;
-	return code;
+	return code == EX_OK && n == 0 && reading->query.p != NULL ? cli_fail(EX_PROTOCOL, "the list of usage does not go on") : code;
 }
 
 // CSV is printed page by page, and what a page took is freed then, so a list of all tenants may have any length. The widths of a table's
@@ -155,7 +125,7 @@ static int read_all(struct cli *cli, struct reading *reading)
 int command_usage(struct cli *cli)
 {
 	struct reading reading = { .of_all = false };
-	int code = choose_tenant(cli, &reading);
+	int code = choose_list(cli, &reading);
 
 	if (code != EX_OK)
 		return code;

@@ -6,8 +6,6 @@
 #include "cli/core/cli.h"
 #include "http/uri.h"
 
-enum { PAGE = 1000 };
-
 static const struct column columns[] = {
 	{ "name", "name" }, { "url", "url" }, { "state", "state" }, { "upto", "upto" }, { "dead", "dead" }, { "error", "error" },
 	{ "status", "status" }, { "delivered", "delivered_at" }, { "failing", "failing_since" }, { "attempts", "attempts" },
@@ -24,19 +22,14 @@ enum { SHOWN = 6, DELIVERIES_SHOWN = 6 };
 
 // ---- calls
 
-// Appends the address of the tenant's webhooks, or of the one with that name. Exit code.
-static int add_path(struct cli *cli, const char *name, struct buf *path)
+// The address of the webhook of the first argument. Exit code.
+static int make_path(struct cli *cli, struct buf *path)
 {
-	*path = buf_new(cli->pool, 128);
-	if (cli->tenant == NULL)
-		return cli_fail_no_tenant();
-	BUF_LIT(path, "/v2.0");
-	if (!client_path_add(path, cli->tenant))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", cli->tenant);
-	BUF_LIT(path, "/webhooks");
-	if (name != NULL && !client_path_add(path, name))
-		return cli_fail(EX_USAGE, "\"%s\" can be no webhook's name", name);
-	return EX_OK;
+	int code = cli_tenant_path(cli, cli->tenant, "webhooks", path);
+
+	if (code == EX_OK && !client_path_add(path, cli->arguments[0]))
+		code = cli_fail(EX_USAGE, "\"%s\" can be no webhook's name", cli->arguments[0]);
+	return code;
 }
 
 // Sends a call without a body. *document: the answer's, NULL if nothing was sent (--dry-run). Exit code.
@@ -54,53 +47,11 @@ static int ask(struct cli *cli, const char *method, struct str path, const char 
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, label);
 }
 
-// Adds the items of a list that goes on with the parameter `by`, whose value for the next page is in its "next". Exit code.
-static int add_pages(struct cli *cli, struct table *table, struct buf *path, const char *items, const char *by, uint64_t left)
-{
-	size_t base = path->n;
-	struct str next = STR_NONE;
-	const struct doc *list, *link;
-	struct doc *document;
-
-	do {
-		path->n = base;
-		buf_addf(path, "?limit=%llu", (unsigned long long)(left < PAGE ? left : PAGE));
-		if (next.p != NULL)
-			buf_addf(path, "&%s=%.*s", by, STR_ARG(next));
-		int code = ask(cli, "GET", buf_str(path), items, &document);
-		if (code != EX_OK)
-			return code;
-		if (!doc_get(document, str_c(items), &list) || doc_kind(list) != DOC_ARRAY)
-			return cli_fail(EX_PROTOCOL, "the answer is no list of %s", items);
-		for (size_t i = 0; i < doc_length(list) && left > 0; i++, left--)
-			table_add(table, doc_at(list, i));
-		next = STR_NONE;
-		if (left > 0 && doc_length(list) > 0 && doc_get(document, STR("next"), &link)) {
-			struct str url = doc_string(link);
-			size_t at = url.n;
-			while (at > 0 && url.p[at - 1] != '=')
-				at--;
-			next = str_dup(cli->pool, str_part(url, at, url.n));
-		}
-	} while (next.p != NULL);
-	return EX_OK;
-}
-
 // ---- commands about webhooks
 
 int command_webhook_list(struct cli *cli)
 {
-	struct table *table = table_new(cli, columns, COUNT_OF(columns), SHOWN);
-	struct buf path;
-
-	if (table == NULL)
-		return EX_USAGE;
-	int code = add_path(cli, NULL, &path);
-	if (code == EX_OK)
-		code = add_pages(cli, table, &path, "webhooks", "marker", UINT64_MAX);
-	if (code == EX_OK)
-		code = table_print(table);
-	return code;
+	return cli_list_pages(cli, cli->tenant, "webhooks", columns, COUNT_OF(columns), SHOWN);
 }
 
 static bool open_target(struct cli *cli, const char *name, struct target *target)
@@ -181,7 +132,7 @@ int command_webhook_delete(struct cli *cli)
 static int act(struct cli *cli, const char *action, const char *query, struct doc **document)
 {
 	struct buf path;
-	int code = add_path(cli, cli->arguments[0], &path);
+	int code = make_path(cli, &path);
 
 	if (code != EX_OK)
 		return code;
@@ -233,22 +184,14 @@ int command_webhook_ping(struct cli *cli)
 
 int command_webhook_deliveries(struct cli *cli)
 {
-	struct table *table = table_new(cli, delivery_columns, COUNT_OF(delivery_columns), DELIVERIES_SHOWN);
-	uint64_t left = UINT64_MAX;
 	struct buf path;
+	int code = make_path(cli, &path);
 
-	if (table == NULL)
-		return EX_USAGE;
-	if (cli->options[OPT_LIMIT] != NULL && (!str_to_u64(str_c(cli->options[OPT_LIMIT]), &left) || left == 0))
-		return cli_fail(EX_USAGE, "--limit takes a number from 1");
-	int code = add_path(cli, cli->arguments[0], &path);
-	if (code == EX_OK)
-		BUF_LIT(&path, "/deliveries");
-	if (code == EX_OK)
-		code = add_pages(cli, table, &path, "deliveries", "before", left);
-	if (code == EX_OK)
-		code = table_print(table);
-	return code;
+	if (code != EX_OK)
+		return code;
+	BUF_LIT(&path, "/deliveries");
+	return cli_list_pages_at(cli, buf_str(&path), str_printf(cli->pool, "deliveries of webhook %s", cli->arguments[0]).p, "deliveries",
+		STR(""), delivery_columns, COUNT_OF(delivery_columns), DELIVERIES_SHOWN);
 }
 
 int command_webhook_revive(struct cli *cli)

@@ -166,11 +166,11 @@ bool cli_state_load(struct cli *cli, const char *path, struct remembered *rememb
 // ---- text.c
 
 void cli_text_print(FILE *out, struct str s);
-// Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
-void cli_bar_print(FILE *out, uint64_t done, uint64_t total);
 // Prints a cell of CSV (RFC 4180) to stdout: in quotes if quoted, or if its text could be read otherwise without them; at a terminal with
 // control characters made visible.
 void cli_cell_print(const struct cli *cli, struct str text, bool quoted);
+// Draws a progress bar at the beginning of the terminal's line. total 0: nothing is known.
+void cli_bar_print(FILE *out, uint64_t done, uint64_t total);
 // A value as a table's cell: a string as it is, anything else as JSON.
 struct str cli_text(struct pool *pool, const struct doc *value);
 // Finds the member at a path of names joined by dots; a name may contain dots itself. False: there is none.
@@ -247,12 +247,19 @@ int cli_add_conditions(struct cli *cli, struct buf *query);
 
 // The address of what the tenant has under that word: "/v2.0/acme/forwards". tenant NULL: an error, none was given. Exit code.
 int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struct buf *path);
+// Whose list a command has that takes one of TENANT, --tenant and --all-tenants; "all" for the last. Exit code.
+int cli_choose_tenant(struct cli *cli, const char **tenant, bool *of_all);
+// Replaces *query, that of this page, by that of the next one; p NULL: there is none. member: what is listed. Exit code.
+int cli_next_page(struct cli *cli, const struct doc *page, const char *member, struct str *query);
 // Reads and prints the list of that word, which is also its member in the answer, page by page, up to --limit. Exit code.
 int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
 	size_t n_shown);
 // The same with conditions, "&name=web".
 int cli_list_pages_with(struct cli *cli, const char *tenant, const char *member, struct str conditions, const struct column *columns,
 	size_t n_columns, size_t n_shown);
+// The same of a list at that address; label names it in error texts.
+int cli_list_pages_at(struct cli *cli, struct str path, const char *label, const char *member, struct str conditions,
+	const struct column *columns, size_t n_columns, size_t n_shown);
 // The same of a list that is one answer, with all columns.
 int cli_list_whole(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists what stands at /v2.0/TENANT/WORD, page by page: moves, forwards, tokens.
+// Lists what stands at /v2.0/TENANT/WORD, page by page: moves, forwards, tokens, webhooks.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -19,27 +19,33 @@ int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struc
 	return EX_OK;
 }
 
+int cli_choose_tenant(struct cli *cli, const char **tenant, bool *of_all)
+{
+	*of_all = false;
+	for (size_t i = 0; i < cli->n_given; i++)
+		*of_all = *of_all || strcmp(cli->given[i].field->name, "--all-tenants") == 0;
+	if (*of_all + (cli->n_arguments > 0) + (cli->options[OPT_TENANT] != NULL) > 1)
+		return cli_fail(EX_USAGE, "one of TENANT, --tenant and --all-tenants, not several");
+	*tenant = *of_all ? "all" : cli->n_arguments > 0 ? cli->arguments[0] : cli->tenant;
+	return *tenant != NULL ? EX_OK : cli_fail_no_tenant();
+}
+
 struct listing {
 	struct table *table;
-	const char *member; // of the answer, and the word of the address
+	const char *member; // of the answer
 	struct str path;    // without query
 	const char *label;
 	uint64_t left; // how many rows may still be added
 };
 
-// Takes only the query of the address of the next page, so that the token goes to nobody else. p NULL: there is none.
-static struct str next_query(struct cli *cli, const struct doc *page)
+int cli_next_page(struct cli *cli, const struct doc *page, const char *member, struct str *query)
 {
-	const struct doc *next;
+	struct str next;
 
-	if (!doc_get(page, STR("next"), &next) || doc_kind(next) != DOC_STRING)
-		return STR_NONE;
-	struct str url = doc_string(next), query = str_part(url, str_find(url, '?', 0), url.n);
-	for (size_t i = 0; i < query.n; i++) {
-		if ((unsigned char)query.p[i] <= 0x20 || query.p[i] == 0x7f || query.p[i] == '#')
-			return STR_NONE;
-	}
-	return query.n > 0 ? str_dup(cli->pool, query) : STR_NONE;
+	if (!client_next_query(cli->pool, page, *query, &next))
+		return cli_fail(EX_PROTOCOL, "the list of %s does not tell how it goes on", member);
+	*query = next;
+	return EX_OK;
 }
 
 static int add_page(struct cli *cli, struct listing *listing, struct str *query)
@@ -59,10 +65,7 @@ static int add_page(struct cli *cli, struct listing *listing, struct str *query)
 		return cli_fail(EX_PROTOCOL, "the answer is no list of %s", listing->member);
 	for (size_t i = 0; i < doc_length(list) && listing->left > 0; i++, listing->left--)
 		table_add(listing->table, doc_at(list, i));
-	struct str next = next_query(cli, page);
-	// A page that names itself as the next one would make the list endless.
-	*query = next.p != NULL && str_eq(next, *query) ? STR_NONE : next;
-	return EX_OK;
+	return cli_next_page(cli, page, listing->member, query);
 }
 
 int cli_list_pages(struct cli *cli, const char *tenant, const char *member, const struct column *columns, size_t n_columns,
@@ -74,20 +77,27 @@ int cli_list_pages(struct cli *cli, const char *tenant, const char *member, cons
 int cli_list_pages_with(struct cli *cli, const char *tenant, const char *member, struct str conditions, const struct column *columns,
 	size_t n_columns, size_t n_shown)
 {
-	struct listing listing = { .member = member, .left = UINT64_MAX };
-	const char *limit = cli->options[OPT_LIMIT];
 	struct buf path;
 	int code = cli_tenant_path(cli, tenant, member, &path);
 
 	if (code != EX_OK)
 		return code;
+	return cli_list_pages_at(cli, buf_str(&path), str_printf(cli->pool, "%s of %s", member, tenant).p, member, conditions, columns,
+		n_columns, n_shown);
+}
+
+int cli_list_pages_at(struct cli *cli, struct str path, const char *label, const char *member, struct str conditions,
+	const struct column *columns, size_t n_columns, size_t n_shown)
+{
+	struct listing listing = { .member = member, .path = path, .label = label, .left = UINT64_MAX };
+	const char *limit = cli->options[OPT_LIMIT];
+	int code = EX_OK;
+
 	if (limit != NULL && (!str_to_u64(str_c(limit), &listing.left) || listing.left == 0))
 		return cli_fail(EX_USAGE, "--limit takes a number from 1");
 	listing.table = table_new(cli, columns, n_columns, n_shown);
 	if (listing.table == NULL)
 		return EX_USAGE;
-	listing.path = buf_str(&path);
-	listing.label = str_printf(cli->pool, "%s of %s", member, tenant).p;
 	struct str query = str_printf(cli->pool, "?limit=%llu%.*s", (unsigned long long)(listing.left < PAGE ? listing.left : PAGE),
 		STR_ARG(conditions));
 	while (code == EX_OK && query.p != NULL && listing.left > 0)
