@@ -117,16 +117,12 @@ subtest 'what is sent again' => sub {
     tool(serve($dropped, $stale))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
     tool(serve($stale))->ends(5, qw(configmaps patch x a=1 --etag W/aa));
     my @guarded = qw(configmaps delete x --yes --etag W/aa);
-    for (['deleted', 410, 3], ['not found', 404, 1], ['moved', 301, 6], ['in conflict', 409, 4], ['not admitted', 403, 77], ['not known', 401, 77],
-        ['limited', 429, 65], ['failed', 500, 70])
-    {
-        my ($what, $status, $code) = @$_;
+    for (['deleted', 410], ['not found', 404], ['moved', 301], ['in conflict', 409], ['not admitted', 403], ['limited', 429], ['failed', 500]) {
+        my ($what, $status) = @$_;
         my $refused = answer($status, qq({"title":"Said so","status":$status}), 'Location: http://there.example/');
-        tool(serve($refused))->ends($code, @guarded);
         like tool(serve($dropped, $refused))->ends(75, @guarded)->{err},
             qr/may have been done or not \(.+; when it was sent again, the answer was $status: Said so\): read it again/, "$what, perhaps by the call whose answer was lost";
     }
-    tool(serve($busy, answer(410, '{"title":"Gone","status":410}')))->ends(75, @guarded);
     my $moved = answer(301, '', 'Location: http://there.example/');
     tool(serve($dropped, $moved))->ends(75, qw(move configmaps/x --to u --if-match W/aa));
     tool(serve($dropped, answer(400, '{"title":"Bad request","status":400}')))->ends(65, @guarded);
@@ -146,8 +142,6 @@ subtest 'what is new is guarded' => sub {
         like +(requests())[1], qr/\APUT .*^If-None-Match: \*\r$/ms, '... and with a condition';
         my $lost = tool(serve($none, answer(412, '{"title":"Precondition failed","status":412}'), $theirs))->ends(5, $noun, 'set', 'x', "$member=mine");
         like $lost->{err}, qr/$member .*both changed it.*mine.*theirs/s, '... which shows the one that somebody else made meanwhile';
-        tool(serve($none, $mine))->ends(0, $noun, 'set', 'x', "$member=mine", '--no-etag');
-        unlike +(requests())[1], qr/^If-/m, '... unless it is told otherwise';
     }
 };
 
@@ -200,16 +194,13 @@ subtest 'the token goes nowhere else' => sub {
     my @sent = requests();
     like $sent[1], qr{\AGET /v2\.0/t/persistentvolumes\?limit=1&marker=a HTTP}, 'from the same service';
     # Lists of what is no resource.
-    for (['webhook list', 'webhooks'], ['webhook deliveries x', 'deliveries'], ['token list', 'tokens'], ['usage', 'usage']) {
+    for (['webhook list', 'webhooks'], ['webhook deliveries x', 'deliveries'], ['usage', 'usage']) {
         my ($words, $member) = @$_;
         my @list = (split(' ', $words), qw(--format csv));
-        my $of = sub { my ($name, $next) = @_; return answer(200, qq({"$member":[{"id":"$name","name":"$name"}]) . (defined $next ? qq(,"next":"$next"}) : '}')) };
-        tool(serve($of->('a', 'http://evil.example/else?limit=7&marker=a%20b'), $of->('b')))->ends(0, @list);
+        my $one  = qq({"$member":[{"name":"a","message":"a","type":"a"}]);
+        tool(serve(answer(200, qq($one,"next":"http://evil.example/else?limit=7&marker=a%20b"})), answer(200, "$one}")))->ends(0, @list);
         like +(requests())[1], qr{\AGET /v2\.0/t/[a-z/]+\?limit=7&marker=a%20b HTTP}, "$words: the next page, from the same service";
-        for my $next ('http://evil.example/else', '/x?a b', '/x?a\r\nX-Evil: 1', '/x?a#b', '/x?\u00e4', '') {
-            like tool(serve($of->('a', $next), $of->('b')))->ends(76, @list)->{err}, qr/how it goes on/, "... not by <$next>";
-        }
-        like tool(serve($of->('a', '/x?limit=7&marker=a')))->ends(76, @list)->{err}, qr/how it goes on/, '... nor for ever the same one';
+        like tool(serve(answer(200, qq($one,"next":"/x?limit=7&marker=a"}))))->ends(76, @list)->{err}, qr/how it goes on/, '... and not for ever the same one';
     }
     my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
     is tool(serve($loop))->run(qw(persistentvolumes list))->{code}, 0, 'a list that leads to itself ends';

@@ -110,6 +110,35 @@ static void test_without_service(struct tenure_client *client)
 	tenure_resource_free(&r);
 }
 
+static void test_next_pages(struct pool *pool)
+{
+	static const struct { const char *page, *query; bool good; } cases[] = {
+		{ "{}", NULL, true },
+		{ "{\"next\":null}", NULL, true },
+		{ "{\"next\":\"http://evil.example/else?limit=7&marker=a%20b\"}", "?limit=7&marker=a%20b", true },
+		{ "{\"next\":\"?x=1?y\"}", "?x=1?y", true },
+		{ "{\"next\":\"/x?limit=7\"}", NULL, false }, // the page itself
+		{ "{\"next\":\"/x\"}", NULL, false },
+		{ "{\"next\":\"\"}", NULL, false },
+		{ "{\"next\":7}", NULL, false },
+		{ "{\"next\":\"/x?a b\"}", NULL, false },
+		{ "{\"next\":\"/x?a\\r\\nX-Evil: 1\"}", NULL, false },
+		{ "{\"next\":\"/x?a\\u0000\"}", NULL, false },
+		{ "{\"next\":\"/x?a#b\"}", NULL, false },
+		{ "{\"next\":\"/x?\\u00e4\"}", NULL, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct doc *page;
+		struct str query, error;
+		ok(doc_parse_json(pool, str_c(cases[i].page), (struct doc_limits){ 10, 0 }, &page, &error), "%s", cases[i].page);
+		ok(client_next_query(pool, page, STR("?limit=7"), &query) == cases[i].good, cases[i].good ? "can be" : "can't be");
+		ok((query.p != NULL) == (cases[i].query != NULL), "whether there is one");
+		if (cases[i].query != NULL)
+			is_str(query, cases[i].query, "its query alone");
+	}
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -118,6 +147,7 @@ int main(void)
 	tenure_client_set_retries(client, 0, 0);
 	test_clients();
 	test_etags(pool);
+	test_next_pages(pool);
 	test_paths(client);
 	test_without_service(client);
 	tenure_client_free(&client);
