@@ -118,7 +118,7 @@ static bool is_for_operators(const struct cli *cli)
 		(cli->tenant != NULL && strcmp(cli->tenant, "all") == 0);
 }
 
-// Where an operator's command is not found, the endpoint may be one that does not offer it. Each endpoint that does lists tenants, too,
+// Where the address of an operator's command is not known, the endpoint may be one that does not offer it. Each endpoint that does lists tenants, too,
 // though perhaps not to this caller.
 static void hint_endpoint(struct cli *cli)
 {
@@ -126,9 +126,12 @@ static void hint_endpoint(struct cli *cli)
 	struct answer answer;
 	int http = tenure_error_http(cli->client);
 
-	if (cli->knows_endpoint || (http != 404 && http != 405) || tenure_error_document(cli->client, NULL) == NULL)
+	if (cli->knows_endpoint || tenure_error_document(cli->client, NULL) == NULL)
 		return;
-	if (!is_for_operators(cli) && strstr(tenure_error_text(cli->client), "there is no such address") == NULL)
+	// 400: as that of something else it may have other parameters.
+	bool unknown = is_for_operators(cli) ? http == 400 || http == 404 || http == 405
+		: strstr(tenure_error_text(cli->client), "there is no such address") != NULL;
+	if (!unknown)
 		return;
 	cli->knows_endpoint = true;
 	if (client_call(cli->client, cli->pool, &wish, &answer) == TENURE_NOT_FOUND && tenure_error_document(cli->client, NULL) != NULL)
