@@ -85,6 +85,18 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         is status($at, 'olga', '/v2.0'), 200, 'an operator';
         is status($at, 'ann', '/v2.0'), 403, 'a member is none';
         is status($at, 'one', "$red/v1"), 200, 'one of several alternative names fits';
+        # A browser sends the certificate along with a form of another site, and says whose page it was.
+        my @put = (more => [ qw(-X PUT -d {}), '-H', 'Content-Type: application/json' ]);
+        for my $site (qw(cross-site same-site)) {
+            my @from = (headers => ["Sec-Fetch-Site: $site"]);
+            my ($code, $text) = ask($at, 'ann', "$red/v3", @put, @from);
+            is $code, 403, "$site: no change";
+            like $text, qr/a page of another site/, '... and why';
+            is status($at, 'ann', "$red/v1/action/recover", more => [ qw(-X POST -d), '' ], @from), 403, '... nor a POST, as forms send it';
+            is status($at, 'ann', "$red/v1", more => [qw(-X DELETE)], @from), 403, '... nor a deletion';
+            is status($at, 'ann', "$red/v1", @from), 200, '... but a link leads here';
+        }
+        is status($at, 'ann', "$red/own-$_", @put, headers => ["Sec-Fetch-Site: $_"]), 201, "$_: the own pages and the user himself" for qw(same-origin none);
         my ($code, $text) = ask($at, 'several', "$red/v1");
         is $code, 401, 'two that name different users';
         like $text, qr/several names/, '... are told why';

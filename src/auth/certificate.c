@@ -127,6 +127,8 @@ static enum outcome identify(void *arg, const struct identity *identity, bool *r
 		return refuse(identity, "the web server sent a certificate without vouching for it; its configuration has to send "
 			"TENURE_CERTIFICATE_SECRET where it verifies certificates");
 	}
+	if (auth_is_of_another_site(request, identity->detail))
+		return OUTCOME_FORBIDDEN;
 	if (!str_eq(request->client_verify, STR("SUCCESS")))
 		return refuse(identity, "the web server could not verify the client's certificate");
 	if (request->client_certificate.n == 0)

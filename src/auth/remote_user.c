@@ -46,16 +46,6 @@ static void complain_unvouched(struct remote_user *remote, bool has_secret)
 		: "without TENURE_REMOTE_USER_SECRET");
 }
 
-// A browser sends a password or certificate for the web server with any request to it, also with a form of another site, which a page
-// there may have sent without its user. The browser tells so itself (Fetch Metadata). What only reads gives that page nothing.
-static bool is_of_another_site(const struct request *request)
-{
-	struct str site = str_trim(request_header(request, "sec-fetch-site"));
-	bool reads = request->method == METHOD_GET || request->method == METHOD_HEAD || request->method == METHOD_OPTIONS;
-
-	return !reads && (str_eq(site, STR("cross-site")) || str_eq(site, STR("same-site")));
-}
-
 static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
 {
 	struct remote_user *remote = state;
@@ -71,11 +61,8 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 			"TENURE_REMOTE_USER_SECRET where it authenticates");
 		return OUTCOME_UNAUTHENTICATED;
 	}
-	if (is_of_another_site(identity->request)) {
-		*identity->detail = STR("a page of another site made the browser send this with the user's password or certificate: "
-			"changes are accepted from pages of this origin, and from programs");
+	if (auth_is_of_another_site(identity->request, identity->detail))
 		return OUTCOME_FORBIDDEN;
-	}
 	if (!auth_is_name(user)) {
 		*identity->detail = STR("the user's name must have up to 255 characters, UTF-8 without NUL");
 		return OUTCOME_UNAUTHENTICATED;

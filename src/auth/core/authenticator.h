@@ -58,6 +58,10 @@ bool auth_is_name(struct str name);
 // none. True with an empty *token for "Authorization: Bearer" alone.
 bool auth_read_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
+// Is it a change that a page of another site made the browser send? For credentials that browsers send by themselves with any request to
+// the web server, passwords and certificates: such a page's form comes with them, maybe without its user. True: *detail says so, and the
+// outcome is OUTCOME_FORBIDDEN. False for requests of programs, which don't say where they come from, and for all that only read.
+bool auth_is_of_another_site(const struct request *request, struct str *detail);
 // NULL, or what is wrong with the secret by which the web server vouches for variables (malloc): it is missing, shorter than 16 characters, or
 // has some that a web server's configuration would need quotes for. For the message: the endpoint, the authenticator, the name of the
 // setting, a variable that it vouches for, and the parameter by which the secret comes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that several authenticators use: where a token stands in a request, what may be a name, messages.
+// Functions that several authenticators use: where a token stands in a request, whose page sent it, what may be a
+// name, messages.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -23,6 +24,19 @@ bool auth_read_token(const struct request *request, struct str *token)
 }
 
 const char *const auth_token_headers[] = { "x-auth-token", "authorization", NULL };
+
+// The browser tells itself whose page it was (Fetch Metadata). What only reads gives that page nothing.
+bool auth_is_of_another_site(const struct request *request, struct str *detail)
+{
+	struct str site = str_trim(request_header(request, "sec-fetch-site"));
+	bool reads = request->method == METHOD_GET || request->method == METHOD_HEAD || request->method == METHOD_OPTIONS;
+
+	if (reads || (!str_eq(site, STR("cross-site")) && !str_eq(site, STR("same-site"))))
+		return false;
+	*detail = STR("a page of another site made the browser send this with the user's password or certificate: "
+		"changes are accepted from pages of this origin, and from programs");
+	return true;
+}
 
 bool auth_is_name(struct str name)
 {
