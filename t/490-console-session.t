@@ -123,6 +123,9 @@ sub check_sessions {
     my $secret = unpack 'H*', $value =~ s/.*\.//r;
     ok $stored !~ /\Q$secret\E/i && $stored !~ /@{[unpack 'H*', 'ann:acme']}/i, 'the table holds neither the cookie nor the token';
 
+    my $again = got(by($client, $cookie, 'POST', '/session'), 403, 'a session begins no other, which would last when it has ended');
+    ok !defined $again->header('set-cookie'), '... nor is there a cookie';
+    is by($client, $cookie, 'POST', '/session', as => 'bob:globex')->status, 201, 'a token beside the cookie begins one';
     $client->post('/session', as => 'ann:acme')->is_status(403, 'a session is begun by the console alone');
     $client->post('/session', as => undef, headers => {%console})->is_status(401, 'and by nobody without a credential');
     $client->post('/session', as => 'ann:acme', headers => { %console, Origin => 'http://evil.example' })->is_status(403, 'nor from elsewhere');

@@ -74,6 +74,9 @@ enum outcome post_session(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	// Or whoever has a cookie would have one for ever, whatever session_max says.
+	if (call->session.id.p != NULL)
+		return call_fail(call, OUTCOME_FORBIDDEN, "a session is begun by a credential of its own, not by a session");
 	outcome = session_begin(&place, &call->request, &call->who, &session, &value, &detail);
 	if (outcome == OUTCOME_BAD_PARAMETER)
 		return call_fail(call, outcome, "%.*s", STR_ARG(detail));
