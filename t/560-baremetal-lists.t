@@ -11,9 +11,13 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::MeanwhileProxy;
 use Tenure::Metal qw(is_fault);
+use Tenure::Parallel;
+use Tenure::Run qw(wait_until);
 
-my $instance = Tenure::Instance->start;
+my $proxy;
+my $instance = Tenure::Instance->start(database_by => sub { $proxy = Tenure::MeanwhileProxy->new(@_); return $proxy->path });
 my $admin    = Tenure::Metal->new($instance->admin, '1.82');
 my $none     = '00000000-0000-4000-8000-000000000000';
 my $inst     = 'aaaaaaaa-0000-4000-8000-000000000001';
@@ -73,6 +77,30 @@ sub pages {
     }
     return \@pages;
 }
+
+# Before any other list: what a connection has prepared before is not held.
+subtest 'what is deleted while it is listed' => sub {
+    for my $order ('', '&sort_key=created_at', '&sort_key=created_at&sort_dir=desc') {
+        my @more = map { $admin->make('chassis', { description => "more $_" })->{uuid} } 0 .. 3;
+        @more = reverse @more if $order =~ /desc/;
+        my ($marker, $first, $second, $last) = @more;
+        for my $row ($instance->sql('SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()')) {
+            eval { $instance->sql("KILL $row->[0]") };
+        }
+        $proxy->hold('SELECT x.n, t.name AS tenant');
+        my ($listed) = Tenure::Parallel::run(2, sub {
+            return $admin->get("/chassis?limit=1&marker=$marker$order")->text =~ s/\s+/ /gr if $_[0] == 0;
+            wait_until(sub { $proxy->is_held }) or die "nothing was held\n";
+            my $status = $admin->delete("/chassis/$first")->status;
+            $proxy->release;
+            return $status;
+        });
+        my $page = JSON::PP::decode_json($listed);
+        is_deeply [map { $_->{uuid} } @{ $page->{chassis} }], [$second], "limit=1$order: the next one takes its place" or diag $listed;
+        like $page->{next} // '', qr/marker=\Q$second\E/, '... and leads on';
+        $admin->delete("/chassis/$_")->is_status(204) for $marker, $second, $last;
+    }
+};
 
 subtest 'what an item shows' => sub {
     my %brief = (nodes => [qw(instance_uuid links maintenance name power_state provision_state uuid)],

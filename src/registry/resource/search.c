@@ -134,40 +134,51 @@ static enum sql_search_order order_of(const struct resource_search *search)
 	return search->descending ? SQL_SEARCH_ORDER_KEY_DOWN : SQL_SEARCH_ORDER_KEY;
 }
 
-// Reads id, last change and size of the resources that the page may have, and of one more.
-static enum outcome measure(struct registry *registry, const struct resource_search *search, struct db_rows *sizes)
+// What is searched for, and where the page begins. OUTCOME_OK, or what find_marker() returns.
+static enum outcome begin_page(struct registry *registry, const struct resource_search *search, struct sql_search_page *page)
 {
 	struct pool *pool = registry->pool;
-	struct sql_search_page in = {
+
+	*page = (struct sql_search_page){
 		.type_id = search->type->id,
 		.tenant = search->tenant,
 		.from_start = search->marker == NULL,
 		.after_id = search->descending ? UINT64_MAX : 0,
 		.limit = search->limit + 1,
 	};
-	enum outcome outcome = OUTCOME_OK;
-
 	if (search->root != NULL)
-		in.root = tree_value(registry, search->type, search->root);
+		page->root = tree_value(registry, search->type, search->root);
 	if (search->key_kind != NULL) {
-		in.key_kind = str_c(search->key_kind);
-		in.key_pattern = pattern_of(pool, "", search->key_prefix, "%");
+		page->key_kind = str_c(search->key_kind);
+		page->key_pattern = pattern_of(pool, "", search->key_prefix, "%");
 	}
-	static_assert(COUNT_OF(in.terms) == SEARCH_MAX_CONDITIONS, "as many as the statement takes");
-	assert(search->n_conditions <= COUNT_OF(in.terms));
+	static_assert(COUNT_OF(page->terms) == SEARCH_MAX_CONDITIONS, "as many as the statement takes");
+	assert(search->n_conditions <= COUNT_OF(page->terms));
 	for (size_t i = 0; i < search->n_conditions; i++)
-		in.terms[i] = term_of(pool, &search->conditions[i]);
-	in.top_path = json_path(pool, search->top_member != NULL ? search->top_member : "");
-	in.top_among = search->top_member != NULL ? search->top_among : STR("[]");
-	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", search->sorts_numbers, &in.sort_path);
-	if (search->marker != NULL)
-		outcome = find_marker(registry, search, &in);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	enum db_result result = sql_search_page_run(registry->db, pool,
+		page->terms[i] = term_of(pool, &search->conditions[i]);
+	page->top_path = json_path(pool, search->top_member != NULL ? search->top_member : "");
+	page->top_among = search->top_member != NULL ? search->top_among : STR("[]");
+	page->sort = sort_of(pool, search->sort != NULL ? search->sort : "", search->sorts_numbers, &page->sort_path);
+	return search->marker != NULL ? find_marker(registry, search, page) : OUTCOME_OK;
+}
+
+// Lets the page begin behind that resource.
+static void go_on_behind(struct sql_search_page *page, const struct sql_search_page_row *row)
+{
+	page->from_start = false;
+	page->after_id = row->id;
+	page->after_key = row->sort_key;
+}
+
+// Reads id, last change and size of the resources that the page may have, and of one more.
+static enum outcome measure(struct registry *registry, const struct resource_search *search, const struct sql_search_page *page,
+	struct db_rows *sizes)
+{
+	enum db_result result = sql_search_page_run(registry->db, registry->pool,
 		search->sort != NULL ? SQL_SEARCH_KEY_OF_ROW : SQL_SEARCH_KEY_NONE, way_of(search),
 		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE,
-		search->top_member != NULL ? SQL_SEARCH_TOP_AMONG : SQL_SEARCH_TOP_ANY, order_of(search), &in, sizes);
+		search->top_member != NULL ? SQL_SEARCH_TOP_AMONG : SQL_SEARCH_TOP_ANY, order_of(search), page, sizes);
+
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -228,15 +239,17 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
-	size_t *n, bool *more)
+// Reads the page, and lets the next one begin behind it. *more: something was behind it. *n may be 0 then, since what was found may be
+// deleted before its documents are read.
+static enum outcome read_page(struct registry *registry, const struct resource_search *search, struct sql_search_page *page,
+	struct resource **list, size_t *n, bool *more)
 {
 	struct db_rows sizes = { 0 };
 	struct str missing;
 
 	*n = 0;
 	*more = false;
-	enum outcome outcome = measure(registry, search, &sizes);
+	enum outcome outcome = measure(registry, search, page, &sizes);
 	if (outcome != OUTCOME_OK || sizes.n == 0)
 		return outcome;
 	size_t fit = fitting(registry->pool, &sizes, search->limit), *places = POOL_ARRAY(registry->pool, size_t, fit);
@@ -250,6 +263,24 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 		if ((*list)[i].type != NULL)
 			(*list)[(*n)++] = (*list)[i];
 	}
-	*more = sizes.n > fit && *n > 0;
+	*more = sizes.n > fit;
+	go_on_behind(page, sql_search_page_row(&sizes, fit - 1));
 	return OUTCOME_OK;
+}
+
+enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
+	size_t *n, bool *more)
+{
+	struct sql_search_page page;
+	enum outcome outcome = begin_page(registry, search, &page);
+
+	*n = 0;
+	*more = false;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	// An empty page has no last resource behind which the next one could begin, so clients take it for the end.
+	do {
+		outcome = read_page(registry, search, &page, list, n, more);
+	} while (outcome == OUTCOME_OK && *n == 0 && *more);
+	return outcome;
 }
