@@ -275,6 +275,21 @@ subtest 'providers of several tenants' => sub {
     like details($refused), qr/another tenant/, '... is why';
 };
 
+subtest 'a reshape of two tenants, one of which is deleted' => sub {
+    $admin->make_tenant('t3');
+    my ($p, $q, $c) = (provider(VCPU => 8), provider(VCPU => 8), uuid());
+    $admin->post("/v2.0/system/resourceproviders/$q/action/move?dest=t3")->is_status(303);
+    my $request = reshape({ shape($p, MEMORY_MB => 3), shape($q, VCPU => 6) }, { $c => wants(undef, { $q => { VCPU => 1 } }) });
+    $admin->delete('/v2.0/t3')->is_status(204);
+    my $preview = preview($request);
+    $preview->is_status(200, 'it can be looked at');
+    is_deeply blocked($preview), ["resourceproviders/$q bad-document"], 'its provider is in the way' or diag $preview->text;
+    my $refused = undo($request);
+    $refused->is_status(409, 'and not taken back');
+    like details($refused), qr/\Q$q\E in inventories not found/, '... which is said';
+    is_deeply [keys %{ stock($p) }], ['MEMORY_MB'], 'nothing of it';
+};
+
 subtest 'what is not kept' => sub {
     my ($p, $q, $c) = (provider(VCPU => 8), provider(VCPU => 8), uuid());
     my $made = claimed($c, undef, { $p => { VCPU => 2 }, $q => { VCPU => 1 } });

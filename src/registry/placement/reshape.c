@@ -89,20 +89,31 @@ static const struct provider *find_by_id(const struct provider *providers, size_
 	return NULL;
 }
 
-// Reads the reshaped providers, whose rows are locked, in the order of write->reshaped, and compares their generations.
+// Reads the reshaped providers, whose rows are locked, in the order of write->reshaped, and compares their generations. OUTCOME_NO_CONTENT:
+// some are not there, or their tenant is not, and all of these were refused.
 static enum outcome read_providers(const struct allocation_write *write, struct provider *providers)
 {
 	struct registry *registry = write->registry;
 	struct db_list ids = db_list_new(registry->pool, 64);
+	enum outcome outcome = OUTCOME_OK;
+	bool lacks = false;
 	struct db_rows rows;
 
-	for (size_t i = 0; i < write->n_reshaped; i++) {
-		struct locked_provider *locked_provider = allocation_write_provider(write, &write->reshaped[i].provider);
-		if (locked_provider == NULL)
-			return fail_unknown(registry, &write->reshaped[i].provider);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_reshaped; i++) {
+		const struct uuid *uid = &write->reshaped[i].provider;
+		struct locked_provider *locked_provider = allocation_write_provider(write, uid);
+		if (locked_provider == NULL) {
+			lacks = true;
+			outcome = allocation_write_refuse(write, NULL, uid, fail_unknown(registry, uid));
+			continue;
+		}
 		locked_provider->reshaped = &write->reshaped[i];
 		db_list_add_u64(&ids, locked_provider->id);
 	}
+	if (outcome == OUTCOME_OK && lacks)
+		outcome = OUTCOME_NO_CONTENT;
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	const struct sql_providers_locked in = { .ids = db_list_end(&ids) };
 	enum db_result result = sql_providers_locked_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
@@ -111,7 +122,6 @@ static enum outcome read_providers(const struct allocation_write *write, struct 
 	for (size_t i = 0; i < rows.n; i++)
 		spots[i] = (struct spot){ sql_providers_locked_row(&rows, i)->r.id, i };
 	sort_spots(spots, rows.n);
-	enum outcome outcome = OUTCOME_OK;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n_reshaped; i++) {
 		uint64_t id = allocation_write_provider(write, &write->reshaped[i].provider)->id;
 		size_t at = first_spot(spots, rows.n, id);

@@ -13,7 +13,7 @@ struct replaced {
 struct placement_restore {
 	const struct replaced *allocations; // everything that the write replaced, by provider; each provider once
 	size_t n_allocations;
-	const struct replaced *inventories; // each provider once; the providers must be live, and no writer may delete them meanwhile
+	const struct replaced *inventories; // each provider once; the providers must be live, but their tenants need not be; no writer may delete them meanwhile
 	size_t n_inventories;
 	int64_t at_us; // when the write was made
 	uint64_t first; // the id of its first change
