@@ -217,6 +217,9 @@ enum db_result db_txn_large(struct db *db);
 // The last db_txn_run returned DB_LOST although its transaction may have been committed: the connection was lost during COMMIT, and the
 // database could not be reached to find out.
 bool db_txn_uncertain(const struct db *db);
+// Within fn: an earlier run of it sent COMMIT and lost the connection, and the log has no change of it. So what that run wrote may be there only
+// if it leaves no row in the log.
+bool db_txn_commit_was_lost(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);
 // The round trips to the database, in their order, of which the first DB_TRACE_MAX are kept.

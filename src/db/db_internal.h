@@ -142,6 +142,7 @@ struct db {
 	unsigned refused_s; // the last transaction was refused because of maintenance: when to try again; else 0
 	char refusal[DB_ERROR_BYTES]; // what to tell clients then
 	bool uncertain; // the connection was lost during COMMIT and it is unknown whether it happened: the transaction must not be retried
+	bool commit_lost; // of an earlier run of the function: the log has no change of it
 
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far

@@ -190,6 +190,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	}
 	if (result == DB_OK) {
 		log_info("database: the transaction whose COMMIT was lost %s", happened ? "happened" : "did not happen");
+		db->commit_lost = !happened;
 		return happened ? DB_OK : DB_RETRY;
 	}
 	log_error("database: a connection was lost during COMMIT and the outcome can't be learnt");
@@ -346,7 +347,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 
 	assert(db->state == TXN_OUTSIDE && fn != NULL);
 	db->tries = 0;
-	db->uncertain = false;
+	db->uncertain = db->commit_lost = false;
 	db->error_number = 0;
 	db->refused_s = 0;
 	db->large = false;
@@ -380,6 +381,11 @@ void db_set_log(struct db *db, const struct db_log *log)
 bool db_txn_uncertain(const struct db *db)
 {
 	return db->uncertain;
+}
+
+bool db_txn_commit_was_lost(const struct db *db)
+{
+	return db->commit_lost;
 }
 
 unsigned db_txn_tries(const struct db *db)

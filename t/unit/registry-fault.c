@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
+#include "registry/tenant/forward.h"
 
 static void open_faulty(struct client *client, const char *fault)
 {
@@ -41,6 +42,80 @@ static void lost_answers(void)
 	is_int(sql_number("SELECT revision FROM tenants WHERE name = 'b'"), 2, "one change");
 	is_sound("lost answers");
 	server_sql("DELETE FROM moves;");
+}
+
+// ---- revoking a forward, which leaves no change row
+
+struct revoking {
+	struct client *client;
+	const char *name;
+	enum outcome outcome;
+};
+
+static enum db_verdict run_revoke(void *arg)
+{
+	struct revoking *revoking = arg;
+	struct registry *registry = revoking->client->registry;
+
+	revoking->client->runs++;
+	coherence_begin(registry);
+	const struct address address = { .tenant = STR("a"), .type = type_called(registry, "persistentvolumes"), .space = STR(""),
+		.name = str_c(revoking->name) };
+	revoking->outcome = forward_revoke(registry, &address);
+	return outcome_commits(revoking->outcome) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static void revokes(const char *name, const char *fault, enum outcome want, unsigned want_runs)
+{
+	struct client client;
+	struct revoking revoking = { &client, name, OUTCOME_INTERNAL };
+
+	open_faulty(&client, fault);
+	client.request_id = uuid_new();
+	enum outcome outcome = registry_begin(client.registry, client.pool, &client.request_id, STR("tester"), &client.problem);
+	if (outcome == OUTCOME_OK && db_txn_run(client.db, DB_WRITE, &client.request_id, run_revoke, &revoking) == DB_OK)
+		outcome = revoking.outcome;
+	is_outcome(outcome, want, fault);
+	is_int(client.runs, want_runs, "%s: runs", fault);
+	client_close(&client);
+}
+
+static void revokes_once(void)
+{
+	static const char *const faults[] = { "before-commit:1:conn", "after-commit:1:conn" };
+
+	for (size_t i = 0; i < COUNT_OF(faults); i++) {
+		(void)DO(PUT, "a", "fw");
+		(void)DO(MOVE, "a", "fw", "b");
+		revokes("fw", faults[i], OUTCOME_NO_CONTENT, 2);
+		is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE name = 'fw'"), 0, "%s: it is gone", faults[i]);
+		(void)DO(DELETE, "b", "fw");
+	}
+	revokes("fw", "after-commit:1:conn", OUTCOME_NOT_FOUND, 1);
+	is_sound("revoking");
+	server_sql("DELETE FROM moves;");
+}
+
+// Before COMMIT was sent, a run that is repeated has deleted nothing.
+static void revokes_nothing(void)
+{
+	unsigned repeated = 0;
+	char fault[32];
+
+	for (int i = 1; i <= 12; i++) {
+		struct client client;
+		struct revoking revoking = { &client, "none", OUTCOME_INTERNAL };
+
+		(void)snprintf(fault, sizeof(fault), "statement:%d:conn", i);
+		open_faulty(&client, fault);
+		client.request_id = uuid_new();
+		if (registry_begin(client.registry, client.pool, &client.request_id, STR("tester"), &client.problem) == OUTCOME_OK &&
+			db_txn_run(client.db, DB_WRITE, &client.request_id, run_revoke, &revoking) == DB_OK)
+			is_outcome(revoking.outcome, OUTCOME_NOT_FOUND, fault);
+		repeated += client.runs > 1 ? 1 : 0;
+		client_close(&client);
+	}
+	ok(repeated > 0, "some were repeated (%u)", repeated);
 }
 
 // ---- queueing a move, which leaves no change row
@@ -184,6 +259,8 @@ int main(void)
 	(void)DO(PUT_TENANT, "a");
 	(void)DO(PUT_TENANT, "b");
 	lost_answers();
+	revokes_once();
+	revokes_nothing();
 	queueing();
 	other_things_of_that_name();
 	movers();

@@ -115,7 +115,7 @@ enum outcome forward_expire(struct registry *registry, const struct address *add
 }
 
 // It leaves no change row by which a run after an uncertain COMMIT would be recognised. Such a run finds nothing, and that is what
-// was asked for.
+// was asked for. After a run that ended before COMMIT, there was nothing.
 enum outcome forward_revoke(struct registry *registry, const struct address *address)
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);
@@ -123,7 +123,7 @@ enum outcome forward_revoke(struct registry *registry, const struct address *add
 	struct forward forward;
 	enum outcome outcome = lock_forward(registry, address, &owner, &forward);
 
-	if (outcome == OUTCOME_NOT_FOUND && db_txn_tries(registry->db) > 1)
+	if (outcome == OUTCOME_NOT_FOUND && db_txn_commit_was_lost(registry->db))
 		return OUTCOME_NO_CONTENT;
 	if (outcome != OUTCOME_OK)
 		return outcome;
