@@ -8,8 +8,10 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use Test::More;
+use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Parallel;
 
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = $instance->combined('admin');
@@ -296,9 +298,37 @@ subtest 'delete' => sub {
     my $in = '/api/v1/namespaces/n2/configmaps';
     is names($acme->delete("$in?labelSelector=even%3Dyes")), 'l2 l4 l6', 'a collection, as selected';
     is names($acme->get($in)), 'l1 l3 l5 l7', 'the others stay';
+    $acme->request('DELETE', $in, json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } })
+        ->is_failure(409, 'Conflict', qr/UID/, 'a collection of objects that have another uid');
+    my $first = $acme->get("$in/l1")->json->{metadata};
+    my $exact = { preconditions => { map { $_ => $first->{$_} } qw(uid resourceVersion) } };
+    $acme->request('DELETE', $in, json => $exact)->is_failure(409, 'Conflict', qr/UID/, 'or some of them');
+    is names($acme->get($in)), 'l1 l3 l5 l7', 'all stay';
+    is names($acme->request('DELETE', "$in?labelSelector=n%3D1", json => $exact)), 'l1', 'if all are as they must be, they go';
+    is names($acme->get($in)), 'l3 l5 l7', 'and no other';
     $acme->delete('/api/v1/namespaces/default')->is_failure(403, 'Forbidden', qr/may not be deleted/, 'not the namespace default');
     $acme->delete('/api/v1/namespaces/n2')->is_status(200, 'a namespace');
     is names($acme->get($in)), '', 'with what is in it';
+};
+
+subtest 'a collection of which another deletes one' => sub {
+    $acme->post($cms, json => config_map($_, metadata => { labels => { race => 'yes' } }))->is_status(201, $_) for qw(d1 d2);
+    my $id   = $instance->sql_value("SELECT id FROM resources WHERE name = 'd1'");
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $id FOR UPDATE");
+    my $wait = sub {
+        my ($n) = @_;
+        my $count = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+        return Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($count) == $n });
+    };
+    my $one = Tenure::Parallel::begin($acme, 'DELETE', "$cms/d1");
+    ok $wait->(1), 'one is being deleted';
+    my $all = Tenure::Parallel::begin($acme, 'DELETE', "$cms?labelSelector=race%3Dyes");
+    ok $wait->(2), 'and then both, by a call that has seen it';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    like Tenure::Parallel::told($one), qr/^200 /, 'it is deleted';
+    like Tenure::Parallel::told($all), qr/^200 /, 'and so is the collection';
+    is names($acme->get("$cms?labelSelector=race%3Dyes")), '', 'nothing is left';
 };
 
 subtest 'the status of a namespace, and its finalize' => sub {

@@ -33,6 +33,27 @@ enum outcome object_check_preconditions(struct call *call, const struct doc *pre
 	return outcome;
 }
 
+// The version for which the preconditions of a deletion were checked.
+struct checked_version {
+	uint8_t etag[64];
+};
+
+// The function check() of a guard.
+static enum outcome must_be_checked(void *arg, const uint8_t *etag)
+{
+	const struct checked_version *checked = arg;
+
+	return etag != NULL && memcmp(etag, checked->etag, sizeof(checked->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
+}
+
+struct guard object_guard_of_version(struct call *call, const struct resource *resource)
+{
+	struct checked_version *checked = POOL_NEW(call->pool, struct checked_version);
+
+	memcpy(checked->etag, resource->etag, sizeof(checked->etag));
+	return (struct guard){ .check = must_be_checked, .arg = checked, .prevents_lost_update = true };
+}
+
 static enum outcome read_preconditions(struct call *call, const struct doc *options, const struct doc **preconditions)
 {
 	static const char *const names[] = { "uid", "resourceVersion" };

@@ -348,9 +348,11 @@ enum outcome object_list_collection(struct call *call, const struct target *targ
 
 struct collected {
 	struct call *call;
-	struct { struct str space, name; } *list;
+	const struct doc *preconditions; // of DeleteOptions: each object must fulfil them; NULL: there are none
+	struct { struct str space, name; struct guard guard; } *list;
 	size_t n;
 	bool too_many;
+	enum outcome outcome; // other than OUTCOME_OK: an object that does not fulfil them
 	struct listing listing;
 };
 
@@ -362,10 +364,22 @@ static bool collect_one(void *arg, const struct resource *resource, struct str o
 		collected->too_many = true;
 		return false;
 	}
+	if (collected->preconditions != NULL) {
+		collected->outcome = object_check_preconditions(collected->call, collected->preconditions, resource->uid, resource->changed);
+		if (collected->outcome != OUTCOME_OK)
+			return false;
+		collected->list[collected->n].guard = object_guard_of_version(collected->call, resource);
+	}
 	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
 	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);
 	listing_add(&collected->listing, resource_place(resource, "meta or body"), object);
 	return true;
+}
+
+// Objects that others have deleted or moved since they were listed are no longer there to be deleted.
+static bool is_absent(enum outcome outcome)
+{
+	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE || outcome == OUTCOME_MOVED;
 }
 
 static enum outcome delete_each(struct call *call, const struct target *target, const struct collected *collected)
@@ -379,8 +393,10 @@ static enum outcome delete_each(struct call *call, const struct target *target, 
 		bool kept = definition_has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
 		if (kept)
 			continue;
-		outcome = resource_delete(call->registry, &address, (struct guard){ 0 }, &resource);
-		if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED && outcome != OUTCOME_NOT_FOUND)
+		outcome = resource_delete(call->registry, &address, collected->list[i].guard, &resource);
+		if (is_absent(outcome))
+			call->problem = (struct problem){ .n_members = 0 };
+		else if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED)
 			return spaces_explain(call, target, address.name, outcome);
 	}
 	return OUTCOME_OK;
@@ -390,8 +406,7 @@ enum outcome delete_all_in_space(struct call *call)
 {
 	struct target target;
 	struct list_query query;
-	const struct doc *preconditions;
-	struct collected collected = { .call = call };
+	struct collected collected = { .call = call, .outcome = OUTCOME_OK };
 	struct str next;
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, &target);
 
@@ -400,7 +415,7 @@ enum outcome delete_all_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK)
-		outcome = object_read_delete_options(call, &preconditions);
+		outcome = object_read_delete_options(call, &collected.preconditions);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, &target, &query);
 	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))
@@ -412,6 +427,8 @@ enum outcome delete_all_in_space(struct call *call)
 	query.limit = 0;
 	const struct visit visit = { .call = call, .target = &target, .query = &query, .take = collect_one, .arg = &collected };
 	outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK)
+		outcome = collected.outcome;
 	if (outcome == OUTCOME_OK && collected.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
 			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);

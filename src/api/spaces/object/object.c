@@ -230,25 +230,11 @@ enum outcome patch_in_space(struct call *call)
 
 // ---- delete
 
-// The version for which the preconditions of a deletion were checked; only that version may be deleted.
-struct checked_version {
-	uint8_t etag[64];
-};
-
-// The function check() of a guard.
-static enum outcome must_be_checked(void *arg, const uint8_t *etag)
-{
-	const struct checked_version *checked = arg;
-
-	return etag != NULL && memcmp(etag, checked->etag, sizeof(checked->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
-}
-
 // Checks the guard and the preconditions of DeleteOptions, and replaces the guard by one that lets only this version be deleted.
 static enum outcome check_deletion(struct call *call, const struct target *target, const struct doc *preconditions,
 	struct guard *guard)
 {
 	const struct address address = target_address(target);
-	struct checked_version *checked = POOL_NEW(call->pool, struct checked_version);
 	struct resource resource;
 	enum outcome outcome = resource_get(call->registry, &address, &resource);
 
@@ -256,11 +242,9 @@ static enum outcome check_deletion(struct call *call, const struct target *targe
 		outcome = resource_check(call->registry, &resource, *guard);
 	if (outcome == OUTCOME_OK)
 		outcome = object_check_preconditions(call, preconditions, resource.uid, resource.changed);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	memcpy(checked->etag, resource.etag, sizeof(checked->etag));
-	*guard = (struct guard){ .check = must_be_checked, .arg = checked, .prevents_lost_update = true };
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		*guard = object_guard_of_version(call, &resource);
+	return outcome;
 }
 
 // Rewords the outcome of a deletion. The namespace "default" can't be deleted while its tenant exists.
