@@ -93,6 +93,11 @@ subtest "a provider's traits" => sub {
     is_error($placement->put($path, json => { traits => ['CUSTOM_A'], resource_provider_generation => 0 }), 409,
         qr/Resource provider's generation already changed\. Please update the generation and try again\./, code => 'concurrent_update');
     is_error($placement->put($path, json => { traits => ['CUSTOM_A'], resource_provider_generation => -1 }), 409, undef, code => 'concurrent_update');
+    my $fresh = $placement->provider('fresh');
+    is_error($placement->put("/resource_providers/$fresh/traits", body => qq({"traits":[],"resource_provider_generation":$_}), type => 'application/json'), 409, undef,
+        code => 'concurrent_update', name => "$_ is the generation of none") for qw(-1 -1.0 -1e0);
+    $placement->put("/resource_providers/$fresh/traits", body => '{"traits":[],"resource_provider_generation":0.0}', type => 'application/json')
+        ->is_status(200, '0.0 is 0');
     is_error($placement->put($path, json => { traits => [qw(NONE_1 CUSTOM_A NONE_2)], resource_provider_generation => 1 }), 400, qr/No such trait.*NONE_1.*NONE_2/s);
     is_error($placement->put($path, json => { traits => ['NONE_1'], resource_provider_generation => 7 }), 409, undef,
         code => 'concurrent_update', name => 'the generation is looked at before the names');

@@ -113,9 +113,9 @@ uint64_t placement_member_u64(const struct doc *object, const char *name, uint64
 uint64_t placement_member_generation(const struct doc *object, const char *name)
 {
 	const struct doc *value;
-	int64_t number;
+	double number; // as a whole number may be written as "-1.0"
 
-	if (doc_get(object, str_c(name), &value) && doc_i64(value, &number) && number < 0)
+	if (doc_get(object, str_c(name), &value) && doc_double(value, &number) && number < 0)
 		return UINT64_MAX;
 	return placement_member_u64(object, name, UINT64_MAX);
 }
