@@ -167,9 +167,27 @@ like $told, qr/nothing was restored: \d+ conflicts\n\z/, 'and how many these are
 like manage(65, 'under the name of another one', 'restore', '--as', 'other', $file), qr/^there is a tenant "other"$/m, 'that one is in the way';
 like manage(64, 'under a name that there can\'t be', 'restore', '--as', $_, $file), qr{--as: no tenant can be called "\Q$_\E"}, 'says so' for 'all', 'a/b', '..', '';
 
+subtest 'conflicts of a try that is done again' => sub {
+    for my $at (map { 5 * $_ } 2 .. 8) {
+        local $ENV{TENURE_FAULT} = "statement:$at:conn";
+        my ($code, $text) = $instance->manage('restore', $file);
+        my %lines;
+        $lines{$_}++ for grep { / is here already| is taken/ } split /\n/, $text;
+        is_deeply [grep { $lines{$_} > 1 } sort keys %lines], [], "statement $at: each is told once";
+    }
+};
+
 subtest 'out of what is no file' => sub {
     my $pipe = $instance->dir . '/from';
     POSIX::mkfifo($pipe, 0600) or die "mkfifo: $!\n";
+    my $size = -s $file;
+    SKIP: {
+        skip 'the dump ends with a block', 1 if $size % 4096 == 0;
+        # A limit of the size, in blocks of 512 bytes, lets the whole blocks pass. The rest is written when the copy is complete.
+        my @restore = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'restore', '-');
+        my ($code, $said) = Tenure::Run::run('sh', '-c', 'trap "" XFSZ; ulimit -f "$1"; f=$2; shift 2; cat "$f" | "$@"', 'sh', int($size / 4096) * 8, $file, @restore);
+        is_deeply [$code, $said], [66, "tenure-manage: can't read -: File too large\n"], 'no room for the end of the copy';
+    }
     for my $how ('', 'gzip -c') {
         my $writer = fork // die "fork: $!\n";
         exec 'sh', '-c', 'exec ${3:-cat} <"$1" >"$2"', 'sh', $file, $pipe, $how or POSIX::_exit(127) if $writer == 0;
@@ -248,7 +266,24 @@ DELETE FROM traits WHERE name = 'CUSTOM_FAST';
 DELETE FROM resource_classes WHERE name = 'CUSTOM_GOLD';
 UPDATE catalogues SET revision = revision + 1;
 SQL
-like manage(0, 'a dry run', 'restore', '--dry-run', '--as', 'acme2', $file), qr/\Awould restore \d+ resources\n\z/, 'says how many';
+my $tried = manage(0, 'a dry run', 'restore', '--dry-run', '--as', 'acme2', $file);
+like $tried, qr/\Awould restore \d+ resources\n\z/, 'says how many';
+
+subtest 'a connection that is lost' => sub {
+    my %ended;
+    for my $at (map { 5 * $_ } 1 .. 12) {
+        for my $retries (0, 3) {
+            local @ENV{qw(TENURE_FAULT TENURE_DATABASE_RETRIES)} = ("statement:$at:conn", $retries);
+            my ($code, $text) = $instance->manage('restore', '--dry-run', '--as', 'acme3', $file);
+            $ended{$retries}{$code}++;
+            is $text =~ s/^(?!tenure-manage: |would )\S.*\n//mgr, $tried, "statement $at, $retries retries: one text" if $code == 0;
+            like $text, qr/^tenure-manage: [^\n]*\n(?!.*^tenure-manage: )/ms, "statement $at, $retries retries: one text" if $code != 0;
+        }
+    }
+    is_deeply [sort keys %{ $ended{0} }], [0, 75], 'it may be away, but nothing is broken';
+    cmp_ok $ended{3}{0}, '>', 6, 'and most of it is done again';
+};
+
 is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme2')), 0, 'and restores nothing';
 like manage(0, 'restore under another name', 'restore', '--as', 'acme2', $file), qr/\Arestored \d+ resources\n\z/, 'says how many';
 sleep 1;    # until all workers look at the catalogues again

@@ -60,6 +60,9 @@ struct manage {
 // The value of an option of the running command; "" for a switch; NULL if not given.
 const char *manage_option(const struct manage *manage, const char *name);
 
+// For "%llu thing%s": the number, and the s of the plural.
+#define COUNT_ARG(n) (unsigned long long)(n), (n) == 1 ? "" : "s"
+
 // Writes "tenure-manage: text" to stderr and returns code.
 int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 // Prints why a statement failed, and returns the exit code for that.

@@ -17,15 +17,14 @@ static FILE *copy_of(FILE *from)
 	size_t n;
 	FILE *copy = tmpfile();
 
-	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), from)) > 0) {
-		if (fwrite(bytes, 1, n, copy) == n)
-			continue;
-		int error = errno;
-		(void)fclose(copy);
-		errno = error;
-		return NULL;
-	}
-	return copy;
+	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), from)) > 0 && fwrite(bytes, 1, n, copy) == n)
+		continue;
+	if (copy == NULL || (!ferror(from) && !ferror(copy) && fflush(copy) == 0)) // what is still buffered may find no room
+		return copy;
+	int error = errno;
+	(void)fclose(copy);
+	errno = error;
+	return NULL;
 }
 
 // The dump is read several times, and only a regular file can be: a pipe may have a name, too, as that of `<(zcat FILE)` in a shell.

@@ -77,7 +77,8 @@ static bool fail(struct restore_all *restore, enum db_result result)
 		return dump_reader_refuse_batch(reader, "has a key twice: %s", db_error(restore->manage->db));
 	if ((result == DB_REFUSED || result == DB_ERROR) && reader->rows.n > 0)
 		return dump_reader_refuse_batch(reader, "has a value that can't be stored: %s", db_error(restore->manage->db));
-	restore->code = manage_db_fail(restore->manage, result, "can't restore the installation");
+	if (result != DB_RETRY && result != DB_LOST && result != DB_FULL) // after these a transaction may run again, and restore_file() tells
+		restore->code = manage_db_fail(restore->manage, result, "can't restore the installation");
 	return false;
 }
 
@@ -410,7 +411,7 @@ static int restore_file(struct restore_all *restore)
 	if (code != EX_OK)
 		return code;
 	if (!read_file(restore, TO_CHECK) || !may_restore(restore, NOBODY_ELSE_CONNECTED))
-		return restore->code;
+		return restore->code != EX_OK ? restore->code : manage_db_fail(manage, DB_LOST, "can't restore the installation");
 	if (!restore->options->dry_run)
 		code = raise_next_ids(restore);
 	if (code != EX_OK)
@@ -422,7 +423,7 @@ static int restore_file(struct restore_all *restore)
 		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure-manage db status` shows whether it was restored");
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't restore the installation");
-	printf("%s %llu resources\n", restore->options->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_rows[DUMP_TABLE_resources]);
+	printf("%s %llu resource%s\n", restore->options->dry_run ? "would restore" : "restored", COUNT_ARG(restore->n_rows[DUMP_TABLE_resources]));
 	return restore->options->dry_run ? EX_OK : manage_fill_registry(manage);
 }
 

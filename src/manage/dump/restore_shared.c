@@ -13,6 +13,8 @@ enum { CONFLICTS_PRINTED = 10000 };
 
 bool restore_fail(struct restore *restore, enum db_result result)
 {
+	if (result == DB_RETRY || result == DB_LOST || result == DB_FULL) // the transaction may run again
+		return false;
 	if (result == DB_DUPLICATE)
 		restore->code = manage_fail(EX_DATAERR, "somebody made something of the same name or uid meanwhile: run it again to see what");
 	else if (result == DB_REFUSED)
@@ -20,6 +22,11 @@ bool restore_fail(struct restore *restore, enum db_result result)
 	else
 		restore->code = manage_db_fail(restore->manage, result, "can't restore the tenant");
 	return false;
+}
+
+bool restore_fail_by(struct restore *restore, enum outcome outcome)
+{
+	return restore_fail(restore, outcome == OUTCOME_UNAVAILABLE ? DB_LOST : DB_ERROR);
 }
 
 struct str restore_name(const struct restore *restore, const struct doc *tenant)
@@ -36,7 +43,8 @@ void restore_tell_conflict(struct restore *restore, struct str what)
 {
 	if (restore->n_conflicts < CONFLICTS_PRINTED) {
 		struct str shown = table_printable(restore->lines, what);
-		fprintf(stderr, "%.*s\n", STR_ARG(shown));
+		buf_add(&restore->conflicts, shown);
+		buf_addc(&restore->conflicts, '\n');
 	}
 	restore->n_conflicts++;
 }
@@ -51,14 +59,13 @@ bool restore_tell_conflicts(struct restore *restore, enum db_result result, cons
 	return true;
 }
 
-bool restore_end_if_conflicts(struct restore *restore)
+int restore_print_conflicts(const struct restore *restore)
 {
-	if (restore->n_conflicts == 0)
-		return true;
+	assert(restore->n_conflicts > 0);
+	(void)fwrite(restore->conflicts.p, 1, restore->conflicts.n, stderr);
 	if (restore->n_conflicts > CONFLICTS_PRINTED)
 		fprintf(stderr, "and %llu more\n", (unsigned long long)(restore->n_conflicts - CONFLICTS_PRINTED));
-	restore->code = manage_fail(EX_DATAERR, "nothing was restored: %llu conflicts", (unsigned long long)restore->n_conflicts);
-	return false;
+	return manage_fail(EX_DATAERR, "nothing was restored: %llu conflict%s", COUNT_ARG(restore->n_conflicts));
 }
 
 void restore_add_resource(struct restore *restore, struct doc *doc, size_t n)

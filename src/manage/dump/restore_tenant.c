@@ -41,21 +41,24 @@ static bool take_batch(void *user, struct str rows)
 static bool pass(struct restore *restore, enum restore_pass which)
 {
 	restore->pass = which;
-	if (dump_reader_run(&restore->reader))
-		return true;
-	if (restore->reader.refusal[0] != '\0')
-		restore->code = manage_fail(EX_DATAERR, "%s: %s", restore->options->path, restore->reader.refusal);
-	return false;
+	return dump_reader_run(&restore->reader);
+}
+
+// A pass that ends the restore if it finds something in the way.
+static bool pass_without_conflicts(struct restore *restore, enum restore_pass which)
+{
+	return pass(restore, which) && restore->n_conflicts == 0;
 }
 
 // What workers keep of types and traits is stale once this commits.
 static bool invalidate_caches(struct restore *restore)
 {
 	struct registry *registry = restore->registry;
+	enum outcome outcome = coherence_raise(registry, COHERENCE_TYPES);
 
-	if (coherence_raise(registry, COHERENCE_TYPES) == OUTCOME_OK && coherence_raise(registry, COHERENCE_TRAITS) == OUTCOME_OK)
-		return true;
-	return restore_fail(restore, DB_LOST);
+	if (outcome == OUTCOME_OK)
+		outcome = coherence_raise(registry, COHERENCE_TRAITS);
+	return outcome == OUTCOME_OK || restore_fail_by(restore, outcome);
 }
 
 // The transaction. It may run again, after a deadlock.
@@ -65,14 +68,30 @@ static enum db_verdict run(void *arg)
 
 	registry_begin_run(restore->registry);
 	restore->code = EX_OK;
+	restore->whole = false;
 	restore->n_conflicts = restore->n_resources = 0;
-	if (!pass(restore, PASS_CONFLICTS) || !restore_end_if_conflicts(restore))
+	pool_clear(restore->told);
+	restore->conflicts = buf_new(restore->told, 0);
+	if (!pass_without_conflicts(restore, PASS_CONFLICTS))
 		return DB_ROLLBACK;
 	if (db_txn_large(restore->registry->db) != DB_OK || !pass(restore, PASS_WRITE))
 		return DB_ROLLBACK;
-	if (!restore_verify_counts(restore) || !pass(restore, PASS_VERIFY) || !restore_end_if_conflicts(restore))
+	if (!restore_verify_counts(restore) || !pass_without_conflicts(restore, PASS_VERIFY))
 		return DB_ROLLBACK;
-	return invalidate_caches(restore) && !restore->options->dry_run ? DB_COMMIT : DB_ROLLBACK;
+	restore->whole = invalidate_caches(restore);
+	return restore->whole && !restore->options->dry_run ? DB_COMMIT : DB_ROLLBACK;
+}
+
+// Says why the restore ended before its end. result: of its last transaction. Returns the exit code.
+static int tell_end(const struct restore *restore, enum db_result result)
+{
+	if (restore->code != EX_OK)
+		return restore->code;
+	if (restore->reader.refusal[0] != '\0')
+		return manage_fail(EX_DATAERR, "%s: %s", restore->options->path, restore->reader.refusal);
+	if (result == DB_OK && restore->n_conflicts > 0)
+		return restore_print_conflicts(restore);
+	return manage_db_fail(restore->manage, result == DB_OK ? DB_LOST : result, "can't restore the tenant");
 }
 
 static int restore_file(struct restore *restore)
@@ -80,15 +99,13 @@ static int restore_file(struct restore *restore)
 	struct manage *manage = restore->manage;
 
 	if (!pass(restore, PASS_CHECK))
-		return restore->code;
+		return tell_end(restore, DB_OK);
 	enum db_result result = db_txn_run(manage->db, DB_WRITE, &restore->registry->request_id, run, restore);
-	if (restore->code != EX_OK)
-		return restore->code;
-	if (result != DB_OK)
-		return manage_db_fail(manage, result, "can't restore the tenant");
+	if (result != DB_OK || !restore->whole)
+		return tell_end(restore, result);
 	if (!restore->options->dry_run)
 		coherence_committed(restore->registry);
-	printf("%s %llu resources\n", restore->options->dry_run ? "would restore" : "restored", (unsigned long long)restore->n_resources);
+	printf("%s %llu resource%s\n", restore->options->dry_run ? "would restore" : "restored", COUNT_ARG(restore->n_resources));
 	return EX_OK;
 }
 
@@ -96,10 +113,9 @@ int restore_tenant(struct manage *manage, FILE *file, const struct restore_optio
 {
 	struct registry_store *store = NULL;
 	struct registry registry;
-	struct restore restore = { .manage = manage, .registry = &registry, .options = options, .lines = pool_new() };
+	struct restore restore = { .manage = manage, .registry = &registry, .options = options, .lines = pool_new_or_end(),
+		.told = pool_new_or_end() };
 
-	if (restore.lines == NULL)
-		return manage_fail(EX_OSERR, "no memory");
 	restore.reader = (struct dump_reader){ .file = file, .kinds = kinds, .n_kinds = KIND__N, .most = RESTORE_BATCH, .record = take_record,
 		.batch = take_batch, .user = &restore, .pool = restore.lines };
 	enum outcome outcome = manage_begin(manage, &store, &registry);
@@ -109,6 +125,7 @@ int restore_tenant(struct manage *manage, FILE *file, const struct restore_optio
 	else
 		manage_tell_outcome(manage, outcome);
 	registry_store_free(&store);
+	pool_free(&restore.told);
 	pool_free(&restore.lines);
 	return code;
 }

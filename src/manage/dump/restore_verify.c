@@ -45,7 +45,7 @@ static bool verify_resource(struct restore *restore, const struct doc *doc)
 	}
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry->pool = own;
-	return fits || reason.p != NULL || restore_fail(restore, DB_ERROR);
+	return fits || reason.p != NULL || restore_fail_by(restore, failed);
 }
 
 bool restore_verify_record(struct restore *restore, struct doc *doc, struct str object)

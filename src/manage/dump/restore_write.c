@@ -88,7 +88,7 @@ static bool write_webhook(struct restore *restore, const struct doc *doc)
 			STR_ARG(registry->problem->detail)));
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry->pool = own;
-	return outcome == OUTCOME_CREATED || misfit || restore_fail(restore, DB_ERROR);
+	return outcome == OUTCOME_CREATED || misfit || restore_fail_by(restore, outcome);
 }
 
 bool restore_write_record(struct restore *restore, struct doc *doc, struct str object)
