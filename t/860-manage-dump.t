@@ -153,6 +153,27 @@ subtest 'to what is no file' => sub {
     is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, 'the dump is whole';
 };
 
+subtest 'a dump that is ended' => sub {
+    my $target = $instance->dir . '/ended.dump';
+    Tenure::Run::write_file("$target.new", 'mine');
+    my $session = $instance->sql_session;
+    print {$session} "LOCK TABLES resources WRITE; DO GET_LOCK('ended', 0);\n";
+    Tenure::Run::wait_until(sub { defined $instance->sql_value("SELECT IS_USED_LOCK('ended')") }) or die "no lock\n";
+    my @command = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'dump', '--tenant', 'acme', $target);
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) { exec { $command[0] } @command or POSIX::_exit(127) }
+    my $others = sub { return grep { $_ ne "$target.new" } glob "$target*" };
+    ok Tenure::Run::wait_until(sub { $others->() > 0 }), 'it has begun';
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    is $? & 127, POSIX::SIGTERM(), 'by its signal';
+    close $session;
+    is_deeply [$others->()], [], 'leaves nothing';
+    manage(0, 'the next one', 'dump', '--tenant', 'acme', $target);
+    is_deeply [$others->()], [$target], 'makes its file alone';
+    is Tenure::Run::read_file("$target.new"), 'mine', 'and a file that is somebody\'s own stays';
+};
+
 # ---- conflicts
 
 my $told = manage(65, 'beside the original', 'restore', $file);

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,11 +79,9 @@ static int write_file(struct dump *dump, const char *name)
 	return dump->code;
 }
 
-// Opens path, writes it and closes it. flags: of open().
-static int write_path(struct dump *dump, const char *path, int flags)
+// Writes what is opened as fd, which is called path in messages, and closes it. fd -1: errno says why it is not open.
+static int write_descriptor(struct dump *dump, const char *path, int fd)
 {
-	int fd = open(path, flags | O_WRONLY | O_NOCTTY | O_CLOEXEC, 0600);
-
 	dump->file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (dump->file == NULL) {
 		int code = manage_fail(EX_IOERR, "can't write %s: %s", path, strerror(errno));
@@ -95,21 +95,45 @@ static int write_path(struct dump *dump, const char *path, int flags)
 	return code;
 }
 
-// A file of that name is always a whole dump: it is written under another name, and renamed. The draft is always a new file, since somebody
-// may have put a link there.
+// ---- the draft
+
+static char draft[PATH_MAX]; // its name; for the signal handler, too
+
+static void leave_no_draft(int number)
+{
+	(void)unlink(draft);
+	(void)raise(number); // as it would have ended without this function
+}
+
+// A signal that ends the program takes the draft away: it may have the data of Secrets.
+static void handle_signals(void (*handler)(int number))
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = (int)SA_RESETHAND }, before;
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) // nohup
+			(void)sigaction(numbers[i], &action, NULL);
+	}
+}
+
+// A file of that name is always a whole dump: it is written under a name that nothing had, and renamed.
 static int replace_file(struct dump *dump, const char *path)
 {
-	char *draft = NULL;
+	int n = snprintf(draft, sizeof(draft), "%s.XXXXXX", path);
 
-	if (asprintf(&draft, "%s.new", path) < 0)
-		return manage_fail(EX_OSERR, "no memory");
-	(void)unlink(draft);
-	int code = write_path(dump, draft, O_CREAT | O_EXCL);
+	if (n < 0 || (size_t)n >= sizeof(draft))
+		return manage_fail(EX_IOERR, "can't write %s: %s", path, strerror(ENAMETOOLONG));
+	int fd = mkostemp(draft, O_CLOEXEC);
+	if (fd >= 0)
+		handle_signals(leave_no_draft);
+	int code = write_descriptor(dump, path, fd);
 	if (code == EX_OK && rename(draft, path) != 0)
 		code = manage_fail(EX_IOERR, "can't rename %s to %s: %s", draft, path, strerror(errno));
-	if (code != EX_OK)
+	if (code != EX_OK && fd >= 0)
 		(void)unlink(draft);
-	free(draft);
+	handle_signals(SIG_DFL);
 	return code;
 }
 
@@ -128,6 +152,6 @@ int command_dump(struct manage *manage)
 	if (strcmp(path, "-") == 0)
 		return write_file(&dump, "standard output");
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_path(&dump, path, 0); // a pipe or a device stays what it is
+		return write_descriptor(&dump, path, open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)); // a pipe or a device stays what it is
 	return replace_file(&dump, path);
 }
