@@ -221,7 +221,7 @@ subtest 'import' => sub {
 
     ($code, $out, $err) = run_apart($manage, '-c', $instance->env('TENURE_CONFIG'), qw(import placement --from), $source);
     is $code, 0, 'import' or diag $err;
-    like $out, qr/imported: 5 providers, 2 consumers.*\n.*\nleft out: 1 consumers.*\nmore used than there is: 1 inv.*\nverified: all of it, and the answers about 7 /,
+    like $out, qr/imported: 5 providers, 2 consumers.*\n.*\nleft out: 1 consumer without.*\nmore used than there is: 1 inventory\nverified: all of it, and the answers about 7 /,
         'says what it did';
     like $err, qr/^importing: \d+ of 8$/m, 'progress in lines';
     is content('placement'), $before, 'Placement is as it was';
@@ -370,6 +370,19 @@ subtest 'an export that dies writes nothing' => sub {
         q(SELECT COUNT(*) FROM resources WHERE live = 1 AND type_id = (SELECT id FROM types WHERE plural = 'resourceproviders'))) . "\n", 'all is there';
 };
 
+subtest 'an export whose connection is lost' => sub {
+    my $done = 0;
+    for my $at (map { 2 * $_ } 5 .. 20) {
+        my $target = new_db('fresh');
+        my ($code, $text) = with_fault("statement:$at:conn", 'export', 'placement', '--to', $target);
+        my $written = sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers') > 0;
+        is $code, $written ? 0 : 75, "at statement $at: it tells whether it was written" or diag $text;
+        unlike $text, qr/run this again/, '... and nothing else' if $code == 0;
+        $done += $written;
+    }
+    cmp_ok $done, '>', 4, "$done times it was";
+};
+
 subtest 'after a reset, what was imported is not overwritten by nothing' => sub {
     my $again = new_db('other', $seed);
     my ($code, $text) = $instance->manage('db', 'reset', '--yes');
@@ -400,6 +413,18 @@ subtest 'killed at any point and started again' => sub {
     is $code, 0, 'exported' or diag $text;
     my $wanted = $before =~ s/\tNULL(\t\Q$p{p2}\E\tNULL)$/\t0$1/mr;
     is content('fresh'), $wanted, 'it is what it was in Placement';
+};
+
+subtest 'an import that begins again' => sub {
+    my ($again, $began) = (new_db('other', $seed), 0);
+    for my $at (40 .. 60) {
+        my ($reset) = $instance->manage('db', 'reset', '--yes');
+        my ($code, $text) = with_fault("statement:$at:conn", 'import', 'placement', '--from', $again);
+        next if $code != 0 || $text !~ /was lost: all of it is read again/;
+        like $text, qr/imported: 5 providers, 2 consumers, 1 classes and 2 traits .*\nthere already: 0 providers, 0 consumers$/m, 'counts what both runs have brought' or diag $text;
+        last if ++$began == 2;
+    }
+    cmp_ok $began, '>', 0, 'some did';
 };
 
 subtest 'Placement 3.0 to 5.0 has no types of consumers' => sub {

@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "db/db.h"
+#include "manage/core/manage.h"
 #include "manage/placement/export_write.h"
 #include "manage/placement/facts.h"
 #include "manage/placement/source.h"
@@ -147,9 +148,8 @@ static bool may_write(struct export *export)
 	if (export->nothing_to_do || unchanged || (total.providers == 0 && total.consumers == 0))
 		return true;
 	return transfer_fail(transfer, EX_DATAERR,
-		"Placement's database, which holds %llu providers and %llu consumers, %s: nothing was written. Export into an empty "
-		"database, or import it into an empty registry", (unsigned long long)total.providers,
-		(unsigned long long)total.consumers,
+		"Placement's database, which holds %llu provider%s and %llu consumer%s, %s: nothing was written. Export into an empty "
+		"database, or import it into an empty registry", COUNT_ARG(total.providers), COUNT_ARG(total.consumers),
 		known ? "was changed since it was imported or exported to" : "was not imported");
 }
 
@@ -354,6 +354,7 @@ static enum db_verdict run_export(void *arg)
 	struct transfer *transfer = export->transfer;
 
 	export->result = DB_OK;
+	transfer->away = false;
 	if (count_ours(export) && transfer_read_names(transfer))
 		export->result = db_txn_run(transfer->foreign, DB_WRITE, NULL, write_foreign, export);
 	return DB_ROLLBACK; // of a transaction that only reads
@@ -381,10 +382,14 @@ int export_run(struct transfer *transfer)
 {
 	struct export export = { .transfer = transfer };
 	struct registry *registry = transfer->registry;
-	enum db_result result = db_txn_run(registry->db, DB_SNAPSHOT, NULL, run_export, &export);
 
+	transfer->in_snapshot = true;
+	enum db_result result = db_txn_run(registry->db, DB_SNAPSHOT, NULL, run_export, &export);
+	transfer->in_snapshot = false;
 	if (result != DB_OK)
 		(void)transfer_done(transfer, registry_db_failed(result));
+	else if (transfer->away)
+		(void)transfer_done(transfer, OUTCOME_UNAVAILABLE);
 	else if (export.result != DB_OK && db_txn_uncertain(transfer->foreign))
 		(void)transfer_fail(transfer, EX_TEMPFAIL,
 			"the connection to Placement's database was lost during COMMIT: run this again, which finds out");

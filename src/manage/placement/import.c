@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/list.h"
+#include "manage/core/manage.h"
 #include "manage/placement/answers.h"
 #include "manage/placement/facts.h"
 #include "manage/placement/source.h"
@@ -27,6 +28,10 @@ struct import {
 	struct transfer_counts there; // providers and consumers that the registry had already
 	struct transfer_counts new;   // those imported, or to be imported
 	struct name_set classes, traits; // custom ones to be made
+	struct made {
+		uint64_t classes, traits, providers, consumers;
+	} made, before; // by this run of the transaction, and by earlier ones, whose connection was lost
+	unsigned runs;
 	struct transfer_digest digest;
 	uint64_t sampled, n_providers, n_consumers; // of the verification
 	bool alone; // the registry has no consumers but those of Placement
@@ -241,7 +246,7 @@ static enum outcome make_names(struct registry *registry, void *arg)
 	return outcome;
 }
 
-static bool make_all_names(struct transfer *transfer, const struct name_set *set, enum name_kind kind)
+static bool make_all_names(struct transfer *transfer, const struct name_set *set, enum name_kind kind, uint64_t *made)
 {
 	for (size_t done = 0; done < set->n; done += NAMES_AT_ONCE) {
 		size_t n = set->n - done < NAMES_AT_ONCE ? set->n - done : NAMES_AT_ONCE;
@@ -249,6 +254,7 @@ static bool make_all_names(struct transfer *transfer, const struct name_set *set
 
 		if (!transfer_write(transfer, make_names, &part))
 			return false;
+		*made += n;
 	}
 	return true;
 }
@@ -278,6 +284,7 @@ static enum outcome create_consumers(struct registry *registry, void *arg)
 
 static bool load_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
 {
+	struct import *import = pass->arg;
 	struct transfer *transfer = pass->transfer;
 	struct provider_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct provider_record, n) };
 	struct provider_record *ours;
@@ -290,11 +297,15 @@ static bool load_providers(struct source_pass *pass, const struct provider_recor
 		if (provider_record_find(ours, n_ours, &list[i].uid) == NULL)
 			part.list[part.n++] = list[i];
 	}
-	return part.n == 0 || transfer_write(transfer, create_providers, &part);
+	if (part.n > 0 && !transfer_write(transfer, create_providers, &part))
+		return false;
+	import->made.providers += part.n;
+	return true;
 }
 
 static bool load_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
 {
+	struct import *import = pass->arg;
 	struct transfer *transfer = pass->transfer;
 	struct consumer_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct consumer_record, n) };
 	struct consumer_record *ours;
@@ -307,16 +318,19 @@ static bool load_consumers(struct source_pass *pass, const struct consumer_recor
 		if (list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &list[i].consumer.uid) == NULL)
 			part.list[part.n++] = list[i];
 	}
-	return part.n == 0 || transfer_write(transfer, create_consumers, &part);
+	if (part.n > 0 && !transfer_write(transfer, create_consumers, &part))
+		return false;
+	import->made.consumers += part.n;
+	return true;
 }
 
 static bool load(struct import *import)
 {
 	struct transfer *transfer = import->transfer;
-	struct source_pass pass = { .transfer = transfer, .providers = load_providers, .consumers = load_consumers };
+	struct source_pass pass = { .transfer = transfer, .providers = load_providers, .consumers = load_consumers, .arg = import };
 
-	return make_all_names(transfer, &import->classes, NAMES_OF_CLASSES) && make_all_names(transfer, &import->traits, NAMES_OF_TRAITS) &&
-	       source_run(&pass, "importing");
+	return make_all_names(transfer, &import->classes, NAMES_OF_CLASSES, &import->made.classes) &&
+	       make_all_names(transfer, &import->traits, NAMES_OF_TRAITS, &import->made.traits) && source_run(&pass, "importing");
 }
 
 // ---- the third pass: verify
@@ -481,8 +495,17 @@ static enum db_verdict run_import(void *arg)
 	struct import *import = arg;
 	struct transfer *transfer = import->transfer;
 
-	*import = (struct import){ .transfer = transfer };
+	const struct made *made = &import->made, *before = &import->before;
+
+	*import = (struct import){
+		.transfer = transfer,
+		.before = { made->classes + before->classes, made->traits + before->traits, made->providers + before->providers,
+			made->consumers + before->consumers },
+		.runs = import->runs + 1,
+	};
 	transfer->problems = 0;
+	if (import->runs > 1)
+		transfer_note(transfer, "the connection to Placement's database was lost: all of it is read again");
 	if (check(import) && !transfer->dry_run && load(import))
 		(void)verify(import);
 	return DB_ROLLBACK; // of a transaction that only reads
@@ -491,19 +514,22 @@ static enum db_verdict run_import(void *arg)
 static void print_result(const struct import *import)
 {
 	bool dry = import->transfer->dry_run;
+	const struct made *before = &import->before;
 
-	printf("%s: %llu providers, %llu consumers, %zu classes and %zu traits of Placement's own making\n",
-		dry ? "would import" : "imported", (unsigned long long)import->new.providers,
-		(unsigned long long)import->new.consumers, import->classes.n, import->traits.n);
-	printf("there already: %llu providers, %llu consumers\n", (unsigned long long)import->there.providers,
-		(unsigned long long)import->there.consumers);
+	// What an earlier run has brought was new, though this run found it there.
+	printf("%s: %llu providers, %llu consumers, %llu classes and %llu traits of Placement's own making\n",
+		dry ? "would import" : "imported", (unsigned long long)(import->new.providers + before->providers),
+		(unsigned long long)(import->new.consumers + before->consumers), (unsigned long long)(import->classes.n + before->classes),
+		(unsigned long long)(import->traits.n + before->traits));
+	printf("there already: %llu providers, %llu consumers\n", (unsigned long long)(import->there.providers - before->providers),
+		(unsigned long long)(import->there.consumers - before->consumers));
 	if (import->seen.idle > 0)
-		printf("left out: %llu consumers without allocations\n", (unsigned long long)import->seen.idle);
+		printf("left out: %llu consumer%s without allocations\n", COUNT_ARG(import->seen.idle));
 	if (import->seen.overfull > 0)
-		printf("more used than there is: %llu inventories\n", (unsigned long long)import->seen.overfull);
+		printf("more used than there is: %llu %s\n", (unsigned long long)import->seen.overfull,
+			import->seen.overfull == 1 ? "inventory" : "inventories");
 	if (!dry)
-		printf("verified: all of it, and the answers about %llu providers and consumers\n",
-			(unsigned long long)import->sampled);
+		printf("verified: all of it, and the answers about %llu of the providers and consumers\n", (unsigned long long)import->sampled);
 }
 
 int import_run(struct transfer *transfer)

@@ -99,6 +99,9 @@ bool transfer_done(struct transfer *transfer, enum outcome outcome)
 
 	if (outcome_commits(outcome))
 		return true;
+	transfer->away = transfer->away || away;
+	if (away && transfer->in_snapshot)
+		return false;
 	if (detail.n == 0)
 		detail = str_c(away ? "the database is away or busy: run this again" : outcome_title(outcome));
 	return transfer_fail(transfer, away ? EX_TEMPFAIL : outcome == OUTCOME_INTERNAL ? EX_SOFTWARE : EX_DATAERR, "%.*s",

@@ -48,6 +48,8 @@ struct transfer {
 	bool list;                 // an export prints each record that it takes away or writes
 	bool dumb;                 // stderr is no terminal: progress in lines
 
+	bool in_snapshot; // of the registry, within a db_txn_run() that may run all of it again
+	bool away;        // this run of that met a failed statement
 	uint64_t problems; // found so far
 	int code;          // 0, or the exit code with which the transfer ends
 	struct name_set classes, traits; // of the registry
@@ -75,7 +77,8 @@ static inline bool transfer_ok(enum db_result result)
 {
 	return result == DB_OK;
 }
-// Did the registry's function do it? Else ends the transfer with its problem.
+// Did the registry's function do it? Else ends the transfer with its problem. In a snapshot of the registry, OUTCOME_UNAVAILABLE ends only this
+// run of it: transfer->away is set, and nothing is printed.
 bool transfer_done(struct transfer *transfer, enum outcome outcome);
 
 // Remembers the digest of what Placement's database holds after an import or an export, beside those of up to
