@@ -238,6 +238,21 @@ subtest 'at a terminal' => sub {
     like $sound, qr/^each resource's tenant exists +0 +0 +-$/m, 'a short check is one line';
 };
 
+subtest 'on a server that is read-only' => sub {
+    my $database = $instance->env('TENURE_DB_NAME');
+    $instance->sql("CREATE USER looker\@localhost IDENTIFIED BY 'x'; GRANT ALL PRIVILEGES ON `$database`.* TO looker\@localhost; SET GLOBAL read_only = 1");
+    {
+        local @ENV{qw(TENURE_DATABASE_ADMIN_USER TENURE_DATABASE_ADMIN_PASSWORD)} = ('looker', 'x');
+        my ($now, $text) = doctor();
+        is $now, 0, 'it is examined' or diag $text;
+        like $text, qr/^each resource's tenant exists +0/m, '... and each check is told';
+        is(scalar doctor('--resume'), 0, 'also if it is to go on for another one');
+        is(scalar doctor('--fix'), 2, 'but nothing can be mended there');
+    }
+    $instance->sql('SET GLOBAL read_only = 0; DROP USER looker@localhost');
+    is(scalar doctor(), 0, 'all is sound');
+};
+
 subtest 'positions that are none' => sub {
     for my $bad ('', 'x', '31', '31 ff 0', '2 0 0', '31 0 0 77=1/1', '31 0 0 1=', '31 0 ffffffffffffffffff', "31 0 0 1=1/1\0") {
         $instance->sql('REPLACE INTO settings (name, value) VALUES ("doctor_position", UNHEX("' . unpack('H*', $bad) . '"))');

@@ -20,7 +20,7 @@ WHERE w.id = 1
 -- @out me text, node text, epoch uint, galera int, read_only int, held uint
 SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 
--- Of a server whose schema has no row of the writer yet.
+-- Does a server refuse changes? Asked alone where its schema has no row of the writer yet, and by what only reads.
 -- @statement writer_read_only
 -- @out read_only int
 SELECT CAST(@@read_only AS SIGNED) AS read_only;

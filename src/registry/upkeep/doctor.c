@@ -13,6 +13,7 @@
 #include "registry/core/failure.h"
 #include "registry/trait/catalogue.h"
 #include "registry/upkeep/doctor_internal.h"
+#include "sql/cluster.h"
 #include "sql/doctor.h"
 #include "sql/schema.h"
 
@@ -246,6 +247,7 @@ struct course {
 	struct examination examinations[N_CHECKS];
 	size_t first;
 	uint64_t after;
+	bool keeps_position; // in the database; else the run can't be resumed
 	int64_t saved_us;
 };
 
@@ -269,9 +271,11 @@ static enum outcome save_position(struct course *course)
 			buf_addf(&text, " %zx=%llx/%llx", i, stored_count(examination->found), stored_count(examination->fixed));
 	}
 	assert(text.n <= POSITION_MAX);
+	if (!course->keeps_position)
+		return OUTCOME_OK;
 	const struct sql_doctor_position_save in = { .position = buf_str(&text) };
 	enum db_result result = sql_doctor_position_save_run(registry->db, registry->pool, &in, NULL);
-	// A server that is read-only can be examined all the same; a run on it cannot be resumed.
+	// A user who may not write there can examine all the same.
 	return result == DB_OK || (result == DB_ERROR && !course->run->fix) ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -330,9 +334,27 @@ static enum outcome resume(struct course *course)
 static enum outcome forget_position(const struct course *course)
 {
 	struct registry *registry = course->registry;
-	enum db_result result = sql_doctor_position_forget_run(registry->db, registry->pool, NULL);
 
+	if (!course->keeps_position)
+		return OUTCOME_OK;
+	enum db_result result = sql_doctor_position_forget_run(registry->db, registry->pool, NULL);
 	return result == DB_OK || (result == DB_ERROR && !course->run->fix) ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// A server that is read-only can be examined, but refuses the position: that would count as if it were away.
+static enum outcome look_whether_writable(struct course *course)
+{
+	struct registry *registry = course->registry;
+	struct db_rows rows;
+
+	course->keeps_position = true;
+	if (course->run->fix)
+		return OUTCOME_OK;
+	enum db_result result = sql_writer_read_only_run(registry->db, registry->pool, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	course->keeps_position = sql_writer_read_only_row(&rows, 0)->read_only == 0;
+	return OUTCOME_OK;
 }
 
 // Makes the checks first to last - 1, which are of one table, on the slice behind course->after that ends at upto.
@@ -418,7 +440,9 @@ enum outcome doctor(struct registry *registry, struct doctor_run *run)
 	assert(run->report != NULL);
 	*course = (struct course){ .registry = registry, .run = run, .saved_us = clock_tick_us() };
 	run->resumed = run->stopped = false;
-	enum outcome outcome = run->resume ? resume(course) : forget_position(course);
+	enum outcome outcome = look_whether_writable(course);
+	if (outcome == OUTCOME_OK)
+		outcome = run->resume ? resume(course) : forget_position(course);
 	if (outcome == OUTCOME_OK)
 		outcome = examine_all(course);
 	if (outcome == OUTCOME_OK && !run->stopped)

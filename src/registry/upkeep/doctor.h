@@ -29,7 +29,7 @@ struct doctor_run {
 // Runs all checks; call registry_begin() first. It goes through the tables in slices of some thousand rows and runs transactions of
 // its own, so it holds no lock and no snapshot for longer than a slice takes. Each slice of each check sees one consistent state. The
 // position is stored about once a second: a run that was stopped, or killed, is resumed at the slice where it was, with what it had
-// found. Memory is bounded. Calls report even if it was stopped. OUTCOME_OK if every check ran or the run was stopped, whatever it found;
+// found; but not on a server that is read-only, which can only be examined. Memory is bounded. Calls report even if it was stopped. OUTCOME_OK if every check ran or the run was stopped, whatever it found;
 // _UNAVAILABLE, _INTERNAL: report was not called.
 enum outcome doctor(struct registry *registry, struct doctor_run *run);
 
