@@ -79,6 +79,9 @@ subtest 'before the schema' => sub {
         local $ENV{TENURE_DATABASE_ADMIN_USER} = '';
         like((manage('db', 'init', '--print-grants'))[1], qr/^-- admin_user is not set/m, 'none: a word about it');
     }
+    ($code, $out, $err) = manage('db', 'init', '--from', 'app');
+    is $code, 64, 'a host without grants';
+    like $err, qr/--from belongs to --print-grants/, '... is told';
     is sql("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE '%test'", 'mysql'), 0, 'and not run';
 };
 
@@ -255,6 +258,7 @@ subtest 'tokens' => sub {
     my ($revoked) = $token =~ /\A([^.]+)/;
     is((manage('token', 'list', '--state', 'revoked', '--ids'))[1], "$revoked\n", 'the ids of the revoked ones');
     is((manage('token', 'list', '--state', 'valid', '--ids'))[1], "$id\n", '... and of the valid ones');
+    is((manage('token', 'list', '--ids', '--json'))[0], 64, 'either ids or JSON');
     # As after a restore of a dump that is older than the revocation.
     sql("UPDATE tokens SET revoked_at = NULL WHERE id = '$revoked'");
     write_file("$dir/revoked", "$revoked\n\nffffffffffff\n");

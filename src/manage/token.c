@@ -111,9 +111,12 @@ int command_token_list(struct manage *manage)
 		{ "CREATED AT", false }, { "EXPIRES AT", false }, { "LAST USED AT", false }, { "DESCRIPTION", false },
 	};
 	const char *tenant = manage_option(manage, "--tenant");
+	bool ids = manage_option(manage, "--ids") != NULL, json = manage_option(manage, "--json") != NULL;
 	struct token_info *list = NULL;
 	struct table table;
 	size_t n = 0;
+	if (ids && json)
+		return manage_fail(EX_USAGE, "token list takes either --ids or --json");
 	int code = check_state(manage);
 	if (code != EX_OK)
 		return code;
@@ -125,7 +128,6 @@ int command_token_list(struct manage *manage)
 		return code;
 	int64_t now = clock_now_us();
 	table_init(&table, manage->pool, columns, COUNT_OF(columns));
-	bool ids = manage_option(manage, "--ids") != NULL;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_wanted(manage, &list[i], now))
 			continue;
@@ -140,7 +142,7 @@ int command_token_list(struct manage *manage)
 		table_add(&table, cells);
 	}
 	if (!ids)
-		table_print(&table, manage_option(manage, "--json") != NULL, stdout);
+		table_print(&table, json, stdout);
 	return EX_OK;
 }
 

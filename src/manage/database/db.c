@@ -248,6 +248,8 @@ int command_db_init(struct manage *manage)
 	struct trait_list traits;
 	if (manage_option(manage, "--print-grants") != NULL)
 		return print_grants(manage);
+	if (manage_option(manage, "--from") != NULL)
+		return manage_fail(EX_USAGE, "--from belongs to --print-grants");
 	int code = schema_read(manage, &files);
 	if (code == EX_OK)
 		code = trait_list_read(manage, NULL, &traits);
