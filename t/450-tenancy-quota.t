@@ -39,6 +39,18 @@ sub at_once {
 my ($code, $text) = $instance->manage('tier', 'set', 'twenty', '--max-resources', '20');
 is $code, 0, 'a tier of twenty resources' or diag $text;
 
+subtest 'a quota of none, and of one' => sub {
+    for my $case ([0, qr/allows no resources: ask/], [1, qr/allows 1 resource, and the tenant has as many: delete/]) {
+        my ($most, $said) = @$case;
+        is(($instance->manage('tier', 'set', "at-most-$most", '--max-resources', $most))[0], 0, "a tier of $most");
+        $admin->make_tenant("has-$most", tier => "at-most-$most");
+        $admin->make("/v2.0/has-$most/persistentvolumes/p$_") for 1 .. $most;
+        my $full = $admin->put("/v2.0/has-$most/persistentvolumes/q", json => {});
+        $full->is_problem(409, 'over_quota', 'is full');
+        like $full->detail, $said, '... and says so';
+    }
+};
+
 subtest 'one after the other' => sub {
     $instance->manage('tier', 'set', 'three', '--max-resources', '3');
     $admin->make_tenant('small', tier => 'three');

@@ -141,7 +141,7 @@ subtest 'a third key, and the second goes' => sub {
     ok Tenure::Instance::wait_until(sub { on_other(GET => '/v2.0/acme/example.com/things'); on_other(PUT => map_url('there'), qq({"data":{"n":"${\ $serial++}"}})); key_of('there') eq 'etag_key.3' }, 30), 'and the other host';
     $instance->sql(q(UPDATE settings SET value = CONCAT(LEFT(value, 32), UNIX_TIMESTAMP() - 1000) WHERE name = 'etag_key.3'));
     my $mine = $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE name IN ('old', 'n2') OR body LIKE '%"n2"%'));
-    my ($n) = manage(65, 'tags of it are there', 'retire', '2') =~ /key 2 stays: (\d+) resources and tenants have a tag of it; they get another one when they change/;
+    my ($n) = manage(65, 'tags of it are there', 'retire', '2') =~ /key 2 stays: resources and tenants with a tag of it: (\d+); they get another one when they change/;
     is $n, $mine, 'and they are counted';
     my ($count) = manage(0, 'list counts, too', 'list', '--count') =~ /^ *2 .* (\d+)$/m;
     is $count, $mine, 'to the same number';

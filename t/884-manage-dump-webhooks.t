@@ -89,7 +89,7 @@ $line = edited(sub { });
 my $told = manage($there, 65, 'what is not allowed there', 'restore', "$file.edited");
 like $told, qr/^line $line, webhook sink: url must begin with "https:\/\/"$/m, 'a URL';
 edited(sub { $_[0]{url} = 'https://receiver.invalid/z' });
-like manage($there, 65, 'as many', 'restore', "$file.edited"), qr/^line $line, webhook sink: a tenant may have 1 webhooks, and this one has them/m, 'how many';
+like manage($there, 65, 'as many', 'restore', "$file.edited"), qr/^line $line, webhook sink: a tenant may have 1 webhook, and this one has as many: delete one first$/m, 'how many';
 for my $case (
     [ 'a name', sub { $_[0]{name} = 'A' }, qr/is no webhook: it needs name/ ],
     [ 'no filters', sub { delete $_[0]{filters} }, qr/is no webhook: it needs name/ ],

@@ -169,7 +169,7 @@ subtest 'where the web server starts the workers' => sub {
     $instance->sql(q(UPDATE webhook_lease SET claim = UNHEX(MD5('c'))));
     ($code, $text) = $instance->manage('doctor');
     is $code, 0, 'a claim of a process that is gone is no finding';
-    like $text, qr/warning: 1 webhooks are to be told of changes, and no host sends to them: start tenured-host/, 'but a warning';
+    like $text, qr/warning: 1 webhook is to be told of changes, and no host sends to it: start tenured-host/, 'but a warning';
     my $beats = fork // die "fork: $!";
     if ($beats == 0) {
         for (1 .. 200) { $instance->sql('UPDATE webhook_lease SET beat = beat + 1'); select undef, undef, undef, 0.1 }

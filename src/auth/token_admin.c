@@ -288,8 +288,8 @@ static enum outcome check_count(struct db *db, struct pool *pool, const struct t
 		return failed(result);
 	if (sql_token_count_row(&rows, 0)->n < most)
 		return OUTCOME_OK;
-	*detail = str_printf(pool, "a tenant may have %llu tokens, and those that have ended count until they are purged",
-		(unsigned long long)most);
+	*detail = str_printf(pool, "a tenant may have %llu token%s, and those that have ended count until they are purged",
+		(unsigned long long)most, most == 1 ? "" : "s");
 	return OUTCOME_OVER_QUOTA;
 }
 

@@ -140,7 +140,7 @@ static int remove_key(struct manage *manage, struct registry *registry, size_t i
 		return manage_exit_code(outcome);
 	}
 	if (tags[i] > 0)
-		return manage_fail(EX_DATAERR, "key %llu stays: %llu resources and tenants have a tag of it; they get another one when they change",
+		return manage_fail(EX_DATAERR, "key %llu stays: resources and tenants with a tag of it: %llu; they get another one when they change",
 			(unsigned long long)id, (unsigned long long)tags[i]);
 	enum db_result result = sql_etag_key_remove_run(manage->db, manage->pool, &(struct sql_etag_key_remove){ .name =
 		name_of(manage->pool, id) }, NULL);

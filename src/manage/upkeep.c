@@ -97,9 +97,8 @@ static void warn_of_host_service(struct manage *manage)
 	const struct sql_mover_counts_row *row = sql_mover_counts_row(&rows, 0);
 	if (row->queued == 0 && row->namespaces == 0)
 		return;
-	fprintf(stderr, "tenure-manage: warning: %llu moves and %llu deletions of namespaces wait, and %s: start tenured-host here or on "
-		"another host of this registry\n",
-		(unsigned long long)row->queued, (unsigned long long)row->namespaces,
+	fprintf(stderr, "tenure-manage: warning: %llu move%s and %llu deletion%s of namespaces wait, and %s: start tenured-host here or on "
+		"another host of this registry\n", COUNT_ARG(row->queued), COUNT_ARG(row->namespaces),
 		service == HOST_SERVICE_ABSENT ? "no host service runs on this host" :
 						 "this user may not look whether a host service runs on this host");
 }
@@ -130,8 +129,9 @@ static void warn_of_webhooks(struct manage *manage, struct registry *registry)
 	if (webhook_health(registry, 0, &health) != OUTCOME_OK || health.active + health.failing == 0 ||
 		host_service_find(manage->config, &holder) == HOST_SERVICE_RUNS || sender_lives(manage, registry))
 		return;
-	fprintf(stderr, "tenure-manage: warning: %llu webhooks are to be told of changes, and no host sends to them: start tenured-host here or on "
-		"another host of this registry\n", (unsigned long long)(health.active + health.failing));
+	uint64_t n = health.active + health.failing;
+	fprintf(stderr, "tenure-manage: warning: %llu webhook%s to be told of changes, and no host sends to %s: start tenured-host here or on "
+		"another host of this registry\n", (unsigned long long)n, n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
 }
 
 // Warns if nobody has counted usage for so long that the change log can't be shortened.

@@ -41,13 +41,12 @@ static void tell_extent(struct manage *manage, const struct usage_verification *
 	}
 	struct str since = time_text(manage->pool, run->since_us);
 	struct str until = time_text(manage->pool, run->until_us);
-	fprintf(stderr, "tenure-manage: %llu periods from %.*s to %.*s, with %llu rows, counted again from %s: %llu differences\n",
-		(unsigned long long)run->periods, STR_ARG(since), STR_ARG(until),
-		(unsigned long long)run->rows, run->from_opening ? "the opening balance" : "the balance at that time",
-		(unsigned long long)run->differences);
+	fprintf(stderr, "tenure-manage: %llu period%s from %.*s to %.*s, with %llu row%s, counted again from %s: %llu difference%s\n",
+		COUNT_ARG(run->periods), STR_ARG(since), STR_ARG(until), COUNT_ARG(run->rows),
+		run->from_opening ? "the opening balance" : "the balance at that time", COUNT_ARG(run->differences));
 	if (run->left_out > 0)
-		fprintf(stderr, "tenure-manage: left out: %llu tenants that were deleted before that time and recovered later\n",
-			(unsigned long long)run->left_out);
+		fprintf(stderr, "tenure-manage: left out, since deleted before that time and recovered later: %llu tenant%s\n",
+			COUNT_ARG(run->left_out));
 }
 
 int command_usage_verify(struct manage *manage)

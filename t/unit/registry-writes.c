@@ -192,14 +192,14 @@ static void quota(void)
 	EXPECT(CREATED, "two", PUT, "small", "n1/c1");
 	EXPECT(CREATED, "three", PUT, "small", "pv1");
 	REFUSED(OVER_QUOTA,
-		"the tenant's tier allows 3 resources, and they are all there: delete some, or ask for another tier", PUT, "small", "pv2");
+		"the tenant's tier allows 3 resources, and the tenant has as many: delete some, or ask for another tier", PUT, "small", "pv2");
 	counted("small", 3);
 	EXPECT(OK, "changes count nothing", PUT, "small", "pv1", .body = "{\"n\":1}");
 	EXPECT(NO_CONTENT, "one goes", DELETE, "small", "n1/");
 	counted("small", 1);
 	EXPECT(CREATED, "another comes", PUT, "small", "pv2");
 	REFUSED(OVER_QUOTA,
-		"the tenant's tier allows 3 resources, and they are all there: delete some, or ask for another tier", RECOVER, "small", "n1/");
+		"the tenant's tier allows 3 resources, and the tenant has as many: delete some, or ask for another tier", RECOVER, "small", "n1/");
 	counted("small", 2);
 	EXPECT(NO_CONTENT, "it goes", DELETE, "small", "pv2");
 	EXPECT(NO_CONTENT, "there is room for both", RECOVER, "small", "n1/");

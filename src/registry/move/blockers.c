@@ -141,9 +141,9 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 		.resource = STR(""),
 		.reason = "quota",
 		.detail = str_printf(registry->pool,
-		"the destination's tier allows %llu resources; it has %llu, and %llu would come",
-			(unsigned long long)action->dest.max_resources, (unsigned long long)action->dest.resources,
-			(unsigned long long)coming),
+		"the destination's tier allows %llu resource%s; it has %llu, and %llu would come",
+			(unsigned long long)action->dest.max_resources, action->dest.max_resources == 1 ? "" : "s",
+			(unsigned long long)action->dest.resources, (unsigned long long)coming),
 	};
 	add_blocker(registry, action, &blocker);
 }
@@ -342,7 +342,8 @@ static enum outcome check_definitions(struct registry *registry, struct move_pla
 		struct move_blocker blocker = {
 			.resource = STR(""),
 			.reason = "quota",
-			.detail = str_printf(registry->pool, "a tenant defines %u types at most: delete some there", too_many),
+			.detail = str_printf(registry->pool, "a tenant defines %u type%s at most: delete some there", too_many,
+				too_many == 1 ? "" : "s"),
 		};
 		add_blocker(registry, action, &blocker);
 	}

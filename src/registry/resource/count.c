@@ -26,8 +26,11 @@ struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant
 
 enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner)
 {
+	uint64_t most = owner->max_resources;
+
 	assert(owner->has_limit);
-	return registry_fail(registry, OUTCOME_OVER_QUOTA,
-		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",
-		(unsigned long long)owner->max_resources);
+	if (most == 0)
+		return registry_fail(registry, OUTCOME_OVER_QUOTA, "the tenant's tier allows no resources: ask for another tier");
+	return registry_fail(registry, OUTCOME_OVER_QUOTA, "the tenant's tier allows %llu resource%s, and the tenant has as many: delete some, or ask for "
+		"another tier", (unsigned long long)most, most == 1 ? "" : "s");
 }

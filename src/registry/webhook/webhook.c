@@ -291,7 +291,10 @@ static enum outcome check_count(struct registry *registry, uint64_t owner)
 		return registry_db_failed(result);
 	if (sql_webhook_count_row(&rows, 0)->n < most)
 		return OUTCOME_OK;
-	return registry_fail(registry, OUTCOME_CONFLICT, "a tenant may have %u webhooks, and this one has them: delete one first", most);
+	if (most == 0)
+		return registry_fail(registry, OUTCOME_CONFLICT, "tenants may have no webhooks of their own here: ask an operator");
+	return registry_fail(registry, OUTCOME_CONFLICT, "a tenant may have %u webhook%s, and this one has as many: delete one first", most,
+		most == 1 ? "" : "s");
 }
 
 static enum outcome insert(struct registry *registry, uint64_t owner, const struct webhook_content *content, struct webhook *webhook,
