@@ -107,7 +107,6 @@ struct bind_item db_bind_parameter(const struct db_query *query, const void *in,
 	struct bind_item value = { .type = field->type };
 
 	assert(i < query->n_in && in != NULL);
-	assert(i < query->n_in);
 	if (is_text(field->type)) {
 		memcpy(&value.s, member, sizeof(value.s));
 		value.is_null = field->nullable && value.s.p == NULL;

@@ -64,13 +64,11 @@ static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id
 static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
 {
 	struct pool *pools[2] = { pool_new_or_end(), pool_new_or_end() };
-	int code = EX_TEMPFAIL;
 
 	put(STR("/registry/tenants"));
 	put_part(manage->pool, tenant);
 	(void)putchar('\n');
-	if (pools[0] != NULL && pools[1] != NULL)
-		code = print_pages(manage, pools, id, tenant);
+	int code = print_pages(manage, pools, id, tenant);
 	pool_free(&pools[0]);
 	pool_free(&pools[1]);
 	return code;

@@ -10,7 +10,6 @@ struct part {
 	struct candidate_part what;
 	size_t *options; // indexes into the search's providers: those that can satisfy this part
 	size_t n_options;
-	bool *is_option; // for each provider: it is among options
 	uint64_t covers; // group without suffix: a bit for each set of required traits of which some option has a trait
 };
 
@@ -247,12 +246,10 @@ static void shuffle_options(struct part *part, uint64_t *state)
 static void find_options(struct candidate_search *search, struct pool *pool, struct part *part)
 {
 	part->options = POOL_ARRAY(pool, size_t, search->n_providers);
-	part->is_option = POOL_ARRAY(pool, bool, search->n_providers);
 	for (size_t i = 0; i < search->n_providers; i++) {
 		if (!provider_fits(search->providers[i], &part->what, search->anchor))
 			continue;
 		part->options[part->n_options++] = i;
-		part->is_option[i] = true;
 		if (part->what.group->suffix.n == 0)
 			part->covers |= search->covers[i];
 	}

@@ -168,7 +168,7 @@ static void check_identity(struct checking *checking)
 		str_printf(checking->pool, "%.*s.%.*s", STR_ARG(checking->plural), STR_ARG(checking->group));
 	if (!str_eq(full, checking->draft->address->name))
 		field_invalid_text(&checking->faults, &name, checking->draft->address->name,
-			str_cstr(checking->pool, STR("must be spec.names.plural+\".\"+spec.group")));
+			"must be spec.names.plural+\".\"+spec.group");
 }
 
 // ---- versions
