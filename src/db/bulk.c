@@ -93,6 +93,7 @@ static enum db_result execute_awaiting(struct db *db, const struct db_stmt *stmt
 static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, uint64_t *affected)
 {
 	MYSQL_STMT *stmt = bulk->stmt->stmt;
+	const struct db_query *query = bulk->stmt->query; // bulk->stmt is freed with a connection that is lost
 	enum db_result result = DB_OK;
 
 	assert(rows > 0 && rows <= UINT32_MAX);
@@ -105,10 +106,10 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	if (db->clustered)
 		result = execute_awaiting(db, bulk->stmt, affected);
 	else if (mysql_stmt_execute(stmt) != 0)
-		result = db_error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
+		result = db_error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), query);
 	else if (affected != NULL)
 		*affected += mysql_stmt_affected_rows(stmt);
-	db_trace_note(db, NULL, 1, bulk->stmt->query->name, begun_us);
+	db_trace_note(db, NULL, 1, query->name, begun_us);
 	if (db->mysql != NULL)
 		set_bulk(stmt, NULL, 0);
 	return result;
