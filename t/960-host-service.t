@@ -81,19 +81,7 @@ subtest 'several on one host, no database' => sub {
     ok Tenure::Daemon::wait_until(sub { -e $lock && 1 == grep { scalar children($_) } $second, $third }),
         'if the lock is removed, one of them works in the end';
 
-    # A child that hangs keeps the service from ending; a reload would start others.
-    my ($working) = grep { scalar children($_) } $second, $third;
-    my $its_log = $working == $second ? $log[1] : $log[2];
-    my ($frozen) = Tenure::Instance::children_of($working);
-    kill STOP => $frozen;
-    kill TERM => $working;
-    ok logged($its_log, qr/: stopping/), 'the one that works is about to end';
-    kill HUP => $working;
-    ok Tenure::Daemon::wait_until(sub { Tenure::Run::read_file("/proc/$working/status") !~ /^ShdPnd:\s+[0-9a-f]*[13579bdf]$/m }), 'a SIGHUP is read';
-    kill CONT => $frozen;
-    is end_of($working), 0, 'it ends';
-    unlike Tenure::Run::read_file($its_log), qr/: stopping.*reload/s, 'and SIGHUP meanwhile changed nothing';
-    for my $pid (grep { $_ != $working } $second, $third) {
+    for my $pid ($second, $third) {
         @children = Tenure::Instance::children_of($pid);
         kill TERM => $pid;
         is end_of($pid), 0, 'SIGTERM ends it';
@@ -161,7 +149,7 @@ subtest 'where the web server starts the workers' => sub {
         SELECT UNHEX('00000000000040008000000000000001'), a.id, b.id, 'queued', 'ann', UTC_TIMESTAMP(6)
         FROM tenants a JOIN tenants b ON b.name = 'from2' AND b.live = 1 WHERE a.name = 'to2' AND a.live = 1));
     ($code, $text) = $instance->manage('doctor');
-    like $text, qr/warning: 1 moves .* no host service runs on this host: start tenured-host/, 'doctor says what is missing';
+    like $text, qr/warning: 1 move .* no host service runs on this host: start tenured-host/, 'doctor says what is missing';
     unlike $text, qr/no host sends/, 'and nothing of webhooks, as there are none';
     $instance->sql("INSERT INTO webhooks (tenant_id, name, uid, url, filters, secret, etag, revision, created_at, updated_at) VALUES (0, 'w', UNHEX(MD5('w')), 'https://example.com/', "
             . "'{}', 'secret', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
