@@ -11,15 +11,21 @@ use Test::More;
 use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Issuer;
+
+# The minutes are those of the monotonic clock. Waits for the next one if little is left of this.
+sub wait_for_a_minute {
+    my $left = 60 - Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC()) % 60;
+    Time::HiRes::sleep($left + 0.5) if $left < 20;
+    return;
+}
 
 subtest 'wrong tokens' => sub {
     my $instance = Tenure::Instance->start(auth => 'token', workers => 2, settings => { 'tenure.wrong_tokens' => 10 });
     $instance->admin->make_tenant('t1');
     my $token = $instance->token('t1', 'reader');
     my $late = $instance->token('t1', 'reader');
-    # The minutes are those of the monotonic clock.
-    my $left = 60 - Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC()) % 60;
-    Time::HiRes::sleep($left + 0.5) if $left < 20;
+    wait_for_a_minute();
     is $instance->service($token)->get('/v2.0/t1/namespaces/default/configmaps')->{status}, 200, 'the right one';
     my @statuses = map { $instance->service(sprintf '%012x.%s', $_, 'x' x 32)->get('/v2.0/t1/namespaces/default/configmaps')->{status} } 1 .. 14;
     is_deeply \@statuses, [ (401) x 10, (429) x 4 ], 'ten wrong ones are 401, more of them 429';
@@ -45,6 +51,31 @@ subtest 'wrong tokens' => sub {
     is $placement->{status}, 429, 'placement';
     is $placement->json->{errors}[0]{title}, 'Too Many Requests', 'in its own';
     $instance->stop;
+};
+
+subtest 'tokens of an issuer, and sessions' => sub {
+    my $issuer = Tenure::Issuer->start;
+    $issuer->make_key('k', 'ES256');
+    $issuer->publish('k');
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 2, combined => 1, settings => { 'endpoint combined.auth' => 'jwt,token',
+        'jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure', 'jwt.create_tenants' => 'yes', 'jwt.timeout' => 20, 'tenure.wrong_tokens' => 10 });
+    my $client = Tenure::Client->new(url => $instance->env('TENURE_COMBINED_URL'));
+    my $list = '/v2.0/red/persistentvolumes';
+    my $status = sub { return $client->get($list, headers => {@_})->status };
+    my ($ann, $bob, $late) = map { $issuer->token('k', sub => $_, tenant => 'red', roles => ['member']) } qw(ann bob late);
+    wait_for_a_minute();
+    is $status->('X-Auth-Token' => $ann), 200, 'a token';
+    my $begun = $client->post('/session', headers => { 'X-Auth-Token' => $bob, 'X-Tenure-Console' => '1' });
+    $begun->is_status(201, 'a session');
+    my @session = ('X-Tenure-Console' => '1', Cookie => $begun->header('set-cookie') =~ s/;.*//r);
+    is $status->(@session), 200, 'its cookie';
+    is_deeply [ map { $status->('X-Auth-Token' => sprintf '%012x.%s', $_, 'x' x 32) } 1 .. 12 ], [ (401) x 10, (429) x 2 ], 'wrong ones from the same address';
+    is $status->('X-Auth-Token' => $late), 429, 'a token that was not seen before waits';
+    is $status->(@session[0, 1], Cookie => "$session[3]x"), 429, 'and so does a wrong cookie';
+    is $status->('X-Auth-Token' => $ann), 200, 'the token that was right is still' for 1 .. 4;
+    is $status->(@session), 200, 'and so is the session' for 1 .. 4;
+    $instance->stop;
+    $issuer->stop;
 };
 
 done_testing;

@@ -62,8 +62,11 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 struct str auth_header_lines(struct pool *pool, const struct request *request);
 // The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
 struct str auth_token(const struct request *request);
-// Did the last auth_identify() ask the database, instead of using a cache entry?
+// Did the last auth_identify() find out whether the token is good, by the database, a service or its signature, instead of using a
+// cache entry?
 bool auth_has_asked(const struct auth *auth);
+// After so many seconds a process finds out again whether a token is good, where no setting says how long its cache is believed.
+enum { AUTH_ASKS_S = 1800 };
 // Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did, of the first one. Valid until the
 // next auth_identify().
 const char *auth_challenge(const struct auth *auth);

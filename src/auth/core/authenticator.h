@@ -40,7 +40,9 @@ struct authenticator {
 	// identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch then goes on until the
 	// next check.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
-	bool (*has_asked)(const void *state); // did the last identify() ask the database or a service, not only its cache? NULL: it never does
+	// Did the last identify() find out by itself whether the credential, a token, is good: did it ask the database or a service, or
+	// verify a signature, instead of looking into its cache alone? NULL: it never does.
+	bool (*has_asked)(const void *state);
 	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such
 	// role.
 	enum role (*default_role)(const void *state);

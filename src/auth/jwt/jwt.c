@@ -26,6 +26,7 @@ enum {
 	CHALLENGE_ROOM = 256,
 };
 #define SECOND_US INT64_C(1000000)
+#define BELIEVED_US (AUTH_ASKS_S * SECOND_US) // then a signature is verified again, so that has_asked() is true now and then
 #define LATEST_S 253402300800.0 // the year 10000: a later time is taken for this one
 
 struct jwt {
@@ -34,6 +35,7 @@ struct jwt {
 	struct jwt_source *source;
 	struct principal_cache *cache; // of tokens that the present keys verify
 	bool allowed[SIGNATURE__COUNT];
+	bool asked;                    // the last token was looked at itself, not only in the cache
 	char challenge[CHALLENGE_ROOM]; // of the last request
 };
 
@@ -366,6 +368,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	bool changed;
 
 	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");
+	jwt->asked = false;
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
@@ -378,6 +381,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		principal_cache_clear(jwt->cache);
 	digest_sha256(token, key);
 	if (!usable || !principal_cache_find(jwt->cache, key, identity->pool, principal)) {
+		jwt->asked = true;
 		enum outcome outcome = check_token(&attempt, principal);
 		if (outcome != OUTCOME_OK) {
 			*principal = (struct principal){ 0 };
@@ -395,6 +399,11 @@ static bool has_form(struct str token)
 	struct attempt attempt;
 
 	return divide(token, &attempt);
+}
+
+static bool has_asked(const void *state)
+{
+	return ((const struct jwt *)state)->asked;
 }
 
 static const char *challenge_of(const void *state)
@@ -444,7 +453,7 @@ static void *open_jwt(const struct auth_setup *setup, char **error)
 		if (signature_algorithm_parse(str_trim(name), &algorithm))
 			jwt->allowed[algorithm] = true;
 	}
-	jwt->cache = principal_cache_new(INT64_MAX);
+	jwt->cache = principal_cache_new(BELIEVED_US);
 	return jwt;
 }
 
@@ -458,4 +467,5 @@ const struct authenticator jwt_authenticator = {
 	.close = close_jwt,
 	.has_form = has_form,
 	.identify = identify,
+	.has_asked = has_asked,
 };

@@ -158,8 +158,13 @@ void limits_was_right(struct limits *limits, struct str token)
 		return;
 	uint64_t key = limits_key(limits, 'k', token, STR(""));
 	struct right_token *known = &tokens_of(limits)->of[token_place(key)];
+	uint64_t now_s = (uint64_t)(clock_tick_us() / 1000000), until_s = atomic_load(&known->until_s);
+
+	// A session is told of with each request: what is new enough is left alone, as other processes have it in their caches, too.
+	if (atomic_load(&known->token) == key && until_s > now_s + LIMITS_REMEMBER_S / 2 && until_s <= now_s + LIMITS_REMEMBER_S)
+		return;
 	// The entry is invalid while token changes, so no reader combines the new token with the old time.
 	atomic_store(&known->until_s, 0);
 	atomic_store(&known->token, key);
-	atomic_store(&known->until_s, (uint64_t)(clock_tick_us() / 1000000) + LIMITS_REMEMBER_S);
+	atomic_store(&known->until_s, now_s + LIMITS_REMEMBER_S);
 }

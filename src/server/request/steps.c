@@ -114,6 +114,7 @@ static enum outcome identify_caller(struct exchange *exchange)
 	struct str detail = STR(""), token = auth_token(&call->request), cookie = session_cookie(&place, &call->request);
 	struct limits_refusal refusal;
 
+	static_assert((int)AUTH_ASKS_S < (int)LIMITS_REMEMBER_S, "a token that is used all the time is remembered all the time");
 	if (!limits_may_try(pipeline->limits, call->request.remote_addr, cookie.p != NULL ? cookie : token, &refusal))
 		return refuse(call, &refusal);
 	enum outcome outcome = session_open(&place, &call->request, &call->session, &detail);
@@ -128,8 +129,8 @@ static enum outcome identify_caller(struct exchange *exchange)
 	outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
-	// Only a token that was validated just now: a cache entry proves nothing new.
-	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))
+	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the database knows.
+	else if (outcome == OUTCOME_OK && (auth_has_asked(pipeline->auth) || call->session.id.p != NULL))
 		limits_was_right(pipeline->limits, cookie.p != NULL ? cookie : token);
 	if (outcome != OUTCOME_OK)
 		call->problem = (struct problem){ .detail = detail };
