@@ -242,6 +242,23 @@ subtest 'maintenance' => sub {
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/before' } @_ }), 'it comes';
 };
 
+subtest 'a database that was restored' => sub {
+    my $cursor = "SELECT c.position FROM webhook_cursors c JOIN webhooks w ON w.id = c.webhook_id WHERE w.name = 'ops'";
+    my $kept = $instance->sql_value('SELECT MAX(id) FROM changes');
+    my $ahead = 100_000;
+    ok wait_until(sub { $instance->sql_value('SELECT published FROM log_horizon') >= $kept }), 'there is a backup';
+    $instance->sql("UPDATE log_horizon SET published = published + $ahead");
+    ok wait_until(sub { $instance->sql_value($cursor) > $kept + $ahead / 2 }), 'time goes by';
+    $instance->sql("START TRANSACTION; UPDATE log_horizon SET published = published - $ahead; UPDATE webhook_cursors SET position = LEAST(position, $kept); "
+        . 'UPDATE webhook_lease SET edits = edits + 1; COMMIT');
+    for my $name (qw(restored restored-2)) {
+        $ann->put("/v2.0/t1/persistentvolumes/$name", json => {})->is_status(201);
+        for my $path ('/all', '/ops') {
+            ok wait_for($path, sub { grep { ($_->{resource} // '') eq "persistentvolumes/$name" } @_ }), "what changes after it is put back is told: $name, $path";
+        }
+    }
+};
+
 subtest '410 disables' => sub {
     $receiver->mode('/all' => 410);
     $ann->put('/v2.0/t1/persistentvolumes/last', json => {})->is_status(201);

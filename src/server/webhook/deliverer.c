@@ -95,6 +95,7 @@ static enum outcome try_to_lead(struct deliverer *me)
 	if (outcome == OUTCOME_OK && held) {
 		hold_from(me, now_us);
 		me->loaded = false;
+		me->horizon = 0;
 		log_info("sends to webhooks");
 	}
 	return outcome;

@@ -87,7 +87,7 @@ int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
 enum outcome deliverer_load(struct deliverer *me, uint64_t edits);
 // Frees what was read.
 void deliverer_forget(struct deliverer *me);
-// Notes which webhooks may have something to send, as the horizon has moved.
+// Notes which webhooks may have something to send, as the horizon has moved. If it has gone back, all has to be loaded again.
 enum outcome deliverer_follow_horizon(struct deliverer *me);
 // Stores how far webhooks are for which nothing had to be sent since their positions were stored.
 enum outcome deliverer_save_positions(struct deliverer *me);

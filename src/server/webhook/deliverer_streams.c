@@ -180,7 +180,13 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 	size_t n;
 	enum outcome outcome = horizon_advance(me->registry, &horizon, &newest);
 
-	if (outcome != OUTCOME_OK || horizon <= me->horizon)
+	// Another database is in the place of this one, as after a restore: what is known is of the old one, and its ids will be given again.
+	if (outcome == OUTCOME_OK && horizon < me->horizon) {
+		me->horizon = 0;
+		me->loaded = false;
+		return OUTCOME_OK;
+	}
+	if (outcome != OUTCOME_OK || horizon == me->horizon)
 		return outcome;
 	if (me->horizon != 0)
 		outcome = webhook_tenants_changed(me->registry, me->horizon, horizon, &tenants, &n);
