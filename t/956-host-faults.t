@@ -14,16 +14,26 @@ use Tenure::Instance;
 use Tenure::Parallel;
 
 subtest 'a request that hangs' => sub {
-    my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.worker_deadline' => '3s', 'database.lock_wait' => '60s' },
-        allow => [qr/worker \d+ ended by signal 9/]);
+    my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.worker_deadline' => '4s', 'database.lock_wait' => '60s' },
+        allow => [qr/(?:worker|process) \d+ ended by signal 9/]);
     $instance->admin->make_tenant('greedy');
-    my $lock = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE");
-    my $asked = Tenure::Parallel::begin($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
+    my $locked = sub { return $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE") };
+    my $begun = sub { return Tenure::Parallel::begin($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} }) };
+    my ($lock, $asked) = ($locked->(), $begun->());
     like Tenure::Parallel::told($asked), qr/^5\d\d /, 'ends';
     like $instance->log_text('admin'), qr/is killed: its request takes longer than worker_deadline/, 'its worker was killed';
     print {$lock} "ROLLBACK;\n";
     close $lock;
     ok Tenure::Instance::wait_until(sub { $instance->admin->get('/v2.0/greedy')->{status} == 200 }), 'another serves';
+
+    ($lock, $asked) = ($locked->(), $begun->());
+    my $waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+    ok Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($waiting) > 0 }), 'one hangs';
+    kill 'HUP', $instance->master_pid('admin');
+    like Tenure::Parallel::told($asked), qr/^5\d\d /, 'ends, with the configuration loaded anew meanwhile';
+    like $instance->log_text('admin'), qr/ reloaded: .* is killed: its request takes longer than worker_deadline/s, 'its worker was killed, too';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
     $instance->stop;
 };
 

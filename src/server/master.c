@@ -46,11 +46,63 @@ struct master {
 	int slow[2];              // socket pair from workers to the sender
 	struct children children; // the workers, the host service, the sender, and the watch process if a dialect has watches
 	int64_t look_us;          // clock_tick_us() of the next check whether a child hangs
-	pid_t *retired;           // children of earlier configurations that are about to end
+	struct children *retired; // of earlier configurations, which are about to end: of each that some still run of
 	size_t n_retired;
 	bool stopping;
 	int64_t kill_us; // when stopping: clock_tick_us() at which children are killed; 0: they have been
 };
+
+// ---- children of earlier configurations
+
+static void free_retired(struct master *master)
+{
+	for (size_t i = 0; i < master->n_retired; i++)
+		children_free(&master->retired[i]);
+	free(master->retired);
+	master->retired = NULL;
+	master->n_retired = 0;
+}
+
+// Moves the present children to the retired ones; they go on working until they are told to end. False: no memory, and all is as it was.
+static bool retire_children(struct master *master)
+{
+	struct children *retired;
+
+	if (!children_any_running(&master->children)) {
+		children_free(&master->children);
+		return true;
+	}
+	retired = reallocarray(master->retired, master->n_retired + 1, sizeof(*retired));
+	if (retired == NULL)
+		return false;
+	master->retired = retired;
+	retired[master->n_retired++] = master->children;
+	master->children = (struct children){ .list = NULL };
+	return true;
+}
+
+// Forgets a retired child that has ended, and its configuration's children when none of them runs any more.
+static void forget_retired(struct master *master, pid_t pid)
+{
+	for (size_t i = 0; i < master->n_retired; i++) {
+		struct children *retired = &master->retired[i];
+		struct child *child = children_find(retired, pid);
+		if (child == NULL)
+			continue;
+		child->pid = 0;
+		if (!children_any_running(retired)) {
+			children_free(retired);
+			*retired = master->retired[--master->n_retired];
+		}
+		return;
+	}
+}
+
+static void signal_retired(const struct master *master, int signal)
+{
+	for (size_t i = 0; i < master->n_retired; i++)
+		children_signal(&master->retired[i], signal);
+}
 
 // ---- children
 
@@ -122,7 +174,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	}
 	shared_close(&master->host);
 	children_free(&master->children);
-	free(master->retired);
+	free_retired(master);
 	free(master->listener->path);
 	setup_free(&master->setup);
 	exit(code);
@@ -150,14 +202,6 @@ static bool make_children(struct master *master)
 		master->children.list[workers + 2].kind = CHILD_WATCH;
 	start_due(master); // none has run yet, so all are due
 	return true;
-}
-
-static void forget_retired(struct master *master, pid_t pid)
-{
-	for (size_t i = 0; i < master->n_retired; i++) {
-		if (master->retired[i] == pid)
-			master->retired[i] = master->retired[--master->n_retired];
-	}
 }
 
 static void note_end(struct master *master, pid_t pid, int status)
@@ -204,7 +248,7 @@ static void reap(struct master *master)
 	}
 }
 
-// Kills children that hang, once in LOOK_US. Their end is handled like any other.
+// Kills children that hang, once in LOOK_US, retired ones as well: they would keep their locks. Their end is handled like any other.
 static void kill_hanging(struct master *master)
 {
 	int64_t now_us = clock_tick_us();
@@ -213,12 +257,8 @@ static void kill_hanging(struct master *master)
 		return;
 	master->look_us = now_us + LOOK_US;
 	children_kill_hanging(&master->children, now_us, master->setup->settings->worker_deadline);
-}
-
-static void signal_retired(const struct master *master, int signal)
-{
 	for (size_t i = 0; i < master->n_retired; i++)
-		(void)kill(master->retired[i], signal);
+		children_kill_hanging(&master->retired[i], now_us, master->setup->settings->worker_deadline);
 }
 
 static bool any_running(const struct master *master)
@@ -262,22 +302,6 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 	if (strcmp(master->setup->settings->runtime_dir, fresh->settings->runtime_dir) != 0)
 		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->settings->runtime_dir,
 			fresh->settings->runtime_dir);
-}
-
-// Moves the present children to the list of retired ones; they go on working until they are told to end.
-static bool retire_children(struct master *master)
-{
-	pid_t *retired = reallocarray(master->retired, master->n_retired + master->children.n, sizeof(*retired));
-
-	if (retired == NULL)
-		return false;
-	master->retired = retired;
-	for (size_t i = 0; i < master->children.n; i++) {
-		if (master->children.list[i].pid != 0)
-			retired[master->n_retired++] = master->children.list[i].pid;
-	}
-	children_free(&master->children);
-	return true;
 }
 
 // Loads the configuration anew, opens its access log and retires the present children. NULL if that fails: the old one stays;
@@ -450,7 +474,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);
 	children_free(&master.children);
-	free(master.retired);
+	free_retired(&master);
 	setup_free(&master.setup);
 	(void)log_access_open("");
 	return code;
