@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Lines of the log that doc/troubleshooting.md has for failures of the system, of the host service: each is caused by what the page names,
-# is there word for word, and the service goes on when the cause is gone. The exit code 71 of tenured-host, tenure-manage and tenure.
+# is there word for word, and the service goes on when the cause is gone. The exit code 71 of tenured-host, tenure-manage and tenure, and
+# 78 where the user is missing.
 use strict;
 use warnings;
 
@@ -90,18 +91,24 @@ sub manual {
 }
 
 subtest 'tenured-host ends with 71' => sub {
-    is manual('tenured-host.8', 71), "Something of the system is missing, such as memory or the user.\nIts processes end with this code, too, if there is no memory for them; another starts.", 'as the manual says';
+    is manual('tenured-host.8', 71), "Memory, or another resource of the system, is missing.\nIts processes end with this code, too, if there is no memory for them; another starts.", 'as the manual says';
     my $pid = launch($config, sub { $shim->arm(process => $$, classes => ['start'], function => 'signalfd', call => 1, error => 'EMFILE') });
     waitpid $pid, 0;
     $shim->disarm;
     is $? >> 8, 71, 'without descriptors';
     logged(line("can't do this host's background work: …"));
     like read_file($log), qr/background work: Too many open files/, '... for this reason';
+};
+
+subtest 'a user that is missing: both daemons end with 78' => sub {
+    like manual('tenured-host.8', 78), qr/names a user or group that there is not/, 'as the manual of the host service says';
+    like manual('tenured.8', 78), qr/there is no such user/, 'and that of the endpoints';
     write_file("$daemon->{dir}/nobody.conf", read_file($config) =~ s/^\[tenure\]\n/[tenure]\nuser = nobody-here\n/mr);
-    $pid = launch("$daemon->{dir}/nobody.conf");
-    waitpid $pid, 0;
-    is $? >> 8, 71, 'without the user';
-    like read_file($log), qr/nobody-here/, '... whom the log names';
+    for my $command ([$program], [ Tenure::Daemon::program(), '-e', 'service' ]) {
+        my ($code, $out) = run(@$command, '-c', "$daemon->{dir}/nobody.conf");
+        is $code, 78, "$command->[0] ends with it";
+        like $out, qr/nobody-here/, '... and names the user';
+    }
 };
 
 # OpenSSL 3.5 waits for itself without end where memory fails while it is initialised: its error report needs what is just being initialised.
