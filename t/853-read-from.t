@@ -56,6 +56,23 @@ is count_old($instance, 2), 0, 'nor is one while the replica lags behind';
 cmp_ok reads() - $before, '>', 0, '... and it is waited for';
 like $instance->admin->get($path)->text, qr/"v"/, 'lists are read there, too';
 
+subtest 'the horizon of the log' => sub {
+    open my $session, '|-', 'mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S', $servers->socket(1), '-N', '-B', 'tenure' or die "mariadb: $!\n";
+    $session->autoflush(1);
+    print {$session} q(BEGIN; INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision) SELECT REPEAT('r', 16), UTC_TIMESTAMP(6), 'slow', )
+        . q('created', id, REPEAT('u', 16), 1 FROM tenants WHERE name = 'acme'; DO GET_LOCK('in flight', 0);) . "\n";
+    Tenure::Instance::wait_until(sub { $servers->value(1, q(SELECT IS_USED_LOCK('in flight'))) ne 'NULL' }) or die "no transaction\n";
+    my $open = $servers->value(1, 'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SELECT MAX(id) FROM changes', 'tenure');
+    is $instance->admin->put("$path/above", json => {})->status, 201, 'a change above one in flight';
+    my $changes = $instance->admin->get('/v2.0/all/changes?limit=1');
+    is $changes->status, 200, 'the changes of all';
+    cmp_ok $servers->value(1, 'SELECT published FROM log_horizon', 'tenure'), '<', $open, '... do not move the horizon past it';
+    print {$session} "COMMIT;\n";
+    close $session;
+    my $all = sub { return $instance->admin->get('/v2.0/all/changes?order=newest')->json->{changes} };
+    ok Tenure::Instance::wait_until(sub { grep { $_->{actor} eq 'slow' } @{ $all->() } }), '... and tell of it when it was committed';
+};
+
 subtest 'a replica that does not catch up' => sub {
     $servers->sql(2, 'STOP SLAVE SQL_THREAD');
     is count_old($instance, 3), 0, 'the primary answers';

@@ -57,7 +57,7 @@ void horizon_free(struct horizon **horizon);
 enum outcome horizon_join(struct registry *registry);
 
 // None of the following functions may be called inside a transaction, and none waits for a writer. Each returns OUTCOME_OK,
-// _UNAVAILABLE or _INTERNAL.
+// _UNAVAILABLE or _INTERNAL. Within db_txn_run_near() they ask the writer, and so does all that the caller reads behind them.
 
 // Reads, in one statement, the published horizon into *horizon, and the highest committed change id into *newest, which is at
 // least *horizon. Either may be NULL.
