@@ -156,9 +156,10 @@ static void test_load(void)
 	int64_t end = clock_tick_us() + LOAD_MS * 1000, last = end + 9 * LOAD_MS * 1000;
 	for (int64_t next = 0; clock_tick_us() < end; asks++) {
 		uint64_t at = 0, of_two = 0;
+		bool all;
 		begin_request(&here);
 		if (horizon_advance(here.registry, &at, &highest) != OUTCOME_OK ||
-			horizon_of_two(here.registry, two.of, two.at, &of_two) != OUTCOME_OK)
+			horizon_of_two(here.registry, two.of, two.at, &of_two, &all) != OUTCOME_OK)
 			bail_out("no horizon");
 		read_up_to(&exact, at);
 		read_up_to(&two, of_two);

@@ -258,6 +258,14 @@ static void test_of_two(void)
 	is_int(horizon_above(0, 9, 4), 120004, "but by others");
 	sql(third, "COMMIT");
 	is_int(horizon_above(0, 5, 1), 120004, "until it is committed");
+	sql(third, "START TRANSACTION");
+	add_of(third, 7, "NULL", 125000, 125000);
+	(void)horizon();
+	is_int((long long)horizon_settled(here.registry), 125000, "an id that is in flight, which the next writer may give again,");
+	is_int(horizon_above(0, 5, 1), 120004, "is passed by nobody");
+	add_of(other, 5, "NULL", 124000, 124000);
+	is_int(horizon_above(0, 5, 1), 124000, "but what is committed is, below it as well");
+	sql(third, "ROLLBACK");
 	add_of(other, 6, "NULL", 130001, 130000 + MORE);
 	(void)horizon();
 	is_int(horizon_above(0, 6, 1), 130000 + LOOK, "much is looked at in parts");

@@ -92,8 +92,9 @@ TAP_UNUSED_OK static long long published(struct client *client)
 TAP_UNUSED_OK static long long horizon_above(uint64_t after, uint64_t one, uint64_t two)
 {
 	uint64_t at = 0;
+	bool all;
 
-	is_outcome(horizon_of_two(here.registry, (const uint64_t[]){ one, two }, after, &at), OUTCOME_OK, "asked for two");
+	is_outcome(horizon_of_two(here.registry, (const uint64_t[]){ one, two }, after, &at, &all), OUTCOME_OK, "asked for two");
 	return (long long)at;
 }
 

@@ -27,6 +27,7 @@ struct horizon {
 	uint64_t published; // as last read from the database
 	uint64_t reached;   // >= published
 	uint64_t settled;   // >= reached
+	uint64_t newest;    // the highest committed id, as last read; >= published
 	uint64_t sessions;  // db_sessions() when these three were found: another value means another connection
 	// The question that is being asked; ceiling 0: none.
 	uint64_t ceiling;
@@ -382,8 +383,9 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 	take_published(registry, sql_horizon_newest_row(&call.rows, 0)->published);
 	if (horizon != NULL)
 		*horizon = registry->store->horizon->published;
+	registry->store->horizon->newest = horizon_newest_change(&call);
 	if (newest != NULL)
-		*newest = horizon_newest_change(&call);
+		*newest = registry->store->horizon->newest;
 	return OUTCOME_OK;
 }
 
@@ -436,7 +438,18 @@ enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint6
 	return outcome;
 }
 
-enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon)
+// The highest id up to top that is known to be committed; the list is of committed ids. Ids above it that are in flight or void may be
+// given again by the next writer of a cluster: it has only applied what was committed.
+static uint64_t newest_committed(const struct horizon *horizon, const struct db_rows *committed, uint64_t top)
+{
+	uint64_t newest = horizon->newest;
+
+	for (size_t i = 0; i < committed->n && id_at(committed, i) <= top; i++)
+		newest = id_at(committed, i) > newest ? id_at(committed, i) : newest;
+	return newest < top ? newest : top;
+}
+
+enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon, bool *all)
 {
 	const struct horizon *held = registry->store->horizon;
 	uint64_t from = after > held->reached ? after : held->reached;
@@ -458,7 +471,8 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 	assert(!db_txn_writes(registry->db));
 	leave_near(registry);
 	*horizon = from;
-	if (held->settled <= from)
+	*all = held->settled <= from;
+	if (*all)
 		return OUTCOME_OK;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
@@ -466,6 +480,9 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 	if (held->sessions != db_sessions(registry->db))
 		return OUTCOME_UNAVAILABLE;
 	uint64_t bound = bound_of(written, committed, OF_TWO, held->settled), open = first_open(written, committed, bound);
-	*horizon = open != 0 ? open - 1 : bound;
+	uint64_t top = open != 0 ? open - 1 : bound;
+	uint64_t known = newest_committed(held, committed, top);
+	*all = top == held->settled;
+	*horizon = known > from ? known : from;
 	return OUTCOME_OK;
 }

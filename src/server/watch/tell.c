@@ -438,6 +438,7 @@ static uint64_t least_position(struct watch_teller *teller, uint64_t tenant_id)
 static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 {
 	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
+	bool all;
 
 	teller->only = tenant;
 	if (!begin_round(teller) || change_stream_tenant(teller->call->registry, tenant, &tenants[0]) != OUTCOME_OK)
@@ -445,11 +446,10 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	if (tenants[0] == 0) // the tenant does not exist yet; clients see its creation at the front
 		return true;
 	after = least_position(teller, tenants[0]);
-	if (horizon_of_two(teller->call->registry, tenants, after, &horizon) != OUTCOME_OK ||
+	if (horizon_of_two(teller->call->registry, tenants, after, &horizon, &all) != OUTCOME_OK ||
 		!serve_pages_of(teller, tenants, after, horizon))
 		return false;
 	// If the tenant itself has changes in flight, or more than were read, it is looked at again.
-	bool all = horizon >= horizon_settled(teller->call->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
 			client->news = false;
@@ -465,7 +465,8 @@ static bool serve_ahead(struct watch_teller *teller)
 
 	if (settled <= teller->front || clock_tick_us() < teller->ahead_us)
 		return true;
-	if (teller->looked < teller->front)
+	// settled goes back when the connection was lost: ids above it may be given again.
+	if (teller->looked < teller->front || teller->looked > settled)
 		teller->looked = teller->front;
 	if (!begin_round(teller) || (settled > teller->looked && !find_news(teller, settled)) ||
 		(teller->system_id == 0 && change_stream_tenant(teller->call->registry, STR(TENANT_SYSTEM),
