@@ -41,8 +41,13 @@ sub folder {
 my ($conf, $data, $sbin, $lib) = map { folder($_) } qw(pkgsysconfdir pkgdatadir sbindir unitdir);
 like $conf, qr{^/.*/tenure$}, 'the Makefile tells its folders';
 
+# Under the umask of a shell that is careful: the service's user gets at what is not secret all the same.
 subtest 'a first time' => sub {
+    my $umask = umask 077;
     install();
+    umask $umask;
+    is join(' ', map { sprintf '%s %o', s{\A\Q$root\E}{}r, (stat)[2] & 07777 } grep { ((stat)[2] & 0555) != 0555 } split /\n/, qx{find '$root' -mindepth 1 -type d}), '',
+        'whose folders everybody may enter';
     ok -x "$root$sbin/$_", $_ for qw(tenured tenured-host tenure-manage);
     is((stat "$root$conf/tenure.conf")[2] & 07777, 0640, 'a configuration that is not for everybody');
     ok -s "$root$conf/wadl/$_" && -s "$root$data/wadl/$_", "$_, to edit, and as it was"
@@ -139,6 +144,7 @@ subtest 'systemd' => sub {
     }
     my $host = $daemon->read_file("$root$lib/tenure-host.service");
     like $host, qr/^ExecStart=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf$/m, 'the host service names what was installed';
+    like $host, qr/^ExecReload=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf -t\nExecReload=.*kill -HUP /m, '... and checks the configuration first';
     like $host, qr/^\Q$_\E$/m, "it has $_" for qw(Type=notify User=tenure Group=www-data LimitCORE=0 ProtectProc=invisible
         NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     my $folder = folder('sysusersdir');
@@ -250,6 +256,21 @@ subtest 'logrotate' => sub {
     like $daemon->read_file("$dir/service-access.log.1"), qr/GET/, 'what was logged is put away';
     ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->read_file("$dir/service-access.log") =~ /GET/ }),
         'and the log goes on in a new file';
+    is $daemon->stop, 0, 'it ends';
+};
+
+# What a master left that was killed may be another process's by now, and the folder is not root's.
+subtest 'whom a rotation signals' => sub {
+    my ($script) = $daemon->read_file("$root" . folder('sysconfdir') . '/logrotate.d/tenure') =~ /^\s+postrotate\n(.*?)^\s+endscript$/ms;
+    my $dir = "$daemon->{dir}/pids";
+    mkdir $dir or die $!;
+    $daemon->start(args => [ '-p', "$dir/service.pid" ]);
+    my %of = ('killed.pid' => $$, 'all.pid' => -1, 'empty.pid' => '', 'two.pid' => "$daemon->{pid}\n$daemon->{pid}", 'gone.pid' => 2**30);
+    $daemon->write_file("$dir/$_", "$of{$_}\n") for keys %of;
+    $script =~ s{/\S*?run/tenure/}{$dir/};
+    $script =~ s{/run/systemd/system}{/nonexistent};
+    $daemon->write_file("$dir/script", "kill() { echo \"\$*\"; }\n$script");    # at worst it says whom
+    is qx{sh -e '$dir/script' 2>&1}, "-s USR1 $daemon->{pid}\n", 'the master, and nobody else';
     is $daemon->stop, 0, 'it ends';
 };
 
