@@ -452,6 +452,29 @@ subtest 'a bar on a terminal' => sub {
     like read_file("$dir/typescript"), qr{\rverifying \[#+\] 8/8}, 'a bar';
 };
 
+# Tenure tells names and owners apart by their bytes, Placement's tables by MySQL's utf8mb3_general_ci.
+subtest 'what Placement\'s database refuses' => sub {
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    my $refused = sub {
+        my ($name, $pattern) = @_;
+        for my $option ([], ['--dry-run']) {
+            my ($code, $text) = export_to(new_db('fresh'), @$option);
+            ok $code == 65 && $text =~ /database refuses a row: \d+ $pattern.*; nothing was written$/m && $text !~ /would write|written:|verified/,
+                "@$option: $name" or diag "$code: $text";
+        }
+        is sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers'), "0\n", '... nothing was written';
+    };
+    $api->provider('rack1', uuid => $p{p1});
+    $api->provider('RACK1', uuid => $p{p2});
+    $refused->('names that are equal there', qr/Duplicate entry 'rack1'.*name/i);
+    $api->put("/resource_providers/$p{p2}", json => { name => "rack \x{1F600}" })->is_status(200);
+    $refused->('a character that it does not have', qr/Incorrect string value.*name/);
+    $api->put("/resource_providers/$p{p2}", json => { name => 'rack2' })->is_status(200);
+    $api->inventories($p{p1}, VCPU => { total => 8 });
+    $api->allocate($c{$_->[0]}, { $p{p1} => { VCPU => 1 } }, user => $_->[1])->is_status(204) for [ 'c1', 'u1' ], [ 'c2', 'U1' ];
+    $refused->('users that are equal there', qr/Duplicate entry 'u1'.*external_id/i);
+};
+
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.
 subtest 'doc/migration-placement.md' => sub {
     my $there = new_db('there', $seed);

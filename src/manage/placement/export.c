@@ -325,13 +325,11 @@ static enum db_verdict write_foreign(void *arg)
 
 	transfer->problems = 0;
 	export->written = (struct transfer_counts){ .providers = 0 };
+	export->settled = false;
 	if (!may_write(export))
 		return DB_ROLLBACK;
-	if (export->nothing_to_do)
-		return DB_ROLLBACK;
-	if (!write_all(export) || !verify(export) || transfer->dry_run)
-		return DB_ROLLBACK;
-	return DB_COMMIT;
+	export->settled = export->nothing_to_do || (write_all(export) && verify(export));
+	return export->settled && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;
 }
 
 static bool count_ours(struct export *export)
@@ -354,6 +352,7 @@ static enum db_verdict run_export(void *arg)
 	struct transfer *transfer = export->transfer;
 
 	export->result = DB_OK;
+	export->settled = false;
 	transfer->away = false;
 	if (count_ours(export) && transfer_read_names(transfer))
 		export->result = db_txn_run(transfer->foreign, DB_WRITE, NULL, write_foreign, export);
@@ -395,6 +394,9 @@ int export_run(struct transfer *transfer)
 			"the connection to Placement's database was lost during COMMIT: run this again, which finds out");
 	else if (export.result != DB_OK)
 		(void)transfer_lost(transfer, export.result);
+	else if (!export.settled) // printed already, unless a row was refused: that ends no transaction
+		(void)transfer_fail(transfer, EX_DATAERR, "Placement's database refuses a row: %s; nothing was written",
+			db_error(transfer->foreign));
 	if (transfer->code == EX_OK && !transfer->dry_run)
 		(void)transfer_remember(transfer, &export.digest);
 	if (transfer->code == EX_OK)

@@ -17,6 +17,7 @@ struct export {
 	struct transfer_digest digest;  // of what Placement's database holds
 	struct name_set classes, traits; // of Placement's database
 	bool nothing_to_do;
+	bool settled; // nothing was to do, or all was written and verified: without that, nothing may be committed or told as done
 	enum db_result result; // of the transaction of Placement's database
 };
 
