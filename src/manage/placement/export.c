@@ -116,7 +116,7 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 static bool compare(struct export *export, bool changes, bool tells, const char *label, struct transfer_counts *seen)
 {
 	struct source_pass pass = { .transfer = export->transfer, .providers = compare_providers,
-		.consumers = compare_consumers, .arg = export };
+		.consumers = compare_consumers, .arg = export, .exports = true };
 
 	export->changes = changes;
 	export->tells = tells;

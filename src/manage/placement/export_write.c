@@ -174,7 +174,7 @@ static bool write_inventories(struct export *export, const struct provider_recor
 				.min_unit = inventory->min_unit,
 				.max_unit = inventory->max_unit,
 				.step_size = inventory->step_size,
-				.ratio = str_printf(pool, "%.9g", inventory->allocation_ratio),
+				.ratio = str_printf(pool, "%.9g", (double)(float)inventory->allocation_ratio),
 			};
 		}
 	}

@@ -3,6 +3,8 @@
 
 #include "manage/placement/facts.h"
 
+#include <float.h>
+
 #include "base/buf.h"
 #include "base/pool.h"
 
@@ -31,7 +33,16 @@ static struct str quoted(struct pool *pool, const char *what, struct str value)
 	return buf_str(&line);
 }
 
-// A ratio is compared as Placement stores it: a FLOAT.
+// A ratio as Placement answers it: stored as a FLOAT, which its server prints with FLT_DIG digits. It is printed here as the FLOAT next
+// to these digits, so that the digests of earlier imports and exports stay valid.
+static double ratio_there(double ratio)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%.*g", FLT_DIG, (double)(float)ratio);
+	return (double)strtof(text, NULL);
+}
+
 struct facts facts_of_provider(struct pool *pool, const struct provider_record *record, enum facts_usage usage)
 {
 	size_t most = 4 + record->n_inventories * (usage == FACTS_WITH_USAGE ? 2 : 1) + record->n_aggregates + record->n_traits, n = 0;
@@ -49,7 +60,7 @@ struct facts facts_of_provider(struct pool *pool, const struct provider_record *
 			"inventory %.*s total=%llu reserved=%llu min_unit=%llu max_unit=%llu step_size=%llu allocation_ratio=%.9g",
 			STR_ARG(inventory->class), (unsigned long long)inventory->total, (unsigned long long)inventory->reserved,
 			(unsigned long long)inventory->min_unit, (unsigned long long)inventory->max_unit,
-			(unsigned long long)inventory->step_size, (double)(float)inventory->allocation_ratio);
+			(unsigned long long)inventory->step_size, ratio_there(inventory->allocation_ratio));
 		if (usage == FACTS_WITH_USAGE)
 			lines[n++] = str_printf(pool, "used %llu of %.*s", (unsigned long long)inventory->used,
 				STR_ARG(inventory->class));

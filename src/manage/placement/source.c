@@ -46,6 +46,7 @@ static bool trait_is_known(const struct transfer *transfer, struct str name)
 
 struct tree_batch {
 	struct transfer *transfer;
+	bool exports; // as in the pass
 	const struct db_rows *providers, *inventories, *aggregates, *traits;
 	struct provider_record *records; // as many as providers has rows
 	bool *bad;
@@ -82,7 +83,7 @@ static void take_provider(struct tree_batch *batch, size_t i)
 			(long long)row->id);
 	if (row->name.p == NULL || row->name.n == 0)
 		fault(batch, i, "has no name");
-	else if (str_utf8_length(row->name) > NAME_LONGEST || has_nul(row->name))
+	else if (str_utf8_length(row->name) > NAME_LONGEST || (has_nul(row->name) && !batch->exports))
 		fault(batch, i, "has a name that is not 1 to %d characters without NUL", NAME_LONGEST);
 	if (!row->generation_is_null && row->generation < 0)
 		fault(batch, i, "has generation %lld", (long long)row->generation);
@@ -322,7 +323,7 @@ static bool run_providers(struct source_pass *pass)
 		};
 		if (db_run_batch(transfer->foreign, pool, calls, COUNT_OF(calls)) != DB_OK)
 			return false;
-		struct tree_batch batch = { .transfer = transfer, .providers = &calls[0].rows, .inventories = &calls[1].rows,
+		struct tree_batch batch = { .transfer = transfer, .exports = pass->exports, .providers = &calls[0].rows, .inventories = &calls[1].rows,
 			.aggregates = &calls[2].rows, .traits = &calls[3].rows };
 		if (!give_providers(pass, &batch))
 			return false;
@@ -341,14 +342,21 @@ static int compare_allocations(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(x->class, y->class);
 }
 
-static bool owner_is_good(struct str id)
+static bool owner_is_good(const struct source_pass *pass, struct str id)
 {
-	return id.p != NULL && id.n > 0 && !has_nul(id) && str_utf8_length(id) <= REGISTRY_MAX_ID;
+	return id.p != NULL && id.n > 0 && (pass->exports || !has_nul(id)) && str_utf8_length(id) <= REGISTRY_MAX_ID;
+}
+
+// An import makes tenants of projects.
+static bool project_is_good(const struct source_pass *pass, struct str id)
+{
+	return owner_is_good(pass, id) && (pass->exports || (registry_id_is_valid(id) && realm_reserved(id) == NULL));
 }
 
 // Returns how many faults the consumer itself has.
-static unsigned check_consumer(struct transfer *transfer, const struct sql_placement_consumers_row *row, struct uuid *uid)
+static unsigned check_consumer(struct source_pass *pass, const struct sql_placement_consumers_row *row, struct uuid *uid)
 {
+	struct transfer *transfer = pass->transfer;
 	unsigned faults = 0;
 	const struct str name = row->uuid;
 
@@ -361,7 +369,7 @@ static unsigned check_consumer(struct transfer *transfer, const struct sql_place
 		faults++;
 		transfer_problem(transfer, "consumer %.*s has generation %lld", STR_ARG(name), (long long)row->generation);
 	}
-	if (!owner_is_good(row->project) || !registry_id_is_valid(row->project) || realm_reserved(row->project) != NULL) {
+	if (!project_is_good(pass, row->project)) {
 		faults++;
 		if (row->project.p == NULL)
 			transfer_problem(transfer, "consumer %.*s is of a project that does not exist", STR_ARG(name));
@@ -370,7 +378,7 @@ static unsigned check_consumer(struct transfer *transfer, const struct sql_place
 				"to 255 characters without \"/\" and NUL, and not \".\", \"..\", \"all\" or \"system\"",
 				STR_ARG(name), STR_ARG(row->project));
 	}
-	if (!owner_is_good(row->user)) {
+	if (!owner_is_good(pass, row->user)) {
 		faults++;
 		transfer_problem(transfer, "consumer %.*s is of a user that %s", STR_ARG(name),
 			row->user.p == NULL ? "does not exist" : "has no id of 1 to 255 characters");
@@ -433,7 +441,7 @@ static bool give_consumers(struct source_pass *pass, const struct db_rows *consu
 
 		*record = (struct consumer_record){ .consumer = { .project = row->project, .user = row->user, .type = row->type,
 			.generation = row->generation > 0 ? (uint64_t)row->generation : 0 } };
-		unsigned faults = check_consumer(transfer, row, &record->consumer.uid);
+		unsigned faults = check_consumer(pass, row, &record->consumer.uid);
 		faults += take_allocations(transfer, allocations, &at, row->id, row->uuid, record);
 		pass->counts.allocations += record->n_allocations;
 		if (record->n_allocations == 0)

@@ -12,7 +12,7 @@
 // and ssl_ca count. *to: ours, changed so that they lead there; their texts live in pool. NULL: good; else why not.
 const char *source_read_config(struct pool *pool, const char *path, const struct db_settings *ours, struct db_settings *to);
 
-// Connects transfer->foreign, and checks that the database has the tables and columns of Placement 3.0 to 8.0, in their last
+// Connects transfer->foreign, and checks that the database has the tables and columns of Placement from 3.0 on, in their last
 // version. Sets transfer->has_types. False: the transfer has ended.
 bool source_check(struct transfer *transfer, struct db *foreign);
 
@@ -24,6 +24,7 @@ struct source_pass {
 	bool (*consumers)(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n);
 	void *arg;
 	struct transfer_counts counts; // what was seen
+	bool exports;    // the records are compared with the registry, and not taken over: what an import refuses in names and owners may be there
 	bool tells_idle;               // consumers without allocations, and inventories that are used beyond capacity, are noted
 };
 // Records with faults are left out, and counted as seen. False: a statement failed, a function returned false, or the transfer

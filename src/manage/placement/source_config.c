@@ -175,6 +175,7 @@ static const struct {
 };
 #define LAST_WITHOUT_TYPES "b5c396305c25" // the last step of the schema of 3.0 to 5.0
 #define LAST_WITH_TYPES "422ece571366"    // of 6.0 to 8.0
+#define WITHOUT_INDEXES "a082b8bb98d0"    // of later ones: the same without some indexes that were not needed
 
 static bool has_column(const struct db_rows *rows, const char *table, struct str column)
 {
@@ -195,7 +196,7 @@ static bool check_columns(struct transfer *transfer, const struct db_rows *rows)
 		while ((!needed[i].types || transfer->has_types) && str_split(&columns, ',', &column)) {
 			if (!has_column(rows, needed[i].table, column))
 				return transfer_fail(transfer, EX_DATAERR,
-					"this is no database of Placement 3.0 to 8.0: it has no column %s.%.*s", needed[i].table,
+					"this is no database of Placement from 3.0 on: it has no column %s.%.*s", needed[i].table,
 					STR_ARG(column));
 		}
 	}
@@ -228,11 +229,12 @@ bool source_check(struct transfer *transfer, struct db *foreign)
 		return transfer_fail(transfer, EX_DATAERR,
 			"this is no database of Placement: it has no table alembic_version with one row");
 	struct str number = sql_placement_version_row(&version, 0)->version_num;
-	transfer->has_types = str_eq(number, STR(LAST_WITH_TYPES));
+	transfer->has_types = str_eq(number, STR(LAST_WITH_TYPES)) || str_eq(number, STR(WITHOUT_INDEXES));
 	if (!transfer->has_types && !str_eq(number, STR(LAST_WITHOUT_TYPES)))
 		return transfer_fail(transfer, EX_DATAERR,
-			"Placement's schema is of version %.*s; expected " LAST_WITHOUT_TYPES " (3.0 to 5.0) or " LAST_WITH_TYPES
-			" (6.0 to 8.0): `placement-manage db sync` of one of these releases brings it there",
+			"Placement's schema is of version %.*s; expected " LAST_WITHOUT_TYPES " (3.0 to 5.0), " LAST_WITH_TYPES
+			" (6.0 to 8.0) or " WITHOUT_INDEXES " (later ones): `placement-manage db sync` of one of these brings an older one "
+			"there; a newer one is not known",
 			STR_HEAD_ARG(number, 32));
 	return check_columns(transfer, &rows);
 }
