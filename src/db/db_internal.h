@@ -205,8 +205,8 @@ enum db_result db_writer_is_open(struct db *db, bool *is_open);
 void db_writer_whole(struct db *db);
 // Leaves a server that is not the writer any more. DB_LOST.
 enum db_result db_writer_lost(struct db *db);
-// Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back: DB_OK if what was read
-// is the writer's state. DB_LOST: it may be older, and the connection was closed.
+// Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back, even if the connection was
+// lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was closed.
 enum db_result db_writer_confirm(struct db *db);
 // Waits for the first byte of an answer; call it only when the library has read nothing of it (db_connector_has_more()). False: the server hangs and another one is the
 // writer; the connection was closed.

@@ -263,6 +263,7 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 {
 	enum db_result result = db->failure;
 	bool commits = result == DB_OK && verdict == DB_COMMIT && db->mode == DB_WRITE;
+	bool reads = !commits && db->state == TXN_OPEN; // else no statement was answered
 
 	assert(db->state != TXN_OUTSIDE);
 	if (result == DB_OK && verdict == DB_COMMIT)
@@ -274,7 +275,7 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 	if (db->large)
 		db_writer_whole(db);
 	// What was committed is done, whoever is the writer by now: the function must not run again.
-	return result == DB_OK && !commits ? db_writer_confirm(db) : result;
+	return result == DB_OK && reads ? db_writer_confirm(db) : result;
 }
 
 // ---- again and again

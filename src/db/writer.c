@@ -323,8 +323,10 @@ enum db_result db_writer_confirm(struct db *db)
 	struct role role;
 	int64_t asked_us = clock_tick_us();
 
-	if (!db->fenced || db->mysql == NULL || asked_us - db->confirmed_us <= DB_LEASE_MS * INT64_C(1000))
+	if (!db->fenced || asked_us - db->confirmed_us <= DB_LEASE_MS * INT64_C(1000))
 		return DB_OK;
+	if (db->mysql == NULL)
+		return DB_LOST; // at the end of the transaction: nobody can be asked any more whether what it read was the writer's state
 	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
 	if (result == DB_OK && role.known && strcmp(role.me, role.node) == 0 && role.epoch == db->epoch) {
 		db->confirmed_us = asked_us;

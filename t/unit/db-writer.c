@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never committed. Here the
-// function ends it itself; the handle takes the server for a node of Galera.
+// function ends it itself; the handle takes the server for a node of Galera. And what was read by a connection that is lost afterwards counts only
+// if it is certainly the writer's state.
 #include "base/base.h"
 
+#include <sys/socket.h>
+
+#include "base/clock.h"
 #include "db-server.h"
 #include "db/db_internal.h"
 
@@ -142,6 +146,66 @@ static void test_bulk(struct db *db)
 	is_int((long long)number(&q_rows), FEW, "and does all rows");
 }
 
+// ---- reads whose connection is lost at their end
+
+struct look {
+	struct db *db;
+	unsigned runs;
+	bool waits, cuts, reads;
+	uint64_t seen;
+};
+
+// Another connection is the writer's after the first run has read, and writes.
+static enum db_verdict do_look(void *arg)
+{
+	struct look *look = arg;
+	struct db_rows rows;
+
+	look->seen = 0;
+	if (look->reads && db_run(look->db, pool, test_query(&q_sums), NULL, &rows) == DB_OK && rows.n == 1)
+		look->seen = db_at(&rows, 0, 0)->u;
+	if (++look->runs == 1 && look->waits)
+		clock_pause_ms(DB_LEASE_MS + 50);
+	if (look->runs == 1 && look->cuts)
+		(void)shutdown(mysql_get_socket(look->db->mysql), SHUT_RDWR);
+	if (look->runs == 1)
+		server_sql("UPDATE writer SET epoch = epoch + 1;\nUPDATE writer_slots SET epoch = epoch + 1;\nUPDATE sums SET n = n + 1 WHERE id = 1;");
+	return DB_ROLLBACK;
+}
+
+static enum db_verdict do_look_to_the_end(void *arg)
+{
+	(void)do_look(arg);
+	return DB_COMMIT;
+}
+
+static void expect_look(struct look *look, enum db_mode mode, enum db_verdict (*fn)(void *arg), unsigned runs, const char *what)
+{
+	is_int(db_txn_run(look->db, mode, NULL, fn, look), DB_OK, "%s: answered", what);
+	is_int(look->runs, runs, "%s: runs", what);
+	if (look->reads && look->waits)
+		is_int((long long)look->seen, (long long)number(&q_sums), "%s: the writer's state", what);
+}
+
+static void test_lost_reads(const struct db_settings *settings)
+{
+	(void)setenv("TENURE_FAULT", "before-commit:1:conn", 1);
+	struct db *faulty = db_open(settings, DB_APPLICATION), *db;
+	(void)unsetenv("TENURE_FAULT");
+	struct look look = { .db = faulty, .waits = true, .reads = true };
+
+	expect_look(&look, DB_SNAPSHOT, do_look_to_the_end, 2, "a snapshot whose COMMIT is lost");
+	db_close(&faulty);
+	db = db_open(settings, DB_APPLICATION);
+	look = (struct look){ .db = db, .waits = true, .reads = true, .cuts = true };
+	expect_look(&look, DB_WRITE, do_look, 2, "a write transaction whose ROLLBACK is lost");
+	look = (struct look){ .db = db, .reads = true, .cuts = true };
+	expect_look(&look, DB_WRITE, do_look, 1, "the same at once: it was the writer when it answered");
+	look = (struct look){ .db = db, .waits = true };
+	expect_look(&look, DB_WRITE, do_look, 1, "without a connection, and nothing read");
+	db_close(&db);
+}
+
 int main(void)
 {
 	server_start();
@@ -163,6 +227,7 @@ int main(void)
 	test_bulk(db);
 	(void)db_txn_run(db, DB_WRITE, NULL, look_at_large, db);
 	db_close(&db);
+	test_lost_reads(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
