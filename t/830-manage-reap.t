@@ -12,6 +12,8 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Run;
+use Tenure::Shim;
+
 my $instance = Tenure::Instance->start(auth => 'token');
 my $admin    = $instance->admin;
 
@@ -41,6 +43,33 @@ subtest 'nothing is due' => sub {
     is_deeply $counts, { map { $_ => 0 } qw(tenants resources forwards moves changes periods tokens) }, 'nothing goes';
     $admin->post('/v2.0/young/action/recover')->is_status(204, 'what is recoverable stays so');
     $admin->delete('/v2.0/young')->is_status(204);
+};
+
+# What is deleted stays recoverable until its time is past by the database's clock, too.
+subtest 'a host whose clock is ahead' => sub {
+    my $shim = Tenure::Shim->new or plan skip_all => 'sanitizers have calls of their own in place of these';
+    my $log  = $instance->dir . '/ahead.log';
+    local @ENV{ 'LD_PRELOAD', 'TENURE_SHIM' } = @{ { $shim->environment } }{ 'LD_PRELOAD', 'TENURE_SHIM' };
+    $shim->clock(400 * 86400);
+    my $told = qr/this host's clock is 345\d{5} s ahead of the database's: only what is past its time by both is purged/;
+    my ($code, $text) = $instance->manage('reap');
+    is $code, 0, 'it may purge';
+    like $text, qr/^tenure-manage: $told$/m, 'and is told';
+    like $text, qr/^purged 0 tenants, 0 resources, 0 forwards, 0 moves, 0 changes, /m, 'that it purges nothing';
+    my $last = $instance->sql_value(q(SELECT value FROM settings WHERE name = 'reaped_at'));
+    cmp_ok $last, '<=', 1e6 * (time + 1), 'the time of the purge is now';
+    $instance->sql(q(DELETE FROM settings WHERE name = 'reaped_at'));
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        @ENV{ 'TENURE_TENURE_RUNTIME_DIR', 'TENURE_HOST_METRICS_SOCKET' } = ($instance->dir, '');
+        open STDERR, '>', $log or POSIX::_exit(127);
+        exec Tenure::Instance::build_dir() . '/tenured-host', '-c', $instance->env('TENURE_CONFIG') or POSIX::_exit(127);
+    }
+    ok Tenure::Instance::wait_until(sub { Tenure::Run::read_file($log) =~ $told }), 'the host service tells, too' or diag Tenure::Run::read_file($log);
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    like Tenure::Run::read_file($log), qr/purged 0 tenants, 0 resources, /, '... and purges nothing';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE name = 'young' AND live IS NULL)), 3, 'all is there';
 };
 
 subtest 'what is due' => sub {

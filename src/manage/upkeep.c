@@ -39,6 +39,9 @@ int command_reap(struct manage *manage)
 		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
 		(unsigned long long)counts.periods, (unsigned long long)counts.tokens);
+	if (counts.ahead_s != 0)
+		fprintf(stderr, "tenure-manage: this host's clock is %lld s %s the database's: only what is past its time by both is purged\n",
+			llabs((long long)counts.ahead_s), counts.ahead_s > 0 ? "ahead of" : "behind");
 	if (!outcome_commits(outcome))
 		manage_tell_outcome(manage, outcome);
 	else if (counts.stopped)

@@ -100,6 +100,44 @@ static void pages(void)
 	is_sound("reaped in pages");
 }
 
+// A run on a host whose clock is that far ahead of the database's.
+static struct reap_counts reap_ahead(enum reap_mode mode, int64_t ahead_us, const char *what)
+{
+	struct reap_counts counts;
+	struct uuid id = uuid_new();
+
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
+	here.registry->now_us += ahead_us;
+	here.registry->stamp_us += ahead_us;
+	is_outcome(reap(here.registry, mode, NULL, &counts), OUTCOME_OK, what);
+	return counts;
+}
+
+static void clocks_apart(void)
+{
+	const int64_t day_us = INT64_C(86400000000);
+	int64_t at_us;
+
+	(void)DO(PUT_TENANT, "clock");
+	(void)DO(PUT, "clock", "young");
+	(void)DO(DELETE, "clock", "young");
+	struct reap_counts counts = reap_ahead(REAP_COUNT, 400 * day_us, "a dry run, 400 days ahead");
+	is_int((long long)(counts.resources + counts.changes), 0, "would purge nothing of today");
+	counts = reap_ahead(REAP_PURGE, 400 * day_us, "a run, 400 days ahead");
+	is_int((long long)(counts.tenants + counts.resources + counts.changes), 0, "purges nothing of today");
+	ok(counts.ahead_s > 399 * 86400 && counts.ahead_s < 401 * 86400, "and says how wrong the clock is");
+	ok(sql_number("SELECT COUNT(*) FROM changes WHERE at > UTC_TIMESTAMP(6) + INTERVAL 1 DAY") == 0, "no change has that time");
+	is_outcome(reap_last(here.registry, &at_us), OUTCOME_OK, "when it was");
+	ok(at_us <= clock_now_us(), "is no time to come");
+	EXPECT(NO_CONTENT, "what was deleted can be recovered", RECOVER, "clock", "young");
+	(void)DO(DELETE, "clock", "young");
+	expire("resources", "young");
+	is_int((long long)reap_ahead(REAP_PURGE, -day_us, "a day behind").resources, 0, "a clock that is behind purges nothing early, either");
+	counts = reap_ahead(REAP_PURGE, day_us / 86400, "a second ahead");
+	is_int((long long)counts.resources, 1, "what is past its time by both goes");
+	is_int((long long)counts.ahead_s, 0, "and a second is not worth a word");
+}
+
 // ---- damage
 
 struct finding {
@@ -194,6 +232,7 @@ int main(void)
 	expired();
 	expired_tenants();
 	pages();
+	clocks_apart();
 	doctors();
 	return fixture_end();
 }

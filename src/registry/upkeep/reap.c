@@ -24,6 +24,48 @@ int64_t reap_kept_since(const struct registry *registry, uint64_t seconds)
 	return registry->now_us - (int64_t)(seconds * 1000000);
 }
 
+// ---- the clock
+
+enum { WORTH_A_WORD_S = 60 }; // clocks that differ by less are as good as the same
+
+static enum outcome database_now(struct registry *registry, int64_t *now_us)
+{
+	struct db_rows rows;
+	enum db_result result = sql_reap_clock_run(registry->db, registry->pool, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*now_us = sql_reap_clock_row(&rows, 0)->now;
+	return OUTCOME_OK;
+}
+
+enum outcome reap_now(struct registry *registry, int64_t *now_us)
+{
+	enum outcome outcome = database_now(registry, now_us);
+	int64_t here_us = clock_now_us();
+
+	if (outcome == OUTCOME_OK && here_us < *now_us)
+		*now_us = here_us;
+	return outcome;
+}
+
+// Sets the time by which this run decides. registry->now_us is this host's before.
+static enum outcome choose_time(struct reaping *reaping)
+{
+	struct registry *registry = reaping->registry;
+	int64_t there_us = 0;
+	enum outcome outcome = database_now(registry, &there_us);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	int64_t ahead_s = (registry->now_us - there_us) / 1000000;
+	if (ahead_s >= WORTH_A_WORD_S || ahead_s <= -WORTH_A_WORD_S)
+		reaping->counts->ahead_s = ahead_s;
+	if (there_us < registry->now_us)
+		registry->now_us = registry->stamp_us = there_us;
+	return OUTCOME_OK;
+}
+
 // ---- transactions
 
 struct transaction {
@@ -189,8 +231,12 @@ static enum outcome count_all(struct reaping *reaping)
 static enum outcome record(struct registry *registry)
 {
 	struct buf at = buf_new(registry->pool, 24);
+	int64_t now_us = 0;
+	enum outcome outcome = reap_now(registry, &now_us);
 
-	buf_add_i64(&at, clock_now_us());
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	buf_add_i64(&at, now_us);
 	const struct sql_reap_record in = { .at = buf_str(&at) };
 	enum db_result result = sql_reap_record_run(registry->db, registry->pool, &in, NULL);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
@@ -249,5 +295,8 @@ enum outcome reap(struct registry *registry, enum reap_mode mode, const volatile
 
 	assert(!db_txn_writes(registry->db));
 	*counts = (struct reap_counts){ .stopped = false };
+	enum outcome outcome = choose_time(&reaping);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	return mode == REAP_COUNT ? count_all(&reaping) : purge_all(&reaping);
 }

@@ -50,6 +50,9 @@ static void purge(struct reaper *reaper)
 		(unsigned long long)n.tenants, (unsigned long long)n.resources, (unsigned long long)n.forwards,
 		(unsigned long long)n.moves, (unsigned long long)n.changes, (unsigned long long)n.periods, (unsigned long long)n.tokens,
 		outcome == OUTCOME_OK ? "" : ", then the database failed; the rest follows");
+	if (n.ahead_s != 0)
+		log_warning("this host's clock is %lld s %s the database's: only what is past its time by both is purged",
+			llabs((long long)n.ahead_s), n.ahead_s > 0 ? "ahead of" : "behind");
 }
 
 // Purges if that is due. Returns the seconds until the next look.
@@ -57,13 +60,12 @@ static unsigned look(struct reaper *reaper)
 {
 	struct uuid none = { 0 };
 	struct db_maintenance maintenance;
-	int64_t last_us;
+	int64_t last_us, now_us;
 
 	pool_clear(reaper->pool);
 	if (registry_begin(reaper->registry, reaper->pool, &none, STR("tenured-host"), &reaper->problem) != OUTCOME_OK ||
-		reap_last(reaper->registry, &last_us) != OUTCOME_OK)
+		reap_last(reaper->registry, &last_us) != OUTCOME_OK || reap_now(reaper->registry, &now_us) != OUTCOME_OK)
 		return AWAY_S;
-	int64_t now_us = clock_now_us();
 	// A time in the future was written by a host whose clock is wrong: it must not prevent purges.
 	if (last_us <= now_us && (uint64_t)(now_us - last_us) < reaper->interval_us) {
 		uint64_t rest_s = (reaper->interval_us - (uint64_t)(now_us - last_us)) / 1000000 + 1;
