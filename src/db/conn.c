@@ -181,6 +181,41 @@ static const char *user_password(const struct db *db)
 	return admin ? db->settings->admin_password : db->settings->password;
 }
 
+// Reads and drops the answers of a statement, result sets too.
+static bool skip_results(MYSQL *mysql)
+{
+	do {
+		MYSQL_RES *result = mysql_use_result(mysql);
+
+		if (result != NULL)
+			mysql_free_result(result);
+		else if (mysql_field_count(mysql) > 0)
+			return false;
+	} while (mysql_next_result(mysql) == 0);
+	return mysql_errno(mysql) == 0;
+}
+
+bool db_conn_skip_answer(struct db *db)
+{
+	assert(db->mysql != NULL);
+	return mysql_read_query_result(db->mysql) == 0 && skip_results(db->mysql);
+}
+
+// answers: waits for the first byte, unless the server hangs.
+static enum db_result query(struct db *db, const char *sql, size_t n, bool (*answers)(struct db *db))
+{
+	assert(n > 0);
+	assert(db->mysql != NULL);
+	db->round_trips++;
+	bool sent = mysql_send_query(db->mysql, sql, (unsigned long)n) == 0;
+
+	if (sent && !answers(db))
+		return DB_LOST;
+	if (!sent || !db_conn_skip_answer(db))
+		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+	return DB_OK;
+}
+
 // Sets every session variable that matters, whatever the server's defaults are. The versioned comment is for servers whose
 // default is ON (MariaDB 11.6.2 and later; 11.4.2 and later know the variable): there a locking read of a row that was changed
 // since the snapshot of its statement fails with 1020, at READ COMMITTED as well. The transaction is then retried behind all
@@ -204,7 +239,7 @@ static enum db_result set_session(struct db *db)
 			db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
-	return db_conn_query(db, sql, (size_t)n);
+	return query(db, sql, (size_t)n, db->clustered ? db_writer_answers : db_writer_await);
 }
 
 // Only what every server of MariaDB and MySQL knows.
@@ -243,6 +278,9 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
 	db->mysql = mysql;
 	db->max_packet = 0;
+	// What the last server was is not said of this one: that another has a later epoch than that one does not mean that this one hangs.
+	db->fenced = db->galera = db->unproven = false;
+	db->slot = 0;
 	db->sessions++;
 	return db->foreign ? set_foreign_session(db) : set_session(db);
 }
@@ -330,38 +368,9 @@ void db_conn_drop(struct db *db)
 	stmt_cache_clear(&db->cache);
 }
 
-// Reads and drops the answers of a statement, result sets too.
-static bool skip_results(MYSQL *mysql)
-{
-	do {
-		MYSQL_RES *result = mysql_use_result(mysql);
-
-		if (result != NULL)
-			mysql_free_result(result);
-		else if (mysql_field_count(mysql) > 0)
-			return false;
-	} while (mysql_next_result(mysql) == 0);
-	return mysql_errno(mysql) == 0;
-}
-
-bool db_conn_skip_answer(struct db *db)
-{
-	assert(db->mysql != NULL);
-	return mysql_read_query_result(db->mysql) == 0 && skip_results(db->mysql);
-}
-
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
-	assert(n > 0);
-	assert(db->mysql != NULL);
-	db->round_trips++;
-	bool sent = mysql_send_query(db->mysql, sql, (unsigned long)n) == 0;
-
-	if (sent && !db_writer_await(db))
-		return DB_LOST;
-	if (!sent || !db_conn_skip_answer(db))
-		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
-	return DB_OK;
+	return query(db, sql, n, db_writer_await);
 }
 
 // ---- the handle

@@ -211,6 +211,9 @@ enum db_result db_writer_confirm(struct db *db);
 // Waits for the first byte of an answer; call it only when the library has read nothing of it (db_connector_has_more()). False: the server hangs and another one is the
 // writer; the connection was closed.
 bool db_writer_await(struct db *db);
+// The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
+// does not come; the connection was closed.
+bool db_writer_answers(struct db *db);
 // That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
 // That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts

@@ -43,8 +43,7 @@ static uint64_t number_of(const char *text)
 	return text != NULL && str_to_u64(str_c(text), &number) ? number : 0;
 }
 
-// Waits for an answer for a few seconds at most: until now it is not known that this server is the writer.
-static bool answers(struct db *db)
+bool db_writer_answers(struct db *db)
 {
 	struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
 
@@ -78,7 +77,7 @@ static MYSQL_RES *ask(struct db *db, const struct db_query *query)
 	db->round_trips++;
 	bool sent = mysql_send_query(db->mysql, query->sql, (unsigned long)strlen(query->sql)) == 0;
 
-	if (!sent || !answers(db) || mysql_read_query_result(db->mysql) != 0)
+	if (!sent || !db_writer_answers(db) || mysql_read_query_result(db->mysql) != 0)
 		return NULL;
 	return mysql_store_result(db->mysql);
 }
@@ -238,9 +237,7 @@ enum db_result db_writer_find(struct db *db)
 	struct role role;
 	int64_t asked_us = clock_tick_us();
 
-	assert(db->mysql != NULL && db->clustered);
-	db->fenced = db->galera = db->unproven = false;
-	db->slot = 0;
+	assert(db->mysql != NULL && db->clustered && !db->fenced);
 	enum db_result result = ask_role(db, &sql_writer_role_now_query, &role);
 	db->galera = role.galera;
 	if (result == DB_OK && role.known)

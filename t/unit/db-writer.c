@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never committed. Here the
 // function ends it itself; the handle takes the server for a node of Galera. And what was read by a connection that is lost afterwards counts only
-// if it is certainly the writer's state.
+// if it is certainly the writer's state; and a new writer that is slow is waited for.
 #include "base/base.h"
 
+#include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "base/clock.h"
 #include "db-server.h"
@@ -206,6 +209,84 @@ static void test_lost_reads(const struct db_settings *settings)
 	db_close(&db);
 }
 
+// ---- a new connection to a server that is slow
+
+// Relays one connection to the private server; the first statement waits.
+static void relay(int client)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int at = socket(AF_UNIX, SOCK_STREAM, 0);
+	static char data[65536];
+
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s", server.socket);
+	if (at < 0 || connect(at, (const struct sockaddr *)&to, sizeof(to)) != 0)
+		_exit(1);
+	struct pollfd fds[] = { { .fd = client, .events = POLLIN }, { .fd = at, .events = POLLIN } };
+	while (poll(fds, 2, -1) > 0) {
+		for (int i = 0; i < 2; i++) {
+			ssize_t n = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof(data)) : -1;
+			if (n == 0)
+				_exit(0);
+			if (n > 0 && i == 0 && memmem(data, (size_t)n, "SET NAMES", strlen("SET NAMES")) != NULL)
+				clock_pause_ms(500);
+			if (n > 0 && write(fds[1 - i].fd, data, (size_t)n) != n)
+				_exit(1);
+		}
+	}
+	_exit(0);
+}
+
+// A server that takes half a second for the first answer of each connection. *pid: the process to be ended.
+static unsigned start_slow(pid_t *pid)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t n = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, n) != 0 || listen(listener, 8) != 0 ||
+		getsockname(listener, (struct sockaddr *)&address, &n) != 0)
+		bail_out("no socket");
+	*pid = fork();
+	if (*pid == 0) {
+		(void)signal(SIGCHLD, SIG_IGN);
+		for (;;) {
+			int client = accept(listener, NULL, NULL);
+			if (client >= 0 && fork() == 0)
+				relay(client);
+			(void)close(client);
+		}
+	}
+	(void)close(listener);
+	return ntohs(address.sin_port);
+}
+
+// After a switch, where the new writer is slow: it is not taken for one that hangs, although others have heard of a later epoch than
+// that of the last connection.
+static void test_slow(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	char host[64];
+	pid_t slow;
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow));
+	settings.host = host;
+	settings.tls = "off";
+	struct db *db = db_open(&settings, DB_APPLICATION);
+	size_t at = db->hosts[0].name != NULL ? 0 : 1;
+
+	db->host = 1 - at;
+	is_int(db_connect(db), DB_OK, "connected to the writer");
+	server_sql("UPDATE writer SET epoch = epoch + 1;\nUPDATE writer_slots SET epoch = epoch + 1;");
+	db_conn_drop(db);
+	db->host = at;
+	is_int(db_connect(db), DB_OK, "connected to the next one, which is slow");
+	ok(db->host == at, "it is that one");
+	ok(db->hosts[at].avoided_until_us == 0, "and not avoided");
+	db_close(&db);
+	(void)kill(slow, SIGKILL);
+	(void)waitpid(slow, NULL, 0);
+}
+
 int main(void)
 {
 	server_start();
@@ -228,6 +309,7 @@ int main(void)
 	(void)db_txn_run(db, DB_WRITE, NULL, look_at_large, db);
 	db_close(&db);
 	test_lost_reads(&settings);
+	test_slow(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
