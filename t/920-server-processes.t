@@ -202,10 +202,6 @@ subtest 'SIGHUP with a broken configuration' => sub {
     $daemon->write_config(endpoint => { socket => "$socket.other" });
     $daemon->signal('HUP');
     ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /socket \S+ stays in use; \S+ takes a restart/ }), 'another socket takes a restart';
-    mkdir "$daemon->{dir}/other" or die "mkdir: $!";
-    $daemon->write_config(tenure => { runtime_dir => "$daemon->{dir}/other" });
-    $daemon->signal('HUP');
-    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /runtime_dir \S+ stays in use; \S+ takes a restart/ }), 'so does another folder for what is shared';
     SKIP: {
         skip 'another user needs root', 1 if $> != 0;
         $daemon->write_config(tenure => { user => 'nobody' });
@@ -213,6 +209,34 @@ subtest 'SIGHUP with a broken configuration' => sub {
         ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /another user or group takes a restart/ }), 'and another user';
     }
     $daemon->write_config;
+};
+
+# The files of what is shared that this process has mapped.
+sub shared_by { my ($pid) = @_; return map { m{ (/\S+/shared-v\S+)} ? $1 : () } split /^/, $daemon->read_file("/proc/$pid/maps") }
+
+# Processes that use another database must not share counts, revisions and epochs with those of the one before.
+subtest 'SIGHUP with another database, or another folder for what is shared' => sub {
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'all of before have ended';
+    my ($first) = shared_by($daemon->workers);
+    my %seen    = ($first => 1);
+    mkdir "$daemon->{dir}/other" or die "mkdir: $!";
+    for my $way (['a database', more => "[database]\nname = another\n"], [ 'a folder', tenure => { runtime_dir => "$daemon->{dir}/other" } ]) {
+        my ($what, @config) = @$way;
+        my $running = begin_request($socket);
+        my %old     = map { ($_ => 1) } $daemon->workers;
+        $daemon->write_config(@config);
+        $daemon->signal('HUP');
+        ok Tenure::Daemon::wait_until(sub { 2 == grep { !$old{$_} } $daemon->workers }), "$what: others have taken over";
+        my ($new) = grep { !$old{$_} } $daemon->workers;
+        my ($now) = shared_by($new);
+        ok !$seen{$now}++, "they share another file: $now";
+        is_deeply [ shared_by($daemon->{pid}) ], [$now], 'so does the master, and has the one before no more';
+        is end_request($running)->{status}, 200, 'a request of before is finished';
+        ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'the old ones end';
+    }
+    $daemon->write_config;
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { ((shared_by($daemon->{pid}))[0] // '') eq $first }), 'back again: the first file';
 };
 
 subtest 'SIGUSR1' => sub {

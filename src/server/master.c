@@ -299,9 +299,17 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 	if (strcmp(master->setup->settings->user, fresh->settings->user) != 0 ||
 		strcmp(master->setup->settings->group, fresh->settings->group) != 0)
 		log_warning("another user or group takes a restart");
-	if (strcmp(master->setup->settings->runtime_dir, fresh->settings->runtime_dir) != 0)
-		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->settings->runtime_dir,
-			fresh->settings->runtime_dir);
+}
+
+// Opens the shared memory of the new configuration, if that names another database or runtime_dir. The retired children keep what they have
+// mapped, so processes of two databases never share counts, revisions of what they cache, or the epoch of the writer.
+static void share_anew(struct master *master, const struct setup *fresh)
+{
+	if (host_is_same(master->setup->config, fresh->config))
+		return;
+	log_info("another database or runtime_dir: counts begin anew");
+	shared_close(&master->host);
+	master->host = host_shared_open(fresh->config);
 }
 
 // Loads the configuration anew, opens its access log and retires the present children. NULL if that fails: the old one stays;
@@ -327,6 +335,7 @@ static void reload(struct master *master)
 		return;
 	notify_supervisor("RELOADING=1");
 	warn_of_what_stays(master, fresh);
+	share_anew(master, fresh);
 	setup_free(&master->setup);
 	master->setup = fresh;
 	(void)setup_open_logs(fresh);

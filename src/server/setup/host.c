@@ -60,6 +60,16 @@ static char *lock_path(const struct config *config)
 	return path;
 }
 
+bool host_is_same(const struct config *a, const struct config *b)
+{
+	char *path = lock_path(a), *other = lock_path(b);
+	bool same = path != NULL && other != NULL && strcmp(path, other) == 0;
+
+	free(path);
+	free(other);
+	return same;
+}
+
 // Who has the lock: a process id, 0 if it is free, -1 if a process has it that is not visible here (another PID namespace).
 static pid_t find_holder(int fd)
 {

@@ -22,6 +22,9 @@ struct shared *host_shared_open(const struct config *config);
 // The same for a tool (shared_attach()): NULL if no process has made it, or this user may not use it; errno says why.
 struct shared *host_shared_attach(const struct config *config);
 
+// Do both configurations name the same registry and runtime_dir, so that their processes share memory and lock?
+bool host_is_same(const struct config *a, const struct config *b);
+
 // The lock, for a process that wants to be the host service. Zeroed: it is not held.
 struct host_lock {
 	char *path; // NULL: not held
