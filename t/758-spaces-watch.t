@@ -12,6 +12,7 @@ use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Parallel;
 use Tenure::Watch qw(events name_of told);
@@ -117,6 +118,23 @@ subtest 'tables' => sub {
     my ($event) = events($watch, 1);
     is $event->{object}{kind}, 'Table', 'a table';
     is $event->{object}{rows}[0]{object}{metadata}{name}, 'a', 'of one row';
+};
+
+# Those who watch another's space name it in the path, and it may have types that their own space does not have.
+subtest 'by the full path' => sub {
+    my $crds  = '/apis/apiextensions.k8s.io/v1';
+    my $space = 'tenants/acme/namespaces/default/widgets';
+    $acme->post("$crds/customresourcedefinitions", json => definition_of('widgets'))->is_status(201, "a type of acme's own");
+    my $from    = version_of_list($admin, "/apis/example.com/v1/$space");
+    my $path    = "/apis/example.com/v1/$space?allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=$from";
+    my %scope   = (headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' });
+    my %watches = ('the operator' => watch('admin', $path), 'a reader of everything' => watch('auditor', $path, %scope));
+    my $widgets = $path =~ s/\?.*//r;
+    $admin->post($widgets, json => { metadata => { name => 'w' } })->is_status(201, 'one is made');
+    $admin->patch("$widgets/w", { spec => { size => 2 } })->is_status(200, 'changed');
+    $admin->delete("$widgets/w")->is_status(200, 'deleted');
+    is told($watches{$_}, 4), 'ADDED w, MODIFIED w, DELETED w, BOOKMARK -', "$_ is told each change, and where it is" for sort keys %watches;
+    $acme->delete("$crds/customresourcedefinitions/widgets.example.com")->is_status(200, 'the type goes');
 };
 
 # ---- how long, and from where

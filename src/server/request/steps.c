@@ -157,16 +157,6 @@ static enum outcome authenticate_before_error(struct exchange *exchange, enum ou
 	return asked;
 }
 
-// Sets what the address is about, as its dialect defines it, independent of the caller. Later steps never parse the address
-// again.
-static void set_realm(struct call *call, const struct dialect *dialect)
-{
-	struct str tenant = route_value(&call->match, "tenant");
-
-	if (tenant.p != NULL)
-		call->realm = dialect->has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
-}
-
 enum step_result step_route(struct exchange *exchange)
 {
 	struct call *call = exchange->call;
@@ -181,7 +171,7 @@ enum step_result step_route(struct exchange *exchange)
 	if (dialect->enter != NULL)
 		outcome = dialect->enter(call, outcome);
 	if (outcome == OUTCOME_OK) {
-		set_realm(call, dialect);
+		call_set_realm(call, dialect);
 		return STEP_NEXT;
 	}
 	bool asks = dialect->asks_first && call->response.status == 0 && (call->match.method == NULL ||

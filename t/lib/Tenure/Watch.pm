@@ -13,7 +13,7 @@ use Time::HiRes ();
 
 our @EXPORT_OK = qw(events name_of told);
 
-# Of the service at that URL, for that token. accept: the header of that name. plain: the path has its own watch=…. keep: the whole body is kept, in {all}. The watch has begun: what happens to the
+# Of the service at that URL, for that token. accept: the header of that name. plain: the path has its own watch=…. keep: the whole body is kept, in {all}. headers: more header fields, { name => value }. The watch has begun: what happens to the
 # service from now on happens to it, too. Apache and nginx tell nothing of an answer before its first event; wait is how
 # many seconds to wait for it at most.
 sub new {
@@ -23,7 +23,8 @@ sub new {
     my $accept = $option{accept} // 'application/json';
     my $mark   = $path =~ /\?/ ? '&' : '?';
     my $asks   = $option{plain} ? '' : "${mark}watch=true";
-    print {$socket} "GET $path$asks HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
+    my $more   = join '', map { "$_: $option{headers}{$_}\r\n" } sort keys %{ $option{headers} // {} };
+    print {$socket} "GET $path$asks HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n$more\r\n";
     my $self = bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0, got => 0,
         keep => $option{keep}, all => '' }, $class;
     read_while($self, $option{wait} // 10, sub { !defined $self->{head} });

@@ -33,6 +33,7 @@ struct watch_order_head {
 	bool named;           // it watches one object by its name
 	bool selective;       // it has selectors
 	bool varying;         // selectors use more than name and namespace, so a change can alter whether an object is selected
+	bool reads_all;       // of the caller: struct principal
 	bool bookmarks;
 };
 

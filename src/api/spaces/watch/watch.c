@@ -349,6 +349,7 @@ static void write_order(struct watch_begun *begun)
 	head->named = begun->query.choice.name.p != NULL;
 	head->definition = target->definition->uid;
 	head->role = (uint32_t)call->who.role;
+	head->reads_all = call->who.reads_all;
 	head->type_id = target->definition->stored ? target->definition->type->id : 0;
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
 		head->sizes[i] = texts[i].n;

@@ -273,7 +273,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	call->request.method = METHOD_GET;
 	call->request.target = watcher->texts[WATCH_TARGET];
 	call->who = (struct principal){ .user = watcher->texts[WATCH_USER], .tenant = watcher->texts[WATCH_USER_TENANT],
-		.role = (enum role)watcher->head.role };
+		.role = (enum role)watcher->head.role, .reads_all = watcher->head.reads_all };
 	call->problem = (struct problem){ .n_members = 0 };
 	enum outcome outcome = uri_parse(call->pool, call->request.target, api_settings(call->config)->max_target, &call->request.uri,
 		&detail);
@@ -281,8 +281,10 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 		outcome = request_add_header(call->pool, &call->request, STR("accept"), watcher->texts[WATCH_ACCEPT]);
 	if (outcome == OUTCOME_OK)
 		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		call_set_realm(call, &spaces_dialect);
 		outcome = spaces_read_target(call, VERB_WATCH, &telling->target);
+	}
 	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->head.definition))
 		outcome = OUTCOME_GONE; // the type of that name is another one now
 	if (outcome == OUTCOME_OK)
@@ -333,7 +335,7 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_UNAUTHENTICATED;
 	bool same = str_eq(who.user, watcher->texts[WATCH_USER]) && str_eq(who.tenant, watcher->texts[WATCH_USER_TENANT]) &&
-		(uint32_t)who.role == watcher->head.role;
+		(uint32_t)who.role == watcher->head.role && who.reads_all == watcher->head.reads_all;
 	return same ? OUTCOME_OK : OUTCOME_UNAUTHENTICATED;
 }
 

@@ -42,7 +42,8 @@ bool watcher_may_change_definition(const struct watcher *watcher, const struct s
 // OUTCOME_OK: the same definition still applies, and the caller may watch. _UNAVAILABLE: the database can't be reached. call: as
 // for watcher_add_events().
 enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
-// Do the credentials of the request still give the same user, tenant and role? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
+// Do the credentials of the request still give the same user, tenant, role and right to read everything? OUTCOME_OK,
+// _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
 // from the order. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
