@@ -296,6 +296,23 @@ subtest 'delete' => sub {
     $acme->get("$cms/f")->is_failure(404, 'NotFound', qr/not found/, 'then it goes');
 
     my $in = '/api/v1/namespaces/n2/configmaps';
+    $acme->delete('/api/v1/configmaps?labelSelector=even%3Dyes')->is_failure(405, 'MethodNotAllowed', qr/one namespace/, 'not those of all namespaces');
+    for my $tag ('W/"' . '0' x 128 . '"', $acme->get("$in/l2")->header('ETag')) {
+        $acme->request('DELETE', $in, if_match => $tag)->is_status(412, 'a collection has no ETag');
+        $acme->request('POST', $in, if_match => $tag, json => config_map('tagged'))->is_status(412, 'nor when one is made in it');
+    }
+    is names($acme->get($in)), 'l1 l2 l3 l4 l5 l6 l7', 'all stay';
+    $acme->post($in, json => config_map("p$_", metadata => { labels => { page => 'yes' } })) for 1 .. 5;
+    my ($pages, $more) = ('', '');
+    for my $n (1 .. 3) {
+        my $page = $acme->request('DELETE', "$in?labelSelector=page%3Dyes&limit=2$more", if_match => '*');
+        $pages .= names($page) . ', ';
+        is names($acme->get("$in?labelSelector=page%3Dyes")), ('p3 p4 p5', 'p5', '')[$n - 1], "page $n, and no more";
+        $more = $page->json->{metadata}{continue} // '';
+        last if $more eq '';
+        $more = "&continue=$more";
+    }
+    is $pages, 'p1 p2, p3 p4, p5, ', 'a collection, by pages';
     is names($acme->delete("$in?labelSelector=even%3Dyes")), 'l2 l4 l6', 'a collection, as selected';
     is names($acme->get($in)), 'l1 l3 l5 l7', 'the others stay';
     $acme->request('DELETE', $in, json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } })

@@ -421,6 +421,7 @@ subtest 'definitions that are forced' => sub {
     is scalar(grep { $_ eq 'forceds.example.com' } @pages), 1, 'once in all pages';
     $_->is_failure(403, 'Forbidden', qr/forces this definition on every tenant/, 'it is not the tenant\'s to change')
         for $acme->patch($path, { metadata => { labels => { a => 'b' } } }), $acme->put($path, json => $forced), $acme->delete($path);
+    is_deeply $acme->delete("$crds?labelSelector=mine%3Dyes")->json->{items}, [], 'nor does a collection take what it hides';
     $admin->delete($path)->is_status(200, 'withdrawn');
     is $listed->(''), 'forceds.example.com=acme', 'its own is there again';
     $acme->delete($path)->is_status(200, 'to be deleted');

@@ -101,6 +101,14 @@ static enum outcome check(void *arg, const uint8_t *etag)
 	return stale(conditions, etag, "If-None-Match was given, and what is here matches");
 }
 
+enum outcome conditions_check_collection(struct conditions *conditions)
+{
+	const struct tag_list *match = &conditions->state->match;
+
+	return !match->present || match->any ? OUTCOME_OK :
+		stale(conditions, NULL, "a collection has no ETag that If-Match could name: name the object in the path");
+}
+
 struct guard conditions_guard(struct conditions *conditions)
 {
 	const struct tag_state *state = conditions->state;

@@ -17,6 +17,9 @@ struct conditions {
 enum outcome conditions_read(struct call *call, struct conditions *conditions);
 // Reads If-Match only, for an API without If-None-Match.
 enum outcome conditions_read_match(struct call *call, struct conditions *conditions);
+// For a method on a collection, which exists but has no ETag: "*" in If-Match is fulfilled, and a tag never is. OUTCOME_OK;
+// OUTCOME_STALE with call->problem set.
+enum outcome conditions_check_collection(struct conditions *conditions);
 struct guard conditions_guard(struct conditions *conditions);
 // For move actions: reads If-Match only; its tags are compared as text.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);

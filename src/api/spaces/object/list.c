@@ -226,14 +226,22 @@ static bool add_to_page(struct listed *listed, struct stored_place place, struct
 	return limit == 0 || listed->listing.n < limit;
 }
 
-// The function take() of a visit. Skips definitions of the space that a forced definition hides.
+// Is the object a definition of the space that a forced definition of that name hides?
+static bool is_hidden(const struct str *forced, size_t n_forced, const struct resource *resource)
+{
+	for (size_t i = 0; i < n_forced; i++)
+		if (str_eq(forced[i], resource->name))
+			return true;
+	return false;
+}
+
+// The function take() of a visit.
 static bool list_one(void *arg, const struct resource *resource, struct str object)
 {
 	const struct listed *listed = arg;
 
-	for (size_t i = 0; i < listed->n_forced; i++)
-		if (str_eq(listed->forced[i], resource->name))
-			return true;
+	if (is_hidden(listed->forced, listed->n_forced, resource))
+		return true;
 	return add_to_page(arg, resource_place(resource, "meta or body"), object);
 }
 
@@ -348,6 +356,9 @@ enum outcome object_list_collection(struct call *call, const struct target *targ
 
 struct collected {
 	struct call *call;
+	uint64_t limit;          // objects that the client wants deleted by this call; 0: all
+	const struct str *forced; // as in struct listed: what GET does not show can't be deleted
+	size_t n_forced;
 	const struct doc *preconditions; // of DeleteOptions: each object must fulfil them; NULL: there are none
 	struct { struct str space, name; struct guard guard; } *list;
 	size_t n;
@@ -360,6 +371,8 @@ static bool collect_one(void *arg, const struct resource *resource, struct str o
 {
 	struct collected *collected = arg;
 
+	if (is_hidden(collected->forced, collected->n_forced, resource))
+		return true;
 	if (collected->n == DELETE_MAX) {
 		collected->too_many = true;
 		return false;
@@ -373,7 +386,7 @@ static bool collect_one(void *arg, const struct resource *resource, struct str o
 	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
 	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);
 	listing_add(&collected->listing, resource_place(resource, "meta or body"), object);
-	return true;
+	return collected->limit == 0 || collected->n < collected->limit;
 }
 
 // Objects that others have deleted or moved since they were listed are no longer there to be deleted.
@@ -402,40 +415,69 @@ static enum outcome delete_each(struct call *call, const struct target *target, 
 	return OUTCOME_OK;
 }
 
+// Reads the request, up to what is deleted. OUTCOME_OK; or another outcome, with call->problem set.
+static enum outcome begin_delete_all(struct call *call, struct target *target, struct list_query *query, struct collected *collected)
+{
+	struct conditions conditions;
+	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, target);
+
+	if (outcome == OUTCOME_OK)
+		outcome = spaces_check_role(call, target->definition);
+	if (outcome == OUTCOME_OK && (target->all || target->all_spaces || target->name.p != NULL || !target->definition->stored))
+		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+			"a collection is deleted in the space of one tenant, and in one namespace of it");
+	if (outcome == OUTCOME_OK)
+		outcome = spaces_read_dry_run(call);
+	if (outcome == OUTCOME_OK)
+		outcome = object_read_delete_options(call, &collected->preconditions);
+	if (outcome == OUTCOME_OK)
+		outcome = read_list_query(call, target, query);
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_check_collection(&conditions);
+	if (outcome == OUTCOME_OK)
+		outcome = object_read_forced(call, target, &collected->forced, &collected->n_forced);
+	collected->limit = query->limit;
+	return outcome;
+}
+
+// The value of metadata.continue, by which the client deletes the objects after that marker. Each object was locked and deleted by
+// itself, so the list has no version, but a token has to have one (read_continue()): the newest.
+static enum outcome continue_after(struct call *call, struct str marker, struct str *token)
+{
+	uint64_t oldest, newest;
+	enum outcome outcome = change_stream_bounds(call->registry, &oldest, &newest);
+
+	if (outcome == OUTCOME_OK)
+		*token = str_printf(call->pool, "%llu:%.*s", (unsigned long long)newest, STR_ARG(marker));
+	return outcome;
+}
+
 enum outcome delete_all_in_space(struct call *call)
 {
 	struct target target;
 	struct list_query query;
 	struct collected collected = { .call = call, .outcome = OUTCOME_OK };
 	struct str next;
-	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, &target);
+	enum outcome outcome = begin_delete_all(call, &target, &query, &collected);
 
-	if (outcome == OUTCOME_OK)
-		outcome = spaces_check_role(call, target.definition);
-	if (outcome == OUTCOME_OK)
-		outcome = spaces_read_dry_run(call);
-	if (outcome == OUTCOME_OK)
-		outcome = object_read_delete_options(call, &collected.preconditions);
-	if (outcome == OUTCOME_OK)
-		outcome = read_list_query(call, &target, &query);
-	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))
-		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	collected.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*collected.list));
 	listing_begin(&collected.listing, call, &target);
-	query.limit = 0;
 	const struct visit visit = { .call = call, .target = &target, .query = &query, .take = collect_one, .arg = &collected };
 	outcome = visit_objects(&visit, &next);
 	if (outcome == OUTCOME_OK)
 		outcome = collected.outcome;
 	if (outcome == OUTCOME_OK && collected.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
-			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);
+			"these are more than %d objects: choose fewer, with limit, labelSelector or fieldSelector", DELETE_MAX);
 	if (outcome == OUTCOME_OK)
 		outcome = delete_each(call, &target, &collected);
-	// Each object was locked and deleted by itself, so the list has no version.
+	if (outcome == OUTCOME_OK && next.p != NULL)
+		outcome = continue_after(call, next, &next);
 	if (outcome == OUTCOME_OK)
-		listing_end(&collected.listing, 0, STR_NONE);
+		listing_end(&collected.listing, 0, next);
 	return outcome;
 }

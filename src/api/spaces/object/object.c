@@ -149,6 +149,8 @@ enum outcome create_in_space(struct call *call)
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"an object is made in the namespace, and the space of the tenant, that it is to stand in");
 	if (outcome == OUTCOME_OK)
+		outcome = conditions_check_collection(&conditions);
+	if (outcome == OUTCOME_OK)
 		outcome = object_read(call, &target, &object, &name);
 	if (outcome == OUTCOME_OK && spaces_metadata_text(object, "resourceVersion").n > 0)
 		outcome = call_fail(call, OUTCOME_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
