@@ -117,6 +117,10 @@ subtest 'filters' => sub {
     is found("name=a&uuid=$uuid{b}"), '', 'all of them count';
     is found("member_of=$x"), 'a b', 'by aggregate';
     is found("member_of=in:$y,$z"), 'a b', 'any of two';
+    my @others = map { uuid() } 1 .. 99;
+    is found('member_of=in:' . join ',', @others, $y), 'a', 'any of a hundred, as an availability zone may have';
+    is found('required=in:' . join ',', ('CUSTOM_C') x 99, 'CUSTOM_A'), 'a b', 'any of a hundred traits';
+    is_error($placement->get('/resource_providers?required=' . join ',', ('CUSTOM_C') x 65), 400, qr/'required' may have 64 conditions at most/);
     is found("member_of=$x&member_of=$y"), 'a', 'both';
     is found("member_of=!$x"), 'c p2', 'in none';
     is found("member_of=!in:$y,$z&member_of=$x"), '', 'in none of two, but in this';

@@ -55,6 +55,10 @@ subtest 'forms by version' => sub {
             parent_provider_uuid => undef, root_provider_uuid => $root },
         $child => { resources => { SRIOV_NET_VF => { capacity => 4, used => 0 } }, traits => [], parent_provider_uuid => $root, root_provider_uuid => $root },
     }, '1.29: the tree';
+    my $rack = uuid();
+    $placement->aggregates($root, $rack);
+    is_deeply [ providers_of(ask('resources=VCPU:1&member_of=in:' . join ',', (map { uuid() } 1 .. 99), $rack)) ], [$root],
+        'in one of a hundred aggregates, as an availability zone may have';
     is_deeply ask('resources=VCPU:1,SRIOV_NET_VF:1', 28), { allocation_requests => [], provider_summaries => {} }, 'to 1.28 no two of a tree';
     is scalar @{ ask('resources=VCPU:1,SRIOV_NET_VF:1', 29)->{allocation_requests} }, 1, 'from 1.29 on';
     is_deeply ask('resources=VCPU:1&resources1=SRIOV_NET_VF:2', 34)->{allocation_requests},

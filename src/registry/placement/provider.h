@@ -65,7 +65,8 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 
 // ---- lists
 
-// At most so many memberships, requirements and demands each.
+// At most so many memberships, requirements and demands each. How many aggregates or traits one of them names is not limited: nova names all
+// aggregates of an availability zone in one.
 enum { PROVIDER_MAX_TERMS = 64 };
 
 // The provider is in at least one of these aggregates; forbidden: in none of them.

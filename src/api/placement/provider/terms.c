@@ -11,7 +11,7 @@ enum { SHOWN = 255 };
 static enum outcome fail_many(const struct terms *terms, const char *name)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
-		"Invalid query string parameters: '%s' may ask for %d things at most", name, PROVIDER_MAX_TERMS);
+		"Invalid query string parameters: '%s' may have %d conditions at most", name, PROVIDER_MAX_TERMS);
 }
 
 static size_t count_items(struct str list)
@@ -59,7 +59,7 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 	}
 	if (n == 0)
 		return fail_member_of(terms, value);
-	if (terms->n_memberships == PROVIDER_MAX_TERMS || n > PROVIDER_MAX_TERMS)
+	if (terms->n_memberships == PROVIDER_MAX_TERMS)
 		return fail_many(terms, "member_of");
 	terms->memberships[terms->n_memberships++] = (struct provider_membership){ aggregates, n, forbidden };
 	return OUTCOME_OK;
@@ -79,7 +79,7 @@ static enum outcome fail_required(const struct terms *terms, const char *form, c
 
 static enum outcome add_requirement(struct terms *terms, const struct str *traits, size_t n, bool forbidden)
 {
-	if (terms->n_requirements == PROVIDER_MAX_TERMS || n > PROVIDER_MAX_TERMS)
+	if (terms->n_requirements == PROVIDER_MAX_TERMS)
 		return fail_many(terms, "required");
 	terms->requirements[terms->n_requirements++] = (struct provider_requirement){ traits, n, forbidden };
 	return OUTCOME_OK;
