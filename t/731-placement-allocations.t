@@ -213,4 +213,14 @@ subtest 'usages' => sub {
     is_error($placement->version('1.37')->get('/usages?project_id=p&consumer_type=all'), 400, qr/Additional properties are not allowed/);
 };
 
+# Each name compared with each would take more than a request may compute.
+subtest 'very many classes in one body' => sub {
+    my $class = sub { my ($i) = @_; return join '', map { chr 65 + $i / 26**$_ % 26 } 0 .. 3 };
+    my %allocations = map { uuid() => { resources => { VCPU => 1 } } } 1 .. 15_000;
+    $allocations{ uuid() } = { resources => { map { $class->($_) => 1 } 1 .. 40_000 } };
+    my $response = $placement->put('/allocations/' . uuid(), json => { allocations => \%allocations, project_id => 'p', user_id => 'u', consumer_generation => undef,
+        consumer_type => 'INSTANCE' });
+    is_error($response, 400, qr/Allocation for resource provider '\S+' that does not exist/);
+};
+
 done_testing;

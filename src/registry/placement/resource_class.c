@@ -37,27 +37,56 @@ struct str provider_names_as_json(struct pool *pool, const struct str *names, si
 	return db_list_end(&list);
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+// The names in byte order, each once. *n: how many there are.
+static struct str *sort_names(struct pool *pool, const struct str *names, size_t *n)
+{
+	struct str *sorted = POOL_ARRAY(pool, struct str, *n);
+	size_t kept = 0;
+
+	memcpy(sorted, names, *n * sizeof(*names));
+	qsort(sorted, *n, sizeof(*sorted), by_bytes);
+	for (size_t i = 0; i < *n; i++) {
+		if (kept == 0 || !str_eq(sorted[i], sorted[kept - 1]))
+			sorted[kept++] = sorted[i];
+	}
+	*n = kept;
+	return sorted;
+}
+
+// A body may name very many allocations: so each different name is looked up once, and rows and names are matched by binary search.
 static enum outcome find_classes(struct registry *registry, enum sql_class_lock lock, const struct str *names, size_t n, uint64_t *ids,
 	struct str *unknown)
 {
+	struct pool *pool = registry->pool;
+	size_t n_sorted = n;
 	struct db_rows rows;
 
 	if (unknown != NULL)
 		*unknown = STR_NONE;
 	if (n == 0)
 		return OUTCOME_OK;
-	const struct sql_class_find in = { .names = provider_names_as_json(registry->pool, names, n) };
-	enum db_result result = sql_class_find_run(registry->db, registry->pool, lock, &in, &rows);
+	const struct str *sorted = sort_names(pool, names, &n_sorted);
+	const struct sql_class_find in = { .names = provider_names_as_json(pool, sorted, n_sorted) };
+	enum db_result result = sql_class_find_run(registry->db, pool, lock, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	for (size_t i = 0; i < n; i++) {
-		ids[i] = 0;
-		for (size_t k = 0; ids[i] == 0 && k < rows.n; k++) {
-			const struct sql_class_find_row *row = sql_class_find_row(&rows, k);
+	uint64_t *found = POOL_ARRAY(pool, uint64_t, n_sorted); // 0: unknown
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_class_find_row *row = sql_class_find_row(&rows, i);
+		const struct str *at = bsearch(&row->name, sorted, n_sorted, sizeof(*sorted), by_bytes);
 
-			if (str_eq(row->name, names[i]))
-				ids[i] = row->id;
-		}
+		if (at != NULL)
+			found[at - sorted] = row->id;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct str *at = bsearch(&names[i], sorted, n_sorted, sizeof(*sorted), by_bytes);
+
+		ids[i] = found[at - sorted];
 		if (ids[i] == 0 && unknown != NULL && unknown->p == NULL)
 			*unknown = names[i];
 	}
