@@ -127,9 +127,9 @@ subtest 'consumer generations' => sub {
         return $placement->put("/allocations/$consumer", json => body(39, $provider, { VCPU => 1 }, consumer_generation => $generation, %more)) };
     is_error($put->(5), 409, qr/consumer generation conflict.*expected null but got 5/s, code => 'concurrent_update');
     $put->(undef)->is_status(204, 'null for a new one');
-    is_error($put->(undef), 409, qr/consumer generation conflict/, code => 'concurrent_update');
+    is_error($put->(undef), 409, qr/consumer generation conflict - expected 1 but got None/, code => 'concurrent_update');
     is_error($put->(0), 409, qr/consumer generation conflict/, code => 'concurrent_update');
-    is_error($put->(-1), 409, qr/consumer generation conflict/, code => 'concurrent_update');
+    is_error($put->(-1), 409, qr/consumer generation conflict - expected 1 but got a number that no generation has/, code => 'concurrent_update');
     $put->(1, consumer_type => 'MIGRATION', project_id => 'q')->is_status(204);
     my $got = $placement->get("/allocations/$consumer")->json;
     is_deeply [ @$got{qw(consumer_generation consumer_type project_id)} ], [ 2, 'MIGRATION', 'q' ], 'what is told anew is new';

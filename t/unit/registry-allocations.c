@@ -162,7 +162,7 @@ static void consumers(void)
 	set.type = STR("INSTANCE");
 	IS(write_set(set), NO_CONTENT, "a new one");
 	IS(write_set(set), CONFLICT, "not new any more");
-	says("consumer generation conflict - expected 1 but got null");
+	says("consumer generation conflict - expected 1 but got None");
 	set.check = CONSUMER_IS_AT;
 	set.generation = 1;
 	set.project = str_c("pro\"ject\xc3\xa4");

@@ -16,14 +16,14 @@ static enum outcome check_consumer(struct registry *registry, const struct alloc
 {
 	bool fits = set->check == CONSUMER_UNCHECKED || (set->check == CONSUMER_IS_NEW && !known->there) ||
 		    (set->check == CONSUMER_IS_AT && known->there && set->generation == known->generation);
-	struct str is = STR("null"), got = STR("null");
+	struct str is = STR("null"), got = STR("None"); // two words for it, as OpenStack's service has them
 
 	if (fits)
 		return OUTCOME_OK;
 	if (known->there)
 		is = str_printf(registry->pool, "%llu", (unsigned long long)known->generation);
 	if (set->check == CONSUMER_IS_AT)
-		got = str_printf(registry->pool, "%llu", (unsigned long long)set->generation);
+		got = provider_generation_given(registry->pool, set->generation);
 	return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 		"consumer generation conflict - expected %.*s but got %.*s", STR_ARG(is), STR_ARG(got));
 }

@@ -50,6 +50,13 @@ void provider_fail_context(struct registry *registry, const char *format, ...)
 		str_printf(registry->pool, "%.*s %.*s", STR_ARG(words), STR_ARG(registry->problem->detail));
 }
 
+struct str provider_generation_given(struct pool *pool, uint64_t generation)
+{
+	if (generation == UINT64_MAX)
+		return STR("a number that no generation has");
+	return str_printf(pool, "%llu", (unsigned long long)generation);
+}
+
 // ---- finding
 
 const struct type *provider_type(struct registry *registry)

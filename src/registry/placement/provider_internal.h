@@ -19,6 +19,9 @@ void provider_fail_context(struct registry *registry, const char *format, ...) P
 #define PROVIDER_CHANGED \
 	"Resource provider's generation already changed. Please update the generation and try again."
 
+// The generation that a client gave, as refusals name it. UINT64_MAX stands for every number that is no generation.
+struct str provider_generation_given(struct pool *pool, uint64_t generation);
+
 // ---- one provider
 
 struct ident provider_ident(struct registry *registry, const struct uuid *uid);

@@ -61,8 +61,7 @@ static size_t first_spot(const struct spot *spots, size_t n, uint64_t provider_i
 static enum outcome check_generation(struct registry *registry, const struct reshaped_provider *wanted,
 	const struct provider *provider)
 {
-	struct str given = wanted->generation == UINT64_MAX ? STR("a negative number") :
-		str_printf(registry->pool, "%llu", (unsigned long long)wanted->generation);
+	struct str given = provider_generation_given(registry->pool, wanted->generation);
 
 	if (wanted->any_generation || wanted->generation == provider->generation)
 		return OUTCOME_OK;

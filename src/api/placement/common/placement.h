@@ -80,7 +80,7 @@ enum outcome placement_read_query(struct call *call, const struct json_schema *s
 struct str placement_member_str(const struct doc *object, const char *name);
 // A member that is an integer by its schema; preset if it is absent.
 uint64_t placement_member_u64(const struct doc *object, const char *name, uint64_t preset);
-// A generation. If it is negative, the result is a number that no generation ever has.
+// A generation. If it is negative, the result is UINT64_MAX, which no generation ever is.
 uint64_t placement_member_generation(const struct doc *object, const char *name);
 
 // ---- answer.c: writing answers
