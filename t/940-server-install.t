@@ -133,7 +133,7 @@ subtest 'systemd' => sub {
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
     like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
-        ProcSubset=pid LogsDirectoryMode=0750 RuntimeDirectoryMode=0750 NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
+        ProcSubset=pid NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     SKIP: {
         my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
         skip 'no systemd-analyze', 1 unless $analyze;
@@ -142,7 +142,10 @@ subtest 'systemd' => sub {
         my $said = join '', grep { /tenured\@x/ } split /^/, qx{'$analyze' verify '$copy' 2>&1};
         is $said, '', 'systemd finds nothing to complain of in the unit';
     }
+    my ($run, $log) = map { folder($_) } qw(runstatedir localstatedir);
+    like $unit, qr{^ReadWritePaths=-\Q$run\E/tenure -\Q$log\E/log/tenure$}m, 'and may write to its folders alone';
     my $host = $daemon->read_file("$root$lib/tenure-host.service");
+    like $host, qr{^ReadWritePaths=-\Q$run\E/tenure$}m, 'so may the host service';
     like $host, qr/^ExecStart=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf$/m, 'the host service names what was installed';
     like $host, qr/^ExecReload=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf -t\nExecReload=.*kill -HUP /m, '... and checks the configuration first';
     like $host, qr/^\Q$_\E$/m, "it has $_" for qw(Type=notify User=tenure Group=www-data LimitCORE=0 ProtectProc=invisible
@@ -171,7 +174,12 @@ subtest 'folders' => sub {
     like $fcgid, qr{^install -d -m 750 -o www-data -g tenure /var/log/tenure$}m, 'with mod_fcgid: the logs';
     like $fcgid, qr{^echo 'd /run/tenure 0770 tenure www-data -' >/etc/tmpfiles.d/tenure.conf$}m, '... and what all workers share';
     my $unit = $read->('doc/systemd/tenured@.service.in');
-    like $unit, qr/^\Q$_\E$/m, "the unit: $_" for qw(User=tenure Group=www-data LogsDirectory=tenure LogsDirectoryMode=0750 RuntimeDirectory=tenure RuntimeDirectoryMode=0750);
+    # What makes a folder says whose it is: systemd would give the folders of a unit, and all in them, to the unit's user at each start.
+    for my $name (qw(tenured@.service.in tenure-host.service.in)) {
+        my $unit = $read->("doc/systemd/$name");
+        like $unit, qr/^\Q$_\E$/m, "$name: $_" for qw(User=tenure Group=www-data);
+        unlike $unit, qr/^(?:Runtime|Logs)Directory/m, '... takes no folder from the workers of a web server';
+    }
     like $read->('debian/tests/readme'), qr{install -d -m 750 -o tenure -g www-data /run/tenure /var/log/tenure$}m, "the package's test";
 };
 
