@@ -242,6 +242,21 @@ subtest 'secrets stay where they are' => sub {
         qr/Couldn't apply patch/, 'it can\'t be guessed by test');
     patch($node, [{ op => 'copy', from => '/driver_info/ipmi_password', path => '/extra/copied' }])->is_status(200);
     is $admin->get("/nodes/$node->{uuid}")->json->{extra}{copied}, '******', 'nor copied into the open';
+    refused($node, [{ op => 'move', from => '/driver_info/ipmi_password', path => "/$_" }], 400,
+        qr/operation 0.* can't be moved.*send its value/, "nor moved: to $_") for 'driver_info/old', 'extra/old', 'instance_info/password';
+    is $stored->('ipmi_password'), 's3cret', 'and stays';
+    patch($node, [{ op => 'add', path => '/driver_info/b_password', value => 'two' }])->is_status(200);
+    for my $op ('move', 'copy') {
+        refused($node, [{ op => 'add', path => '/extra/a', value => 1 }, { op => $op, from => '/driver_info/ipmi_password', path => '/driver_info/b_password' }],
+            400, qr/operation 1.* nor copied/, "$op onto another secret");
+        is_deeply [map { $stored->($_) } 'ipmi_password', 'b_password'], ['s3cret', 'two'], '... which stays, too';
+    }
+    refused($node, [{ op => 'copy', from => '/driver_info/ipmi_password', path => '/driver_info/x' },
+        { op => 'copy', from => '/driver_info/x', path => '/driver_info/b_password' }], 400, qr/operation 1/, 'by a detour');
+    patch($node, [{ op => 'move', from => '/driver_info/b_password', path => '/driver_info/b_password' }, { op => 'add', path => '/driver_info/x', value => 'y' },
+        { op => 'move', from => '/driver_info/x', path => '/driver_info/b_password' }])->is_status(200, 'one that is sent can be moved');
+    is $stored->('b_password'), 'y', 'and is stored';
+    patch($node, [{ op => 'remove', path => '/driver_info/b_password' }])->is_status(200);
     patch($node, [{ op => 'replace', path => '/driver_info/ipmi_password', value => 'new' }])->is_status(200);
     is $stored->('ipmi_password'), 'new', 'a new one is taken';
     patch($node, [{ op => 'remove', path => '/driver_info/ipmi_password' }])->is_status(200);
@@ -258,6 +273,8 @@ subtest 'secrets stay where they are' => sub {
         refused($node, [{ op => 'replace', path => '/driver_info/redfish_address', value => $other }], 400, qr/send its value/,
             "not for another address: $other");
     }
+    refused($node, [{ op => 'move', from => "/driver_info/$_->[0]", path => "/driver_info/$_->[1]" }], 400, qr/can't be moved/,
+        "not moved: $_->[0]") for ['redfish_address', 'other'], ['list/0', 'list/1'];
     refused($node, [{ op => 'replace', path => '/driver_info/list', value => [ 'x', 'https://root:******@10.0.0.1/redfish' ] }], 400,
         qr/send its value/, 'nor at another place');
     refused($node, [{ op => 'test', path => '/driver_info/redfish_address', value => $url }], 400, qr/Couldn't apply patch/,

@@ -389,7 +389,7 @@ subtest 'masked secrets' => sub {
         $ann->patch($path, [[add => '/driver_info/ipmi_password', 'hush']]);
     }
     for my $op (map { { %$_, path => '/driver_info/snmp_password' } } @ops) {
-        is_fault($ann->request('PATCH', $path, json => [$op]), 400, qr/driver_info/,
+        is_fault($ann->request('PATCH', $path, json => [$op]), 400, qr/holds a secret/,
             "\"$op->{op}\" to where it would be taken for a secret is refused");
     }
     my $whole = JSON::PP->new->canonical->encode($ann->get($path)->json);
@@ -398,6 +398,12 @@ subtest 'masked secrets' => sub {
         my $patch = qq([{"op":"test","path":"/driver_info/ipmi_password","value":"$guess"}]);
         $http->request('PATCH', "/v2.0/t1/nodes/$rack->{node}{uuid}", body => $patch, type => 'application/json-patch+json')
             ->is_status(409, 'nor does the other dialect test it');
+    }
+    my $move = '[{"op":"move","from":"/driver_info","path":"/extra/moved"}]';
+    for (["/v2.0/t1/nodes", 409], ['/apis/baremetal.openstack.org/v1/tenants/t1/nodes', 422]) {
+        my ($list, $status) = @$_;
+        $http->request('PATCH', "$list/$rack->{node}{uuid}", body => $move, type => 'application/json-patch+json')
+            ->is_status($status, "$list: nor does another dialect move it");
     }
     unlike $http->get("/v2.0/t1/nodes/$rack->{node}{uuid}")->text, qr/hush/, 'or show it';
     unlike join(' ', map { $_->text } $http->get('/v2.0/t1/changes?limit=1000')), qr/hush/, 'the feed does not';

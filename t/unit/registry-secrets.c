@@ -112,6 +112,46 @@ static void test_arrays(void)
 		"no array there");
 }
 
+static bool carries(const struct type_rules *rules, const char *operation)
+{
+	const char *shown = "{\"driver_info\":{\"a_password\":\"******\",\"b_password\":\"******\",\"in\":{\"token\":\"******\"},"
+			    "\"user\":\"u\"},\"extra\":{\"a\":\"******\"}}";
+	const struct doc_patch_rule rule = secret_patch_rule(rules);
+	struct str text = str_printf(pool, "[{\"op\":%s}]", operation), error;
+	struct doc *result;
+	bool done = doc_json_patch_ruled(pool, parsed(pool, shown), parsed(pool, text.p), (struct doc_limits){ 64, 0 }, &rule, &result, &error);
+
+	ok(done || strstr(str_printf(pool, "%.*s", STR_ARG(error)).p, "holds a secret") != NULL, "refused with that reason only: %s", operation);
+	return done;
+}
+
+static void test_patches(void)
+{
+	static const struct {
+		const char *operation;
+		bool done;
+	} cases[] = {
+		{ "\"move\",\"from\":\"/driver_info/a_password\",\"path\":\"/driver_info/a\"", false },
+		{ "\"move\",\"from\":\"/driver_info/a_password\",\"path\":\"/extra/a_password\"", false },
+		{ "\"move\",\"from\":\"/driver_info/a_password\",\"path\":\"/driver_info/a_password\"", true },
+		{ "\"move\",\"from\":\"/driver_info/in\",\"path\":\"/driver_info/out\"", false },
+		{ "\"move\",\"from\":\"/driver_info\",\"path\":\"/extra/all\"", false },
+		{ "\"move\",\"from\":\"/driver_info/user\",\"path\":\"/driver_info/a_password\"", true },
+		{ "\"move\",\"from\":\"/extra/a\",\"path\":\"/extra/b\"", true },
+		{ "\"move\",\"from\":\"/extra/a\",\"path\":\"/driver_info/a_password\"", false },
+		{ "\"copy\",\"from\":\"/driver_info/a_password\",\"path\":\"/driver_info/b_password\"", false },
+		{ "\"copy\",\"from\":\"/driver_info/a_password\",\"path\":\"/extra/a_password\"", true },
+		{ "\"copy\",\"from\":\"/driver_info/in\",\"path\":\"/driver_info/out\"", false },
+		{ "\"copy\",\"from\":\"\",\"path\":\"/extra/all\"", true },
+		{ "\"copy\",\"from\":\"/extra\",\"path\":\"\"", true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		ok(carries(&node_rules, cases[i].operation) == cases[i].done, "%s: %s", cases[i].operation, cases[i].done ? "done" : "refused");
+		ok(carries(&port_rules, cases[i].operation) && carries(NULL, cases[i].operation), "done where nothing is secret");
+	}
+}
+
 int main(void)
 {
 	pool = pool_new();
@@ -119,6 +159,7 @@ int main(void)
 	test_showing();
 	test_restoring();
 	test_arrays();
+	test_patches();
 	pool_free(&pool);
 	return done_testing();
 }

@@ -94,7 +94,7 @@ static enum outcome patched(const struct content_edit *edit, const struct resour
 	resource_json(edit->call, current, &text);
 	struct pool *scratch = pool_scratch(pool, text.n);
 	const struct doc *before = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
-	enum outcome outcome = patch_apply(edit->call, edit->kind, before, edit->document, whole);
+	enum outcome outcome = patch_apply(edit->call, edit->kind, current->type->rules, before, edit->document, whole);
 
 	pool_scratch_end(pool, scratch); // parts that the result shares with it stay valid
 	return outcome;

@@ -218,7 +218,7 @@ static enum outcome apply_patch(void *arg, const struct tenant *current, struct 
 	const struct doc *patched;
 
 	doc_set(whole, str_c(call_vocabulary(call)->singular), tenancy_tenant_doc(call, current));
-	enum outcome outcome = patch_apply(call, patching->kind, whole, patching->patch, &patched);
+	enum outcome outcome = patch_apply(call, patching->kind, NULL, whole, patching->patch, &patched);
 	return outcome == OUTCOME_OK ? read_patched(call, patched, content) : outcome;
 }
 

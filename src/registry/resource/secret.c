@@ -300,3 +300,39 @@ enum outcome secret_restore(struct draft *draft)
 	}
 	return outcome;
 }
+
+// ---- JSON Patch
+
+// Would masks in the value stand for secrets in that place? The place: tokens of a pointer, the first of which names the body's member.
+static bool masks_secrets(const struct type_rules *rules, const struct str *tokens, size_t n, const struct doc *value)
+{
+	if (n > 0)
+		return holds_secret(rules, tokens[0], value, MASK) || (is_mask(value) && is_secret(rules, tokens[0], tokens[n - 1], value));
+	if (doc_kind(value) != DOC_OBJECT)
+		return false;
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		if (holds_secret(rules, it.name, it.value, MASK))
+			return true;
+	}
+	return false;
+}
+
+static bool may_carry(const struct doc_patch_rule *rule, const struct doc_carried *carried)
+{
+	const struct type_rules *rules = rule->arg;
+
+	if (rules == NULL || rules->is_secret == NULL)
+		return true;
+	if (carried->moves && masks_secrets(rules, carried->from, carried->n_from, carried->value))
+		return false;
+	return !masks_secrets(rules, carried->path, carried->n_path, carried->value);
+}
+
+struct doc_patch_rule secret_patch_rule(const struct type_rules *rules)
+{
+	return (struct doc_patch_rule){
+		.allows = may_carry,
+		.why = "holds a secret, shown as \"" SECRET_MASK "\", which can't be moved, nor copied to the place of another: send its value",
+		.arg = rules,
+	};
+}

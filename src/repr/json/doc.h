@@ -138,4 +138,22 @@ bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error);
 
+// What an operation "move" or "copy" carries from one place to another. The places are pointers as unescaped tokens; 0 tokens: the whole
+// document.
+struct doc_carried {
+	bool moves; // "move"
+	const struct doc *value; // what is at `from` when the operation is carried out
+	const struct str *from, *path;
+	size_t n_from, n_path;
+};
+// A rule about what may be carried. It is asked before each such operation whose two places are not the same.
+struct doc_patch_rule {
+	bool (*allows)(const struct doc_patch_rule *rule, const struct doc_carried *carried);
+	const char *why;  // the error if it does not, a text that goes on from: what is at "/a"
+	const void *arg;  // for allows()
+};
+// Like doc_json_patch(), under that rule; NULL: none.
+bool doc_json_patch_ruled(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
+	const struct doc_patch_rule *rule, struct doc **result, struct str *error);
+
 #endif

@@ -14,6 +14,7 @@ enum { COST_PER_NODE = 256, COPY_COST = 16, MOVED_PER_COST = 4 };
 struct patching {
 	struct pool *pool;
 	struct doc_limits limits;
+	const struct doc_patch_rule *rule; // NULL: none
 	struct doc *root;
 	size_t nodes; // values in it
 	uint64_t cost;
@@ -219,6 +220,36 @@ static bool apply_replace(struct patching *patching, const struct patch_operatio
 	return true;
 }
 
+static bool same_place(const struct pointer *one, const struct pointer *other)
+{
+	if (one->n != other->n)
+		return false;
+	for (size_t i = 0; i < one->n; i++) {
+		if (!str_eq(one->tokens[i], other->tokens[i]))
+			return false;
+	}
+	return true;
+}
+
+// May the operation, "move" or "copy", carry the value from its one place to the other?
+static bool check_rule(struct patching *patching, const struct patch_operation *operation, const struct doc *value)
+{
+	const struct doc_carried carried = {
+		.moves = operation->kind == PATCH_MOVE,
+		.value = value,
+		.from = operation->from.tokens,
+		.n_from = operation->from.n,
+		.path = operation->path.tokens,
+		.n_path = operation->path.n,
+	};
+
+	if (patching->rule == NULL || same_place(&operation->from, &operation->path) || patching->rule->allows(patching->rule, &carried))
+		return true;
+	struct str shown = json_clipped(patching->pool, operation->from_text);
+	return patch_fail(patching->pool, patching->error, operation->index, "what is at \"%.*s\" %s", STR_ARG(shown),
+		patching->rule->why);
+}
+
 static bool apply_move(struct patching *patching, const struct patch_operation *operation)
 {
 	const struct doc *value;
@@ -228,10 +259,19 @@ static bool apply_move(struct patching *patching, const struct patch_operation *
 	if (operation->from.n == 0)
 		return true; // a move to itself; a move into itself was refused before
 	struct measure size = measured(value);
-	if (!spend(patching, operation->index, size.nodes * COPY_COST) ||
+	if (!spend(patching, operation->index, size.nodes * COPY_COST) || !check_rule(patching, operation, value) ||
 		!take(patching, operation->index, &operation->from))
 		return false;
 	return add(patching, operation, json_own(value), size);
+}
+
+static bool apply_copy(struct patching *patching, const struct patch_operation *operation)
+{
+	const struct doc *value;
+
+	if (!find(patching, &operation->from, operation->from.n, &value))
+		return fail_missing(patching, operation->index, "from", operation->from_text);
+	return check_rule(patching, operation, value) && apply_add(patching, operation, value);
 }
 
 static bool apply_test(struct patching *patching, const struct patch_operation *operation)
@@ -249,18 +289,13 @@ static bool apply_test(struct patching *patching, const struct patch_operation *
 
 static bool apply(struct patching *patching, const struct patch_operation *operation)
 {
-	const struct doc *value;
-
 	switch (operation->kind) {
 	case PATCH_ADD: return apply_add(patching, operation, operation->value);
 	case PATCH_REMOVE: return apply_remove(patching, operation);
 	case PATCH_REPLACE: return apply_replace(patching, operation);
 	case PATCH_MOVE: return apply_move(patching, operation);
 	case PATCH_TEST: return apply_test(patching, operation);
-	case PATCH_COPY:
-		if (!find(patching, &operation->from, operation->from.n, &value))
-			return fail_missing(patching, operation->index, "from", operation->from_text);
-		return apply_add(patching, operation, value);
+	case PATCH_COPY: return apply_copy(patching, operation);
 	}
 	return false;
 }
@@ -268,7 +303,13 @@ static bool apply(struct patching *patching, const struct patch_operation *opera
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error)
 {
-	struct patching patching = { .pool = pool, .limits = limits, .error = error };
+	return doc_json_patch_ruled(pool, target, patch, limits, NULL, result, error);
+}
+
+bool doc_json_patch_ruled(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
+	const struct doc_patch_rule *rule, struct doc **result, struct str *error)
+{
+	struct patching patching = { .pool = pool, .limits = limits, .rule = rule, .error = error };
 	struct patch_operation operation;
 
 	*result = NULL;

@@ -241,8 +241,9 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 	struct str error;
 
 	baremetal_add_object(call, &selection, current, &text);
-	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)),
-		patching->patch, result, &error))
+	const struct doc *shown = stored_document(call->pool, resource_place(current, "body"), buf_str(&text));
+
+	if (patch_result(call, EDIT_JSON_PATCH, patching->kind->rules, shown, patching->patch, result, &error))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch, and nothing was changed: %.*s", STR_ARG(error));
 }

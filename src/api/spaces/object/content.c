@@ -139,14 +139,15 @@ static enum outcome fail_unfitting(const struct change_of_object *change, struct
 enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole)
 {
 	struct call *call = change->call;
+	const struct type_rules *rules = change->target->definition->type->rules;
 	struct str error = STR("");
 	bool good = true;
 
 	*whole = change->document;
 	if (change->kind == CHANGE_MERGE_PATCH)
-		good = patch_result(call, EDIT_MERGE_PATCH, current, change->document, whole, &error);
+		good = patch_result(call, EDIT_MERGE_PATCH, rules, current, change->document, whole, &error);
 	if (change->kind == CHANGE_JSON_PATCH)
-		good = patch_result(call, EDIT_JSON_PATCH, current, change->document, whole, &error);
+		good = patch_result(call, EDIT_JSON_PATCH, rules, current, change->document, whole, &error);
 	if (change->kind == CHANGE_STRATEGIC_PATCH) {
 		const struct type_parts *parts = type_parts(change->target->definition->type);
 		struct doc *patched = NULL;
