@@ -209,6 +209,54 @@ subtest 'nodes that are held' => sub {
     is_fault($ann->patch('/nodes/n1', [[add => '/retired', $true]]), 409, qr/can not have 'retired' set in provision state 'available'/, 'an available one is not retired');
 };
 
+subtest 'a node that is in use keeps what it was deployed with' => sub {
+    my $id   = '22222222-2222-4333-8444-555555555555';
+    my $make = sub { return $admin->put("/v2.0/t1/nodes/$id", json => { driver => 'fake-hardware', resource_class => 'gold', @_ }) };
+    my $patch = sub { return $ann->patch("/nodes/$id", [@_]) };
+    $make->()->is_status(201);
+    for my $state (qw(active rescue), 'deploy failed', 'error') {
+        $make->(provision_state => $state)->is_status(200, "recorded: $state");
+        is_fault($patch->([replace => '/resource_class', $_]), 409,
+            qr/\ANode $id can not have resource_class updated unless it is in one of allowed \(enroll, inspecting, inspect wait, manageable, available\) states\.\z/,
+            "its resource class, $state: " . ($_ // 'null')) for 'silver', undef;
+        is_fault($patch->([add => "/$_->[0]_interface", $_->[1]]), 409, qr/can not have $_->[0]_interface updated .* states or in maintenance mode\.\z/, "$_->[0]_interface")
+            for ['storage', 'fake'], ['console', 'no-console'];
+        $patch->([add => '/storage_interface', 'noop'], [add => '/extra/state', $state])->is_status(200, 'what stays the same can be said');
+    }
+    is_fault($patch->([add => '/maintenance', $true], [add => '/resource_class', 'silver']), 409, qr/resource_class/, 'maintenance is not enough for the class');
+    $patch->([add => '/maintenance', $true], [add => '/storage_interface', 'fake'])->is_status(200, 'but for an interface');
+    is_fault($patch->([remove => '/storage_interface'], [add => '/maintenance', $false]), 409, qr/storage_interface/, 'which is not removed outside of it');
+    $make->(provision_state => 'manageable', resource_class => 'silver')->is_status(200, 'recorded with another state, another class is no mistake');
+    $make->(provision_state => 'active', resource_class => undef)->is_status(200);
+    $patch->([add => '/resource_class', 'gold'])->is_status(200, 'a first class is given to an active one');
+    my $other = sub { return $ann->patch("/nodes/$id?reset_interfaces=true", [[replace => '/driver', 'ipmi'], @_]) };
+    is_fault($other->([add => '/deploy_interface', 'ramdisk']), 409, qr/deploy_interface/, 'an interface with the driver');
+    $other->()->is_status(200, 'those that are reset follow it');
+    for my $state ('enroll', 'inspecting', 'inspect wait', 'manageable', 'available') {
+        $make->(provision_state => $state)->is_status(200);
+        $ann->version('1.38')->patch("/nodes/$id", [[add => '/resource_class', 'silver'], [add => '/storage_interface', 'fake']])->is_status(200, "another class and interface: $state");
+    }
+};
+
+subtest 'a node on its way' => sub {
+    my $id    = '33333333-2222-4333-8444-555555555555';
+    my $make  = sub { return $admin->put("/v2.0/t1/nodes/$id", json => { driver => 'fake-hardware', @_ }) };
+    my $patch = sub { return $ann->patch("/nodes/$id", [@_]) };
+    $make->(provision_state => 'deploying', target_provision_state => 'active', maintenance => $true, instance_uuid => $id)->is_status(201);
+    is_fault($patch->([add => '/extra/a', 1]), 409, qr/\ANode $id can not be updated while a state transition is in progress\.\z/, 'is not patched');
+    is_fault($patch->([remove => '/instance_uuid'], [add => '/extra/a', 1]), 409, qr/in progress/, 'also together with what is possible');
+    $patch->([remove => '/instance_uuid'])->is_status(200, 'its instance can be taken in maintenance');
+    $make->(provision_state => 'deploying', target_provision_state => 'active', instance_uuid => $id)->is_status(200);
+    is_fault($patch->([remove => '/instance_uuid']), 409, qr/in progress/, 'and only then');
+    $make->(provision_state => 'clean failed', target_provision_state => 'available')->is_status(200);
+    $patch->([add => '/extra/a', 1])->is_status(200, 'one that has failed is patched');
+    $make->(provision_state => 'inspecting', target_provision_state => 'manageable')->is_status(200);
+    is_fault($ann->version('1.39')->patch("/nodes/$id", [[add => '/extra/a', 2]]), 409, qr/\ACannot update node "$id" while it is in state "inspecting"\.\z/, 'inspecting, from 1.39 on');
+    $ann->version('1.38')->patch("/nodes/$id", [[add => '/extra/a', 2]])->is_status(200, '... but before');
+    $make->(provision_state => 'inspect wait', target_provision_state => 'manageable')->is_status(200);
+    $patch->([add => '/extra/a', 3])->is_status(200, 'inspect wait');
+};
+
 subtest 'etags' => sub {
     my $etag = stored()->etag;
     is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power on' }, if_match => 'W/"' . '0' x 128 . '"'), 412, undef, 'a stale one: power');
@@ -275,6 +323,8 @@ subtest 'boot mode, secure boot, console' => sub {
     is_deeply $get->json, { console_enabled => $true, console_info => {} }, 'now there is one';
     is $get->etag, stored()->etag, 'with the node\'s etag';
     is_fault($ann->put('/nodes/n1/states/console', json => {}), 400, qr/enabled/, 'which?');
+    is_fault($ann->patch('/nodes/n1?reset_interfaces=true', [[replace => '/driver', 'ipmi']]), 409,
+        qr/\ANode $uuid can not update the driver while the console is enabled\. Please stop the console first\.\z/, 'its driver stays, to switch it off');
     $ann->patch('/nodes/n1', [[add => '/console_interface', 'no-console']])->is_status(200);
     is_fault($ann->get('/nodes/n1/states/console'), 400, qr/fake-hardware does not support console/, 'an interface that has none');
 };

@@ -18,6 +18,8 @@ static const char *const reserved_names[] = {
 };
 static const char *const protectable[] = { "active", "rescue", NULL };
 static const char *const deletable[] = { "manageable", "enroll", "adopt failed", "available", NULL };
+// States in which no instance uses the node, so that what it is deployed with may change.
+static const char *const idle[] = { "enroll", "inspecting", "inspect wait", "manageable", "available", NULL };
 
 // ---- single members
 
@@ -69,6 +71,44 @@ static enum outcome check_conductor_group(struct draft *draft)
 	return OUTCOME_OK;
 }
 
+// ---- what a node in use keeps
+
+static bool was_true(const struct draft *draft, const char *flag)
+{
+	return draft->before != NULL && baremetal_true(draft->before, flag);
+}
+
+// Is the node in use, before the write and after it? An operator may record another state, and with it what belongs to that.
+static bool stays_in_use(const struct draft *draft)
+{
+	return draft->before != NULL && !draft->by_service && !baremetal_among(idle, baremetal_text(draft->before, "provision_state")) &&
+		!baremetal_among(idle, baremetal_text(draft->body, "provision_state"));
+}
+
+static enum outcome fail_in_use(struct draft *draft, const char *member, const char *more)
+{
+	struct str known = baremetal_list(draft->registry->pool, idle);
+
+	return registry_fail(draft->registry, OUTCOME_CONFLICT, "Node %.*s can not have %s updated unless it is in one of allowed (%.*s) states%s.",
+		UUID_ARG(draft->registry->pool, draft->uid), member, STR_ARG(known), more);
+}
+
+// Nova schedules by the resource class, and does not learn that it changed: the new class of a node with an instance looks free.
+static enum outcome check_class(struct draft *draft)
+{
+	if (!stays_in_use(draft) || baremetal_text(draft->before, "resource_class").p == NULL ||
+	    !baremetal_changes(draft, baremetal_node_members, "resource_class"))
+		return OUTCOME_OK;
+	return fail_in_use(draft, "resource_class", "");
+}
+
+static enum outcome check_interface_kept(struct draft *draft, const char *member)
+{
+	if (!stays_in_use(draft) || baremetal_true(draft->body, "maintenance") || !baremetal_changes(draft, baremetal_node_members, member))
+		return OUTCOME_OK;
+	return fail_in_use(draft, member, " or in maintenance mode");
+}
+
 // ---- the driver and its interfaces
 //
 // They are checked only if they change: a node can be changed otherwise after the operator has removed its driver from the
@@ -96,7 +136,14 @@ static enum outcome check_driver(struct draft *draft)
 {
 	struct baremetal_driver driver;
 
-	return driver_changes(draft) ? find_driver(draft, &driver) : OUTCOME_OK;
+	if (!driver_changes(draft))
+		return OUTCOME_OK;
+	// The new driver could not end a console that the old one has begun.
+	if (was_true(draft, "console_enabled") && baremetal_true(draft->body, "console_enabled"))
+		return registry_fail(draft->registry, OUTCOME_CONFLICT,
+			"Node %.*s can not update the driver while the console is enabled. Please stop the console first.",
+			UUID_ARG(draft->registry->pool, draft->uid));
+	return find_driver(draft, &driver);
 }
 
 static enum outcome check_interface(struct draft *draft, const char *interface, bool new_driver)
@@ -113,12 +160,14 @@ static enum outcome check_interface(struct draft *draft, const char *interface, 
 	struct str wanted = baremetal_text(draft->body, member);
 	if (wanted.p != NULL && !new_driver && !baremetal_changes(draft, baremetal_node_members, member))
 		return OUTCOME_OK;
-	enum outcome outcome = find_driver(draft, &driver);
+	enum outcome outcome = wanted.p != NULL ? check_interface_kept(draft, member) : OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		outcome = find_driver(draft, &driver);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (wanted.p == NULL) {
 		baremetal_set(draft, member, doc_new_string(pool, str_c(baremetal_driver_default(&driver, interface))));
-		return OUTCOME_OK;
+		return new_driver ? OUTCOME_OK : check_interface_kept(draft, member); // a new driver takes its defaults with it
 	}
 	const char *const *enabled = baremetal_driver_enabled(&driver, interface);
 	if (baremetal_among(enabled, wanted))
@@ -150,11 +199,6 @@ static enum outcome guard(struct draft *draft)
 }
 
 // ---- flags and their reasons
-
-static bool was_true(const struct draft *draft, const char *flag)
-{
-	return draft->before != NULL && baremetal_true(draft->before, flag);
-}
 
 // A reason is only valid together with its flag.
 static enum outcome check_reason(struct draft *draft, const char *flag, const char *reason)
@@ -259,7 +303,7 @@ static enum outcome check_chassis(struct draft *draft)
 static enum outcome complete(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
-		check_words, check_name,      check_conductor_group, check_driver,      check_interfaces, guard,
+		check_words, check_name,      check_conductor_group, check_class, check_driver, check_interfaces, guard,
 		check_protected, check_retired, check_maintenance,     check_allocation,
 		check_instance, check_chassis,   check_vifs,
 	};

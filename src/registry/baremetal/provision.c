@@ -129,6 +129,21 @@ enum outcome provision_check_reserved(struct registry *registry, const struct uu
 	return check_host(registry, uid, baremetal_text(body, "reservation"));
 }
 
+enum outcome provision_check_settled(struct registry *registry, const struct uuid *uid, const struct doc *body, bool inspecting)
+{
+	static const char *const open[] = { "deploy failed", "inspecting", "inspect failed", "inspect wait", "clean failed", "error",
+		"verifying", "adopt failed", "rescue failed", "unrescue failed", NULL };
+	struct str state = baremetal_text(body, "provision_state");
+
+	if (baremetal_text(body, "target_provision_state").p != NULL && !baremetal_among(open, state))
+		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s can not be updated while a state transition is in progress.",
+			UUID_ARG(registry->pool, *uid));
+	if (!inspecting || !str_eq(state, STR("inspecting")))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT, "Cannot update node \"%.*s\" while it is in state \"inspecting\".",
+		UUID_ARG(registry->pool, *uid));
+}
+
 struct db_call *provision_reservation_call(struct pool *pool, const struct ident *ident)
 {
 	const struct sql_node_reservation in = {

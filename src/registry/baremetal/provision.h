@@ -36,7 +36,10 @@ bool provision_is_fake(const struct doc *body, const char *interface);
 enum outcome provision_fail_unsupported(struct registry *registry, const struct doc *body, const char *function);
 // OUTCOME_OK, or OUTCOME_CONFLICT if the node is reserved, so that nothing may work on it.
 enum outcome provision_check_reserved(struct registry *registry, const struct uuid *uid, const struct doc *body);
-// The same for what belongs to a node, such as a port: ident names it; the call runs in the transaction that changes it (struct edit:
+// OUTCOME_OK, or OUTCOME_CONFLICT if the node with that body is in a state in which clients may not change it. inspecting: nor may they in
+// the state "inspecting".
+enum outcome provision_check_settled(struct registry *registry, const struct uuid *uid, const struct doc *body, bool inspecting);
+// As provision_check_reserved(), for what belongs to a node, such as a port: ident names it; the call runs in the transaction that changes it (struct edit:
 // with), and its rows are checked. The reservation is read, not locked: only OpenStack's own conductors made any, before their nodes
 // came here.
 struct db_call *provision_reservation_call(struct pool *pool, const struct ident *ident);

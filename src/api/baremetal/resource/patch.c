@@ -16,7 +16,7 @@
 #include "registry/resource/secret.h"
 #include "repr/json/member.h"
 
-enum { SINCE_RESET = 45 };
+enum { SINCE_INSPECT_WAIT = 39, SINCE_RESET = 45 };
 
 struct patching {
 	struct call *call;
@@ -335,6 +335,26 @@ enum outcome baremetal_check_size(struct call *call, const struct doc *body)
 		(unsigned long long)most);
 }
 
+// Is the patch exactly this one: take away the node's instance? That is possible in maintenance, whatever the node's state is.
+static bool takes_instance_only(const struct doc *patch)
+{
+	const struct doc *operation = doc_length(patch) == 1 ? doc_at(patch, 0) : NULL;
+
+	return operation != NULL && str_eq(text_of(operation, "op"), STR("remove")) && str_eq(text_of(operation, "path"), STR("/instance_uuid"));
+}
+
+static enum outcome check_node(const struct patching *patching, const struct resource *current)
+{
+	struct call *call = patching->call;
+	const struct doc *body = resource_body_tree(call->pool, current), *maintenance = NULL;
+	enum outcome outcome = provision_check_reserved(call->registry, &current->uid, body);
+
+	(void)doc_get(body, STR("maintenance"), &maintenance);
+	if (outcome != OUTCOME_OK || (doc_bool(maintenance) && takes_instance_only(patching->patch)))
+		return outcome;
+	return provision_check_settled(call->registry, &current->uid, body, call->version >= SINCE_INSPECT_WAIT);
+}
+
 static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)
 {
 	const struct patching *patching = arg;
@@ -343,7 +363,7 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 	enum outcome outcome = OUTCOME_OK;
 
 	if (patching->kind == &node_kind)
-		outcome = provision_check_reserved(call->registry, &current->uid, resource_body_tree(call->pool, current));
+		outcome = check_node(patching, current);
 	else if (patching->reservation != NULL)
 		outcome = provision_check_reservation(call->registry, patching->reservation);
 	if (outcome == OUTCOME_OK)
