@@ -12,6 +12,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Raw;
+use Tenure::Run ();
 
 my %refuses = (lighttpd => [404], 'apache-fcgid' => [400], 'apache-proxy' => [400], nginx => [421]);
 
@@ -22,6 +23,23 @@ sub is_of_server {
     is $answer->request_id, undef, "$what: not by Tenure";
     return;
 }
+
+# The lines that a site takes the marks off, for TLS and for an endpoint for both, too.
+subtest 'each virtual host of the files has its names' => sub {
+    my $shipped = Tenure::Instance::source_dir() . '/httpd-conf';
+    my %file = map { $_ => Tenure::Run::read_file("$shipped/$_.conf") =~ s/^(\t?)#(?=[\t<\$}]|server \{)/$1/gmr } qw(apache-fcgid apache-proxy-fcgi nginx lighttpd);
+    for my $name (qw(apache-fcgid apache-proxy-fcgi)) {
+        my @hosts = $file{$name} =~ m{^<VirtualHost (.*?)^</VirtualHost>}msg;
+        is scalar @hosts, 4, "$name: service, TLS, admin, combined";
+        like $_, qr/^\tServerName .*\n\tServerAlias .*\n(?:\t# .*\n)*\tStrictHostCheck On$/m, (split /\n/)[0] for @hosts;
+    }
+    my @servers = $file{nginx} =~ /^server \{\n(.*?)^\}/msg;
+    is scalar @servers, 3, 'nginx: service, admin, combined';
+    like $_, qr/^\tif \(\$http_host !~\* "\^.*\) \{ return 421; \}$/m, (split /;/)[0] for @servers;
+    my @passed = $file{lighttpd} =~ /^(.*\n)\t+fastcgi\.server = \( /mg;
+    is scalar @passed, 3, 'lighttpd: service, admin, combined';
+    like $_, qr/^\t?\$HTTP\["host"\] =~ var\.tenure_(?:admin_)?hosts \{$/, '... below a condition' for @passed;
+};
 
 for my $server (sort keys %refuses) {
     subtest $server => sub {
