@@ -183,6 +183,8 @@ subtest 'out as CSV and in again' => sub {
     is_deeply [$documents->('t5')], [$documents->('t4')], '... the same documents, to the byte';
     is $tool->ends(0, 'export', @types, qw(-t t5 --format csv))->{out} =~ s/W\/[0-9a-f]+/E/gr, $csv =~ s/W\/[0-9a-f]+/E/gr, 'and CSV';
     is $tool->ends(0, qw(export pods -t t5 --format csv))->{out}, "namespace,name,type,etag\n", 'of nothing the titles';
+    is $tool->with(TMPDIR => '/nowhere')->ends(73, qw(export pods -t t5 --format csv))->{err},
+        "tenure: a temporary file can't be made in /nowhere: No such file or directory; TMPDIR names another folder\n", 'which need a file of their own';
     $admin->put("/v2.0/t4/persistentvolumes/wide$_", json => { spec => { map { ("m$_" => 'x') } 1 + 600 * $_ .. 600 + 600 * $_ } })->is_status(201) for 0, 1;
     $csv = $tool->ends(0, qw(export persistentvolumes -t t4 --format csv))->{out};
     like $csv, qr/^[^\n]*,spec:,/, 'where there would be more than 1,000 columns, those of the top';

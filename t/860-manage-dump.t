@@ -202,12 +202,17 @@ subtest 'out of what is no file' => sub {
     my $pipe = $instance->dir . '/from';
     POSIX::mkfifo($pipe, 0600) or die "mkfifo: $!\n";
     my $size = -s $file;
+    local $ENV{TMPDIR} = $instance->dir . '/nowhere';
+    my $from = Tenure::Instance::build_dir() . '/tenure-manage';
+    is_deeply [ Tenure::Run::run('sh', '-c', 'cat "$1" | "$2" -c "$3" restore -', 'sh', $file, $from, $instance->env('TENURE_CONFIG')) ],
+        [74, "tenure-manage: can't copy - to $ENV{TMPDIR}: No such file or directory; TMPDIR names another folder\n"], 'the copy is made where TMPDIR says';
+    $ENV{TMPDIR} = $instance->dir;
     SKIP: {
         skip 'the dump ends with a block', 1 if $size % 4096 == 0;
         # A limit of the size, in blocks of 512 bytes, lets the whole blocks pass. The rest is written when the copy is complete.
-        my @restore = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'restore', '-');
+        my @restore = ($from, '-c', $instance->env('TENURE_CONFIG'), 'restore', '-');
         my ($code, $said) = Tenure::Run::run('sh', '-c', 'trap "" XFSZ; ulimit -f "$1"; f=$2; shift 2; cat "$f" | "$@"', 'sh', int($size / 4096) * 8, $file, @restore);
-        is_deeply [$code, $said], [66, "tenure-manage: can't read -: File too large\n"], 'no room for the end of the copy';
+        is_deeply [$code, $said], [74, "tenure-manage: can't copy - to $ENV{TMPDIR}: File too large; TMPDIR names another folder\n"], 'no room for the end of the copy';
     }
     for my $how ('', 'gzip -c') {
         my $writer = fork // die "fork: $!\n";

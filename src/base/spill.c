@@ -24,17 +24,53 @@ static void close_spill(void *arg)
 	spill->fd = -1;
 }
 
+// For file systems without O_TMPFILE, such as NFS and older overlays: the file has a name for a moment.
+static int open_and_unlink(const char *folder)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/tenure-XXXXXX", folder) < 0)
+		return -1;
+	int fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		(void)unlink(path);
+	int failure = errno;
+	free(path);
+	errno = failure;
+	return fd;
+}
+
+// Returns a descriptor; -1: errno says why there is none.
+static int open_unnamed(const char **folder)
+{
+	const char *chosen = getenv("TMPDIR");
+
+	*folder = chosen != NULL && chosen[0] != '\0' ? chosen : "/var/tmp";
+	// O_TMPFILE makes a file without a name; O_EXCL keeps it from ever getting one.
+	int fd = open(*folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 && errno == EOPNOTSUPP ? open_and_unlink(*folder) : fd;
+}
+
+FILE *spill_file(const char **folder)
+{
+	int fd = open_unnamed(folder);
+	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+	if (file == NULL && fd >= 0) {
+		close(fd);
+		errno = ENOMEM;
+	}
+	return file;
+}
+
 struct spill *spill_new(struct pool *pool)
 {
-	const char *folder = getenv("TMPDIR");
 	struct spill *spill = POOL_NEW(pool, struct spill);
+	const char *folder;
 
-	if (folder == NULL || folder[0] == '\0')
-		folder = "/var/tmp";
 	spill->fd = -1;
 	pool_cleanup(pool, close_spill, spill);
-	// O_TMPFILE makes a file without a name; O_EXCL keeps it from ever getting one.
-	spill->fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	spill->fd = open_unnamed(&folder);
 	if (spill->fd >= 0)
 		return spill;
 	log_warning("no file for a long answer can be made in %s: %s", folder, strerror(errno));

@@ -5,10 +5,16 @@
 #ifndef TENURE_BASE_SPILL_H
 #define TENURE_BASE_SPILL_H
 
+#include <stdio.h>
+
 #include "base/str.h"
 
 struct pool;
 struct spill; // functions that read accept NULL for an empty one
+
+// Makes such a file for a tool, as a stream; its caller closes it. tmpfile(3) takes /tmp, which may be in memory, whatever TMPDIR says.
+// *folder: where, for messages: TMPDIR, else /var/tmp. NULL: errno says why it can't be made there.
+FILE *spill_file(const char **folder);
 
 // Makes a file in the folder that TMPDIR names, else in /var/tmp (on disk, while /tmp may be in memory). The pool closes it.
 // NULL: no file can be made there; the reason is logged.

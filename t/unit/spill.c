@@ -2,7 +2,9 @@
 // Text that is kept in a file, and what the system may refuse of it. The log's lines are those of doc/troubleshooting.md.
 #include "base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -15,7 +17,7 @@
 #include "logged.h"
 
 static struct pool *pool;
-static bool disk_fails;
+static bool disk_fails, lacks_unnamed;
 
 // Takes the place of libc's function: a disk with a fault is nothing that a test can have.
 int ftruncate(int fd, off_t length)
@@ -23,6 +25,15 @@ int ftruncate(int fd, off_t length)
 	if (!disk_fails)
 		return (int)syscall(SYS_ftruncate, fd, length);
 	errno = EIO;
+	return -1;
+}
+
+// Likewise: a file system without O_TMPFILE.
+int open(const char *path, int flags, ...)
+{
+	if (!lacks_unnamed || (flags & O_TMPFILE) != O_TMPFILE)
+		return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0600);
+	errno = EOPNOTSUPP;
 	return -1;
 }
 
@@ -84,12 +95,53 @@ static void cannot_be_written(void)
 	ok(spill_size(spill) == 4, "the part that was written is counted");
 }
 
+// How many entries the folder has, "." and ".." included.
+static int entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int n = 0;
+
+	while (dir != NULL && readdir(dir) != NULL)
+		n++;
+	if (dir != NULL)
+		(void)closedir(dir);
+	return n;
+}
+
+static void streams(void)
+{
+	char folder[] = "/dev/shm/spill-XXXXXX", line[10] = "";
+	const char *where = NULL;
+
+	ok(mkdtemp(folder) != NULL && setenv("TMPDIR", folder, 1) == 0, "a folder");
+	for (int i = 0; i < 2; i++) {
+		lacks_unnamed = i == 1;
+		FILE *file = spill_file(&where);
+		ok(file != NULL && entries(folder) == 2, "a file without a name, %s", lacks_unnamed ? "where it had one for a moment" : "at once");
+		is_str(str_c(where), folder, "in the folder of TMPDIR");
+		ok(file != NULL && fputs("text", file) >= 0 && fseek(file, 0, SEEK_SET) == 0 && fgets(line, sizeof(line), file) != NULL, "is written and read");
+		is_str(str_c(line), "text", "as it was");
+		if (file != NULL)
+			(void)fclose(file);
+	}
+	lacks_unnamed = false;
+	(void)rmdir(folder);
+	errno = 0;
+	ok(spill_file(&where) == NULL && errno == ENOENT, "a folder that is not there");
+	(void)unsetenv("TMPDIR");
+	FILE *file = spill_file(&where);
+	is_str(str_c(where), "/var/tmp", "without TMPDIR, /var/tmp, which is on disk");
+	if (file != NULL)
+		(void)fclose(file);
+}
+
 int main(void)
 {
 	pool = pool_new();
 	pieces();
 	cannot_be_emptied();
 	cannot_be_written();
+	streams();
 	pool_free(&pool);
 	return done_testing();
 }

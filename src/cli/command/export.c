@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "base/pool.h"
+#include "base/spill.h"
 #include "cli/core/cli.h"
 
 enum { PAGE = 500, COLUMN_DEPTH = 8 };
@@ -322,14 +323,15 @@ static int export_type(struct exporting *exporting, const char *type)
 int command_export(struct cli *cli)
 {
 	struct exporting exporting = { .cli = cli, .first = true };
+	const char *folder;
 	int code = EX_OK;
 
 	if (cli->tenant == NULL)
 		return cli_fail_no_tenant();
 	if (cli->format_given && cli->format == FORMAT_TABLE)
 		return cli_fail(EX_USAGE, "a table can't be imported: export as JSON, or with --format csv");
-	if (cli->format_given && cli->format == FORMAT_CSV && (exporting.documents = tmpfile()) == NULL)
-		return cli_fail(EX_CANTCREAT, "a temporary file can't be made: %s", strerror(errno));
+	if (cli->format_given && cli->format == FORMAT_CSV && (exporting.documents = spill_file(&folder)) == NULL)
+		return cli_fail(EX_CANTCREAT, "a temporary file can't be made in %s: %s; TMPDIR names another folder", folder, strerror(errno));
 	exporting.kept = pool_new_or_end();
 	for (size_t i = 0; i < cli->n_arguments && code == EX_OK; i++)
 		code = export_type(&exporting, type_plural(cli->arguments[i]));

@@ -6,41 +6,52 @@
 #include <sys/stat.h>
 
 #include "auth/core/realm.h"
+#include "base/spill.h"
 #include "manage/dump/dump.h"
 #include "manage/dump/restore.h"
 #include "registry/registry.h"
 
-// Copies what comes through a pipe into a file without a name. NULL: errno says why there is none.
-static FILE *copy_of(FILE *from)
+static int fail_to_read(const char *path)
+{
+	return manage_fail(EX_NOINPUT, "can't read %s: %s", path, strerror(errno));
+}
+
+// Copies what comes through a pipe into *copy, a file without a name; NULL if that fails. EX_OK, or the exit code; told.
+static int make_copy(FILE *from, const char *path, FILE **copy)
 {
 	char bytes[65536];
+	const char *folder;
 	size_t n;
-	FILE *copy = tmpfile();
 
-	while (copy != NULL && (n = fread(bytes, 1, sizeof(bytes), from)) > 0 && fwrite(bytes, 1, n, copy) == n)
+	*copy = spill_file(&folder);
+	while (*copy != NULL && (n = fread(bytes, 1, sizeof(bytes), from)) > 0 && fwrite(bytes, 1, n, *copy) == n)
 		continue;
-	if (copy == NULL || (!ferror(from) && !ferror(copy) && fflush(copy) == 0)) // what is still buffered may find no room
-		return copy;
-	int error = errno;
-	(void)fclose(copy);
-	errno = error;
-	return NULL;
+	if (*copy != NULL && !ferror(from) && !ferror(*copy) && fflush(*copy) == 0) // what is still buffered may find no room
+		return EX_OK;
+	int code = *copy != NULL && ferror(from) ? fail_to_read(path) :
+		manage_fail(EX_IOERR, "can't copy %s to %s: %s; TMPDIR names another folder", path, folder, strerror(errno));
+	if (*copy != NULL)
+		(void)fclose(*copy);
+	*copy = NULL;
+	return code;
 }
 
 // The dump is read several times, and only a regular file can be: a pipe may have a name, too, as that of `<(zcat FILE)` in a shell.
-// NULL: errno says why there is none.
-static FILE *open_file(const char *path)
+// *file: NULL if that fails. EX_OK, or the exit code; told.
+static int open_file(const char *path, FILE **file)
 {
 	struct stat status;
-	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	FILE *named = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 
-	if (file == NULL || fstat(fileno(file), &status) != 0 || S_ISREG(status.st_mode))
-		return file;
-	FILE *copy = S_ISDIR(status.st_mode) ? NULL : copy_of(file);
-	int error = S_ISDIR(status.st_mode) ? EISDIR : errno;
-	(void)fclose(file);
-	errno = error;
-	return copy;
+	*file = named;
+	if (named == NULL)
+		return fail_to_read(path);
+	if (fstat(fileno(named), &status) != 0 || S_ISREG(status.st_mode))
+		return EX_OK;
+	errno = EISDIR;
+	int code = S_ISDIR(status.st_mode) ? fail_to_read(path) : make_copy(named, path, file);
+	(void)fclose(named);
+	return code;
 }
 
 // The program that prints such a file as it was before it was compressed. NULL: the file is not compressed.
@@ -98,11 +109,12 @@ int command_restore(struct manage *manage)
 		.keep_invalid = manage_option(manage, "--keep-invalid") != NULL,
 		.without_tokens = manage_option(manage, "--without-tokens") != NULL,
 	};
-	FILE *file = open_file(options.path);
+	FILE *file;
+	int code = open_file(options.path, &file);
 
-	if (file == NULL)
-		return manage_fail(EX_NOINPUT, "can't read %s: %s", options.path, strerror(errno));
-	int code = check_form(file, options.path);
+	if (code != EX_OK)
+		return code;
+	code = check_form(file, options.path);
 	bool all = code == EX_OK && restore_all_is_in(file);
 	if (code == EX_OK)
 		code = check_options(&options, all);
