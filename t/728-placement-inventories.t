@@ -94,6 +94,9 @@ subtest 'numbers' => sub {
     is_error($placement->version('1.25')->post($path, json => { resource_class => 'DISK_GB', total => 10, reserved => 10 }), 400,
         qr/greater than or equal to total/, name => 'all reserved is too much before 1.26');
     $placement->version('1.26')->post($path, json => { resource_class => 'DISK_GB', total => 10, reserved => 10 })->is_status(201, 'then not');
+    my $less = { resource_class => 'MEMORY_MB', total => 1, allocation_ratio => 0.5 };
+    is_error($placement->version('1.25')->post($path, json => $less), 400, qr/Its capacity, .*, is less than 1/, name => 'so is a ratio that leaves nothing');
+    $placement->version('1.26')->post($path, json => $less)->is_status(201);
     my $whole = $placement->post($path, body => '{"resource_class":"VCPU","total":8.0}', type => 'application/json');
     is $whole->json->{total}, 8, '8.0 is an integer';
 };

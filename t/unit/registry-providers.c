@@ -207,6 +207,10 @@ static void ratios(void)
 	const double many[] = { 0, 0.1, 1.1, 16, 1.0 / 3, 3.40282e+38, 0.000001 };
 	struct inventory inventory = has("VCPU", 10);
 
+	inventory.allocation_ratio = 0.09;
+	IS(one(do_change_one, 4, inventory), BAD_DOCUMENT, "a ratio that leaves nothing");
+	says("Its capacity, (total - reserved) * allocation_ratio, is less than 1.");
+	s.may_reserve_all = true;
 	for (size_t i = 0; i < COUNT_OF(many); i++) {
 		inventory.allocation_ratio = many[i];
 		IS(one(do_change_one, 4, inventory), OK, "a ratio");
@@ -214,6 +218,7 @@ static void ratios(void)
 		ok(memcmp(&s.inventories[0].allocation_ratio, &many[i], sizeof(double)) == 0, "%g is what was written (%g)", many[i],
 			s.inventories[0].allocation_ratio);
 	}
+	s.may_reserve_all = false;
 }
 
 static void inventories(void)

@@ -36,8 +36,8 @@ enum outcome inventory_get(struct registry *registry, const struct uuid *uid, st
 	struct provider *provider, struct inventory *inventory);
 
 // What a write brings; the caller has checked the ranges above. A write that changes something raises the generation and leaves
-// a change row with the field "/inventories". OUTCOME_BAD_DOCUMENT if reserved is above total, or equal to it unless
-// may_reserve_all.
+// a change row with the field "/inventories". OUTCOME_BAD_DOCUMENT if reserved is above total, or, unless
+// may_reserve_all, if the capacity is 0.
 struct inventory_write {
 	struct provider_guard guard;
 	bool may_reserve_all;

@@ -10,7 +10,7 @@
 struct inventory inventory_of_columns(struct pool *pool, const struct sql_inventory *columns);
 // (total - reserved) * allocation_ratio, rounded down, at most 9 * 10^18.
 int64_t inventory_capacity(const struct inventory *inventory);
-// OUTCOME_OK; _BAD_DOCUMENT if reserved is above the total, or equal to it unless may_reserve_all. what: "update".
+// OUTCOME_OK; _BAD_DOCUMENT if reserved is above the total, or, unless may_reserve_all, if the capacity is 0. what: "update".
 enum outcome inventory_check(struct registry *registry, const struct uuid *provider, const struct inventory *inventory,
 	bool may_reserve_all, const char *what);
 

@@ -86,12 +86,16 @@ int64_t inventory_capacity(const struct inventory *inventory)
 enum outcome inventory_check(struct registry *registry, const struct uuid *provider, const struct inventory *inventory,
 	bool may_reserve_all, const char *what)
 {
-	bool good = may_reserve_all ? inventory->reserved <= inventory->total : inventory->reserved < inventory->total;
-	struct str uid;
+	bool fits = may_reserve_all ? inventory->reserved <= inventory->total : inventory->reserved < inventory->total;
+	struct str uid = uuid_str(registry->pool, *provider);
 
-	if (good)
+	if (fits && (may_reserve_all || inventory_capacity(inventory) > 0))
 		return OUTCOME_OK;
-	uid = uuid_str(registry->pool, *provider);
+	if (fits)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+			"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
+			"'%.*s'. Its capacity, (total - reserved) * allocation_ratio, is less than 1.",
+			what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid));
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 		"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
 		"'%.*s'. The reserved value is greater than %stotal.",
