@@ -73,9 +73,11 @@ WHERE r.root = :root AND r.live = 1
 ORDER BY r.id
 FOR UPDATE;
 
--- @statement provider_set_root
--- @in root bytes, id uint
-UPDATE resources SET root = :root WHERE id = :id;
+-- @statement provider_set_roots
+-- @in root bytes, ids text
+UPDATE {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id
+SET r.root = :root;
 
 -- @statement provider_allocation
 -- @in resource_id uint

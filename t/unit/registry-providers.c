@@ -61,6 +61,35 @@ static void planted(void)
 	IS(change(4, "four", true, 0, true), OK, "and back");
 }
 
+// Each new provider becomes the top of all before: a chain in which the later a provider was made, the higher it is.
+static void chained(void)
+{
+	enum { FIRST = 500, LONG = 60 };
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < LONG; i++) {
+		char name[16];
+		(void)snprintf(name, sizeof(name), "chain%u", i);
+		enum outcome made = create(FIRST + i, name, 0);
+		(void)snprintf(name, sizeof(name), "chain%u", i - 1);
+		uint64_t before = db_round_trips(here.db);
+		if (made != OUTCOME_CREATED || (i > 0 && change(FIRST + i - 1, name, true, FIRST + i, false) != OUTCOME_OK)) {
+			ok(false, "provider %u of the chain", i);
+			return;
+		}
+		most = i > 0 && db_round_trips(here.db) - before > most ? db_round_trips(here.db) - before : most;
+	}
+	IS(get(FIRST), OK, "the lowest of a chain");
+	ok(uuid_eq(s.provider.root, uid_n(FIRST + LONG - 1)), "has the highest for its root");
+	ok(most < 12, "a tree gets another root in a few round trips (%llu)", (unsigned long long)most);
+	IS(change(FIRST + LONG - 1, "loop", true, FIRST, true), BAD_DOCUMENT, "the highest below the lowest");
+	IS(change(FIRST + LONG / 2, "middle", true, 0, true), OK, "cut in two");
+	IS(get(FIRST), OK, "the lowest");
+	ok(uuid_eq(s.provider.root, uid_n(FIRST + LONG / 2)), "is in the lower half");
+	IS(get(FIRST + LONG - 2), OK, "one above");
+	ok(uuid_eq(s.provider.root, uid_n(FIRST + LONG - 1)), "stays in the upper one");
+}
+
 static enum outcome do_recover(struct registry *registry, void *arg)
 {
 	const struct step *step = arg;
@@ -380,6 +409,7 @@ int main(void)
 	fixture_start();
 	made_and_named();
 	planted();
+	chained();
 	gone_and_back();
 	classes();
 	inventories();

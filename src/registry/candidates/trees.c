@@ -114,14 +114,31 @@ static void take_traits(const struct candidates *found, struct pool *pool, struc
 	provider->traits = list;
 }
 
-// The provider of the tree with that uid; NULL: there is none.
-static const struct candidate_provider *find_provider(const struct candidate_tree *tree, struct uuid uid)
+static int by_uid(const void *a, const void *b)
 {
-	for (size_t i = 0; i < tree->n; i++) {
-		if (uuid_eq(tree->providers[i].uid, uid))
-			return &tree->providers[i];
-	}
-	return NULL;
+	const struct candidate_provider *const *x = a, *const *y = b;
+
+	return memcmp((*x)->uid.b, (*y)->uid.b, sizeof((*x)->uid.b));
+}
+
+// The n providers of a tree, ordered by uid.
+static const struct candidate_provider **sort_by_uid(struct pool *pool, const struct candidate_provider *list, size_t n)
+{
+	const struct candidate_provider **sorted = POOL_ARRAY(pool, const struct candidate_provider *, n);
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &list[i];
+	qsort(sorted, n, sizeof(*sorted), by_uid);
+	return sorted;
+}
+
+// The provider among these with that uid; NULL: there is none.
+static const struct candidate_provider *find_provider(const struct candidate_provider **sorted, size_t n, struct uuid uid)
+{
+	const struct candidate_provider key = { .uid = uid }, *wanted = &key;
+	const struct candidate_provider **hit = bsearch(&wanted, sorted, n, sizeof(*sorted), by_uid);
+
+	return hit != NULL ? *hit : NULL;
 }
 
 // Builds the tree of the n rows from first on. False: its root is not among them, since it was deleted meanwhile.
@@ -153,11 +170,12 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 		take_inventories(pool, &portion->inventories, &list[i]);
 		take_aggregates(pool, &portion->aggregates, &list[i]);
 	}
+	const struct candidate_provider **sorted = sort_by_uid(pool, list, n);
 	for (size_t i = 1; i < n; i++) {
 		size_t from = i <= root ? i - 1 : i;
 		struct uuid parent;
 		if (uuid_parse(sql_candidate_providers_row(&portion->providers, first + from)->parent, &parent))
-			list[i].parent = find_provider(&grove->tree, parent);
+			list[i].parent = find_provider(sorted, n, parent);
 		if (list[i].parent == NULL)
 			list[i].parent = list;
 	}

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
 #include "registry/placement/rules.h"
@@ -67,17 +68,35 @@ static bool parent_of(const struct doc *body, struct uuid *parent)
 
 // ---- the tree
 
+// Is a node the provider that is written, or below it? ON_WAY: its parents are being followed.
+enum place { UNKNOWN, ON_WAY, BELOW, ELSEWHERE };
+
 struct tree_node {
 	uint64_t id;
 	struct uuid uid;
 	bool has_parent;
 	struct uuid parent;
-	bool below; // the provider that is written, or below it
+	struct tree_node *above; // the node of the parent; NULL: none in this tree
+	enum place place;
 };
 struct tree {
-	struct tree_node *nodes;
+	struct tree_node *nodes; // ordered by uid
 	size_t n;
 };
+
+static int by_uid(const void *a, const void *b)
+{
+	const struct tree_node *x = a, *y = b;
+
+	return memcmp(x->uid.b, y->uid.b, sizeof(x->uid.b));
+}
+
+static struct tree_node *find_node(const struct tree *tree, const struct uuid *uid)
+{
+	const struct tree_node key = { .uid = *uid };
+
+	return tree->n > 0 ? bsearch(&key, tree->nodes, tree->n, sizeof(key), by_uid) : NULL;
+}
 
 static enum outcome load_tree(struct registry *registry, const struct uuid *root, struct tree *tree)
 {
@@ -97,56 +116,61 @@ static enum outcome load_tree(struct registry *registry, const struct uuid *root
 		uuid_from_bytes(row->uid, &node->uid);
 		node->has_parent = parent.p != NULL && uuid_parse(str_part(parent, 0, str_find(parent, ' ', 0)), &node->parent);
 	}
+	if (tree->n > 0)
+		qsort(tree->nodes, tree->n, sizeof(*tree->nodes), by_uid);
+	for (size_t i = 0; i < tree->n; i++)
+		tree->nodes[i].above = tree->nodes[i].has_parent ? find_node(tree, &tree->nodes[i].parent) : NULL;
 	return OUTCOME_OK;
 }
 
-static struct tree_node *find_node(const struct tree *tree, const struct uuid *uid)
+// Follows the parents of a node to the first whose place is known, and notes that place for all on the way. So every node is passed
+// twice at most, however deep the tree is.
+static void place_node(struct tree_node *node)
 {
-	for (size_t i = 0; i < tree->n; i++) {
-		if (uuid_eq(tree->nodes[i].uid, *uid))
-			return &tree->nodes[i];
+	struct tree_node *at = node;
+
+	while (at != NULL && at->place == UNKNOWN) {
+		at->place = ON_WAY;
+		at = at->above;
 	}
-	return NULL;
+	enum place place = at != NULL && at->place == BELOW ? BELOW : ELSEWHERE;
+	for (at = node; at != NULL && at->place == ON_WAY; at = at->above)
+		at->place = place;
 }
 
-// Marks the provider and all below it, one level in each pass.
+// Places all nodes: the provider and what is below it, and the others.
 static void mark_below(struct tree *tree, const struct uuid *uid)
 {
 	struct tree_node *top = find_node(tree, uid);
-	bool more = top != NULL;
 
 	if (top != NULL)
-		top->below = true;
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < tree->n; i++) {
-			struct tree_node *node = &tree->nodes[i];
-			const struct tree_node *parent = node->below || !node->has_parent ? NULL : find_node(tree, &node->parent);
-			if (parent != NULL && parent->below)
-				node->below = more = true;
-		}
-	}
+		top->place = BELOW;
+	for (size_t i = 0; i < tree->n; i++)
+		place_node(&tree->nodes[i]);
 }
 
-static enum db_result set_root(struct registry *registry, uint64_t id, const struct uuid *root)
+// Sets the root of the providers with these ids, which it sorts.
+static enum outcome set_roots(struct registry *registry, uint64_t *ids, size_t n, const struct uuid *root)
 {
-	const struct sql_provider_set_root in = {
-		.id = id,
+	const struct sql_provider_set_roots in = {
+		.ids = db_list_of_id_set(registry->pool, ids, n),
 		.root = tree_value(registry, provider_type(registry), root),
 	};
+	enum db_result result = sql_provider_set_roots_run(registry->db, registry->pool, &in, NULL);
 
-	return sql_provider_set_root_run(registry->db, registry->pool, &in, NULL);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-static enum outcome set_roots(struct registry *registry, const struct tree *tree, const struct uuid *root)
+static enum outcome set_roots_below(struct registry *registry, const struct tree *tree, const struct uuid *root)
 {
-	enum db_result result = DB_OK;
+	uint64_t *ids = POOL_ARRAY(registry->pool, uint64_t, tree->n);
+	size_t n = 0;
 
-	for (size_t i = 0; result == DB_OK && i < tree->n; i++) {
-		if (tree->nodes[i].below)
-			result = set_root(registry, tree->nodes[i].id, root);
+	for (size_t i = 0; i < tree->n; i++) {
+		if (tree->nodes[i].place == BELOW)
+			ids[n++] = tree->nodes[i].id;
 	}
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return set_roots(registry, ids, n, root);
 }
 
 // Locks the parent's row and reads the root of its tree. The parent must be in the given tenant.
@@ -180,11 +204,11 @@ static enum outcome replant(struct draft *draft, const struct uuid *parent)
 	mark_below(&tree, &draft->uid);
 	draft->root = draft->uid;
 	const struct tree_node *there = parent != NULL ? find_node(&tree, parent) : NULL;
-	if (there != NULL && there->below)
+	if (there != NULL && there->place == BELOW)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "creating loop in the provider tree is not allowed.");
 	if (parent != NULL)
 		outcome = lock_parent(registry, parent, draft->address->tenant, &draft->root);
-	return outcome == OUTCOME_OK ? set_roots(registry, &tree, &draft->root) : outcome;
+	return outcome == OUTCOME_OK ? set_roots_below(registry, &tree, &draft->root) : outcome;
 }
 
 static enum outcome plant(struct draft *draft, const struct uuid *parent)
@@ -276,9 +300,9 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}
-	enum db_result result = set_root(registry, resource->id, &root);
+	uint64_t id = resource->id;
 
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return set_roots(registry, &id, 1, &root);
 }
 
 static enum outcome provider_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)
