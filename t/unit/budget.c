@@ -145,11 +145,33 @@ static void loop(void *arg)
 	work->finished = true;
 }
 
+// Compares two numbers of a million digits, which allocates nothing.
+static void compare_long(void *arg)
+{
+	struct work *work = arg;
+	struct buf text = buf_new(work->pool, 1 << 20);
+	struct str error;
+	struct doc *number;
+
+	BUF_LIT(&text, "1.");
+	for (int i = 0; i < 1000000; i++)
+		buf_addc(&text, '0');
+	if (!doc_parse_json(work->pool, buf_str(&text), (struct doc_limits){ 64, 0 }, &number, &error))
+		bail_out("the number is none");
+	const struct doc *one = doc_new_i64(work->pool, 1);
+	for (int i = 0; i < 1000; i++) {
+		if (doc_order_numbers(number, one) != 0)
+			return;
+	}
+	work->finished = true;
+}
+
 static void cpu(struct pool *pool)
 {
 	struct work work = { .pool = pool };
 
 	ok(run(loop, &work, 0, 20000) == BUDGET_TIME && !work.finished, "a loop is ended");
+	ok(run(compare_long, &work, 0, 20000) == BUDGET_TIME && !work.finished, "comparing long numbers is ended");
 }
 
 static void hold(void *arg)

@@ -441,7 +441,31 @@ static void is_bounded(struct pool *pool, const char *schema, const struct doc *
 	ok(faults.n == n + !ends, "%s", ends ? "it ends" : "it is given up, and that is a fault");
 	ok(pool_size(pool) - size < 50000000, "%zu bytes", pool_size(pool) - size);
 	size_t listed = field_faults_listed(&faults);
-	ok(faults.n > 0 && listed <= FIELD_FAULTS_MAX, "%zu faults: %.*s", faults.n, STR_ARG(faults.list[listed - 1].message));
+	struct str last = listed > 0 ? faults.list[listed - 1].message : STR("none");
+	ok(faults.n > 0 && listed <= FIELD_FAULTS_MAX, "%zu faults: %.*s", faults.n, STR_ARG(last));
+}
+
+// A comparison of numbers reads all their digits.
+static void test_long_number(struct pool *pool)
+{
+	static const char *const alternatives[] = { "'maximum':5", "'enum':[1,2]", "'format':'int32'", "'type':'integer'" };
+	struct str zeros = str_printf(pool, "%0*d", 1000000, 0);
+	struct doc *number = parsed_str(pool, str_printf(pool, "1.%.*s", STR_ARG(zeros))), *list = doc_new_array(pool);
+	struct buf schema;
+
+	for (size_t i = 0; i < COUNT_OF(alternatives); i++) {
+		schema = buf_new(pool, 0);
+		BUF_LIT(&schema, "{'anyOf':[");
+		for (int j = 0; j < 200; j++)
+			buf_addf(&schema, "%s{%s}", j > 0 ? "," : "", alternatives[i]);
+		BUF_LIT(&schema, "]}");
+		is_bounded(pool, str_cstr(pool, buf_str(&schema)), number, false, "a long number");
+	}
+	schema = buf_new(pool, 0);
+	buf_addf(&schema, "{'items':{'minimum':0.%.*s}}", STR_ARG(zeros));
+	for (int i = 0; i < 200; i++)
+		doc_push(list, doc_new_i64(pool, -1));
+	is_bounded(pool, str_cstr(pool, buf_str(&schema)), list, false, "a long bound");
 }
 
 static void test_hostile(struct pool *pool)
@@ -468,6 +492,7 @@ static void test_hostile(struct pool *pool)
 		BUF_LIT(&deep, "]}");
 	is_bounded(pool, str_cstr(pool, buf_str(&deep)), doc_new_string(pool, STR("x")), true,
 		"choices within choices");
+	test_long_number(pool);
 }
 
 static void test_patterns_all_in_all(struct pool *pool)

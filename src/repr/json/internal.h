@@ -120,6 +120,8 @@ struct place {
 struct str place_text(struct pool *pool, const struct place *place);
 // A client's text, cut to a readable length for an error text.
 struct str json_clipped(struct pool *pool, struct str s);
+// A number as it was written, cut in the same way. It may point to the number's own text.
+struct str json_number_clipped(struct pool *pool, const struct doc *number);
 const char *kind_name(enum doc_kind kind); // "an object"
 
 #endif

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/ascii.h"
+#include "base/budget.h"
 #include "base/pool.h"
 #include "repr/json/internal.h"
 
@@ -125,6 +126,8 @@ static struct decimal decimal_of(struct str text)
 	struct decimal d = { .negative = text.p[0] == '-' };
 	size_t e = 0;
 
+	// A number has as many digits as its document has room for, and is compared as often as a client's schema says.
+	budget_work((int)(text.n / 16) + 1);
 	text = str_part(text, d.negative ? 1 : 0, text.n);
 	while (e < text.n && text.p[e] != 'e' && text.p[e] != 'E')
 		e++;

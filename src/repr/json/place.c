@@ -17,6 +17,12 @@ struct str json_clipped(struct pool *pool, struct str s)
 	return buf_str(&out);
 }
 
+struct str json_number_clipped(struct pool *pool, const struct doc *number)
+{
+	assert(doc_kind(number) == DOC_NUMBER);
+	return number->text != NULL ? json_clipped(pool, str_n(number->text, number->n)) : doc_number_text(pool, number);
+}
+
 static void add_place(struct buf *out, const struct place *place)
 {
 	if (place->parent != NULL)

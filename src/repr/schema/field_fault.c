@@ -155,6 +155,9 @@ static void add_value(struct buf *out, const struct doc *value)
 	case DOC_STRING:
 		json_add_string(out, json_clipped(out->pool, doc_string(value)));
 		break;
+	case DOC_NUMBER:
+		buf_add(out, json_number_clipped(out->pool, value));
+		break;
 	case DOC_ARRAY:
 		buf_addc(out, '[');
 		for (size_t i = 0; i < doc_length(value) && out->n < SHOWN; i++) {

@@ -15,14 +15,20 @@ static bool spend(struct check *check, uint64_t n)
 	return check->steps > 0;
 }
 
-// The work to look at all of a value: the number of bytes or values in it, 1 for a number.
+// What a value's text adds to the work to look at it. Strings, and numbers too, may be millions of bytes long.
+static uint64_t text_work(const struct doc *value)
+{
+	enum doc_kind kind = doc_kind(value);
+
+	return kind == DOC_STRING || kind == DOC_NUMBER ? value->n / 16 : 0;
+}
+
+// The work to look at all of a value: the number of values and names in it, and more for long texts.
 static uint64_t weight(const struct doc *value)
 {
 	uint64_t sum = 1;
 
 	switch (doc_kind(value)) {
-	case DOC_STRING:
-		return 1 + doc_string(value).n / 16;
 	case DOC_ARRAY:
 		for (size_t i = 0; i < doc_length(value); i++)
 			sum += weight(doc_at(value, i));
@@ -32,7 +38,7 @@ static uint64_t weight(const struct doc *value)
 			sum += 1 + weight(it.value);
 		return sum;
 	default:
-		return 1;
+		return 1 + text_work(value);
 	}
 }
 
@@ -170,22 +176,29 @@ static bool is_multiple(const struct doc *value, const struct doc *factor)
 	return fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient));
 }
 
+// Compares a value with a bound of its schema: <0, 0, >0.
+static int order(struct check *check, const struct doc *value, const struct doc *bound)
+{
+	(void)spend(check, text_work(value) + text_work(bound));
+	return doc_order_numbers(value, bound);
+}
+
 static void check_number(struct check *check, const struct structural *schema, const struct doc *value,
 	const struct field_path *at)
 {
 	const struct values *values = schema->values;
 	bool above = (schema->flags & EXCLUSIVE_MINIMUM) != 0, below = (schema->flags & EXCLUSIVE_MAXIMUM) != 0;
 
-	if (values->maximum != NULL && doc_order_numbers(value, values->maximum) > (below ? -1 : 0) && tell(check)) {
-		struct str maximum = doc_number_text(check->pool, values->maximum);
+	if (values->maximum != NULL && order(check, value, values->maximum) > (below ? -1 : 0) && tell(check)) {
+		struct str maximum = json_number_clipped(check->pool, values->maximum);
 		fail(check, at, value, "should be less than %s%.*s", below ? "" : "or equal to ", STR_ARG(maximum));
 	}
-	if (values->minimum != NULL && doc_order_numbers(value, values->minimum) < (above ? 1 : 0) && tell(check)) {
-		struct str minimum = doc_number_text(check->pool, values->minimum);
+	if (values->minimum != NULL && order(check, value, values->minimum) < (above ? 1 : 0) && tell(check)) {
+		struct str minimum = json_number_clipped(check->pool, values->minimum);
 		fail(check, at, value, "should be greater than %s%.*s", above ? "" : "or equal to ", STR_ARG(minimum));
 	}
 	if (values->multiple_of != NULL && !is_multiple(value, values->multiple_of) && tell(check)) {
-		struct str unit = doc_number_text(check->pool, values->multiple_of);
+		struct str unit = json_number_clipped(check->pool, values->multiple_of);
 		fail(check, at, value, "should be a multiple of %.*s", STR_ARG(unit));
 	}
 }
@@ -223,7 +236,7 @@ static void check_string(struct check *check, const struct values *values, const
 static void check_format(struct check *check, const struct values *values, const struct doc *value,
 	const struct field_path *at)
 {
-	if (values->format == NULL || !spend(check, doc_string(value).n / 16 + 1) || format_allows(values->format, value) ||
+	if (values->format == NULL || !spend(check, 1 + text_work(value)) || format_allows(values->format, value) ||
 		!tell(check))
 		return;
 	struct str shown = field_shown(check->pool, value);
@@ -532,7 +545,8 @@ static void check_combinations(struct check *check, const struct values *values,
 void check_value(struct check *check, const struct structural *schema, const struct doc *value,
 	const struct field_path *at)
 {
-	if (!spend(check, 1))
+	// has_type() may read all digits of a number, to tell whether it is an integer.
+	if (!spend(check, doc_kind(value) == DOC_NUMBER ? 1 + text_work(value) : 1))
 		return;
 	if (!has_type(schema, value)) {
 		fail_type(check, schema, value, at);

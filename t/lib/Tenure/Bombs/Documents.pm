@@ -60,6 +60,7 @@ sub json {
     $self->bomb('JSON: escapes', sub { $acme->put("$maps/$name", body => '{"data":{"s":"' . '\u0001' x 450_000 . '"}}', type => 'application/json') }, 200, 201, 400, 413);
     $self->bomb('JSON: escapes read as XML', sub { $acme->get("$maps/$name", accept => 'application/xml') }, 200, 404, 406, 410, 422);
     $self->bomb('JSON: a long number', sub { $acme->put("$maps/$name", body => '{"data":{"n":' . '9' x 2_900_000 . '}}', type => 'application/json') }, 200, 201, 400, 413);
+    $self->bomb('JSON: many digits behind the point', sub { $acme->put("$maps/$name", body => '{"data":{"n":1.' . '0' x 2_800_000 . '}}', type => 'application/json') }, 200, 201, 413);
     $acme->delete("$maps/$name");
     return;
 }

@@ -59,6 +59,9 @@ sub definitions {
     my @any = map { { properties => { "p$_" => { type => 'string', maxLength => 3 } }, required => ["p$_"] } } 1 .. 1000;
     $list = $self->type(schema(l => { type => 'array', items => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => $true, anyOf => \@any } }));
     $self->bomb('definitions: many alternatives for each of many', $post->($list, { l => [({ x => 1 }) x 20_000] }), 201, 400, 404, 413, 422);
+    $list = $self->type(schema(n => { type => 'number', anyOf => [({ maximum => 5 }) x 20_000] }));
+    my $digits = '0' x 2_800_000;
+    $self->bomb('definitions: many alternatives for a long number', sub { $acme->post("$list?dryRun=All", body => qq({"metadata":{"name":"a"},"n":1.$digits}), type => 'application/json') }, 413, 422);
     $list = $self->type(schema(a => { type => 'integer' }));
     $self->bomb('definitions: many members that are unknown', $post->("$list?fieldValidation=Strict&x=", { map { ("m$_" => 1) } 1 .. 150_000 }), 201, 400, 404, 413, 422);
     $self->bomb('definitions: as many mistakes', $post->($list, { a => { map { ("m$_" => 1) } 1 .. 150_000 } }), 400, 404, 413, 422);
