@@ -12,7 +12,10 @@ static const struct type_field pod_fields[] = {
 	MEMBER_OBJECT("spec", pod_spec_fields, "What the pod is to be."), MEMBER_OBJECT("status", NULL, "What it is."), MEMBER_END
 };
 
-static const struct merge_rule pod_status_merge[] = { MERGE_LIST("conditions", "type"), MERGE_LIST("podIPs", "ip"), MERGE_END };
+static const struct merge_rule pod_status_merge[] = {
+	MERGE_LIST("conditions", "type"), MERGE_LIST("podIPs", "ip"), MERGE_LIST("hostIPs", "ip"),
+	MERGE_LIST("resourceClaimStatuses", "name"), MERGE_END
+};
 static const struct merge_rule pod_merge[] = {
 	MERGE_IN("metadata", metadata_merge), MERGE_IN("spec", pod_spec_merge), MERGE_IN("status", pod_status_merge), MERGE_END
 };

@@ -33,6 +33,13 @@ static const struct { const char *target, *patch, *want; } cases[] = {
 	{ "{'metadata':{'ownerReferences':[{'uid':'1','kind':'A'}]}}",
 		"{'metadata':{'ownerReferences':[{'uid':'1','kind':'B'},{'uid':'2'}]}}",
 		"{'metadata':{'ownerReferences':[{'uid':'1','kind':'B'},{'uid':'2'}]}}" },
+	{ "{'spec':{'schedulingGates':[{'name':'a'},{'name':'b'}],'resourceClaims':[{'name':'a','x':1}]}}",
+		"{'spec':{'$setElementOrder/schedulingGates':[{'name':'a'}],'schedulingGates':[{'$patch':'delete','name':'b'}],"
+		"'resourceClaims':[{'$retainKeys':['name','y'],'name':'a','y':2},{'name':'b'}]}}",
+		"{'spec':{'schedulingGates':[{'name':'a'}],'resourceClaims':[{'name':'a','y':2},{'name':'b'}]}}" },
+	{ "{'status':{'hostIPs':[{'ip':'::1'}],'resourceClaimStatuses':[{'name':'a'}]}}",
+		"{'status':{'hostIPs':[{'ip':'::2'}],'resourceClaimStatuses':[{'name':'b'}]}}",
+		"{'status':{'hostIPs':[{'ip':'::1'},{'ip':'::2'}],'resourceClaimStatuses':[{'name':'a'},{'name':'b'}]}}" },
 	// $patch
 	{ "{'spec':{'containers':[{'name':'a'},{'name':'b'},{'name':'c'}]}}",
 		"{'spec':{'containers':[{'$patch':'delete','name':'b'}]}}", "{'spec':{'containers':[{'name':'a'},{'name':'c'}]}}" },

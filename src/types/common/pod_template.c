@@ -107,7 +107,8 @@ const struct merge_rule pod_spec_merge[] = {
 	MERGE_LIST_OF("containers", "name", container_merge), MERGE_LIST_OF("initContainers", "name", container_merge),
 	MERGE_LIST_OF("ephemeralContainers", "name", container_merge), MERGE_LIST("volumes", "name"),
 	MERGE_LIST("imagePullSecrets", "name"), MERGE_LIST("hostAliases", "ip"),
-	MERGE_LIST("topologySpreadConstraints", "topologyKey"), MERGE_END
+	MERGE_LIST("topologySpreadConstraints", "topologyKey"), MERGE_LIST("schedulingGates", "name"),
+	MERGE_LIST("resourceClaims", "name"), MERGE_END
 };
 // Types that make pods of a template.
 static const struct merge_rule pod_template_merge[] = {
