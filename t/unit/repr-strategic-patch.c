@@ -91,6 +91,16 @@ static const struct { const char *target, *patch, *want; } cases[] = {
 	{ "{'spec':{'s':{'type':'x'}}}", "{'spec':{'s':{'$retainKeys':'a'}}}", "!array" },
 	// what only looks like directives
 	{ "{'data':{'$x':'1'}}", "{'data':{'$y':'2','$patchy':'3'}}", "{'data':{'$x':'1','$y':'2','$patchy':'3'}}" },
+	// several items with one key
+	{ "{'spec':{'containers':[{'name':'a','ports':[{'containerPort':53,'protocol':'TCP'},{'containerPort':80},"
+		"{'containerPort':53,'protocol':'UDP'},{'containerPort':53,'protocol':'SCTP'}]}]}}",
+		"{'spec':{'containers':[{'name':'a','ports':[{'$patch':'delete','containerPort':53}]}]}}",
+		"{'spec':{'containers':[{'name':'a','ports':[{'containerPort':80}]}]}}" },
+	{ "{'spec':{'hostAliases':[{'ip':'1','x':1},{'ip':'1','x':2}]}}",
+		"{'spec':{'hostAliases':[{'ip':'1','y':1},{'$patch':'delete','ip':'1'},{'$patch':'delete','ip':'1'}]}}",
+		"{'spec':{'hostAliases':[{'ip':'1','y':1}]}}" },
+	{ "{'metadata':{'finalizers':['a','b','a']}}", "{'metadata':{'$deleteFromPrimitiveList/finalizers':['a']}}",
+		"{'metadata':{'finalizers':['b']}}" },
 	// odd targets
 	{ "{'spec':{'containers':{'name':'a'}}}", "{'spec':{'containers':[{'name':'a'}]}}", "{'spec':{'containers':[{'name':'a'}]}}" },
 	{ "{'spec':{'containers':[5,{'image':'x'},{'name':'a'},{'name':'a'}]}}", "{'spec':{'containers':[{'name':'a','y':1}]}}",

@@ -123,6 +123,7 @@ struct item {
 	const struct doc *value; // NULL if gone
 	size_t old;              // its index in the target's list; SIZE_MAX: the item is new
 	size_t order;            // its index in $setElementOrder; SIZE_MAX: none
+	size_t same;             // the index of another item with this key; SIZE_MAX: there are no more
 	bool gone;
 };
 
@@ -130,7 +131,7 @@ struct item_list {
 	const struct merge_rule *rule;
 	struct item *items;
 	size_t n;
-	struct doc *places; // from keys to indexes of items
+	struct doc *places; // from keys to the indexes of their first items, which lead to the others by `same`
 };
 
 // The key of an item: its key member if it is an object, else the scalar itself. p NULL: it has none.
@@ -164,8 +165,13 @@ static struct item *find_item(const struct item_list *list, struct str key)
 static void add_item(struct merging *merging, struct item_list *list, struct str key, const struct doc *value,
 	size_t old)
 {
-	list->items[list->n] = (struct item){ .key = key, .value = value, .old = old, .order = SIZE_MAX };
-	if (key.p != NULL && find_item(list, key) == NULL)
+	struct item *first = find_item(list, key);
+
+	list->items[list->n] = (struct item){ .key = key, .value = value, .old = old, .order = SIZE_MAX, .same = SIZE_MAX };
+	if (first != NULL) {
+		list->items[list->n].same = first->same;
+		first->same = list->n;
+	} else if (key.p != NULL)
 		doc_set(list->places, key, doc_new_u64(merging->pool, list->n));
 	list->n++;
 }
@@ -181,10 +187,17 @@ static struct item_list items_of(struct merging *merging, const struct merge_rul
 	return list;
 }
 
-static void drop_item(struct item_list *list, struct item *item)
+// Removes all items with this key. A list may have several: the ports 53/TCP and 53/UDP of a service have one key, the number.
+static void drop_items(struct item_list *list, struct str key)
 {
+	struct item *item = find_item(list, key);
+
+	if (item == NULL)
+		return;
 	item->gone = true;
-	doc_remove(list->places, item->key);
+	for (size_t i = item->same; i != SIZE_MAX; i = list->items[i].same)
+		list->items[i].gone = true;
+	doc_remove(list->places, key);
 }
 
 // ---- merging items
@@ -209,9 +222,8 @@ static bool prepare_items(struct merging *merging, struct item_list *list, const
 				list->rule->key);
 		else if (key.p == NULL)
 			fail(merging, "item %zu of \"%s\" must be a string, a number or a boolean", i, list->rule->name);
-		struct item *old = treatment == DELETE ? find_item(list, key) : NULL;
-		if (old != NULL)
-			drop_item(list, old);
+		if (treatment == DELETE)
+			drop_items(list, key);
 	}
 	return replaces;
 }
@@ -331,11 +343,8 @@ static struct doc *merge_list(struct merging *merging, const struct merge_rule *
 	if (rule == NULL || rule->key == NULL)
 		rule = &set; // items are to be removed from it
 	list = items_of(merging, rule, target, doc_length(patch->list));
-	for (size_t i = 0; i < doc_length(patch->deleted); i++) {
-		struct item *item = find_item(&list, key_of(merging, &set, doc_at(patch->deleted, i)));
-		if (item != NULL && rule->key[0] == '\0')
-			drop_item(&list, item);
-	}
+	for (size_t i = 0; rule->key[0] == '\0' && i < doc_length(patch->deleted); i++)
+		drop_items(&list, key_of(merging, &set, doc_at(patch->deleted, i)));
 	if (prepare_items(merging, &list, patch->list))
 		return replaced_list(merging, patch->list);
 	merge_items(merging, &list, patch->list);
