@@ -104,6 +104,14 @@ static const struct {
 	{ "{'type':'object','properties':{'metadata':{'type':'object','properties':{'labels':{'type':'object'}}}}}",
 		"s.properties[metadata] (Forbidden) Forbidden: must not specify anything other than name and generateName, but "
 		"metadata is implicitly specified" },
+	{ "{'type':'object','properties':{'metadata':{'type':'object','required':['labels']}}}",
+		"s.properties[metadata] (Forbidden) Forbidden: must not specify anything other than name and generateName, but "
+		"metadata is implicitly specified" },
+	{ "{'type':'object','properties':{'metadata':{'type':'object','uniqueItems':true}}}",
+		"s.properties[metadata].uniqueItems (Forbidden) Forbidden: uniqueItems cannot be set to true since the runtime "
+		"complexity becomes quadratic\n"
+		"s.properties[metadata] (Forbidden) Forbidden: must not specify anything other than name and generateName, but "
+		"metadata is implicitly specified" },
 	{ "{'type':'object','properties':{'kind':{'type':'integer'}}}",
 		"s.properties[kind].type (Invalid) Invalid value: 'integer': must be string" },
 	// extensions

@@ -327,7 +327,8 @@ static void check_text_member(struct shape_check *check, const struct structural
 		fail_type(check, &member_at, member->type, "must be string");
 }
 
-// A schema may restrict the name in metadata and nothing else: metadata is the same for all types.
+// A schema may restrict the name in metadata and nothing else: metadata is the same for all types, and objects are validated with its name
+// alone (registry/type/definition_object.c).
 static void check_metadata(struct shape_check *check, const struct structural *schema, enum level level,
 	const struct field_path *properties_at)
 {
@@ -341,8 +342,9 @@ static void check_metadata(struct shape_check *check, const struct structural *s
 		fail_type(check, &metadata_at, metadata->type, "must be object");
 	others = metadata->n_properties - (structural_find_property(metadata, STR("name")) != NULL ? 1 : 0) -
 		(structural_find_property(metadata, STR("generateName")) != NULL ? 1 : 0);
-	if (level == ROOT_LEVEL && (others > 0 || metadata->items != NULL ||
-		has(metadata, HAS_ADDITIONAL | CLOSED | NULLABLE | PRESERVE_UNKNOWN | EMBEDDED | INT_OR_STRING)))
+	if (level == ROOT_LEVEL && (others > 0 || metadata->items != NULL || structural_has_values(metadata) ||
+		has(metadata, HAS_ADDITIONAL | CLOSED | NULLABLE | PRESERVE_UNKNOWN | EMBEDDED | INT_OR_STRING | UNIQUE |
+			EXCLUSIVE_MINIMUM | EXCLUSIVE_MAXIMUM)))
 		field_forbidden(check->faults, &metadata_at,
 			"must not specify anything other than name and generateName, but metadata is implicitly specified");
 }

@@ -65,6 +65,8 @@ struct structural {
 	const struct values *values;          // never NULL
 };
 
+// Was any member of struct values read of the schema?
+bool structural_has_values(const struct structural *schema);
 const struct structural *structural_find_property(const struct structural *schema, struct str name); // NULL: none
 bool structural_is_meta_name(struct str name); // apiVersion, kind, metadata
 

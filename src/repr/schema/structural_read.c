@@ -25,6 +25,11 @@ static const struct values no_values = { .bounds = { -1, -1, -1, -1, -1, -1 } };
 
 const char *const value_type_names[] = { "array", "boolean", "integer", "number", "object", "string", NULL };
 
+bool structural_has_values(const struct structural *schema)
+{
+	return schema->values != &no_values;
+}
+
 static struct values *values_of(struct schema_reading *reading, struct half *half)
 {
 	if (half->values == NULL) {
