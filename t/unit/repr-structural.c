@@ -406,6 +406,12 @@ static void test_defaults(struct pool *pool)
 			GIVEN("'l':[{},{'p':'UDP'},3]"), GIVEN("'l':[{'p':'TCP'},{'p':'UDP'},3]") },
 		{ SPEC("'m':{'type':'object','additionalProperties':{'type':'object','properties':{'p':{'type':'integer','default':1}}}}"),
 			GIVEN("'m':{'a':{},'b':{'p':2}}"), GIVEN("'m':{'a':{'p':1},'b':{'p':2}}") },
+		{ SPEC("'m':{'type':'object','additionalProperties':{'type':'string'}}"), GIVEN("'m':{'a':null,'b':'x','c':null}"),
+			GIVEN("'m':{'b':'x'}") },
+		{ SPEC("'m':{'type':'object','additionalProperties':{'type':'object','default':{'q':2},'properties':{'p':{'type':'integer',"
+			"'default':1}}}}"), GIVEN("'m':{'a':null,'b':{}}"), GIVEN("'m':{'a':{'q':2,'p':1},'b':{'p':1}}") },
+		{ SPEC("'m':{'type':'object','additionalProperties':{'type':'string','nullable':true,'default':'x'}}"), GIVEN("'m':{'a':null}"),
+			GIVEN("'m':{'a':null}") },
 		{ SPEC("'l':{'type':'array','items':{'type':'object','default':{'a':1}}}"), GIVEN("'l':[null,{}]"),
 			GIVEN("'l':[{'a':1},{}]") },
 	};

@@ -116,20 +116,23 @@ static struct doc *take_default(struct pool *pool, struct filling *filling, cons
 
 static void fill_value(struct filling *filling, const struct structural *schema, struct doc *value);
 
+// Sets a member that is missing, or that is null and must not be, to the default of its schema. Without one a null is removed.
+static void fill_member(struct filling *filling, const struct structural *schema, struct doc *object, struct str name)
+{
+	if (schema->fallback != NULL)
+		doc_set(object, name, take_default(object->pool, filling, schema));
+	else
+		doc_remove(object, name);
+}
+
 static void fill_missing(struct filling *filling, const struct structural *schema, struct doc *object)
 {
 	const struct doc *value;
 
 	for (size_t i = 0; i < schema->n_properties && !filling->full; i++) {
 		const struct property *property = &schema->properties[i];
-		bool there = doc_get(object, property->name, &value);
-		if (there && (value != NULL || takes_null(property->schema)))
-			continue;
-		if (property->schema->fallback != NULL) {
-			doc_set(object, property->name, take_default(object->pool, filling, property->schema));
-		} else if (there) {
-			doc_remove(object, property->name);
-		}
+		if (!doc_get(object, property->name, &value) || (value == NULL && !takes_null(property->schema)))
+			fill_member(filling, property->schema, object, property->name);
 	}
 }
 
@@ -139,8 +142,14 @@ static void fill_object(struct filling *filling, const struct structural *schema
 	for (struct doc_iter it = doc_iter(object); !filling->full && doc_next(&it);) {
 		bool known;
 		const struct structural *member = member_schema(schema, it.name, &known);
-		if (member != NULL)
-			fill_value(filling, member, json_own(it.value));
+		if (member == NULL)
+			continue;
+		struct doc *value = json_own(it.value);
+		if (value == NULL && !takes_null(member)) { // a member by additionalProperties: fill_missing() has filled the properties
+			fill_member(filling, member, object, it.name);
+			value = doc_own_member(object, it.name);
+		}
+		fill_value(filling, member, value);
 	}
 }
 
