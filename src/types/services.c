@@ -61,22 +61,38 @@ static void cell_of_ports(struct type_row *row, const struct type_column *column
 	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
+static void add_address(struct buf *text, struct str address)
+{
+	if (address.n > 0)
+		buf_addf(text, "%s%.*s", text->n > 0 ? "," : "", STR_ARG(address));
+}
+
+// A balancer's addresses come before those in the spec. "<pending>": it has got none yet.
 static void cell_of_external_ip(struct type_row *row, const struct type_column *column)
 {
+	const struct doc *spec = check_object_member(row->object, "spec"), *status = check_object_member(row->object, "status");
+	const struct doc *ingress = check_object_member(check_object_member(status, "loadBalancer"), "ingress");
+	const struct doc *list = check_object_member(spec, "externalIPs");
+	struct str type = check_object_text(spec, "type");
+	bool balanced = str_eq(type, STR("LoadBalancer")), alias = str_eq(type, STR("ExternalName"));
 	struct buf text = buf_new(row->pool, 64);
-	const struct doc *list = column_value(row, column);
 
-	for (size_t i = 0; i < doc_length(list); i++) {
-		struct str address = doc_string(doc_at(list, i));
-		buf_addf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(address));
+	UNUSED(column);
+	if (alias)
+		add_address(&text, check_object_text(spec, "externalName"));
+	for (size_t i = 0; balanced && i < doc_elements(ingress); i++) {
+		struct str ip = check_object_text(doc_at(ingress, i), "ip");
+		add_address(&text, ip.n > 0 ? ip : check_object_text(doc_at(ingress, i), "hostname"));
 	}
-	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+	for (size_t i = 0; !alias && i < doc_elements(list); i++)
+		add_address(&text, doc_string(doc_at(list, i)));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : balanced ? STR("<pending>") : STR("<none>"));
 }
 
 static const struct type_column of_services[] = {
 	COLUMN_TEXT("Type", ".spec.type", "How it is exposed."),
 	COLUMN("Cluster-IP", "string", 0, cell_of_text_or_none, ".spec.clusterIP", "Its address."),
-	COLUMN("External-IP", "string", 0, cell_of_external_ip, ".spec.externalIPs", "Its addresses from outside."),
+	COLUMN("External-IP", "string", 0, cell_of_external_ip, "", "Its addresses from outside."),
 	COLUMN("Port(s)", "string", 0, cell_of_ports, ".spec.ports", "The ports it listens at."), COLUMN_AGE,
 	COLUMN("Selector", "string", COLUMN_WIDE, cell_of_pairs, ".spec.selector", "The pods it leads to."), COLUMN_END
 };

@@ -106,6 +106,15 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 	{ "", "Service", "{'metadata':{'name':'s'},'spec':{'type':'NodePort','clusterIP':'10.0.0.1','ports':[{'port':80},"
 		"{'port':53,'protocol':'UDP','nodePort':30053}],'selector':{'a':'b','c':'d'}}}",
 		"['s','NodePort','10.0.0.1','<none>','80/TCP,53:30053/UDP','<unknown>','a=b,c=d']" },
+#define SERVICE(spec, status) "{'metadata':{'name':'s'},'spec':{" spec "},'status':{'loadBalancer':{" status "}}}"
+#define SERVED(type, at) "['s','" type "','<none>','" at "','<none>','<unknown>','<none>']"
+	{ "", "Service", SERVICE("'type':'ClusterIP','externalIPs':['192.0.2.1','192.0.2.2']", "'ingress':[{'ip':'192.0.2.3'}]"),
+		SERVED("ClusterIP", "192.0.2.1,192.0.2.2") },
+	{ "", "Service", SERVICE("'type':'ExternalName','externalName':'example.com'", ""), SERVED("ExternalName", "example.com") },
+	{ "", "Service", SERVICE("'type':'LoadBalancer'", ""), SERVED("LoadBalancer", "<pending>") },
+	{ "", "Service", SERVICE("'type':'LoadBalancer','externalIPs':['192.0.2.1']",
+		"'ingress':[{'ip':'192.0.2.3','hostname':'x'},{'hostname':'a.example'},{}]"),
+		SERVED("LoadBalancer", "192.0.2.3,a.example,192.0.2.1") },
 	{ "", "Node", "{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/master':''}},'spec':{'unschedulable':true},"
 		"'status':{'conditions':[{'type':'Ready','status':'True'}],'nodeInfo':{'kubeletVersion':'v1'}}}",
 		"['n','Ready,SchedulingDisabled','master','<unknown>','v1']" },
