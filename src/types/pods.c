@@ -25,31 +25,57 @@ static const struct merge_rule pod_merge[] = {
 struct pod_counts {
 	size_t ready;
 	int64_t restarts;
-	struct str reason; // why a container is not running; p NULL: no container says why
+	struct str reason; // why the first container that is not running isn't; n 0: no container says why
+	bool has_running;  // a container is running and ready
 };
 
-static struct pod_counts count_containers(const struct doc *statuses)
+// Why a container in this state is not running; n 0: the state does not say.
+static struct str reason_of(struct pool *pool, const struct doc *state)
 {
-	struct pod_counts counts = { .reason = STR_NONE };
+	struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
+	const struct doc *ended = check_object_member(state, "terminated");
+	struct str reason = check_object_text(ended, "reason");
+	int64_t signal, code;
 
-	for (size_t i = 0; i < doc_length(statuses); i++) {
-		const struct doc *status = doc_at(statuses, i), *state = check_object_member(status, "state"), *ready =
-			check_object_member(status, "ready");
-		struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
-		struct str ended = check_object_text(check_object_member(state, "terminated"), "reason");
-		int64_t restarts = 0;
-		doc_i64(check_object_member(status, "restartCount"), &restarts);
-		counts.restarts += restarts > 0 && restarts < INT32_MAX ? restarts : 0;
-		counts.ready += doc_kind(ready) == DOC_BOOL && doc_bool(ready) ? 1 : 0;
-		if (waiting.n > 0 || ended.n > 0)
-			counts.reason = waiting.n > 0 ? waiting : ended;
-	}
-	return counts;
+	if (waiting.n > 0 || reason.n > 0)
+		return waiting.n > 0 ? waiting : reason;
+	if (doc_kind(ended) != DOC_OBJECT)
+		return STR("");
+	if (check_object_integer(ended, "signal", &signal) && signal != 0)
+		return str_printf(pool, "Signal:%lld", (long long)signal);
+	(void)check_object_integer(ended, "exitCode", &code);
+	return str_printf(pool, "ExitCode:%lld", (long long)code);
 }
 
 static struct pod_counts pod_counts_of(const struct type_row *row)
 {
-	return count_containers(check_object_member(check_object_member(row->object, "status"), "containerStatuses"));
+	const struct doc *statuses = check_object_member(check_object_member(row->object, "status"), "containerStatuses");
+	struct pod_counts counts = { .reason = STR("") };
+
+	for (size_t i = 0; i < doc_elements(statuses); i++) {
+		const struct doc *status = doc_at(statuses, i), *state = check_object_member(status, "state"), *ready =
+			check_object_member(status, "ready");
+		bool is_ready = doc_kind(ready) == DOC_BOOL && doc_bool(ready);
+		int64_t restarts = 0;
+		doc_i64(check_object_member(status, "restartCount"), &restarts);
+		counts.restarts += restarts > 0 && restarts < INT32_MAX ? restarts : 0;
+		counts.ready += is_ready ? 1 : 0;
+		counts.has_running = counts.has_running || (is_ready && doc_kind(check_object_member(state, "running")) == DOC_OBJECT);
+		if (counts.reason.n == 0)
+			counts.reason = reason_of(row->pool, state);
+	}
+	return counts;
+}
+
+static bool is_pod_ready(const struct doc *status)
+{
+	const struct doc *conditions = check_object_member(status, "conditions");
+
+	for (size_t i = 0; i < doc_elements(conditions); i++) {
+		if (str_eq(check_object_text(doc_at(conditions, i), "type"), STR("Ready")))
+			return str_eq(check_object_text(doc_at(conditions, i), "status"), STR("True"));
+	}
+	return false;
 }
 
 static void cell_of_pod_ready(struct type_row *row, const struct type_column *column)
@@ -62,17 +88,19 @@ static void cell_of_pod_ready(struct type_row *row, const struct type_column *co
 static void cell_of_pod_status(struct type_row *row, const struct type_column *column)
 {
 	const struct doc *status = check_object_member(row->object, "status");
-	struct str reason = check_object_text(status, "reason"), of_container = pod_counts_of(row).reason;
+	struct str phase = check_object_text(status, "phase"), reason = check_object_text(status, "reason");
+	bool has_ended = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
+	struct pod_counts counts = pod_counts_of(row);
 
 	UNUSED(column);
-	if (check_object_text(column_metadata(row), "deletionTimestamp").n > 0)
+	if (counts.reason.n > 0)
+		reason = counts.reason;
+	if (check_object_text(column_metadata(row), "deletionTimestamp").n > 0 && !has_ended)
 		column_add_text(row, STR("Terminating"));
-	else if (of_container.n > 0)
-		column_add_text(row, of_container);
-	else if (reason.n > 0)
-		column_add_text(row, reason);
+	else if (str_eq(reason, STR("Completed")) && counts.has_running)
+		column_add_text(row, is_pod_ready(status) ? STR("Running") : STR("NotReady"));
 	else
-		column_add_text(row, check_object_text(status, "phase"));
+		column_add_text(row, reason.n > 0 ? reason : phase);
 }
 
 static void cell_of_pod_restarts(struct type_row *row, const struct type_column *column)

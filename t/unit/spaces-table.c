@@ -98,6 +98,22 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 	{ "", "Pod", "{'metadata':{'name':'p'},'status':{'phase':'Pending','containerStatuses':[{'state':{'waiting':"
 		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff',0,'<unknown>','<none>','<none>','<none>']" },
 	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','',0,'<unknown>','<none>','<none>','<none>']" },
+#define POD(more, status) "{'metadata':{'name':'p'" more "},'status':{" status "}}"
+#define SHOWN(reason) "['p','1/0','" reason "',0,'<unknown>','<none>','<none>','<none>']"
+#define RUNS "{'ready':true,'state':{'running':{}}}"
+#define ENDED(how) "{'state':{'terminated':{" how "}}}"
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[" RUNS "," ENDED("'reason':'Completed','exitCode':0") "],"
+		"'conditions':[{'type':'Ready','status':'True'}]"), SHOWN("Running") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[" ENDED("'reason':'Completed','exitCode':0") "," RUNS "],"
+		"'conditions':[{'type':'Ready','status':'False'}]"), SHOWN("NotReady") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{'state':{'waiting':{'reason':'CrashLoopBackOff'}}}," RUNS ","
+		ENDED("'reason':'Completed'") "]"), SHOWN("CrashLoopBackOff") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[" ENDED("'exitCode':1") "," RUNS "]"), SHOWN("ExitCode:1") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[" ENDED("'signal':9,'exitCode':137") "," RUNS "]"), SHOWN("Signal:9") },
+	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Running','containerStatuses':[" RUNS "]"), SHOWN("Terminating") },
+	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Failed','containerStatuses':[" RUNS "]"), SHOWN("Failed") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':{'a':1},'conditions':{'b':2}"),
+		"['p','0/0','Running',0,'<unknown>','<none>','<none>','<none>']" },
 	{ "", "PersistentVolume", "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteMany',"
 		"'ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Retain','claimRef':{'namespace':'a','name':'b'},"
 		"'storageClassName':'s','volumeMode':'Block'},'status':{'phase':'Bound'}}",
