@@ -30,7 +30,7 @@ static const struct type_field persistent_volume_fields[] = {
 static void cell_of_access_modes(struct type_row *row, const struct type_column *column)
 {
 	static const struct { const char *mode, *shown; } modes[] = {
-		{ "ReadWriteOnce", "RWO" }, { "ReadOnlyMany", "ROX" }, { "ReadWriteMany", "RWX" },
+		{ "ReadWriteOnce", "RWO" }, { "ReadOnlyMany", "ROX" }, { "ReadWriteMany", "RWX" }, { "ReadWriteOncePod", "RWOP" },
 	};
 	const struct doc *list = column_value(row, column);
 	struct buf text = buf_new(row->pool, 32);

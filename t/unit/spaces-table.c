@@ -114,10 +114,10 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Failed','containerStatuses':[" RUNS "]"), SHOWN("Failed") },
 	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':{'a':1},'conditions':{'b':2}"),
 		"['p','0/0','Running',0,'<unknown>','<none>','<none>','<none>']" },
-	{ "", "PersistentVolume", "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteMany',"
-		"'ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Retain','claimRef':{'namespace':'a','name':'b'},"
+	{ "", "PersistentVolume", "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteOncePod',"
+		"'ReadWriteMany','ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Retain','claimRef':{'namespace':'a','name':'b'},"
 		"'storageClassName':'s','volumeMode':'Block'},'status':{'phase':'Bound'}}",
-		"['v','5Gi','RWO,RWX','Retain','Bound','a/b','s','','<unknown>','Block','']" },
+		"['v','5Gi','RWO,RWX,RWOP','Retain','Bound','a/b','s','','<unknown>','Block','']" },
 	{ "", "ServiceAccount", "{'metadata':{'name':'a'},'secrets':[{},{}]}", "['a',2,'<unknown>']" },
 	{ "", "Service", "{'metadata':{'name':'s'},'spec':{'type':'NodePort','clusterIP':'10.0.0.1','ports':[{'port':80},"
 		"{'port':53,'protocol':'UDP','nodePort':30053}],'selector':{'a':'b','c':'d'}}}",
