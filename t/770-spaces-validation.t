@@ -236,6 +236,19 @@ subtest 'the spec of a pod' => sub {
     is $acme->get($path)->json->{spec}{nodeName}, 'n1', 'nothing came of the rest';
 };
 
+# The cost of comparing them grows as n log n.
+subtest 'many tolerations' => sub {
+    my @tolerations = map { { key => "k$_" } } 1 .. 20_000;
+    my $pod = { metadata => { name => 'tolerant' }, spec => { containers => [{ name => 'c', image => 'i:1' }], tolerations => \@tolerations } };
+    $acme->post("$in/pods", json => $pod)->is_status(201, 'are taken');
+    $pod->{spec}{containers}[0]{image} = 'i:2';
+    $_->{tolerationSeconds} = 5 for @tolerations = reverse @tolerations;
+    my $answer = $acme->put("$in/pods/tolerant", json => $pod);
+    is $answer->status, 200, 'in another order' or diag substr $answer->text, 0, 300;
+    $tolerations[0] = { key => 'k0' };
+    $acme->put("$in/pods/tolerant", json => $pod)->is_status(422, 'one of them is another');
+};
+
 # ---- pods
 
 sub container { my (%more) = @_; return { name => 'c', image => 'i', %more } }

@@ -211,31 +211,30 @@ static void keep_deadline(struct pool *pool, struct doc *after, const struct doc
 	keep_member(pool, after, before, name);
 }
 
-static bool has_item(const struct doc *list, const struct doc *item)
+// Texts of the items, equal where the items are equal but for tolerationSeconds, which may change.
+static struct str *item_texts(struct pool *pool, const struct doc *list)
 {
-	for (size_t i = 0; list != NULL && i < doc_length(list); i++) {
-		if (doc_equal_by_value(doc_at(list, i), item))
-			return true;
+	struct str *texts = POOL_ARRAY(pool, struct str, doc_elements(list) + 1);
+
+	for (size_t i = 0; i < doc_elements(list); i++) {
+		struct doc *item = doc_copy(pool, doc_at(list, i));
+		struct buf text = buf_new(pool, 64);
+		if (doc_kind(item) == DOC_OBJECT)
+			doc_remove(item, STR("tolerationSeconds"));
+		doc_write_sorted(item, &text);
+		texts[i] = buf_str(&text);
 	}
-	return false;
+	return texts;
 }
 
-// Does list contain all of wanted? tolerationSeconds is ignored, since it may change.
+// Does list contain all of wanted, but for their tolerationSeconds?
 static bool has_all(struct pool *pool, const struct doc *list, const struct doc *wanted)
 {
-	struct doc *bare = doc_new_array(pool);
+	size_t n = doc_elements(list);
+	const struct str *sorted = check_sorted_texts(pool, item_texts(pool, list), n), *texts = item_texts(pool, wanted);
 
-	for (size_t i = 0; list != NULL && i < doc_length(list); i++) {
-		struct doc *item = doc_copy(pool, doc_at(list, i));
-		if (doc_kind(item) == DOC_OBJECT)
-			doc_remove(item, STR("tolerationSeconds"));
-		doc_push(bare, item);
-	}
-	for (size_t i = 0; wanted != NULL && i < doc_length(wanted); i++) {
-		struct doc *item = doc_copy(pool, doc_at(wanted, i));
-		if (doc_kind(item) == DOC_OBJECT)
-			doc_remove(item, STR("tolerationSeconds"));
-		if (!has_item(bare, item))
+	for (size_t i = 0; i < doc_elements(wanted); i++) {
+		if (!check_has_text(sorted, n, texts[i]))
 			return false;
 	}
 	return true;

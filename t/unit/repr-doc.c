@@ -128,6 +128,21 @@ static void test_equal(struct pool *pool)
 }
 
 // The address sanitizer says whether a copy uses memory of the original's pool.
+static void test_sorted(struct pool *pool)
+{
+	static const char *const equal[] = { "{'b':[{},[],null,-0.0],'a':{'d':'x','c':10.0}}", "{'a':{'c':1e1,'d':'x'},'b':[{},[],null,0]}" };
+	struct buf out = buf_new(pool, 0);
+
+	for (size_t i = 0; i < COUNT_OF(equal); i++) {
+		out.n = 0;
+		doc_write_sorted(parsed_quoted(pool, equal[i]), &out);
+		is_strs(buf_str(&out), replaced(pool, STR("{'a':{'c':10,'d':'x'},'b':[{},[],null,0]}"), '\'', '"'), "%s sorted", equal[i]);
+	}
+	out.n = 0;
+	doc_write_sorted(parsed(pool, "[0.5,18446744073709551615,9007199254740993,true]"), &out);
+	is_str(buf_str(&out), "[0.5,18446744073709551615,9007199254740993,true]", "other numbers stay");
+}
+
 static void test_lifetimes(struct pool *pool)
 {
 	struct pool *other = pool_new();
@@ -282,6 +297,7 @@ int main(void)
 	test_building(pool);
 	test_copy(pool);
 	test_equal(pool);
+	test_sorted(pool);
 	test_lifetimes(pool);
 	test_sizes(pool);
 	test_removal_on_the_way(pool);

@@ -89,6 +89,11 @@ void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64
 // Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
 void doc_write_json(const struct doc *doc, struct buf *out);
 
+// Compact JSON in a form for comparing: members are sorted by name, and whole numbers below 2^53 are written as integers (1.0 as 1).
+// Values with equal texts are equal (doc_equal_by_value). Equal values have equal texts, unless they hold other numbers that are
+// written in different ways (0.5 and 0.50). So sorting the texts finds equal values in n log n steps.
+void doc_write_sorted(const struct doc *doc, struct buf *out);
+
 // At least as many bytes as doc_write_json() would write, in much fewer steps.
 size_t doc_json_bound(const struct doc *doc);
 

@@ -2,6 +2,9 @@
 // A tree as compact JSON text.
 #include "base/base.h"
 
+#include <math.h>
+
+#include "base/pool.h"
 #include "repr/json/internal.h"
 
 static void write_array(const struct doc *array, struct buf *out)
@@ -72,5 +75,61 @@ void doc_write_json(const struct doc *doc, struct buf *out)
 	case DOC_STRING: json_add_string(out, str_n(doc->text, doc->n)); break;
 	case DOC_ARRAY: write_array(doc, out); break;
 	case DOC_OBJECT: write_object(doc, out); break;
+	}
+}
+
+// ---- for comparing
+
+static int compare_names(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static void write_sorted_object(const struct doc *object, struct buf *out)
+{
+	struct str *names = POOL_ARRAY(out->pool, struct str, doc_length(object));
+	const struct doc *member;
+	size_t n = 0;
+
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);)
+		names[n++] = it.name;
+	qsort(names, n, sizeof(*names), compare_names);
+	buf_addc(out, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(out, ',');
+		json_add_string(out, names[i]);
+		buf_addc(out, ':');
+		(void)doc_get(object, names[i], &member);
+		doc_write_sorted(member, out);
+	}
+	buf_addc(out, '}');
+}
+
+static void write_sorted_number(const struct doc *number, struct buf *out)
+{
+	double value = json_double(number);
+
+	if (doc_is_whole(number) && fabs(value) < 9007199254740992.0)
+		buf_add_i64(out, (int64_t)value);
+	else
+		write_number(number, out);
+}
+
+void doc_write_sorted(const struct doc *doc, struct buf *out)
+{
+	switch (doc_kind(doc)) {
+	case DOC_NUMBER: write_sorted_number(doc, out); break;
+	case DOC_OBJECT: write_sorted_object(doc, out); break;
+	case DOC_ARRAY:
+		buf_addc(out, '[');
+		for (size_t i = 0; i < doc_length(doc); i++) {
+			if (i > 0)
+				buf_addc(out, ',');
+			doc_write_sorted(doc_at(doc, i), out);
+		}
+		buf_addc(out, ']');
+		break;
+	default: doc_write_json(doc, out); break;
 	}
 }

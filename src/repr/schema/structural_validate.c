@@ -245,58 +245,11 @@ static void check_format(struct check *check, const struct values *values, const
 
 // ---- lists
 
-// An item as text for the search for duplicates: equal items have equal texts, because members are sorted.
+// An item as text for the search for duplicates (doc_write_sorted()).
 struct item_key {
 	struct str text;
 	size_t index;
 };
-
-static int compare_texts(const void *a, const void *b)
-{
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-static void add_key(struct buf *out, const struct doc *value)
-{
-	size_t n = 0;
-	double d;
-
-	switch (doc_kind(value)) {
-	case DOC_ARRAY:
-		for (size_t i = 0; i < doc_length(value); i++) {
-			buf_addc(out, i == 0 ? '[' : ',');
-			add_key(out, doc_at(value, i));
-		}
-		BUF_LIT(out, "]");
-		break;
-	case DOC_OBJECT: {
-		struct str *names = POOL_ARRAY(out->pool, struct str, doc_length(value));
-		const struct doc *member;
-		for (struct doc_iter it = doc_iter(value); doc_next(&it);)
-			names[n++] = it.name;
-		qsort(names, n, sizeof(*names), compare_texts);
-		for (size_t i = 0; i < n; i++) {
-			buf_addc(out, i == 0 ? '{' : ',');
-			json_add_string(out, names[i]);
-			buf_addc(out, ':');
-			doc_get(value, names[i], &member);
-			add_key(out, member);
-		}
-		BUF_LIT(out, "}");
-		break;
-	}
-	case DOC_NUMBER:
-		d = json_double(value);
-		if (doc_is_whole(value) && fabs(d) < 9007199254740992.0)
-			buf_add_i64(out, (int64_t)d);
-		else
-			buf_add(out, doc_number_text(out->pool, value));
-		break;
-	default:
-		doc_write_json(value, out);
-		break;
-	}
-}
 
 static struct str item_text(struct pool *pool, const struct values *values, const struct doc *item)
 {
@@ -304,12 +257,12 @@ static struct str item_text(struct pool *pool, const struct values *values, cons
 	const struct doc *member;
 
 	if (values->list_type != LIST_MAP) {
-		add_key(&out, item);
+		doc_write_sorted(item, &out);
 		return buf_str(&out);
 	}
 	for (size_t i = 0; i < values->n_map_keys; i++) {
 		if (doc_get(item, values->map_keys[i], &member))
-			add_key(&out, member);
+			doc_write_sorted(member, &out);
 		buf_addc(&out, ',');
 	}
 	return buf_str(&out);
