@@ -329,6 +329,11 @@ subtest 'daemon sets' => sub {
     $admin->post($path, json => $set->(template => { metadata => { labels => { a => 'b' } }, spec => {} }))->is_status(422, 'a template is a pod');
     $admin->post($path, json => $set->(selector => { matchLabels => { a => 'c' } }))->is_status(422, 'which it selects');
     $admin->post($path, json => $set->())->is_status(201, 'a good one');
+    $admin->put("$path/d", json => $set->(minReadySeconds => 1))->is_status(200, 'which changes');
+    my $labels = { matchLabels => { a => 'c' } };
+    my %fault  = faults_of($admin->put("$path/d", json => $set->(selector => $labels, template => { metadata => { labels => { a => 'c' } }, spec => { containers => [container()] } })),
+        'what it selects', 'DaemonSet');
+    is_deeply \%fault, { 'spec.selector' => 'Invalid value: {"matchLabels":{"a":"c"}}: field is immutable' }, 'stays';
 };
 
 subtest 'metadata' => sub {

@@ -50,18 +50,22 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 	const struct doc *body)
 {
 	const struct field_path at = field_name(NULL, STR("spec")), template = field_name(&at, STR("template"));
+	const struct field_path of_selector = field_name(&at, STR("selector"));
 	const struct field_path of_pod = field_name(&template, STR("spec")), of_meta = field_name(&template, STR("metadata"));
 	const struct field_path of_labels = field_name(&of_meta, STR("labels"));
 	const struct field_path of_policy = field_name(&of_pod, STR("restartPolicy"));
 	static const char *const always[] = { "Always", NULL };
 	const struct doc *spec = check_object_member(body, "spec"), *pod = check_object_member(spec, "template"), *value;
 	const struct doc *labels = check_object_member(check_object_member(pod, "metadata"), "labels");
-	const struct doc *wanted = check_object_member(check_object_member(spec, "selector"), "matchLabels");
+	const struct doc *selector = check_object_member(spec, "selector"), *wanted = check_object_member(selector, "matchLabels");
+	const struct doc *former = check_object_member(check_object_member(before, "spec"), "selector");
 	struct str policy = check_object_text(check_object_member(pod, "spec"), "restartPolicy");
 	bool matches = true;
 
-	UNUSED(before), UNUSED(meta);
+	UNUSED(meta);
 	check_required(faults, &at, spec, "selector");
+	if (former != NULL && selector != NULL && !doc_equal_by_value(selector, former))
+		field_invalid(faults, &of_selector, selector, "field is immutable");
 	for (struct doc_iter it = doc_iter(wanted); matches && doc_next(&it);)
 		matches = labels != NULL && doc_get(labels, it.name, &value) && value != NULL && doc_equal(value, it.value);
 	if (!matches)
