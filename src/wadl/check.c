@@ -56,7 +56,7 @@ static enum outcome refuse_unknown(const struct checking *checking, struct str n
 
 // ---- values
 
-static bool has_option(const struct route_param *param, struct str value)
+bool route_param_has_option(const struct route_param *param, struct str value)
 {
 	for (size_t i = 0; i < param->n_options; i++) {
 		if (str_eq(param->options[i], value))
@@ -87,7 +87,7 @@ static enum outcome take(const struct checking *checking, const struct route_par
 {
 	struct route_match *match = checking->match;
 
-	if (!type_allows(param->type, value) || !has_option(param, value) ||
+	if (!type_allows(param->type, value) || !route_param_has_option(param, value) ||
 	    (param->fixed.p != NULL && !str_eq(param->fixed, value)))
 		return refuse_value(checking, param, value);
 	if (match->n == ROUTE_MAX_PARAMS)

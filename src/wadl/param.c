@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/ascii.h"
+#include "base/buf.h"
 #include "wadl/loader.h"
 
 static const char *const style_words[] = {
@@ -53,6 +54,20 @@ static bool parse_mismatch(struct loader *loader, const xmlNode *node, struct ro
 	return word != -2;
 }
 
+// Checks a default or a fixed value. Both must be among the options: check.c compares a default with them in each request that lacks
+// the parameter, and the only value that a fixed parameter takes.
+static bool check_preset(struct loader *loader, const xmlNode *node, const struct route_param *param, struct str value)
+{
+	struct buf choice = buf_new(loader->scratch, 64);
+
+	if (!check_value(loader, node, param, value))
+		return false;
+	if (route_param_has_option(param, value))
+		return true;
+	type_add_choice(&choice, param->options, param->n_options);
+	return loader_fail_at(loader, node, "\"%.*s\" is no option of %s, which must be %.*s", STR_ARG(value), param->name, STR_ARG(choice));
+}
+
 static bool check_presets(struct loader *loader, const xmlNode *node, const struct route_param *param)
 {
 	bool has_preset = param->preset.p != NULL, has_fixed = param->fixed.p != NULL;
@@ -63,8 +78,8 @@ static bool check_presets(struct loader *loader, const xmlNode *node, const stru
 		return loader_fail_at(loader, node, "%s is required, so its default can never be taken", param->name);
 	if (has_fixed && has_preset)
 		return loader_fail_at(loader, node, "%s is fixed, so it can't have a default", param->name);
-	return (!has_preset || check_value(loader, node, param, param->preset)) &&
-		(!has_fixed || check_value(loader, node, param, param->fixed));
+	return (!has_preset || check_preset(loader, node, param, param->preset)) &&
+		(!has_fixed || check_preset(loader, node, param, param->fixed));
 }
 
 static bool parse_attributes(struct loader *loader, const xmlNode *node, struct route_param *param)

@@ -29,6 +29,9 @@ struct route_param {
 	struct wadl_note note;
 };
 
+// Is the value one of the parameter's options, or does it have none?
+bool route_param_has_option(const struct route_param *param, struct str value);
+
 struct wadl_media {
 	const char *type;
 	bool required;

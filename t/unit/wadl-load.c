@@ -90,6 +90,12 @@ static const struct refusal {
 	{ "a default that breaks the type",
 	  HEAD "<resources><resource path='a'>\n<param name='q' style='query' type='xsd:int' default='many'/>"
 	  "</resource>" TAIL, 3, "many" },
+	{ "a default that is no option",
+	  HEAD "<resources><resource path='a'>\n<param name='q' style='query' default='up'><option value='asc'/>"
+	  "<option value='desc'/></param></resource>" TAIL, 3, "\"up\" is no option of q, which must be asc or desc" },
+	{ "a fixed value that is no option",
+	  HEAD "<resources><resource path='a'>\n<param name='q' style='query' fixed='up'><option value='asc'/></param>"
+	  "</resource>" TAIL, 3, "\"up\" is no option of q" },
 	{ "an option that breaks the type",
 	  HEAD "<resources><resource path='a'>\n<param name='q' style='query' type='xsd:int'>\n"
 	  "<option value='many'/></param></resource>" TAIL, 4, "many" },
