@@ -398,7 +398,19 @@ subtest 'the status of what waits' => sub {
     is_deeply $acme->put("$pods/waits", json => { %$pod, status => {} })->json->{status}, $run, 'with an empty one as well';
     is $acme->post("$pods?dryRun=All", json => { %$pod, metadata => { name => 'empty' }, status => {} })->json->{status}{phase}, 'Pending',
         'a new pod with an empty status';
+    is $acme->post("$pods?dryRun=All", json => { %$pod, metadata => { name => 'done' }, status => { phase => 'Succeeded' } })->json->{status}{phase}, 'Pending',
+        'a new pod with one of its own';
+    is_deeply $acme->put("$pods/waits", json => { %$pod, status => { phase => 'Pending' } })->json->{status}, $run, 'a file of before does not set it back';
+    is_deeply $acme->patch("$pods/waits", { metadata => { labels => { c => 'd' } }, status => { phase => 'Failed' } })->json->{status}, $run, 'nor does a patch';
     $acme->delete($_)->is_status(200, "$_ goes") for "$pods/waits", '/api/v1/persistentvolumes/waits';
+    my $service = $acme->post('/api/v1/namespaces/default/services?dryRun=All', json => { metadata => { name => 's' }, spec => { ports => [{ port => 80 }] },
+        status => { loadBalancer => { ingress => [{ ip => '192.0.2.1' }] } } });
+    $service->is_status(201, 'a new service');
+    ok !exists $service->json->{status}, 'has none';
+    my $ready = { conditions => [{ type => 'Ready', status => 'True' }] };
+    is_deeply $admin->post('/api/v1/nodes', json => { metadata => { name => 'waits' }, status => $ready })->json->{status}, $ready, 'a new node says what it is';
+    is_deeply $admin->patch('/api/v1/nodes/waits', { status => { conditions => [] } })->json->{status}, $ready, 'later by its part alone';
+    $admin->delete('/api/v1/nodes/waits')->is_status(200, 'it goes');
 };
 
 # Clients that have these kinds compiled in can't read them otherwise: one such object and "describe" fails for all.

@@ -103,6 +103,7 @@ static const char *const selectable[] = {
 const struct type_parts nodes_parts = {
 	.description = "A node of the cluster.",
 	.fields = node_fields,
+	.has_first_status = true,
 	.merge = node_merge,
 	.columns = of_nodes,
 	.message = &proto_node,

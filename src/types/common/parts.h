@@ -31,7 +31,8 @@ struct type_parts {
 	// may have any members.
 	const struct type_field *fields;
 	const struct type_preset *presets; // NULL: none
-	const char *first_phase;         // status.phase of a new object without status; NULL: none
+	const char *first_phase;         // status.phase of a new object; NULL: a new object has no status
+	bool has_first_status;           // a new object may bring its status, as a kubelet's node does
 
 	// ---- how clients use the objects
 

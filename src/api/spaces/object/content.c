@@ -330,20 +330,17 @@ static void take_from(struct pool *pool, struct doc *body, const struct doc *oth
 		doc_remove(body, str_c(name));
 }
 
-// If a write has no status, keeps the stored one; a new pod or volume gets the status "Pending", since nothing has acted on it
-// yet.
-static void fill_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
+// Sets the status of an object that is written as a whole: the stored one, whatever the client sent. A new pod or volume gets the
+// status "Pending", since nothing has acted on it yet; only a new node may bring its own.
+static void keep_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
 	const struct type_parts *parts = type_parts(change->target->definition->type);
 	struct pool *pool = change->call->pool;
-	const struct doc *status = NULL;
 
-	// kubectl writes an empty status into objects that it creates.
-	if (doc_get(body, STR("status"), &status) && status != NULL && !is_empty(status))
+	if (stored == NULL && parts->has_first_status)
 		return;
-	if (stored != NULL) {
-		take_from(pool, body, stored, "status");
-	} else if (parts->first_phase != NULL) {
+	take_from(pool, body, stored, "status");
+	if (stored == NULL && parts->first_phase != NULL) {
 		struct doc *waiting = doc_new_object(pool);
 		doc_set_str(pool, waiting, "phase", str_c(parts->first_phase));
 		doc_set(body, STR("status"), waiting);
@@ -364,12 +361,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	if (definition_has_identity(change->target->definition, "", "namespaces") && stored != NULL &&
 		change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
-	if (definition_has_identity(change->target->definition, "", "namespaces") ||
-		definition_has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) ||
-		(!change->target->definition->builtin && change->target->version->has_status))
-		take_from(pool, body, stored, "status");
-	else if (change->target->version->has_status)
-		fill_status(change, body, stored);
+	if (change->target->version->has_status)
+		keep_status(change, body, stored);
 	return body;
 }
 
