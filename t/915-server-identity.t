@@ -96,6 +96,14 @@ subtest 'an access log of root\'s' => sub {
     ($code) = $closed->run('-c', $closed->config_path, '-e', 'service');
     is $code, 73, 'nor through a link';
     is((stat $secret)[4], 0, 'is anything given away');
+
+    mkdir "$closed->{dir}/roots", 0755 or die $!;
+    unlink $path;
+    symlink "$closed->{dir}/roots/nologin", $path;
+    ($code, $text) = $closed->run('-c', $closed->config_path, '-e', 'service');
+    is $code, 73, 'nor through a link to a name that is not there';
+    like $text, qr/\Q$path\E.*Permission denied/, '... where the user may not make a file';
+    ok !-e "$closed->{dir}/roots/nologin", 'is anything made by root';
     ok !-S $closed->{socket}, 'no socket stays behind';
 };
 

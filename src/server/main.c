@@ -16,8 +16,10 @@
 #include "server/master.h"
 #include "server/setup/command_line.h"
 #include "server/setup/host.h"
+#include "server/setup/identity.h"
 #include "server/setup/listen.h"
 #include "server/setup/notify.h"
+#include "server/setup/settings.h"
 #include "server/setup/setup.h"
 #include "server/setup/signals.h"
 #include "server/worker.h"
@@ -108,8 +110,6 @@ static int serve(const struct start *start, struct setup *setup)
 	struct listener listener = { .fd = -1 };
 	char *error = NULL;
 
-	if (listen_is_socket(STDIN_FILENO))
-		return serve_alone(setup);
 	if (!listen_inherited(&listener.fd, &error) ||
 	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint_settings, &error))) {
 		setup_free(&setup);
@@ -169,9 +169,10 @@ int main(int argc, char **argv)
 		setup_free(&setup);
 		return EX_OK;
 	}
-	if (!setup_make_logs(setup) || !setup_open_logs(setup)) {
+	bool is_alone = listen_is_socket(STDIN_FILENO); // without a master it stays the user that it is
+	if (!setup_make_logs(setup) || !setup_open_logs(setup, !is_alone && identity_changes(setup->settings->user))) {
 		setup_free(&setup);
 		return EX_CANTCREAT;
 	}
-	return serve(&start, setup);
+	return is_alone ? serve_alone(setup) : serve(&start, setup);
 }

@@ -338,7 +338,7 @@ static void reload(struct master *master)
 	share_anew(master, fresh);
 	setup_free(&master->setup);
 	master->setup = fresh;
-	(void)setup_open_logs(fresh);
+	(void)setup_open_logs(fresh, false);
 	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
 	if (!make_children(master)) {
 		log_error("no memory for children");
@@ -432,8 +432,8 @@ static void block_signals(struct master *master)
 	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
 }
 
-// Called when nothing more needs root: the socket is open and the access log made. It fails now if the user could not open the
-// access log again after a rotation.
+// Called when nothing more needs root: the socket is open and the access log made. That is opened by the user, so it fails now if the user
+// could not open it again after a rotation.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;

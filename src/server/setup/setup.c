@@ -141,12 +141,12 @@ void setup_open_error_log(const struct config *config, const char *program)
 	log_open(program, strcmp(settings->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
 }
 
-bool setup_open_logs(const struct setup *setup)
+bool setup_open_logs(const struct setup *setup, bool is_root_yet)
 {
 	char *error = NULL;
 
 	setup_open_error_log(setup->config, "tenured");
-	return setup_reopen_logs(setup, &error) || complain(error);
+	return is_root_yet || setup_reopen_logs(setup, &error) || complain(error);
 }
 
 bool setup_reopen_logs(const struct setup *setup, char **error)

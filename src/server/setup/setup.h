@@ -29,8 +29,10 @@ struct auth *setup_auth(const struct setup *setup, struct shared *host, char **e
 bool setup_make_logs(const struct setup *setup);
 // Sends log lines where the configuration says. program: shown in each; must outlive the process.
 void setup_open_error_log(const struct config *config, const char *program);
-// setup_open_error_log() for tenured, and opens the access log. False if that can't be opened; logged.
-bool setup_open_logs(const struct setup *setup);
+// setup_open_error_log() for tenured, and opens the access log. False if that can't be opened; logged. is_root_yet: the process will become
+// another user, and opens the access log then, by setup_reopen_logs(): the path may be a link of that user's, through which root would make
+// a file anywhere.
+bool setup_open_logs(const struct setup *setup, bool is_root_yet);
 // Reopens the access log only. False with *error from malloc if that fails: the open file stays in use.
 bool setup_reopen_logs(const struct setup *setup, char **error);
 // setup_reopen_logs() for a rotation: errors are logged.
