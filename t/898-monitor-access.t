@@ -44,6 +44,18 @@ is $code, 3, 'who may read that';
 like $text, qr/may not read its file in \Q$shared\E: Permission denied/, '... may not see what processes count';
 ok Tenure::Instance::wait_until(sub { ($code, $text) = check("$of_conf,$of_run"); return $code < 2 && $text =~ / \d+ requests|nobody has purged/ }), 'who is in both groups sees it' or diag "$code $text";
 
+# As install.md has it: an admin_user whom the database knows by the system's user alone.
+{
+    local $ENV{TENURE_DATABASE_ADMIN_USER} = 'chief';
+    $instance->sql('CREATE USER chief@localhost IDENTIFIED VIA unix_socket');
+    chmod 0711, $instance->dir . '/db';
+    ($code, $text) = check("$of_conf,$of_run", '--doctor');
+    is $code, 2, 'a doctor whom the database does not let in';
+    like $text, qr/1698 Access denied.*; the database lets user "chief" \(admin_user in \[database\]\) in by its socket, for the system's user of that name alone: run this as that user/,
+        '... says who may run it';
+    unlike $text, qr/print-grants/, '... and nothing of grants, which would not help';
+}
+
 # The folder of the database's socket is root's here.
 chmod 0700, $instance->dir . '/db';
 ($code, $text) = check("$of_conf,$of_run", '--doctor');

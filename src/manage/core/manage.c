@@ -32,7 +32,7 @@ enum {
 	WRONG_USER_OR_PASSWORD = 1045,
 	NO_DATABASE = 1049,
 	HOST_NOT_ALLOWED = 1130,
-	PLUGIN_REFUSED = 1698, // like 1045, for a user whom only the plugin unix_socket authenticates
+	PLUGIN_REFUSED = 1698, // for a user whom only the plugin unix_socket authenticates
 	// Of the client library:
 	NO_SERVER_AT_SOCKET = 2002,
 	NO_SERVER_AT_ADDRESS = 2003,
@@ -56,8 +56,10 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 		return EX_OSERR;
 	if (number == NO_DATABASE)
 		return manage_fail(EX_CONFIG, "there is no database \"%s\" yet: `tenure-manage db init` makes it", c->name);
-	if (number == NO_RIGHT_TO_DATABASE || number == WRONG_USER_OR_PASSWORD || number == HOST_NOT_ALLOWED ||
-		number == PLUGIN_REFUSED)
+	if (number == PLUGIN_REFUSED)
+		manage_fail(0, "the database lets user \"%s\" (%s in [database]) in by its socket, for the system's user of that name alone: "
+			"run this as that user", admin ? c->admin_user : c->user, admin ? "admin_user" : "user");
+	if (number == NO_RIGHT_TO_DATABASE || number == WRONG_USER_OR_PASSWORD || number == HOST_NOT_ALLOWED)
 		manage_fail(0, "the database has no user \"%s\" with this password and these rights (%s in [database]): have its "
 			"administrator run what `tenure-manage db init --print-grants` prints, or correct the configuration",
 			admin ? c->admin_user : c->user, admin ? "admin_user, admin_password" : "user, password");
