@@ -97,11 +97,21 @@ subtest 'what the server owns' => sub {
     my $put = $admin->make($url, { metadata => { uid => 'mine', resourceVersion => '99', etag => 'W/x', selfLink => '/', creationTimestamp => 'x' } });
     isnt meta($put)->{uid}, 'mine', 'is ignored when a client sends it';
     is meta($put)->{resourceVersion}, 1, 'the revision, too';
+    my %others = (generation => 5, deletionGracePeriodSeconds => 0, managedFields => [{}], hashKey => 7, traits => ['HW_CPU_X86_AVX']);
+    is_deeply [grep { exists $others{$_} } keys %{ meta($admin->put("$url-too", json => { metadata => \%others })) }], [], 'what other dialects set, and traits';
     $admin->put($url, json => { metadata => $_ })->is_problem(400, 'bad_document', "what contradicts the address: @{[%$_]}")
         for { name => 'other' }, { tenant => 't2' }, { namespace => 'n1' }, { name => 7 };
     $admin->put($url, json => { metadata => { name => 'owned', tenant => 't1' } })->is_status(200, 'what agrees with it is taken');
     $admin->put($url, json => { metadata => $_ })->is_problem(400, 'bad_document', 'metadata of a wrong kind')
-        for { labels => [] }, { labels => { a => 1 } }, { annotations => 'x' }, { locked => 'yes' }, [], 'x';
+        for { labels => [] }, { labels => { a => 1 } }, { annotations => 'x' }, { locked => 'yes' }, [], 'x', { finalizers => 'x' }, { finalizers => undef },
+        { finalizers => [1] }, { ownerReferences => 'x' }, { ownerReferences => ['x'] }, { ownerReferences => [{ uid => 7 }] },
+        { ownerReferences => [{ controller => 'x' }] }, { generateName => 7 }, { clusterName => {} };
+    $admin->make("$url-old");
+    $instance->sql(q(UPDATE resources SET meta = '{"finalizers":"x","generation":5}' WHERE name = 'owned-old'));
+    my $old = $admin->patch("$url-old", { a => 1 });
+    $old->is_status(200, 'a row of before can be changed');
+    is_deeply [@{ meta($old) }{qw(finalizers generation)}], ['x', undef], 'and keeps what is its own';
+    $admin->patch("$url-old", { metadata => { finalizers => 'y' } })->is_problem(400, 'bad_document', 'but gets nothing new of a wrong kind');
     $admin->put($url, json => $_)->is_problem(400, 'bad_document', 'no object') for [], 'x', 7, undef;
 };
 

@@ -53,6 +53,10 @@ subtest 'tenants are objects' => sub {
     is_deeply $answer->json->{metadata}{annotations}, { tier => 'gold', 'x.y/z' => 'w' }, 'the operator annotates it';
     is_deeply $admin->get('/v2.0/acme')->json->{tenant}{metadata}, { tier => 'gold' }, 'which is its metadata, as far as that can be';
     is names($admin->get('/api/v1/tenants?labelSelector=l%3D1')), 'acme', 'labels select';
+    $admin->put('/v2.0/acme', json => { tenant => { metadata => { tier => 'gold', _owner => 'x' } } })->is_status(202, 'metadata with a name that is none of an annotation');
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_status(200, 'does not hinder its policy');
+    $admin->patch('/api/v1/tenants/acme', { metadata => { labels => { m => '1' }, annotations => { n => '1' } } })->is_status(200, 'nor labels and annotations');
+    $admin->patch('/api/v1/tenants/acme', { metadata => { annotations => { _other => '1' } } })->is_failure(422, 'Invalid', qr/_other/, 'a new one must be right');
     $admin->post('/api/v1/tenants', json => { metadata => { name => 'gone' } })->is_status(201, 'another');
     is $admin->delete('/api/v1/tenants/gone')->json->{status}, 'Success', 'goes';
     $admin->get('/v2.0/gone')->is_status(410, 'recoverably');

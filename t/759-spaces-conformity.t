@@ -382,6 +382,34 @@ subtest 'one object in every dialect' => sub {
     $acme->put($object, json => { metadata => { name => 'same', resourceVersion => $made->json->{metadata}{resourceVersion} }, spec => {} })->is_status(409, 'and its version old');
     my @verbs = map { $_->{verb} } grep { ($_->{resource} // '') =~ m{/same\z} } @{ $admin->get('/v2.0/acme/changes')->json->{changes} // [] };
     is_deeply \@verbs, [qw(created updated)], 'both are changes';
+    my $sent = $acme->post($cms, json => { metadata => { name => 'traits', traits => ['HW_FAKE'] } });
+    is $sent->status . ' ' . ($acme->get("/v2.0/acme/namespaces/default/configmaps/traits")->json->{metadata}{traits} // 'none'), '201 none', 'traits are no member of ours';
+    # What this dialect sets is ignored there; rows of before may have it.
+    my %ours = (generation => 7, deletionGracePeriodSeconds => 3, managedFields => [{ manager => 'x' }], hashKey => 5);
+    $acme->put($path, json => { metadata => { %ours, labels => { l => '1' } }, spec => { n => 3 } })->is_status(200, 'with metadata of ours');
+    my $is_ours = sub {
+        my ($name) = @_;
+        is_deeply [@{ $acme->get($object)->json->{metadata} }{qw(generation deletionGracePeriodSeconds managedFields)}], [3, undef, undef], "$name: our own is shown";
+        is $acme->get($object =~ s{/same\z}{?labelSelector=l%3D1}r)->json->{items}[0]{spec}{n}, 3, "$name: found by a label";
+        is $acme->get($object, accept => 'application/json;as=Table;v=v1;g=meta.k8s.io')->json->{kind}, 'Table', "$name: in a table";
+    };
+    $is_ours->('new');
+    $instance->sql(q(UPDATE resources SET meta = '{"generation":7,"labels":{"l":"1"},"traits":["HW_FAKE"]}' WHERE name = 'same'));
+    $acme->patch($object, { metadata => { annotations => { a => 'b' } } })->is_status(200, 'before: patched');
+    $is_ours->('before');
+    # What it takes by looser rules hinders nobody here; what is changed has to be right.
+    my %loose = (labels => { 'my label' => 'x', l => '1' }, annotations => { _x => 'y' }, finalizers => ['no name', 'example.com/f']);
+    $acme->put($path, json => { metadata => \%loose, spec => { n => 3 } })->is_status(200, 'names that are none here');
+    $acme->patch($object, { metadata => { labels => { m => '1' }, annotations => { n => '2' } }, spec => { m => 1 } })->is_status(200, 'can be changed');
+    is fields($acme->patch($object, { metadata => { labels => { 'my label' => 'y' }, annotations => { _z => '1' }, finalizers => ['no name', 'nor this'] } })),
+        'metadata.labels metadata.annotations metadata.finalizers[1]', 'what is new must be right';
+    $acme->patch($object, { metadata => { generateName => 7 } })->is_failure(400, 'BadRequest', qr/generateName must be a string/, 'and of the right kind');
+    $acme->patch($object, { metadata => { finalizers => undef, labels => undef } })->is_status(200, 'and all can be taken away');
+    $acme->put('/v2.0/acme/namespaces/default/pods/loose', json => { metadata => { labels => { 'my label' => 'x' } } })->is_status(201, 'such a pod');
+    my $pod = $acme->patch('/api/v1/namespaces/default/pods/loose/status', { metadata => { labels => { 'a b' => 'y' } }, status => { phase => 'Running' } });
+    $pod->is_status(200, 'its status can be set');
+    is_deeply [$pod->json->{metadata}{labels}, $pod->json->{status}{phase}], [{ 'my label' => 'x' }, 'Running'], 'and nothing else by that';
+    $acme->delete('/api/v1/namespaces/default/pods/loose')->is_status(200, 'and it can go');
     my $blocked = $admin->get("$path/action/move?dest=globex", accept => 'application/json')->json;
     is_deeply [map { $_->{reason} } @{ $blocked->{move}{blockers} }], ['type-unavailable'], 'no type, no move';
     $admin->post($crds =~ s{/v1/}{/v1/tenants/globex/}r, json => definition('widgets', 'Widget', undef, version => { subresources => { status => {} } }))->is_status(201, 'the type is made');

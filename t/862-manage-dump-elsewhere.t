@@ -160,6 +160,11 @@ subtest 'resources that do not fit their types' => sub {
         my ($line) = $dump->change($which, $edit);
         refuses($name, qr/^line $line, $want/m, $dump);
     }
+    # Earlier versions stored such a thing.
+    my $old = $fitting->copy;
+    my ($at) = $old->change(of_plural(configmaps => 'odd'), sub { meta_of($_[0], sub { $_[0]{finalizers} = 'x' }) });
+    refuses('metadata', qr/^line $at, configmaps odd: metadata\.finalizers has to be an array of strings/m, $old);
+    manage($there, 0, 'or taken', 'restore', '--dry-run', '--keep-invalid', "$file.edited");
     my @before = (
         [ 'what counts', of_plural(configmaps => 'odd'), sub { $_[0]{live} = 2 }, qr/is no resource: live must be 2 for the namespace "default", and 1 for all else/ ],
         [ 'traits', of_plural('nodes'), sub { $_[0]{traits} = '{}' }, qr/is no resource: traits must be null, or a JSON array/ ],

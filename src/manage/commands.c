@@ -92,7 +92,7 @@ const struct manage_command manage_commands[] = {
 	  "FILE \"-\" is standard input.",
 	  { { "--as", 0, "NAME", "another name for the tenant" },
 	    { "--tier", 0, "TIER", "another tier for the tenant" },
-	    { "--keep-invalid", 0, NULL, "also take objects of custom types that don't fit their schemas here" },
+	    { "--keep-invalid", 0, NULL, "also take objects of custom types that don't fit their schemas here, and wrong kinds of metadata" },
 	    { "--without-tokens", 0, NULL, "of an installation: leave its tokens out, and keep those that are here" },
 	    { "--dry-run", 0, NULL, "check everything, restore nothing" } }, false },
 	{ "cluster", "status", "", 0, NEEDS_CONFIG, command_cluster_status, "print how the nodes of the database are, and which one is the writer",

@@ -7,19 +7,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/settings.h"
-
-// Members of metadata that the server sets: a client's values for them are ignored. Members that repeat the address must agree
-// with it.
-static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
-	"purgeTimestamp", "traits", "selfLink" };
-
-static bool is_owned(struct str name)
-{
-	for (size_t i = 0; i < COUNT_OF(owned); i++)
-		if (str_eq_c(name, owned[i]))
-			return true;
-	return false;
-}
+#include "registry/resource/meta.h"
 
 static enum outcome check_same(struct call *call, const char *name, const struct doc *value, struct str is)
 {
@@ -29,58 +17,47 @@ static enum outcome check_same(struct call *call, const char *name, const struct
 		name, STR_ARG(is));
 }
 
-static enum outcome check_strings(struct call *call, const char *name, const struct doc *value)
+// Checks one member of metadata. stored: the stored metadata, whose members may be of a kind that is not taken any more; NULL: none.
+// *keep: it is the client's, and is stored.
+static enum outcome check_member(const struct content_edit *edit, const struct doc_iter *it, const struct doc *stored, bool *keep)
 {
-	bool good = doc_kind(value) == DOC_OBJECT;
-	struct doc_iter it = doc_iter(value);
+	const struct address *address = edit->address;
+	const struct doc *before;
 
-	while (good && doc_next(&it))
-		good = doc_kind(it.value) == DOC_STRING;
-	if (good)
-		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be an object of strings", name);
-}
-
-// Checks one member of metadata. *keep: it is the client's, and is stored.
-static enum outcome check_member(const struct content_edit *edit, struct str name, const struct doc *value, bool *keep,
-	bool *locked)
-{
 	*keep = false;
-	if (is_owned(name))
+	if (resource_meta_is_owned(it->name))
 		return OUTCOME_OK;
-	if (str_eq(name, STR("name")))
-		return check_same(edit->call, "name", value, edit->address->name);
-	if (str_eq(name, STR("namespace")))
-		return check_same(edit->call, "namespace", value, edit->address->space);
-	if (str_eq(name, STR("tenant")))
-		return check_same(edit->call, "tenant", value, edit->address->tenant);
+	// Members that repeat the address must agree with it.
+	if (str_eq(it->name, STR("name")))
+		return check_same(edit->call, "name", it->value, address->name);
+	if (str_eq(it->name, STR("namespace")))
+		return check_same(edit->call, "namespace", it->value, address->space);
+	if (str_eq(it->name, STR("tenant")))
+		return check_same(edit->call, "tenant", it->value, address->tenant);
 	*keep = true;
-	if (str_eq(name, STR("labels")))
-		return check_strings(edit->call, "labels", value);
-	if (str_eq(name, STR("annotations")))
-		return check_strings(edit->call, "annotations", value);
-	if (!str_eq(name, STR("locked")))
+	const char *form = resource_meta_fault(it->name, it->value);
+	if (form == NULL || (doc_get(stored, it->name, &before) && doc_equal(it->value, before)))
 		return OUTCOME_OK;
-	if (doc_kind(value) != DOC_BOOL)
-		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "metadata.locked must be true or false");
-	*locked = doc_bool(value);
-	return OUTCOME_OK;
+	return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be %s", STR_ARG(it->name), form);
 }
 
-static enum outcome split_metadata(const struct content_edit *edit, const struct doc *metadata, struct doc *meta,
-	bool *locked)
+static enum outcome split_metadata(const struct content_edit *edit, const struct doc *metadata, const struct resource *current,
+	struct doc *meta, bool *locked)
 {
+	struct pool *pool = edit->call->pool;
 	struct doc_iter it = doc_iter(metadata);
+	const struct doc *stored = current != NULL ? resource_meta_doc(pool, current) : NULL, *value;
 	enum outcome outcome = OUTCOME_OK;
 
 	if (doc_kind(metadata) != DOC_OBJECT)
 		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	while (outcome == OUTCOME_OK && doc_next(&it)) {
 		bool keep;
-		outcome = check_member(edit, it.name, it.value, &keep, locked);
+		outcome = check_member(edit, &it, stored, &keep);
 		if (outcome == OUTCOME_OK && keep)
-			doc_set(meta, it.name, doc_copy(edit->call->pool, it.value));
+			doc_set(meta, it.name, doc_copy(pool, it.value));
 	}
+	*locked = doc_get(meta, STR("locked"), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
 	return outcome;
 }
 
@@ -117,7 +94,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 		}
 		return OUTCOME_OK;
 	}
-	enum outcome outcome = split_metadata(edit, metadata, meta, &content->locked);
+	enum outcome outcome = split_metadata(edit, metadata, current, meta, &content->locked);
 	if (outcome == OUTCOME_OK)
 		content->meta = document_text_or_stored(pool, meta, current, "meta");
 	return outcome;

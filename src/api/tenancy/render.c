@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/resource/meta.h"
 #include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 #include "registry/undo/former.h"
@@ -80,18 +81,6 @@ void tenancy_set_tenant_headers(struct call *call, const struct tenant *tenant)
 
 // ---- resources
 
-// The client's part of metadata, less a member "traits": documents stored before the registry had traits may contain one.
-static struct str own_metadata(struct call *call, const struct resource *resource)
-{
-	struct doc *meta;
-
-	if (resource->traits.n == 0 || memmem(resource->meta.p, resource->meta.n, "\"traits\"", 8) == NULL)
-		return resource->meta;
-	meta = resource_meta_doc(call->pool, resource);
-	doc_remove(meta, STR("traits"));
-	return document_json_text(call->pool, meta);
-}
-
 void resource_json(struct call *call, const struct resource *resource, struct buf *out)
 {
 	assert(resource->type != NULL);
@@ -121,7 +110,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	}
 	BUF_LIT(out, "\"selfLink\":");
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
-	document_add_stored_members(out, resource_place(resource, "meta"), own_metadata(call, resource));
+	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(call->pool, resource));
 	buf_addc(out, '}');
 	document_add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
 	buf_addc(out, '}');

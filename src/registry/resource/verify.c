@@ -6,6 +6,7 @@
 #include "registry/core/failure.h"
 #include "registry/core/settings.h"
 #include "registry/core/stored.h"
+#include "registry/resource/meta.h"
 #include "registry/resource/verify.h"
 #include "registry/type/definition.h"
 #include "registry/type/internal.h"
@@ -46,39 +47,16 @@ static enum outcome check_size(struct registry *registry, const struct resource 
 	return OUTCOME_OK;
 }
 
-static bool is_text_map(const struct doc *doc)
-{
-	if (doc_kind(doc) != DOC_OBJECT)
-		return false;
-	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
-		if (doc_kind(it.value) != DOC_STRING)
-			return false;
-	}
-	return true;
-}
-
-static bool is_text_list(const struct doc *doc)
-{
-	if (doc_kind(doc) != DOC_ARRAY)
-		return false;
-	for (size_t i = 0; i < doc_length(doc); i++) {
-		if (doc_kind(doc_at(doc, i)) != DOC_STRING)
-			return false;
-	}
-	return true;
-}
-
-static enum outcome check_meta(struct registry *registry, const struct resource *resource)
+// strict: members that a client set, too, must be of the kind that a dialect takes.
+static enum outcome check_meta(struct registry *registry, const struct resource *resource, bool strict)
 {
 	const struct doc *meta = resource_meta_doc(registry->pool, resource), *value;
-	static const char *const maps[] = { "labels", "annotations" };
 
-	for (size_t i = 0; i < COUNT_OF(maps); i++) {
-		if (doc_get(meta, str_c(maps[i]), &value) && !is_text_map(value))
-			return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "metadata.%s has to be an object of strings", maps[i]);
+	for (struct doc_iter it = doc_iter(meta); strict && doc_next(&it);) {
+		const char *form = resource_meta_fault(it.name, it.value);
+		if (form != NULL)
+			return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "metadata.%.*s has to be %s", STR_ARG(it.name), form);
 	}
-	if (doc_get(meta, STR("finalizers"), &value) && !is_text_list(value))
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "metadata.finalizers has to be an array of strings");
 	bool locked = doc_get(meta, STR("locked"), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
 	if (locked != resource->locked)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "metadata.locked says that it is %slocked, and the row that it is%s",
@@ -116,7 +94,7 @@ static enum outcome check_schema(struct registry *registry, const struct address
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_BAD_DOCUMENT : outcome;
 }
 
-enum outcome resource_verify(struct registry *registry, const struct resource *resource, bool schema, struct relations *relations)
+enum outcome resource_verify(struct registry *registry, const struct resource *resource, bool strict, struct relations *relations)
 {
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	enum outcome outcome = check_type(registry, resource);
@@ -126,10 +104,10 @@ enum outcome resource_verify(struct registry *registry, const struct resource *r
 	if (outcome == OUTCOME_OK)
 		outcome = check_size(registry, resource);
 	if (outcome == OUTCOME_OK)
-		outcome = check_meta(registry, resource);
+		outcome = check_meta(registry, resource, strict);
 	if (outcome == OUTCOME_OK && resource->type->rules != NULL)
 		outcome = check_rules(registry, &address, resource);
-	else if (outcome == OUTCOME_OK && schema && !resource->type->builtin)
+	else if (outcome == OUTCOME_OK && strict && !resource->type->builtin)
 		outcome = check_schema(registry, &address, resource);
 	if (outcome == OUTCOME_OK && resource->type->rules != NULL)
 		resource->type->rules->relate(registry->pool, resource_body_doc(registry->pool, resource), &resource->uid, relations);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/meta.h"
 #include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
@@ -59,7 +60,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 		clock_add_rfc3339(out, resource->deletion_requested_us);
 		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
 	}
-	document_add_stored_members(out, resource_place(resource, "meta"), resource->meta);
+	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(form->call->scratch, resource));
 	buf_addc(out, '}');
 }
 

@@ -43,12 +43,14 @@ enum outcome kind_read_namespace_status(const struct change_of_object *change, c
 
 // Adds the faults of the name of a new object of that type.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each of the next four adds the faults of the member of metadata that it is named for.
-void check_labels(const struct doc *labels, struct field_faults *faults);
-void check_annotations(const struct doc *annotations, struct field_faults *faults);
-// before: the stored finalizers if the object's deletion waits for them, so that none may be added; else NULL.
+// Each of the next four adds the faults of the member of metadata that it is named for. before: the member as it is stored, which is of any
+// kind; NULL: it is new. Labels, annotations and finalizers that are in it already are not looked at.
+void check_labels(const struct doc *labels, const struct doc *before, struct field_faults *faults);
+void check_annotations(const struct doc *annotations, const struct doc *before, struct field_faults *faults);
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
-void check_owners(const struct doc *owners, struct field_faults *faults);
+void check_owners(const struct doc *owners, const struct doc *before, struct field_faults *faults);
+// Adds a fault for each finalizer that is not in before: the object's deletion waits for those.
+void check_new_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
 // A name in pool: the prefix, shortened if necessary, and 5 random characters. That no object has it is likely, not certain.
 struct str kind_generated_name(struct pool *pool, struct str prefix);
 

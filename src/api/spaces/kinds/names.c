@@ -28,60 +28,94 @@ void check_name(const struct definition *definition, struct str name, struct fie
 		check_dns_subdomain(name, &at, faults);
 }
 
-void check_labels(const struct doc *labels, struct field_faults *faults)
+// The entries of map that before does not have, or has with another value.
+static struct doc *new_entries(struct pool *pool, const struct doc *map, const struct doc *before)
+{
+	struct doc *entries = doc_new_object(pool);
+	const struct doc *value;
+
+	for (struct doc_iter it = doc_iter(map); doc_next(&it);)
+		if (!doc_get(before, it.name, &value) || !doc_equal(it.value, value))
+			doc_set(entries, it.name, doc_copy(pool, it.value));
+	return entries;
+}
+
+void check_labels(const struct doc *labels, const struct doc *before, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("labels"));
 
-	check_label_map(labels, &at, faults);
+	check_label_map(new_entries(faults->pool, labels, before), &at, faults);
 }
 
 enum { ANNOTATIONS_MAX = 256 << 10 };
 
-void check_annotations(const struct doc *annotations, struct field_faults *faults)
+void check_annotations(const struct doc *annotations, const struct doc *before, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("annotations"));
 	size_t bytes = 0;
 
-	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);) {
-		bytes += it.name.n + doc_string(it.value).n;
+	for (struct doc_iter it = doc_iter(new_entries(faults->pool, annotations, before)); doc_next(&it);)
 		check_label_key(it.name, check_is_label_key_of_any_case(it.name), &at, faults);
-	}
+	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);)
+		bytes += it.name.n + doc_string(it.value).n;
 	if (bytes > ANNOTATIONS_MAX)
 		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", ANNOTATIONS_MAX);
 }
 
-void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults)
+// Calls add() for each finalizer that is not in before. There may be very many, so before's names become members of an object.
+static void each_new_finalizer(const struct doc *finalizers, const struct doc *before, struct field_faults *faults,
+	void (*add)(struct field_faults *faults, const struct field_path *at, const struct doc *finalizer))
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("finalizers"));
-	struct doc *known = doc_new_object(faults->pool); // the names of before: there may be very many
+	struct doc *known = doc_new_object(faults->pool);
+	const struct doc *none;
 
-	for (size_t k = 0; before != NULL && k < doc_length(before); k++) {
+	for (size_t k = 0; k < doc_elements(before); k++) {
 		struct str name = doc_string(doc_at(before, k));
 		if (str_find(name, '\0', 0) == name.n)
 			doc_set(known, name, NULL);
 	}
 	for (size_t i = 0; i < doc_length(finalizers); i++) {
 		const struct field_path item = field_index(&at, i);
-		struct str name = doc_string(doc_at(finalizers, i));
-		const struct doc *none;
-		if (!kind_is_label_key(name))
-			field_invalid(faults, &item, doc_at(finalizers, i), LABEL_KEY_FORM);
-		if (before != NULL && !doc_get(known, name, &none))
-			field_forbidden(faults, &item, "no new finalizers can be added if the object is being deleted");
+		if (!doc_get(known, doc_string(doc_at(finalizers, i)), &none))
+			add(faults, &item, doc_at(finalizers, i));
 	}
 }
 
-void check_owners(const struct doc *owners, struct field_faults *faults)
+static void add_if_unfit(struct field_faults *faults, const struct field_path *at, const struct doc *finalizer)
 {
-	static const char *const names[] = { "apiVersion", "kind", "name", "uid" };
+	if (!kind_is_label_key(doc_string(finalizer)))
+		field_invalid(faults, at, finalizer, LABEL_KEY_FORM);
+}
+
+void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults)
+{
+	each_new_finalizer(finalizers, before, faults, add_if_unfit);
+}
+
+static void add_forbidden(struct field_faults *faults, const struct field_path *at, const struct doc *finalizer)
+{
+	UNUSED(finalizer);
+	field_forbidden(faults, at, "no new finalizers can be added if the object is being deleted");
+}
+
+void check_new_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults)
+{
+	each_new_finalizer(finalizers, before, faults, add_forbidden);
+}
+
+void check_owners(const struct doc *owners, const struct doc *before, struct field_faults *faults)
+{
+	static const char *const names[] = { "apiVersion", "kind", "name", "uid" }, *const flags[] = { "controller", "blockOwnerDeletion" };
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("ownerReferences"));
 	const struct doc *value, *flag;
 	size_t controllers = 0;
 
+	UNUSED(before);
 	for (size_t i = 0; i < doc_length(owners); i++) {
 		const struct field_path item = field_index(&at, i);
 		for (size_t k = 0; k < COUNT_OF(names); k++) {
@@ -90,6 +124,11 @@ void check_owners(const struct doc *owners, struct field_faults *faults)
 			(void)doc_get(doc_at(owners, i), str_c(names[k]), &value);
 			if (doc_kind(value) != DOC_STRING || doc_string(value).n == 0)
 				field_invalid(faults, &member, value, "must not be empty");
+		}
+		for (size_t k = 0; k < COUNT_OF(flags); k++) {
+			const struct field_path member = field_name(&item, str_c(flags[k]));
+			if (doc_get(doc_at(owners, i), str_c(flags[k]), &flag) && flag != NULL && doc_kind(flag) != DOC_BOOL)
+				field_invalid(faults, &member, flag, "must be true or false");
 		}
 		if (doc_get(doc_at(owners, i), STR("controller"), &flag) && doc_kind(flag) == DOC_BOOL && doc_bool(flag))
 			controllers++;

@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "http/media.h"
 #include "registry/core/settings.h"
+#include "registry/resource/meta.h"
 #include "registry/type/type.h"
 #include "repr/patch/strategic_patch.h"
 #include "types/common/parts.h"
@@ -164,18 +165,6 @@ enum outcome change_result(const struct change_of_object *change, const struct d
 
 // ---- metadata
 
-// Members of metadata that the server sets: a client's values are ignored.
-static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
-	"deletionGracePeriodSeconds", "purgeTimestamp", "selfLink", "generation", "managedFields", "hashKey" };
-
-static bool is_owned(struct str name)
-{
-	for (size_t i = 0; i < COUNT_OF(owned); i++)
-		if (str_eq_c(name, owned[i]))
-			return true;
-	return false;
-}
-
 // A member that repeats the address must be absent, empty or equal to it.
 static enum outcome check_same(const struct change_of_object *change, const char *name, const struct doc *value,
 	struct str is)
@@ -191,36 +180,17 @@ static enum outcome check_same(const struct change_of_object *change, const char
 		"the %s of the provided object does not match the %s sent on the request (%.*s)", name, name, STR_ARG(is));
 }
 
-static bool all_strings(const struct doc *value)
-{
-	struct doc_iter it = doc_iter(value);
-	bool good = true;
-
-	while (good && doc_next(&it))
-		good = doc_kind(it.value) == DOC_STRING;
-	return good;
-}
-
-// Checks the type of a member: an object of strings, an array of strings, or an array of objects.
+// Checks the kind of a member. Of owners, check_owners() names each member that is wrong.
 static enum outcome check_form(const struct change_of_object *change, struct str name, const struct doc *value)
 {
-	bool map = str_eq(name, STR("labels")) || str_eq(name, STR("annotations"));
-	bool names = str_eq(name, STR("finalizers")), owners = str_eq(name, STR("ownerReferences"));
-	bool good = true;
+	bool owners = str_eq(name, STR("ownerReferences")) && doc_kind(value) == DOC_ARRAY;
 
-	if (map)
-		good = doc_kind(value) == DOC_OBJECT && all_strings(value);
-	if (names || owners)
-		good = doc_kind(value) == DOC_ARRAY;
-	for (size_t i = 0; good && (names || owners) && i < doc_length(value); i++)
-		good = doc_kind(doc_at(value, i)) == (names ? DOC_STRING : DOC_OBJECT);
-	if (str_eq(name, STR("locked")))
-		good = doc_kind(value) == DOC_BOOL;
-	if (good)
+	for (size_t i = 0; owners && i < doc_length(value); i++)
+		owners = doc_kind(doc_at(value, i)) == DOC_OBJECT;
+	const char *form = owners ? NULL : resource_meta_fault(name, value);
+	if (form == NULL)
 		return OUTCOME_OK;
-	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be %s", STR_ARG(name),
-		map ? "an object of strings" : names ? "an array of strings" :
-		owners ? "an array of objects" : "true or false");
+	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be %s", STR_ARG(name), form);
 }
 
 // Is the value null, or an object or array without members? Such a member counts as absent.
@@ -231,11 +201,18 @@ static bool is_empty(const struct doc *value)
 	return kind == DOC_NULL || ((kind == DOC_OBJECT || kind == DOC_ARRAY) && doc_length(value) == 0);
 }
 
-// Checks one member of metadata, and copies it to meta if the client may set it.
-static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, struct doc *meta,
-	bool *locked)
+// Does the write leave all metadata as it is stored? The parts don't contain metadata of their own.
+static bool keeps_metadata(const struct change_of_object *change)
+{
+	return change->target->part == PART_STATUS || change->target->part == PART_SCALE;
+}
+
+// Checks one member of metadata, and copies it to meta if the client may set it. before: as for object_client_metadata().
+static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, const struct doc *before,
+	struct doc *meta, bool *locked)
 {
 	const struct target *target = change->target;
+	const struct doc *stored;
 
 	if (str_eq(it->name, STR("name")))
 		return check_same(change, "name", it->value, target->name);
@@ -243,34 +220,38 @@ static enum outcome take_member(const struct change_of_object *change, const str
 		return check_same(change, "namespace", it->value, target->space);
 	if (str_eq(it->name, STR("tenant")))
 		return check_same(change, "tenant", it->value, target->tenant);
-	if (is_owned(it->name) || is_empty(it->value))
+	if (keeps_metadata(change) || resource_meta_is_owned(it->name) || is_empty(it->value))
 		return OUTCOME_OK;
-	enum outcome outcome = check_form(change, it->name, it->value);
-	if (outcome != OUTCOME_OK)
-		return outcome;
+	if (!doc_get(before, it->name, &stored) || !doc_equal(it->value, stored)) {
+		enum outcome outcome = check_form(change, it->name, it->value);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+	}
 	if (str_eq(it->name, STR("locked")))
-		*locked = doc_bool(it->value);
+		*locked = doc_kind(it->value) == DOC_BOOL && doc_bool(it->value);
 	doc_set(meta, it->name, doc_copy(change->call->pool, it->value));
 	return OUTCOME_OK;
 }
 
-// Checks the contents of the members that are present.
-static void check_metadata(const struct doc *meta, struct field_faults *faults)
+// Checks the contents of the members that are not as they were.
+static void check_metadata(const struct doc *meta, const struct doc *before, struct field_faults *faults)
 {
-	const struct doc *value;
+	static const struct {
+		const char *name;
+		void (*check)(const struct doc *value, const struct doc *before, struct field_faults *faults);
+	} checks[] = { { "labels", check_labels }, { "annotations", check_annotations }, { "finalizers", check_finalizers },
+		{ "ownerReferences", check_owners } };
+	const struct doc *value, *stored;
 
-	if (doc_get(meta, STR("labels"), &value))
-		check_labels(value, faults);
-	if (doc_get(meta, STR("annotations"), &value))
-		check_annotations(value, faults);
-	if (doc_get(meta, STR("finalizers"), &value))
-		check_finalizers(value, NULL, faults);
-	if (doc_get(meta, STR("ownerReferences"), &value))
-		check_owners(value, faults);
+	for (size_t i = 0; i < COUNT_OF(checks); i++) {
+		struct str name = str_c(checks[i].name);
+		if (doc_get(meta, name, &value) && !(doc_get(before, name, &stored) && doc_equal(value, stored)))
+			checks[i].check(value, stored, faults);
+	}
 }
 
-enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
-	bool *locked)
+enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, const struct doc *before,
+	struct doc **meta, bool *locked)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
 	const struct doc *metadata;
@@ -283,9 +264,9 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	if (doc_kind(metadata) != DOC_OBJECT)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
-		outcome = take_member(change, &it, *meta, locked);
+		outcome = take_member(change, &it, before, *meta, locked);
 	if (outcome == OUTCOME_OK)
-		check_metadata(*meta, &faults);
+		check_metadata(*meta, before, &faults);
 	if (outcome == OUTCOME_OK && faults.n > 0)
 		return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 	return outcome;
@@ -450,13 +431,12 @@ static enum outcome check_deletion_requested(const struct change_of_object *chan
 	const struct doc *meta)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
-	struct doc *none = doc_new_array(change->call->pool);
 	const struct doc *before = NULL, *after;
 
 	if (current == NULL || current->deletion_requested_us == 0 || !doc_get(meta, STR("finalizers"), &after))
 		return OUTCOME_OK;
 	(void)doc_get(resource_meta_doc(change->call->pool, current), STR("finalizers"), &before);
-	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	check_new_finalizers(after, before, &faults);
 	if (faults.n == 0)
 		return OUTCOME_OK;
 	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
@@ -474,7 +454,8 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 	if (outcome == OUTCOME_OK && current != NULL)
 		outcome = check_version_given(change, whole);
 	if (outcome == OUTCOME_OK)
-		outcome = object_client_metadata(change, whole, &meta, &content->locked);
+		outcome = object_client_metadata(change, whole, current != NULL ? resource_meta_doc(pool, current) : NULL, &meta,
+			&content->locked);
 	if (outcome == OUTCOME_OK)
 		outcome = check_deletion_requested(change, current, meta);
 	if (outcome == OUTCOME_OK)
@@ -488,8 +469,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		outcome = builtin_check_rules(change, current != NULL ? resource_body_doc(pool, current) : NULL, meta, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// The parts don't contain metadata of their own, so the stored one is kept.
-	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {
+	if (keeps_metadata(change)) {
 		content->meta = current->meta;
 		content->locked = current->locked;
 	}

@@ -45,9 +45,11 @@ enum outcome object_read_patch(struct call *call, const struct target *target, s
 // OUTCOME_OK, _BAD_DOCUMENT, _BAD_REQUEST.
 enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
 // Copies the client's part of the whole object's metadata to *meta: labels, annotations, finalizers and other members that are kept.
-// *locked: metadata.locked. OUTCOME_OK, _BAD_DOCUMENT; _BAD_REQUEST: name, namespace or tenant is not that of the address.
-enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
-	bool *locked);
+// before: the metadata that is stored, which another dialect may have taken by looser rules, so that only what differs from it is
+// checked; NULL: all is. *locked: metadata.locked. OUTCOME_OK, _BAD_DOCUMENT; _BAD_REQUEST: name, namespace or tenant is not that of
+// the address.
+enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, const struct doc *before,
+	struct doc **meta, bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
 // Checks uid and resourceVersion in the whole object's metadata against those of the stored object. OUTCOME_OK; _CONFLICT: one

@@ -214,16 +214,18 @@ static void keep(struct pool *pool, struct doc *object, const struct doc *from, 
 		doc_set(object, str_c(name), doc_copy(pool, value));
 }
 
-// What the registry stores of a Tenant object. OUTCOME_OK, or _BAD_DOCUMENT, _BAD_REQUEST with call->problem set.
-static enum outcome tenant_content_of(const struct change_of_object *change, const struct doc *whole,
+// What the registry stores of a Tenant object. current: the object as it is; NULL: it is new. OUTCOME_OK, or _BAD_DOCUMENT, _BAD_REQUEST
+// with call->problem set.
+static enum outcome tenant_content_of(const struct change_of_object *change, const struct doc *whole, const struct doc *current,
 	struct tenant_content *content)
 {
 	struct pool *pool = change->call->pool;
 	struct doc *meta, *object = doc_new_object(pool), *words = doc_new_object(pool), *others = doc_new_object(pool);
-	const struct doc *annotations, *spec;
+	const struct doc *annotations, *spec, *before = NULL;
 	bool locked;
-	enum outcome outcome = object_client_metadata(change, whole, &meta, &locked);
 
+	(void)doc_get(current, STR("metadata"), &before);
+	enum outcome outcome = object_client_metadata(change, whole, before, &meta, &locked);
 	*content = (struct tenant_content){ .tier = STR_NONE };
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -254,7 +256,7 @@ enum outcome tenant_object_create(struct call *call, const struct target *target
 	if (realm_reserved(target->name) != NULL)
 		outcome = call_fail(call, OUTCOME_FORBIDDEN, "%s", realm_reserved(target->name));
 	if (outcome == OUTCOME_OK)
-		outcome = tenant_content_of(&change, object, &content);
+		outcome = tenant_content_of(&change, object, NULL, &content);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_put(call->registry, target->name, &content, guard, &tenant);
 	if (outcome == OUTCOME_NAME_TAKEN)
@@ -294,14 +296,13 @@ static enum outcome check_waiting(const struct change_of_object *change, const s
 {
 	struct pool *pool = change->call->pool;
 	struct field_faults faults = field_faults_new(pool);
-	struct doc *none = doc_new_array(pool);
 	const struct doc *before = NULL, *after = NULL;
 
 	if (!tenant_deletion_asked(current) || !doc_get(stored_document(pool, STORED_NEW, content->object), STR("finalizers"),
 		&after))
 		return OUTCOME_OK;
 	(void)doc_get(tenant_object_doc(pool, current), STR("finalizers"), &before);
-	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	check_new_finalizers(after, before, &faults);
 	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, change->target->definition, current->name, &faults);
 }
 
@@ -309,11 +310,11 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 {
 	const struct change_of_object *change = arg;
 	struct call *call = change->call;
-	const struct doc *whole;
-	enum outcome outcome = change_result(change, tenant_doc(call, change->target, current), &whole);
+	const struct doc *whole, *before = tenant_doc(call, change->target, current);
+	enum outcome outcome = change_result(change, before, &whole);
 
 	if (outcome == OUTCOME_OK)
-		outcome = tenant_content_of(change, whole, content);
+		outcome = tenant_content_of(change, whole, before, content);
 	if (outcome == OUTCOME_OK)
 		outcome = object_check_version(change, whole, current->changed, &current->uid);
 	if (outcome == OUTCOME_OK)
