@@ -57,6 +57,21 @@ subtest 'tenants are objects' => sub {
     $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_status(200, 'does not hinder its policy');
     $admin->patch('/api/v1/tenants/acme', { metadata => { labels => { m => '1' }, annotations => { n => '1' } } })->is_status(200, 'nor labels and annotations');
     $admin->patch('/api/v1/tenants/acme', { metadata => { annotations => { _other => '1' } } })->is_failure(422, 'Invalid', qr/_other/, 'a new one must be right');
+    # What metadata can't hold is elsewhere, and must not hide what it gets later.
+    my $annotated = sub { return $globex->get('/api/v1/tenants/globex')->json->{metadata}{annotations} };
+    my %hidden = (Region => 'eu', region => 'us', long => 'x' x 3000);
+    $admin->patch('/api/v1/tenants/globex', { metadata => { annotations => \%hidden } })->is_status(200, 'annotations that metadata cannot hold');
+    is_deeply $annotated->(), \%hidden, 'are kept';
+    my %written = (region => 'de', long => 'short');
+    $admin->put('/v2.0/globex', json => { tenant => { metadata => \%written } })->is_status(202, 'metadata of such names');
+    is_deeply $annotated->(), \%written, 'is what counts';
+    $admin->patch('/api/v1/tenants/globex', { metadata => { labels => { a => 'b' } } })->is_status(200, 'another member');
+    is_deeply $admin->get('/v2.0/globex')->json->{tenant}{metadata}, \%written, 'changes nothing of it';
+    $admin->patch('/api/v1/tenants/globex', { metadata => { annotations => { Region => 'eu', long => undef } } })->is_status(200, 'once more');
+    $admin->put('/v2.0/globex', json => { tenant => { metadata => {} } })->is_status(202, 'now there is room in metadata');
+    $globex->patch('/api/v1/tenants/globex', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_status(200, 'the tenant can set its policy');
+    is_deeply $annotated->(), { region => 'de' }, 'by which its annotations stay as they are';
+    $globex->patch('/api/v1/tenants/globex', { metadata => { annotations => { region => 'us' } } })->is_failure(403, 'Forbidden', qr/multiTenancyCRDPolicy alone/, 'and not change them');
     $admin->post('/api/v1/tenants', json => { metadata => { name => 'gone' } })->is_status(201, 'another');
     is $admin->delete('/api/v1/tenants/gone')->json->{status}, 'Success', 'goes';
     $admin->get('/v2.0/gone')->is_status(410, 'recoverably');

@@ -100,6 +100,15 @@ subtest 'a range takes values whole' => sub {
     }
     $admin->put('/v2.0/acme', json => { tenant => { metadata => { tier => 'gold' } } })->is_status(202);
     is answers($acme, 'deltas'), 'shared', 'gold again';
+    $admin->patch('/api/v1/tenants/acme', { metadata => { annotations => { tier => 'x' x 3000 } } })->is_status(200, 'a value that metadata cannot hold');
+    is answers($acme, 'deltas'), 'none', 'is not gold';
+    $admin->put('/v2.0/acme', json => { tenant => { metadata => { tier => 'gold' } } })->is_status(202);
+    is answers($acme, 'deltas'), 'shared', 'gold, written later, counts';
+    # Earlier versions kept the other value.
+    $instance->sql(q(UPDATE tenants SET object = JSON_SET(object, '$.annotations.tier', 'silver') WHERE name = 'acme'));
+    $admin->post($crds, json => definition('indias', 'shared', range => ['tier=gold']))->is_status(201, 'another definition');
+    is answers($acme, 'indias'), 'shared', 'also of a row of before';
+    is $acme->get('/api/v1/tenants/acme')->json->{metadata}{annotations}{tier}, 'gold', 'which is shown so';
 };
 
 subtest 'what is told' => sub {

@@ -17,10 +17,10 @@ WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) A
 
 -- ---- what a worker caches of a tenant's definitions
 
--- Annotations that the metadata of a tenant t can't hold stand in its object. JSON_QUERY reads no further than it has to, so a
+-- Annotations that the metadata of a tenant t can't hold stand in its object; of a name in both, metadata was written last. JSON_QUERY reads no further than it has to, so a
 -- deep spec behind them doesn't matter.
 -- @fragment annotations_of_t
-IF(t.object LIKE '%"annotations"%', JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_QUERY(t.object, '$.annotations'), '{}')), t.metadata)
+IF(t.object LIKE '%"annotations"%', JSON_MERGE_PATCH(COALESCE(JSON_QUERY(t.object, '$.annotations'), '{}'), t.metadata), t.metadata)
 
 -- What decides between definitions, with the revision of the types' catalogue in one statement, so that it is that of the
 -- revision. id NULL: there is no such tenant. types: raised with each change of one of its definitions.

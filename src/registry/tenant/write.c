@@ -185,6 +185,28 @@ static struct sql_tenant_update next_revision(struct registry *registry, struct 
 	};
 }
 
+// The tenant's object without the annotations that its metadata has: a name has one value, the one that was written last, and metadata was
+// written just now.
+static struct str object_beside_metadata(struct registry *registry, const struct tenant *tenant)
+{
+	struct doc *object, *annotations;
+	struct buf text = buf_new(registry->pool, tenant->object.n);
+
+	if (memmem(tenant->object.p, tenant->object.n, "\"annotations\"", 13) == NULL)
+		return tenant->object;
+	object = tenant_object_doc(registry->pool, tenant);
+	annotations = doc_own_member(object, STR("annotations"));
+	size_t n = doc_length(annotations);
+	for (struct doc_iter it = doc_iter(tenant_metadata_doc(registry->pool, tenant)); doc_next(&it);)
+		doc_remove(annotations, it.name);
+	if (doc_length(annotations) == n)
+		return tenant->object;
+	if (doc_length(annotations) == 0)
+		doc_remove(object, STR("annotations"));
+	doc_write_json(object, &text);
+	return buf_str(&text);
+}
+
 enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
 	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
@@ -196,6 +218,8 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 		return outcome;
 	if (content->metadata.p != NULL)
 		tenant->metadata = content->metadata;
+	if (content->metadata.p != NULL && content->object.p == NULL)
+		tenant->object = object_beside_metadata(registry, tenant);
 	if (content->tells_etag_required)
 		tenant->etag_required = content->etag_required;
 	if (content->object.p != NULL)

@@ -25,19 +25,16 @@ static bool is_operator(const struct call *call)
 
 // ---- writing answers
 
-static void add_all(struct pool *pool, struct doc *to, const struct doc *from)
-{
-	for (struct doc_iter it = doc_iter(from); doc_next(&it);)
-		doc_set(to, it.name, doc_copy(pool, it.value));
-}
-
+// Of a name that is in both, the metadata is right: it was written after the object, which else would not have the name.
 static struct doc *annotations_doc(struct pool *pool, const struct tenant *tenant, const struct doc *object)
 {
 	struct doc *annotations = tenant_metadata_doc(pool, tenant);
-	const struct doc *others;
+	const struct doc *others = NULL, *written;
 
-	if (doc_get(object, STR("annotations"), &others))
-		add_all(pool, annotations, others);
+	(void)doc_get(object, STR("annotations"), &others);
+	for (struct doc_iter it = doc_iter(others); doc_next(&it);)
+		if (!doc_get(annotations, it.name, &written))
+			doc_set(annotations, it.name, doc_copy(pool, it.value));
 	return annotations;
 }
 
@@ -272,20 +269,23 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 {
 	struct call *call = change->call;
 	struct str name = STR("multiTenancyCRDPolicy");
+	const struct tenant changed = { .metadata = content->metadata };
 	struct doc *before = tenant_object_doc(call->pool, current);
 	struct doc *after = stored_document(call->pool, STORED_NEW, content->object);
 	struct doc *docs[] = { before, after };
 	doc_remove(before, STR("deletionTimestamp")); // set by the registry
 	const struct doc *spec;
+	// Annotations may go from the object to the metadata, if there is room for them now.
+	bool same = doc_equal(annotations_doc(call->pool, current, before), annotations_doc(call->pool, &changed, after));
 
 	for (size_t i = 0; i < COUNT_OF(docs); i++) {
 		struct doc *rest = doc_get(docs[i], STR("spec"), &spec) && spec != NULL ? doc_copy(call->pool, spec) :
 			doc_new_object(call->pool);
 		doc_remove(rest, name);
 		doc_set(docs[i], STR("spec"), rest);
+		doc_remove(docs[i], STR("annotations"));
 	}
-	if (doc_equal(before, after) &&
-		doc_equal(tenant_metadata_doc(call->pool, current), stored_document(call->pool, STORED_NEW, content->metadata)))
+	if (same && doc_equal(before, after))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
 }
