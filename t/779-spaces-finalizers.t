@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use Test::More;
 
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 use Tenure::Kubectl;
 use Tenure::Parallel;
@@ -183,6 +184,20 @@ subtest 'a tenant that goes takes nothing new' => sub {
     $admin->patch($at, { metadata => { finalizers => undef } })->is_status(200, 'the tenant goes');
     $operator->post('/v2.0/going/action/recover', body => '')->is_status(204, 'recovered');
     $admin->post($cms, json => { metadata => { name => 'new' } })->is_status(201, 'it takes what comes');
+};
+
+subtest 'an object whose definition is gone' => sub {
+    my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $at   = space('orphaned');
+    my $path = '/v2.0/acme/namespaces/orphaned/widgets.example.com/w';
+    $acme->post($crds, json => definition_of('widgets'))->is_status(201, 'a type');
+    $acme->post('/apis/example.com/v1/namespaces/orphaned/widgets', json => { metadata => { name => 'w', finalizers => ['example.com/f'] }, spec => { a => 1 } })
+        ->is_status(201, 'an object of it, which somebody holds');
+    $acme->delete("$crds/widgets.example.com")->is_status(200, 'the type goes');
+    $acme->delete($at)->is_status(200, 'and so shall the namespace');
+    $acme->patch($path, { spec => { a => 2 } })->is_status(404, 'the object cannot be changed');
+    $acme->patch($path, { metadata => { finalizers => undef } })->is_status(200, 'but let go');
+    $acme->get($at)->is_status(404, 'and the namespace with it');
 };
 
 my ($code, $text) = $instance->manage('doctor');

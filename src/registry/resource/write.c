@@ -120,6 +120,12 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 	struct buf text = buf_new(registry->pool, 1024);
 	enum outcome outcome = definition_complete(registry, address, version, &body);
 
+	// Objects whose definition is gone stay as they are, but a change of their metadata must be possible: their deletion, and that of
+	// their namespace, may wait for a finalizer.
+	if (outcome == OUTCOME_NOT_FOUND && current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
+		*registry->problem = (struct problem){ .n_members = 0 };
+		outcome = OUTCOME_OK;
+	}
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
