@@ -110,6 +110,17 @@ for my $what ('a type of its own', 'a shared type') {
     is_deeply costs($what, $path{$what}), $builtin, "$what costs the same";
 }
 
+# The limit is of what is selected, not of what is read to find it.
+made('service', '/api/v1/namespaces', { metadata => { name => 'many' } });
+my $many = '/api/v1/namespaces/many/configmaps';
+made('service', $many, { metadata => { name => "c$_", labels => { last => $_ == 9 ? 'yes' : 'no' } } }) for 1 .. 9;
+my @by = map { my $limit = $_; fewest("one of nine by $limit", 200, sub { ask('service', 'GET', "$many?labelSelector=last%3Dyes&limit=$limit") }) } 1, 500;
+is $by[0], $by[1], 'a small limit costs no more';
+my $by_one = $codec->decode(ask('service', 'GET', "$many?labelSelector=last%3Dno&limit=3")->{body});
+is join(' ', map { $_->{metadata}{name} } @{ $by_one->{items} }), 'c1 c2 c3', 'a page has as many as it is to have';
+$by_one = $codec->decode(ask('service', 'GET', "$many?labelSelector=last%3Dno&limit=9&continue=$by_one->{metadata}{continue}")->{body});
+is join(' ', map { $_->{metadata}{name} } @{ $by_one->{items} }), 'c4 c5 c6 c7 c8', 'the next goes on behind it';
+
 # Who counts sees it when the database is asked.
 my $get = sub { ask('service', 'GET', "$path{'a type of its own'}/o1") };
 my $warm = fewest('GET', 200, $get);

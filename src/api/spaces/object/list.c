@@ -171,6 +171,13 @@ struct str visit_single_name(const struct call *call, const struct target *targe
 	return target->all || target->all_spaces ? STR_NONE : choice->name;
 }
 
+// How many resources are read at a time. The client's limit counts selected objects, so it says nothing about how many have to be
+// read to find them if there are selectors.
+static uint64_t rows_of_page(const struct list_query *query)
+{
+	return query->choice.all && query->limit > 0 && query->limit < STEP ? query->limit : STEP;
+}
+
 enum outcome visit_objects(const struct visit *visit, struct str *next)
 {
 	struct call *call = visit->call;
@@ -183,7 +190,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 		.all_spaces = target->all_spaces,
 		.space = target->space,
 		.marker = visit->query->marker,
-		.limit = visit->query->limit > 0 && visit->query->limit < STEP ? visit->query->limit : STEP,
+		.limit = rows_of_page(visit->query),
 		.newest = visit->as_of != NULL ? &visit->as_of->newest : NULL,
 	};
 	enum outcome outcome;
