@@ -218,6 +218,10 @@ subtest 'import' => sub {
     like $out, qr/would import: 5 providers, 2 consumers, 1 classes and 2 traits/, 'says what';
     like $err, qr/note: provider \Q$p{p5}\E: 1 of SRIOV_NET_VF are used, more than its capacity of 0/, 'what is used beyond capacity is named';
     is registry_size(), $empty, 'and does nothing';
+    sql_in('placement', "CREATE USER odd IDENTIFIED BY 'p/a\$:s'; GRANT SELECT ON placement.* TO odd");
+    write_file("$dir/odd.conf", "[placement_database]\nconnection: 'mysql+pymysql://odd:p/a\$\$:s@/placement?unix_socket=$socket'\n");
+    ($code, $out) = import_from("$dir/odd.conf", '--dry-run');
+    is $code, 0, 'a file with colon, quotes, $$ and a password with a slash is read as Placement reads it' or diag $out;
 
     ($code, $out, $err) = run_apart($manage, '-c', $instance->env('TENURE_CONFIG'), qw(import placement --from), $source);
     is $code, 0, 'import' or diag $err;

@@ -8,7 +8,8 @@
 #include "manage/placement/transfer.h"
 
 // Reads the option connection in section [placement_database] of a file, such as /etc/placement/placement.conf:
-// mysql[+DRIVER]://USER:PASSWORD@HOST[:PORT]/DATABASE[?OPTIONS], in which parts are percent-encoded. Of the options, unix_socket
+// mysql[+DRIVER]://USER:PASSWORD@HOST[:PORT]/DATABASE[?OPTIONS], in which parts are percent-encoded; the
+// line is read as oslo.config does, the address as SQLAlchemy does. Of the options, unix_socket
 // and ssl_ca count. *to: ours, changed so that they lead there; their texts live in pool. NULL: good; else why not.
 const char *source_read_config(struct pool *pool, const char *path, const struct db_settings *ours, struct db_settings *to);
 

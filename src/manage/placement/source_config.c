@@ -33,20 +33,39 @@ static const char *read_file(struct pool *pool, const char *path, struct str *co
 	return buf.n > FILE_LARGEST ? str_printf(pool, "%s is no configuration file: it is too large", path).p : NULL;
 }
 
-// The value of connection in [placement_database]; the last one counts, as oslo.config has it. p NULL: there is none.
-static struct str find_connection(struct str text)
+// A value as oslo.config reads it: without one pair of quotes around it, and with "$$" or "\$" for "$".
+static struct str read_value(struct pool *pool, struct str text)
+{
+	struct buf out = buf_new(pool, text.n + 1);
+
+	text = str_trim(text);
+	if (text.n > 1 && (text.p[0] == '"' || text.p[0] == '\'') && text.p[text.n - 1] == text.p[0])
+		text = str_part(text, 1, text.n - 1);
+	for (size_t i = 0; i < text.n; i++) {
+		bool escapes = text.p[i] == '$' || text.p[i] == '\\';
+
+		if (escapes && i + 1 < text.n && text.p[i + 1] == '$')
+			i++;
+		buf_addc(&out, text.p[i]);
+	}
+	return buf_str(&out);
+}
+
+// The value of connection in [placement_database], behind the first "=" or ":"; the last one counts, as oslo.config has it. p NULL: there
+// is none.
+static struct str find_connection(struct pool *pool, struct str text)
 {
 	struct str line, found = STR_NONE;
 	bool here = false;
 
 	while (str_split(&text, '\n', &line)) {
 		line = str_trim(line);
-		size_t equals = str_find(line, '=', 0);
+		size_t equals = str_find(line, '=', 0), colon = str_find(line, ':', 0), end = equals < colon ? equals : colon;
 
 		if (str_starts(line, STR("[")))
 			here = str_eq(line, STR("[placement_database]"));
-		if (here && equals < line.n && str_eq(str_trim(str_part(line, 0, equals)), STR("connection")))
-			found = str_trim(str_part(line, equals + 1, line.n));
+		if (here && end < line.n && str_eq(str_trim(str_part(line, 0, end)), STR("connection")))
+			found = read_value(pool, str_part(line, end + 1, line.n));
 	}
 	return found;
 }
@@ -97,20 +116,26 @@ static bool take_options(struct pool *pool, struct str options, struct db_settin
 	return true;
 }
 
+// The length of USER[:PASSWORD], which the first "@" ends; 0: there is none. A password may hold "/", a user may not, as SQLAlchemy has it.
+static size_t owner_length(struct str text)
+{
+	size_t at = str_find(text, '@', 0), colon = str_find(text, ':', 0), slash = str_find(text, '/', 0);
+
+	return at < text.n && (at < slash || colon < slash) ? at : 0;
+}
+
 // [USER[:PASSWORD]@]HOST[:PORT]/DATABASE[?OPTIONS]
 static bool take_address(struct pool *pool, struct str text, struct db_settings *to)
 {
-	size_t slash = str_find(text, '/', 0), at = slash, question = str_find(text, '?', slash);
+	struct str owner = str_part(text, 0, owner_length(text));
+	size_t host = owner.n > 0 ? owner.n + 1 : str_starts(text, STR("@")) ? 1 : 0;
+	size_t slash = str_find(text, '/', host), question = str_find(text, '?', slash), colon = str_find(owner, ':', 0);
 
-	while (at > 0 && text.p[at - 1] != '@')
-		at--;
 	if (slash == text.n)
 		return false;
-	struct str owner = str_part(text, 0, at > 0 ? at - 1 : 0);
-	size_t colon = str_find(owner, ':', 0);
 	to->user = decode(pool, str_part(owner, 0, colon));
 	to->password = decode(pool, str_part(owner, colon + 1, owner.n));
-	to->host = decode(pool, str_part(text, at, slash));
+	to->host = decode(pool, str_part(text, host, slash));
 	to->name = decode(pool, str_part(text, slash + 1, question));
 	if (to->user == NULL || to->password == NULL || to->host == NULL || to->name == NULL ||
 		to->name[0] == '\0')
@@ -134,7 +159,7 @@ const char *source_read_config(struct pool *pool, const char *path, const struct
 	to->lock_wait = LOCK_WAIT_S;
 	if (why != NULL)
 		return why;
-	struct str connection = find_connection(text);
+	struct str connection = find_connection(pool, text);
 	if (connection.p == NULL)
 		return str_printf(pool, "%s has no option \"connection\" in a section [placement_database]", path).p;
 	size_t colon = str_find(connection, ':', 0);
