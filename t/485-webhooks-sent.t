@@ -224,6 +224,37 @@ subtest 'a deleted tenant' => sub {
     ok wait_for('/all', sub { grep { $_->{verb} eq 'recovered' && !$_->{resource} } @_ }), 'and go on when it is recovered';
 };
 
+subtest 'messages of a deleted tenant' => sub {
+    $admin->make_tenant('t4');
+    my $dan = $instance->service('dan:t4:admin');
+    $receiver->mode('/late' => 500);
+    hook($dan, '/v2.0/t4/webhooks/late', '/late', types => ['persistentvolumes']);
+    $dan->put('/v2.0/t4/persistentvolumes/p', json => {})->is_status(201);
+    my ($late, $count) = ("webhook_id = (SELECT id FROM webhooks WHERE name = 'late')", 2001);
+    ok wait_until(sub { $instance->sql_value("SELECT COUNT(*) FROM webhook_cursors WHERE begun_upto > 0 AND $late") }), 'a message fails';
+    $dan->put('/v2.0/t4/webhooks/late', json => { url => $receiver->url('/late'), paused => JSON::PP::true() })->is_status(200);
+    # As if it had been given up, with more messages than are read at once: of changes that were purged. Then all are revived.
+    $instance->sql("INSERT INTO webhook_messages (webhook_id, uid, kind, state, position, upto, created_at, ended_at) SELECT id, "
+        . "CONCAT('0123456789', LPAD(seq, 6, '0')), 'changes', 'dead', 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM webhooks, seq_1_to_$count WHERE name = 'late'");
+    $instance->sql('INSERT INTO webhook_messages (webhook_id, uid, kind, state, position, upto, created_at, ended_at) SELECT webhook_id, '
+        . "message, 'changes', 'dead', position, begun_upto, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM webhook_cursors WHERE $late; "
+        . "UPDATE webhook_cursors SET position = begun_upto, begun_upto = NULL, message = NULL WHERE $late");
+    is $dan->post('/v2.0/t4/webhooks/late/action/revive')->json->{revived}, $count + 1, 'all are revived';
+    $admin->delete('/v2.0/t4')->is_status(204);
+    $receiver->mode('/late' => 'ok');
+    my $before = () = $receiver->attempts('/late');
+    $instance->sql("UPDATE webhooks SET paused = 0 WHERE name = 'late'; UPDATE webhook_lease SET edits = edits + 1");
+    my $id = 'msg_' . $ann->post("$list/all/action/ping")->json->{message};
+    ok wait_until(sub { grep { $_->{id} eq $id } $receiver->messages('/all') }), 'they do not hold up another tenant';
+    is scalar(() = $receiver->attempts('/late')), $before, 'they rest';
+    $admin->post('/v2.0/t4/action/recover')->is_status(204);
+    ok wait_for('/late', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/p' } @_ }), 'and are sent when it was recovered, the last one, too';
+    ok wait_until(sub { !$instance->sql_value("SELECT COUNT(*) FROM webhook_messages WHERE state = 'queued' AND $late") }), 'all have ended';
+    is $instance->sql_value("SELECT COUNT(*) FROM webhook_messages WHERE state = 'dead' AND $late"), $count, 'what is gone is not told to have been delivered';
+    my ($gone) = grep { $_->{state} eq 'dead' } @{ $dan->get('/v2.0/t4/webhooks/late/deliveries?limit=10')->json->{deliveries} };
+    is_deeply [@$gone{qw(state attempts error)}], ['dead', 0, 'nothing of it is left to be sent'], '... but why not';
+};
+
 subtest 'maintenance' => sub {
     # Each attempt takes 4 s, so the message is not given up before changes are stopped, however slow the machine is.
     $receiver->mode('/all' => 'hang');

@@ -162,17 +162,28 @@ STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = w.id
 WHERE w.paused = 0 AND c.disabled_at IS NULL
 ORDER BY w.id;
 
--- A ping is sent to a webhook that is paused or disabled, too.
+-- A ping is sent to a webhook that is paused or disabled, too. In turn for each tenant, so that nobody waits for the messages of another; those of
+-- deleted tenants last. Of one tenant pings first, and what failed before behind what did not.
 -- @statement webhook_letters
 -- @in limit uint
--- @out id uint, webhook_id uint, tenant_id uint, uid bytes, kind text, position uint, upto uint, attempts uint, next_at time null
-SELECT m.id, m.webhook_id, w.tenant_id, m.uid, m.kind, m.position, m.upto, m.attempts, m.next_at
-FROM webhook_messages m
+-- @out id uint, webhook_id uint, tenant_id uint, uid bytes, kind text, position uint, upto uint, attempts uint, next_at time null,
+--      rests uint
+-- @scans the queued messages
+-- @sorts likewise
+SELECT m.id, m.webhook_id, w.tenant_id, m.uid, m.kind, m.position, m.upto, m.attempts, m.next_at, q.rests
+FROM (
+  SELECT m.id, t.deleted_at IS NOT NULL AS rests,
+    ROW_NUMBER() OVER (PARTITION BY w.tenant_id ORDER BY m.kind <> 'ping', m.next_at, m.id) AS turn
+  FROM webhook_messages m
+  STRAIGHT_JOIN webhooks w ON w.id = m.webhook_id
+  STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = m.webhook_id
+  LEFT JOIN tenants t ON t.id = w.tenant_id
+  WHERE m.state = 'queued' AND (m.kind = 'ping' OR (w.paused = 0 AND c.disabled_at IS NULL))
+  ORDER BY rests, turn, m.id
+  LIMIT :limit) q
+STRAIGHT_JOIN webhook_messages m ON m.id = q.id
 STRAIGHT_JOIN webhooks w ON w.id = m.webhook_id
-STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = m.webhook_id
-WHERE m.state = 'queued' AND (m.kind = 'ping' OR (w.paused = 0 AND c.disabled_at IS NULL))
-ORDER BY m.id
-LIMIT :limit;
+ORDER BY q.rests, q.turn, q.id;
 
 -- Where to; no row while the tenant is deleted.
 -- @statement webhook_target

@@ -118,6 +118,7 @@ enum outcome webhook_letters_read(struct registry *registry, struct webhook_lett
 			.upto = row->upto,
 			.attempts = row->attempts,
 			.next_us = row->next_at_is_null ? 0 : row->next_at,
+			.rests = row->rests != 0,
 		};
 		uuid_from_bytes(row->uid, &letter->message);
 	}
@@ -350,7 +351,7 @@ enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *c
 		.id = letter->id,
 		.state = received ? STR("delivered") : gives_up ? STR("dead")
 								: STR("queued"),
-		.attempts = letter->attempts + 1,
+		.attempts = letter->attempts + (result->nothing ? 0 : 1),
 		.status = result->status,
 		.error = result->error,
 		.next_at = result->next_us,

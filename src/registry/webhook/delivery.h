@@ -56,12 +56,13 @@ struct webhook_letter {
 	uint64_t position, upto; // the range of the log; of a ping 0
 	uint64_t attempts;
 	int64_t next_us;
+	bool rests; // its tenant is deleted
 };
-enum { WEBHOOK_LETTERS_MAX = 10000 }; // that are read at once
+enum { WEBHOOK_LETTERS_MAX = 2000 }; // that are read at once
 
 // Reads the webhooks that are neither paused nor disabled, in the order of their ids, into the pool.
 enum outcome webhook_streams_read(struct registry *registry, struct webhook_stream **streams, size_t *n);
-// Reads the oldest queued letters.
+// Reads queued letters, at most WEBHOOK_LETTERS_MAX: in turn for each tenant, its pings first; those that rest last.
 enum outcome webhook_letters_read(struct registry *registry, struct webhook_letter **letters, size_t *n);
 // The ids of the tenants that changes in (after, upto] are about, in rising order.
 enum outcome webhook_tenants_changed(struct registry *registry, uint64_t after, uint64_t upto, uint64_t **ids, size_t *n);
@@ -90,7 +91,7 @@ struct webhook_result {
 	struct str error; // "": the message was received
 	int64_t now_us;
 	int64_t next_us; // if it failed: when it is due again
-	bool nothing;    // no change was left to be sent, so nobody received anything
+	bool nothing;    // no change was left to be sent: no attempt was made, and nobody received anything
 	bool disables;   // if it failed: disable the webhook
 };
 // Writes down that the message was received, or that an attempt failed and another is due.

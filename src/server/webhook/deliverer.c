@@ -119,9 +119,9 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 			return OUTCOME_OK;
 		}
 		me->rests = lease.maintenance;
-		if (outcome == OUTCOME_OK && (!me->loaded || lease.edits != me->edits))
+		if (outcome == OUTCOME_OK && (!me->loaded || lease.edits != me->edits || deliverer_wants_letters(me)))
 			outcome = deliverer_load(me, lease.edits);
-		if (outcome == OUTCOME_OK && me->n_streams > 0)
+		if (outcome == OUTCOME_OK && deliverer_needs_horizon(me))
 			outcome = deliverer_follow_horizon(me);
 		*look_us = now_us + (me->n_streams > 0 ? LOOK_MS : IDLE_MS) * INT64_C(1000);
 	}

@@ -22,7 +22,7 @@ struct deliverer_stream {
 };
 struct deliverer_letter {
 	struct webhook_letter is;
-	int64_t due_us;
+	int64_t due_us; // INT64_MAX: when its tenant was recovered
 	bool flies, ended;
 };
 
@@ -60,7 +60,8 @@ struct deliverer {
 	bool loaded;             // streams and letters are those of the database as of `edits`
 	uint64_t edits, horizon; // horizon: the changes up to this id have been looked at; 0: none yet
 	struct deliverer_stream *streams;  // in the order of their ids
-	struct deliverer_letter *letters;
+	struct deliverer_letter *letters;  // not more than are read at once
+	int64_t letters_us;                // when they were read
 	size_t n_streams, n_letters, turn; // turn: the stream that is looked at first
 	struct deliverer_flight **flying;            // the attempts on their way
 	size_t n_flying;
@@ -85,9 +86,13 @@ int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
 // Reads all webhooks and letters. Attempts that are on their way stay so: what becomes of them is compared with the rows. edits: the number of
 // owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.
 enum outcome deliverer_load(struct deliverer *me, uint64_t edits);
+// Does the database have more letters than were read, and is it time to read again?
+bool deliverer_wants_letters(const struct deliverer *me);
 // Frees what was read.
 void deliverer_forget(struct deliverer *me);
-// Notes which webhooks may have something to send, as the horizon has moved. If it has gone back, all has to be loaded again.
+// Has something that a change can wake: a webhook, or a letter of a deleted tenant?
+bool deliverer_needs_horizon(const struct deliverer *me);
+// Notes which webhooks, and letters of deleted tenants, may have something to send, as the horizon has moved. If it has gone back, all has to be loaded again.
 enum outcome deliverer_follow_horizon(struct deliverer *me);
 // Stores how far webhooks are for which nothing had to be sent since their positions were stored.
 enum outcome deliverer_save_positions(struct deliverer *me);

@@ -11,6 +11,7 @@
 #include "server/webhook/message.h"
 
 enum {
+	LETTERS = 100,      // that are looked at in one turn: streams, and the lease, do not wait for very many
 	SCAN = 1000,        // changes that are read for one message
 	SKIP_SAVED = 10000, // ids that a cursor may be ahead of what is stored, if nothing of them is asked for
 	GONE = 410,         // a receiver that answers so wants no more messages
@@ -183,20 +184,27 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 		letter->flies = begin_attempt(me, &target, &flight, body);
 		return OUTCOME_OK;
 	}
-	const struct webhook_result result = { .error = STR(""), .now_us = clock_now_us(), .nothing = true };
+	// Its changes were purged, or other filters ask for none of them.
+	const struct webhook_result result = { .error = STR("nothing of it is left to be sent"), .now_us = clock_now_us(), .nothing = true };
 	letter->ended = true;
-	return webhook_letter_sent(me->registry, &me->claim, &letter->is, &result, true, &held);
+	outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, &result, true, &held);
+	if (outcome == OUTCOME_OK && !held)
+		me->loaded = false;
+	return outcome;
 }
 
 enum outcome deliverer_send_due(struct deliverer *me)
 {
 	int64_t now_us = clock_tick_us();
+	size_t n_served = 0;
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; i < me->n_letters && outcome == OUTCOME_OK && me->loaded; i++) {
+	for (size_t i = 0; i < me->n_letters && n_served < LETTERS && outcome == OUTCOME_OK && me->loaded; i++) {
 		struct deliverer_letter *letter = &me->letters[i];
-		if (!letter->flies && !letter->ended && letter->due_us <= now_us && deliverer_has_room(me, letter->is.tenant_id))
-			outcome = serve_letter(me, letter);
+		if (letter->flies || letter->ended || letter->due_us > now_us || !deliverer_has_room(me, letter->is.tenant_id))
+			continue;
+		outcome = serve_letter(me, letter);
+		n_served++;
 	}
 	for (size_t i = 0; i < me->n_streams && outcome == OUTCOME_OK && me->loaded; i++) {
 		struct deliverer_stream *stream = &me->streams[(me->turn + i) % me->n_streams];

@@ -10,6 +10,7 @@
 
 enum {
 	SAVE_MS = 15000,  // for so long what is stored may be behind: by it, monitoring tells how late this process is
+	LETTERS_MS = 15000, // if there are more letters than are read at once, they are read again after so long
 	TENANT_SHARE = 8, // of the attempts at the same time one tenant has an eighth
 };
 
@@ -166,18 +167,61 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 	me->letters = queued;
 	me->n_streams = n_streams;
 	me->n_letters = n_letters;
-	for (size_t i = 0; i < n_letters; i++)
-		me->letters[i] = (struct deliverer_letter){ .is = letters[i], .due_us = due_after(me, letters[i].next_us, letters[i].attempts) };
+	for (size_t i = 0; i < n_letters; i++) {
+		me->letters[i] = (struct deliverer_letter){ .is = letters[i], .due_us = INT64_MAX };
+		if (!letters[i].rests)
+			me->letters[i].due_us = due_after(me, letters[i].next_us, letters[i].attempts);
+	}
 	mark_flying(me);
+	me->letters_us = clock_tick_us();
 	me->edits = edits;
 	me->loaded = true;
 	return OUTCOME_OK;
 }
 
+// Those that were read may fail for hours, so the others do not wait until all of them have ended.
+bool deliverer_wants_letters(const struct deliverer *me)
+{
+	size_t n_ended = 0;
+
+	if (me->n_letters < WEBHOOK_LETTERS_MAX)
+		return false;
+	for (size_t i = 0; i < me->n_letters; i++)
+		n_ended += me->letters[i].ended;
+	return n_ended == me->n_letters || clock_tick_us() - me->letters_us >= LETTERS_MS * INT64_C(1000);
+}
+
+bool deliverer_needs_horizon(const struct deliverer *me)
+{
+	bool needs = me->n_streams > 0;
+
+	for (size_t i = 0; i < me->n_letters && !needs; i++)
+		needs = !me->letters[i].ended && me->letters[i].due_us == INT64_MAX;
+	return needs;
+}
+
+// Is there a change above the horizon of the last look that the webhooks of that tenant may be told? tenants: whose changes there are, in
+// rising order.
+static bool is_touched(const struct deliverer *me, const uint64_t *tenants, size_t n, uint64_t tenant_id)
+{
+	if (me->horizon == 0 || tenant_id == 0)
+		return true;
+	for (size_t low = 0, high = n; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (tenants[middle] == tenant_id)
+			return true;
+		if (tenants[middle] < tenant_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 enum outcome deliverer_follow_horizon(struct deliverer *me)
 {
-	uint64_t horizon, newest, *tenants;
-	size_t n;
+	uint64_t horizon, newest, *tenants = NULL;
+	size_t n = 0;
 	enum outcome outcome = horizon_advance(me->registry, &horizon, &newest);
 
 	// Another database is in the place of this one, as after a restore: what is known is of the old one, and its ids will be given again.
@@ -192,18 +236,12 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 		outcome = webhook_tenants_changed(me->registry, me->horizon, horizon, &tenants, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	for (size_t i = 0; i < me->n_streams; i++) {
-		uint64_t id = me->streams[i].is.tenant_id;
-		bool touched = me->horizon == 0 || id == 0;
-		for (size_t low = 0, high = me->horizon != 0 ? n : 0; !touched && low < high;) {
-			size_t middle = low + (high - low) / 2;
-			touched = tenants[middle] == id;
-			if (tenants[middle] < id)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		me->streams[i].wants = me->streams[i].wants || touched;
+	for (size_t i = 0; i < me->n_streams; i++)
+		me->streams[i].wants = me->streams[i].wants || is_touched(me, tenants, n, me->streams[i].is.tenant_id);
+	for (size_t i = 0; i < me->n_letters; i++) {
+		struct deliverer_letter *letter = &me->letters[i];
+		if (letter->due_us == INT64_MAX && is_touched(me, tenants, n, letter->is.tenant_id))
+			letter->due_us = clock_tick_us(); // it may have been recovered
 	}
 	me->horizon = horizon;
 	return OUTCOME_OK;
