@@ -27,7 +27,8 @@ static bool mentions_owned(struct str text)
 	for (size_t at = str_find(text, '"', 0); at < text.n; at = str_find(text, '"', at + 1)) {
 		const struct str rest = str_part(text, at + 1, text.n);
 		for (size_t i = 0; i < COUNT_OF(owned); i++)
-			if (str_starts(rest, owned[i]) && rest.n > owned[i].n && rest.p[owned[i].n] == '"')
+			// The first character alone decides for nearly all: metadata can be a megabyte of quotes.
+			if (rest.n > owned[i].n && rest.p[0] == owned[i].p[0] && rest.p[owned[i].n] == '"' && str_starts(rest, owned[i]))
 				return true;
 	}
 	return false;
