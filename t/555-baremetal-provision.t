@@ -19,7 +19,10 @@ my $admin    = $instance->admin;
 $admin->make_tenant($_) for qw(t1 t2);
 my $ann  = Tenure::Metal->new($instance->combined('ann:t1:member'), '1.82');
 my $uuid = '11111111-2222-4333-8444-555555555555';
-$admin->make("/v2.0/t1/nodes/$uuid", { driver => 'fake-hardware', name => 'n1' });
+my $n1   = sub { return $admin->make("/v2.0/t1/nodes/$uuid", { driver => 'fake-hardware', name => 'n1' }) };
+$n1->();
+$admin->delete("/v2.0/t1/nodes/$uuid")->is_status(204); # so there is a deleted one with its UUID, too
+$n1->();
 
 sub stored { return $admin->get("/v2.0/t1/nodes/$uuid") }
 sub go { my ($target, @more) = @_; return $ann->put('/nodes/n1/states/provision', json => { target => $target, @more }) }
@@ -125,7 +128,7 @@ subtest 'arguments' => sub {
     is_fault($ann->version('1.58')->put("/nodes/$uuid/states/provision", json => { target => 'active', configdrive => { vendor_data => {} } }), 400, qr/1\.59/, 'vendor_data from 1.59 on');
     go('active', configdrive => 'secret-drive', deploy_steps => \@step)->is_status(202, 'deployed');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'with a configdrive, which is not shown';
-    like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', ''))"), qr/secret-drive/, 'but kept';
+    like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', '')) AND live = 1"), qr/secret-drive/, 'but kept';
     go('rebuild', configdrive => { meta_data => { a => 1 }, user_data => ['x'] })->is_status(202, 'rebuilt with an object');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'not shown either';
     go('deleted')->is_status(202);
