@@ -191,13 +191,64 @@ subtest 'patches' => sub {
         'its name can be taken away';
 };
 
-subtest 'a port whose node has an instance' => sub {
-    my $busy = $admin->make('nodes', { driver => 'fake-hardware',
-        instance_uuid => '11111111-2222-4333-8444-555555555555' });
-    my $port = port(node_uuid => $busy->{uuid});
-    is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/address', mac()]]), 409, undef, 'keeps its address');
-    $admin->patch("/ports/$port->{uuid}", [[replace => '/extra', { a => 1 }]])->is_status(200,
-        'the rest can be changed');
+subtest 'a port whose node is in use' => sub {
+    my $uuid    = '11111111-2222-4333-8444-555555555555';
+    my $record  = sub { return $instance->admin->put("/v2.0/t1/nodes/$uuid", json => { driver => 'fake-hardware', @_ }) };
+    $instance->admin->make_tenant('t1');
+    $record->()->is_status(201);
+    my ($port, $group) = (port(node_uuid => $uuid), group(node_uuid => $uuid));
+    my $third = $admin->make('nodes', { driver => 'fake-hardware', owner => 't1' })->{uuid};
+    my ($far, $far_group) = (port(node_uuid => $third), group(node_uuid => $third));
+    my $patch = sub { my ($at, @patch) = @_; return $admin->patch("/ports/$at->{uuid}", [@patch]) };
+    my @all = ([add => '/portgroup_uuid', $group->{uuid}], [add => '/pxe_enabled', $false], [add => '/physical_network', 'p'],
+        [add => '/local_link_connection', { switch_id => '0a:1b:2c:3d:4e:5f', port_id => 'Gi0/1' }]);
+    for my $in_use ([provision_state => 'active'], [provision_state => 'available', instance_uuid => $uuid]) {
+        $record->(@$in_use)->is_status(200, "@$in_use");
+        is_fault($patch->($port, [replace => '/address', mac()]), 409,
+            qr/\ACannot update hardware address for port $port->{uuid} as node $uuid is active or has instance UUID assigned/, 'it keeps its address');
+        is_fault($patch->($port, $_), 409, qr/\APort $port->{uuid} can not have any connectivity attributes \(portgroup_uuid, pxe_enabled, local_link_connection, physical_network\) updated unless node $uuid is in a enroll, inspecting, inspect wait, manageable state or in maintenance mode\. The current state is $in_use->[1]\.\z/,
+            "and its $_->[1]") for @all;
+        is_fault($patch->($port, [add => '/extra/a', 1], [remove => '/pxe_enabled'], [add => '/pxe_enabled', $false]), 409, qr/connectivity/, 'nothing of such a patch is done');
+        $patch->($port, [replace => '/extra', { a => 1 }], [add => '/pxe_enabled', $true])->is_status(200, 'the rest can be changed');
+        is_fault($admin->patch("/portgroups/$far_group->{uuid}", [[replace => '/node_uuid', $uuid]]), 409,
+            qr/\APortgroup $far_group->{uuid} can not be associated to node $uuid unless the node is in a enroll, .* state or in maintenance mode\.\z/, 'no port group comes to it');
+        is_fault($patch->($far, [replace => '/node_uuid', $uuid], $all[2]), 409, qr/connectivity/, 'nor a port, if it is plugged in elsewhere');
+    }
+    $record->(provision_state => 'available')->is_status(200);
+    $patch->($port, [replace => '/address', mac()])->is_status(200, 'an available one gets another address');
+    $record->(provision_state => 'active', maintenance => $true, instance_uuid => $uuid)->is_status(200);
+    $patch->($port, [replace => '/address', mac()], @all)->is_status(200, 'in maintenance a network card is replaced');
+    $admin->patch("/portgroups/$far_group->{uuid}", [[replace => '/node_uuid', $uuid]])->is_status(200, 'and a port group comes');
+    for my $state ('enroll', 'inspecting', 'inspect wait', 'manageable') {
+        $record->(provision_state => $state)->is_status(200);
+        $patch->($port, [replace => '/physical_network', $state])->is_status(200, $state);
+    }
+};
+
+subtest 'a port group is in one physical network' => sub {
+    my ($group, $other_group) = (group(), group());
+    my ($a, $b) = map { port(portgroup_uuid => $group->{uuid}, physical_network => 'p1') } 1, 2;
+    my $text = qr/\APort with physical network p2 cannot become a member of port group $group->{uuid} which has ports in physical network p1\.\z/;
+    refused('ports', { portgroup_uuid => $group->{uuid}, physical_network => 'p2' }, 409, $text, 'not one of another');
+    refused('ports', { portgroup_uuid => $group->{uuid} }, 409, qr/network none cannot/, 'nor one of none');
+    is_fault($admin->patch("/ports/$a->{uuid}", [[replace => '/physical_network', 'p2']]), 409, $text, 'it is not left');
+    is_fault($admin->patch("/ports/" . port(physical_network => 'p2')->{uuid}, [[add => '/portgroup_uuid', $group->{uuid}]]), 409, $text, 'nor joined from another');
+    $admin->delete("/ports/$b->{uuid}")->is_status(204);
+    $admin->patch("/ports/$a->{uuid}", [[replace => '/physical_network', 'p2']])->is_status(200, 'the only port may change it');
+    port(portgroup_uuid => $group->{uuid}, physical_network => 'p2');
+    $admin->patch("/ports/$a->{uuid}", [[replace => '/physical_network', 'p3'], [replace => '/portgroup_uuid', $other_group->{uuid}]])->is_status(200, 'another group has another');
+    refused('ports', { physical_network => '' }, 400, qr/\AA non-empty value is required when setting physical_network/, 'no empty one');
+    is_fault($admin->patch("/ports/$a->{uuid}", [[replace => '/physical_network', '']]), 400, qr/\AA non-empty value/, 'nor by a patch');
+};
+
+subtest 'a port group that stands no single ports' => sub {
+    my $group = group(standalone_ports_supported => $false);
+    for my $given ($true, 'yes', 1) {
+        refused('ports', { portgroup_uuid => $group->{uuid}, pxe_enabled => $given }, 409,
+            qr/\APort group $group->{uuid} doesn't support standalone ports\. This port cannot be created as a member of that portgroup as the port's 'pxe_enabled' field was set to True\./, "with pxe_enabled $given");
+    }
+    port(portgroup_uuid => $group->{uuid}, pxe_enabled => $false);
+    ok port(portgroup_uuid => $group->{uuid})->{pxe_enabled}, 'but where nothing is said';
 };
 
 subtest 'deletion' => sub {

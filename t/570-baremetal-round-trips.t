@@ -106,7 +106,7 @@ for my $endpoint ('admin', 'service') {
     subtest "$endpoint endpoint: PATCH of others" => sub {
         costs('a port', 2, 200, sub { $ask->('PATCH', $below, $add->('/extra/n', ++$serial)) });
         my $groups = sub { $ask->('PATCH', $below, $add->('/portgroup_uuid', ++$serial % 2 ? $group->{uuid} : undef)) };
-        costs('its port group, or none', 2, 200, $groups) for 1, 2;
+        costs('its port group, or none, which asks its node for a state', 3, 200, $groups) for 1, 2;
         my $address = sub { $ask->('PATCH', $below, $add->('/address', sprintf '52:54:00:00:01:%02x', ++$serial)) };
         costs('its address, which asks its node for an instance', 3, 200, $address);
         costs('a port group', 2, 200, sub { $ask->('PATCH', "/portgroups/$group->{uuid}", $add->('/extra/n', ++$serial)) });

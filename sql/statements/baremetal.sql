@@ -69,3 +69,12 @@ SELECT n.uid, JSON_VALUE(n.body, '$.reservation') AS reservation
 FROM resources r
 STRAIGHT_JOIN resources n ON n.uid = SUBSTR(r.root, 5) AND n.type_id = CAST(CONV(HEX(LEFT(r.root, 4)), 16, 10) AS UNSIGNED) AND n.live = 1
 WHERE {resource_ident} AND r.live = 1;
+
+-- The physical network of a port of a port group, other than that port. from, to: as for lookup_key_pointing.
+-- @statement portgroup_network
+-- @in type_id uint, from text, to text, uid bytes
+-- @out network text null
+SELECT JSON_VALUE(r.body, '$.physical_network') AS network
+FROM resource_aliases k FORCE INDEX (value) STRAIGHT_JOIN resources r ON r.id = k.resource_id
+WHERE k.type_id = :type_id AND k.kind = 'portgroup' AND k.value > :from AND k.value < :to AND k.live = 1 AND r.uid <> :uid
+LIMIT 1;

@@ -30,6 +30,13 @@ SELECT 1 AS found FROM resource_aliases
 WHERE type_id = :type_id AND kind = :kind AND value > :from AND value < :to AND live = 1
 LIMIT 1;
 
+-- A reference is shared, or exclusive if the write depends on what else refers to the same resource.
+-- @choice reference_mode
+-- @case shared
+LOCK IN SHARE MODE
+-- @case exclusive
+FOR UPDATE
+
 -- The resource that a write refers to, locked until COMMIT.
 -- @statement reference_lock
 -- @in uid bytes, type_id uint, tenant text
@@ -37,4 +44,4 @@ LIMIT 1;
 SELECT id, body FROM resources
 WHERE uid = :uid AND type_id = :type_id AND live = 1
   AND tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1)
-LOCK IN SHARE MODE;
+{reference_mode};

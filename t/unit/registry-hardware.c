@@ -139,7 +139,7 @@ static void ports(void)
 	DEED(OK, "another address", CHANGE, "a", "ports", ID(11), "{" MAC(0c) "}");
 	DEED(OK, "an instance on the node", CHANGE, "a", "nodes", ID(01), "{\"instance_uuid\":\"" INSTANCE "\"}");
 	DEED(CONFLICT, "no other address then", CHANGE, "a", "ports", ID(11), "{" MAC(0d) "}");
-	said("is associated with instance");
+	said("is active or has instance UUID assigned");
 	DEED(OK, "but anything else", CHANGE, "a", "ports", ID(11), "{\"extra\":{\"a\":1}}");
 	DEED(OK, "the instance goes", CHANGE, "a", "nodes", ID(01), "{\"instance_uuid\":null}");
 	DEED(FORBIDDEN, "what the service sets", CHANGE, "a", "ports", ID(11), "{\"internal_info\":{\"a\":1}}");

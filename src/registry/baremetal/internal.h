@@ -46,10 +46,14 @@ enum outcome baremetal_fail_taken(struct registry *registry, const struct type_r
 // ---- baremetal/reference.c: references to other resources
 
 // Reads the resource to which a member of the draft refers: a live node or port group in the draft's tenant, or a chassis.
-// Locks it until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
+// Locks it in share mode until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
 enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body);
-// The same for the node of that tenant whose UUID is text.
+// The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business, too.
+enum outcome baremetal_lock_portgroup(struct draft *draft, const struct doc **body);
+// The physical network of one of the port group's other ports, STR_NONE: none. *found: it has another port.
+enum outcome baremetal_portgroup_network(struct draft *draft, struct str portgroup, bool *found, struct str *network);
+// As baremetal_lock_reference() for the node of that tenant whose UUID is text.
 enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,

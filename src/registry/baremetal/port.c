@@ -12,6 +12,10 @@
 
 enum { DATAPATH_ID = 16 };
 
+// What says how a port is plugged in, and the states of its node in which that may change, as in maintenance.
+static const char *const connectivity[] = { "portgroup_uuid", "pxe_enabled", "local_link_connection", "physical_network", NULL };
+static const char *const open_states[] = { "enroll", "inspecting", "inspect wait", "manageable", NULL };
+
 // ---- where a port is plugged in
 
 // Reads a MAC address, or the 16 hex digits of an OpenFlow datapath id, into lower case.
@@ -114,52 +118,141 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	return outcome == OUTCOME_OK ? provision_check_reserved(registry, &resource->root, node) : outcome;
 }
 
+// Can ports of the node with that body be plugged in elsewhere? Not where an instance may use them.
+static bool is_open(const struct doc *node)
+{
+	return baremetal_true(node, "maintenance") || baremetal_among(open_states, baremetal_text(node, "provision_state"));
+}
+
+// An instance knows its node by the addresses of the ports.
+static enum outcome check_address(struct draft *draft, const struct doc *node)
+{
+	bool in_use = str_eq(baremetal_text(node, "provision_state"), STR("active")) || baremetal_text(node, "instance_uuid").p != NULL;
+
+	if (!in_use || baremetal_true(node, "maintenance"))
+		return OUTCOME_OK;
+	struct str node_uuid = baremetal_text(draft->body, "node_uuid");
+	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+		"Cannot update hardware address for port %.*s as node %.*s is active or has instance UUID assigned",
+		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(node_uuid));
+}
+
+static enum outcome check_connectivity(struct draft *draft, const struct doc *node)
+{
+	struct pool *pool = draft->registry->pool;
+
+	if (is_open(node))
+		return OUTCOME_OK;
+	struct str node_uuid = baremetal_text(draft->body, "node_uuid"), state = baremetal_text(node, "provision_state");
+	struct str members = baremetal_list(pool, connectivity), known = baremetal_list(pool, open_states);
+	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+		"Port %.*s can not have any connectivity attributes (%.*s) updated unless node %.*s is in a %.*s state or in maintenance "
+		"mode. The current state is %.*s.", UUID_ARG(pool, draft->uid), STR_ARG(members), STR_ARG(node_uuid), STR_ARG(known),
+		STR_ARG(state));
+}
+
+// Does the write change the member of a port that is there already?
+static bool updates(const struct draft *draft, const char *member)
+{
+	return draft->before != NULL && baremetal_changes(draft, baremetal_port_members, member);
+}
+
+static bool updates_connectivity(const struct draft *draft)
+{
+	for (size_t i = 0; connectivity[i] != NULL; i++) {
+		if (updates(draft, connectivity[i]))
+			return true;
+	}
+	return false;
+}
+
 static enum outcome check_port_node(struct draft *draft)
 {
 	const struct doc *node;
 	bool moves = baremetal_changes(draft, baremetal_port_members, "node_uuid");
-	bool new_address = draft->before != NULL && baremetal_changes(draft, baremetal_port_members, "address");
+	bool new_address = updates(draft, "address"), replugs = updates_connectivity(draft);
 
-	if (!moves && !new_address)
+	if (!moves && !new_address && !replugs)
 		return OUTCOME_OK;
 	enum outcome outcome = lock_node(draft, &node);
-	if (outcome != OUTCOME_OK || !new_address || baremetal_text(node, "instance_uuid").p == NULL)
-		return outcome;
-	struct str node_uuid = baremetal_text(draft->body, "node_uuid");
-	struct str instance_uuid = baremetal_text(node, "instance_uuid");
-	return registry_fail(draft->registry, OUTCOME_CONFLICT,
-		"Cannot change the address of port %.*s: its node %.*s is associated with instance %.*s.",
-		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(node_uuid), STR_ARG(instance_uuid));
+	if (outcome == OUTCOME_OK && new_address)
+		outcome = check_address(draft, node);
+	if (outcome == OUTCOME_OK && replugs)
+		outcome = check_connectivity(draft, node);
+	return outcome;
 }
 
-static enum outcome check_portgroup(struct draft *draft)
+static enum outcome check_network(struct draft *draft)
+{
+	struct str network = baremetal_text(draft->body, "physical_network");
+
+	if (network.p == NULL || network.n > 0 || !baremetal_changes(draft, baremetal_port_members, "physical_network"))
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "A non-empty value is required when setting physical_network");
+}
+
+// All ports of a group are in the same physical network, or all in none: VIFs are attached to the group as a whole.
+static enum outcome check_group_network(struct draft *draft, struct str group)
+{
+	struct str network = baremetal_text(draft->body, "physical_network"), others;
+	bool found;
+	enum outcome outcome = baremetal_portgroup_network(draft, group, &found, &others);
+
+	if (outcome != OUTCOME_OK || !found || (network.p == NULL ? others.p == NULL : others.p != NULL && str_eq(network, others)))
+		return outcome;
+	struct str here = network.p != NULL ? network : STR("none"), there = others.p != NULL ? others : STR("none");
+	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+		"Port with physical network %.*s cannot become a member of port group %.*s which has ports in physical network %.*s.",
+		STR_ARG(here), STR_ARG(group), STR_ARG(there));
+}
+
+// boots: pxe_enabled is given as true, for a new port.
+static enum outcome check_portgroup(struct draft *draft, bool boots)
 {
 	const struct doc *group;
 	struct str uuid = baremetal_text(draft->body, "portgroup_uuid"), node = baremetal_text(draft->body, "node_uuid");
+	bool other_group = baremetal_changes(draft, baremetal_port_members, "portgroup_uuid");
+	bool other_network = baremetal_changes(draft, baremetal_port_members, "physical_network");
 
-	if (uuid.p == NULL || (!baremetal_changes(draft, baremetal_port_members, "portgroup_uuid") &&
-				      !baremetal_changes(draft, baremetal_port_members, "node_uuid")))
+	if (uuid.p == NULL || (!other_group && !other_network && !baremetal_changes(draft, baremetal_port_members, "node_uuid")))
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_lock_reference(draft, &portgroup_rules, "portgroup_uuid", &group);
-	if (outcome != OUTCOME_OK || str_eq(baremetal_text(group, "node_uuid"), node))
+	enum outcome outcome = baremetal_lock_portgroup(draft, &group);
+	if (outcome != OUTCOME_OK)
 		return outcome;
-	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-		"Portgroup %.*s is another node's: a port belongs to the same node as its port group, and this one's is %.*s",
-		STR_ARG(uuid), STR_ARG(node));
+	if (!str_eq(baremetal_text(group, "node_uuid"), node))
+		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+			"Portgroup %.*s is another node's: a port belongs to the same node as its port group, and this one's is %.*s",
+			STR_ARG(uuid), STR_ARG(node));
+	if (boots && !baremetal_true(group, "standalone_ports_supported"))
+		return registry_fail(draft->registry, OUTCOME_CONFLICT,
+			"Port group %.*s doesn't support standalone ports. This port cannot be created as a member of that portgroup as the "
+			"port's 'pxe_enabled' field was set to True.", STR_ARG(uuid));
+	return other_group || other_network ? check_group_network(draft, uuid) : OUTCOME_OK;
+}
+
+// pxe_enabled is true if nothing is said, but that is not a wish.
+static bool asks_to_boot(const struct draft *draft)
+{
+	const struct doc *value;
+	bool given;
+
+	return draft->before == NULL && doc_kind(draft->body) == DOC_OBJECT && doc_get(draft->body, STR("pxe_enabled"), &value) &&
+		baremetal_bool(value, &given) && given;
 }
 
 static enum outcome complete_port(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
-		check_link, check_smartnic, check_port_node, check_portgroup,
+		check_link, check_smartnic, check_network, check_port_node,
 	};
+	bool boots = asks_to_boot(draft);
 	enum outcome outcome = baremetal_normalise(draft, baremetal_port_members);
 
 	if (outcome == OUTCOME_OK)
 		outcome = baremetal_guard(draft, baremetal_port_members, NULL);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = checks[i](draft);
-	return outcome;
+	return outcome == OUTCOME_OK ? check_portgroup(draft, boots) : outcome;
 }
 
 static void hang_on_node(const struct doc *body, struct relations *relations)
@@ -219,9 +312,14 @@ static enum outcome check_group_node(struct draft *draft)
 	if (!baremetal_changes(draft, baremetal_portgroup_members, "node_uuid"))
 		return OUTCOME_OK;
 	enum outcome outcome = lock_node(draft, &node);
-	if (outcome == OUTCOME_OK && draft->before != NULL)
-		outcome = check_empty(draft->registry, &draft->uid);
-	return outcome;
+	if (outcome != OUTCOME_OK || draft->before == NULL)
+		return outcome;
+	if (is_open(node))
+		return check_empty(draft->registry, &draft->uid);
+	struct str node_uuid = baremetal_text(draft->body, "node_uuid"), known = baremetal_list(draft->registry->pool, open_states);
+	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+		"Portgroup %.*s can not be associated to node %.*s unless the node is in a %.*s state or in maintenance mode.",
+		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(node_uuid), STR_ARG(known));
 }
 
 static enum outcome complete_portgroup(struct draft *draft)

@@ -11,10 +11,11 @@
 #include "registry/core/stored.h"
 #include "registry/type/type.h"
 #include "repr/json/doc.h"
+#include "sql/baremetal.h"
 #include "sql/lookup_keys.h"
 
 static enum outcome lock_referenced(struct registry *registry, const struct type_rules *rules, struct str tenant, struct str text,
-	const struct doc **body)
+	enum sql_reference_mode mode, const struct doc **body)
 {
 	const struct type *type = type_with_rules(registry, rules);
 	struct uuid uid;
@@ -23,7 +24,7 @@ static enum outcome lock_referenced(struct registry *registry, const struct type
 	if (type == NULL || !uuid_parse(text, &uid))
 		return OUTCOME_INTERNAL;
 	const struct sql_reference_lock in = { .uid = uuid_bytes(&uid), .type_id = type->id, .tenant = tenant };
-	enum db_result result = sql_reference_lock_run(registry->db, registry->pool, &in, &rows);
+	enum db_result result = sql_reference_lock_run(registry->db, registry->pool, mode, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
@@ -42,13 +43,43 @@ enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rul
 	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
 
 	assert(db_txn_writes(draft->registry->db));
-	return lock_referenced(draft->registry, rules, tenant, baremetal_text(draft->body, member), body);
+	return lock_referenced(draft->registry, rules, tenant, baremetal_text(draft->body, member), SQL_REFERENCE_MODE_SHARED, body);
 }
 
 enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
 {
 	assert(db_txn_writes(registry->db));
-	return lock_referenced(registry, &node_rules, tenant, text, body);
+	return lock_referenced(registry, &node_rules, tenant, text, SQL_REFERENCE_MODE_SHARED, body);
+}
+
+enum outcome baremetal_lock_portgroup(struct draft *draft, const struct doc **body)
+{
+	struct str group = baremetal_text(draft->body, "portgroup_uuid");
+
+	assert(db_txn_writes(draft->registry->db));
+	return lock_referenced(draft->registry, &portgroup_rules, draft->address->tenant, group, SQL_REFERENCE_MODE_EXCLUSIVE, body);
+}
+
+// The lookup keys of all that refer to the resource with that UUID lie between *from and *to.
+static void range_of(struct pool *pool, struct str uuid, struct str *from, struct str *to)
+{
+	*from = str_printf(pool, "%.*s ", STR_ARG(uuid));
+	*to = str_printf(pool, "%.*s!", STR_ARG(uuid));
+}
+
+enum outcome baremetal_portgroup_network(struct draft *draft, struct str portgroup, bool *found, struct str *network)
+{
+	struct registry *registry = draft->registry;
+	struct sql_portgroup_network in = { .type_id = draft->address->type->id, .uid = uuid_bytes(&draft->uid) };
+	struct db_rows rows;
+
+	range_of(registry->pool, portgroup, &in.from, &in.to);
+	enum db_result result = sql_portgroup_network_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*found = rows.n > 0;
+	*network = *found ? sql_portgroup_network_row(&rows, 0)->network : STR_NONE;
+	return OUTCOME_OK;
 }
 
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
@@ -56,17 +87,12 @@ enum outcome baremetal_pointed_at(struct registry *registry, const struct type_r
 {
 	struct pool *pool = registry->pool;
 	const struct type *type = type_with_rules(registry, rules);
-	struct str text = uuid_str(pool, *uid);
 	struct db_rows rows;
 
 	if (type == NULL)
 		return OUTCOME_INTERNAL;
-	const struct sql_lookup_key_pointing in = {
-		.type_id = type->id,
-		.kind = str_c(kind),
-		.from = str_printf(pool, "%.*s ", STR_ARG(text)),
-		.to = str_printf(pool, "%.*s!", STR_ARG(text)),
-	};
+	struct sql_lookup_key_pointing in = { .type_id = type->id, .kind = str_c(kind) };
+	range_of(pool, uuid_str(pool, *uid), &in.from, &in.to);
 	enum db_result result = sql_lookup_key_pointing_run(registry->db, pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
