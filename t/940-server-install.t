@@ -132,7 +132,7 @@ subtest 'systemd' => sub {
     like $unit, qr/^ExecReload=\Q$sbin\E\/tenured -c \Q$conf\E\/tenure\.conf -e %i -t\nExecReload=.*kill -HUP /m, 'a reload checks the configuration first';
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
-    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
+    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(StartLimitIntervalSec=0 MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
         ProcSubset=pid NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     SKIP: {
         my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
@@ -148,7 +148,7 @@ subtest 'systemd' => sub {
     like $host, qr{^ReadWritePaths=-\Q$run\E/tenure$}m, 'so may the host service';
     like $host, qr/^ExecStart=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf$/m, 'the host service names what was installed';
     like $host, qr/^ExecReload=\Q$sbin\E\/tenured-host -c \Q$conf\E\/tenure\.conf -t\nExecReload=.*kill -HUP /m, '... and checks the configuration first';
-    like $host, qr/^\Q$_\E$/m, "it has $_" for qw(Type=notify User=tenure Group=www-data LimitCORE=0 ProtectProc=invisible
+    like $host, qr/^\Q$_\E$/m, "it has $_" for qw(StartLimitIntervalSec=0 Type=notify User=tenure Group=www-data LimitCORE=0 ProtectProc=invisible
         NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
     my $folder = folder('sysusersdir');
     like $daemon->read_file("$root$folder/tenure.conf"), qr/^u tenure /m, 'its user';

@@ -5,6 +5,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sysexits.h>
@@ -110,10 +111,12 @@ static int serve(const struct start *start, struct setup *setup)
 	struct listener listener = { .fd = -1 };
 	char *error = NULL;
 
+	errno = 0; // what fails without a system call leaves it so
 	if (!listen_inherited(&listener.fd, &error) ||
 	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint_settings, &error))) {
+		int code = setup_exit_code(errno, EX_CONFIG);
 		setup_free(&setup);
-		return complain(error, EX_CONFIG);
+		return complain(error, code);
 	}
 	return master_run(&start->master, setup, &listener);
 }
@@ -171,8 +174,9 @@ int main(int argc, char **argv)
 	}
 	bool is_alone = listen_is_socket(STDIN_FILENO); // without a master it stays the user that it is
 	if (!setup_make_logs(setup) || !setup_open_logs(setup, !is_alone && identity_changes(setup->settings->user))) {
+		code = setup_exit_code(errno, EX_CANTCREAT);
 		setup_free(&setup);
-		return EX_CANTCREAT;
+		return code;
 	}
 	return is_alone ? serve_alone(setup) : serve(&start, setup);
 }

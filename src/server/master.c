@@ -445,7 +445,7 @@ static int become_user(struct master *master, char **error)
 	}
 	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
-	return setup_reopen_logs(master->setup, error) ? EX_OK : EX_CANTCREAT;
+	return setup_reopen_logs(master->setup, error) ? EX_OK : setup_exit_code(errno, EX_CANTCREAT);
 }
 
 // Returns EX_OK, or the exit code; the reason is logged.

@@ -83,6 +83,7 @@ static bool clear_name(const struct sockaddr_un *address, char **error)
 	int failure = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
+	errno = failure;
 	if (failure == 0 || failure == EAGAIN)
 		return setup_fail(error, "%s: another process is serving this socket", path);
 	if (failure != ECONNREFUSED && failure != ENOENT)
@@ -119,7 +120,9 @@ static bool bind_and_listen(int fd, const struct sockaddr_un *address, const str
 		return setup_fail(error, "can't make %s: %s", path, strerror(errno));
 	if (!give_socket(path, user, group)) {
 		(void)setup_fail(error, "can't give %s to %s: %s", path, settings->socket_owner, strerror(errno));
+		int cause = errno;
 		(void)unlink(path);
+		errno = cause;
 		return false;
 	}
 	if (listen(fd, (int)settings->backlog) != 0)
@@ -170,8 +173,11 @@ void listen_unlink(struct listener *listener)
 
 void listen_close(struct listener *listener)
 {
+	int cause = errno;
+
 	listen_unlink(listener);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
+	errno = cause;
 }

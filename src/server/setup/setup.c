@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "auth/core/auth.h"
@@ -21,13 +22,32 @@
 
 bool setup_fail(char **error, const char *format, ...)
 {
+	int cause = errno;
 	va_list args;
 
 	va_start(args, format);
 	if (vasprintf(error, format, args) < 0)
 		*error = NULL;
 	va_end(args);
+	errno = cause;
 	return false;
+}
+
+// EROFS is none of them: a unit's sandbox answers so where its ReadWritePaths lack a folder.
+int setup_exit_code(int cause, int final)
+{
+	switch (cause) {
+	case ENOSPC:
+	case EDQUOT:
+	case EIO:
+	case ENOMEM:
+	case ENOBUFS:
+	case EMFILE:
+	case ENFILE:
+		return EX_OSERR;
+	default:
+		return final;
+	}
 }
 
 static bool check_user(const struct config *config, char **error)
@@ -105,14 +125,19 @@ static bool make_access_log(const char *path, uid_t user, gid_t group)
 	if (fd < 0)
 		return errno == EEXIST;
 	bool given = fchown(fd, user, group) == 0;
+	int cause = errno;
 	close(fd);
+	errno = cause;
 	return given;
 }
 
 static bool complain(char *error)
 {
+	int cause = errno;
+
 	log_error("%s", error != NULL ? error : "no memory");
 	free(error);
+	errno = cause;
 	return false;
 }
 
