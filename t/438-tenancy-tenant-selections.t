@@ -185,4 +185,20 @@ subtest 'a page looks at so many, and no more' => sub {
     is_deeply [walk('/v2.0?text=acme&sort=created&order=desc')], [['acme'], 3], 'and from the other side';
 };
 
+subtest 'as objects, more of them than a request has memory for' => sub {
+    my $spaces = $instance->combined('admin');
+    $instance->sql(q{UPDATE tenants SET live = 1 WHERE name LIKE 'm0%' AND name < 'm013'});
+    $instance->sql(q{INSERT IGNORE INTO tenant_counts (tenant_id) SELECT id FROM tenants WHERE live = 1});
+    $spaces->patch('/api/v1/tenants/zz-last', { metadata => { labels => { last => 'yes' } } })->is_status(200, 'one has a label');
+    my $list = $spaces->get('/api/v1/tenants?limit=1&labelSelector=last');
+    $list->is_status(200, 'behind 13,000 others');
+    is_deeply [map { $_->{metadata}{name} } @{ $list->json->{items} }], ['zz-last'], 'it is found';
+    my $part = $spaces->get('/api/v1/tenants?limit=12000');
+    $part->is_status(200, 'the first 12,000');
+    my $rest = $spaces->get("/api/v1/tenants?limit=12000&continue=" . ($part->json->{metadata}{continue} // ''));
+    my @names = map { $_->{metadata}{name} } map { @{ $_->json->{items} } } $part, $rest;
+    is scalar(grep {/\Am0/ && $_ lt 'm013'} @names), 12_999, 'and the rest of them';
+    ok !(grep { $names[$_ - 1] ge $names[$_] } 1 .. $#names), 'in the order of their names, each once';
+};
+
 done_testing;

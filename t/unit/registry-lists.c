@@ -124,13 +124,13 @@ static void refusals(void)
 	struct str marker = STR_NONE;
 	size_t seen = 0;
 	do {
-		is_outcome(tenant_list(here.registry, TENANTS_LIVE, marker, 4, &page), OUTCOME_OK, "a page of tenants");
+		is_outcome(tenant_list(here.registry, here.pool, TENANTS_LIVE, marker, 4, &page), OUTCOME_OK, "a page of tenants");
 		for (size_t i = 0; i < page.n; i++)
 			seen += seen < COUNT_OF(names) && str_eq_c(page.list[i].name, names[seen]) ? 1 : 0;
 		marker = page.n > 0 ? page.list[page.n - 1].name : marker;
 	} while (page.more);
 	is_int((long long)seen, COUNT_OF(names), "all tenants, in order");
-	is_outcome(tenant_list(here.registry, TENANTS_DELETED, STR_NONE, 4, &page), OUTCOME_OK, "deleted tenants");
+	is_outcome(tenant_list(here.registry, here.pool, TENANTS_DELETED, STR_NONE, 4, &page), OUTCOME_OK, "deleted tenants");
 	ok(page.n == 1 && !page.more && str_eq_c(page.list[0].name, "u"), "the one that is");
 }
 

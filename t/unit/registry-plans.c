@@ -100,11 +100,11 @@ static void lists(void)
 	list("a list of what was deleted", 3000, 10, &(struct resource_query){ .tenant = STR("t11"), .type = maps,
 		.all_spaces = true, .deleted = true, .limit = 10 });
 	begin();
-	is_outcome(tenant_list(here.registry, TENANTS_LIVE, STR("t3"), 10, &page), OUTCOME_OK, "a list of tenants");
+	is_outcome(tenant_list(here.registry, here.pool, TENANTS_LIVE, STR("t3"), 10, &page), OUTCOME_OK, "a list of tenants");
 	is_within(80, "a list of tenants");
 	is_int((long long)page.n, 10, "its length");
 	begin();
-	is_outcome(tenant_list(here.registry, TENANTS_DELETED, STR_NONE, 10, &page), OUTCOME_OK, "deleted tenants");
+	is_outcome(tenant_list(here.registry, here.pool, TENANTS_DELETED, STR_NONE, 10, &page), OUTCOME_OK, "deleted tenants");
 	is_within(20, "a list of deleted tenants");
 }
 

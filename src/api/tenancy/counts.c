@@ -57,7 +57,7 @@ enum outcome list_all_counts(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = tenant_list(call->registry, TENANTS_LIVE, call_param(call, "marker"), limit, &page);
+	outcome = tenant_list(call->registry, call->pool, TENANTS_LIVE, call_param(call, "marker"), limit, &page);
 	if (outcome == OUTCOME_OK)
 		outcome = count(call, page.list, page.n, &counted, &doc);
 	if (outcome != OUTCOME_OK)

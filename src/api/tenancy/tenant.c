@@ -317,7 +317,7 @@ enum outcome list_tenants(struct call *call)
 		return outcome;
 	if (tenancy_selects(call))
 		return list_selected(call, deleted, limit);
-	outcome = tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &page);
+	outcome = tenant_list(call->registry, call->pool, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &page);
 	if (outcome == OUTCOME_OK)
 		write_list(call, page.list, page.n, page.more ? next_url(call, deleted, limit, page.list[page.n - 1].name) : STR_NONE);
 	return outcome;

@@ -96,8 +96,8 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 	return read_tenant(registry, name, &calls[GET].rows, tenant);
 }
 
-enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
-	struct tenant_page *page)
+enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tenant_choice choice, struct str marker,
+	uint64_t limit, struct tenant_page *page)
 {
 	static const enum sql_tenant_list_of of[] = {
 		[TENANTS_LIVE] = SQL_TENANT_LIST_OF_TENANTS,
@@ -111,14 +111,14 @@ enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, s
 		.limit = limit + 1,
 	};
 	struct db_rows rows;
-	enum db_result result = sql_tenant_list_run(registry->db, registry->pool, of[choice], &in, &rows);
+	enum db_result result = sql_tenant_list_run(registry->db, pool, of[choice], &in, &rows);
 
 	assert(limit > 0);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	page->more = rows.n > limit;
 	page->n = page->more ? (size_t)limit : rows.n;
-	page->list = POOL_ARRAY(registry->pool, struct tenant, page->n);
+	page->list = POOL_ARRAY(pool, struct tenant, page->n);
 	for (size_t i = 0; i < page->n; i++)
 		page->list[i] = tenant_of_columns(&sql_tenant_list_row(&rows, i)->t);
 	return OUTCOME_OK;

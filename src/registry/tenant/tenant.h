@@ -65,13 +65,13 @@ enum tenant_choice {
 	SPACES_LIVE,     // live ones and the system space
 };
 struct tenant_page {
-	struct tenant *list; // allocated from the request's pool
+	struct tenant *list;
 	size_t n;
 	bool more; // there are more tenants after the last one here
 };
-// Reads tenants in byte order of their names, after marker (p NULL: from the first), at most limit, > 0. OUTCOME_OK, or that of a failed
-// statement.
-enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
-	struct tenant_page *page);
+// Reads tenants in byte order of their names, after marker (p NULL: from the first), at most limit, > 0. The page is
+// allocated from pool. OUTCOME_OK, or that of a failed statement.
+enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tenant_choice choice, struct str marker,
+	uint64_t limit, struct tenant_page *page);
 
 #endif

@@ -67,8 +67,7 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 
 // ---- reading the objects
 
-// The memory of a page is freed before the next is read: selectors may pass over more objects than a worker can hold.
-static struct pool *scratch_of(struct call *call)
+struct pool *visit_scratch(struct call *call)
 {
 	return pool_scratch(call->pool, SIZE_MAX);
 }
@@ -200,7 +199,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	if (visit_single_name(call, target, &visit->query->choice).p != NULL) {
 		outcome = visit_one(visit);
 	} else {
-		query.pool = call->scratch = scratch_of(call);
+		query.pool = call->scratch = visit_scratch(call);
 		outcome = visit_pages(visit, &form, &query, next);
 		call->scratch = call->pool;
 	}
@@ -258,7 +257,7 @@ static bool list_tenant(void *arg, const struct tenant *tenant, struct str objec
 	struct listed *listed = arg;
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
 
-	if (!selection_matches(&listed->query->choice, listed->listing.call->pool, place, object))
+	if (!selection_matches(&listed->query->choice, listed->listing.call->scratch, place, object))
 		return true;
 	return add_to_page(listed, place, object);
 }

@@ -25,6 +25,9 @@ struct visit {
 // Calls visit->take() for each selected object. A space or namespace that does not exist has no objects. *next: the marker at which
 // the list goes on; p NULL: it is complete. OUTCOME_OK; _BAD_PARAMETER: the marker; or that of a failed statement.
 enum outcome visit_objects(const struct visit *visit, struct str *next);
+// A pool for one page of a visit. It is cleared before the next page is read: selectors may pass over more objects than a worker can
+// hold.
+struct pool *visit_scratch(struct call *call);
 // The name of the only object that the choice can select, so that others need not be read; p NULL: it may be any.
 struct str visit_single_name(const struct call *call, const struct target *target, const struct choice *choice);
 
@@ -89,8 +92,8 @@ struct tenants_visit {
 	struct call *call;
 	const struct target *target;
 	const struct list_query *query;
-	// Takes a Tenant that the caller may see and whose name fits; the function itself has to check the other selectors. False: it
-	// wants no more.
+	// Takes a Tenant that the caller may see and whose name fits. Both arguments are valid until the function returns; it has to
+	// check the other selectors itself. False: it wants no more.
 	bool (*take)(void *arg, const struct tenant *tenant, struct str object);
 	void *arg;
 	struct as_of *as_of; // as in struct visit

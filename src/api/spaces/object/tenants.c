@@ -141,6 +141,23 @@ static enum outcome visit_tenant(const struct tenants_visit *visit, struct str n
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
 }
 
+// Reads one page behind *last into call->scratch, and calls take() for its tenants until it has enough. *last: the last tenant that was
+// looked at, in call->pool. page->more: there are others behind that one.
+static enum outcome take_tenants(const struct tenants_visit *visit, struct str *last, struct tenant_page *page, bool *enough)
+{
+	struct call *call = visit->call;
+	enum outcome outcome = tenant_list(call->registry, call->scratch, SPACES_LIVE, *last, STEP, page);
+	size_t i = 0;
+
+	if (outcome != OUTCOME_OK || page->n == 0)
+		return outcome;
+	while (i < page->n && !*enough)
+		*enough = !take_tenant(visit, &page->list[i++]);
+	*last = str_dup(call->pool, page->list[i - 1].name);
+	page->more = page->more || i < page->n;
+	return OUTCOME_OK;
+}
+
 enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 {
 	struct call *call = visit->call;
@@ -148,6 +165,7 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	struct str last = visit->query->marker;
 	struct tenant_page page = { .more = true };
 	bool enough = false;
+	enum outcome outcome = OUTCOME_OK;
 
 	assert(visit->take != NULL);
 	*next = STR_NONE;
@@ -155,17 +173,14 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 		return OUTCOME_OK;
 	if (!is_operator(call) || named.p != NULL)
 		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
-	while (page.more && !enough) {
-		enum outcome outcome = tenant_list(call->registry, SPACES_LIVE, last, STEP, &page);
-		if (outcome != OUTCOME_OK)
-			return outcome;
-		size_t i = 0;
-		while (i < page.n && !enough) {
-			enough = !take_tenant(visit, &page.list[i]);
-			last = page.list[i++].name;
-		}
-		page.more = page.more || i < page.n;
+	call->scratch = visit_scratch(call);
+	while (outcome == OUTCOME_OK && page.more && !enough) {
+		pool_clear(call->scratch);
+		outcome = take_tenants(visit, &last, &page, &enough);
 	}
+	call->scratch = call->pool;
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (page.more)
 		*next = last;
 	if (page.more && visit->as_of != NULL)
