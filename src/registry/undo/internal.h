@@ -44,6 +44,8 @@ static inline const struct sql_undo_rows_row *undo_row(const struct undo *undo, 
 
 // Says that the request has changed nothing of the tenant. Returns OUTCOME_NOT_FOUND.
 enum outcome undo_fail_unknown(struct undo *undo);
+// Adds a blocker if some of the request's changes may have been purged, by plan->at_us, which has to be read in this transaction.
+void undo_check_age(struct undo *undo);
 // Compares the guard with the plan's etag. OUTCOME_OK, _STALE.
 enum outcome undo_compare(struct undo *undo, struct tag_guard guard);
 

@@ -117,7 +117,7 @@ enum outcome undo_note_changed(struct large *large, size_t *n)
 
 // ---- the request
 
-// Who made the request, and when.
+// Who made the request, and when. Adds a blocker if that is too long ago.
 static enum outcome read_author(struct undo *undo)
 {
 	const struct sql_undo_rows in = { .request_id = uuid_bytes(&undo->order->request), .limit = 1 };
@@ -132,6 +132,7 @@ static enum outcome read_author(struct undo *undo)
 	undo->plan->actor = sql_undo_rows_row(&rows, 0)->actor;
 	undo->plan->count = undo->large->n;
 	undo->plan->action = kind_of(undo)->action;
+	undo_check_age(undo);
 	return OUTCOME_OK;
 }
 
@@ -225,13 +226,14 @@ enum outcome undo_large(struct undo *undo, struct tag_guard guard)
 		outcome = undo_check_caller(undo, undo->large_kind);
 	if (outcome == OUTCOME_OK)
 		outcome = read_author(undo);
-	if (outcome == OUTCOME_OK)
+	bool kept = undo->plan->n_blockers == 0;
+	if (outcome == OUTCOME_OK && kept)
 		outcome = kind->read(&large);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK && kept)
 		outcome = kind->check_rights(&large);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK && kept)
 		outcome = kind->read_items(&large);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK && kept)
 		outcome = kind->look(&large, false);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -267,7 +269,9 @@ static enum outcome lock_and_look(struct large *large)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	large->did = undo->large;
-	outcome = kind_of(undo)->lock(large);
+	outcome = read_author(undo);
+	if (outcome == OUTCOME_OK && undo->plan->n_blockers == 0)
+		outcome = kind_of(undo)->lock(large);
 	if (outcome == OUTCOME_OK && undo->plan->n_blockers == 0)
 		outcome = kind_of(undo)->read(large);
 	if (outcome == OUTCOME_OK && undo->plan->n_blockers == 0)

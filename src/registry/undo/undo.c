@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "registry/baremetal/rules.h"
 #include "registry/core/failure.h"
+#include "registry/core/settings.h"
 #include "registry/core/stored.h"
 #include "registry/resource/internal.h"
 #include "registry/resource/traits.h"
@@ -483,6 +484,21 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 	return outcome == OUTCOME_OK ? functions[kind](undo) : outcome;
 }
 
+// How far the changes of one request, and clocks of hosts, may be apart.
+#define SPREAD_US (INT64_C(3600) * 1000000)
+
+// The log is purged from its beginning, in transactions of a thousand rows that may end amid a request, and a run may end behind any of them. What
+// is left of the request would then pass for all of it.
+void undo_check_age(struct undo *undo)
+{
+	int64_t kept_us = (int64_t)(undo->registry->settings->change_retention * 1000000);
+	int64_t spread_us = kept_us / 4 < SPREAD_US ? kept_us / 4 : SPREAD_US;
+
+	if (kept_us != 0 && undo->plan->at_us < undo->registry->now_us - kept_us + spread_us)
+		undo_block(undo, STR(""), "not-kept",
+			STR("the request is as old as changes are kept, so not all that it changed may be known any more: see change_retention"));
+}
+
 static enum outcome change_back(struct undo *undo, enum kind kind, bool several_tenants)
 {
 	static const enum undo_action actions[] = {
@@ -493,6 +509,9 @@ static enum outcome change_back(struct undo *undo, enum kind kind, bool several_
 		[KIND_MOVED] = UNDO_MOVE,
 	};
 
+	undo_check_age(undo);
+	if (undo->plan->n_blockers > 0)
+		return OUTCOME_OK;
 	if (undo->rows.n > UNDO_MAX)
 		undo_block(undo, STR(""), "too-large",
 			str_printf(undo->registry->pool,
