@@ -482,9 +482,9 @@ subtest 'a later schema, and values that an import would not take' => sub {
 subtest 'what Placement\'s database refuses' => sub {
     is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
     my $refused = sub {
-        my ($name, $pattern) = @_;
+        my ($name, $pattern, $there) = @_;
         for my $option ([], ['--dry-run']) {
-            my ($code, $text) = export_to(new_db('fresh'), @$option);
+            my ($code, $text) = export_to(new_db('fresh', $there), @$option);
             ok $code == 65 && $text =~ /database refuses a row: \d+ $pattern.*; nothing was written$/m && $text !~ /would write|written:|verified/,
                 "@$option: $name" or diag "$code: $text";
         }
@@ -499,6 +499,8 @@ subtest 'what Placement\'s database refuses' => sub {
     $api->inventories($p{p1}, VCPU => { total => 8 });
     $api->allocate($c{$_->[0]}, { $p{p1} => { VCPU => 1 } }, user => $_->[1])->is_status(204) for [ 'c1', 'u1' ], [ 'c2', 'U1' ];
     $refused->('users that are equal there', qr/Duplicate entry 'u1'.*external_id/i);
+    $api->delete("/allocations/$c{c2}")->is_status(204);
+    $refused->('one that is there already', qr/Duplicate entry 'u1'.*external_id/i, "INSERT INTO users (external_id) VALUES ('U1');");
 };
 
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.

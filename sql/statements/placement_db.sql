@@ -225,26 +225,26 @@ SELECT {placement_fault};
 
 -- ---- writing: plain VALUES with ids, since many rows are sent at once. Rows get ids of the database's own
 
--- The id that a name, or a uuid, has.
+-- The id that a name, or a uuid, has; and how it is written there, since the comparison takes no heed of case or blanks at the end.
 -- @choice placement_id_of
 -- @case provider
-resource_providers x WHERE x.uuid
+x.uuid AS name FROM resource_providers x WHERE x.uuid
 -- @case aggregate
-placement_aggregates x WHERE x.uuid
+x.uuid AS name FROM placement_aggregates x WHERE x.uuid
 -- @case project
-projects x WHERE x.external_id
+x.external_id AS name FROM projects x WHERE x.external_id
 -- @case user
-users x WHERE x.external_id
+x.external_id AS name FROM users x WHERE x.external_id
 -- @case type
-consumer_types x WHERE x.name
+x.name AS name FROM consumer_types x WHERE x.name
 -- @case consumer
-consumers x WHERE x.uuid
+x.uuid AS name FROM consumers x WHERE x.uuid
 
 -- @statement placement_id
 -- @database placement
 -- @in name text
--- @out id int
-SELECT x.id FROM {placement_id_of} = :name;
+-- @out id int, name text
+SELECT x.id, {placement_id_of} = :name;
 
 -- What has nothing but a name. Of two at the same time, the second waits for the first.
 -- @choice placement_named

@@ -40,6 +40,7 @@ static int compare_strings(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
+// A row of a name that is equal there and other bytes here, as "U1" for "u1", is not found, so that the name is inserted, and refused.
 static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, struct lookup *lookup)
 {
 	struct pool *pool = transfer->registry->pool;
@@ -62,9 +63,10 @@ static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, 
 		if (!transfer_ok(db_run_batch(transfer->foreign, pool, calls, part)))
 			return false;
 		for (size_t i = 0; i < part; i++) {
-			if (calls[i].rows.n > 0)
-				name_set_add(pool, &lookup->found, lookup->names[done + i],
-					sql_placement_id_row(&calls[i].rows, 0)->id);
+			const struct sql_placement_id_row *row = calls[i].rows.n > 0 ? sql_placement_id_row(&calls[i].rows, 0) : NULL;
+
+			if (row != NULL && str_eq(row->name, lookup->names[done + i]))
+				name_set_add(pool, &lookup->found, lookup->names[done + i], row->id);
 		}
 		done += part;
 	}
