@@ -347,24 +347,44 @@ subtest 'delete' => sub {
     is names($acme->get($in)), '', 'with what is in it';
 };
 
+# True when so many transactions wait for a lock.
+sub wait_for_lock {
+    my ($n) = @_;
+    my $count = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+    return Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($count) == $n });
+}
+
 subtest 'a collection of which another deletes one' => sub {
     $acme->post($cms, json => config_map($_, metadata => { labels => { race => 'yes' } }))->is_status(201, $_) for qw(d1 d2);
     my $id   = $instance->sql_value("SELECT id FROM resources WHERE name = 'd1'");
     my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $id FOR UPDATE");
-    my $wait = sub {
-        my ($n) = @_;
-        my $count = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-        return Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($count) == $n });
-    };
     my $one = Tenure::Parallel::begin($acme, 'DELETE', "$cms/d1");
-    ok $wait->(1), 'one is being deleted';
+    ok wait_for_lock(1), 'one is being deleted';
     my $all = Tenure::Parallel::begin($acme, 'DELETE', "$cms?labelSelector=race%3Dyes");
-    ok $wait->(2), 'and then both, by a call that has seen it';
+    ok wait_for_lock(2), 'and then both, by a call that has seen it';
     print {$lock} "ROLLBACK;\n";
     close $lock;
     like Tenure::Parallel::told($one), qr/^200 /, 'it is deleted';
     like Tenure::Parallel::told($all), qr/^200 /, 'and so is the collection';
     is names($acme->get("$cms?labelSelector=race%3Dyes")), '', 'nothing is left';
+};
+
+subtest 'a tenant that another changes while it is to be deleted as it was' => sub {
+    my $made = $admin->post('/api/v1/tenants', json => { metadata => { name => 'raced' } });
+    my $lock = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'raced' FOR UPDATE");
+    my $one  = Tenure::Parallel::begin($admin, 'PATCH', '/v2.0/raced', json => { tenant => { metadata => { a => 'b' } } }, type => 'application/merge-patch+json');
+    ok wait_for_lock(1), 'a change waits';
+    my $exact = { preconditions => { resourceVersion => $made->json->{metadata}{resourceVersion} } };
+    my $two = Tenure::Parallel::begin($admin, 'DELETE', '/api/v1/tenants/raced', json => $exact);
+    ok wait_for_lock(2), 'and then a deletion that has read it';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    like Tenure::Parallel::told($one), qr/^20/, 'it is changed';
+    like Tenure::Parallel::told($two), qr/^409 /, 'and not deleted';
+    $admin->request('DELETE', '/api/v1/tenants/raced', json => $exact)->is_failure(409, 'Conflict', qr/ResourceVersion/, 'nor later');
+    $exact->{preconditions}{resourceVersion} = $admin->get('/api/v1/tenants/raced')->json->{metadata}{resourceVersion};
+    $admin->request('DELETE', '/api/v1/tenants/raced', json => $exact, if_match => 'W/"' . '0' x 128 . '"')->is_status(412, 'If-Match counts, too');
+    $admin->request('DELETE', '/api/v1/tenants/raced', json => $exact)->is_status(200, 'both as they are');
 };
 
 subtest 'the status of a namespace, and its finalize' => sub {

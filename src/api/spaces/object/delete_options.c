@@ -46,11 +46,11 @@ static enum outcome must_be_checked(void *arg, const uint8_t *etag)
 	return etag != NULL && memcmp(etag, checked->etag, sizeof(checked->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
 }
 
-struct guard object_guard_of_version(struct call *call, const struct resource *resource)
+struct guard object_guard_of_version(struct call *call, const uint8_t *etag)
 {
 	struct checked_version *checked = POOL_NEW(call->pool, struct checked_version);
 
-	memcpy(checked->etag, resource->etag, sizeof(checked->etag));
+	memcpy(checked->etag, etag, sizeof(checked->etag));
 	return (struct guard){ .check = must_be_checked, .arg = checked, .prevents_lost_update = true };
 }
 

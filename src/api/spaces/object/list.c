@@ -387,7 +387,7 @@ static bool collect_one(void *arg, const struct resource *resource, struct str o
 		collected->outcome = object_check_preconditions(collected->call, collected->preconditions, resource->uid, resource->changed);
 		if (collected->outcome != OUTCOME_OK)
 			return false;
-		collected->list[collected->n].guard = object_guard_of_version(collected->call, resource);
+		collected->list[collected->n].guard = object_guard_of_version(collected->call, resource->etag);
 	}
 	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
 	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);

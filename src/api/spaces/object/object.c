@@ -245,7 +245,7 @@ static enum outcome check_deletion(struct call *call, const struct target *targe
 	if (outcome == OUTCOME_OK)
 		outcome = object_check_preconditions(call, preconditions, resource.uid, resource.changed);
 	if (outcome == OUTCOME_OK)
-		*guard = object_guard_of_version(call, &resource);
+		*guard = object_guard_of_version(call, resource.etag);
 	return outcome;
 }
 

@@ -79,9 +79,9 @@ enum outcome object_list_forced(struct listing *listing, const struct choice *ch
 enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions);
 // Do the preconditions hold for an object with this uid and version? OUTCOME_OK, _CONFLICT.
 enum outcome object_check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
-// A guard that lets only this version of the resource be deleted, for which the preconditions hold: another one is OUTCOME_CONFLICT.
-// It keeps the etag in the call's pool.
-struct guard object_guard_of_version(struct call *call, const struct resource *resource);
+// A guard that lets only the version with this etag (64 bytes) be deleted, for which the preconditions hold: another one is
+// OUTCOME_CONFLICT. It keeps the etag in the call's pool.
+struct guard object_guard_of_version(struct call *call, const uint8_t *etag);
 
 // ---- tenants.c: objects of kind Tenant, which are the registry's tenants
 

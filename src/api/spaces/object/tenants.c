@@ -360,8 +360,13 @@ enum outcome tenant_object_delete(struct call *call, const struct target *target
 	struct tenant tenant;
 	enum outcome outcome = tenant_get(call->registry, target->name, &tenant);
 
-	if (outcome == OUTCOME_OK && preconditions != NULL)
-		outcome = object_check_preconditions(call, preconditions, tenant.uid, tenant.changed);
+	// What is deleted is the version that was checked, even if another one is there when the tenant is locked.
+	if (outcome == OUTCOME_OK && preconditions != NULL) {
+		outcome = tenant_check(call->registry, &tenant, guard);
+		if (outcome == OUTCOME_OK)
+			outcome = object_check_preconditions(call, preconditions, tenant.uid, tenant.changed);
+		guard = object_guard_of_version(call, tenant.etag);
+	}
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_delete(call->registry, target->name, guard, &tenant);
 	if (outcome == OUTCOME_CONFLICT && str_eq_c(target->name, TENANT_SYSTEM))
