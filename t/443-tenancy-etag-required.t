@@ -48,6 +48,7 @@ sub check_writes {
 subtest 'a tenant that does not' => sub {
     my $made = $admin->make_tenant('plain');
     ok !exists $made->json->{tenant}{etag_required}, 'nothing is said of it';
+    is $made->header('X-Tenant-Etag-Required'), undef, 'nor in the header fields';
     check_writes('plain', 0);
 };
 
@@ -56,6 +57,8 @@ subtest 'a tenant that does' => sub {
     ok $made->json->{tenant}{etag_required}, 'made so';
     like $admin->get('/v2.0/strict', accept => 'application/xml')->text, qr/etag_required="true"/, 'in XML as well';
     like $admin->get('/v1.0/strict', accept => 'application/xml')->text, qr/<account [^>]*etag_required="true"/, 'in both vocabularies';
+    is $admin->head('/v2.0/strict')->header('X-Tenant-Etag-Required'), 'true', 'HEAD says what GET says';
+    is $admin->head('/v1.0/strict')->header('X-Account-Etag-Required'), 'true', 'in both, too';
     check_writes('strict', 1);
     my $user = $instance->service('ann:strict:member');
     $user->put('/v2.0/strict/persistentvolumes/u', json => {})->is_status(201);

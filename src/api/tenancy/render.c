@@ -72,6 +72,8 @@ void tenancy_set_tenant_headers(struct call *call, const struct tenant *tenant)
 	set_header(call, "Tier", tenant->tier);
 	set_header(call, "State", state_text(tenant));
 	set_header(call, "Resource-Count", str_printf(call->pool, "%llu", (unsigned long long)tenant->resources));
+	if (tenant->etag_required)
+		set_header(call, "Etag-Required", STR("true"));
 	set_header(call, "Created-At", document_time_text(call->pool, tenant->created_us));
 	set_header(call, "Updated-At", document_time_text(call->pool, tenant->updated_us));
 	while (doc_next(&it))
