@@ -243,7 +243,7 @@ x.uuid AS name FROM consumers x WHERE x.uuid
 -- @statement placement_id
 -- @database placement
 -- @in name text
--- @out id int, name text
+-- @out id int, name text null
 SELECT x.id, {placement_id_of} = :name;
 
 -- What has nothing but a name. Of two at the same time, the second waits for the first.
