@@ -199,6 +199,11 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	definitions_begin(registry);
 	if (!types_loaded(registry->store->types))
 		return load(registry);
+	// A server that has crashed may have lost the change that was cached last, and given its revision to another one.
+	if (registry->store->schema_seen.sessions != db_sessions(registry->db)) {
+		definitions_forget(registry);
+		catalogue_forget(registry->store->catalogue);
+	}
 	enum outcome outcome = may_have_changed(registry) ? check_version(registry) : OUTCOME_OK;
 	return outcome == OUTCOME_OK ? etag_keys_refresh(registry) : outcome;
 }

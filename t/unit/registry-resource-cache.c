@@ -7,6 +7,7 @@
 #include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
 #include "registry/log/horizon.h"
+#include "registry/trait/catalogue.h"
 
 enum { KIB = 1024, MINUTE_US = 60000000 };
 
@@ -220,6 +221,70 @@ static void test_get(void)
 	is_outcome(client_do(&other, &OP(RECOVER_TENANT, "u")), OUTCOME_NO_CONTENT, "and brought back");
 	EXPECT(OK, "there", GET, "u", "default/a");
 	is_outcome(client_do(&other, &OP(DELETE, "u", "default/a")), OUTCOME_NO_CONTENT, "away with it");
+}
+
+// The list of configmaps in t, with the horizon, so that its page is kept.
+static struct str bodies_of_t(void)
+{
+	uint64_t newest, horizon;
+	struct resource_query query = { .tenant = STR("t"), .type = type_called(here.registry, "configmaps"), .space = STR("default"),
+		.limit = 100, .newest = &newest };
+	struct resource *list = NULL;
+	size_t n = 0;
+	bool more;
+	struct uuid id = uuid_new();
+	struct buf text = buf_new(here.pool, 100);
+
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
+	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK || resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK)
+		return STR("no list");
+	for (size_t i = 0; i < n; i++)
+		buf_add(&text, list[i].body);
+	return buf_str(&text);
+}
+
+// What the catalogue tells of the only trait.
+static struct str told_of_trait(void)
+{
+	const struct trait_query query = { .prefix = STR("HW_CRASH") };
+	const struct trait *list = NULL;
+	size_t n = 0;
+	struct uuid id = uuid_new();
+
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
+	return trait_list(here.registry, &query, &list, &n) == OUTCOME_OK && n == 1 ? list[0].description : STR("no trait");
+}
+
+// What a server does that crashes, as seen by who had read what it lost: the same ids of changes, and another content. The process finds it out
+// by the lost connection.
+static void crash_and_set(const char *n)
+{
+	static const struct test_query q_id = { "SELECT CONNECTION_ID()", "", "u" };
+	struct db_rows rows;
+	char text[400];
+
+	if (db_run(here.db, here.pool, test_query(&q_id), NULL, &rows) != DB_OK || rows.n != 1)
+		bail_out("no connection");
+	(void)snprintf(text, sizeof(text), "UPDATE resources SET body = '{\"data\":{\"n\":\"%s\"}}' WHERE name = 'crash'; UPDATE traits SET description = '%s'; KILL %llu", n, n,
+		(unsigned long long)db_at(&rows, 0, 0)->u);
+	server_sql(text);
+}
+
+static void test_crash(void)
+{
+	server_sql("INSERT INTO traits (name, description, created_at, updated_at) VALUES ('HW_CRASH', '0', NOW(6), NOW(6))");
+	is_str(told_of_trait(), "0", "a trait");
+	EXPECT(CREATED, "made", PUT, "t", "default/crash", .body = "{\"data\":{\"n\":\"0\"}}");
+	EXPECT(OK, "read, and remembered", GET, "t", "default/crash");
+	crash_and_set("1");
+	EXPECT(OK, "read after a crash", GET, "t", "default/crash");
+	is_str(here.resource.body, "{\"data\":{\"n\":\"1\"}}", "as it is now");
+	is_str(told_of_trait(), "1", "a trait, likewise");
+	for (int i = 0; i < 2; i++)
+		is_str(bodies_of_t(), "{\"data\":{\"n\":\"1\"}}", "a list");
+	crash_and_set("2");
+	is_str(bodies_of_t(), "{\"data\":{\"n\":\"2\"}}", "a list after a crash");
+	EXPECT(NO_CONTENT, "away with it", DELETE, "t", "default/crash");
 }
 
 static enum db_verdict read_and_write(void *arg)
@@ -467,6 +532,7 @@ int main(void)
 	for (size_t i = 0; i < COUNT_OF(tenants); i++)
 		(void)DO(PUT_TENANT, tenants[i]);
 	test_get();
+	test_crash();
 	test_never_happened();
 	test_moving();
 	test_same();

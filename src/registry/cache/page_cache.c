@@ -43,12 +43,17 @@ static void drop(struct page_cache *page_cache, size_t at)
 	free(entry);
 }
 
+void page_cache_clear(struct page_cache *page_cache)
+{
+	while (page_cache->n > 0)
+		drop(page_cache, page_cache->n - 1);
+}
+
 void page_cache_free(struct page_cache **page_cache)
 {
 	if (*page_cache == NULL)
 		return;
-	while ((*page_cache)->n > 0)
-		drop(*page_cache, (*page_cache)->n - 1);
+	page_cache_clear(*page_cache);
 	free(*page_cache);
 	*page_cache = NULL;
 }

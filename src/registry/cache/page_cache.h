@@ -38,6 +38,8 @@ struct known_page {
 // memory.
 struct page_cache *page_cache_new(uint64_t max_bytes);
 void page_cache_free(struct page_cache **page_cache);
+// What page_cache_find() returned is not valid any more.
+void page_cache_clear(struct page_cache *page_cache);
 
 // Stores a copy of the page. now_us: clock_tick_us().
 void page_cache_add(struct page_cache *page_cache, const struct page_key *key, const struct known_page *page, int64_t now_us);

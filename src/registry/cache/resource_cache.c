@@ -67,12 +67,17 @@ struct resource_cache *resource_cache_new(uint64_t max_bytes)
 
 static void drop(struct resource_cache *resource_cache, struct entry *entry);
 
+void resource_cache_clear(struct resource_cache *resource_cache)
+{
+	while (resource_cache->oldest != NULL)
+		drop(resource_cache, resource_cache->oldest);
+}
+
 void resource_cache_free(struct resource_cache **resource_cache)
 {
 	if (*resource_cache == NULL)
 		return;
-	while ((*resource_cache)->oldest != NULL)
-		drop(*resource_cache, (*resource_cache)->oldest);
+	resource_cache_clear(*resource_cache);
 	free((*resource_cache)->by_id);
 	free((*resource_cache)->at);
 	free((*resource_cache)->by_uid);

@@ -3,6 +3,9 @@
 // database for that number, which costs little, and takes the rest from the cache if the numbers agree. No answer is made from
 // this cache alone.
 //
+// Only as long as the server does not crash: then it may give ids a second time. So the cache is emptied when the connection was lost
+// (resource_caches_hold()).
+//
 // A row that somebody repairs by hand in the database gets no new change id. So an entry is used for a minute at most.
 #ifndef TENURE_REGISTRY_CACHE_RESOURCE_CACHE_H
 #define TENURE_REGISTRY_CACHE_RESOURCE_CACHE_H
@@ -17,6 +20,7 @@ enum { RESOURCE_CACHE_MAX_AGE_US = 60000000 };
 // 0: it keeps nothing. NULL: no memory.
 struct resource_cache *resource_cache_new(uint64_t max_bytes);
 void resource_cache_free(struct resource_cache **resource_cache);
+void resource_cache_clear(struct resource_cache *resource_cache);
 
 // resource_cache_find_at() finds the live resource last seen at the address, resource_cache_find_uid() the one of the type last
 // seen with that uid, resource_cache_find_id() the resource with that id as of the change id changed. now_us: clock_tick_us().

@@ -53,6 +53,7 @@ struct registry_store {
 	struct catalogue *catalogue;     // cached traits: registry/trait/catalogue.h
 	struct resource_cache *resource_cache;           // cached resources: registry/cache/resource_cache.h
 	struct page_cache *page_cache;             // cached pages of lists: registry/cache/page_cache.h
+	uint64_t cached_sessions;        // db_sessions() of what these two hold: registry/resource/internal.h
 	struct horizon *horizon;         // of the change log: registry/log/horizon.h
 	struct etag_keys *etag_keys;     // registry/tags/keys.h
 	struct digest_key *state_key;    // registry/tags/state_tag.h; loaded from table `settings` together with the types

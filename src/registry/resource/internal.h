@@ -16,6 +16,10 @@
 
 // Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant.
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
+// Call it behind the statement by which something cached is compared, and before that is used. False: the connection to the database is not the one
+// over which it was read, so the resource cache and the page cache were emptied. A lost connection may mean that the server crashed, and then it
+// may have given ids of changes a second time.
+bool resource_caches_hold(struct registry *registry);
 // Stores a resource that was just read in the worker's cache, and sets resource->shown if its type has secrets. Not within a
 // transaction that writes, since that may be rolled back.
 void resource_remember(struct registry *registry, struct resource *resource);

@@ -200,6 +200,8 @@ static enum outcome cached_index(struct registry *registry, const struct resourc
 		*query->newest = since->newest;
 	if (!since->deleted_at_is_null)
 		return registry_fail_tenant_deleted(registry, query->tenant, since->purge_at);
+	if (!resource_caches_hold(registry))
+		return OUTCOME_OK;
 	*known = is_unchanged(page, since);
 	page_cache_note_use(registry->store->page_cache, *known);
 	if (!*known)
@@ -265,6 +267,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	*index = index_of_rows(registry->pool, page, &calls[1].rows);
 	// complete is the horizon from before the page was read: the page shows every change up to it.
 	if (index->n > 0 && complete > 0 && may_be_cached(registry, query)) {
+		(void)resource_caches_hold(registry);
 		const struct page_key key = key_of(query);
 		const struct known_page known = { tenant_id, complete, index->n, index->items };
 		page_cache_add(registry->store->page_cache, &key, &known, clock_tick_us());
@@ -311,6 +314,7 @@ static enum outcome page_from_cache(struct registry *registry, const struct reso
 	size_t may_miss = query->all_tenants ? 0 : DB_MAX_BATCH;
 	int64_t now_us = clock_tick_us();
 
+	(void)resource_caches_hold(registry);
 	*done = false;
 	for (size_t i = 0; i < n; i++) {
 		if (!resource_cache_find_id(registry->store->resource_cache, registry->pool, items[i].id, items[i].changed,

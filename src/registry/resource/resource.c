@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
 #include "registry/resource/internal.h"
 #include "registry/resource/secret.h"
@@ -231,6 +232,19 @@ static bool take_expected(struct registry *registry, const struct address *addre
 		str_eq(expected->space, address->space) && str_eq(expected->name, address->name);
 }
 
+bool resource_caches_hold(struct registry *registry)
+{
+	struct registry_store *store = registry->store;
+	uint64_t sessions = db_sessions(registry->db);
+
+	if (store->cached_sessions == sessions)
+		return true;
+	resource_cache_clear(store->resource_cache);
+	page_cache_clear(store->page_cache);
+	store->cached_sessions = sessions;
+	return false;
+}
+
 // Asks the database about a resource that was cached. *same: it has not changed since, and its tenant is not deleted.
 static enum outcome confirm(struct registry *registry, const struct resource *resource, bool *same)
 {
@@ -240,7 +254,7 @@ static enum outcome confirm(struct registry *registry, const struct resource *re
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*same = false;
-	if (rows.n == 1) {
+	if (resource_caches_hold(registry) && rows.n == 1) {
 		const struct sql_resource_still_row *row = sql_resource_still_row(&rows, 0);
 		*same = row->changed == resource->changed && row->tenant_deleted_at_is_null;
 	}
@@ -254,6 +268,7 @@ void resource_remember(struct registry *registry, struct resource *resource)
 	assert(!db_txn_writes(registry->db) && resource->tenant.p != NULL);
 	if (rules != NULL && rules->is_secret != NULL)
 		resource->shown = resource_shown(registry->pool, resource);
+	(void)resource_caches_hold(registry);
 	resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 }
 

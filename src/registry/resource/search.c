@@ -201,6 +201,7 @@ static size_t take_cached(struct registry *registry, const struct resource_searc
 	int64_t now_us = clock_tick_us();
 	bool writes = db_txn_writes(registry->db);
 
+	(void)resource_caches_hold(registry);
 	for (size_t i = 0; i < n; i++) {
 		const struct sql_search_page_row *row = sql_search_page_row(sizes, i);
 

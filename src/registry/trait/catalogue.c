@@ -36,6 +36,11 @@ void catalogue_free(struct catalogue **catalogue)
 	*catalogue = NULL;
 }
 
+void catalogue_forget(struct catalogue *catalogue)
+{
+	catalogue->cached.revision = 0;
+}
+
 // ---- the cache
 
 static struct trait trait_of_columns(const struct sql_trait *t)

@@ -57,5 +57,7 @@ enum outcome trait_describe(struct registry *registry, struct str name, struct s
 
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue **catalogue);
+// Makes the next reading load the catalogue: its revision may have been given a second time.
+void catalogue_forget(struct catalogue *catalogue);
 
 #endif

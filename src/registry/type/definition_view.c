@@ -432,6 +432,13 @@ void definitions_invalidate(struct registry *registry)
 	registry->store->definitions->no_system = 0;
 }
 
+void definitions_forget(struct registry *registry)
+{
+	while (registry->store->definitions->views != NULL)
+		retire(registry, &registry->store->definitions->views);
+	registry->store->definitions->no_system = 0;
+}
+
 // Is it known that there is no system tenant? Whoever defines a type in the system's space creates that tenant, and raises the revision.
 static bool system_is_absent(struct registry *registry)
 {

@@ -34,6 +34,8 @@ bool definition_varies(const struct type *type);
 // Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
 // that may be a second old. Call it while holding the locks that keep other processes from changing definitions.
 void definitions_invalidate(struct registry *registry);
+// Forgets all cached definitions: their revisions may have been given a second time.
+void definitions_forget(struct registry *registry);
 // Which definition serves resources after a move: the same as before, none, or another one.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 // *fate: which definition serves resources of this type in dest if they move there from source. with_definitions: the source's own
