@@ -81,6 +81,19 @@ subtest 'addresses that end elsewhere' => sub {
     }
 };
 
+subtest 'tokens by which Keystone fails' => sub {
+    my %rule = (service => 'tenancy', method => 'GET', path => '/v2.0/' . 'x' x 120);
+    $keystone->token('large', project => $red, roles => ['member'], rules => [ (\%rule) x 1600 ]);
+    my %token = ('Keystone refuses the length' => 'y' x 8100, 'Keystone closes the connection' => 'z' x 5000, 'the answer is too large' => 'large');
+    my %told  = ('Keystone refuses the length' => 401);
+    for my $case (sort keys %token) {
+        (my $fresh = $case) =~ tr/ /-/;
+        $keystone->token($fresh, project => $red, roles => ['member']);
+        is status($own, "X-Auth-Token: $token{$case}"), $told{$case} // 503, $case;
+        is status($own, "X-Auth-Token: $fresh"), 200, '... and others are asked about at once';
+    }
+};
+
 is status($own, 'X-Auth-Token: good'), 200, 'the good token is still good';
 cmp_ok scalar(() = $keystone->log =~ /^validate /mg), '<', 30, 'Keystone was asked about what can be a token, once each';
 $instance->stop;

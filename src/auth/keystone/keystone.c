@@ -79,7 +79,7 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
 
 	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
-	if (answer == KEYSTONE_AWAY || answer == KEYSTONE_REFUSED)
+	if (answer != KEYSTONE_VALID && answer != KEYSTONE_INVALID)
 		return KEYSTONE_UNKNOWN;
 	keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
 	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;

@@ -357,6 +357,14 @@ static enum keystone_answer read_answer(struct keystone_asker *asker, struct poo
 		return KEYSTONE_AWAY;
 	case 404:
 		return KEYSTONE_INVALID;
+	// All but the token is the same in each question, so it is the token that Keystone or the web server before it refuses: by its
+	// length, mostly.
+	case 400:
+	case 413:
+	case 414:
+	case 431:
+		complain("validation", str_printf(asker->pool, "status %ld: the token is refused", answer->status));
+		return KEYSTONE_INVALID;
 	case 401:
 		complain("validation", STR("the service user's own token is refused"));
 		return KEYSTONE_REFUSED;
@@ -374,37 +382,55 @@ static bool has_good_token(const struct keystone_asker *asker)
 	return asker->token != NULL && clock_now_us() < asker->renew_us;
 }
 
+// Asks about the token under the service user's own token, which must be there.
+static bool send_question(struct keystone_asker *asker, struct str token, bool allow_expired, struct fetch_answer *answer)
+{
+	assert(asker->token != NULL);
+	struct fetch_request request = {
+		.url = str_printf(asker->pool, "%s/auth/tokens?nocatalog%s", asker->url, allow_expired ? "&allow_expired=1" : "").p,
+		.headers = { str_printf(asker->pool, "X-Auth-Token: %s", asker->token).p,
+			str_printf(asker->pool, "X-Subject-Token: %.*s", STR_ARG(token)).p, "OpenStack-Identity-Access-Rules: 1.0" },
+	};
+	return exchange(asker, &request, "validation", answer);
+}
+
+// Does Keystone answer a question that no client has chosen: about the service user's own token? A client's token can make Keystone close
+// the connection, fail, or answer more than is read. If that made Keystone count as away, one client could keep out all others.
+static bool answers_others(struct keystone_asker *asker)
+{
+	struct fetch_answer answer;
+	struct keystone_token own;
+
+	return send_question(asker, str_c(asker->token), false, &answer) &&
+		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
+}
+
 enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
 	struct keystone_token *result)
 {
 	struct fetch_answer answer = { .status = 0 };
 	enum keystone_answer came = KEYSTONE_VALID;
+	bool sent = false;
 
 	assert(keystone_ask_can_be_token(token));
 	asker->deadline_us = clock_tick_us() + (int64_t)asker->settings->timeout * 1000000;
 	pool_clear(asker->pool);
 	// The second time with a new token: Keystone may have revoked the first one, or forgotten its keys.
-	for (int i = 0; i < 2 && came == KEYSTONE_VALID; i++) {
+	for (int i = 0; i < 2; i++) {
 		bool was_new = !has_good_token(asker);
 		if (was_new)
 			came = login(asker);
-		if (came != KEYSTONE_VALID)
-			break;
-		struct fetch_request request = {
-			.url = str_printf(asker->pool, "%s/auth/tokens?nocatalog%s", asker->url, allow_expired ? "&allow_expired=1" : "").p,
-			.headers = { str_printf(asker->pool, "X-Auth-Token: %s", asker->token).p,
-				str_printf(asker->pool, "X-Subject-Token: %.*s", STR_ARG(token)).p, "OpenStack-Identity-Access-Rules: 1.0" },
-		};
-		if (!exchange(asker, &request, "validation", &answer)) {
+		sent = came == KEYSTONE_VALID;
+		if (sent && !send_question(asker, token, allow_expired, &answer))
 			came = KEYSTONE_AWAY;
-			break;
-		}
-		if (answer.status != 401 || was_new)
+		if (came != KEYSTONE_VALID || answer.status != 401 || was_new)
 			break;
 		drop_token(asker);
 	}
 	if (came == KEYSTONE_VALID)
 		came = read_answer(asker, pool, &answer, result);
+	if (came == KEYSTONE_AWAY && sent && answers_others(asker))
+		came = KEYSTONE_UNCLEAR;
 	pool_clear(asker->pool);
 	return came;
 }

@@ -12,7 +12,8 @@ struct keystone_asker;
 enum keystone_answer {
 	KEYSTONE_VALID,
 	KEYSTONE_INVALID, // unknown, expired, revoked, malformed: Keystone doesn't say which
-	KEYSTONE_AWAY,    // refused, timed out, or answered what no Keystone answers
+	KEYSTONE_AWAY,    // refused, timed out, or answered what no Keystone answers, about the service user's own token, too
+	KEYSTONE_UNCLEAR, // the same about this token alone: Keystone works
 	KEYSTONE_REFUSED, // it works, but doesn't let the service user in, or validate: the settings are wrong
 };
 

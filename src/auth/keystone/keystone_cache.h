@@ -14,7 +14,8 @@
 // Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
 //
-// The breaker. A failure of Keystone opens it: until its pause is over, nobody asks. Then one process may try.
+// The breaker. A failure of Keystone opens it: until its pause is over, nobody asks. Then one process may try. A failure that comes of one
+// token isn't Keystone's: it doesn't open the breaker.
 #ifndef TENURE_AUTH_KEYSTONE_KEYSTONE_CACHE_H
 #define TENURE_AUTH_KEYSTONE_KEYSTONE_CACHE_H
 
