@@ -131,6 +131,14 @@ for my $site (qw(cross-site same-site)) {
 }
 is $as_user->put("/v2.0/acme/persistentvolumes/pv5-$_", json => {}, headers => { %{ basic('acme:a-secret') }, 'Sec-Fetch-Site' => $_ })->status,
     201, "$_: the own pages and the user himself" for qw(same-origin none);
+# Over plain HTTP browsers say no more than the origin.
+for my $origin ('http://evil.example', 'null', $as_user->url . ".evil.example") {
+    my %from = (headers => { %{ basic('acme:a-secret') }, Origin => $origin });
+    is $as_user->request('POST', '/v2.0/acme/persistentvolumes/pv1/action/recover', %from)->status, 403, "Origin: $origin: no change";
+    is $as_user->get('/v2.0/acme/persistentvolumes/pv1', %from)->status, 200, '... but a link leads here';
+}
+is $as_user->put('/v2.0/acme/persistentvolumes/pv6', json => {}, headers => { %{ basic('acme:a-secret') }, Origin => $as_user->url })->status, 201,
+    'Origin: the own pages';
 
 my ($row) = $instance->sql("SELECT actor FROM changes WHERE name = 'pv2'");
 is $row->[0], 'acme', 'the change log names the user';

@@ -97,6 +97,7 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
             is status($at, 'ann', "$red/v1", @from), 200, '... but a link leads here';
         }
         is status($at, 'ann', "$red/own-$_", @put, headers => ["Sec-Fetch-Site: $_"]), 201, "$_: the own pages and the user himself" for qw(same-origin none);
+        is status($at, 'ann', "$red/v3", @put, headers => ["Origin: $_"]), 403, "Origin: $_: no change, where the browser says no more" for 'null', 'https://evil.example';
         my ($code, $text) = ask($at, 'several', "$red/v1");
         is $code, 401, 'two that name different users';
         like $text, qr/several names/, '... are told why';

@@ -91,28 +91,14 @@ static bool read_value(struct str value, struct str *id, struct str *secret)
 
 // ---- where a request comes from
 
-// "https://host:port" is of that host.
-static bool origin_is_of(struct str origin, struct str host)
-{
-	static const char *const schemes[] = { "https://", "http://" };
-
-	for (size_t i = 0; i < COUNT_OF(schemes); i++) {
-		struct str scheme = str_c(schemes[i]);
-
-		if (str_starts(origin, scheme))
-			return host.n > 0 && str_eq_nocase(str_part(origin, scheme.n, origin.n), host);
-	}
-	return false; // "null": a page without an origin
-}
-
 bool session_same_origin(const struct request *request, struct str *detail)
 {
-	struct str site = str_trim(request_header(request, "sec-fetch-site")), origin = str_trim(request_header(request, "origin"));
+	struct str site = str_trim(request_header(request, "sec-fetch-site"));
 
 	*detail = STR("the request comes from a page of another origin, and a session counts for the console's own requests only");
 	if (site.n > 0) // the browser compares the origins itself, so a proxy that changes Host does no harm
 		return str_eq(site, STR("same-origin"));
-	return origin.n == 0 || origin_is_of(origin, request->host);
+	return auth_has_own_origin(request);
 }
 
 // ---- looking up

@@ -60,6 +60,9 @@ bool auth_is_name(struct str name);
 // none. True with an empty *token for "Authorization: Bearer" alone.
 bool auth_read_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
+// Is Origin, if the request has it, "http://" or "https://" with the host and port of the request's Host? True for requests of programs, which
+// send no Origin.
+bool auth_has_own_origin(const struct request *request);
 // Is it a change that a page of another site made the browser send? For credentials that browsers send by themselves with any request to
 // the web server, passwords and certificates: such a page's form comes with them, maybe without its user. True: *detail says so, and the
 // outcome is OUTCOME_FORBIDDEN. False for requests of programs, which don't say where they come from, and for all that only read.

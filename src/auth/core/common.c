@@ -25,13 +25,29 @@ bool auth_read_token(const struct request *request, struct str *token)
 
 const char *const auth_token_headers[] = { "x-auth-token", "authorization", NULL };
 
-// The browser tells itself whose page it was (Fetch Metadata). What only reads gives that page nothing.
+bool auth_has_own_origin(const struct request *request)
+{
+	static const char *const schemes[] = { "https://", "http://" };
+	struct str origin = str_trim(request_header(request, "origin")), host = request->host;
+
+	for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+		struct str scheme = str_c(schemes[i]);
+
+		if (str_starts(origin, scheme))
+			return host.n > 0 && str_eq_nocase(str_part(origin, scheme.n, origin.n), host);
+	}
+	return origin.n == 0; // "null": a page without an origin
+}
+
+// Browsers tell whose page it was: by Sec-Fetch-Site (Fetch Metadata) over https and to localhost alone, and some older ones not at all;
+// by Origin with each change that another origin's page sends. What only reads gives that page nothing.
 bool auth_is_of_another_site(const struct request *request, struct str *detail)
 {
 	struct str site = str_trim(request_header(request, "sec-fetch-site"));
 	bool reads = request->method == METHOD_GET || request->method == METHOD_HEAD || request->method == METHOD_OPTIONS;
+	bool of_another = site.n > 0 ? str_eq(site, STR("cross-site")) || str_eq(site, STR("same-site")) : !auth_has_own_origin(request);
 
-	if (reads || (!str_eq(site, STR("cross-site")) && !str_eq(site, STR("same-site"))))
+	if (reads || !of_another)
 		return false;
 	*detail = STR("a page of another site made the browser send this with the user's password or certificate: "
 		"changes are accepted from pages of this origin, and from programs");
