@@ -79,7 +79,12 @@ subtest 'deletion, recovery, move' => sub {
     my $eve = $instance->service('eve:t2:reader');
     is_deeply told($eve, $of =~ s/t1/t2/r), [['moved', 'black', 'black']], 'which sees nothing from before';
     $ann->get($of =~ s/t1/t2/r)->is_status(404, 'and strangers see nothing');
+    $instance->service('kim:t2:member')->put($web =~ s/t1/t2/r, json => { data => { color => 'kims' } })->is_status(200);
     $admin->post(($web =~ s/t1/t2/r) . '/action/move?dest=t1')->is_status(303);
+    my $back = told($ann, $of);
+    is_deeply [@$back[-2, -1]], [['updated', 'green', 'black'], ['moved', 'kims', 'kims']], 'what another tenant changed meanwhile shows in no change from before';
+    is_deeply [reverse map { [$_->{verb}, colour($_, 'before'), colour($_, 'after')] } $ann->list("$of&limit=1", 'history')], $back, '... nor one by one';
+    put_colour('black');
 };
 
 subtest 'traits' => sub {

@@ -235,6 +235,10 @@ subtest 'the history shows values' => sub {
     my $own = $instance->service('ann:owner')->get("/v2.0/owner/history?resource=$p");
     is_deeply $own->json->{history}[0]{fields}, ['/inventories'], 'its user sees that there was a change';
     unlike $own->text, qr/VCPU/, '... and no values';
+    $admin->post("/v2.0/owner/resourceproviders/$p/action/move?dest=system")->is_status(303);
+    put($p, 'inventories', vcpu(9));
+    my (undef, $last) = grep { "@{ $_->{fields} // [] }" eq '/inventories' } @{ $admin->get("/v2.0/system/history?resource=$p")->json->{history} };
+    is_deeply $last->{after}{inventories}, $stocks[3], 'back again, without what changed there';
 };
 
 subtest 'raced' => sub {

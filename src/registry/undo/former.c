@@ -165,7 +165,7 @@ enum outcome former_history(struct registry *registry, const struct former_query
 {
 	struct tenant tenant;
 	struct former_content content;
-	struct beside_seen seen[BESIDE_ALLOCATIONS] = { { .looked = false } };
+	struct beside_seen seen[BESIDE_ALLOCATIONS];
 	struct db_rows rows;
 
 	assert(query->limit > 0);
@@ -183,10 +183,20 @@ enum outcome former_history(struct registry *registry, const struct former_query
 	*more = rows.n > query->limit;
 	*n = *more ? (size_t)query->limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct former_change, *n);
-	outcome = content_before(registry, resource, *n > 0 ? sql_former_page_row(&rows, 0)->id + 1 : 0, &content);
+	// Is the content after row i unknown from the rows above it? So it is for the first row, and below a row "moved": until then another tenant
+	// had the resource, and its updates are not among the rows.
+	bool gap = true;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < *n; i++) {
-		(*list)[i] = change_of_row(registry, resource, sql_former_page_row(&rows, i), &content);
-		outcome = set_beside(registry, resource, sql_former_page_row(&rows, i), seen, &(*list)[i]);
+		const struct sql_former_page_row *row = sql_former_page_row(&rows, i);
+		if (gap) {
+			outcome = content_before(registry, resource, row->id + 1, &content);
+			memset(seen, 0, sizeof(seen));
+		}
+		if (outcome != OUTCOME_OK)
+			break;
+		(*list)[i] = change_of_row(registry, resource, row, &content);
+		outcome = set_beside(registry, resource, row, seen, &(*list)[i]);
+		gap = str_eq(row->verb, STR("moved"));
 	}
 	return outcome;
 }
