@@ -82,4 +82,26 @@ for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
     };
 }
 
+# A project's usages are open to all its users, whatever their roles, and are a request of it like any other.
+subtest 'usages of placement' => sub {
+    my $instance = Tenure::Instance->start(combined => 1, workers => $workers, settings => { 'tenure.tenant_requests' => 1, 'database.lock_wait' => 60 });
+    $instance->admin->make_tenant($_) for 'greedy', 'modest';
+    my $status = sub {
+        my ($tenant) = @_;
+        return $instance->combined("eve:$tenant")->get("/placement/usages?project_id=$tenant", headers => { 'OpenStack-API-Version' => 'placement 1.9' })->status;
+    };
+    my $lock  = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE");
+    my $asked = Tenure::Parallel::begin($instance->combined('eve:greedy'), 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
+    my $refused;
+    ok Tenure::Instance::wait_until(sub { ($refused = $status->('greedy')) != 200 }), 'refused while the tenant has all its requests in progress';
+    is $refused, 429, '... with 429';
+    is $status->('modest'), 200, 'another tenant is served';
+    is $instance->combined(undef)->get('/healthz')->status, 200, 'and so is who has no tenant';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    is Tenure::Parallel::told($asked), '201 -', 'the first is done in the end';
+    is $status->('greedy'), 200, 'and then the next is served';
+    $instance->stop;
+};
+
 done_testing;

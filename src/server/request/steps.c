@@ -246,14 +246,15 @@ enum step_result step_permit(struct exchange *exchange)
 
 // ---- admit
 
-// Public requests, such as health checks, are short and are not counted.
+// Public requests of nobody, such as health checks, are short and are not counted. A caller with a name is counted with public methods, too: what
+// they do for him may take long (the usages of his project, in placement).
 enum step_result step_admit(struct exchange *exchange)
 {
 	struct call *call = exchange->call;
 	struct limits_refusal refusal;
 
 	assert(exchange->call->match.method != NULL);
-	if (call->match.method->role == ROLE_NONE ||
+	if ((call->match.method->role == ROLE_NONE && call->who.user.n == 0) ||
 		limits_enter(exchange->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
 		return STEP_NEXT;
 	return done(exchange, refuse(call, &refusal));
