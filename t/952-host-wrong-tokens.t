@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 use Time::HiRes ();
 
+use Tenure::FakeKeystone;
 use Tenure::Instance;
 use Tenure::Issuer;
 
@@ -76,6 +77,26 @@ subtest 'tokens of an issuer, and sessions' => sub {
     is $status->(@session), 200, 'and so is the session' for 1 .. 4;
     $instance->stop;
     $issuer->stop;
+};
+
+subtest 'service tokens' => sub {
+    my $red      = 'a' x 32;
+    my $keystone = Tenure::FakeKeystone->start;
+    $keystone->token('good', project => $red, roles => ['member']);
+    $keystone->token('nova', project => 'b' x 32, roles => ['service']);
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 2, settings => { 'endpoint service.auth' => 'keystone', 'keystone.auth_url' => $keystone->url,
+        'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'tenure.wrong_tokens' => 10 });
+    my $status = sub {
+        my (@service) = @_;
+        return $instance->service('good')->get("/v2.0/$red/persistentvolumes", headers => { map { ('X-Service-Token' => $_) } @service })->status;
+    };
+    wait_for_a_minute();
+    is $status->(), 200, 'a good token';
+    is $status->('nova'), 200, 'with a good service token';
+    is_deeply [ map { $status->("wrong-$_") } 1 .. 14 ], [ (401) x 10, (429) x 4 ], 'with wrong ones it is no better than a wrong token';
+    is $status->(), 200, 'alone it is still good';
+    is $status->('nova'), 200, 'and so are both';
+    $instance->stop;
 };
 
 done_testing;

@@ -66,7 +66,8 @@ uint64_t limits_tenant(const struct limits *limits);
 
 // ---- wrong tokens
 
-// Call it before a token is validated; token is "" if there is none. False: the request is refused.
+// Call it before a token is validated; token is "" if there is none, and of two tokens in one request both, as one text. False: the request is
+// refused.
 bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal);
 void limits_was_wrong(struct limits *limits, struct str address);
 void limits_was_right(struct limits *limits, struct str token);

@@ -105,17 +105,28 @@ static enum outcome refuse(struct call *call, const struct limits_refusal *refus
 	return call_fail(call, OUTCOME_TOO_MANY_REQUESTS, "%s", refusal->what);
 }
 
+// The credential as the limit on wrong tokens knows it: the cookie or the token, together with a service token beside it. If the token alone
+// counted, the owner of a right one could try service tokens without end.
+static struct str limited_credential(struct call *call, struct str cookie)
+{
+	struct str first = cookie.p != NULL ? cookie : auth_token(&call->request);
+	struct str service = str_trim(request_header(&call->request, "x-service-token"));
+
+	return first.n == 0 || service.n == 0 ? first :
+		str_printf(call->pool, "%.*s\n%.*s", STR_ARG(first), STR_ARG(service));
+}
+
 // Authenticates and sets call->who; on failure call->problem says why.
 static enum outcome identify_caller(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	struct call *call = exchange->call;
 	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool };
-	struct str detail = STR(""), token = auth_token(&call->request), cookie = session_cookie(&place, &call->request);
+	struct str detail = STR(""), credential = limited_credential(call, session_cookie(&place, &call->request));
 	struct limits_refusal refusal;
 
 	static_assert((int)AUTH_ASKS_S < (int)LIMITS_REMEMBER_S, "a token that is used all the time is remembered all the time");
-	if (!limits_may_try(pipeline->limits, call->request.remote_addr, cookie.p != NULL ? cookie : token, &refusal))
+	if (!limits_may_try(pipeline->limits, call->request.remote_addr, credential, &refusal))
 		return refuse(call, &refusal);
 	enum outcome outcome = session_open(&place, &call->request, &call->session, &detail);
 	if (outcome != OUTCOME_OK) {
@@ -131,7 +142,7 @@ static enum outcome identify_caller(struct exchange *exchange)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the database knows.
 	else if (outcome == OUTCOME_OK && (auth_has_asked(pipeline->auth) || call->session.id.p != NULL))
-		limits_was_right(pipeline->limits, cookie.p != NULL ? cookie : token);
+		limits_was_right(pipeline->limits, credential);
 	if (outcome != OUTCOME_OK)
 		call->problem = (struct problem){ .detail = detail };
 	return outcome;
