@@ -13,6 +13,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::RemoteUser;
 use Tenure::Raw;
+use Tenure::Run ();
 use MIME::Base64 ();
 
 my %console = ('X-Tenure-Console' => '1');
@@ -146,6 +147,23 @@ sub check_ends {
     return;
 }
 
+# Over TLS the cookie has a name that no other host of the domain can set, and counts by this name alone.
+sub check_tls {
+    my ($instance, $token) = @_;
+    my $ask = sub {
+        my ($path, @more) = @_;
+        return (Tenure::Run::run(qw(curl -sSki -H), 'X-Tenure-Console: 1', @more, $instance->env('TENURE_COMBINED_TLS_URL') . $path))[1];
+    };
+    my $by = sub { return $ask->('/v2.0/acme/configmaps', '-H', "Cookie: $_[0]") =~ m{\AHTTP/\S+ (\d+)} ? $1 : 0 };
+    my $answer = $ask->('/session', '-d', '', '-H', "X-Auth-Token: $token");
+    my ($name, $value) = $answer =~ /^set-cookie: ([^=]+)=([^;]+);/im or die "no cookie: $answer";
+    is $name, '__Host-tenure-combined', 'over TLS the cookie\'s name has the prefix';
+    is $by->("$name=$value"), 200, 'by which it counts';
+    is $by->("tenure-combined=$value"), 401, '... and not by the name that other hosts of the domain can set';
+    by($instance->combined(undef), "tenure-combined=$value", 'GET', '/v2.0/acme/configmaps')->is_status(200, 'without TLS it is that one');
+    return;
+}
+
 for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
     subtest $server => sub {
         my $instance = Tenure::Instance->start(server => $server, combined => 1);
@@ -195,6 +213,7 @@ subtest 'tokens of the table' => sub {
     my $token = $instance->token("acme", "member");
     my $cookie = sign_in($client, $token);
     by($client, $cookie, 'GET', '/v2.0/acme/configmaps')->is_status(200, 'a session');
+    check_tls($instance, $token) if Tenure::Instance::on_path('curl');
     $instance->manage('token', 'revoke', $token =~ s/\..*//r);
     by($client, $cookie, 'GET', '/v2.0/acme/configmaps')->is_status(401, 'ends when its token is revoked');
     $instance->stop;

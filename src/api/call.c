@@ -164,3 +164,8 @@ struct str call_url(struct call *call, struct str path)
 	buf_add(&url, path);
 	return buf_str(&url);
 }
+
+bool call_is_secure(const struct call *call)
+{
+	return call->request.https || str_starts(public_url(call), STR("https://"));
+}

@@ -99,5 +99,7 @@ void call_write(struct call *call, const struct repr_document *document, const s
 // Host, else with its first URL. If public_url is empty, it begins with the request's scheme and Host, provided that Host is a
 // plain host.
 struct str call_url(struct call *call, struct str path);
+// Does the client reach the service by https? A proxy in front may have ended the TLS: public_url says so then.
+bool call_is_secure(const struct call *call);
 
 #endif

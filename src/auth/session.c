@@ -39,9 +39,9 @@ unsigned session_idle_s(const struct session_place *place)
 // ---- the cookie
 
 // "__Host-" makes browsers refuse the cookie from another host of the domain, or without TLS (RFC 6265bis, section 4.1.3.2).
-static struct str cookie_name(const struct session_place *place, bool secure)
+static struct str cookie_name(const struct session_place *place)
 {
-	return str_printf(place->pool, "%stenure-%s", secure ? "__Host-" : "", place->endpoint->name);
+	return str_printf(place->pool, "%stenure-%s", place->secure ? "__Host-" : "", place->endpoint->name);
 }
 
 static struct str find_cookie(struct str cookies, struct str name)
@@ -66,17 +66,15 @@ struct str session_cookie(const struct session_place *place, const struct reques
 		return STR_NONE;
 	if (auth_read_token(request, &token) || request->remote_user.n > 0)
 		return STR_NONE;
-	struct str value = find_cookie(cookies, cookie_name(place, true));
-
-	return value.p != NULL ? value : find_cookie(cookies, cookie_name(place, false));
+	return find_cookie(cookies, cookie_name(place));
 }
 
-struct str session_set_cookie(const struct session_place *place, struct str value, bool secure)
+struct str session_set_cookie(const struct session_place *place, struct str value)
 {
-	struct str name = cookie_name(place, secure);
+	struct str name = cookie_name(place);
 
 	return str_printf(place->pool, "%.*s=%.*s; Path=/; HttpOnly; SameSite=Strict%s%s", STR_ARG(name), STR_ARG(value),
-		secure ? "; Secure" : "", value.n == 0 ? "; Max-Age=0" : "");
+		place->secure ? "; Secure" : "", value.n == 0 ? "; Max-Age=0" : "");
 }
 
 // Reads "id.secret". False: session_begin() can't have made it.

@@ -26,6 +26,7 @@ struct session_place {
 	const struct endpoint_config *endpoint;
 	struct db *db;
 	struct pool *pool;
+	bool secure; // the browser reaches the service by https: the cookie has another name then, which other hosts can't set
 };
 
 struct session {
@@ -60,8 +61,8 @@ enum outcome session_end(const struct session_place *place, struct str id);
 // Ends all sessions of the user, on all endpoints.
 enum outcome session_end_all(const struct session_place *place, const struct principal *who);
 
-// The value of Set-Cookie. value "": the browser forgets the cookie. secure: the browser reaches the service by https.
-struct str session_set_cookie(const struct session_place *place, struct str value, bool secure);
+// The value of Set-Cookie. value "": the browser forgets the cookie.
+struct str session_set_cookie(const struct session_place *place, struct str value);
 // How long a session lasts without being used, in seconds.
 unsigned session_idle_s(const struct session_place *place);
 

@@ -9,20 +9,14 @@
 
 static struct session_place place_of(const struct call *call)
 {
-	return (struct session_place){ call->config, call->endpoint, call->registry->db, call->pool };
-}
-
-// Does the browser reach the service by https? A proxy in front may have ended the TLS, and public_url says so then.
-static bool is_secure(struct call *call)
-{
-	return call->request.https || str_starts(call_url(call, STR("/")), STR("https://"));
+	return (struct session_place){ call->config, call->endpoint, call->registry->db, call->pool, call_is_secure(call) };
 }
 
 static void set_cookie(struct call *call, struct str value)
 {
 	const struct session_place place = place_of(call);
 
-	response_set(&call->response, "Set-Cookie", session_set_cookie(&place, value, is_secure(call)));
+	response_set(&call->response, "Set-Cookie", session_set_cookie(&place, value));
 }
 
 static void write_session(struct call *call, const struct session *session)

@@ -121,7 +121,7 @@ static enum outcome identify_caller(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	struct call *call = exchange->call;
-	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool };
+	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool, call_is_secure(call) };
 	struct str detail = STR(""), credential = limited_credential(call, session_cookie(&place, &call->request));
 	struct limits_refusal refusal;
 
