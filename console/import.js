@@ -165,6 +165,7 @@ export async function importRows(tenant) {
 	const stop = button('Stop', () => {
 		stopping = true;
 	}, { hidden: true });
+	const inputs = [file, type, rule, look_, do_];
 	let rows = null, stopping = false, running = false;
 
 	const changed = () => {
@@ -177,6 +178,20 @@ export async function importRows(tenant) {
 		state.textContent = '';
 	};
 
+	const begin = () => {
+		running = true;
+		stopping = false;
+		inputs.forEach((input) => input.disabled = true);
+	};
+
+	// importable: is there something to import, as it was shown?
+	const end = (importable) => {
+		running = false;
+		inputs.forEach((input) => input.disabled = false);
+		do_.disabled = !importable;
+		stop.hidden = progress.hidden = true;
+	};
+
 	const go = async (dry) => {
 		if (running)
 			return;
@@ -187,18 +202,18 @@ export async function importRows(tenant) {
 		}
 		replace(problem);
 		replace(body);
+		begin(); // before the file is read, or another one could be chosen meanwhile
 		try {
 			rows = dry || rows === null ? rowsOf(file.files[0].name, await file.files[0].text()) : rows;
 		} catch (error) {
+			rows = null;
 			replace(problem, note('bad', error instanceof SyntaxError ? `${file.files[0].name}: ${error.message}` : `The file can’t be read: ${error.message}`));
+			end(false);
 			return;
 		}
-		running = true;
-		stopping = false;
-		const n = Object.fromEntries(results.map((result) => [result, 0])), inputs = [file, type, rule, look_, do_];
+		const n = Object.fromEntries(results.map((result) => [result, 0]));
 		const lines = []; // of the rows in the table
 		let done = 0;
-		inputs.forEach((input) => input.disabled = true);
 		stop.hidden = progress.hidden = false;
 		const show = () => {
 			progress.value = rows.length > 0 ? done / rows.length : 1;
@@ -216,10 +231,7 @@ export async function importRows(tenant) {
 			}
 			show();
 		}, () => stopping, () => stopping = true);
-		inputs.forEach((input) => input.disabled = false);
-		stop.hidden = progress.hidden = true;
-		running = false;
-		do_.disabled = dry && n.created + n.replaced === 0;
+		end(!dry || n.created + n.replaced > 0);
 		const more = n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '';
 		state.textContent = done < rows.length ? `Stopped after ${number(done)} of ${number(rows.length)} rows. Run it again to go on: what is there already stays.${more}`
 			: dry ? `${number(rows.length)} rows were compared with what is there. Nothing was changed yet.${more}`

@@ -13,6 +13,28 @@ async function preview(page, chosen) {
 	await page.getByRole('button', { name: 'See what it would do' }).click();
 }
 
+// A large file takes a while to be read: until it is, no other can be chosen.
+async function whileItIsRead(page) {
+	await page.evaluate(() => {
+		const text = File.prototype.text ?? Blob.prototype.text;
+		File.prototype.text = function () {
+			File.prototype.text = text;
+			return new Promise((resolve) => globalThis.readOn = () => resolve(text.call(this)));
+		};
+	});
+	await preview(page, file('slow.csv', 'name,name\na,b\n'));
+	for (const what of ['File', 'Type', 'If it is there already'])
+		check(await page.getByLabel(what).isDisabled(), `while a file is read, nothing else is chosen: ${what}`);
+	check(await page.getByRole('button', { name: 'See what it would do' }).isDisabled(), 'nor is it read twice');
+	await page.evaluate(() => readOn());
+	await eventually(() => page.getByText(/slow.csv: .*“metadata.name” is there twice/).isVisible(), 'then it is told');
+	check(await page.getByRole('button', { name: 'Import' }).isDisabled(), '... and not imported');
+	await preview(page, file('rows.csv', 'name,data.color\nblue,blue\n'));
+	await eventually(() => page.getByText('1 rows were compared').isVisible(), 'and another one is read');
+	await preview(page, file('rows.csv', 'name,data.color\nblue,blue\nbrown,\n'));
+	await eventually(() => page.getByText('2 rows were compared').isVisible(), 'as it is now');
+}
+
 async function fromCsv(page) {
 	await page.getByRole('link', { name: 'Import' }).click();
 	await settled(page);
@@ -44,6 +66,7 @@ async function fromCsv(page) {
 	is(await page.locator('img').count(), 0, 'a name with markup is text');
 	await page.getByRole('button', { name: 'Import' }).click();
 	await eventually(async () => /created0.*there already4/.test(await facts(page)), 'imported again nothing changes');
+	await whileItIsRead(page);
 }
 
 async function fromJson(page) {
