@@ -17,8 +17,12 @@ export class Unreachable extends Error {
 let signIn = null;
 export const onSignedOut = (run) => signIn = run;
 
+// The cookie is that of all tabs: X-Tenure-Session says whose session this page is of, so that after another user has signed in in another tab
+// nothing of this page is done as that user. Options: anySession (whatever session the cookie is of).
 async function send(method, path, options) {
 	const headers = { 'X-Tenure-Console': '1', Accept: 'application/json', ...options.headers };
+	if (who?.id && !options.anySession)
+		headers['X-Tenure-Session'] = who.id;
 	if (options.body !== undefined)
 		headers['Content-Type'] ??= options.type ?? 'application/json';
 	try {
@@ -37,7 +41,7 @@ function nextOf(response) {
 }
 
 // Sends a request, and again after the user has signed in anew where the session had ended. Options: headers, body (text), type, signal,
-// mayAsk (false: a 401 is the caller's). Returns { status, etag, text, url, redirected, location, next }; throws Problem or Unreachable.
+// mayAsk (false: a 401 is the caller's), anySession. Returns { status, etag, text, url, redirected, location, next }; throws Problem or Unreachable.
 export async function call(method, path, options = {}) {
 	let response = await send(method, path, options);
 	while (response.status === 401 && options.mayAsk !== false && signIn) {

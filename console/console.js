@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The console's frame: the session, the navigation, and which screen is shown. See doc/console.md.
 
-import { call, isOperator, offers, onSignedOut, readWadl, setWho, who } from './api.js';
+import { call, get, isOperator, offers, onSignedOut, readWadl, setWho, who } from './api.js';
 import { audit } from './audit.js';
 import { dashboard } from './dashboard.js';
 import { alone, button, confirm, dialog, field, h, icon, note, replace, requestForm } from './dom.js';
@@ -227,11 +227,30 @@ function tokenForm(done, label) {
 // then. Another user gets a new page, so that nothing of the first one's is sent as the second.
 let asking = null;
 
+// The session of the cookie, if another tab has begun a new one; else null.
+async function newSession() {
+	try {
+		const session = await get('/session', { mayAsk: false, anySession: true });
+		return session.id && session.id !== who?.id ? session : null;
+	} catch {
+		return null; // then the user is asked
+	}
+}
+
+const isSame = (session) => session.user === who?.user && session.tenant === who?.tenant && session.role === who?.role;
+
+async function askForSession() {
+	const other = await newSession();
+	if (other && (isSame(other) || !unsaved()))
+		return other;
+	const why = other ? `${other.user} has signed in in another tab${who ? `, ${who.user}` : ''}.` : `Your session has ended${who ? `, ${who.user}` : ''}.`;
+	return dialog('Sign in again', (close) => [h('p', null, `${why} What you typed is still there.`), tokenForm((session) => close(session), 'Sign in')], { stays: true });
+}
+
 function signInAgain() {
-	asking ??= dialog('Sign in again', (close) => [h('p', null, `Your session has ended${who ? `, ${who.user}` : ''}. What you typed is still there.`),
-		tokenForm((session) => close(session), 'Sign in')], { stays: true }).then((session) => {
+	asking ??= askForSession().then((session) => {
 		asking = null;
-		if (!session || session.user !== who?.user || session.tenant !== who?.tenant || session.role !== who?.role) {
+		if (!session || !isSame(session)) {
 			forget();
 			location.reload();
 			return new Promise(() => {});

@@ -102,6 +102,11 @@ sub check_sessions {
     by($client, $cookie, 'PUT', '/v2.0/acme/namespaces/default/configmaps/c1', json => {}, headers => { Origin => $client->url })
         ->is_status(201, 'a change from the own origin');
     by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'Sec-Fetch-Site' => 'same-origin' })->is_status(200, 'as browsers say it');
+    my ($id) = $cookie =~ /=(\w+)\./;
+    is by($client, $cookie, 'GET', '/session')->json->{id}, $id, 'a session has an id';
+    by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'X-Tenure-Session' => $id })->is_status(200, 'which a page may name');
+    like got(by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'X-Tenure-Session' => '0' x 24 }), 401, 'of another one the cookie is not')->detail,
+        qr/another session has begun/, '... and why';
     by($client, "a=b; $cookie; c=d", 'GET', '/v2.0/acme/configmaps')->is_status(200, 'among other cookies');
     by($client, $cookie, 'GET', '/v2.0/acme/configmaps', headers => { 'X-Auth-Token' => '' })->is_status(200, 'beside an empty X-Auth-Token');
     is $instance->sql_value("SELECT actor FROM changes WHERE name = 'c1'"), 'ann', 'the change log names the user';

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Working with the console: two windows change one document, a session ends amid it, no mouse, a phone, dark, a long list.
+# Working with the console: two windows change one document, a session ends amid it, another user signs in in another tab, no mouse, a phone, dark, a long list.
 # TENURE_CONSOLE_ROWS=100000: how long the list is.
 use strict;
 use warnings;
@@ -32,7 +32,8 @@ $instance->sql("INSERT INTO resources (uid, name, $columns) SELECT UNHEX(MD5(seq
     . join(', ', map { "r.$_" } @copied) . " FROM resources r JOIN seq_1_to_$rows WHERE r.name = 'seed'");
 
 Tenure::Browser::play('work', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
-    operator => 'admin', user => 'ann:acme', rows => $rows + 1 });
+    operator => 'admin', user => 'ann:acme', other => 'bob:acme', rows => $rows + 1 });
+is $instance->sql_value(q(SELECT COUNT(*) FROM changes WHERE actor = 'bob')), 0, 'nothing was changed as a user who signed in in another tab';
 is $instance->sql_value(q(SELECT COUNT(DISTINCT id) FROM sessions)) > 0, 1, 'sessions were in the database';
 $instance->stop;
 done_testing;

@@ -213,6 +213,11 @@ enum outcome session_open(const struct session_place *place, struct request *req
 	*detail = STR("the session has ended: sign in again");
 	if (!read_value(value, &query.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
+	struct str wanted = str_trim(request_header(request, "x-tenure-session"));
+	if (wanted.n > 0 && !str_eq(wanted, query.id)) {
+		*detail = STR("another session has begun in this browser: load the page again, or sign in again");
+		return OUTCOME_UNAUTHENTICATED;
+	}
 	if (db_txn_run(place->db, DB_AUTOCOMMIT, NULL, find, &query) != DB_OK || query.result != DB_OK) {
 		*detail = STR("sessions can't be checked at the moment");
 		return OUTCOME_UNAVAILABLE;

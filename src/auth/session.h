@@ -43,7 +43,7 @@ bool session_same_origin(const struct request *request, struct str *detail);
 // Looks up the session of the request, and adds its credential to the request. Sends one statement, and a second one in a transaction of
 // its own if the session was not used for a while. Not inside a transaction.
 //   OUTCOME_OK               *session is set; or its id is NULL, and the request is as it was: it brings no session that counts
-//   OUTCOME_UNAUTHENTICATED  unknown, ended, or for too long not used: *detail
+//   OUTCOME_UNAUTHENTICATED  unknown, ended, for too long not used, or another one than X-Tenure-Session names: *detail
 //   OUTCOME_FORBIDDEN        the request comes from a page of another origin: *detail
 //   OUTCOME_UNAVAILABLE      the database can't be asked
 enum outcome session_open(const struct session_place *place, struct request *request, struct session *session, struct str *detail);

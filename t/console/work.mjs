@@ -69,6 +69,42 @@ async function endedSession({ page, context }) {
 	await window.close();
 }
 
+// ---- another user, in another tab of the same browser
+
+async function signOut(page, user) {
+	await page.getByRole('button', { name: user, exact: true }).click();
+	await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+	await page.getByLabel('Token').waitFor();
+}
+
+async function anotherUser({ page }) {
+	const one = await page(), two = await page();
+	await signIn(one, service, settings.user, document_);
+	await two.goto(`${service}/console/`);
+	await settled(two);
+	await signOut(two, 'ann');
+	await signIn(two, service, settings.user);
+	await area(one).fill(JSON.stringify({ data: { by: 'ann' } }));
+	await save(one);
+	await eventually(() => one.locator('.toast', { hasText: 'Saved' }).isVisible(), 'a new session of the same user is that of all tabs');
+
+	await signOut(two, 'ann');
+	await signIn(two, service, settings.other);
+	await area(one).fill(JSON.stringify({ data: { by: 'ann again' } }));
+	await save(one);
+	const dialog = one.getByRole('dialog', { name: 'Sign in again' });
+	await dialog.waitFor();
+	check(/bob/.test(await dialog.textContent()), 'who signed in meanwhile is told', await dialog.textContent());
+	await dialog.getByLabel('Token').fill(settings.user);
+	await dialog.getByRole('button', { name: 'Sign in' }).click();
+	await eventually(async () => (await one.evaluate(async () => (await fetch('/v2.0/acme/namespaces/default/configmaps/app', { headers: { 'X-Tenure-Console': '1' } })).json())).data.by === 'ann again',
+		'it is saved once the first user is back');
+	await go(two, '#/t/acme').catch(() => {});
+	await eventually(() => two.getByRole('button', { name: 'ann', exact: true }).isVisible(), 'the other tab is his then, too');
+	await two.close();
+	await one.close();
+}
+
 // ---- another site, in the same browser
 
 async function anotherSite({ page, context }) {
@@ -228,7 +264,7 @@ async function dark({ page }) {
 	await window.close();
 }
 
-for (const play of [twoWindows, endedSession, anotherSite, noMouse, longList])
+for (const play of [twoWindows, endedSession, anotherUser, anotherSite, noMouse, longList])
 	await browse({}, play);
 await browse({ viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, reducedMotion: 'reduce' }, phone);
 await browse({ colorScheme: 'dark' }, dark);

@@ -504,7 +504,7 @@ const struct repr_document versions_document = {
 
 static const struct shape session_members[] = {
 	ATTR("user", SHAPE_STRING), ATTR("tenant", SHAPE_STRING), ATTR("role", SHAPE_STRING), ATTR("endpoint", SHAPE_STRING),
-	ATTR("created_at", SHAPE_STRING), ATTR("used_at", SHAPE_STRING), ATTR("idle_seconds", SHAPE_NUMBER), ATTR("ends_at", SHAPE_STRING), END
+	ATTR("id", SHAPE_STRING), ATTR("created_at", SHAPE_STRING), ATTR("used_at", SHAPE_STRING), ATTR("idle_seconds", SHAPE_NUMBER), ATTR("ends_at", SHAPE_STRING), END
 };
 const struct repr_document session_document = {
 	.body = { .name = "session", .kind = SHAPE_OBJECT, .members = session_members }

@@ -32,6 +32,7 @@ static void write_session(struct call *call, const struct session *session)
 	doc_set_str(pool, doc, "role", str_c(role_name(who->role)));
 	doc_set_str(pool, doc, "endpoint", str_c(call->endpoint->name));
 	if (session->id.p != NULL) {
+		doc_set_str(pool, doc, "id", session->id);
 		doc_set_str(pool, doc, "created_at", document_time_text(pool, session->created_us));
 		doc_set_str(pool, doc, "used_at", document_time_text(pool, session->used_us));
 		doc_set_u64(pool, doc, "idle_seconds", session_idle_s(&place));
