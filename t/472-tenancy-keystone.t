@@ -29,7 +29,7 @@ my %settings = (
     'keystone.operator_projects'  => 'f' x 32,
 );
 my $instance = Tenure::Instance->start(auth => 'token', workers => 3, combined => 1, placement => 1, settings => \%settings,
-    allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/]);
+    allow => [qr/Keystone: /, qr/is not there and can't be created/, qr/answered 503 \(unavailable\)/]);
 my ($red, $blue, $ops) = ('a' x 32, 'b' x 32, 'f' x 32);
 my %url = (combined => $instance->env('TENURE_COMBINED_URL'), placement => $instance->env('TENURE_PLACEMENT_URL'));
 
@@ -86,6 +86,16 @@ subtest 'who gets what' => sub {
     }
     is ask_status('red-service', "/v2.0/$red/persistentvolumes"), 403, 'in tenancy the role service gives nothing';
     is ask_status($instance->env('TENURE_OPERATOR_TOKEN'), '/v2.0'), 200, 'behind it the tokens of tenure-manage work';
+};
+
+subtest 'a tenant that can\'t be made yet' => sub {
+    my $new = '9' x 32;
+    $keystone->token('new', project => $new, project_name => 'new', roles => ['member']);
+    $instance->sql("UPDATE tiers SET name = 'missing' WHERE name = 'standard'");
+    is ask_status('new', "/v2.0/$new/persistentvolumes"), 404, 'default_tier is missing: no tenant' for 1 .. 9;
+    like $instance->log_text('combined'), qr/tenant $new is not there and can't be created: there is no tier "standard"/, 'the log says why';
+    $instance->sql("UPDATE tiers SET name = 'standard' WHERE name = 'missing'");
+    is ask_status('new', "/v2.0/$new/persistentvolumes"), 200, 'it is made once that is there' for 1 .. 9;
 };
 
 subtest 'refusals' => sub {

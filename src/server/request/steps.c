@@ -25,6 +25,8 @@
 #include "server/setup/dialects.h"
 #include "server/setup/settings.h"
 
+enum { COMPLAINT_INTERVAL_US = 10 * 1000 * 1000 }; // between two log lines about tenants that can't be created
+
 static enum step_result done(struct exchange *exchange, enum outcome outcome)
 {
 	exchange->outcome = outcome;
@@ -392,22 +394,37 @@ struct wanted_tenant {
 	struct registry *registry;
 	struct str name;
 	struct tenant_content content;
+	enum outcome outcome; // of the last attempt
 };
 
 static enum db_verdict ensure_tenant(void *arg)
 {
-	const struct wanted_tenant *wanted = arg;
+	struct wanted_tenant *wanted = arg;
 	bool made;
 
 	registry_begin_run(wanted->registry);
-	return tenant_find_or_make_with(wanted->registry, wanted->name, &wanted->content, &made) == OUTCOME_OK ? DB_COMMIT :
-		DB_ROLLBACK;
+	wanted->outcome = tenant_find_or_make_with(wanted->registry, wanted->name, &wanted->content, &made);
+	return wanted->outcome == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+// Logs why a tenant can't be created, once in a while: it is tried again with each request.
+static void complain_of_tenant(struct pipeline *pipeline, struct str name, struct str why)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (pipeline->complained_us != 0 && now_us - pipeline->complained_us < COMPLAINT_INTERVAL_US)
+		return;
+	pipeline->complained_us = now_us;
+	log_warning("tenant %.*s is not there and can't be created: %.*s", STR_ARG(name), STR_ARG(why));
 }
 
 // Creates a tenant if it was never there. It has a transaction and a request id of its own, because after an uncertain COMMIT the
-// change log is searched for the request's id. False: that failed, and is logged.
+// change log is searched for the request's id. True: nothing is left to do; the tenant is there, or was deleted, or can't have such a name.
+// False: that failed, and is logged; perhaps it can be done later.
 static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str name, struct str metadata)
 {
+	if (!registry_id_is_valid(name))
+		return true;
 	struct registry registry;
 	struct wanted_tenant wanted = { .registry = &registry, .name = name, .content = { .metadata = metadata } };
 	struct uuid id = uuid_new();
@@ -417,7 +434,11 @@ static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str
 		return false;
 	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_tenant, &wanted) != DB_OK) {
 		if (db_maintenance_s(pipeline->db) == 0)
-			log_warning("tenant %.*s is not there and can't be created: %s", STR_ARG(name), db_error(pipeline->db));
+			complain_of_tenant(pipeline, name, str_c(db_error(pipeline->db)));
+		return false;
+	}
+	if (wanted.outcome != OUTCOME_OK && wanted.outcome != OUTCOME_GONE) { // a tier that is missing, for example
+		complain_of_tenant(pipeline, name, call->problem.detail);
 		return false;
 	}
 	coherence_committed(&registry);
