@@ -508,6 +508,9 @@ static void test_usages(void)
 			OUTCOME_OK },
 		{ { .user = STR_INIT("b"), .tenant = STR_INIT("t"), .role = ROLE_MEMBER, .has_roles = true, .roles = STR_INIT("service"),
 			.is_mapped = true }, OUTCOME_FORBIDDEN },
+		// The tenant may be default_tenant; the project is what the token has.
+		{ { .user = STR_INIT("b"), .tenant = STR_INIT("p"), .has_roles = true, .is_mapped = true }, OUTCOME_FORBIDDEN },
+		{ { .user = STR_INIT("b"), .tenant = STR_INIT("p"), .project = STR_INIT("p"), .has_roles = true, .is_mapped = true }, OUTCOME_OK },
 	};
 	static const struct principal nowhere = WHO("b", "", ROLE_READER);
 

@@ -52,8 +52,8 @@ bool openstack_scope_may_all(const struct principal *principal);
 enum outcome principal_may(const struct principal *principal, enum role needed, struct realm realm);
 // The same for a method that changes nothing: a principal with reads_all may use it in every realm, whatever its role.
 enum outcome principal_may_read(const struct principal *principal, enum role needed, struct realm realm);
-// Where no policy is configured: may the principal see what consumers of that OpenStack project use? The project is the tenant of
-// that name. OUTCOME_OK; OUTCOME_FORBIDDEN; OUTCOME_UNAUTHENTICATED: the request is anonymous.
+// Where no policy is configured: may the principal see what consumers of that OpenStack project use: does its scope have that project, or may it
+// read everything? OUTCOME_OK; OUTCOME_FORBIDDEN; OUTCOME_UNAUTHENTICATED: the request is anonymous.
 enum outcome principal_may_see_usages(const struct principal *principal, struct str project);
 
 #endif

@@ -75,5 +75,6 @@ enum outcome principal_may_see_usages(const struct principal *principal, struct 
 		return OUTCOME_UNAUTHENTICATED;
 	if (principal->role == ROLE_OPERATOR || principal->reads_all || openstack_scope_may_all(principal))
 		return OUTCOME_OK;
-	return principal->tenant.n > 0 && str_eq(principal->tenant, project) ? OUTCOME_OK : OUTCOME_FORBIDDEN;
+	const struct str own = principal_openstack(principal).project; // not the tenant: of a token without a project that is default_tenant
+	return own.n > 0 && str_eq(own, project) ? OUTCOME_OK : OUTCOME_FORBIDDEN;
 }
