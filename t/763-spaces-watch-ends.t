@@ -12,6 +12,7 @@ use Test::More;
 use Time::HiRes ();
 
 use Tenure::Definition qw(definition_of);
+use Tenure::FakeKeystone;
 use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
@@ -223,6 +224,26 @@ subtest 'the end' => sub {
     $instance->stop;
     is told($watch, 1), '', 'the service stops';
     ok $watch->{over}, 'and with it the watch';
+};
+
+# It has no role of its own, and yet reads what is every tenant's.
+subtest 'a right to read everything that is taken away' => sub {
+    my $keystone = Tenure::FakeKeystone->start;
+    $keystone->token($_, system => 1, roles => [qw(reader auditor)]) for qw(stays goes);
+    my $own = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1, settings => {
+        'endpoint combined.auth' => 'keystone,token', 'keystone.auth_url' => $keystone->url, 'keystone.username' => 'tenure', 'keystone.password' => 'secret',
+        'keystone.token_cache_time' => 1, 'keystone.operator_dialects' => 'spaces' });
+    my $operator = $own->combined($own->operator_token);
+    $operator->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'a tenant');
+    my $path    = '/api/v1/tenants/acme/namespaces/default/configmaps';
+    my $from    = version_of($operator, $path);
+    my %watches = map { $_ => Tenure::Watch->new($operator->url, $_, "$path?resourceVersion=$from", wait => $server eq 'lighttpd' ? 10 : 0.2) } qw(stays goes);
+    $keystone->token('goes', system => 1, roles => ['auditor']);
+    my ($event) = events($watches{goes}, 1, 40);
+    is_deeply [@{ $event // {} }{type}, @{ $event->{object} // {} }{qw(code reason)}], ['ERROR', 401, 'Unauthorized'], 'the watch ends';
+    $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
+    is told($watches{stays}, 1), 'ADDED seen', "another's goes on";
+    $own->stop;
 };
 
 done_testing;

@@ -114,7 +114,7 @@ static void set_pace(struct watch_process *proc)
 	proc->questions = 0;
 }
 
-// Ends the client's watch if its credential was revoked, or now stands for another user, tenant or role.
+// Ends the client's watch if its credential was revoked, or now stands for another user, tenant, role or right to read everything.
 static void check_user(struct watch_process *proc, struct watch_client *client)
 {
 	struct pool_mark mark = pool_mark(proc->teller.pool);
