@@ -62,7 +62,7 @@ async function token(page) {
 	is(held.count(), 1, 'nor is another one made');
 	for (let i = 0; i < 3; i++)
 		await page.keyboard.press('Escape');
-	check(await secret.isVisible(), 'the secret is shown until somebody says that he has it');
+	await eventually(() => secret.isVisible(), 'the secret is shown until somebody says that he has it');
 	await dialog.getByRole('button', { name: 'Done' }).click();
 	await settled(page);
 	await page.getByRole('button', { name: 'New token' }).click();
