@@ -96,6 +96,7 @@ for my $type (sort keys %plain) {
 my $to = '/v2.0/t3';
 $admin->make_tenant('t3');
 case('tenant: metadata', 'tenancy putTenant', tenant => 't3', sees => [$to], by => sub { $admin->put($to, json => { tenant => { metadata => { a => 'b' } } }) });
+case('tenant: metadata called traits', 'tenancy patchTenant', tenant => 't3', sees => [$to], by => sub { $admin->patch($to, { tenant => { metadata => { traits => 'x' } } }) });
 case('tenant: tier', 'tenancy patchTenant', tenant => 't3', sees => [$to], by => sub { $admin->patch($to, { tenant => { tier => 'bronze' } }) });
 case('tenant: created', 'tenancy putTenant', tenant => 't4', sees => ['/v2.0/t4'], by => sub { $admin->put('/v2.0/t4', json => { tenant => { metadata => { a => 'b' } } }) });
 case('tenant: deleted', 'tenancy deleteTenant', tenant => 't3', sees => [$to, "$to/namespaces/default/configmaps/c"], by => sub { $admin->delete($to) });

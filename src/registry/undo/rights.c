@@ -79,7 +79,8 @@ static enum undo_call call_of(const struct undo *undo, enum kind kind, const str
 		[KIND_RECOVERED] = UNDO_CALL_DELETE,
 		[KIND_MOVED] = UNDO_CALL_MOVE,
 	};
-	if (kind == KIND_UPDATED && str_eq(row->fields, STR("[\"/metadata/traits\"]")))
+	// A tenant has no traits: its metadata may have an entry of that name.
+	if (kind == KIND_UPDATED && !row->resource_id_is_null && str_eq(row->fields, STR("[\"/metadata/traits\"]")))
 		return UNDO_CALL_TRAITS;
 	if (kind == KIND_UPDATED && undo_is_of_placement(undo))
 		return undo_is_reshape(undo) ? UNDO_CALL_RESHAPE : UNDO_CALL_ALLOCATIONS;
