@@ -171,19 +171,37 @@ struct cluster_memory {
 	_Atomic uint64_t newest_epoch;
 };
 
+// NULL: the process shares nothing. The area may move, so nothing keeps the pointer.
+static _Atomic uint64_t *shared_epoch(const struct db *db)
+{
+	if (db->shared == NULL)
+		return NULL;
+	return &((struct cluster_memory *)shared_area(db->shared, SHARED_CLUSTER, sizeof(struct cluster_memory)))->newest_epoch;
+}
+
 static uint64_t remembered_epoch(const struct db *db)
 {
-	uint64_t shared = db->shared == NULL ? 0 :
-		atomic_load(&((struct cluster_memory *)shared_area(db->shared, SHARED_CLUSTER, sizeof(struct cluster_memory)))->newest_epoch);
+	uint64_t shared = db->shared == NULL ? 0 : atomic_load(shared_epoch(db));
 
 	return shared > db->newest_epoch ? shared : db->newest_epoch;
 }
 
-static void remember_epoch(struct db *db, uint64_t epoch)
+// before: what the processes of the host remembered when the servers were asked. An earlier epoch than that, as of a dump that was restored,
+// counts only if no other process has found another one meanwhile.
+static void remember_epoch(struct db *db, uint64_t before, uint64_t epoch)
 {
+	_Atomic uint64_t *newest = shared_epoch(db);
+
 	db->newest_epoch = epoch;
-	if (db->shared != NULL)
-		atomic_store(&((struct cluster_memory *)shared_area(db->shared, SHARED_CLUSTER, sizeof(struct cluster_memory)))->newest_epoch, epoch);
+	if (newest == NULL)
+		return;
+	if (epoch < before) {
+		(void)atomic_compare_exchange_strong(newest, &before, epoch);
+		return;
+	}
+	uint64_t known = atomic_load(newest);
+	while (known < epoch && !atomic_compare_exchange_weak(newest, &known, epoch))
+		continue;
 }
 
 void db_join(struct db *db, const struct shared *host)
@@ -198,11 +216,13 @@ void db_join(struct db *db, const struct shared *host)
 // (doc/cluster.md, "Primary and replica").
 static enum db_result check_epoch(struct db *db, const struct role *role)
 {
+	uint64_t before = db->shared == NULL ? 0 : atomic_load(shared_epoch(db)), known = remembered_epoch(db);
 	const struct others others = ask_others(db, CHECK_S);
-	uint64_t remembered = others.all ? 0 : remembered_epoch(db);
+	// Asking takes seconds if one of them hangs: what another process has found meanwhile is later than some of the answers.
+	uint64_t now = remembered_epoch(db), remembered = others.all && now <= known ? 0 : now;
 	uint64_t newest = others.epoch > remembered ? others.epoch : remembered;
 
-	remember_epoch(db, newest > role->epoch ? newest : role->epoch);
+	remember_epoch(db, before, newest > role->epoch ? newest : role->epoch);
 	if (role->epoch < newest)
 		return leave(db, "%s was the writer once, of epoch %llu; there is a later one, of epoch %llu", role->me,
 			(unsigned long long)role->epoch, (unsigned long long)newest);

@@ -6,10 +6,12 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/clock.h"
+#include "base/shared.h"
 #include "db-server.h"
 #include "db/db_internal.h"
 
@@ -287,6 +289,57 @@ static void test_slow(const struct db_settings *template)
 	(void)waitpid(slow, NULL, 0);
 }
 
+// ---- what the processes of a host remember
+
+// Another process, which finds later epochs all the time. Ends with 1 if one of them was forgotten.
+static pid_t start_finder(const struct shared *shared)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	for (uint64_t epoch = 1000; epoch < 1045; epoch++) {
+		_Atomic uint64_t *newest = shared_area(shared, SHARED_CLUSTER, sizeof(*newest));
+		if (epoch > 1000 && atomic_load(newest) < epoch - 1)
+			_exit(1);
+		atomic_store(newest, epoch);
+		clock_pause_ms(50);
+	}
+	_exit(0);
+}
+
+// A server is asked about, which takes half a second, while another process finds one of a later epoch.
+static void test_remembered(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	char host[64], dir[] = "/tmp/tenure-epoch-XXXXXX";
+	struct shared *shared = mkdtemp(dir) != NULL ? shared_open(dir, STR("a cluster")) : NULL;
+	pid_t slow;
+	int status = -1;
+
+	if (shared == NULL)
+		bail_out("no shared memory");
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow));
+	settings.host = host;
+	settings.tls = "off";
+	struct db *db = db_open(&settings, DB_APPLICATION);
+	size_t at = db->hosts[0].name != NULL ? 0 : 1;
+
+	db->host = 1 - at;
+	db->hosts[at].avoided_until_us = INT64_MAX; // it is asked, and not used
+	db_join(db, shared);
+	pid_t finder = start_finder(shared);
+	clock_pause_ms(20);
+	is_int(db_connect(db), DB_LOST, "while another process finds a later one, no server is used");
+	ok(waitpid(finder, &status, 0) == finder && WIFEXITED(status) && WEXITSTATUS(status) == 0, "which nobody forgets");
+	is_int(db_connect(db), DB_OK, "later, as all servers answer, an earlier one is as good");
+	db_close(&db);
+	(void)kill(slow, SIGKILL);
+	(void)waitpid(slow, NULL, 0);
+	shared_close(&shared);
+	(void)nftw(dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 int main(void)
 {
 	server_start();
@@ -310,6 +363,7 @@ int main(void)
 	db_close(&db);
 	test_lost_reads(&settings);
 	test_slow(&settings);
+	test_remembered(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
