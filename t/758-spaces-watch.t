@@ -19,7 +19,7 @@ use Tenure::Watch qw(events name_of told);
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
 my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server, watches => 1,
-    settings => { 'tenure.watches_per_token' => 1000, 'tenure.watches_per_tenant' => 1000 });
+    settings => { 'tenure.watches_per_token' => 1000, 'tenure.watches_per_tenant' => 1000, 'tenure.request_memory' => '16M' });
 my $admin    = $instance->combined('admin');
 my $acme     = $instance->combined('alice:acme');
 my $globex   = $instance->combined('bob:globex');
@@ -449,6 +449,19 @@ subtest 'what is there, and a bookmark behind it' => sub {
     is told($now, 1), 'ADDED streamed', 'what comes';
     is told(watch('alice:acme', "$cms?fieldSelector=metadata.name%3Dstreamed&resourceVersion=0"), 1), 'ADDED streamed', 'from 0: what is there';
     $acme->delete("$cms/streamed");
+};
+
+subtest 'more is there than a request has memory for' => sub {
+    my $in = '/api/v1/namespaces/large/configmaps';
+    $acme->post('/api/v1/namespaces', json => { metadata => { name => 'large' } });
+    $acme->post($in, json => config_map("l$_", data => { x => 'x' x 1_000_000 }))->is_status(201, 'one of a megabyte') for 1 .. 10;
+    my $watch = watch('alice:acme', "$in?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+    like $watch->{head}, qr{\AHTTP/1.1 200 }, 'status 200';
+    is told($watch, 11), join(', ', map {"ADDED l$_"} 1, 10, 2 .. 9) . ', BOOKMARK -', 'all of it';
+    $acme->delete("$in/l1");
+    is told($watch, 1), 'DELETED l1', 'and what comes';
+    $watch->close_now;
+    $acme->delete('/api/v1/namespaces/large')->is_status(200, 'it goes');
 };
 
 subtest 'versions that are asked for' => sub {

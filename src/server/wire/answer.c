@@ -119,6 +119,27 @@ static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 	UNUSED(fcgi);
 }
 
+// Sends the beginning of an answer that continues elsewhere. False: the web server is gone, or the answer breaks off.
+static bool send_beginning(struct slot *slot, const struct response *response)
+{
+	FCGX_Request *request = &slot->fcgx;
+	struct spill *spill = response->spill;
+
+	if (spill_size(spill) == 0) {
+		if (response->body.n > 0)
+			FCGX_PutStr(response->body.p, (int)response->body.n, request->out);
+		return FCGX_FFlush(request->out) == 0;
+	}
+	if (FCGX_FFlush(request->out) != 0)
+		return false;
+	bool whole = spill_add(spill, response->body);
+	struct records records = records_make((uint16_t)request->requestId, (struct str){ NULL, (size_t)spill_size(spill) }, spill);
+	if (whole && records_send(fcgx_fd(request), &records, 0))
+		return true;
+	(void)shutdown(fcgx_fd(request), SHUT_RDWR); // what would follow could not be understood
+	return false;
+}
+
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
 	struct str order)
 {
@@ -128,10 +149,8 @@ bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 	assert(slot != NULL);
 	reply_head_open(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
-	if (response->body.n > 0)
-		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
 	fcgi->current = NULL;
-	if (FCGX_FFlush(slot->fcgx.out) == 0 && fcgi->whole &&
+	if (send_beginning(slot, response) && fcgi->whole &&
 		handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, order)) {
 		slot_forget(fcgi, slot);
 		return true;

@@ -13,7 +13,12 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-enum { FIRST_MAX_BYTES = 64 << 20, SECONDS_DEFAULT = 300, SECONDS_MAX = 3600 };
+enum {
+	FIRST_MAX_BYTES = 64 << 20, // bytes of the initial events
+	SPILL_BYTES = 1 << 20,      // bytes of them that are kept in memory
+	SECONDS_DEFAULT = 300,
+	SECONDS_MAX = 3600,
+};
 
 // A watch that a request begins.
 struct watch_begun {
@@ -22,7 +27,8 @@ struct watch_begun {
 	struct list_query query;
 	struct watch_order_head head;
 	const struct table_columns *columns;
-	struct buf out;         // the initial events
+	struct buf out;         // the initial events, behind those in the response's spill
+	uint64_t spilled;       // bytes in the spill
 	struct buf known;       // array of struct known
 	bool initial;           // the existing objects are sent as events
 	bool from_now;          // the watch begins at the present, not at a version that the client gave
@@ -202,11 +208,13 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 // last change lies above the position and so will be sent again.
 static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
-	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
+	begun->too_large = begun->spilled + begun->out.n + object.n > FIRST_MAX_BYTES;
 	if (begun->too_large)
 		return;
 	const struct watch_output output = output_of(begun);
 	watch_event_add(&output, "ADDED", place, object);
+	if (begun->out.n > SPILL_BYTES)
+		begun->spilled = response_spill(&begun->call->response, &begun->out);
 	if (begun->head.selective || changed > begun->head.position)
 		note_known(begun, place.id, KNOWN_CHOSEN);
 }
@@ -276,7 +284,8 @@ static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 	struct str next;
 
 	everything.choice.all = true;
-	begun->out.n = begun->known.n = 0;
+	response_unspill(&begun->call->response);
+	begun->spilled = begun->out.n = begun->known.n = 0;
 	if (begun->head.tenants)
 		outcome = visit_tenants(&tenants, &next);
 	else if (begun->target->definition->stored)
