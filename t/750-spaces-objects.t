@@ -189,6 +189,9 @@ subtest 'update' => sub {
     $acme->put("$cms/c1", json => { %$object, data => { a => '3' } })->is_failure(409, 'Conflict', qr/object has been modified/, 'a stale version');
     $acme->put("$cms/c1", json => { %$object, data => { a => '2' } })->is_status(200, 'that brings nothing new does no harm');
     is $acme->get("$cms/c1")->json->{metadata}{resourceVersion}, $answer->json->{metadata}{resourceVersion}, 'and changes nothing';
+    my %another = (uid => '00000000-0000-4000-8000-000000000000');
+    $acme->put("$cms/c1", json => config_map('c1', data => { a => '2' }, metadata => {%another}))->is_failure(409, 'Conflict', qr/UID/, 'of another uid, it was never read');
+    $acme->patch("$cms/c1", { metadata => {%another} })->is_failure(409, 'Conflict', qr/UID/, 'nor by a patch');
     $acme->put("$cms/c1", json => config_map('c1', data => { a => '4' }))->is_status(200, 'without a version');
     $acme->put("$cms/c1", json => config_map('other'))->is_failure(400, 'BadRequest', qr/name of the object/, 'another name');
     $acme->put("$cms/no", json => config_map('no'))->is_failure(404, 'NotFound', qr/not found/, 'nothing to replace');

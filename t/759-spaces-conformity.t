@@ -369,6 +369,23 @@ subtest 'dry runs change nothing' => sub {
     $admin->request('DELETE', '/api/v1/tenants/acme', json => { dryRun => ['All'] })->is_status(200, 'deleted');
     is $state->(), $before, 'nothing is written';
     is $acme->get('/apis/example.com/v1')->status, 200, 'types are as they were';
+    my $is   = $admin->get('/api/v1/tenants/acme')->json;
+    my $asks = { metadata => { labels => { l => '1' } } };
+    my $dry  = $admin->request('PATCH', '/api/v1/tenants/acme?dryRun=All', $merge->($asks))->json;
+    is_deeply $dry, { %$is, metadata => { %{ $is->{metadata} }, %{ $asks->{metadata} } } }, 'what a tenant would be differs by what was asked for alone';
+};
+
+subtest 'a stale write of what is there' => sub {
+    my $is = $admin->get('/api/v1/tenants/acme')->json;
+    my $of = sub { my (%metadata) = @_; return { %$is, metadata => { %{ $is->{metadata} }, %metadata } } };
+    my $now = $admin->patch('/api/v1/tenants/acme', { metadata => { labels => { l => '1' } } });
+    $admin->put('/api/v1/tenants/acme', json => $is)->is_failure(409, 'Conflict', qr/modified/, 'a tenant is not set back');
+    my $same = $admin->put('/api/v1/tenants/acme', json => $of->(labels => { l => '1' }));
+    $same->is_status(200, 'a stale write that changes nothing does no harm');
+    is $same->json->{metadata}{resourceVersion}, $now->json->{metadata}{resourceVersion}, 'and changes nothing';
+    $admin->put('/api/v1/tenants/acme', json => $of->(labels => { l => '1' }, uid => '00000000-0000-4000-8000-000000000000'))
+        ->is_failure(409, 'Conflict', qr/UID/, 'if it is of this tenant');
+    $admin->patch('/api/v1/tenants/acme', { metadata => { labels => undef } })->is_status(200, 'as it was');
 };
 
 subtest 'one object in every dialect' => sub {

@@ -33,6 +33,8 @@ struct tenant_edit {
 // Changes an existing tenant. OUTCOME_OK, _NOT_FOUND, _GONE, _STALE, _BAD_PARAMETER, or what apply returns.
 enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
 	struct tenant *tenant);
+// Would a change to this content leave the tenant as it is?
+bool tenant_has_content(struct registry *registry, const struct tenant *tenant, const struct tenant_content *content);
 // Deletes the tenant: no reader can reach anything in it from then on, and until purge_us it can be recovered exactly as it
 // was. If its object has finalizers, the object only gets the time of the request ("deletionTimestamp"), and the tenant_patch()
 // that removes the last finalizer deletes it. OUTCOME_NO_CONTENT, _ACCEPTED (it waits), _NOT_FOUND, _GONE (already deleted),

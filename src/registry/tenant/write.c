@@ -207,15 +207,11 @@ static struct str object_beside_metadata(struct registry *registry, const struct
 	return buf_str(&text);
 }
 
-enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
+// Sets what the content has, except the tier.
+static void set_content(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
-	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
 	const struct tenant before = *tenant;
-	uint64_t tier_id;
-	enum outcome outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	if (content->metadata.p != NULL)
 		tenant->metadata = content->metadata;
 	if (content->metadata.p != NULL && content->object.p == NULL)
@@ -225,6 +221,28 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 	if (content->object.p != NULL)
 		tenant->object = tenant_deletion_asked(&before) ? tenant_object_that_waits(registry, &before, content->object) :
 			content->object;
+}
+
+bool tenant_has_content(struct registry *registry, const struct tenant *tenant, const struct tenant_content *content)
+{
+	struct tenant after = *tenant;
+
+	if (content->tier.p != NULL)
+		after.tier = content->tier;
+	set_content(registry, content, &after);
+	return same_content(&after, tenant);
+}
+
+enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
+{
+	assert(db_txn_writes(registry->db) && tenant->id != 0 && tenant->deleted_us == 0);
+	const struct tenant before = *tenant;
+	uint64_t tier_id;
+	enum outcome outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	set_content(registry, content, tenant);
 	outcome = check_depth(registry, tenant->object, before.object);
 	if (outcome == OUTCOME_OK)
 		outcome = read_policy(registry, tenant);

@@ -273,7 +273,7 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 }
 
 enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
-	const struct uuid *uid)
+	const struct uuid *uid, bool changes)
 {
 	struct str said = spaces_metadata_text(whole, "resourceVersion"), said_uid = spaces_metadata_text(whole, "uid");
 	struct pool *pool = change->call->pool;
@@ -282,7 +282,7 @@ enum outcome object_check_version(const struct change_of_object *change, const s
 		return call_fail(change->call, OUTCOME_CONFLICT,
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
 			UUID_ARG(pool, *uid));
-	if (said.n > 0 && !str_eq(said, str_printf(pool, "%llu", (unsigned long long)version)))
+	if (changes && said.n > 0 && !str_eq(said, str_printf(pool, "%llu", (unsigned long long)version)))
 		return spaces_fail_modified(change->call, change->target, change->target->name);
 	return OUTCOME_OK;
 }
@@ -422,7 +422,7 @@ static enum outcome check_version_given(const struct change_of_object *change, c
 // Would the write store exactly what is stored already?
 static bool changes_nothing(const struct resource *current, const struct content *content)
 {
-	return current != NULL && str_eq(current->meta, content->meta) && str_eq(current->body, content->body) &&
+	return str_eq(current->meta, content->meta) && str_eq(current->body, content->body) &&
 	       current->locked == content->locked;
 }
 
@@ -480,8 +480,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		change->version = current->changed;
 		memcpy(change->etag, current->etag, sizeof(change->etag));
 	}
-	// A write that changes nothing can't overwrite another writer's change, so its resourceVersion may be old.
-	if (current != NULL && !changes_nothing(current, content))
-		return object_check_version(change, whole, current->changed, &current->uid);
+	if (current != NULL)
+		return object_check_version(change, whole, current->changed, &current->uid, !changes_nothing(current, content));
 	return OUTCOME_OK;
 }

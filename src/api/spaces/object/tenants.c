@@ -323,7 +323,7 @@ static enum outcome check_waiting(const struct change_of_object *change, const s
 
 static enum outcome apply(void *arg, const struct tenant *current, struct tenant_content *content)
 {
-	const struct change_of_object *change = arg;
+	struct change_of_object *change = arg;
 	struct call *call = change->call;
 	const struct doc *whole, *before = tenant_doc(call, change->target, current);
 	enum outcome outcome = change_result(change, before, &whole);
@@ -331,11 +331,14 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_content_of(change, whole, before, content);
 	if (outcome == OUTCOME_OK)
-		outcome = object_check_version(change, whole, current->changed, &current->uid);
+		outcome = object_check_version(change, whole, current->changed, &current->uid,
+			!tenant_has_content(call->registry, current, content));
 	if (outcome == OUTCOME_OK)
 		outcome = check_waiting(change, current, content);
 	if (outcome == OUTCOME_OK && !is_operator(call))
 		outcome = check_tenants_own(change, current, content);
+	change->version = current->changed;
+	memcpy(change->etag, current->etag, sizeof(change->etag));
 	return outcome;
 }
 
@@ -349,6 +352,11 @@ enum outcome tenant_object_change(struct call *call, const struct target *target
 		outcome = spaces_check_role(call, target->definition);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_patch(call->registry, target->name, &(struct tenant_edit){ apply, change }, guard, &tenant);
+	// As for resources, a dry run shows the old version and ETag.
+	if (outcome == OUTCOME_OK && call->dry_run) {
+		tenant.changed = change->version;
+		memcpy(tenant.etag, change->etag, sizeof(tenant.etag));
+	}
 	if (outcome == OUTCOME_OK)
 		write_tenant(call, target, &tenant);
 	return spaces_explain(call, target, target->name, outcome);
