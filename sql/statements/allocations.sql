@@ -183,14 +183,15 @@ FROM JSON_TABLE(:allocations, '$[*]' COLUMNS (
   used INT UNSIGNED PATH '$[3]')) j
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex);
 
--- deltas: a JSON array of [provider's id, class, how much more is used].
+-- deltas: a JSON array of [provider's id, class, how much more is used]. By the key, also where the table is so small that the optimizer would
+-- scan it: a scan locks the inventories of all providers, so it waits for writers of any.
 -- @statement inventories_use
 -- @in deltas text
 UPDATE JSON_TABLE(:deltas, '$[*]' COLUMNS (
   resource BIGINT UNSIGNED PATH '$[0]',
   class INT UNSIGNED PATH '$[1]',
   delta BIGINT PATH '$[2]')) j
-STRAIGHT_JOIN inventories i ON i.resource_id = j.resource AND i.class_id = j.class
+STRAIGHT_JOIN inventories i FORCE INDEX (PRIMARY) ON i.resource_id = j.resource AND i.class_id = j.class
 SET i.used = i.used + j.delta;
 
 -- Runs after their change rows, in the same batch.
