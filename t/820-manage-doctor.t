@@ -213,6 +213,54 @@ for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
     };
 }
 
+# Three rows of a table: the first two are broken, and the second one is locked, so the repair waits there. Meanwhile the third one is changed by a
+# request.
+sub mends_beside_a_write {
+    my ($break, $lock, $write, $right) = @_;
+    $instance->sql($break);
+    my $session = $instance->sql_locks($lock);
+    my $out     = "$instance->{dir}/beside";
+    my $pid     = doctor_begins($out, '--fix');
+    ok Tenure::Instance::wait_until(sub { $instance->sql_value(q(SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND info RLIKE '^UPDATE|FOR UPDATE' AND time_ms > 100)) > 0 }), 'the repair waits for a row';
+    $write->();
+    close $session;
+    waitpid $pid, 0;
+    is $? >> 8, 0, 'it ends well' or diag Tenure::Run::read_file($out);
+    is $instance->sql_value($right), 0, 'and what was written meanwhile is right';
+    is(scalar doctor(), 0, 'as all is');
+    return;
+}
+
+subtest 'sums of allocations while requests are served' => sub {
+    my %at  = (headers => { 'OpenStack-API-Version' => 'placement 1.27' });
+    my @uid = map { "44444444-0000-4000-8000-00000000000$_" } 1 .. 3;
+    for (@uid) {
+        $admin->post('/placement/resource_providers', %at, json => { name => $_, uuid => $_ })->is_status(200);
+        $admin->put("/placement/resource_providers/$_/inventories", %at, json => { resource_provider_generation => 0, inventories => { VCPU => { total => 8 } } })->is_status(200);
+    }
+    my $class = $instance->sql_value(q(SELECT id FROM resource_classes WHERE name = 'VCPU'));
+    my @one   = map { "class_id = $class AND resource_id = " . $instance->sql_value("SELECT id FROM resources WHERE uid = UNHEX(REPLACE('$_', '-', ''))") } @uid;
+    mends_beside_a_write(
+        "UPDATE inventories SET used = used + 1 WHERE $one[0] OR $one[1]",
+        "SELECT * FROM inventories WHERE $one[1] FOR UPDATE",
+        sub {
+            $admin->put('/placement/allocations/55555555-0000-4000-8000-000000000000', %at,
+                json => { allocations => { $uid[2] => { resources => { VCPU => 3 } } }, project_id => 't1', user_id => 'u' })->is_status(204);
+        },
+        "SELECT used - 3 FROM inventories WHERE $one[2]"
+    );
+};
+
+subtest 'last changes while requests are served' => sub {
+    $admin->make("/v2.0/t1/persistentvolumes/beside$_") for 1 .. 3;
+    mends_beside_a_write(
+        q(UPDATE resources SET changed = changed + 1000000 WHERE name IN ('beside1', 'beside2')),
+        q(SELECT id FROM resources WHERE name = 'beside2' FOR UPDATE),
+        sub { $admin->put('/v2.0/t1/persistentvolumes/beside3', json => { a => 'b' })->is_status(200) },
+        q(SELECT r.changed <> (SELECT MAX(x.id) FROM changes x WHERE x.resource_id = r.id) FROM resources r WHERE r.name = 'beside3')
+    );
+};
+
 subtest 'at a terminal' => sub {
     plan skip_all => 'script(1) is not installed' if !Tenure::Instance::on_path('script');
     my $at = sub {

@@ -358,7 +358,9 @@ WHERE {r_in_slice} AND r.live = 1 AND r.root IS NOT NULL AND (o.id IS NULL OR o.
 -- @sorts likewise
 SELECT COUNT(*) AS n, COALESCE(MIN(f.example), '') AS example FROM ({doctor_finding}) f;
 
--- Repairs. The cases have the names of the invariants.
+-- Repairs. The cases have the names of the invariants. No UPDATE here computes a value from another table: at READ COMMITTED it would
+-- read that table as it was when the statement began, but the rows that it updates as they are now, so it would undo what was committed
+-- between (doctor_repair_row is for these).
 -- @choice doctor_repair
 -- @case early_programs
 INSERT IGNORE INTO schema_version (version, file, applied_at)
@@ -369,9 +371,6 @@ UPDATE resources r SET r.locked = {doctor_lock_of_meta} WHERE r.locked <> {docto
 DELETE f FROM {doctor_forwards_to_nothing}
 -- @case forward_covered
 DELETE f FROM {doctor_forwards_covered}
--- @case last_change_id
-UPDATE resources r SET r.changed = COALESCE({last_change}, r.changed)
-WHERE r.changed <> COALESCE({last_change}, r.changed) AND {r_in_slice}
 -- @case horizon_row
 INSERT IGNORE INTO log_horizon (id, published, commits) VALUES (1, 0, 0)
 -- @case namespace_deletion
@@ -404,8 +403,6 @@ DELETE x FROM {doctor_lost_inventories}
 DELETE x FROM {doctor_lost_aggregates}
 -- @case capacity
 UPDATE inventories i SET i.capacity = {doctor_capacity} WHERE i.capacity <> {doctor_capacity} AND {i_in_slice}
--- @case used
-UPDATE inventories i SET i.used = {doctor_used} WHERE i.used <> {doctor_used} AND {i_in_slice}
 -- @case hidden_class
 UPDATE resource_classes SET live = 1 WHERE id IN (SELECT k.id FROM {doctor_hidden_classes})
 -- @case consumer
@@ -418,6 +415,44 @@ UPDATE traits SET live = 1 WHERE id IN (SELECT k.id FROM {doctor_hidden_traits})
 -- @scans it mends whatever is broken in every row of the slice
 -- @sorts likewise
 {doctor_repair};
+
+-- ---- columns that are computed from rows of another table: repaired row by row. Each is locked by one statement and updated by the next, whose
+-- snapshot is younger than the lock, so that it has all that was committed about the row.
+
+-- The rows whose column is wrong. class_id: of inventories; else 0.
+-- @choice doctor_wrong_row
+-- @case last_change_id
+SELECT r.id, 0 AS class_id FROM resources r WHERE r.changed <> COALESCE({last_change}, r.changed) AND {r_in_slice}
+-- @case used
+SELECT i.resource_id AS id, i.class_id FROM inventories i WHERE i.used <> {doctor_used} AND {i_in_slice}
+
+-- @statement doctor_wrong_rows
+-- @in after uint, upto uint
+-- @out id uint, class_id uint
+-- @scans it proves something of every row
+-- @sorts likewise
+{doctor_wrong_row};
+
+-- @choice doctor_row
+-- @case last_change_id
+SELECT r.id FROM resources r WHERE r.id = :id
+-- @case used
+SELECT i.resource_id AS id FROM inventories i WHERE i.resource_id = :id AND i.class_id = :class_id
+
+-- @statement doctor_lock_row
+-- @in id uint, class_id uint
+-- @out id uint
+{doctor_row} FOR UPDATE;
+
+-- @choice doctor_row_repair
+-- @case last_change_id
+UPDATE resources r SET r.changed = COALESCE({last_change}, r.changed) WHERE r.id = :id
+-- @case used
+UPDATE inventories i SET i.used = {doctor_used} WHERE i.resource_id = :id AND i.class_id = :class_id
+
+-- @statement doctor_repair_row
+-- @in id uint, class_id uint
+{doctor_row_repair};
 
 -- ---- counts of resources: repaired tenant by tenant, under the lock that keeps the tenant's writers away
 

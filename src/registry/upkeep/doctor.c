@@ -35,6 +35,8 @@ struct check {
 	enum sql_doctor_finding finding;
 	bool mends;
 	enum sql_doctor_repair repair;
+	// by_row: finding, and which column of the rows that break the invariant is computed anew.
+	enum sql_doctor_wrong_row column;
 	// by_walk: the function that reads the rows of the slice one by one and checks them.
 	enum outcome (*walk)(struct examination *examination);
 };
@@ -50,25 +52,86 @@ static void note_findings(struct examination *examination, uint64_t n, struct st
 	examination->example[kept.n] = '\0';
 }
 
-static enum outcome by_statement(struct examination *examination, const struct check *check)
+// Counts and names the rows of the slice that break the invariant. *n: how many these are.
+static enum outcome find(struct examination *examination, const struct check *check, uint64_t *n)
 {
 	struct registry *registry = examination->registry;
 	const struct sql_doctor_find in = { .after = examination->after, .upto = examination->upto };
-	const struct sql_doctor_repair_slice repair = { .after = in.after, .upto = in.upto };
 	struct db_rows rows;
 	enum db_result result = sql_doctor_find_run(registry->db, registry->pool, check->finding, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	uint64_t n = sql_doctor_find_row(&rows, 0)->n;
-	note_findings(examination, n, sql_doctor_find_row(&rows, 0)->example);
-	if (!examination->fix || n == 0 || !check->mends)
-		return OUTCOME_OK;
-	result = sql_doctor_repair_slice_run(registry->db, registry->pool, check->repair, &repair, &rows);
+	*n = sql_doctor_find_row(&rows, 0)->n;
+	note_findings(examination, *n, sql_doctor_find_row(&rows, 0)->example);
+	return OUTCOME_OK;
+}
+
+static enum outcome by_statement(struct examination *examination, const struct check *check)
+{
+	struct registry *registry = examination->registry;
+	const struct sql_doctor_repair_slice repair = { .after = examination->after, .upto = examination->upto };
+	struct db_rows rows;
+	uint64_t n;
+	enum outcome outcome = find(examination, check, &n);
+
+	if (outcome != OUTCOME_OK || !examination->fix || n == 0 || !check->mends)
+		return outcome;
+	enum db_result result = sql_doctor_repair_slice_run(registry->db, registry->pool, check->repair, &repair, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	examination->fixed += rows.affected;
 	return OUTCOME_OK;
+}
+
+// ---- columns that are computed from rows of another table: repaired row by row, each under its lock
+
+// The cases of these choices have the same order.
+static_assert((int)SQL_DOCTOR_ROW__N == (int)SQL_DOCTOR_WRONG_ROW__N && (int)SQL_DOCTOR_ROW_USED == (int)SQL_DOCTOR_WRONG_ROW_USED &&
+	(int)SQL_DOCTOR_ROW_REPAIR__N == (int)SQL_DOCTOR_WRONG_ROW__N && (int)SQL_DOCTOR_ROW_REPAIR_USED == (int)SQL_DOCTOR_WRONG_ROW_USED,
+	"columns");
+
+struct row_repair {
+	struct registry *registry;
+	enum sql_doctor_wrong_row column;
+	uint64_t id, class_id;
+};
+
+static enum db_verdict repair_row(void *arg)
+{
+	const struct row_repair *repair = arg;
+	struct registry *registry = repair->registry;
+	const struct sql_doctor_lock_row lock = { .id = repair->id, .class_id = repair->class_id };
+	const struct sql_doctor_repair_row in = { .id = repair->id, .class_id = repair->class_id };
+	struct db_call calls[] = {
+		sql_doctor_lock_row_call(registry->pool, (enum sql_doctor_row)repair->column, &lock),
+		sql_doctor_repair_row_call(registry->pool, (enum sql_doctor_row_repair)repair->column, &in),
+	};
+
+	return db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls)) == DB_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum outcome by_row(struct examination *examination, const struct check *check)
+{
+	struct registry *registry = examination->registry;
+	const struct sql_doctor_wrong_rows in = { .after = examination->after, .upto = examination->upto };
+	struct db_rows rows;
+	uint64_t n;
+	enum outcome outcome = find(examination, check, &n);
+
+	if (outcome != OUTCOME_OK || !examination->fix || n == 0)
+		return outcome;
+	enum db_result result = sql_doctor_wrong_rows_run(registry->db, registry->pool, check->column, &in, &rows);
+	struct pool_mark mark = pool_mark(registry->pool);
+	for (size_t i = 0; result == DB_OK && i < rows.n; i++) {
+		const struct sql_doctor_wrong_rows_row *row = sql_doctor_wrong_rows_row(&rows, i);
+		struct uuid uid = uuid_new();
+		struct row_repair repair = { registry, check->column, row->id, row->class_id };
+		result = db_txn_run(registry->db, DB_WRITE, &uid, repair_row, &repair);
+		examination->fixed += result == DB_OK;
+		pool_rewind(registry->pool, mark);
+	}
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 static enum outcome by_walk(struct examination *examination, const struct check *check)
@@ -152,6 +215,7 @@ static enum outcome counts(struct examination *examination, const struct check *
 #define OF_ALL .slices_of = SQL_DOCTOR_SLICES_OF__N
 #define FINDS(what) .examine = by_statement, .finding = SQL_DOCTOR_FINDING_##what
 #define MENDS(what) .examine = by_statement, .finding = SQL_DOCTOR_FINDING_##what, .mends = true, .repair = SQL_DOCTOR_REPAIR_##what
+#define MENDS_ROWS(what) .examine = by_row, .finding = SQL_DOCTOR_FINDING_##what, .column = SQL_DOCTOR_WRONG_ROW_##what
 #define WALKS(function) .examine = by_walk, .walk = (function)
 
 // Checks of the same table that stand together are made slice by slice, in this order, so that the table is read once. A position that is
@@ -184,7 +248,7 @@ static const struct check checks[] = {
 	{ "what is deleted has a purge time, what lives has none", OF(RESOURCES), FINDS(PURGE_TIME) },
 	{ "a resource is locked when its metadata says so", OF(RESOURCES), MENDS(LOCK) },
 	{ "each resource's revision is that of its last change", OF(RESOURCES), FINDS(REVISION) },
-	{ "each resource knows its last change", OF(RESOURCES), MENDS(LAST_CHANGE_ID) },
+	{ "each resource knows its last change", OF(RESOURCES), MENDS_ROWS(LAST_CHANGE_ID) },
 	{ "each definition's type exists", OF(RESOURCES), FINDS(DEFINITION_TYPE) },
 	{ "what waits for its finalizers has some", OF(RESOURCES), FINDS(FINALIZERS) },
 	{ "each list of traits is in order", OF(RESOURCES), FINDS(TRAIT_ORDER) },
@@ -200,7 +264,7 @@ static const struct check checks[] = {
 	{ "each inventory is that of a resource", OF(INVENTORIES), MENDS(INVENTORY) },
 	{ "each inventory's class exists", OF(INVENTORIES), FINDS(INVENTORY_CLASS) },
 	{ "each inventory's capacity is that of its numbers", OF(INVENTORIES), MENDS(CAPACITY) },
-	{ "what is used of each inventory is the sum of its allocations", OF(INVENTORIES), MENDS(USED) },
+	{ "what is used of each inventory is the sum of its allocations", OF(INVENTORIES), MENDS_ROWS(USED) },
 	{ "each aggregate is one of a resource", OF(AGGREGATES), MENDS(AGGREGATE) },
 	{ "each allocation is of an inventory", OF(ALLOCATIONS), FINDS(ALLOCATION_INVENTORY) },
 	{ "each allocation has a consumer", OF(ALLOCATIONS), FINDS(ALLOCATION_CONSUMER) },
