@@ -118,6 +118,11 @@ subtest 'tables' => sub {
     my ($event) = events($watch, 1);
     is $event->{object}{kind}, 'Table', 'a table';
     is $event->{object}{rows}[0]{object}{metadata}{name}, 'a', 'of one row';
+    my $bare = watch('alice:acme', "$cms?fieldSelector=metadata.name%3Da&includeObject=None", accept => $table);
+    my $version = $acme->get("$cms/a")->json->{metadata}{resourceVersion};
+    is +(events($bare, 1))[0]{object}{metadata}{resourceVersion}, $version, 'with the version from which a client resumes';
+    $version = $acme->patch("$cms/a", { data => { t => 'x' } })->json->{metadata}{resourceVersion};
+    is +(events($bare, 1))[0]{object}{metadata}{resourceVersion}, $version, 'of each change';
 };
 
 # Those who watch another's space name it in the path, and it may have types that their own space does not have.

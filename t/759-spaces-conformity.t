@@ -375,6 +375,12 @@ subtest 'dry runs change nothing' => sub {
     is_deeply $dry, { %$is, metadata => { %{ $is->{metadata} }, %{ $asks->{metadata} } } }, 'what a tenant would be differs by what was asked for alone';
 };
 
+subtest 'metadata alone' => sub {
+    my $alone = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
+    $acme->get($cms, accept => $alone)->is_status(406, 'is no form of a list');
+    is $acme->get($cms, accept => "$alone,application/json")->json->{kind}, 'ConfigMapList', 'the next form is';
+};
+
 subtest 'a stale write of what is there' => sub {
     my $is = $admin->get('/api/v1/tenants/acme')->json;
     my $of = sub { my (%metadata) = @_; return { %$is, metadata => { %{ $is->{metadata} }, %metadata } } };

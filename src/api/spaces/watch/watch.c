@@ -58,11 +58,13 @@ void watch_event_add(const struct watch_output *output, const char *type, struct
 	}
 	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
 	json_add_string(out, answer_wanted_table(call));
-	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
+	const struct doc *doc = stored_document(call->scratch, place, object);
+	BUF_LIT(out, ",\"metadata\":{\"resourceVersion\":");
+	json_add_string(out, spaces_metadata_text(doc, "resourceVersion"));
+	BUF_LIT(out, "},\"columnDefinitions\":");
 	table_add_columns(output->columns, out);
 	BUF_LIT(out, ",\"rows\":[");
-	table_add_row(call->scratch, output->columns, stored_document(call->scratch, place, object), answer_included_object(call),
-		call->registry->now_us, out);
+	table_add_row(call->scratch, output->columns, doc, answer_included_object(call), call->registry->now_us, out);
 	BUF_LIT(out, "]}}\n");
 }
 
