@@ -265,12 +265,25 @@ sub check {
 
 my %claimed;
 for my $thing (@things) {
-    $thing->{routes} = [map { $routes->{$_} } grep { $routes->{$_}{path} =~ $thing->{claims} } sort keys %$routes];
+    $thing->{routes} = [map { $routes->{$_} } grep { $routes->{$_}{path} =~ $thing->{claims} && !m{\ADELETE .*/\{plural\}\z} } sort keys %$routes];
     $claimed{"$_->{method} $_->{path}"} = 1 for @{ $thing->{routes} };
     subtest $thing->{name} => sub { ok scalar @{ $thing->{routes} }, 'has addresses'; check($thing) };
 }
 
 # ---- what has no content to change back
+
+# A collection has no etag: that of an object in it is none of its own.
+subtest 'the deletion of a collection' => sub {
+    for my $thing (@things) {
+        my ($route) = grep { $_->{path} =~ m{\A/apis?/.*/\{plural\}/\{name\}\z} } @{ $thing->{routes} } or next;
+        my ($collection) = $thing->{read} =~ m{\A(.*)/};
+        my $tag = tag_of($thing);
+        my $refused = $collection =~ m{/(?:namespaces|tenants)\z} ? 405 : 412; # these are deleted one by one
+        is ask('DELETE', $collection, if_match => $tag)->status, $refused, $collection;
+        is tag_of($thing), $tag, '... deletes nothing';
+        $claimed{'DELETE ' . $route->{path} =~ s{/\{name\}\z}{}r} = 1;
+    }
+};
 
 # The undo of a request is shown with a tag, too: what it would take back changes, and changes back.
 subtest 'the preview of an undo' => sub {
