@@ -276,6 +276,11 @@ subtest 'pages' => sub {
     is_fault($admin->get("/nodes?marker=$none"), 404, qr/\Q$none\E/, 'of one that was there');
     my $next = $admin->get('/nodes?limit=2')->json->{next};
     is $next, $admin->url . "/v1/nodes?limit=2&marker=$nodes[1]{uuid}", 'next';
+    my @moved = map { $admin->make('nodes', { driver => 'ipmi', owner => 'leaving' })->{uuid} } 0 .. 2;
+    $next = $admin->get('/nodes?owner=leaving&limit=1')->json->{next};
+    $admin->patch("/nodes/$moved[0]", [[replace => '/owner', 'arrived']])->is_status(200);
+    is_deeply [map { $_->{uuid} } @{ $admin->get($next)->json->{nodes} // [] }], [$moved[1]], 'it leads on, though the marker has another owner now';
+    $admin->delete("/nodes/$_")->is_status(204) for @moved;
     my %walk = (
         '/nodes?limit=5'                                 => ['0 1 2 3 4', '5 6 7 8 9', '10 11'],
         '/nodes/?owner=acme&limit=3'                     => ['0 3 6', '9'],

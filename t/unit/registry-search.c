@@ -231,7 +231,9 @@ static void markers(void)
 	begin();
 	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_NOT_FOUND, "an unknown marker");
 	search.marker = &other;
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_NOT_FOUND, "another tenant's");
+	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "another tenant's, which was this one's");
+	search.marker_tenant = STR("a");
+	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_NOT_FOUND, "another tenant's, which must not be seen");
 	search.marker = &gone;
 	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "one that was deleted since");
 	is_int((long long)n, 0, "was the last");

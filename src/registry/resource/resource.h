@@ -100,10 +100,12 @@ struct resource_search {
 	bool sorts_numbers;        // the values of that member are whole numbers of 32 bits
 	bool descending;
 	const struct uuid *marker; // only what comes after this resource; NULL: from the first
+	// The tenant of the marker; p NULL: any, since it may have moved since it ended a page of the list of `tenant`
+	struct str marker_tenant;
 	uint64_t limit;
 };
 // Returns a page of live resources of active tenants. It may have less than limit resources if their documents are large;
-// *more: there are more. OUTCOME_OK; OUTCOME_NOT_FOUND: the marker is no resource of this type and tenant.
+// *more: there are more. OUTCOME_OK; OUTCOME_NOT_FOUND: the marker is no resource of this type and marker_tenant.
 enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
 	size_t *n, bool *more);
 

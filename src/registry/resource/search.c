@@ -101,7 +101,7 @@ static enum outcome find_marker(struct registry *registry, const struct resource
 	const struct sql_search_marker in = {
 		.uid = uuid_bytes(search->marker),
 		.type_id = search->type->id,
-		.tenant = search->tenant,
+		.tenant = search->marker_tenant,
 		.sort = page->sort,
 		.sort_path = page->sort_path,
 	};

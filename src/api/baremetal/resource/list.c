@@ -517,6 +517,7 @@ enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, 
 	assert(kind->rules != NULL && parent != kind);
 	listing.search.type = type_with_rules(call->registry, kind->rules);
 	listing.search.tenant = baremetal_visible_tenant(call);
+	listing.search.marker_tenant = listing.search.tenant; // which by_owner() does not narrow
 	if (listing.search.type == NULL)
 		return OUTCOME_INTERNAL;
 	enum outcome outcome = select_columns(&listing, detail);
