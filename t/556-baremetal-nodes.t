@@ -294,8 +294,39 @@ subtest 'chassis' => sub {
     my $node = node(name => 'in-chassis', chassis_uuid => uc $chassis->{uuid});
     is $node->{chassis_uuid}, $chassis->{uuid}, 'a node in it';
     is_fault($admin->delete($url), 400, qr/contains nodes/, 'it cannot go');
+    my $url_of_node = "/nodes/$node->{uuid}";
+    is_fault($admin->version('1.24')->patch($url_of_node, [$_]), 406, qr/chassis_uuid.*1\.25/, "it stays in one before 1.25: $_->[0]")
+        for [remove => '/chassis_uuid'], [add => '/chassis_uuid', undef];
+    $admin->version('1.24')->patch($url_of_node, [[remove => '/chassis_uuid'], [add => '/chassis_uuid', $chassis->{uuid}]])->is_status(200, 'out of it and in again');
     $admin->patch('/nodes/in-chassis', [[remove => '/chassis_uuid']])->is_status(200);
+    $admin->version('1.24')->patch($url_of_node, [[remove => '/chassis_uuid']])->is_status(200, 'out of none');
     $admin->delete($url)->is_status(204, 'when it is empty it can');
+};
+
+subtest 'names before 1.10 are those of hosts' => sub {
+    my $old = $admin->version('1.9');
+    my $longest = join '.', 'a' x 63, ('b' x 63) x 2, 'c' x 63;
+    for my $name ('a', '0', 'rack-7', 'rack-7.dc_1', 'rack-7.', 'a.b', 'a.-b', $longest) {
+        my $node = $old->make('nodes', { driver => 'fake-hardware', name => $name });
+        $old->get("/nodes/$name")->is_status(200, "found by $name");
+        $admin->delete("/nodes/$node->{uuid}")->is_status(204);
+    }
+    my $node = node(name => 'Rack_7~');
+    for my $name ('Rack_7~', 'Rack', 'a_b', '-a', 'a-', 'a.b-', 'a..b', '.a', '.', 'a' x 64) {
+        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', name => $name }), 400, qr/\ACannot create node with invalid name '\Q$name\E'/, "not $name");
+        is_fault($old->patch("/nodes/$node->{uuid}", [[add => '/name', $name]]), 400, qr/invalid name '\Q$name\E'/, '... nor by a patch');
+    }
+    is_fault($old->get('/nodes/Rack_7~'), 400, qr/Expected UUID or name for node: Rack_7~/, 'nor found');
+    $admin->version('1.10')->get('/nodes/Rack_7~')->is_status(200, 'from 1.10 on it is');
+};
+
+subtest 'null for what came later' => sub {
+    my @later = qw(name resource_class owner description automated_clean network_interface);
+    my $made = $admin->version('1.1')->post('/nodes', json => { driver => 'fake-hardware', conductor_group => '', map { $_ => undef } @later });
+    $made->is_status(201, 'says nothing');
+    $admin->delete('/nodes/' . $made->json->{uuid})->is_status(204);
+    is_fault($admin->version('1.1')->post('/nodes', json => { driver => 'fake-hardware', @$_ }), 406, qr/$_->[0]/, "but $_->[0] of a value")
+        for ['description', ''], ['conductor_group', undef], ['conductor_group', 'g'], ['automated_clean', JSON::PP::false];
 };
 
 subtest 'the registry\'s other dialect shows the same node' => sub {

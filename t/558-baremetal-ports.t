@@ -143,6 +143,29 @@ subtest 'what each version shows' => sub {
         mode name node_uuid properties standalone_ports_supported links ports)], 'with these members';
 };
 
+subtest 'what later versions can name' => sub {
+    my ($v23, $v25, $v26) = map { $admin->version("1.$_") } 23, 25, 26;
+    is_fault($v25->get("/portgroups?fields=$_"), 406, qr/$_.*1\.26/, "not in fields before 1.26: $_") for 'mode', 'properties';
+    is_fault($v25->get('/portgroups/pg1?fields=address,mode'), 406, qr/mode/, 'nor of one');
+    is_fault($v25->get('/portgroups?sort_key=mode'), 406, qr/mode/, 'nor to sort by');
+    is_fault($v23->post('/portgroups', json => { node_uuid => $node->{uuid}, @$_ }), 406, qr/$_->[0]/, "nor given: $_->[0]") for ['mode', '802.3ad'], ['properties', { a => 1 }];
+    for my $patch ([add => '/mode', '802.3ad'], [add => '/properties/a', 1], [remove => '/properties']) {
+        is_fault($v25->patch('/portgroups/pg1', [$patch]), 406, qr/1\.26/, "nor patched: @$patch[0, 1]");
+    }
+    $v23->post('/portgroups', json => { node_uuid => $node->{uuid}, mode => undef, properties => {} })->is_status(201, 'but empty');
+    $v26->get('/portgroups?fields=mode,properties&sort_key=mode')->is_status(200, 'from 1.26 on');
+
+    my $link = { network_type => 'unmanaged' };
+    my $port = port(local_link_connection => $link);
+    my ($v63, $v64) = map { $admin->version("1.$_") } 63, 64;
+    my %new = (node_uuid => $node->{uuid}, local_link_connection => $link);
+    is_fault($v63->post('/ports', json => { %new, address => mac() }), 406, qr/network_type.*1\.64/, 'network_type before 1.64');
+    is_fault($v63->patch("/ports/$port->{uuid}", [[@$_]]), 406, qr/network_type/, "... in a patch: $_->[0]")
+        for ['add', '/local_link_connection/network_type', 'managed'], ['remove', '/local_link_connection/network_type'];
+    $v63->patch("/ports/$port->{uuid}", [[add => '/local_link_connection', $link]])->is_status(200, 'Ironic does not look into the whole member');
+    $v64->post('/ports', json => { %new, address => mac() })->is_status(201, 'at 1.64');
+};
+
 subtest 'fields' => sub {
     my $port = port();
     is_deeply $admin->get("/ports/$port->{uuid}?fields=address,links")->json,

@@ -106,7 +106,10 @@ subtest 'what may be changed' => sub {
     is_fault($ann->patch('/allocations/x2', [[add => '/extra/c', 3]], if_match => $etag), 412, undef, 'a stale etag');
     is_fault($ann->patch('/allocations/x2', [[replace => "/$_", 'x']]), 400, qr/Cannot patch/, "not $_") for qw(state node_uuid resource_class traits candidate_nodes owner last_error uuid);
     is_fault($ann->patch('/allocations/x2', [[replace => '/name', 'a b']]), 400, qr/name/, 'no name');
-    is_fault($ann->version('1.56')->patch('/allocations/x2', [[add => '/extra/c', 3]]), 404, undef, 'before 1.57', address => 1);
+    is_fault($ann->version($_)->patch('/allocations/x2', [[add => '/extra/c', 3]]), 405, qr/1\.57/, "at $_", address => 1) for '1.56', '1.51';
+    is_fault($ann->version('1.51')->post('/allocations', json => { resource_class => 'gold' }), 405, qr/\AThe API version does not allow allocations.*1\.52/, 'POST before 1.52', address => 1);
+    is_fault($ann->version('1.51')->delete('/allocations/x2'), 405, undef, 'DELETE', address => 1);
+    is_fault($ann->version('1.51')->get('/allocations/x2'), 404, undef, 'but GET', address => 1);
     my $uuid = $patch->json->{uuid};
     my $put  = $admin->put("/v2.0/t1/allocations/$uuid", json => { %{ $admin->get("/v2.0/t1/allocations/$uuid")->json }, state => 'error' });
     is $put->status, 403, 'nor by an operator in the other API';

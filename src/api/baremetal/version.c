@@ -73,10 +73,14 @@ static bool is_of_traits(const struct route_method *method)
 		runs(method, delete_traits) || runs(method, delete_trait);
 }
 
-// Is it a change of deploy templates? Versions that have none refuse it (405), while reading them is answered like an unknown address.
-static bool changes_templates(const struct route_method *method)
+// What the method changes, if versions that don't have it refuse the method (405), while reading is answered like an unknown address; else NULL.
+static const char *what_changes(const struct route_method *method)
 {
-	return runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template);
+	if (runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template))
+		return "deploy templates: they";
+	if (runs(method, patch_allocation))
+		return "updating allocations: that";
+	return runs(method, create_allocation) || runs(method, delete_allocation) ? "allocations: they" : NULL;
 }
 
 // The version is checked before the address. A method that the version does not have does not exist for it: the answer is that
@@ -97,9 +101,10 @@ enum outcome baremetal_enter(struct call *call, enum outcome found)
 	if (is_of_traits(method))
 		return baremetal_fail_too_new(call, "this address", method->min_version);
 	call->match.method = NULL;
-	if (changes_templates(method))
+	const char *changed = what_changes(method);
+	if (changed != NULL)
 		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
-			"The API version does not allow deploy templates: they came with version 1.%u, and version 1.%u is asked for",
+			"The API version does not allow %s came with version 1.%u, and version 1.%u is asked for", changed,
 			method->min_version, call->version);
 	return call_fail(call, OUTCOME_NOT_FOUND,
 		"The resource could not be found: it came with version 1.%u, and version 1.%u is asked for", method->min_version,

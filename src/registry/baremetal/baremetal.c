@@ -8,7 +8,7 @@
 #include "registry/baremetal/internal.h"
 #include "repr/json/doc.h"
 
-enum { NAME_MAX_CHARS = 255, LONG_TEXT = 65535, EXCERPT_MAX = 80, MAC_LENGTH = 17 };
+enum { NAME_MAX_CHARS = 255, LABEL_MAX_CHARS = 63, LONG_TEXT = 65535, EXCERPT_MAX = 80, MAC_LENGTH = 17 };
 
 #define SERVED(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .served = true }
 #define OPERATORS(member, of_kind, ...) { .name = member, .kind = BAREMETAL_##of_kind, .operators = true, __VA_ARGS__ }
@@ -240,6 +240,32 @@ bool baremetal_name_ok(struct str name)
 			return false;
 	}
 	return name.n > 0 && name.n <= NAME_MAX_CHARS && !uuid_parse(name, &uuid);
+}
+
+// Is it a label of a host's name?
+static bool is_label(struct str label, bool first)
+{
+	for (size_t i = 0; i < label.n; i++) {
+		char c = label.p[i];
+		bool at_end = i == label.n - 1 || (first && i == 0);
+
+		if (!ascii_is_digit(c) && !(c >= 'a' && c <= 'z') && (at_end || (c != '-' && (first || c != '_'))))
+			return false;
+	}
+	return label.n > 0 && label.n <= LABEL_MAX_CHARS;
+}
+
+bool baremetal_host_name_ok(struct str name)
+{
+	bool first = true;
+
+	for (size_t at = 0; at < name.n; first = false) {
+		size_t end = str_find(name, '.', at);
+		if (!is_label(str_part(name, at, end), first))
+			return false;
+		at = end + 1;
+	}
+	return name.n > 0 && name.n <= NAME_MAX_CHARS;
 }
 
 // ---- secrets

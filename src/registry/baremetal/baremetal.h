@@ -68,6 +68,9 @@ bool baremetal_bool(const struct doc *value, bool *result);
 bool baremetal_bool_text(struct str text, bool *result);
 // Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
 bool baremetal_name_ok(struct str name);
+// Is it the name of a host, as Ironic checked names of nodes before 1.10: labels of lower-case letters, digits and "-" of 1 to 63
+// characters, with dots between them and perhaps one at the end? But for the first one, a label may have "_", and "-" as its first.
+bool baremetal_host_name_ok(struct str name);
 
 // "a" or "an", for the noun that follows; "A" or "An", where the two begin a sentence.
 const char *baremetal_article(const char *noun);

@@ -10,6 +10,7 @@
 #include "repr/json/doc.h"
 
 enum { VERSION_MIN = 1, VERSION_MAX = 82, VERSION_ETAG = 40 }; // minor numbers of 1.N
+enum { SINCE_NETWORK_TYPE = 64 };                             // of a port's local_link_connection
 
 // ---- version.c: microversions; call->version is the requested one
 
@@ -55,7 +56,8 @@ enum member_flags {
 };
 struct kind_member {
 	const char *name;
-	unsigned since; // the microversion that introduced it
+	unsigned since;       // the microversion from which it is shown
+	unsigned named_since; // that from which a request may name it: to set it, to sort by it, in the parameter fields
 	enum member_source source;
 	unsigned flags;
 };
@@ -74,6 +76,8 @@ extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, vol
 
 // The kind's member of that name; NULL if it has none.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
+// Does the requested version allow the name? Nodes had names of hosts alone before 1.10.
+bool kind_may_be_named(const struct call *call, const struct kind *kind, struct str name);
 // The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
 // Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name of a node or deploy

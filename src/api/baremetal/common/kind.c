@@ -8,19 +8,19 @@
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
-enum { SINCE_NODE_NAMES = 5 };
+enum { SINCE_NODE_NAMES = 5, SINCE_FREE_NAMES = 10 };
 
-#define SHOWN(member, since) { member, since, FROM_BODY, 0 }
-#define SHORT(member, since) { member, since, FROM_BODY, MEMBER_BRIEF }
-#define SET(member, since) { member, since, FROM_BODY, MEMBER_SETTABLE }
-#define SET_SHORT(member, since, flags) { member, since, FROM_BODY, MEMBER_SETTABLE | MEMBER_BRIEF | (flags) }
-#define OWN(member, since, source, flags) { member, since, FROM_##source, flags }
-#define COLLECTION(member, since, flags) { member, since, FROM_COLLECTION, flags }
+#define SHOWN(member, since) { member, since, since, FROM_BODY, 0 }
+#define SHORT(member, since) { member, since, since, FROM_BODY, MEMBER_BRIEF }
+#define SET(member, since) { member, since, since, FROM_BODY, MEMBER_SETTABLE }
+#define SET_SHORT(member, since, flags) { member, since, since, FROM_BODY, MEMBER_SETTABLE | MEMBER_BRIEF | (flags) }
+#define OWN(member, since, source, flags) { member, since, since, FROM_##source, flags }
+#define COLLECTION(member, since, flags) { member, since, since, FROM_COLLECTION, flags }
 #define COMMON \
 	OWN("uuid", 1, UID, MEMBER_BRIEF), OWN("created_at", 1, CREATED, 0), OWN("updated_at", 1, UPDATED, 0), \
 		OWN("etag", VERSION_ETAG, ETAG, MEMBER_BRIEF | MEMBER_ALWAYS)
 #define LINKS(flags) OWN("links", 1, LINKS, MEMBER_BRIEF | MEMBER_ALWAYS | (flags))
-#define LAST { NULL, 0, FROM_BODY, 0 }
+#define LAST { NULL, 0, 0, FROM_BODY, 0 }
 
 static const struct kind_member node_members[] = {
 	COMMON,
@@ -107,9 +107,10 @@ static const struct kind_member portgroup_members[] = {
 	SET_SHORT("address", 23, 0),
 	SET("extra", 23),
 	SHOWN("internal_info", 23),
-	{ "mode", 23, FROM_BODY, MEMBER_SETTABLE | MEMBER_STAYS },
+	// Ironic came to know these two later, and does not hide them before.
+	{ "mode", 23, 26, FROM_BODY, MEMBER_SETTABLE | MEMBER_STAYS },
 	SET_SHORT("name", 23, 0),
-	SET("properties", 23),
+	{ "properties", 23, 26, FROM_BODY, MEMBER_SETTABLE },
 	SET("standalone_ports_supported", 23),
 	SET("node_uuid", 23),
 	LINKS(0),
@@ -157,7 +158,7 @@ static const struct kind_member template_members[] = {
 	LAST,
 };
 
-#define IN_LISTS(member, since) { member, since, FROM_BODY, MEMBER_BRIEF }
+#define IN_LISTS(member, since) { member, since, since, FROM_BODY, MEMBER_BRIEF }
 static const struct kind_member allocation_members[] = {
 	OWN("uuid", 52, UID, MEMBER_BRIEF),
 	OWN("created_at", 52, CREATED, MEMBER_BRIEF),
@@ -242,6 +243,11 @@ static struct str without_suffix(struct str text)
 	return str_ends(text, suffix) && text.n > suffix.n ? str_part(text, 0, text.n - suffix.n) : text;
 }
 
+bool kind_may_be_named(const struct call *call, const struct kind *kind, struct str name)
+{
+	return kind != &node_kind || call->version >= SINCE_FREE_NAMES || baremetal_host_name_ok(name);
+}
+
 static void set_name(struct ident *ident, struct str name)
 {
 	ident->kind = "name";
@@ -277,7 +283,7 @@ enum outcome kind_ident(struct call *call, const struct kind *kind, struct str t
 		return OUTCOME_INTERNAL;
 	if (uuid_parse(has_names ? text : stem, &ident->uid))
 		return OUTCOME_OK;
-	if (!kind->named || !baremetal_name_ok(text))
+	if (!kind->named || !baremetal_name_ok(text) || (has_names && !kind_may_be_named(call, kind, text)))
 		return fail_ident(call, kind, text);
 	if (!has_names)
 		return baremetal_fail_not_found(call, kind, text);

@@ -71,7 +71,7 @@ static enum outcome fail_field(struct call *call, const struct kind *kind, struc
 	struct buf known = buf_new(call->pool, 1024);
 
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
-		if (may_request(member, of_list) && member->since <= call->version)
+		if (may_request(member, of_list) && member->named_since <= call->version)
 			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
 	}
 	return call_fail(call, OUTCOME_BAD_PARAMETER,
@@ -94,8 +94,8 @@ enum outcome baremetal_select_fields(struct call *call, const struct kind *kind,
 			continue;
 		if (member == NULL || !may_request(member, of_list))
 			return fail_field(call, kind, field, of_list);
-		if (member->since > call->version)
-			return baremetal_fail_too_new(call, member->name, member->since);
+		if (member->named_since > call->version)
+			return baremetal_fail_too_new(call, member->name, member->named_since);
 		has[member - kind->members] = true;
 	}
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {

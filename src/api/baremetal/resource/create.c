@@ -12,6 +12,7 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/type.h"
+#include "repr/json/member.h"
 
 enum { SINCE_ENROLL = 11 };
 
@@ -28,12 +29,23 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 
 	BUF_LIT(&known, "uuid");
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
-		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= call->version)
+		if ((member->flags & MEMBER_SETTABLE) != 0 && member->named_since <= call->version)
 			buf_addf(&known, ", %s", member->name);
 	}
 	return call_fail(call, OUTCOME_BAD_DOCUMENT,
 		"Schema error for %s: Additional properties are not allowed ('%.*s' was unexpected); these may be given: %.*s",
 		kind->singular, STR_HEAD_ARG(name, BAREMETAL_SHOWN), STR_ARG(known));
+}
+
+// Does the value say nothing, so that it may be given in a version that does not have the member? Clients that are generated from a
+// description of the API send such values for all that they don't set.
+static bool says_nothing(const struct kind *kind, const struct kind_member *member, const struct doc *value)
+{
+	if (kind == &node_kind && strcmp(member->name, "conductor_group") == 0)
+		return doc_kind(value) == DOC_STRING && doc_string(value).n == 0;
+	if (value == NULL)
+		return kind == &node_kind || kind == &portgroup_kind;
+	return kind == &portgroup_kind && doc_kind(value) == DOC_OBJECT && doc_length(value) == 0;
 }
 
 // May a client set each of the body's members in the requested version?
@@ -45,9 +57,24 @@ static enum outcome check_names(struct call *call, const struct kind *kind, cons
 			continue;
 		if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
 			return fail_unknown(call, kind, it.name);
-		if (member->since > call->version)
-			return baremetal_fail_too_new(call, member->name, member->since);
+		if (member->named_since > call->version && !says_nothing(kind, member, it.value))
+			return baremetal_fail_too_new(call, member->name, member->named_since);
 	}
+	return OUTCOME_OK;
+}
+
+// The same for what is in members that are older than it.
+static enum outcome check_contents(struct call *call, const struct kind *kind, const struct doc *body)
+{
+	struct str name = doc_string(doc_member(body, "name"));
+	const struct doc *link = doc_member(body, "local_link_connection"), *type;
+
+	if (name.n > 0 && !kind_may_be_named(call, kind, name))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"Cannot create %s with invalid name '%.*s': before version 1.10 it is a host name in lower case", kind->singular,
+			STR_HEAD_ARG(name, BAREMETAL_SHOWN));
+	if (kind == &port_kind && call->version < SINCE_NETWORK_TYPE && doc_get(link, STR("network_type"), &type))
+		return baremetal_fail_too_new(call, "network_type in local_link_connection", SINCE_NETWORK_TYPE);
 	return OUTCOME_OK;
 }
 
@@ -227,6 +254,8 @@ enum outcome baremetal_create_object(struct call *call, const struct kind *kind)
 		outcome = fail_schema(call, kind, "the body has to be a JSON object");
 	if (outcome == OUTCOME_OK)
 		outcome = check_names(call, kind, body);
+	if (outcome == OUTCOME_OK)
+		outcome = check_contents(call, kind, body);
 	if (outcome == OUTCOME_OK)
 		outcome = take_uuid(call, kind, body, &uuid);
 	if (outcome == OUTCOME_OK)

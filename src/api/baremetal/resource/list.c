@@ -422,8 +422,8 @@ static enum outcome read_order(struct listing *listing)
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
 			"is a plain value",
 			STR_HEAD_ARG(key, BAREMETAL_SHOWN), baremetal_article(listing->kind->singular), listing->kind->singular);
-	if (member->since > call->version)
-		return baremetal_fail_too_new(call, member->name, member->since);
+	if (member->named_since > call->version)
+		return baremetal_fail_too_new(call, member->name, member->named_since);
 	listing->search.sort = member->name;
 	listing->search.sorts_numbers = is_number(listing->kind, member);
 	return OUTCOME_OK;

@@ -16,7 +16,7 @@
 #include "registry/resource/secret.h"
 #include "repr/json/member.h"
 
-enum { SINCE_INSPECT_WAIT = 39, SINCE_RESET = 45 };
+enum { SINCE_NO_CHASSIS = 25, SINCE_INSPECT_WAIT = 39, SINCE_RESET = 45 };
 
 struct patching {
 	struct call *call;
@@ -37,7 +37,7 @@ static enum outcome fail_path(const struct patching *patching, struct str pointe
 	struct str named = pointer.n > 0 ? pointer : STR("the whole document");
 
 	for (const struct kind_member *member = patching->kind->members; member->name != NULL; member++) {
-		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= patching->call->version)
+		if ((member->flags & MEMBER_SETTABLE) != 0 && member->named_since <= patching->call->version)
 			buf_addf(&known, "%s/%s", known.n > 0 ? ", " : "", member->name);
 	}
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
@@ -82,6 +82,15 @@ static enum outcome check_null(const struct patching *patching, const struct kin
 		"Couldn't apply patch: /%s can't be replaced by null; remove it, or give it a value", member->name);
 }
 
+static enum outcome check_new_name(const struct patching *patching, struct str name)
+{
+	if (kind_may_be_named(patching->call, patching->kind, name))
+		return OUTCOME_OK;
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
+		"Cannot change name to invalid name '%.*s': before version 1.10 it is a host name in lower case",
+		STR_HEAD_ARG(name, BAREMETAL_SHOWN));
+}
+
 // May the operation change what the pointer leads to? Notes if it may change the owner.
 static enum outcome check_target(struct patching *patching, struct str op, struct str pointer, const struct doc *value)
 {
@@ -90,14 +99,19 @@ static enum outcome check_target(struct patching *patching, struct str op, struc
 
 	if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
 		return fail_path(patching, pointer);
-	if (member->since > patching->call->version)
-		return baremetal_fail_too_new(patching->call, member->name, member->since);
+	if (member->named_since > patching->call->version)
+		return baremetal_fail_too_new(patching->call, member->name, member->named_since);
+	if (patching->kind == &port_kind && patching->call->version < SINCE_NETWORK_TYPE &&
+		str_eq(pointer, STR("/local_link_connection/network_type")))
+		return baremetal_fail_too_new(patching->call, "network_type in local_link_connection", SINCE_NETWORK_TYPE);
 	if (member->source == FROM_TENANT)
 		patching->gives = true;
 	if (whole && str_eq(op, STR("remove")))
 		return check_removal(patching, member);
 	if (whole && value == NULL && (str_eq(op, STR("add")) || str_eq(op, STR("replace"))))
 		return check_null(patching, member);
+	if (whole && strcmp(member->name, "name") == 0 && doc_string(value).n > 0)
+		return check_new_name(patching, doc_string(value));
 	return OUTCOME_OK;
 }
 
@@ -355,6 +369,24 @@ static enum outcome check_node(const struct patching *patching, const struct res
 	return provision_check_settled(call->registry, &current->uid, body, call->version >= SINCE_INSPECT_WAIT);
 }
 
+static bool has_chassis(const struct doc *body)
+{
+	const struct doc *chassis = NULL;
+
+	(void)doc_get(body, STR("chassis_uuid"), &chassis);
+	return chassis != NULL;
+}
+
+// A node can be taken out of its chassis from SINCE_NO_CHASSIS on.
+static enum outcome check_chassis_kept(const struct patching *patching, const struct resource *current, const struct doc *body)
+{
+	struct call *call = patching->call;
+
+	if (call->version >= SINCE_NO_CHASSIS || has_chassis(body) || !has_chassis(resource_body_tree(call->pool, current)))
+		return OUTCOME_OK;
+	return baremetal_fail_too_new(call, "a patch that leaves no chassis_uuid", SINCE_NO_CHASSIS);
+}
+
 static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)
 {
 	const struct patching *patching = arg;
@@ -377,7 +409,9 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 		.document = patched_body(patching, current, result),
 		.locked = current->locked,
 	};
-	return baremetal_check_size(patching->call, content->document);
+	if (patching->kind == &node_kind)
+		outcome = check_chassis_kept(patching, current, content->document);
+	return outcome == OUTCOME_OK ? baremetal_check_size(patching->call, content->document) : outcome;
 }
 
 static enum outcome write_patch(struct patching *patching, const struct ident *ident, struct guard guard,
