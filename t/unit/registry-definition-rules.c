@@ -84,14 +84,14 @@ static const struct {
 static void test_read(void)
 {
 #define SHORT_VERSION(name) "{\"name\":\"" name "\",\"served\":true,\"storage\":false},"
-	static const char *const order[] = { "v10", "v2", "v1", "v11beta2", "v2beta10", "v2beta1", "v1beta1", "v2alpha1", "v1alpha2", "foo1",
-		"v", "v01", "v1alpha", "v1beta", "v1gamma1", "v3x", "x1" };
+	static const char *const order[] = { "v10", "v2", "v01", "v1", "v0", "v11beta2", "v2beta10", "v2beta1", "v1beta1", "v0beta1", "v2alpha1",
+		"v1alpha2", "v0alpha1", "foo1", "v", "v1alpha", "v1beta", "v1gamma1", "v3x", "x1" };
 	static const char body[] = "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Cluster\",\"preserveUnknownFields\":true,\"names\":"
 		"{\"plural\":\"manys\",\"kind\":\"Many\",\"singular\":\"one\",\"listKind\":\"Lots\",\"shortNames\":[\"m\",\"mm\"],"
 		"\"categories\":[\"all\"]},\"versions\":[" SHORT_VERSION("x1") SHORT_VERSION("v1gamma1") SHORT_VERSION("v2alpha1")
 		SHORT_VERSION("v1") SHORT_VERSION("v2beta1") SHORT_VERSION("v01") SHORT_VERSION("v1alpha2") SHORT_VERSION("foo1")
 		SHORT_VERSION("v2beta10") SHORT_VERSION("v1beta") SHORT_VERSION("v10") SHORT_VERSION("v3x") SHORT_VERSION("v1beta1")
-		SHORT_VERSION("v") SHORT_VERSION("v1alpha") SHORT_VERSION("v11beta2")
+		SHORT_VERSION("v") SHORT_VERSION("v0alpha1") SHORT_VERSION("v0beta1") SHORT_VERSION("v0") SHORT_VERSION("v1alpha") SHORT_VERSION("v11beta2")
 		"{\"name\":\"v2\",\"served\":true,\"storage\":true,\"deprecated\":true,\"deprecationWarning\":\"old\",\"subresources\":{\"status\":{},"
 		"\"scale\":{\"specReplicasPath\":\".spec.r\",\"statusReplicasPath\":\".status.r\"}},\"additionalPrinterColumns\":"
 		"[{\"name\":\"A\",\"type\":\"integer\",\"format\":\"int32\",\"description\":\"d\",\"jsonPath\":\".spec.a\",\"priority\":2},"

@@ -104,7 +104,7 @@ static void rank(struct str name, uint64_t key[3])
 		return;
 	for (digits = at; digits < name.n && ascii_is_digit(name.p[digits]); digits++)
 		;
-	if (digits == at || name.p[at] == '0' || !str_to_u64(str_part(name, at, digits), &major))
+	if (digits == at || !str_to_u64(str_part(name, at, digits), &major))
 		return;
 	struct str rest = str_part(name, digits, name.n);
 	size_t word = str_starts(rest, STR("beta")) ? 4 : str_starts(rest, STR("alpha")) ? 5 : 0;
