@@ -53,6 +53,10 @@ subtest 'VIFs' => sub {
     $ann->delete('/nodes/v1/vifs/port-7', if_match => $list->etag)->is_status(204, 'the right one');
     $ann->delete("/nodes/v1/vifs/\U$vif")->is_status(204, 'in capitals');
     is_deeply $ann->get('/nodes/v1/vifs')->json, { vifs => [] }, 'none again';
+    my %both = (id => 'both', port_uuid => $uuid, portgroup_uuid => undef);
+    is_fault($ann->version('1.67')->post("/nodes/$uuid/vifs", json => \%both), 400, qr/\ACannot specify both port_uuid and portgroup_uuid/, 'on a port and on a port group');
+    $ann->version('1.66')->post("/nodes/$uuid/vifs", json => \%both)->is_status(204, 'which said nothing before 1.67');
+    $ann->delete('/nodes/v1/vifs/both')->is_status(204);
     ok !exists $admin->get("/v2.0/t1/nodes/$uuid")->json->{vifs}, 'and nothing is left of them';
     for my $body ({}, { id => 1 }, { id => 'a b' }, { id => '' }, { id => 'x' x 256 }, [], 'x') {
         is_fault($ann->post('/nodes/v1/vifs', json => $body), 400, undef, 'no VIF: ' . substr JSON::PP->new->allow_nonref->encode($body), 0, 40);
@@ -114,6 +118,13 @@ subtest 'what may be changed' => sub {
     my $put  = $admin->put("/v2.0/t1/allocations/$uuid", json => { %{ $admin->get("/v2.0/t1/allocations/$uuid")->json }, state => 'error' });
     is $put->status, 403, 'nor by an operator in the other API';
     is $admin->put("/v2.0/t1/allocations/$none", json => { resource_class => 'gold' })->status, 403, 'where none can be made';
+    my $reserve = sub {
+        my $url = "/v2.0/t1/nodes/@{[ $patch->json->{node_uuid} ]}";
+        return $admin->put($url, json => { %{ $admin->get($url)->json }, reservation => $_[0] });
+    };
+    $reserve->('conductor-1')->is_status(200);
+    $ann->patch('/allocations/x2', [[add => '/extra/b', 3]])->is_status(200, 'also while its node is reserved');
+    $reserve->(undef)->is_status(200);
     is_fault($ann->patch('/nodes/a1', [[remove => '/instance_uuid']]), 409, qr/has allocation $uuid: delete that to free the node/, 'the node keeps its instance');
     is_fault($ann->patch('/nodes/a1', [[replace => '/instance_uuid', $none]]), 409, qr/$uuid/, 'and takes no other');
     is_fault($ann->patch('/nodes/a1', [[remove => '/allocation_uuid']]), 400, qr/Cannot patch/, 'nor is its allocation patched');

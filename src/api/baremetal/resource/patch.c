@@ -420,7 +420,8 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	struct registry *registry = patching->call->registry;
 	struct edit edit = { .apply = apply_patch, .arg = patching };
 
-	if (ident->type->rules->top != NULL)
+	// What an allocation's patch changes is no business of whoever has reserved the node.
+	if (ident->type->rules->top != NULL && patching->kind != &allocation_kind)
 		patching->reservation = edit.with = provision_reservation_call(patching->call->pool, ident);
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);

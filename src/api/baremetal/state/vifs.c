@@ -10,7 +10,7 @@
 #include "registry/baremetal/provision.h"
 #include "repr/json/member.h"
 
-enum { VIFS_MAX = 256 /* of one node */ };
+enum { VIFS_MAX = 256 /* of one node */, SINCE_PLACES = 67 /* port_uuid and portgroup_uuid of a VIF */ };
 
 static const struct doc *vifs_of(const struct doc *body)
 {
@@ -103,7 +103,7 @@ static enum outcome read_id(struct call *call, struct str id, struct str *result
 enum outcome attach_vif(struct call *call)
 {
 	struct attachment attachment;
-	const struct doc *id = NULL;
+	const struct doc *id = NULL, *port, *group;
 	struct doc *body;
 	enum outcome outcome = call_read(call, &any_document, &body);
 
@@ -112,6 +112,8 @@ enum outcome attach_vif(struct call *call)
 	if (doc_kind(body) != DOC_OBJECT || !doc_get(body, STR("id"), &id) || doc_kind(id) != DOC_STRING)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"Schema error for vif: 'id' is a required property: the body must be an object like {\"id\": \"UUID\"}");
+	if (call->version >= SINCE_PLACES && doc_get(body, STR("port_uuid"), &port) && doc_get(body, STR("portgroup_uuid"), &group))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Cannot specify both port_uuid and portgroup_uuid: a VIF has one place");
 	outcome = read_id(call, doc_string(id), &attachment.id);
 	if (outcome != OUTCOME_OK)
 		return outcome;
