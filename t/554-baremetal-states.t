@@ -240,6 +240,11 @@ subtest 'conductors and shards' => sub {
         count => 2 }],
         'of all, for an operator';
     my $operator = $ann->as('admin');
+    $admin->make_tenant('sharded');
+    $instance->fill('sharded', 'nodes', 1_001);
+    $instance->sql(q{UPDATE resources r JOIN tenants t ON t.id = r.tenant_id SET r.body = CONCAT('{"shard":"', r.name, '"}') WHERE t.name = 'sharded'});
+    is scalar @{ $operator->get('/shards')->json->{shards} }, 1_003, 'all of them, however many';
+    $instance->sql(q{DELETE r FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'sharded'});
     my $addresses = sub { my ($who, $query) = @_; return join ' ', map { substr $_->{address}, -1 } @{ $who->get("/ports$query")->json->{ports} } };
     $operator->make('ports', { address => "52:54:00:54:00:0$_", node_uuid => "22222222-0000-4000-8000-00000000000$_" }) for 1 .. 3;
     is $addresses->($ann, '?shard=s2'), '1', 'ports of a shard: the tenant\'s';

@@ -117,8 +117,9 @@ WHERE (:tenant IS NULL OR t.name = :tenant);
 
 -- How many resources of a type have each value of a member.
 -- @statement value_count
--- @in path text, type_id uint, tenant text null, limit uint
+-- @in path text, type_id uint, tenant text null
 -- @out value text, n uint
+-- @scans all resources of the type, to count them
 -- @sorts the values that there are
 SELECT LEFT(JSON_VALUE(r.body, :path), 255) AS value, COUNT(*) AS n
 FROM resources r
@@ -126,5 +127,4 @@ STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS
 WHERE r.type_id = :type_id AND r.live = 1 AND (:tenant IS NULL OR t.name = :tenant)
 GROUP BY value
 HAVING value IS NOT NULL
-ORDER BY value
-LIMIT :limit;
+ORDER BY value;

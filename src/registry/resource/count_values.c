@@ -16,7 +16,6 @@ enum outcome resource_count_values(struct registry *registry, const struct type 
 		.path = str_printf(pool, "$.%s", member),
 		.type_id = type->id,
 		.tenant = tenant,
-		.limit = TALLY_MAX,
 	};
 	enum db_result result = sql_value_count_run(registry->db, pool, &in, &rows);
 
