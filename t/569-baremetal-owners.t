@@ -100,8 +100,8 @@ subtest 'the access log' => sub {
     $logs->($operator->get('/placement/resource_providers', %place), '-', 'a list of providers');
 };
 
-subtest 'create_owners = no' => sub {
-    my $strict = Tenure::Instance->start(combined => 1, settings => { 'baremetal.create_owners' => 'no' });
+subtest 'create_owners = no, and conductor' => sub {
+    my $strict = Tenure::Instance->start(combined => 1, settings => { 'baremetal.create_owners' => 'no', 'baremetal.conductor' => 'bmc.example.com' });
     my $admin  = $strict->combined('admin');
     my $other  = Tenure::Metal->new($admin, '1.82');
     $admin->make_tenant('there');
@@ -112,6 +112,11 @@ subtest 'create_owners = no' => sub {
     is $other->get("/nodes/$node->{uuid}")->json->{owner}, 'there', 'nothing has changed';
     $other->patch("/nodes/$node->{uuid}", [[remove => '/owner']])->is_status(200, 'the operator\'s own is no unknown one');
     $other->patch("/nodes/$node->{uuid}", [[add => '/owner', 'there']])->is_status(200, 'one that is there is fine');
+    is $node->{conductor}, 'bmc.example.com', 'the conductor, whichever host answers';
+    is $other->get('/conductors/bmc.example.com')->json->{hostname}, 'bmc.example.com', 'found';
+    is scalar @{ $other->get('/nodes?conductor=bmc.example.com')->json->{nodes} }, 1, 'with its nodes';
+    is $other->get('/conductors')->json->{conductors}[0]{hostname}, 'bmc.example.com', 'the only one';
+    is $other->get('/drivers/ipmi')->json->{hosts}[0], 'bmc.example.com', 'of all drivers';
 };
 
 done_testing;

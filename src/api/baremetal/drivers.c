@@ -103,7 +103,7 @@ static struct doc *driver_doc(struct call *call, const struct baremetal_driver *
 	struct doc *doc = doc_new_object(pool), *hosts = doc_new_array(pool);
 	struct str path = str_printf(pool, "drivers/%.*s", STR_ARG(driver->name));
 
-	doc_push(hosts, doc_new_string(pool, baremetal_host(pool)));
+	doc_push(hosts, doc_new_string(pool, baremetal_host(call)));
 	doc_set_str(pool, doc, "name", driver->name);
 	doc_set(doc, STR("hosts"), hosts);
 	doc_set(doc, STR("links"), baremetal_links(call, path));
@@ -239,7 +239,7 @@ enum outcome list_conductors(struct call *call)
 		outcome = check_fields(call, fields, conductor_fields);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *item = conductor_doc(call, baremetal_host(pool), detail || fields.p != NULL);
+	struct doc *item = conductor_doc(call, baremetal_host(call), detail || fields.p != NULL);
 	keep_fields(item, fields, conductor_fields);
 	doc_push(list, item);
 	doc_set(doc, STR("conductors"), list);
@@ -249,7 +249,7 @@ enum outcome list_conductors(struct call *call)
 
 enum outcome get_conductor(struct call *call)
 {
-	struct str host = baremetal_host(call->pool), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
+	struct str host = baremetal_host(call), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
 	enum outcome outcome = check_fields(call, fields, conductor_fields);
 
 	if (outcome == OUTCOME_OK && !str_eq(asked, host))

@@ -63,7 +63,7 @@ static struct doc *entry_doc(struct call *call, const struct resource *node, con
 	if (detail) {
 		doc_set_str(pool, doc, "event_type", entry->verb);
 		doc_set_str(pool, doc, "user", entry->actor);
-		doc_set_str(pool, doc, "conductor", baremetal_host(pool));
+		doc_set_str(pool, doc, "conductor", baremetal_host(call));
 	}
 	doc_set(doc, STR("links"), baremetal_links(call, str_printf(pool, "nodes/%.*s/history/%.*s", UUID_ARG(pool, node->uid),
 		STR_ARG(uuid))));

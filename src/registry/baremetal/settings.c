@@ -14,6 +14,9 @@ static const struct setting baremetal_rows[] = {
 	BAREMETAL("create_owners", CHOICE, create_owners, "yes", 0, 0, "no,yes",
 		"yes: if an operator names an unknown owner of a node, that tenant is created, with a warning. no: the request "
 		"is refused."),
+	BAREMETAL("conductor", TEXT, conductor, "", 0, 255, NULL,
+		"The host name that answers give as the conductor of all nodes; empty: this host's. Behind a load balancer all hosts "
+		"need the same."),
 };
 
 const struct config_table baremetal_settings_table = {

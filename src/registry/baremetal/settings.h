@@ -9,6 +9,7 @@ struct config_table;
 struct baremetal_settings {
 	const char *drivers;       // names of the drivers that nodes may have, comma-separated
 	const char *create_owners; // yes | no: may an operator name an unknown owner of a node, which creates that tenant?
+	const char *conductor;     // the host name of the conductor of all nodes; "": this host's
 };
 extern const struct config_table baremetal_settings_table;
 const struct baremetal_settings *baremetal_settings(const struct config *config);

@@ -8,7 +8,7 @@
 #include "api/baremetal/common/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
-
+#include "registry/baremetal/settings.h"
 
 // Where the dialect is mounted: what stands before "v1" in the requested address.
 static struct str mount_point(struct call *call)
@@ -50,12 +50,15 @@ struct doc *baremetal_links(struct call *call, struct str path)
 	return links;
 }
 
-struct str baremetal_host(struct pool *pool)
+struct str baremetal_host(struct call *call)
 {
+	struct str conductor = str_c(baremetal_settings(call->config)->conductor);
 	char name[HOST_NAME_MAX + 1];
 
+	if (conductor.n > 0)
+		return conductor;
 	if (gethostname(name, sizeof(name)) != 0)
 		return STR("localhost");
 	name[HOST_NAME_MAX] = '\0';
-	return str_dup(pool, str_c(name));
+	return str_dup(call->pool, str_c(name));
 }

@@ -23,8 +23,8 @@ void baremetal_leave(struct call *call);
 
 // The absolute URL of a path below the address where the dialect is mounted: "/v1/nodes/…" or "/nodes/…".
 struct str baremetal_url(struct call *call, struct str path);
-// The name of this host. Answers give it as the conductor of all nodes.
-struct str baremetal_host(struct pool *pool);
+// The host that answers give as the conductor of all nodes: this one, or that of the setting "conductor".
+struct str baremetal_host(struct call *call);
 // The links of an object: [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path is like "nodes/UUID".
 struct doc *baremetal_links(struct call *call, struct str path);
 // How many bytes of a client's text an error repeats at the most.
@@ -41,7 +41,7 @@ void baremetal_render_problem(struct call *call, enum outcome outcome, const str
 enum member_source {
 	FROM_BODY,
 	FROM_UID, FROM_CREATED, FROM_UPDATED, FROM_TENANT, FROM_TRAITS, FROM_ETAG,
-	FROM_HOST,  // the conductor, which is this host
+	FROM_HOST,  // the conductor: baremetal_host()
 	FROM_LINKS, // the links of the object itself
 	FROM_COLLECTION, // links to the collection of that name below the object
 };
@@ -228,7 +228,7 @@ handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here 
 handler_fn refuse_below_node;  // changes of a volume connector or target by an address below a node
 handler_fn post_events;        // of the network service: checked, and nothing else
 
-// ---- drivers.c: drivers, conductors (this host is the only one), shards
+// ---- drivers.c: drivers, conductors (baremetal_host() is the only one), shards
 
 handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor, list_shards;
 // Finds the driver that the address parameter names; _NOT_FOUND has the text of this API.

@@ -245,7 +245,7 @@ static void add_value(struct call *call, const struct selection *selection, cons
 		json_add_string(out, conditions_etag_text(call->pool, resource->etag));
 		break;
 	case FROM_HOST:
-		json_add_string(out, baremetal_host(call->pool));
+		json_add_string(out, baremetal_host(call));
 		break;
 	case FROM_LINKS:
 		add_links(selection, resource, NULL, out);

@@ -167,11 +167,11 @@ static enum outcome by_group(struct listing *listing, const struct filter *filte
 	return add_condition(listing, filter->member, SEARCH_IS, ascii_lowered(listing->call->pool, value));
 }
 
-// This host is the conductor of all nodes.
+// One host is the conductor of all nodes.
 static enum outcome by_conductor(struct listing *listing, const struct filter *filter, struct str value)
 {
 	(void)filter;
-	listing->none = listing->none || !str_eq(value, baremetal_host(listing->call->pool));
+	listing->none = listing->none || !str_eq(value, baremetal_host(listing->call));
 	return OUTCOME_OK;
 }
 
