@@ -260,19 +260,27 @@ subtest 'what waits' => sub {
     is_deeply blocked(undo($asked)), ['namespaces/w changed-since', 'namespaces/w/configmaps/held changed-since'], '... by another request, to be taken back first';
 };
 
-subtest 'a node with its ports' => sub {
-    my %new  = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
+my %new = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });
+
+# Makes a node with so many ports, and one more of that address.
+sub make_node {
+    my ($ports, $address) = @_;
     my $node = $admin->post('/baremetal/v1/nodes', %new, json => { driver => 'fake-hardware', owner => 'acme' })->json->{uuid};
-    my $port = $admin->post('/baremetal/v1/ports', %new, json => { node_uuid => $node, address => '52:54:00:00:00:01' })->json->{uuid};
+    my $port = $admin->post('/baremetal/v1/ports', %new, json => { node_uuid => $node, address => $address })->json->{uuid};
     my $id   = $instance->tenant_id('acme');
+    my $hash = "MD5(CONCAT('$port', seq))";
     $instance->sql(<<"SQL");
 INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at, root)
-SELECT UNHEX(MD5(CONCAT('port', seq))), p.tenant_id, p.type_id, p.namespace, LOWER(CONCAT_WS('-', LEFT(MD5(CONCAT('port', seq)), 8), MID(MD5(CONCAT('port', seq)), 9, 4),
-  MID(MD5(CONCAT('port', seq)), 13, 4), MID(MD5(CONCAT('port', seq)), 17, 4), MID(MD5(CONCAT('port', seq)), 21))), p.bytes, 1, 1, seq, seq, seq, seq,
-  REPEAT(CHAR(seq % 128), 64), p.meta, p.body, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), p.root
-FROM resources p JOIN seq_1_to_$many WHERE p.name = '$port';
-UPDATE tenant_counts SET resources = resources + $many WHERE tenant_id = $id
+SELECT UNHEX($hash), p.tenant_id, p.type_id, p.namespace, LOWER(CONCAT_WS('-', LEFT($hash, 8), MID($hash, 9, 4), MID($hash, 13, 4), MID($hash, 17, 4), MID($hash, 21))),
+  p.bytes, 1, 1, seq, seq, seq, seq, REPEAT(CHAR(seq % 128), 64), p.meta, p.body, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), p.root
+FROM resources p JOIN seq_1_to_$ports WHERE p.name = '$port';
+UPDATE tenant_counts SET resources = resources + $ports WHERE tenant_id = $id
 SQL
+    return $node;
+}
+
+subtest 'a node with its ports' => sub {
+    my $node = make_node($many, '52:54:00:00:00:01');
     my $there = content();
     my $deleted = $admin->delete("/baremetal/v1/nodes/$node", %new);
     $deleted->is_status(204, 'a node goes with its ports') or diag $deleted->text;
@@ -290,6 +298,15 @@ SQL
     is content(), $there, '... as it was';
     done(undo($back), '... and goes again', $changes);
     is content(), $gone, '... alone';
+};
+
+subtest 'two nodes by one request' => sub {
+    make_node(int($many / 2), "52:54:00:00:00:0$_") for 2, 3;
+    my $both = $instance->combined('admin')->delete('/apis/baremetal.openstack.org/v1/tenants/acme/nodes');
+    $both->is_status(200, 'both go') or diag $both->text;
+    cmp_ok $instance->count_changes_of($both), '>', $many, '... with all their ports';
+    is_deeply blocked(preview($both)), [' too-large'], 'the preview says that it cannot be taken back';
+    is_deeply blocked(undo($both)), [' too-large'], '... as the undo does';
 };
 
 is $instance->sql_value("SELECT COUNT(*) FROM (SELECT uid FROM resources WHERE live = 1 GROUP BY uid HAVING COUNT(*) > 1) d"), 0, 'each is there once';

@@ -111,15 +111,33 @@ static enum outcome read_state(struct large *large)
 	return OUTCOME_OK;
 }
 
-// All of what the request changed has to be as it left it, and one resource has to have taken all of the rest along.
+// Did the deletion of large->top take along all that the request deleted? No: the request deleted several namespaces or trees.
+static enum outcome is_of_top(struct large *large, bool *of_top)
+{
+	struct registry *registry = large->undo->registry;
+	const struct sql_deletion_count in = { .of = resource_deletion(registry, &large->top, uuid_bytes(&large->undo->order->request)) };
+	struct db_rows rows;
+	enum db_result result = sql_deletion_count_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*of_top = sql_deletion_count_row(&rows, 0)->n == large->did->deleted;
+	return OUTCOME_OK;
+}
+
+// All of what the request changed has to be as it left it, and one resource has to have taken all of the rest along. No request recovers more
+// than one that is so large.
 static enum outcome look_at_changes(struct large *large)
 {
 	size_t n = 0;
+	bool of_top = large->has_top || large->did->updated > 0;
 	enum outcome outcome = read_state(large);
 
 	if (outcome == OUTCOME_OK && large->state.n < large->did->n)
 		outcome = undo_note_changed(large, &n);
-	if (outcome == OUTCOME_OK && n == 0 && !large->has_top && large->did->updated == 0)
+	if (outcome == OUTCOME_OK && n == 0 && recovers(large) && large->has_top && large->top.live == RESOURCE_DELETED)
+		outcome = is_of_top(large, &of_top);
+	if (outcome == OUTCOME_OK && n == 0 && !of_top)
 		undo_block(large->undo, STR(""), "too-large",
 			str_printf(large->undo->registry->pool, "the request changed more than %d resources one by one: change them back by the calls for that",
 				UNDO_MAX));
