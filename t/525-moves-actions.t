@@ -44,6 +44,32 @@ subtest 'the list' => sub {
     is_deeply $again->{resources}, move()->{resources}, 'nothing changes by looking';
 };
 
+# Of the preview at that address, whose tag is etag now.
+sub check_conditions {
+    my ($what, $at, $etag) = @_;
+    my $get = sub { return $admin->get($at, accept => 'application/json', @_) };
+    my $same = $get->(if_none_match => $etag);
+    $same->is_status(304, "$what: not modified");
+    is $same->etag, $etag, '... with its tag';
+    is $same->text, '', '... and nothing else';
+    $get->(if_none_match => '"' . '0' x 40 . '"')->is_status(200, '... with another tag it is whole');
+    $get->(if_match => $etag)->is_status(200, '... as with If-Match that is right');
+    my $stale = $get->(if_match => '"' . '0' x 40 . '"');
+    $stale->is_problem(412, 'stale', '... or wrong');
+    is $stale->etag, $etag, '... which tells the present one';
+    return;
+}
+
+subtest 'preconditions of previews' => sub {
+    my $made = $admin->make('/v2.0/from/namespaces/n/configmaps/previewed');
+    my $undo = '/v2.0/from/changes/' . $made->header('x-request-id') . '/undo';
+    for ([$address, 'all'], ['/v2.0/from/namespaces/n/configmaps/previewed/action/move?dest=to', 'one'], ['/v2.0/from/namespaces/n/action/move?dest=to', 'a namespace'], [$undo, 'an undo']) {
+        my ($at, $what) = @$_;
+        check_conditions($what, $at, action($at)->etag);
+    }
+    $admin->delete('/v2.0/from/namespaces/n/configmaps/previewed')->is_status(204);
+};
+
 subtest 'what changes the tag' => sub {
     my $path = '/v2.0/from/persistentvolumes/p1';
     my %seen;

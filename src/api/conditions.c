@@ -138,3 +138,26 @@ enum outcome conditions_move_guard(struct call *call, struct conditions *conditi
 		*guard = (struct tag_guard){ matches_action, conditions };
 	return outcome;
 }
+
+static bool matches_no_preview(void *arg, struct str etag)
+{
+	const struct conditions *conditions = arg;
+
+	return conditional_matches(&conditions->state->none_match, etag);
+}
+
+enum outcome conditions_check_preview(struct call *call, struct conditions *conditions, const char *etag,
+	const struct state_tags *others)
+{
+	const struct tag_guard match = { matches_action, conditions }, none_match = { matches_no_preview, conditions };
+	struct str quoted = str_printf(call->pool, "\"%s\"", etag);
+
+	assert(conditions->reads);
+	response_set(&call->response, "ETag", quoted);
+	if (conditions->state->match.present && !tag_guard_matches(match, etag, others)) {
+		registry_fail(call->registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
+		registry_fail_member(call->registry, "etag", quoted);
+		return OUTCOME_STALE;
+	}
+	return conditions->state->none_match.present && tag_guard_matches(none_match, etag, others) ? OUTCOME_NOT_MODIFIED : OUTCOME_OK;
+}

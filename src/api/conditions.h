@@ -24,6 +24,11 @@ struct guard conditions_guard(struct conditions *conditions);
 // For move actions: reads If-Match only; its tags are compared as text.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
 
+// For GET of what a move or an undo would do: sets its header ETag, and compares both headers with that etag, or with those that other
+// keys make of the same state. OUTCOME_OK; _NOT_MODIFIED; _STALE with call->problem set.
+enum outcome conditions_check_preview(struct call *call, struct conditions *conditions, const char *etag,
+	const struct state_tags *others);
+
 // Sets the header ETag: W/"hex".
 void conditions_set_etag(struct call *call, const uint8_t etag[64]);
 // "W/" and 128 hex digits, the form in bodies.

@@ -63,7 +63,6 @@ static void write_action(struct call *call, const struct move_action *action)
 	doc_set(doc, STR("counts"), counts);
 	doc_set(doc, STR("blockers"), tenancy_blockers_doc(call->pool, action->blockers, action->n_blockers));
 	call_write(call, tenancy_move_document(words, action->listed), doc);
-	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", action->etag));
 }
 
 // The path behind the address of what is moved: "/action/move?dest=t2".
@@ -92,11 +91,12 @@ static enum outcome get_action(struct call *call, const struct address *address)
 	struct move_order order = order_of(call, address);
 	struct move_action action;
 	struct conditions conditions;
-	struct tag_guard guard;
-	enum outcome outcome = conditions_move_guard(call, &conditions, &guard);
+	enum outcome outcome = conditions_read(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = move_preview(call->registry, &order, &action);
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_check_preview(call, &conditions, action.etag, &action.other_etags);
 	if (outcome == OUTCOME_OK)
 		write_action(call, &action);
 	if (address == NULL || (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE))

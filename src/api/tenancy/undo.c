@@ -220,12 +220,17 @@ enum outcome get_undo(struct call *call)
 {
 	struct undo_order order;
 	struct undo_plan plan;
+	struct conditions conditions;
 	enum outcome outcome = read_order(call, &order);
 
 	call->dry_run = true;
 	order.preview = true;
 	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome == OUTCOME_OK)
 		outcome = undo_run(call->registry, &order, (struct tag_guard){ .matches = NULL }, &plan);
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_check_preview(call, &conditions, plan.etag, &plan.other_etags);
 	if (outcome == OUTCOME_OK)
 		write_plan(call, &order, &plan);
 	return outcome;
