@@ -160,6 +160,8 @@ subtest 'a third key, and the second goes' => sub {
 };
 
 subtest 'previews' => sub {
+    # Each worker learns by itself that there is a fourth key, and with it that the third one is old enough for previews.
+    ok Tenure::Instance::wait_until(sub { !grep { $admin->get('/v2.0/acme/example.com/things'); put('changed'); key_of('changed') ne 'etag_key.4' } 1 .. 8 }, 30), 'the service uses the fourth key';
     $admin->make_tenant('dest2');
     my $maps = '/v2.0/previewed/namespaces/default/configmaps';
     $admin->make_tenant('previewed');
@@ -173,10 +175,21 @@ subtest 'previews' => sub {
     my $used = sub { $admin->get('/v2.0/acme/example.com/things'); put('changed'); key_of('changed') eq "etag_key.$key" };
     ok Tenure::Instance::wait_until($used, 30), 'which the service uses';
     is $admin->get($_)->etag, $old{$_}, 'a preview has the tag of a key that all know' for @paths;
+    # A conditional move that waits until a tag is made by the next key.
+    $admin->make_tenant('queued');
+    $admin->make('/v2.0/queued/persistentvolumes/v');
+    my $later  = '/v2.0/queued/persistentvolumes/v/action/move?dest=dest';
+    my @movers = $instance->movers;
+    kill STOP => @movers;
+    my $waits = $admin->post($later, prefer => 'respond-async', if_match => $admin->get($later)->etag);
+    $waits->is_status(202, 'a move waits');
     # As if it had been added a while ago; the processes read the keys when the next one comes.
     $instance->sql("UPDATE settings SET value = CONCAT(LEFT(value, 32), UNIX_TIMESTAMP() - 1000) WHERE name = 'etag_key.$key'");
     manage(0, 'the next one', 'add');
-    ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/acme/example.com/things'); my $tag = $admin->get($move)->etag; $tag ne $old{$move} }, 30), 'a preview has a tag of the new one';
+    ok Tenure::Instance::wait_until(sub { !grep { $admin->get('/v2.0/acme/example.com/things'); $admin->get($_)->etag eq $old{$_} } (@paths) x 8 }, 30), 'a preview has a tag of the new one';
+    kill CONT => @movers;
+    my $moved = Tenure::Instance::follow($admin, $waits);
+    $moved->is_status(303, '... and is done, as what it takes is the same by the former key') or diag $moved->text;
     my %new = map { $_ => $admin->get($_)->etag } @paths;
     isnt $new{$_}, $old{$_}, 'and so has an undo' for $undo;
     $admin->post($undo, if_match => '"0123456789012345678901234567890123456789"')->is_status(412, 'a wrong tag is refused');

@@ -184,23 +184,23 @@ static void test_states(void)
 	char tag[MOVE_TAG_HEX + 1], again[MOVE_TAG_HEX + 1];
 	struct state_sum sum = some;
 
-	move_state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag, NULL);
 	is_new(tag, "a tenant's state");
-	move_state_tag(&registry, &uids[0], &sum, again);
+	move_state_tag(&registry, &uids[0], &sum, again, NULL);
 	ok(strcmp(tag, again) == 0, "the same state, the same tag");
-	move_state_tag(&registry, &uids[1], &sum, tag);
+	move_state_tag(&registry, &uids[1], &sum, tag, NULL);
 	is_new(tag, "another's");
 	sum.count++;
-	move_state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag, NULL);
 	is_new(tag, "of one more");
 	for (size_t i = 0; i < 4; i++) {
 		sum = some;
 		sum.sums[i] = STR("5");
-		move_state_tag(&registry, &uids[0], &sum, tag);
+		move_state_tag(&registry, &uids[0], &sum, tag, NULL);
 		is_new(tag, "of another sum");
 	}
 	sum = (struct state_sum){ 3, { STR("12"), STR("2"), STR("3"), STR("4") } };
-	move_state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag, NULL);
 	is_new(tag, "of the same digits");
 	move_state_tag_of_one(&registry, &uids[0], 12, tag);
 	is_new(tag, "of one");

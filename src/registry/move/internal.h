@@ -14,9 +14,12 @@ struct state_sum {
 	uint64_t count;
 	struct str sums[4]; // decimal numbers, as the database returns sums
 };
-// Computes the tag of a set of the tenant's resources: MOVE_TAG_HEX hex digits and a NUL.
+// Computes the tag of a set of the tenant's resources: MOVE_TAG_HEX hex digits and a NUL. others: gets the tags that the other keys make; NULL: not
+// needed.
 void move_state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
-	char tag[MOVE_TAG_HEX + 1]);
+	char tag[MOVE_TAG_HEX + 1], struct state_tags *others);
+// Is tag the action's tag, by any of the keys? A move that waited in the queue may have a tag of a former one.
+bool move_state_tag_is(const struct move_action *action, struct str tag);
 // Computes the tag of a single resource.
 void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
 // Sets action->etag: it covers all that the action shows, that is both tenants with their counts, the set that moves, and the

@@ -58,6 +58,7 @@ struct move_action {
 	bool listed;              // the resources are listed one by one; else only tag, count and bytes are shown
 	struct move_item *items;  // in a preview: count of them, if listed
 	char tag[MOVE_TAG_HEX + 1];  // of the state of the resources that move
+	struct state_tags other_tags; // those that former keys make of the same
 	char etag[MOVE_TAG_HEX + 1]; // of all that the action shows; set in a preview, and if the move is conditional
 	struct state_tags other_etags; // with it: those that former keys make of the same
 	// Reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached type-unavailable

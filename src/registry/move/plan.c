@@ -218,7 +218,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 		outcome = move_find_blockers(registry, plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	move_state_tag(registry, &action->source.uid, &plan->found.sum, action->tag);
+	move_state_tag(registry, &action->source.uid, &plan->found.sum, action->tag, &action->other_tags);
 	if (tells(look))
 		move_state_tag_of_action(registry, action, &plan->found.sum, &plan->found.merged);
 	return OUTCOME_OK;

@@ -19,11 +19,11 @@ static struct str sum_text(struct registry *registry, const struct state_sum *su
 }
 
 void move_state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
-	char tag[MOVE_TAG_HEX + 1])
+	char tag[MOVE_TAG_HEX + 1], struct state_tags *others)
 {
 	const struct str parts[] = { STR("state:"), uuid_bytes(tenant), sum_text(registry, sum) };
 
-	state_tag_make(registry, parts, COUNT_OF(parts), tag, NULL);
+	state_tag_make(registry, parts, COUNT_OF(parts), tag, others);
 }
 
 void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
@@ -89,6 +89,15 @@ void move_state_tag_of_action(struct registry *registry, struct move_action *act
 		buf_str(&blockers),
 	};
 	state_tag_make(registry, parts, COUNT_OF(parts), action->etag, &action->other_etags);
+}
+
+bool move_state_tag_is(const struct move_action *action, struct str tag)
+{
+	bool is = str_eq_c(tag, action->tag);
+
+	for (size_t i = 0; !is && i < action->other_tags.n; i++)
+		is = str_eq_c(tag, action->other_tags.other[i]);
+	return is;
 }
 
 bool tag_guard_matches(struct tag_guard guard, const char *tag, const struct state_tags *others)
