@@ -166,7 +166,7 @@ static void check_missing(const struct cluster *cluster, const struct roles *rol
 		buf_addf(reasons, "%.*s: it is the writer, and [database] host does not name it, or it has another name now; if it is gone for good, "
 			"say --force\n", STR_ARG(roles->name));
 	if (force && !roles->gone)
-		buf_addf(reasons, "--force is for a primary that is gone, and all servers answer: leave it out\n");
+		buf_addf(reasons, "--force is for a primary that is gone, and none is: leave it out\n");
 }
 
 struct str promotion_refusal(struct cluster *cluster, size_t target, bool force)
