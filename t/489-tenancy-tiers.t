@@ -94,6 +94,13 @@ subtest 'made, read, changed, deleted' => sub {
     is_deeply [map { [$_->{verb}, $_->{fields}] } @$changes], [(['updated', ['/tiers/tin']]) x 4], 'the change log has each change, and no refusal';
     my $undo = $admin->get("/v2.0/system/changes/$changes->[0]{request_id}/undo")->json;
     like $undo->{blockers}[0]{detail}, qr/a tier was made, changed or deleted/, 'it is not undone';
+    $admin->make_tenant('retired');
+    $admin->put("$all/brass", json => {})->is_status(201);
+    $admin->patch('/v2.0/retired', { tenant => { tier => $_ } }) for 'brass', 'silver';
+    my $other = $admin->get('/v2.0/retired/changes?order=newest&limit=1')->json->{changes}[0]{request_id};
+    $admin->delete("$all/brass")->is_status(204);
+    is_deeply [map { [@$_{qw(reason detail)}] } @{ $admin->get("/v2.0/retired/changes/$other/undo")->json->{blockers} }],
+        [['tier', 'the tier that the tenant had was deleted: set another one']], 'nor is the choice of a tier, if the former one is gone';
 };
 
 # What there was before schema version 25 keeps its etag, that of its content, until somebody changes it.

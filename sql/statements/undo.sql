@@ -178,13 +178,13 @@ WHERE c.request_id = :request_id
 ORDER BY c.id
 LIMIT :limit;
 
--- What an update of a tenant replaced.
+-- What an update of a tenant replaced. tier: NULL if it was deleted since.
 -- @statement undo_former_tenant
 -- @in change_id uint
--- @out tier text, metadata text, object text, etag_required uint
+-- @out tier text null, metadata text, object text, etag_required uint
 SELECT i.name AS tier, f.metadata, f.object, f.etag_required
 FROM former_tenants f
-JOIN tiers i ON i.id = f.tier_id
+LEFT JOIN tiers i ON i.id = f.tier_id
 WHERE f.change_id = :change_id;
 
 -- The first change in a tenant behind one.

@@ -428,6 +428,10 @@ static enum outcome restore_tenant(struct undo *undo)
 		return OUTCOME_OK;
 	}
 	const struct sql_undo_former_tenant_row *row = sql_undo_former_tenant_row(&rows, 0);
+	if (row->tier.p == NULL) {
+		undo_block(undo, STR(""), "tier", STR("the tier that the tenant had was deleted: set another one"));
+		return OUTCOME_OK;
+	}
 	plan->has_former_tenant = true;
 	plan->former_tenant = undo->tenant;
 	plan->former_tenant.tier = row->tier;
