@@ -55,6 +55,9 @@ sub forget_what_changed {
         delete $_->{metadata}{etag} for @{ $answer->{body}{resources} // [] };
     }
     delete $answer->{body}{closed_until} if $path =~ m{/usage\?};    # usage goes on
+    if ($path =~ m{/webhooks\b} && $answer->{body}) {    # an old secret that counted then is over by now
+        delete $_->{old_secret_until} for $answer->{body}, @{ $answer->{body}{webhooks} // [] };
+    }
     return;
 }
 

@@ -30,13 +30,13 @@ enum outcome call_fail(struct call *call, enum outcome outcome, const char *form
 	return outcome;
 }
 
-void call_set_realm(struct call *call, const struct dialect *dialect)
+void call_set_realm(struct call *call, bool has_all_tenants)
 {
 	struct str tenant = route_value(&call->match, "tenant");
 
 	call->realm = (struct realm){ .kind = REALM_NONE };
 	if (tenant.p != NULL)
-		call->realm = dialect->has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
+		call->realm = has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
 }
 
 struct str call_param(const struct call *call, const char *name)

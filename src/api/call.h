@@ -85,8 +85,9 @@ void call_clear(struct call *call, struct pool *pool);
 // Sets call->problem and returns outcome.
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // Sets call->realm to what the routed address (call->match) is about, as its dialect defines it, independent of the caller. Whoever
-// routes an address calls it before anything else uses the call; nothing parses the address for its tenant again.
-void call_set_realm(struct call *call, const struct dialect *dialect);
+// routes an address calls it before anything else uses the call; nothing parses the address for its tenant again. has_all_tenants: of the
+// dialect.
+void call_set_realm(struct call *call, bool has_all_tenants);
 // Value of a declared parameter; STR_NONE if absent.
 struct str call_param(const struct call *call, const char *name);
 // The limits for a document in a request.

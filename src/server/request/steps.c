@@ -184,7 +184,7 @@ enum step_result step_route(struct exchange *exchange)
 	if (dialect->enter != NULL)
 		outcome = dialect->enter(call, outcome);
 	if (outcome == OUTCOME_OK) {
-		call_set_realm(call, dialect);
+		call_set_realm(call, dialect->has_all_tenants);
 		return STEP_NEXT;
 	}
 	bool asks = dialect->asks_first && call->response.status == 0 && (call->match.method == NULL ||

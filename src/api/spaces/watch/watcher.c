@@ -282,7 +282,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	if (outcome == OUTCOME_OK)
 		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
 	if (outcome == OUTCOME_OK) {
-		call_set_realm(call, &spaces_dialect);
+		call_set_realm(call, true); // as spaces_dialect has it
 		outcome = spaces_read_target(call, VERB_WATCH, &telling->target);
 	}
 	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->head.definition))
