@@ -24,6 +24,12 @@ my $path  = '/v2.0/acme/persistentvolumes';
 my ($code, $text);
 
 sub switch { ($code, $text) = $instance->manage('cluster', 'switch', @_); return $code }
+# Makes the last of these hosts the primary. 2130706433 is 127.0.0.1, written so that it passes for an address that other machines reach.
+sub switch_among {
+    my (@hosts) = @_;
+    local $instance->{option}{settings}{'database.host'} = join ',', @hosts;
+    return switch($hosts[-1]);
+}
 sub status { ($code, $text) = $instance->manage('cluster', 'status'); return $code }
 
 sub served {
@@ -48,6 +54,8 @@ subtest 'what is refused, with all reasons' => sub {
     like $text, qr/replicates without GTIDs/, '... in words';
     like $text, qr/it receives nothing from its primary/, '... and since it is stopped';
     is switch('nowhere'), 65, 'nor a server that is not there';
+    is switch_among($servers->host(1) =~ s/127\.0\.0\.1/2130706433/r, $servers->host(2)), 75, 'nor one by an address of its own host alone';
+    like $text, qr/by this address the other servers don't reach it, .*: set report_host there/, '... and how others reach it is asked for';
     is $servers->value(1, 'SELECT epoch FROM writer', 'tenure'), 1, 'nothing was switched';
     $servers->sql(2, 'STOP SLAVE; CHANGE MASTER TO MASTER_USE_GTID = slave_pos; START SLAVE');
     is $servers->value(2, 'SELECT @@read_only'), 1, 'the replica takes no changes';

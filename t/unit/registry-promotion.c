@@ -1,12 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of GTIDs: what one server has of what another one has.
+// Lists of GTIDs: what one server has of what another one has. The address by which others reach the target of a switch.
 #include "base/base.h"
 
 #include "registry/upkeep/promotion.h"
 #include "tap.h"
 
+static void test_addresses(void)
+{
+	static const struct {
+		const char *target, *report_host, *other;
+		const char *address; // NULL: nobody knows
+	} cases[] = {
+		{ "db1.example", "", "db2.example", "db1.example" },
+		{ "db1.example:3307", "", "127.0.0.1", "db1.example" },
+		{ "[2001:db8::1]:3307", "", "db2.example", "2001:db8::1" },
+		{ "", "", "db2.example", NULL },
+		{ "localhost", "", "db2.example", NULL },
+		{ "localhost", "", "127.0.0.1:3307", NULL },
+		{ "localhost", "db1.example", "db2.example", "db1.example" },
+		{ "127.0.0.1", "", "db2.example", NULL },
+		{ "127.1.2.3:3307", "", "192.0.2.7:3306", NULL },
+		{ "[::1]", "", "db2.example:3307", NULL },
+		{ "[0:0::1]:3307", "", "[2001:db8::2]", NULL },
+		{ "127.0.0.1", "db1.example", "db2.example", "db1.example" },
+		{ "127.0.0.1", "127.0.0.1", "db2.example", NULL },
+		{ "127.0.0.1:3306", "", "127.0.0.1:3307", "127.0.0.1" },
+		{ "[::1]:3306", "", "127.0.0.1:3307", "::1" },
+		{ "127.0.0.1:3307", "", "localhost", "127.0.0.1" },
+		{ "128.0.0.1", "", "db2.example", "128.0.0.1" },
+		{ "127.example", "", "db2.example", "127.example" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct cluster cluster = { .n = 2 };
+		struct str host;
+		cluster.nodes[0].host = str_c(cases[i].other);
+		cluster.nodes[1].host = str_c(cases[i].target);
+		cluster.nodes[1].replication.report_host = str_c(cases[i].report_host);
+		bool known = promotion_address(&cluster, 1, &host);
+		ok(known == (cases[i].address != NULL), "%s, beside %s, is %s", cases[i].target, cases[i].other, known ? "reached" : "not reached");
+		if (known && cases[i].address != NULL)
+			is_str(host, cases[i].address, "... there");
+	}
+}
+
 int main(void)
 {
+	test_addresses();
 	ok(promotion_covers(STR(""), STR("")), "nothing and nothing");
 	ok(promotion_covers(STR("0-1-5"), STR("")), "something and nothing");
 	ok(!promotion_covers(STR(""), STR("0-1-5")), "nothing and something");

@@ -3,6 +3,9 @@
 
 #include "registry/upkeep/promotion.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -47,6 +50,55 @@ bool promotion_covers(struct str a, struct str b)
 			return false;
 	}
 	return true;
+}
+
+// ---- addresses
+
+// The host of an item of [database] host, without the port.
+static struct str host_of(struct str item)
+{
+	if (str_starts(item, STR("[")))
+		return str_part(item, 1, str_find(item, ']', 0));
+	return str_part(item, 0, str_find(item, ':', 0));
+}
+
+static bool is_socket(struct str host)
+{
+	return host.n == 0 || str_eq(host, STR("localhost"));
+}
+
+static bool is_loopback(struct str host)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in_addr v4;
+	struct in6_addr v6;
+
+	if (host.n >= sizeof(text))
+		return false;
+	memcpy(text, host.p, host.n);
+	text[host.n] = '\0';
+	return inet_pton(AF_INET, text, &v4) == 1 ? ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET :
+						    inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+// Does [database] host name a server other than the target on another machine?
+static bool has_remote(const struct cluster *cluster, size_t target)
+{
+	for (size_t i = 0; i < cluster->n; i++) {
+		struct str host = host_of(cluster->nodes[i].host);
+		if (i != target && !is_socket(host) && !is_loopback(host))
+			return true;
+	}
+	return false;
+}
+
+bool promotion_address(const struct cluster *cluster, size_t target, struct str *host)
+{
+	const struct cluster_node *node = &cluster->nodes[target];
+
+	assert(target < cluster->n);
+	*host = node->replication.report_host.n > 0 ? node->replication.report_host : host_of(node->host);
+	return !is_socket(*host) && !(is_loopback(*host) && has_remote(cluster, target));
 }
 
 // ---- who is who
@@ -124,11 +176,15 @@ static void check_target(const struct cluster *cluster, size_t target, const str
 	const struct cluster_replication *own = &node->replication;
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	bool appointed = writer != NULL && writer->epoch > 0;
+	struct str address;
 
 	if (!node->has_writer)
 		buf_addf(reasons, "%.*s: it has no table writer: it is no replica of the registry's database\n", STR_ARG(node->host));
 	if (!own->logs)
 		buf_addf(reasons, "%.*s: log_bin and log_slave_updates must be ON, so that others can be its replicas\n", STR_ARG(node->host));
+	if (roles->old < cluster->n && roles->old != target && !promotion_address(cluster, target, &address))
+		buf_addf(reasons, "%.*s: by this address the other servers don't reach it, so they could not be its replicas: set report_host there, "
+			"or name it in [database] host by an address that they reach\n", STR_ARG(node->host));
 	if (target != roles->old && appointed && !node->read_only)
 		buf_addf(reasons, "%.*s: it takes changes, and is not the writer: it may have some that no other server has; SET GLOBAL "
 			"read_only = ON there, and compare\n", STR_ARG(node->host));
@@ -331,21 +387,6 @@ static bool keep_numbers(struct run *run)
 
 // ---- replicas
 
-// Where others reach the target. False: nobody knows.
-static bool find_address(const struct run *run, struct str *host)
-{
-	const struct cluster_node *node = &run->cluster->nodes[run->target];
-	struct str text = node->host;
-
-	if (node->replication.report_host.n > 0)
-		*host = node->replication.report_host;
-	else if (str_starts(text, STR("[")))
-		*host = str_part(text, 1, str_find(text, ']', 0));
-	else
-		*host = str_part(text, 0, str_find(text, ':', 0));
-	return host->n > 0 && !str_eq(*host, STR("localhost"));
-}
-
 static struct db_names one(const struct str *text)
 {
 	return (struct db_names){ text, 1 };
@@ -407,19 +448,19 @@ static size_t attach_others(struct run *run)
 	struct cluster *cluster = run->cluster;
 	struct str host;
 	size_t n = 0;
-	bool known = find_address(run, &host);
+	bool known = promotion_address(cluster, run->target, &host);
 
 	for (size_t i = 0; i < cluster->n; i++) {
 		struct cluster_node *node = &cluster->nodes[i];
 		if (i == run->target || run->dbs[i] == NULL)
 			continue;
-		if (!known) {
-			buf_addf(&run->notes, "%.*s is no replica now: [database] host names %.*s by a unix socket; set report_host there\n",
+		bool attached = follows(run, node) && !run->stopped[i];
+		if (!attached && !known) {
+			buf_addf(&run->notes, "%.*s is no replica now: [database] host names %.*s by an address that it does not reach; set report_host there\n",
 				STR_ARG(node->host), STR_ARG(run->name));
 			continue;
 		}
-		bool attached = (follows(run, node) && !run->stopped[i]) ||
-			(db_run_script(run->dbs[i], attach_text(run, host)) == DB_OK && reaches_primary(run, node));
+		attached = attached || (db_run_script(run->dbs[i], attach_text(run, host)) == DB_OK && reaches_primary(run, node));
 		n += attached && node->replication.receipts;
 		if (attached)
 			buf_addf(&run->notes, "%.*s is its replica\n", STR_ARG(node->host));

@@ -19,4 +19,9 @@ enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool 
 // Does a contain all of b? Both are lists of GTIDs as MariaDB has them: "0-1-17,3-2-5", the last of each domain.
 bool promotion_covers(struct str a, struct str b);
 
+// *host: where the other servers that [database] host names reach nodes[target], for CHANGE MASTER: its report_host, else as the setting names it. It
+// lives as long as cluster's texts. False: nobody knows, since that is the unix socket, or a loopback address while another server is on another
+// machine, where that address is the server itself.
+bool promotion_address(const struct cluster *cluster, size_t target, struct str *host);
+
 #endif
