@@ -19,6 +19,7 @@ use Tenure::Undo qw(blockers blocked);
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_500;
 my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M' });
 my $admin    = $instance->admin;
+my $tool     = Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => $instance->operator_token, tenant => 'acme');
 my $types    = { map { $_->[0] => $_->[1] } $instance->sql(q(SELECT plural, id FROM types WHERE builtin)) };
 
 sub undo_path { my ($request) = @_; return Tenure::Undo::undo_path('acme', $request) }
@@ -101,7 +102,6 @@ subtest 'a deletion, and the undo of that, and so on' => sub {
     my $again = undo($undone);
     done($again, '... deletes all again', $changes);
     is_deeply [content(), counted(), $instance->count_changes_of($again)], [$left, $count, $all], '... and nothing else';
-    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => $instance->operator_token, tenant => 'acme');
     my $etag = $tool->json(qw(changes undo --preview), $again->request_id)->{etag};
     $tool->ends(5, qw(changes undo --yes --if-match 0000000000000000000000000000000000000000), $again->request_id);
     $tool->ends(0, qw(changes undo --yes --if-match), $etag, $again->request_id);
@@ -233,12 +233,14 @@ subtest 'added while it waits' => sub {
     done($back, 'taken back', '/v2.0/acme/namespaces/n');
     my $content = content();
     my @stop = stopped();
-    my $undo = undo($back);
-    $undo->is_status(202);
+    my $undo = $tool->begin(undef, qw(changes undo --yes --no-etag), $back->request_id);
+    ok Tenure::Instance::wait_until(sub { my ($move) = @{ $admin->get('/v2.0/acme/moves?limit=1')->json->{moves} }; $move->{undo_of} eq $back->request_id && $move->{state} eq 'queued' }, 60),
+        'by the command';
     $admin->make('/v2.0/acme/namespaces/n/configmaps/late');
     kill CONT => @stop;
-    my $end = Tenure::Instance::follow($admin, $undo, 120);
-    like $end->json->{move}{detail}, qr{namespaces/n/configmaps/late: not-empty}, 'it would be deleted, too: refused';
+    my $end = $tool->end($undo);
+    isnt $end->{code}, 0, 'fails';
+    like $end->{err}, qr{: the undo failed: blocked: nothing was taken back; 1 thing .*namespaces/n/configmaps/late: not-empty}, '... as it would be deleted, too';
     $admin->delete('/v2.0/acme/namespaces/n/configmaps/late')->is_status(204);
     is content(), $content, 'nothing else was touched';
     my $locked = $admin->put('/v2.0/acme/namespaces/n/configmaps/c4', json => { metadata => { locked => JSON::PP::true() }, data => {} });

@@ -212,7 +212,7 @@ enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag 
 
 static enum tenure_status progress_of(struct tenure_move *move)
 {
-	const struct doc *state = NULL, *detail = NULL, *reason = NULL;
+	const struct doc *state = NULL, *detail = NULL, *reason = NULL, *undone = NULL;
 
 	doc_get(move->move, STR("state"), &state);
 	if (!str_eq(doc_string(state), STR("failed")))
@@ -220,8 +220,8 @@ static enum tenure_status progress_of(struct tenure_move *move)
 	doc_get(move->move, STR("reason"), &reason);
 	doc_get(move->move, STR("detail"), &detail);
 	struct str word = doc_string(reason), sentence = doc_string(detail);
-	return client_fail(move->client, TENURE_FAILED, "the move failed, nothing was moved: %.*s%s%.*s", STR_ARG(word),
-		detail != NULL ? ": " : "", STR_ARG(sentence));
+	const char *what = doc_get(move->move, STR("undo_of"), &undone) ? "the undo failed" : "the move failed, nothing was moved";
+	return client_fail(move->client, TENURE_FAILED, "%s: %.*s%s%.*s", what, STR_ARG(word), detail != NULL ? ": " : "", STR_ARG(sentence));
 }
 
 enum tenure_status tenure_move_poll(struct tenure_move *move)
