@@ -92,6 +92,7 @@ subtest 'a deletion in the background' => sub {
     my $refused = $admin->post(undo_path('other', $once));
     $refused->is_status(409);
     is_deeply [scalar(@{ $refused->json->{blockers} }), (reasons($refused))->[0]], [1000, 'changed-since'], 'as many reasons as are told';
+    like $refused->json->{detail}, qr/nothing was taken back: more than 1000 things stand in the way/, '... which says that there are more';
     my $id = $once->header('x-request-id') =~ s/-//gr;
     $instance->sql("UPDATE changes SET at = at - INTERVAL 365 DAY WHERE request_id = UNHEX('$id')");
     is_deeply reasons($admin->post(undo_path('other', $once))), ['not-kept'], 'none of it, when changes are not kept any longer';

@@ -110,6 +110,7 @@ subtest 'a deletion, and the undo of that, and so on' => sub {
     my $recovered = $admin->post('/v2.0/acme/namespaces/n/action/recover');
     $recovered->is_status(204, 'recovered by hand');
     is reasons(preview($by_hand))->{'changed-since'}, 1000, 'then it cannot be taken back: as many reasons as are told';
+    like undo($by_hand)->json->{detail}, qr/nothing was taken back: more than 1000 things stand in the way/, '... and that there are more';
     done(undo($recovered), 'but what was done by hand can be', $changes);
     is content(), $left, 'all is deleted';
 };

@@ -17,7 +17,9 @@ void undo_block(struct undo *undo, struct str subject, const char *reason, struc
 
 	if (plan->blockers == NULL)
 		plan->blockers = POOL_ARRAY(undo->registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
-	if (plan->n_blockers < MOVE_MAX_BLOCKERS)
+	if (plan->n_blockers == MOVE_MAX_BLOCKERS)
+		plan->more_blockers = true;
+	else
 		plan->blockers[plan->n_blockers++] = (struct move_blocker){ .resource = subject, .reason = reason, .detail = detail };
 }
 
@@ -71,15 +73,23 @@ void undo_add_blockers(struct buf *text, const struct undo_plan *plan)
 		add_counted(text, str_c(plan->blockers[i].reason));
 		add_counted(text, plan->blockers[i].detail);
 	}
+	if (plan->more_blockers)
+		add_counted(text, STR("more"));
+}
+
+struct str undo_blockers_text(struct pool *pool, const struct undo_plan *plan)
+{
+	return str_printf(pool, "%s%zu %s in the way", plan->more_blockers ? "more than " : "", plan->n_blockers,
+		plan->n_blockers == 1 ? "thing stands" : "things stand");
 }
 
 enum outcome undo_fail_blocked(struct registry *registry, const struct undo_plan *plan)
 {
 	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, plan->n_blockers);
+	struct str count = undo_blockers_text(registry->pool, plan);
 
 	assert(plan->n_blockers > 0);
-	registry_fail(registry, OUTCOME_BLOCKED, "nothing was taken back: %zu %s in the way", plan->n_blockers,
-		plan->n_blockers == 1 ? "thing stands" : "things stand");
+	registry_fail(registry, OUTCOME_BLOCKED, "nothing was taken back: %.*s", STR_ARG(count));
 	for (size_t i = 0; i < plan->n_blockers; i++)
 		causes[i] = (struct problem_cause){
 			.reason = plan->blockers[i].reason,

@@ -69,9 +69,12 @@ bool undo_concerns(const struct undo *undo, bool *several);
 struct str undo_later_text(struct undo *undo, struct str verb, struct str actor, int64_t at_us);
 // Appends the plan's blockers to the text that its etag is made of.
 void undo_add_blockers(struct buf *text, const struct undo_plan *plan);
+// How many blockers the plan has, in words: "2 things stand in the way".
+struct str undo_blockers_text(struct pool *pool, const struct undo_plan *plan);
 // The path of the resource that a row is about; "" for the tenant.
 struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *row);
-// Adds a blocker to the plan: its subject, reason and text (struct move_blocker).
+// Adds a blocker to the plan: its subject, reason and text (struct move_blocker). The plan keeps MOVE_MAX_BLOCKERS; behind these it notes only that
+// there are more. So a statement that looks for blockers reads one more than that.
 void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail);
 // Adds the blocker of a resource whose deletion was requested and has not ended.
 void undo_block_waiting(struct undo *undo, struct str subject);
@@ -180,7 +183,7 @@ struct large_kind {
 extern const struct large_kind large_move;     // large_move.c
 extern const struct large_kind large_deletion; // large_deletion.c
 extern const struct large_kind large_recovery; // large_deletion.c
-// Adds a blocker for each resource that is no longer as the request left it. *n: how many, up to MOVE_MAX_BLOCKERS.
+// Adds a blocker for each resource that is no longer as the request left it. *n: how many, up to MOVE_MAX_BLOCKERS + 1.
 enum outcome undo_note_changed(struct large *large, size_t *n);
 
 #endif

@@ -91,7 +91,7 @@ enum outcome undo_note_changed(struct large *large, size_t *n)
 	const struct sql_undo_changed_since in = {
 		.request_id = uuid_bytes(&undo->order->request),
 		.last = large->did->last,
-		.limit = MOVE_MAX_BLOCKERS,
+		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	struct db_rows rows;
 	enum db_result result = sql_undo_changed_since_run(undo->registry->db, pool, &in, &rows);
@@ -251,12 +251,12 @@ static enum outcome fail_blocked(struct undo *undo)
 {
 	const struct move_blocker *first = &undo->plan->blockers[0];
 	struct str what = first->resource.n > 0 ? first->resource : STR("all");
+	struct str count = undo_blockers_text(undo->registry->pool, undo->plan);
 
 	undo_fail_blocked(undo->registry, undo->plan);
 	return registry_fail(undo->registry, OUTCOME_BLOCKED,
-		"nothing was taken back; %zu %s in the way, which the preview of the undo shows, the first: %.*s: %s: %.*s",
-		undo->plan->n_blockers, undo->plan->n_blockers == 1 ? "thing stands" : "things stand", STR_ARG(what), first->reason,
-		STR_ARG(first->detail));
+		"nothing was taken back; %.*s, which the preview of the undo shows, the first: %.*s: %s: %.*s", STR_ARG(count), STR_ARG(what),
+		first->reason, STR_ARG(first->detail));
 }
 
 static enum outcome lock_and_look(struct large *large)

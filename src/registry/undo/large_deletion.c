@@ -147,7 +147,7 @@ static enum outcome look_at_changes(struct large *large)
 static enum outcome note_waiting(struct large *large)
 {
 	struct undo *undo = large->undo;
-	const struct sql_undo_waiting in = { .request_id = uuid_bytes(&undo->order->request), .limit = MOVE_MAX_BLOCKERS };
+	const struct sql_undo_waiting in = { .request_id = uuid_bytes(&undo->order->request), .limit = MOVE_MAX_BLOCKERS + 1 };
 	struct db_rows rows;
 
 	if (large->did->updated == 0)
@@ -194,7 +194,7 @@ static enum outcome look_at_deletion(struct large *large, bool locked)
 		undo_block(undo, path_of(large, &large->top), "purged", STR("it was deleted longer ago than what is deleted is kept"));
 	look_at_tenant(undo, large->did->deleted);
 	const struct sql_deletion of = resource_deletion(registry, &large->top, uuid_bytes(&undo->order->request));
-	return resource_recovery_look(registry, &of, MOVE_MAX_BLOCKERS, (struct resource_obstacles){ note_obstacle, undo });
+	return resource_recovery_look(registry, &of, MOVE_MAX_BLOCKERS + 1, (struct resource_obstacles){ note_obstacle, undo });
 }
 
 // Notes what was added since, and would be deleted with it.
@@ -207,7 +207,7 @@ static enum outcome note_added(struct large *large)
 		.content = content_of(undo->registry, &large->top),
 		.first = large->did->first,
 		.last = large->did->last,
-		.limit = MOVE_MAX_BLOCKERS,
+		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	struct db_rows rows;
 	enum db_result result = sql_undo_added_run(undo->registry->db, undo->registry->pool,

@@ -19,7 +19,7 @@ static enum outcome read_merged(struct large *large, bool *lost)
 		.request_id = uuid_bytes(&undo->order->request),
 		.namespaces = type_namespaces(undo->registry)->id,
 		.last = large->did->last,
-		.limit = MOVE_MAX_BLOCKERS,
+		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	struct db_rows rows;
 

@@ -156,6 +156,7 @@ void undo_block_by_action(struct undo *undo, const struct move_action *action)
 {
 	for (size_t i = 0; i < action->n_blockers; i++)
 		undo_block(undo, action->blockers[i].resource, action->blockers[i].reason, action->blockers[i].detail);
+	undo->plan->more_blockers = undo->plan->more_blockers || action->more_blockers;
 }
 
 void undo_check_merged(struct undo *undo, uint64_t merged, uint64_t n)

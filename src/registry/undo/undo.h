@@ -79,10 +79,11 @@ struct undo_plan {
 	struct tenant tenant; // as it is before the undo
 	bool has_former_tenant;
 	struct tenant former_tenant; // UNDO_RESTORE of a tenant: tier, metadata, object and etag_required after the undo
-	// Every reason why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
+	// Every reason, up to MOVE_MAX_BLOCKERS, why nothing can be taken back. Reasons: changed-since not-kept purged too-large several-kinds several-tenants
 	// deletion-requested not-empty not-offered not-restorable waits token tier, those of moves, and the names of outcomes of what was tried.
 	struct move_blocker *blockers;
 	size_t n_blockers;
+	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
 	char etag[MOVE_TAG_HEX + 1]; // of all that the plan shows
 	struct state_tags other_etags; // those that former keys make of the same
 };
