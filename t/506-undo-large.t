@@ -98,6 +98,35 @@ subtest 'a deletion in the background' => sub {
     is_deeply reasons($admin->post(undo_path('other', $once))), ['not-kept'], 'none of it, when changes are not kept any longer';
 };
 
+# Deletes so many resources of one namespace by one request, each by itself, and takes that back, and that. Returns how many rows the server read for
+# the last step.
+sub rows_for_recoveries {
+    my ($tenant, $n) = @_;
+    $admin->make_tenant($tenant);
+    $instance->fill($tenant, 'configmaps', $n, namespace => 'default');
+    my $deleted = $instance->combined('admin')->delete("/api/v1/tenants/$tenant/namespaces/default/configmaps");
+    $deleted->is_status(200, "$n are deleted one by one") or diag $deleted->text;
+    my $back = $admin->post(undo_path($tenant, $deleted));
+    $back->is_status(200, '... and come back') or diag $back->text;
+    my $before = rows_read();
+    my $again  = $admin->post(undo_path($tenant, $back));
+    my $after  = rows_read();
+    $again->is_status(200, '... and go again') or diag $again->text;
+    is_deeply [map { $instance->count_changes_of($_) } $deleted, $back, $again], [($n) x 3], '... all of them';
+    return $after - $before;
+}
+
+sub rows_read {
+    my $n = 0;
+    $n += $_->[1] for $instance->sql("SHOW GLOBAL STATUS LIKE 'Handler_read%'");
+    return $n;
+}
+
+subtest 'each by itself' => sub {
+    my ($few, $more) = map { rows_for_recoveries("each$_", $_) } 300, 600;
+    cmp_ok $more, '<', 3 * $few, "twice as many are not four times the work: $few and $more rows";
+};
+
 subtest 'more than that' => sub {
     my $request = $admin->put('/v2.0/other/namespaces/n/configmaps/c1', json => { data => {} });
     $request->is_status(200);

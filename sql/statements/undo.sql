@@ -222,15 +222,15 @@ WHERE c.request_id = :request_id AND c.verb = 'deleted' AND c.id < :below
 ORDER BY c.id DESC
 LIMIT 1;
 
--- The resource to delete next, of those that a request recovered: namespaces before what is in them, the roots of trees before what
--- hangs on them. namespaces: the id of their type.
+-- The resource to delete next, behind one change, of those of a kind that a request recovered and that are still there: 0: namespaces, 1: roots of
+-- trees, 2: what is left. namespaces: the id of their type.
 -- @statement undo_next_recovered
--- @in request_id bytes, namespaces uint
--- @out type_id uint, namespace text, name text
--- @sorts what one request changed, which is limited
-SELECT r.type_id, r.namespace, r.name
+-- @in request_id bytes, namespaces uint, after uint, kind uint
+-- @out id uint, type_id uint, namespace text, name text
+SELECT c.id, r.type_id, r.namespace, r.name
 FROM changes c FORCE INDEX (request)
 STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NOT NULL
-WHERE c.request_id = :request_id AND c.verb = 'recovered'
-ORDER BY r.type_id = :namespaces DESC, LOCATE(r.uid, r.root) > 0 DESC, c.id
+WHERE c.request_id = :request_id AND c.verb = 'recovered' AND c.id > :after
+  AND IF(r.type_id = :namespaces, 0, IF(LOCATE(r.uid, r.root) > 0, 1, 2)) = :kind
+ORDER BY c.id
 LIMIT 1;

@@ -345,16 +345,17 @@ static enum outcome undo_deletions(struct undo *undo)
 	return outcome;
 }
 
-static enum outcome undo_recoveries(struct undo *undo)
+// Deletes what the request recovered of one kind of undo_next_recovered. Goes through the changes once, so that it takes as long as there are changes.
+static enum outcome delete_recovered(struct undo *undo, uint64_t kind)
 {
 	struct registry *registry = undo->registry;
-	const struct sql_undo_next_recovered in = {
+	struct sql_undo_next_recovered in = {
 		.request_id = uuid_bytes(&undo->order->request),
 		.namespaces = type_namespaces(registry)->id,
+		.kind = kind,
 	};
 	enum outcome outcome = OUTCOME_OK;
 
-	registry->delete_at_once = UNDO_MAX;
 	while (outcome == OUTCOME_OK && undo->plan->n_blockers == 0) {
 		struct db_rows rows;
 		struct resource resource;
@@ -365,10 +366,23 @@ static enum outcome undo_recoveries(struct undo *undo)
 			break;
 		const struct sql_undo_next_recovered_row *row = sql_undo_next_recovered_row(&rows, 0);
 		struct address address = address_of(undo, row->type_id, row->namespace, row->name);
+		in.after = row->id;
 		outcome = resource_delete(registry, &address, no_lost_update(), &resource);
 		struct str path = resource_path(registry->pool, address.type, address.space, address.name);
 		outcome = outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, path, outcome);
 	}
+	return outcome;
+}
+
+// Namespaces go before what is in them, and the roots of trees before what hangs on them: so most is deleted together.
+static enum outcome undo_recoveries(struct undo *undo)
+{
+	enum { NAMESPACES, ROOTS, REST, KINDS };
+	enum outcome outcome = OUTCOME_OK;
+
+	undo->registry->delete_at_once = UNDO_MAX;
+	for (uint64_t kind = NAMESPACES; outcome == OUTCOME_OK && kind < KINDS; kind++)
+		outcome = delete_recovered(undo, kind);
 	return outcome == OUTCOME_OK ? check_count(undo) : outcome;
 }
 
