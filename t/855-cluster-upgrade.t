@@ -68,10 +68,11 @@ if ($pid == 0) {
 ok Tenure::Instance::wait_until(sub { nodes_with_keys('held') eq '2' }), 'one node builds it for itself';
 $held->sql("UPDATE tenants SET revision = revision + 1 WHERE name = 'many-1'");
 is nodes_with_keys('held'), '2', 'the writer writes to the table while the next node waits for a transaction that reads it';
+ok Tenure::Instance::wait_until(sub { read_file("$dir/said") =~ /a transaction holds the table/ }), '... and says so';
 $release_it->();
 waitpid $pid, 0;
 is $? >> 8, 0, 'the upgrade goes on to its end' or diag read_file("$dir/said");
-like read_file("$dir/said"), qr/on n2\n  on n3\n  a transaction holds the table.*n2 is the writer\n  on n1\n/s, '... having said what it waits for';
+like read_file("$dir/said"), qr/on n2\n  on n3\n  a transaction holds the table.*n2 is the writer\n  on n1\n/s, '... on one node after the other';
 is nodes_with_keys('held'), '1 2 3', 'all have it';
 
 my $old = with_many_tenants('old');
