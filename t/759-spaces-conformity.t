@@ -228,7 +228,7 @@ subtest 'metadata' => sub {
     my $with = sub { return $acme->post($cms, json => { metadata => { name => 'meta', @_ } }) };
     for (['metadata.annotations', annotations => { 'a b' => 'x' }], ['metadata.annotations', annotations => { big => 'x' x (256 * 1024) }],
         ['metadata.finalizers[1]', finalizers => ['a.b/c', 'b c/d']], ['metadata.labels', labels => { 'x/y/z' => '' }],
-        ['metadata.ownerReferences[0].apiVersion metadata.ownerReferences[0].uid', ownerReferences => [{ kind => 'Pod', name => 'p', uid => 5 }]],
+        ['metadata.ownerReferences[0].apiVersion metadata.ownerReferences[0].uid', ownerReferences => [{ kind => 'Pod', name => 'p', uid => '' }]],
         ['metadata.ownerReferences', ownerReferences => [map { { apiVersion => 'v1', kind => 'Pod', name => 'p', uid => "u$_", controller => JSON::PP::true } } 1, 2]]) {
         my ($fields, @members) = @$_;
         my $answer = $with->(@members);
@@ -236,7 +236,8 @@ subtest 'metadata' => sub {
         is fields($answer), $fields, 'told by their places';
     }
     $acme->post($cms, json => { metadata => $_->[0] })->is_failure(400, 'BadRequest', $_->[1], 'what has another form')
-        for [[], qr/metadata must be an object/], [{ name => 5 }, qr/metadata\.name must be a string/], [{ generateName => 5 }, qr/generateName must be a string/];
+        for [[], qr/metadata must be an object/], [{ name => 5 }, qr/metadata\.name must be a string/], [{ generateName => 5 }, qr/generateName must be a string/],
+            map { [{ name => 'meta', ownerReferences => [{ apiVersion => 'v1', kind => 'Pod', name => 'p', uid => 'u', @$_ }] }, qr/ownerReferences must be an array of objects: .*uid are strings/] } [uid => 5], [controller => 'x'];
     $with->(annotations => { 'Example.COM/a' => 'x' x 1000 }, finalizers => ['example.com/f'], ownerReferences => [{ apiVersion => 'v1', kind => 'Pod', name => 'p', uid => 'u' }])
         ->is_status(201, 'what is right');
     $acme->delete("$cms/meta")->is_status(200, 'to be deleted');

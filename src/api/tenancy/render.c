@@ -112,7 +112,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	}
 	BUF_LIT(out, "\"selfLink\":");
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
-	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(call->pool, resource));
+	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(call->pool, resource, META_TRAITS));
 	buf_addc(out, '}');
 	document_add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
 	buf_addc(out, '}');

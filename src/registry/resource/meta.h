@@ -13,8 +13,10 @@ bool resource_meta_is_owned(struct str name);
 // Checks the kind of a client's member. Kubernetes' clients can't read a list in which one object has one of another kind. Returns what the
 // member has to be, to be put after "must be"; NULL: value is that, or the member may be anything.
 const char *resource_meta_fault(struct str name, const struct doc *value);
-// The resource's stored metadata without the members that the server sets: rows that were written by earlier versions may have some.
-// From pool, unless nothing is left out.
-struct str resource_client_meta(struct pool *pool, const struct resource *resource);
+// Members that an answer may set itself, as flags.
+enum { META_GENERATION = 1, META_GRACE_PERIOD = 2, META_TRAITS = 4 };
+// The resource's stored metadata, to be put beside the members that the answer sets itself. Rows that were written by earlier versions may have
+// such a member: then all that the server sets is left out, since nobody can read an answer that has a name twice. From pool, if so.
+struct str resource_client_meta(struct pool *pool, const struct resource *resource, unsigned sets);
 
 #endif

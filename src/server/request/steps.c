@@ -123,7 +123,8 @@ static enum outcome identify_caller(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	struct call *call = exchange->call;
-	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool, call_is_secure(call) };
+	bool secure = request_header(&call->request, "cookie").n > 0 && call_is_secure(call); // to find that out takes longer than to look for a cookie
+	const struct session_place place = { pipeline->config, pipeline->endpoint, pipeline->db, call->pool, secure };
 	struct str detail = STR(""), credential = limited_credential(call, session_cookie(&place, &call->request));
 	struct limits_refusal refusal;
 

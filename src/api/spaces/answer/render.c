@@ -60,7 +60,8 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 		clock_add_rfc3339(out, resource->deletion_requested_us);
 		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
 	}
-	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(form->call->scratch, resource));
+	unsigned sets = (form->definition->builtin ? 0 : META_GENERATION) | (resource->deletion_requested_us != 0 ? META_GRACE_PERIOD : 0);
+	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(form->call->scratch, resource, sets));
 	buf_addc(out, '}');
 }
 

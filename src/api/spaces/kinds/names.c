@@ -109,7 +109,7 @@ void check_new_finalizers(const struct doc *finalizers, const struct doc *before
 
 void check_owners(const struct doc *owners, const struct doc *before, struct field_faults *faults)
 {
-	static const char *const names[] = { "apiVersion", "kind", "name", "uid" }, *const flags[] = { "controller", "blockOwnerDeletion" };
+	static const char *const names[] = { "apiVersion", "kind", "name", "uid" };
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("ownerReferences"));
 	const struct doc *value, *flag;
@@ -122,13 +122,8 @@ void check_owners(const struct doc *owners, const struct doc *before, struct fie
 			const struct field_path member = field_name(&item, str_c(names[k]));
 			value = NULL;
 			(void)doc_get(doc_at(owners, i), str_c(names[k]), &value);
-			if (doc_kind(value) != DOC_STRING || doc_string(value).n == 0)
+			if (doc_string(value).n == 0)
 				field_invalid(faults, &member, value, "must not be empty");
-		}
-		for (size_t k = 0; k < COUNT_OF(flags); k++) {
-			const struct field_path member = field_name(&item, str_c(flags[k]));
-			if (doc_get(doc_at(owners, i), str_c(flags[k]), &flag) && flag != NULL && doc_kind(flag) != DOC_BOOL)
-				field_invalid(faults, &member, flag, "must be true or false");
 		}
 		if (doc_get(doc_at(owners, i), STR("controller"), &flag) && doc_kind(flag) == DOC_BOOL && doc_bool(flag))
 			controllers++;

@@ -180,14 +180,10 @@ static enum outcome check_same(const struct change_of_object *change, const char
 		"the %s of the provided object does not match the %s sent on the request (%.*s)", name, name, STR_ARG(is));
 }
 
-// Checks the kind of a member. Of owners, check_owners() names each member that is wrong.
 static enum outcome check_form(const struct change_of_object *change, struct str name, const struct doc *value)
 {
-	bool owners = str_eq(name, STR("ownerReferences")) && doc_kind(value) == DOC_ARRAY;
+	const char *form = resource_meta_fault(name, value);
 
-	for (size_t i = 0; owners && i < doc_length(value); i++)
-		owners = doc_kind(doc_at(value, i)) == DOC_OBJECT;
-	const char *form = owners ? NULL : resource_meta_fault(name, value);
 	if (form == NULL)
 		return OUTCOME_OK;
 	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be %s", STR_ARG(name), form);
