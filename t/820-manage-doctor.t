@@ -214,15 +214,16 @@ for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
 }
 
 # Three rows of a table: the first two are broken, and the second one is locked, so the repair waits there. Meanwhile the third one is changed by a
-# request.
+# request, and the second one, with what it is computed from, by whoever has locked it.
 sub mends_beside_a_write {
-    my ($break, $lock, $write, $right) = @_;
+    my ($break, $lock, $held, $write, $right) = @_;
     $instance->sql($break);
     my $session = $instance->sql_locks($lock);
     my $out     = "$instance->{dir}/beside";
     my $pid     = doctor_begins($out, '--fix');
     ok Tenure::Instance::wait_until(sub { $instance->sql_value(q(SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND info RLIKE '^UPDATE|FOR UPDATE' AND time_ms > 100)) > 0 }), 'the repair waits for a row';
     $write->();
+    print {$session} "$held; COMMIT;\n";
     close $session;
     waitpid $pid, 0;
     is $? >> 8, 0, 'it ends well' or diag Tenure::Run::read_file($out);
@@ -240,9 +241,12 @@ subtest 'sums of allocations while requests are served' => sub {
     }
     my $class = $instance->sql_value(q(SELECT id FROM resource_classes WHERE name = 'VCPU'));
     my @one   = map { "class_id = $class AND resource_id = " . $instance->sql_value("SELECT id FROM resources WHERE uid = UNHEX(REPLACE('$_', '-', ''))") } @uid;
+    $admin->put('/placement/allocations/55555555-0000-4000-8000-000000000001', %at, json => { allocations => { $uid[1] => { resources => { VCPU => 1 } } }, project_id => 't1', user_id => 'u' })
+        ->is_status(204);
     mends_beside_a_write(
         "UPDATE inventories SET used = used + 1 WHERE $one[0] OR $one[1]",
         "SELECT * FROM inventories WHERE $one[1] FOR UPDATE",
+        "UPDATE allocations SET used = used + 4 WHERE $one[1]; UPDATE inventories SET used = used + 4 WHERE $one[1]",
         sub {
             $admin->put('/placement/allocations/55555555-0000-4000-8000-000000000000', %at,
                 json => { allocations => { $uid[2] => { resources => { VCPU => 3 } } }, project_id => 't1', user_id => 'u' })->is_status(204);
@@ -256,6 +260,7 @@ subtest 'last changes while requests are served' => sub {
     mends_beside_a_write(
         q(UPDATE resources SET changed = changed + 1000000 WHERE name IN ('beside1', 'beside2')),
         q(SELECT id FROM resources WHERE name = 'beside2' FOR UPDATE),
+        q(UPDATE resources SET changed = (SELECT MAX(c.id) FROM changes c WHERE c.name = 'beside2') WHERE name = 'beside2'),
         sub { $admin->put('/v2.0/t1/persistentvolumes/beside3', json => { a => 'b' })->is_status(200) },
         q(SELECT r.changed <> (SELECT MAX(x.id) FROM changes x WHERE x.resource_id = r.id) FROM resources r WHERE r.name = 'beside3')
     );
