@@ -24,7 +24,8 @@ use Tenure::Run qw(run read_file write_file);
 
 # Timeouts of the group: a member that says nothing is suspected after three seconds. With one second, nodes on a machine that is starved
 # lose each other as well when one is stopped: then no two of them are a primary component again until all three are together.
-my $timeouts = 'evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.inactive_check_period=PT0.25S;evs.keepalive_period=PT0.3S';
+# TENURE_GALERA_TIMEOUTS has others, for machines that are not.
+my $timeouts = $ENV{TENURE_GALERA_TIMEOUTS} // 'evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.inactive_check_period=PT0.25S;evs.keepalive_period=PT0.3S';
 my $password = Tenure::Servers::PASSWORD;
 
 # What mariadbd runs on both sides of a state transfer. The joiner says where it waits, a file; the donor writes the position there
