@@ -181,6 +181,7 @@ subtest 'folders' => sub {
         unlike $unit, qr/^(?:Runtime|Logs)Directory/m, '... takes no folder from the workers of a web server';
     }
     like $read->('debian/tests/readme'), qr{install -d -m 750 -o tenure -g www-data /run/tenure /var/log/tenure$}m, "the package's test";
+    unlike $read->('debian/tests/readme'), qr/^[^#\n]*(?:-H\s+"X-Auth-Token|\bsed\b.*database-password\))/m, '... gives no program a secret as an argument';
 };
 
 # make dist in a folder of its own, of the source in $from, under that umask and with the other variables of the environment; returns
