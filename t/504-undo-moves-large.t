@@ -144,7 +144,7 @@ sub scene {
 $moved = scene('to', 'third');
 my $content = content('third');
 
-sub stopped { my @pids = $instance->movers; kill STOP => @pids; return @pids }
+sub stopped { return $instance->stop_movers }
 
 subtest 'looked at again when it is carried out' => sub {
     my $c1 = '/v2.0/third/namespaces/n/configmaps/c1';

@@ -59,7 +59,7 @@ sub done {
     return;
 }
 
-sub stopped { my @pids = $instance->movers; kill STOP => @pids; return @pids }
+sub stopped { return $instance->stop_movers }
 
 $admin->make_tenant($_) for qw(acme other);
 $admin->make("/v2.0/acme/$_") for 'namespaces/n', 'namespaces/default/configmaps/d', 'persistentvolumes/v', 'namespaces/own', 'namespaces/own/configmaps/o';

@@ -332,6 +332,15 @@ sub host_children {
 
 sub movers { return $_[0]->host_children('tenured-mover') }
 
+# Stops the movers until the processes that it returns get SIGCONT. The host service is among them: it would kill a mover that is stopped for
+# seconds, and start another one.
+sub stop_movers {
+    my ($self) = @_;
+    my @pids = ($self->host_pid, $self->movers);
+    kill STOP => @pids;
+    return @pids;
+}
+
 # Follows a 202 until the move ends, for half a minute or so many seconds; the last answer.
 sub follow {
     my ($client, $accepted, $seconds) = @_;
