@@ -181,6 +181,17 @@ subtest 'moves' => sub {
     my $done = sub { $tool->run(qw(move status -t t2), $id)->{out} =~ /\Adone: / };
     ok Tenure::Instance::wait_until($done), 'or looked at by its id';
     $tool->ends(1, qw(move status -t t2 c4ef6c00-dca3-4a5d-b45a-779e8bf53fab));
+    # What comes in the way of a move while it waits.
+    my @stopped = $instance->stop_movers;
+    my $late = $tool->begin(undef, qw(move --all t1 --to t2 --async --no-etag));
+    ok Tenure::Instance::wait_until(sub { my ($move) = @{ $admin->get('/v2.0/t1/moves?limit=1')->json->{moves} }; $move->{dest} eq 't2' && $move->{state} eq 'queued' }), 'a move waits';
+    $tool->ends(0, qw(configmaps set held metadata.locked:=true --no-etag));
+    kill CONT => @stopped;
+    my $end = $tool->end($late);
+    is $end->{code}, 70, '... and fails';
+    like $end->{err}, qr/^tenure: t1: the move failed: blocked: nothing was moved: 1 thing stands in the way$/m, '... which is said once';
+    $tool->ends(0, qw(configmaps patch held metadata.locked:=false --no-etag));
+    $tool->ends(0, qw(configmaps delete held --yes --no-etag));
     $tool->ends(1, qw(move --all t1 --to nowhere --no-etag));
     $tool->ends(4, qw(move --all t1 --to t1 --no-etag));
 };

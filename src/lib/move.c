@@ -220,8 +220,11 @@ static enum tenure_status progress_of(struct tenure_move *move)
 	doc_get(move->move, STR("reason"), &reason);
 	doc_get(move->move, STR("detail"), &detail);
 	struct str word = doc_string(reason), sentence = doc_string(detail);
-	const char *what = doc_get(move->move, STR("undo_of"), &undone) ? "the undo failed" : "the move failed, nothing was moved";
-	return client_fail(move->client, TENURE_FAILED, "%s: %.*s%s%.*s", what, STR_ARG(word), detail != NULL ? ": " : "", STR_ARG(sentence));
+	bool is_undo = doc_get(move->move, STR("undo_of"), &undone);
+	// What is blocked says itself that nothing was moved.
+	const char *moved = is_undo || str_eq(word, STR("blocked")) ? "" : ", nothing was moved";
+	return client_fail(move->client, TENURE_FAILED, "the %s failed%s: %.*s%s%.*s", is_undo ? "undo" : "move", moved, STR_ARG(word),
+		detail != NULL ? ": " : "", STR_ARG(sentence));
 }
 
 enum tenure_status tenure_move_poll(struct tenure_move *move)
