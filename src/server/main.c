@@ -5,7 +5,6 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sysexits.h>
@@ -111,10 +110,10 @@ static int serve(const struct start *start, struct setup *setup)
 	struct listener listener = { .fd = -1 };
 	char *error = NULL;
 
-	errno = 0; // what fails without a system call leaves it so
-	if (!listen_inherited(&listener.fd, &error) ||
-	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint_settings, &error))) {
-		int code = setup_exit_code(errno, EX_CONFIG);
+	int code = listen_inherited(&listener.fd, &error) ? EX_OK : EX_CONFIG;
+	if (code == EX_OK && listener.fd < 0)
+		code = listen_open(&listener, setup->endpoint_settings, &error);
+	if (code != EX_OK) {
 		setup_free(&setup);
 		return complain(error, code);
 	}
@@ -173,8 +172,10 @@ int main(int argc, char **argv)
 		return EX_OK;
 	}
 	bool is_alone = listen_is_socket(STDIN_FILENO); // without a master it stays the user that it is
-	if (!setup_make_logs(setup) || !setup_open_logs(setup, !is_alone && identity_changes(setup->settings->user))) {
-		code = setup_exit_code(errno, EX_CANTCREAT);
+	code = setup_make_logs(setup);
+	if (code == EX_OK)
+		code = setup_open_logs(setup, !is_alone && identity_changes(setup->settings->user));
+	if (code != EX_OK) {
 		setup_free(&setup);
 		return code;
 	}

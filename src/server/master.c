@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -319,7 +318,7 @@ static struct setup *load_anew(struct master *master)
 	char *error = NULL;
 	struct setup *fresh = setup_load(master->options->config, master->options->endpoint, &error);
 
-	if (fresh != NULL && setup_reopen_logs(fresh, &error) && retire_children(master))
+	if (fresh != NULL && setup_reopen_logs(fresh, &error) == EX_OK && retire_children(master))
 		return fresh;
 	log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
 	free(error);
@@ -445,7 +444,7 @@ static int become_user(struct master *master, char **error)
 	}
 	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
-	return setup_reopen_logs(master->setup, error) ? EX_OK : setup_exit_code(errno, EX_CANTCREAT);
+	return setup_reopen_logs(master->setup, error);
 }
 
 // Returns EX_OK, or the exit code; the reason is logged.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -47,7 +48,7 @@ struct metrics_socket *metrics_socket_open(const struct config *config, const st
 	if (settings->metrics_socket[0] == '\0')
 		return NULL;
 	struct metrics_socket *sock = calloc(1, sizeof(*sock));
-	if (sock == NULL || !listen_open(&sock->listener, &how, &error)) {
+	if (sock == NULL || listen_open(&sock->listener, &how, &error) != EX_OK) {
 		if (!*told)
 			log_error("no metrics: %s (setting metrics_socket; each registry on a host needs one of its own)",
 				error != NULL ? error : "no memory");

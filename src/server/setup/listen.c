@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -54,42 +55,43 @@ bool listen_inherited(int *fd, char **error)
 	return true;
 }
 
-static bool make_address(const char *path, struct sockaddr_un *address, char **error)
+static int make_address(const char *path, struct sockaddr_un *address, char **error)
 {
 	size_t n = strlen(path);
 
 	if (n == 0)
-		return setup_fail(error, "the endpoint has no socket");
+		return setup_fail_start(error, 0, EX_CONFIG, "the endpoint has no socket");
 	if (n >= sizeof(address->sun_path))
-		return setup_fail(error, "%s: the path of a socket may have %zu bytes at most", path,
+		return setup_fail_start(error, 0, EX_CONFIG, "%s: the path of a socket may have %zu bytes at most", path,
 			sizeof(address->sun_path) - 1);
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	memcpy(address->sun_path, path, n);
-	return true;
+	return EX_OK;
 }
 
 // Removes a socket of that name if no process listens on it any more. The socket of a killed process stays in the folder and
 // refuses connections.
-static bool clear_name(const struct sockaddr_un *address, char **error)
+static int clear_name(const struct sockaddr_un *address, char **error)
 {
 	const char *path = address->sun_path;
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT || setup_fail(error, "%s: %s", path, strerror(errno));
+		return errno == ENOENT ? EX_OK : setup_fail_start(error, errno, EX_CONFIG, "%s", path);
 	if (!S_ISSOCK(st.st_mode))
-		return setup_fail(error, "%s exists and is no socket", path);
+		return setup_fail_start(error, 0, EX_CONFIG, "%s exists and is no socket", path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int failure = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
-	errno = failure;
 	if (failure == 0 || failure == EAGAIN)
-		return setup_fail(error, "%s: another process is serving this socket", path);
+		return setup_fail_start(error, 0, EX_CONFIG, "%s: another process is serving this socket", path);
 	if (failure != ECONNREFUSED && failure != ENOENT)
-		return setup_fail(error, "%s: %s", path, strerror(failure));
+		return setup_fail_start(error, failure, EX_CONFIG, "%s", path);
 	log_info("removing %s, left behind by a process that is gone", path);
-	return unlink(path) == 0 || errno == ENOENT || setup_fail(error, "can't remove %s: %s", path, strerror(errno));
+	if (unlink(path) == 0 || errno == ENOENT)
+		return EX_OK;
+	return setup_fail_start(error, errno, EX_CONFIG, "can't remove %s", path);
 }
 
 // Sets owner and group, if they differ: a sandbox may forbid the system call even if it would change nothing.
@@ -104,7 +106,7 @@ static bool give_socket(const char *path, uid_t user, gid_t group)
 }
 
 // Connections are refused until listen(2), so mode and owner are set before the first connection.
-static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct server_endpoint_settings *settings,
+static int bind_and_listen(int fd, const struct sockaddr_un *address, const struct server_endpoint_settings *settings,
 	char **error)
 {
 	const char *path = address->sun_path;
@@ -112,45 +114,47 @@ static bool bind_and_listen(int fd, const struct sockaddr_un *address, const str
 	gid_t group;
 
 	if (!identity_parse(settings->socket_owner, &user, &group, error))
-		return false;
+		return EX_CONFIG;
 	mode_t saved = umask((mode_t)~settings->socket_mode & 0777);
-	int bound = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+	int failure = bind(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? errno : 0;
 	umask(saved);
-	if (bound != 0)
-		return setup_fail(error, "can't make %s: %s", path, strerror(errno));
+	if (failure != 0)
+		return setup_fail_start(error, failure, EX_CONFIG, "can't make %s", path);
 	if (!give_socket(path, user, group)) {
-		(void)setup_fail(error, "can't give %s to %s: %s", path, settings->socket_owner, strerror(errno));
-		int cause = errno;
+		failure = errno;
 		(void)unlink(path);
-		errno = cause;
-		return false;
+		return setup_fail_start(error, failure, EX_CONFIG, "can't give %s to %s", path, settings->socket_owner);
 	}
 	if (listen(fd, (int)settings->backlog) != 0)
-		return setup_fail(error, "can't listen on %s: %s", path, strerror(errno));
-	return true;
+		return setup_fail_start(error, errno, EX_CONFIG, "can't listen on %s", path);
+	return EX_OK;
 }
 
-bool listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error)
+int listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error)
 {
 	struct sockaddr_un address;
 	struct stat st;
 
 	*listener = (struct listener){ .fd = -1 };
-	if (!make_address(settings->socket, &address, error) || !clear_name(&address, error))
-		return false;
+	int code = make_address(settings->socket, &address, error);
+	if (code == EX_OK)
+		code = clear_name(&address, error);
+	if (code != EX_OK)
+		return code;
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
-		return setup_fail(error, "socket: %s", strerror(errno));
-	if (!bind_and_listen(listener->fd, &address, settings, error)) {
+		return setup_fail_start(error, errno, EX_CONFIG, "socket");
+	code = bind_and_listen(listener->fd, &address, settings, error);
+	if (code != EX_OK) {
 		listen_close(listener);
-		return false;
+		return code;
 	}
 	listener->path = strdup(settings->socket);
 	if (lstat(settings->socket, &st) == 0) {
 		listener->device = st.st_dev;
 		listener->inode = st.st_ino;
 	}
-	return true;
+	return EX_OK;
 }
 
 bool listen_is_reached(const struct listener *listener)
@@ -173,11 +177,8 @@ void listen_unlink(struct listener *listener)
 
 void listen_close(struct listener *listener)
 {
-	int cause = errno;
-
 	listen_unlink(listener);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
-	errno = cause;
 }

@@ -25,13 +25,13 @@ bool listen_inherited(int *fd, char **error);
 
 // Opens the endpoint's unix socket: non-blocking, close-on-exec, and with mode, owner and backlog as configured before any
 // connection can be made. A socket left by a killed process is replaced. A socket that a process still serves, or a file that is
-// no socket, is an error. False with *error from malloc; errno is for setup_exit_code().
-bool listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error);
+// no socket, is an error. EX_OK, or the exit code of a start that fails so, with *error from malloc.
+int listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error);
 // Does its path still lead to this socket? Always true of an inherited one.
 bool listen_is_reached(const struct listener *listener);
 // Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);
-// Does both for a failed start as well: errno stays.
+// Does both.
 void listen_close(struct listener *listener);
 
 #endif

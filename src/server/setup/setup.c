@@ -22,19 +22,17 @@
 
 bool setup_fail(char **error, const char *format, ...)
 {
-	int cause = errno;
 	va_list args;
 
 	va_start(args, format);
 	if (vasprintf(error, format, args) < 0)
 		*error = NULL;
 	va_end(args);
-	errno = cause;
 	return false;
 }
 
 // EROFS is none of them: a unit's sandbox answers so where its ReadWritePaths lack a folder.
-int setup_exit_code(int cause, int final)
+static int exit_code(int cause, int final)
 {
 	switch (cause) {
 	case ENOSPC:
@@ -48,6 +46,22 @@ int setup_exit_code(int cause, int final)
 	default:
 		return final;
 	}
+}
+
+int setup_fail_start(char **error, int cause, int final, const char *format, ...)
+{
+	char *what;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&what, format, args) < 0)
+		what = NULL;
+	va_end(args);
+	*error = NULL;
+	if (what != NULL)
+		(void)setup_fail(error, "%s%s%s", what, cause != 0 ? ": " : "", cause != 0 ? strerror(cause) : "");
+	free(what);
+	return exit_code(cause, final);
 }
 
 static bool check_user(const struct config *config, char **error)
@@ -118,30 +132,29 @@ void setup_free(struct setup **setup)
 // Creates the access log for the user that the process becomes, while it still is root: the log's folder may be writable for root
 // only. Only a file that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker, keeps
 // its own.
-static bool make_access_log(const char *path, uid_t user, gid_t group)
+static int make_access_log(const char *path, uid_t user, gid_t group, char **error)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640), failure = 0;
 
-	if (fd < 0)
-		return errno == EEXIST;
-	bool given = fchown(fd, user, group) == 0;
-	int cause = errno;
-	close(fd);
-	errno = cause;
-	return given;
+	if (fd < 0 && errno == EEXIST)
+		return EX_OK;
+	if (fd < 0 || fchown(fd, user, group) != 0)
+		failure = errno;
+	if (fd >= 0)
+		close(fd);
+	return failure == 0 ? EX_OK : setup_fail_start(error, failure, EX_CANTCREAT, "can't make access log %s", path);
 }
 
-static bool complain(char *error)
+// Logs the error of a function that returned the code, unless that is EX_OK. Returns the code.
+static int complain(char *error, int code)
 {
-	int cause = errno;
-
-	log_error("%s", error != NULL ? error : "no memory");
+	if (code != EX_OK)
+		log_error("%s", error != NULL ? error : "no memory");
 	free(error);
-	errno = cause;
-	return false;
+	return code;
 }
 
-bool setup_make_logs(const struct setup *setup)
+int setup_make_logs(const struct setup *setup)
 {
 	const struct server_settings *settings = setup->settings;
 	const char *path = setup->endpoint_settings->access_log;
@@ -150,11 +163,10 @@ bool setup_make_logs(const struct setup *setup)
 	gid_t group;
 
 	if (!identity_changes(settings->user) || path[0] == '\0' || strcmp(path, "stderr") == 0)
-		return true;
-	bool made = identity_find(settings->user, settings->group, &user, &group, &error) &&
-		(make_access_log(path, user, group) ||
-		setup_fail(&error, "can't make access log %s: %s", path, strerror(errno)));
-	return made || complain(error);
+		return EX_OK;
+	bool found = identity_find(settings->user, settings->group, &user, &group, &error);
+	int code = found ? make_access_log(path, user, group, &error) : EX_CANTCREAT;
+	return complain(error, code);
 }
 
 void setup_open_error_log(const struct config *config, const char *program)
@@ -166,27 +178,28 @@ void setup_open_error_log(const struct config *config, const char *program)
 	log_open(program, strcmp(settings->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
 }
 
-bool setup_open_logs(const struct setup *setup, bool is_root_yet)
+int setup_open_logs(const struct setup *setup, bool is_root_yet)
 {
 	char *error = NULL;
 
 	setup_open_error_log(setup->config, "tenured");
-	return is_root_yet || setup_reopen_logs(setup, &error) || complain(error);
+	int code = is_root_yet ? EX_OK : setup_reopen_logs(setup, &error);
+	return complain(error, code);
 }
 
-bool setup_reopen_logs(const struct setup *setup, char **error)
+int setup_reopen_logs(const struct setup *setup, char **error)
 {
 	const char *path = setup->endpoint_settings->access_log;
 
-	return log_access_open(path) || setup_fail(error, "can't open access log %s: %s", path, strerror(errno));
+	return log_access_open(path) ? EX_OK : setup_fail_start(error, errno, EX_CANTCREAT, "can't open access log %s", path);
 }
 
 void setup_reopen_logs_logged(const struct setup *setup)
 {
 	char *error = NULL;
+	int code = setup_reopen_logs(setup, &error);
 
-	if (!setup_reopen_logs(setup, &error))
-		(void)complain(error);
+	(void)complain(error, code);
 }
 
 void setup_follow_rotation(const struct setup *setup)
