@@ -9,6 +9,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use JSON::PP ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
@@ -248,8 +249,9 @@ subtest 'messages of a deleted tenant' => sub {
     ok wait_until(sub { grep { $_->{id} eq $id } $receiver->messages('/all') }), 'they do not hold up another tenant';
     is scalar(() = $receiver->attempts('/late')), $before, 'they rest';
     $admin->post('/v2.0/t4/action/recover')->is_status(204);
-    ok wait_for('/late', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/p' } @_ }), 'and are sent when it was recovered, the last one, too';
-    ok wait_until(sub { !$instance->sql_value("SELECT COUNT(*) FROM webhook_messages WHERE state = 'queued' AND $late") }), 'all have ended';
+    # Each of them is a write of its own.
+    ok wait_until(sub { grep { ($_->{resource} // '') eq 'persistentvolumes/p' } $receiver->changes('/late') }, 120), 'and are sent when it was recovered, the last one, too';
+    ok wait_until(sub { !$instance->sql_value("SELECT COUNT(*) FROM webhook_messages WHERE state = 'queued' AND $late") }, 120), 'all have ended';
     is $instance->sql_value("SELECT COUNT(*) FROM webhook_messages WHERE state = 'dead' AND $late"), $count, 'what is gone is not told to have been delivered';
     my ($gone) = grep { $_->{state} eq 'dead' } @{ $dan->get('/v2.0/t4/webhooks/late/deliveries?limit=10')->json->{deliveries} };
     is_deeply [@$gone{qw(state attempts error)}], ['dead', 0, 'nothing of it is left to be sent'], '... but why not';
@@ -299,6 +301,22 @@ subtest '410 disables' => sub {
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/last' } @_ }), 'a PUT enables it, and nothing is lost';
 };
 
+# Another process sends from now on, which knows nothing but what is stored.
+sub restart_deliverer {
+    my ($before) = $instance->host_children('tenured-deliver');
+    kill TERM => $before;
+    return ok wait_until(sub { my ($now) = $instance->host_children('tenured-deliver'); $now && $now != $before }), 'another process sends';
+}
+
+# So many attempts that the process has read the webhooks anew since they began.
+sub is_tried {
+    my ($name) = @_;
+    my $tried = () = $receiver->attempts('/all');
+    $ann->put("/v2.0/t1/persistentvolumes/$name", json => {})->is_status(201);
+    return ok wait_until(sub { $tried + 6 <= (() = $receiver->attempts('/all')) }), 'it is tried again and again';
+}
+
+# Both clocks may have been set meanwhile; this process saw failures for a moment.
 subtest 'failures for disable_after disable' => sub {
     $receiver->mode('/all' => 500);
     $ann->put('/v2.0/t1/persistentvolumes/fails', json => {})->is_status(201);
@@ -306,11 +324,35 @@ subtest 'failures for disable_after disable' => sub {
     is $ann->get("$list/all")->json->{state}, 'failing', 'and is tried again';
     $instance->sql('UPDATE webhook_cursors SET failing_since = failing_since - INTERVAL 5 DAY');
     $instance->sql('UPDATE webhook_lease SET edits = edits + 1');
+    is_tried('clocks');
+    is $ann->get("$list/all")->json->{state}, 'failing', 'clocks that are set five days ahead do not disable it';
+    # The database's clock, of new connections: four days after the first failure.
+    $instance->sql(q(SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() - 86400'));
+    restart_deliverer();
+    is_tried('database');
+    is $ann->get("$list/all")->json->{state}, 'failing', 'nor does one of the two';
+    $instance->sql(q(SET GLOBAL init_connect = ''));
+    restart_deliverer();
     $ann->put('/v2.0/t1/persistentvolumes/later', json => {})->is_status(201);
-    ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'disabled' }), 'five days later it is disabled';
+    ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'disabled' }), 'five days later by both it is disabled';
     $receiver->mode('/all' => 'ok');
     $ann->put("$list/all", json => { url => $receiver->url('/all') })->is_status(200);
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/later' } @_ }), 'a PUT enables it';
+};
+
+# By one that is behind, a webhook would seem to have failed for long once another process sends.
+subtest 'the first failure is noted by the later clock' => sub {
+    $instance->sql(q(SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() + 10 * 86400'));
+    restart_deliverer();
+    $receiver->mode('/all' => 500);
+    is_tried('ahead');
+    cmp_ok $ann->get("$list/all")->json->{failing_since}, 'gt', POSIX::strftime('%FT%TZ', gmtime time + 9 * 86400), 'that of the database';
+    $instance->sql(q(SET GLOBAL init_connect = ''));
+    restart_deliverer();
+    is_tried('right');
+    $receiver->mode('/all' => 'ok');
+    $ann->put('/v2.0/t1/persistentvolumes/after', json => {})->is_status(201);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/after' } @_ }), 'messages go on';
 };
 
 done_testing;

@@ -151,12 +151,13 @@ UPDATE webhook_lease SET claim = '', beat = beat + 1 WHERE id = 1 AND claim = :c
 
 -- ---- what there is to send
 
--- Read once, and after each change of a webhook.
+-- Read once, and after each change of a webhook. failing_us: microseconds since failing_since, by the database's clock.
 -- @statement webhook_streams
 -- @out id uint, tenant_id uint, position uint, begun_upto uint null, message bytes null, attempts uint, next_at time null,
---      failing_since time null
+--      failing_since time null, failing_us int null
 -- @scans all webhooks
-SELECT w.id, w.tenant_id, c.position, c.begun_upto, c.message, c.attempts, c.next_at, c.failing_since
+SELECT w.id, w.tenant_id, c.position, c.begun_upto, c.message, c.attempts, c.next_at, c.failing_since,
+  TIMESTAMPDIFF(MICROSECOND, c.failing_since, UTC_TIMESTAMP(6)) AS failing_us
 FROM webhooks w
 STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = w.id
 WHERE w.paused = 0 AND c.disabled_at IS NULL
@@ -234,6 +235,10 @@ UPDATE {webhook_claimed}
 SET c.begun_upto = :upto, c.message = :message, c.position = :position, c.attempts = 0, c.next_at = NULL
 WHERE l.id = 1 AND l.claim = :claim AND c.begun_upto IS NULL AND c.position <= :position;
 
+-- A first failure is noted by the later of two clocks: by one that is behind, a webhook would seem to have failed for long.
+-- @fragment webhook_failing_since
+COALESCE(c.failing_since, GREATEST(:now, UTC_TIMESTAMP(6)))
+
 -- delivered_at NULL: there was nothing to send.
 -- @statement webhook_done
 -- @in claim bytes, id uint, message bytes, status uint, delivered_at time null
@@ -245,7 +250,7 @@ WHERE {webhook_sending};
 -- @statement webhook_failed
 -- @in claim bytes, id uint, message bytes, status uint, error text, now time, next_at time, disabled_at time null
 UPDATE {webhook_claimed}
-SET c.attempts = c.attempts + 1, c.next_at = :next_at, c.failing_since = COALESCE(c.failing_since, :now), c.status = :status,
+SET c.attempts = c.attempts + 1, c.next_at = :next_at, c.failing_since = {webhook_failing_since}, c.status = :status,
   c.error = :error, c.disabled_at = :disabled_at
 WHERE {webhook_sending};
 
@@ -262,7 +267,7 @@ WHERE {webhook_sending};
 -- @in claim bytes, id uint, message bytes, status uint, error text, now time
 UPDATE {webhook_claimed}
 SET c.position = c.begun_upto, c.begun_upto = NULL, c.message = NULL, c.attempts = 0, c.next_at = NULL,
-  c.failing_since = COALESCE(c.failing_since, :now), c.status = :status, c.error = :error
+  c.failing_since = {webhook_failing_since}, c.status = :status, c.error = :error
 WHERE {webhook_sending};
 
 -- @statement webhook_letter_ended

@@ -88,6 +88,7 @@ enum outcome webhook_streams_read(struct registry *registry, struct webhook_stre
 			.attempts = row->attempts,
 			.next_us = row->next_at_is_null ? 0 : row->next_at,
 			.failing_since_us = row->failing_since_is_null ? 0 : row->failing_since,
+			.failing_us = row->failing_us_is_null ? 0 : row->failing_us,
 		};
 		if (row->message.p != NULL)
 			uuid_from_bytes(row->message, &stream->message);

@@ -47,6 +47,7 @@ struct webhook_stream {
 	uint64_t attempts;        // failed ones to send it
 	int64_t next_us;          // when the next is due, by the clock of the process that wrote the time; 0: now
 	int64_t failing_since_us; // the first failure since a message was received last; 0: none
+	int64_t failing_us;       // how long ago that is by the database's clock
 };
 // A message outside the order of the webhook's stream: a ping, or a message that was given up and then revived.
 struct webhook_letter {

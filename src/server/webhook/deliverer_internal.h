@@ -17,6 +17,7 @@ struct deliverer_stream {
 	struct webhook_stream is;
 	uint64_t stored; // the position in the database
 	int64_t due_us;  // of the message that was begun
+	int64_t failing_from_us; // if is.failing_since_us is not 0: when its attempts began to fail
 	bool wants;      // there may be changes that it asks for
 	bool flies;      // an attempt is on its way
 };

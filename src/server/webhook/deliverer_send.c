@@ -237,7 +237,7 @@ static bool is_disabled_by(const struct deliverer *me, const struct deliverer_st
 {
 	int64_t limit_us = (int64_t)me->settings->disable_after * 1000000;
 
-	return result->status == GONE || (limit_us > 0 && result->now_us - stream->is.failing_since_us >= limit_us);
+	return result->status == GONE || (limit_us > 0 && clock_tick_us() - stream->failing_from_us >= limit_us);
 }
 
 // The message stays the stream's if it disables the webhook: whoever enables it has it sent again.
@@ -247,8 +247,10 @@ static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *
 	int64_t pause = deliverer_pause_us(me, attempts);
 	enum outcome outcome;
 
-	if (stream->is.failing_since_us == 0)
+	if (stream->is.failing_since_us == 0) {
 		stream->is.failing_since_us = result->now_us;
+		stream->failing_from_us = clock_tick_us();
+	}
 	result->disables = is_disabled_by(me, stream, result);
 	result->next_us = result->now_us + pause;
 	if (!result->disables && attempts >= me->settings->attempts) {

@@ -98,6 +98,17 @@ static int64_t due_after(const struct deliverer *me, int64_t next_us, uint64_t a
 								      : most_us);
 }
 
+// Since when the attempts fail. The clocks of this host and of the database may have been set meanwhile, and a webhook that is disabled stays so until
+// its owner comes: the shortest time counts, by either clock or as this process saw it. known: what it knew of the stream; NULL: nothing.
+static int64_t failing_from(const struct webhook_stream *is, const struct deliverer_stream *known)
+{
+	int64_t here_us = clock_now_us() - is->failing_since_us, us = here_us < is->failing_us ? here_us : is->failing_us;
+	int64_t from_us = clock_tick_us() - (us > 0 ? us : 0);
+	bool saw = known != NULL && known->is.failing_since_us != 0;
+
+	return saw && known->failing_from_us > from_us ? known->failing_from_us : from_us;
+}
+
 void deliverer_forget(struct deliverer *me)
 {
 	free(me->streams);
@@ -159,8 +170,10 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 		fresh[i] = (struct deliverer_stream){
 			.is = streams[i], .stored = streams[i].position, .wants = true, .due_us = due_after(me, streams[i].next_us, streams[i].attempts)
 		};
+		const struct deliverer_stream *known = deliverer_find_stream(me, streams[i].id);
+		fresh[i].failing_from_us = failing_from(&streams[i], known);
 		if (me->loaded)
-			keep_known(&fresh[i], deliverer_find_stream(me, streams[i].id));
+			keep_known(&fresh[i], known);
 	}
 	deliverer_forget(me);
 	me->streams = fresh;
