@@ -324,8 +324,8 @@ bool log_access_open(const char *path)
 	if (strcmp(path, "stderr") == 0) {
 		fd = STDERR_FILENO;
 	} else if (path[0] != '\0') {
-		// The old file stays in use until the new file is open.
-		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+		// The old file stays in use until the new file is open. O_NONBLOCK: if it is a FIFO, neither a start nor a request waits for its reader.
+		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
 		if (fd < 0)
 			return false;
 	}

@@ -27,7 +27,7 @@ bool log_level_parse(struct str text, enum log_level *level);
 
 // The access log is a file of its own, to which lines are appended; it can also be switched off.
 // Opens the file, or opens it again after rotation. Path "" closes it, "stderr" writes to stderr. False with errno if the file
-// can't be opened; the old file stays in use then.
+// can't be opened; the old file stays in use then. A FIFO can be opened while a process reads it; lines that find no room in it are lost.
 bool log_access_open(const char *path);
 // Is the open file no longer the one at that path, because a rotation has moved it away? False if none is open, or stderr.
 bool log_access_moved(const char *path);

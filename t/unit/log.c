@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include "tap.h"
 
 static char dir[] = "/tmp/tenure-log-XXXXXX";
-static char errors[64], first[64], second[64];
+static char errors[64], first[64], second[64], fifo[64];
 
 static struct str content(struct pool *pool, const char *path)
 {
@@ -217,6 +218,51 @@ static void access_log_full(struct pool *pool)
 	(void)log_access_open("");
 }
 
+static size_t read_some(int fd)
+{
+	static char bytes[65536];
+	size_t n = 0;
+
+	for (ssize_t got; (got = read(fd, bytes, sizeof(bytes))) > 0;)
+		n += (size_t)got;
+	return n;
+}
+
+// A reader that is not there, or does not read, holds nobody up.
+static void access_log_fifo(struct pool *pool)
+{
+	char bytes[16];
+
+	(void)alarm(60);
+	(void)signal(SIGPIPE, SIG_IGN); // as the programs do
+	(void)logged(pool);
+	if (mkfifo(fifo, 0600) != 0)
+		bail_out("mkfifo");
+	errno = 0;
+	ok(!log_access_open(fifo) && errno == ENXIO, "a FIFO that nobody reads can't be opened");
+	int reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ok(log_access_open(fifo), "one with a reader can");
+	log_access(STR("one"));
+	is_str(str_n(bytes, read(reader, bytes, sizeof(bytes)) == 4 ? 4 : 0), "one\n", "who gets the lines");
+	for (int i = 0; i < 1000000 && !log_access_fails(); i++)
+		log_access(STR("a line that nobody takes"));
+	ok(log_access_fails(), "lines that find no room are lost");
+	ok(strstr(str_cstr(pool, logged(pool)), "Resource temporarily unavailable; 1 lines of this process are lost") != NULL, "it is told why");
+	ok(read_some(reader) > 0, "the reader goes on");
+	log_access(STR("two"));
+	ok(!log_access_fails() && read_some(reader) == 4, "lines are written again");
+	close(reader);
+	log_access(STR("three"));
+	ok(log_access_fails(), "without a reader they are lost");
+	ok(strstr(str_cstr(pool, logged(pool)), "Broken pipe") != NULL, "it is told why");
+	ok(log_access_open(first), "another log");
+	log_access(STR("four"));
+	ok(!log_access_fails(), "takes lines");
+	ok(log_access_open(""), "closed");
+	unlink(fifo);
+	(void)alarm(0);
+}
+
 static void escape(struct pool *pool)
 {
 	struct buf buf = buf_new(pool, 0);
@@ -238,6 +284,7 @@ int main(void)
 	(void)snprintf(errors, sizeof(errors), "%s/errors", dir);
 	(void)snprintf(first, sizeof(first), "%s/access", dir);
 	(void)snprintf(second, sizeof(second), "%s/access.1", dir);
+	(void)snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
 	int fd = open(errors, O_RDWR | O_CREAT | O_APPEND, 0600), real = dup(STDERR_FILENO);
 	dup2(fd, STDERR_FILENO);
 	levels(pool);
@@ -248,6 +295,7 @@ int main(void)
 	access_log(pool);
 	access_log_full(pool);
 	access_log_lost(pool);
+	access_log_fifo(pool);
 	escape(pool);
 	dup2(real, STDERR_FILENO);
 	close(fd);
