@@ -24,11 +24,19 @@
 
 enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };
 
+// What waits for one tenant's clients.
+struct account {
+	uint64_t tenant;
+	uint64_t waiting; // bytes of its rests that are not gone
+	size_t n_rests;   // 0: the next sweep frees it
+	struct account *next;
+};
+
 // The rest of one answer.
 struct rest {
 	int fd, file;     // fd: the connection to the web server; file: the bytes to be sent
 	off_t at, size;
-	uint64_t tenant;
+	struct account *account;
 	int64_t moved_us; // clock_tick_us() when the web server last accepted bytes
 	bool gone;        // the next sweep closes it
 	struct rest *next;
@@ -39,6 +47,7 @@ struct sender {
 	struct shared *host; // NULL: none
 	int from, signal_fd, epoll_fd;
 	struct rest *first;
+	struct account *accounts;
 	uint64_t waiting; // bytes of all rests that are not gone
 	bool stopping;
 	int64_t stop_us;  // when stopping: clock_tick_us() at which the process ends
@@ -49,11 +58,19 @@ static uint64_t bytes_of(const struct rest *rest)
 	return (uint64_t)(rest->size - rest->at);
 }
 
+// So many bytes of the rest wait no more.
+static void count_down(struct sender *sender, struct rest *rest, uint64_t bytes)
+{
+	assert(bytes <= rest->account->waiting && bytes <= sender->waiting);
+	rest->account->waiting -= bytes;
+	sender->waiting -= bytes;
+}
+
 // Marks the rest for the next sweep. Events of it may still be in the batch that epoll returned, so it isn't freed at once.
 static void give_up(struct sender *sender, struct rest *rest)
 {
 	if (!rest->gone)
-		sender->waiting -= bytes_of(rest);
+		count_down(sender, rest, bytes_of(rest));
 	rest->gone = true;
 }
 
@@ -67,7 +84,7 @@ static void push(struct sender *sender, struct rest *rest)
 			return;
 		if (n <= 0)
 			break;
-		sender->waiting -= (uint64_t)n;
+		count_down(sender, rest, (uint64_t)n);
 		rest->at = at;
 		rest->moved_us = clock_tick_us();
 	}
@@ -88,20 +105,37 @@ static void sweep(struct sender *sender)
 		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, rest->fd, NULL);
 		close(rest->fd);
 		close(rest->file);
+		rest->account->n_rests--;
 		free(rest);
+	}
+	for (struct account **at = &sender->accounts; *at != NULL;) {
+		struct account *account = *at;
+		if (account->n_rests > 0) {
+			at = &account->next;
+			continue;
+		}
+		*at = account->next;
+		free(account);
 	}
 }
 
 // ---- limits on what waits
 
-// Bytes that wait for one tenant's clients.
-static uint64_t waiting_of(const struct sender *sender, uint64_t tenant)
+// The tenant's account, a new one if it has none. NULL: no memory.
+static struct account *account_of(struct sender *sender, uint64_t tenant)
 {
-	uint64_t bytes = 0;
+	struct account *account = sender->accounts;
 
-	for (const struct rest *rest = sender->first; rest != NULL; rest = rest->next)
-		bytes += rest->tenant == tenant && !rest->gone ? bytes_of(rest) : 0;
-	return bytes;
+	while (account != NULL && account->tenant != tenant)
+		account = account->next;
+	if (account != NULL)
+		return account;
+	account = calloc(1, sizeof(*account));
+	if (account == NULL)
+		return NULL;
+	*account = (struct account){ .tenant = tenant, .next = sender->accounts };
+	sender->accounts = account;
+	return account;
 }
 
 // The connection to close if too many bytes wait: of the tenant with the most bytes, the one without progress for the longest
@@ -112,7 +146,7 @@ static struct rest *find_loser(const struct sender *sender)
 	uint64_t most = 0;
 
 	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
-		uint64_t bytes = rest->gone ? 0 : waiting_of(sender, rest->tenant);
+		uint64_t bytes = rest->gone ? 0 : rest->account->waiting;
 		if (bytes > most || (bytes == most && loser != NULL && !rest->gone && rest->moved_us < loser->moved_us)) {
 			most = bytes;
 			loser = rest;
@@ -140,17 +174,20 @@ static void make_room(struct sender *sender)
 static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 {
 	struct rest *rest = calloc(1, sizeof(*rest));
+	struct account *account = account_of(sender, tenant);
 	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = rest };
 	struct stat st;
 
-	if (rest == NULL || fstat(file, &st) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+	if (rest == NULL || account == NULL || fstat(file, &st) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
 		epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		free(rest);
 		return false;
 	}
-	*rest = (struct rest){ .fd = fd, .file = file, .size = st.st_size, .tenant = tenant, .moved_us = clock_tick_us(),
+	*rest = (struct rest){ .fd = fd, .file = file, .size = st.st_size, .account = account, .moved_us = clock_tick_us(),
 		.next = sender->first };
 	sender->first = rest;
+	account->n_rests++;
+	account->waiting += bytes_of(rest);
 	sender->waiting += bytes_of(rest);
 	return true;
 }

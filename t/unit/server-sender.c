@@ -4,8 +4,10 @@
 #include "base/base.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,11 +78,57 @@ static size_t read_all(int fd, size_t most)
 	return got;
 }
 
+// A connection of which the sender gets one end, and nothing can be written to it. Returns the other end; -1: there is none.
+static int hand_over_full(FILE *file, uint64_t tenant)
+{
+	const int least = 1;
+	static const char bytes[4096];
+	int connection[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, connection) != 0)
+		return -1;
+	(void)setsockopt(connection[0], SOL_SOCKET, SO_SNDBUF, &least, sizeof(least));
+	while (send(connection[0], bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		continue;
+	bool done = errno == EAGAIN && handover_send_rest(line[0], connection[0], fileno(file), tenant);
+	close(connection[0]);
+	return done ? connection[1] : -1;
+}
+
+// Many clients that take nothing, of a hundred tenants: half of them are cut off one by one. Which one is to go is found at a cost that grows with
+// the clients, not with their square: the end of the process tells the time that it took.
+static void test_many(pid_t pid, uint64_t room)
+{
+	enum { MANY = 4000, EACH = 5000 };
+	static int ends[MANY];
+	struct rlimit limit;
+	int n = 0;
+	FILE *file = tmpfile();
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	if (limit.rlim_max < 3 * MANY || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		skip("too few descriptors for many clients");
+		return;
+	}
+	if (file == NULL || ftruncate(fileno(file), EACH) != 0)
+		bail_out("no file");
+	while (n < MANY && (ends[n] = hand_over_full(file, 100 + (uint64_t)n % 100)) >= 0)
+		n++;
+	is_int(n, MANY, "many rests that nobody takes");
+	ok(comes_to_watch(pid, OWN + (int)(room / EACH)), "of which as many wait as there is room for");
+	for (int i = 0; i < n; i++)
+		close(ends[i]);
+	ok(comes_to_watch(pid, OWN), "until their clients go");
+	(void)fclose(file);
+}
+
 int main(void)
 {
 	struct server_settings settings = { .unsent = 2 * SIZE + SIZE / 2 };
 	const struct setup setup = { .settings = &settings };
 	int first[2], second[2], third[2], status = -1;
+	struct rusage usage;
 
 	(void)alarm(60); // nothing here takes so long
 	log_open("sender", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
@@ -110,9 +158,11 @@ int main(void)
 	is_int((int64_t)read_all(first[1], SIZE), SIZE, "the other tenant's is sent whole");
 	is_int((int64_t)read_all(third[1], SIZE), SIZE, "so is the last one");
 	ok(comes_to_watch(pid, OWN), "no connection is watched any more");
+	test_many(pid, settings.unsent);
 
 	(void)kill(pid, SIGTERM);
-	is_int(waitpid(pid, &status, 0), pid, "it ends");
+	is_int(wait4(pid, &status, 0, &usage), pid, "it ends");
 	is_int(status, 0, "well");
+	ok(usage.ru_utime.tv_sec < 2, "after less than two seconds of work: %ld.%03ld s", (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec / 1000);
 	return done_testing();
 }
