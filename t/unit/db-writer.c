@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -27,6 +28,16 @@ static const struct test_query q_shared = { "UPDATE writer_slots SET n = n + 1, 
 
 static struct pool *pool;
 static struct db *watcher;
+
+// A server of a busy machine may not be reached in time: it is tried again.
+static enum db_result connect_patiently(struct db *db)
+{
+	enum db_result result = db_connect(db);
+
+	for (int i = 0; i < 20 && result == DB_LOST; i++)
+		result = db_connect(db);
+	return result;
+}
 
 static uint64_t number(const struct test_query *query)
 {
@@ -175,7 +186,7 @@ static enum db_verdict do_look(void *arg)
 		clock_pause_ms(DB_LEASE_MS + 50);
 	if (look->runs == 1 && look->cuts)
 		(void)shutdown(mysql_get_socket(look->db->mysql), SHUT_RDWR);
-	if (look->runs == 1)
+	if (look->runs == 1 && look->waits)
 		server_sql("UPDATE writer SET epoch = epoch + 1;\nUPDATE writer_slots SET epoch = epoch + 1;\nUPDATE sums SET n = n + 1 WHERE id = 1;");
 	return DB_ROLLBACK;
 }
@@ -194,6 +205,27 @@ static void expect_look(struct look *look, enum db_mode mode, enum db_verdict (*
 		is_int((long long)look->seen, (long long)number(&q_sums), "%s: the writer's state", what);
 }
 
+// The end of a read that is lost while the server was certainly the writer a moment before. What a busy machine does not do within that moment is
+// done again.
+static void test_lost_at_once(const struct db_settings *settings)
+{
+	struct look look;
+	enum db_result result = DB_LOST;
+	bool in_time = false;
+
+	for (int i = 0; i < 100 && !in_time; i++) {
+		int64_t begun_us = clock_tick_us();
+		struct db *db = db_open(settings, DB_APPLICATION);
+
+		look = (struct look){ .db = db, .reads = true, .cuts = true };
+		result = db_txn_run(db, DB_WRITE, NULL, do_look, &look);
+		in_time = result == DB_OK && clock_tick_us() - begun_us < DB_LEASE_MS * INT64_C(1000);
+		db_close(&db);
+	}
+	ok(in_time, "the same at once: answered");
+	is_int(look.runs, 1, "it was the writer when it answered: runs");
+}
+
 static void test_lost_reads(const struct db_settings *settings)
 {
 	(void)setenv("TENURE_FAULT", "before-commit:1:conn", 1);
@@ -206,17 +238,28 @@ static void test_lost_reads(const struct db_settings *settings)
 	db = db_open(settings, DB_APPLICATION);
 	look = (struct look){ .db = db, .waits = true, .reads = true, .cuts = true };
 	expect_look(&look, DB_WRITE, do_look, 2, "a write transaction whose ROLLBACK is lost");
-	look = (struct look){ .db = db, .reads = true, .cuts = true };
-	expect_look(&look, DB_WRITE, do_look, 1, "the same at once: it was the writer when it answered");
 	look = (struct look){ .db = db, .waits = true };
 	expect_look(&look, DB_WRITE, do_look, 1, "without a connection, and nothing read");
 	db_close(&db);
+	test_lost_at_once(settings);
 }
 
 // ---- a new connection to a server that is slow
 
+// What relays do with the first statement of a connection before they pass it on, in memory that they share with the test.
+struct relaying {
+	const struct shared *finds; // where another process notes a server of a later epoch
+	_Atomic bool is_on;
+};
+enum { LATER = 1000 }; // epoch
+
+static _Atomic uint64_t *newest_epoch(const struct shared *shared)
+{
+	return shared_area(shared, SHARED_CLUSTER, sizeof(_Atomic uint64_t));
+}
+
 // Relays one connection to the private server; the first statement waits.
-static void relay(int client)
+static void relay(int client, const struct relaying *relaying)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int at = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -231,8 +274,11 @@ static void relay(int client)
 			ssize_t n = fds[i].revents != 0 ? read(fds[i].fd, data, sizeof(data)) : -1;
 			if (n == 0)
 				_exit(0);
-			if (n > 0 && i == 0 && memmem(data, (size_t)n, "SET NAMES", strlen("SET NAMES")) != NULL)
+			if (n > 0 && i == 0 && memmem(data, (size_t)n, "SET NAMES", strlen("SET NAMES")) != NULL) {
+				if (relaying != NULL && atomic_load(&relaying->is_on))
+					atomic_store(newest_epoch(relaying->finds), LATER);
 				clock_pause_ms(500);
+			}
 			if (n > 0 && write(fds[1 - i].fd, data, (size_t)n) != n)
 				_exit(1);
 		}
@@ -240,8 +286,8 @@ static void relay(int client)
 	_exit(0);
 }
 
-// A server that takes half a second for the first answer of each connection. *pid: the process to be ended.
-static unsigned start_slow(pid_t *pid)
+// A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for none.
+static unsigned start_slow(pid_t *pid, const struct relaying *relaying)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t n = sizeof(address);
@@ -256,7 +302,7 @@ static unsigned start_slow(pid_t *pid)
 		for (;;) {
 			int client = accept(listener, NULL, NULL);
 			if (client >= 0 && fork() == 0)
-				relay(client);
+				relay(client, relaying);
 			(void)close(client);
 		}
 	}
@@ -265,63 +311,62 @@ static unsigned start_slow(pid_t *pid)
 }
 
 // After a switch, where the new writer is slow: it is not taken for one that hangs, although others have heard of a later epoch than
-// that of the last connection.
-static void test_slow(const struct db_settings *template)
+// that of the last connection. at: its place. DB_OK: it is used.
+static enum db_result switch_to_slow(struct db *db, size_t at)
 {
-	struct db_settings settings = *template;
-	char host[64];
-	pid_t slow;
-
-	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow));
-	settings.host = host;
-	settings.tls = "off";
-	struct db *db = db_open(&settings, DB_APPLICATION);
-	size_t at = db->hosts[0].name != NULL ? 0 : 1;
-
 	db->host = 1 - at;
-	is_int(db_connect(db), DB_OK, "connected to the writer");
+	if (connect_patiently(db) != DB_OK)
+		return DB_LOST;
 	server_sql("UPDATE writer SET epoch = epoch + 1;\nUPDATE writer_slots SET epoch = epoch + 1;");
 	db_conn_drop(db);
 	db->host = at;
-	is_int(db_connect(db), DB_OK, "connected to the next one, which is slow");
-	ok(db->host == at, "it is that one");
-	ok(db->hosts[at].avoided_until_us == 0, "and not avoided");
-	db_close(&db);
+	return db_connect(db) == DB_OK && db->host == at ? DB_OK : DB_LOST;
+}
+
+// On a busy machine the other server may not be reached in time, and even this one may seem to hang: then it is done again.
+static void test_slow(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	enum db_result result = DB_LOST;
+	bool avoided = true;
+	char host[64];
+	pid_t slow;
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow, NULL));
+	settings.host = host;
+	settings.tls = "off";
+	for (int i = 0; i < 10 && (result != DB_OK || avoided); i++) {
+		struct db *db = db_open(&settings, DB_APPLICATION);
+		size_t at = db->hosts[0].name != NULL ? 0 : 1;
+
+		result = switch_to_slow(db, at);
+		avoided = db->hosts[at].avoided_until_us != 0;
+		db_close(&db);
+	}
+	is_int(result, DB_OK, "connected to the next one, which is slow");
+	ok(!avoided, "and not avoided");
 	(void)kill(slow, SIGKILL);
 	(void)waitpid(slow, NULL, 0);
 }
 
 // ---- what the processes of a host remember
 
-// Another process, which finds later epochs all the time. Ends with 1 if one of them was forgotten.
-static pid_t start_finder(const struct shared *shared)
-{
-	pid_t pid = fork();
-
-	if (pid != 0)
-		return pid;
-	for (uint64_t epoch = 1000; epoch < 1045; epoch++) {
-		_Atomic uint64_t *newest = shared_area(shared, SHARED_CLUSTER, sizeof(*newest));
-		if (epoch > 1000 && atomic_load(newest) < epoch - 1)
-			_exit(1);
-		atomic_store(newest, epoch);
-		clock_pause_ms(50);
-	}
-	_exit(0);
-}
-
-// A server is asked about, which takes half a second, while another process finds one of a later epoch.
+// While a server is asked about, another process finds one of a later epoch.
 static void test_remembered(const struct db_settings *template)
 {
 	struct db_settings settings = *template;
 	char host[64], dir[] = "/tmp/tenure-epoch-XXXXXX";
 	struct shared *shared = mkdtemp(dir) != NULL ? shared_open(dir, STR("a cluster")) : NULL;
+	struct relaying *relaying = mmap(NULL, sizeof(*relaying), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	enum db_result result = DB_LOST;
 	pid_t slow;
-	int status = -1;
 
-	if (shared == NULL)
+	if (shared == NULL || relaying == MAP_FAILED)
 		bail_out("no shared memory");
-	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow));
+	relaying->finds = shared;
+	atomic_store(&relaying->is_on, true);
+	atomic_store(newest_epoch(shared), LATER - 1);
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,localhost", start_slow(&slow, relaying));
 	settings.host = host;
 	settings.tls = "off";
 	struct db *db = db_open(&settings, DB_APPLICATION);
@@ -330,15 +375,17 @@ static void test_remembered(const struct db_settings *template)
 	db->host = 1 - at;
 	db->hosts[at].avoided_until_us = INT64_MAX; // it is asked, and not used
 	db_join(db, shared);
-	pid_t finder = start_finder(shared);
-	clock_pause_ms(20);
-	is_int(db_connect(db), DB_LOST, "while another process finds a later one, no server is used");
-	ok(waitpid(finder, &status, 0) == finder && WIFEXITED(status) && WEXITSTATUS(status) == 0, "which nobody forgets");
-	is_int(db_connect(db), DB_OK, "later, as all servers answer, an earlier one is as good");
+	for (int i = 0; i < 20 && result == DB_LOST && atomic_load(newest_epoch(shared)) != LATER; i++) // a busy machine may ask nobody
+		result = db_connect(db);
+	is_int(result, DB_LOST, "while another process finds a later one, no server is used");
+	is_int((long long)atomic_load(newest_epoch(shared)), LATER, "which is not forgotten");
+	atomic_store(&relaying->is_on, false);
+	is_int(connect_patiently(db), DB_OK, "later, as all servers answer, an earlier one is as good");
 	db_close(&db);
 	(void)kill(slow, SIGKILL);
 	(void)waitpid(slow, NULL, 0);
 	shared_close(&shared);
+	(void)munmap(relaying, sizeof(*relaying));
 	(void)nftw(dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -357,7 +404,7 @@ int main(void)
 	settings.host = "127.0.0.1:1,localhost";
 	settings.connect_timeout = 1;
 	struct db *db = db_open(&settings, DB_APPLICATION);
-	is_int(db_connect(db), DB_OK, "connected to the writer");
+	is_int(connect_patiently(db), DB_OK, "connected to the writer");
 	db->galera = true;
 	test_prepare(db);
 	test_bulk(db);

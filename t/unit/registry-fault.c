@@ -76,7 +76,8 @@ static void revokes(const char *name, const char *fault, enum outcome want, unsi
 	if (outcome == OUTCOME_OK && db_txn_run(client.db, DB_WRITE, &client.request_id, run_revoke, &revoking) == DB_OK)
 		outcome = revoking.outcome;
 	is_outcome(outcome, want, fault);
-	is_int(client.runs, want_runs, "%s: runs", fault);
+	// There are more than two if the server still has the first in hand, whose locks are not waited for.
+	ok(want_runs == 1 ? client.runs == 1 : client.runs >= want_runs, "%s: %u runs", fault, client.runs);
 	client_close(&client);
 }
 
@@ -140,13 +141,16 @@ static void queue_one(const char *fault, const char *what, void (*at_start)(void
 		   "DELETE FROM forwards WHERE name = 'q';\nDELETE FROM moves;");
 }
 
-// Between the lost answer and the second try somebody carries the move out.
+// Between the lost answer and the second try somebody carries the move out. The server may still have to carry out the COMMIT whose answer is lost.
 static void carry_out_early(void)
 {
 	static int runs;
 
-	if (++runs == 2)
-		ok(mover_once(server.config, NULL), "the move waits");
+	if (++runs != 2)
+		return;
+	for (int i = 0; i < 10000 && sql_number("SELECT COUNT(*) FROM moves") == 0; i++)
+		clock_pause_ms(5);
+	ok(mover_once(server.config, NULL), "the move waits");
 }
 
 static void queueing(void)
@@ -215,6 +219,7 @@ static void mover_dies(const char *fault)
 {
 	(void)DO(MOVE_ASYNC, "from", NULL, "to");
 	(void)end_op(start_mover(fault));
+	await_others(); // no mover takes a move whose row is still locked
 	long long now = moved_count();
 	ok(now == 0 || now == 6, "%s: all or nothing (%lld)", fault, now);
 	is_sound(fault);
@@ -256,6 +261,7 @@ static void movers(void)
 int main(void)
 {
 	fixture_start();
+	SET(server.config, db)->retries = 1000; // a busy server takes its time to end what a connection had begun that was cut
 	(void)DO(PUT_TENANT, "a");
 	(void)DO(PUT_TENANT, "b");
 	lost_answers();

@@ -309,6 +309,19 @@ TAP_UNUSED_OK static bool waits_for_lock(pid_t process)
 	return waits;
 }
 
+// Waits until the server has ended the connections of processes that are gone, and what they had begun; for a minute at most. `here` is the only
+// client then.
+TAP_UNUSED_OK static void await_others(void)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+
+	for (int64_t until_us = clock_tick_us() + 60000000; clock_tick_us() < until_us; (void)nanosleep(&pause, NULL)) {
+		if (sql_number("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE db = 't'") <= 2) // here's, and this one
+			return;
+	}
+	diag("connections of others go on");
+}
+
 #define TENANT_ID "(SELECT id FROM tenants WHERE name = '%s' AND live = 1)"
 
 TAP_UNUSED_OK static void is_changes(const struct uuid *request, long long want, const char *what)
