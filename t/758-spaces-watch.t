@@ -466,6 +466,16 @@ subtest 'more is there than a request has memory for' => sub {
     $acme->delete("$in/l1");
     is told($watch, 1), 'DELETED l1', 'and what comes';
     $watch->close_now;
+    # Nine of those and fifty-nine more pass 64 MiB.
+    $instance->sql(sprintf <<'END', 59);
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+SELECT RANDOM_BYTES(16), r.tenant_id, r.type_id, r.namespace, CONCAT('more', seq), r.bytes, 1, 1, 0, 0, 0, 0, r.etag, r.meta, r.body, r.created_at, r.updated_at
+FROM resources r JOIN seq_1_to_%d WHERE r.namespace = 'large' AND r.name = 'l2' AND r.live = 1
+END
+    my $refused = $acme->get("$in?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
+    $refused->is_status(413, 'more than a watch begins with');
+    like $refused->json->{message}, qr/has more than 67108864 bytes: list it by pages, and watch from the list's resourceVersion/, 'which says what to do';
+    $instance->sql(q(DELETE FROM resources WHERE namespace = 'large' AND name LIKE 'more%'));
     $acme->delete('/api/v1/namespaces/large')->is_status(200, 'it goes');
 };
 

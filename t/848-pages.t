@@ -376,6 +376,13 @@ subtest 'calls of bare metal that are refused to everybody' => sub {
     $admin->get('/baremetal/v1/lookup?addresses=52:54:00:12:34:56', %version)->is_status(404, "an agent's question for its node");
 };
 
+# A dump has keys and secrets, and the shell that writes it makes a file that all may read.
+subtest 'dumps lie where nobody else reads' => sub {
+    my @dumps = grep { $_->{text} =~ m{^mariadb-dump\b.*>"?/backup/}m } map { Tenure::Pages::blocks($top, $_) } Tenure::Pages::names($top);
+    cmp_ok scalar @dumps, '>=', 2, 'pages write some';
+    like $_->{text}, qr{^install -d -m 700 /backup\b.*^mariadb-dump }ms, "$_->{page}, $_->{heading}: the folder is made first" for @dumps;
+};
+
 # ---- commands within sentences, and in the manuals' examples
 
 # "tenure NOUN VERB --option" and the like, of a text: (program, words before the first that is no word of a command, options).

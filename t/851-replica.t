@@ -75,6 +75,8 @@ for my $to (2, 1) {
     is status(), 0, 'status finds nothing' or diag $text;
 }
 
+is switch('--force', $servers->host(2)), 75, '--force while there is a primary is refused';
+like $text, qr/^\s*--force is for a primary that is gone, and none is: leave it out$/m, '... and it is told why';
 my $highest = $servers->value(1, 'SELECT MAX(id) FROM changes', 'tenure');
 $servers->kill_server(1);
 is status(), 1, 'status says that the primary is gone, by its exit code' or diag $text;
