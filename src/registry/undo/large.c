@@ -208,11 +208,23 @@ static enum outcome find_place(struct undo *undo)
 	return outcome;
 }
 
+// Only of a request that is recent enough: of an older one, a part may have been purged.
+static enum outcome look_unlocked(struct large *large)
+{
+	const struct large_kind *kind = kind_of(large->undo);
+	enum outcome outcome = kind->read(large);
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind->check_rights(large);
+	if (outcome == OUTCOME_OK)
+		outcome = kind->read_items(large);
+	return outcome == OUTCOME_OK ? kind->look(large, false) : outcome;
+}
+
 enum outcome undo_large(struct undo *undo, struct tag_guard guard)
 {
 	assert(undo->large != NULL && undo->rows.n == 0);
 	struct large large = { .undo = undo, .did = undo->large };
-	const struct large_kind *kind = kind_of(undo);
 	enum outcome outcome = undo->order->preview ? OUTCOME_OK : move_find_queued(undo->registry);
 
 	if (outcome == OUTCOME_OK || outcome == OUTCOME_ACCEPTED) {
@@ -226,15 +238,8 @@ enum outcome undo_large(struct undo *undo, struct tag_guard guard)
 		outcome = undo_check_caller(undo, undo->large_kind);
 	if (outcome == OUTCOME_OK)
 		outcome = read_author(undo);
-	bool kept = undo->plan->n_blockers == 0;
-	if (outcome == OUTCOME_OK && kept)
-		outcome = kind->read(&large);
-	if (outcome == OUTCOME_OK && kept)
-		outcome = kind->check_rights(&large);
-	if (outcome == OUTCOME_OK && kept)
-		outcome = kind->read_items(&large);
-	if (outcome == OUTCOME_OK && kept)
-		outcome = kind->look(&large, false);
+	if (outcome == OUTCOME_OK && undo->plan->n_blockers == 0)
+		outcome = look_unlocked(&large);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	make_etag(&large);
