@@ -37,6 +37,13 @@ enum outcome registry_db_failed(enum db_result result)
 	return result == DB_RETRY || result == DB_LOST || result == DB_FULL ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
 }
 
+enum outcome registry_run_calls(struct registry *registry, struct db_call *calls, size_t n)
+{
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
 enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, const char *format, ...)
 {
 	struct buf time = buf_new(registry->pool, 32);

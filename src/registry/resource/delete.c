@@ -54,13 +54,6 @@ void resource_set_deletion_times(struct registry *registry, struct resource *res
 	resource->purge_us = registry->stamp_us + registry_retention_us(registry);
 }
 
-static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
-{
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
 // INSERT … SELECT holds the lock of the log's ids until it ends, and writers of other tenants wait for that lock. So much content is
 // deleted in parts.
 static enum outcome delete_in_parts(struct registry *registry, enum sql_content_part kind, const struct resource *resource, uint64_t *n)
@@ -80,7 +73,7 @@ static enum outcome delete_in_parts(struct registry *registry, enum sql_content_
 			changes_of_deleted_part(registry, kind, &content, PART),
 			sql_deletion_mark_part_call(registry->pool, &mark),
 		};
-		outcome = run_calls(registry, calls, COUNT_OF(calls));
+		outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
 		more = outcome == OUTCOME_OK && calls[1].rows.affected > 0;
 		*n += more ? calls[1].rows.affected : 0;
 		registry_tell(registry, *n);
@@ -103,7 +96,7 @@ static enum outcome delete_all(struct registry *registry, enum sql_content kind,
 		sql_deletion_mark_content_call(registry->pool,
 			is_space ? SQL_CONTENT_MARKED_NAMESPACE : SQL_CONTENT_MARKED_TREE, &mark),
 	};
-	enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
+	enum outcome outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
 
 	*n = outcome == OUTCOME_OK ? calls[1].rows.affected : 0;
 	return outcome;

@@ -190,20 +190,13 @@ static enum outcome claim(struct registry *registry, struct deletion *deletion)
 	return outcome;
 }
 
-static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
-{
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
 // Writes the change rows. INSERT … SELECT holds the lock of the log's ids until it ends (innodb_autoinc_lock_mode=1), and writers of
 // other tenants wait for that lock. So the rows of a large deletion are inserted in chunks.
 static enum outcome log_in_chunks(struct registry *registry, const struct deletion *deletion)
 {
 	const struct sql_deletion_bounds in = { .of = deletion->of, .every = CHUNK };
 	struct db_call bounds = sql_deletion_bounds_call(registry->pool, &in);
-	enum outcome outcome = run_calls(registry, &bounds, 1);
+	enum outcome outcome = registry_run_calls(registry, &bounds, 1);
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i <= bounds.rows.n; i++) {
 		const struct sql_deletion_range part = {
@@ -213,7 +206,7 @@ static enum outcome log_in_chunks(struct registry *registry, const struct deleti
 		};
 		struct db_call call = changes_of_recovery(registry, &part);
 
-		outcome = run_calls(registry, &call, 1);
+		outcome = registry_run_calls(registry, &call, 1);
 		registry_tell(registry, i < bounds.rows.n ? (i + 1) * CHUNK : deletion->n);
 	}
 	return outcome;
@@ -244,7 +237,7 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 	enum outcome outcome = logged > 0 ? log_in_chunks(registry, deletion) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK)
-		outcome = run_calls(registry, calls + logged, COUNT_OF(calls) - logged);
+		outcome = registry_run_calls(registry, calls + logged, COUNT_OF(calls) - logged);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[2].rows.affected != 1)
@@ -323,7 +316,7 @@ enum outcome resource_recovery_look(struct registry *registry, const struct sql_
 		[KEYS] = sql_deletion_taken_key_call(pool, &key_in),
 		[TARGETS] = sql_deletion_points_nowhere_call(pool, SQL_MOVE_READ_PLAIN, &target_in),
 	};
-	enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
+	enum outcome outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < calls[NAMES].rows.n; i++) {
 		const struct sql_deletion_taken_name_row *row = sql_deletion_taken_name_row(&calls[NAMES].rows, i);

@@ -95,13 +95,6 @@ struct piece {
 	bool may_wait; // some of them may have finalizers
 };
 
-static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
-{
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
 // Sets piece->n to as many rows as a piece may have. Makes the transaction's time later than the last change of each of them.
 static void cut_piece(struct registry *registry, struct piece *piece)
 {
@@ -136,7 +129,7 @@ static enum outcome find_piece(struct registry *registry, const struct resource 
 			sql_namespace_piece_call(registry->pool, &in),
 			sql_namespace_next_type_call(registry->pool, &next),
 		};
-		enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
+		enum outcome outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
 
 		if (outcome != OUTCOME_OK)
 			return outcome;
@@ -177,12 +170,12 @@ static enum outcome delete_ids(struct registry *registry, const struct resource 
 		sql_deletion_mark_piece_call(registry->pool, &mark),
 		sql_deletion_free_keys_of_piece_call(registry->pool, &(struct sql_deletion_free_keys_of_piece){ .ids = ids }),
 	};
-	enum outcome outcome = ids.n > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+	enum outcome outcome = ids.n > 0 ? registry_run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 
 	if (outcome != OUTCOME_OK || ids.n == 0)
 		return outcome;
 	struct db_call count = tenant_count_down_call(registry, space->tenant_id, calls[1].rows.affected);
-	return run_calls(registry, &count, 1);
+	return registry_run_calls(registry, &count, 1);
 }
 
 // Marks the resources of the piece that have finalizers as being deleted. *others: the ids of the resources with may_wait set
@@ -231,7 +224,7 @@ static enum outcome take_piece(struct registry *registry, const struct resource 
 		outcome = delete_ids(registry, space, others);
 	if (outcome == OUTCOME_OK)
 		outcome = delete_ids(registry, space, ids_of(registry, piece, false));
-	return outcome == OUTCOME_OK ? run_calls(registry, &done, 1) : outcome;
+	return outcome == OUTCOME_OK ? registry_run_calls(registry, &done, 1) : outcome;
 }
 
 // Called when all content that is left waits for its finalizers. Deletes the namespace if it is empty. It stays if content is
@@ -240,7 +233,7 @@ static enum outcome finish(struct registry *registry, struct resource *space)
 {
 	struct db_call end =
 		sql_namespace_deletion_end_call(registry->pool, &(struct sql_namespace_deletion_end){ .resource_id = space->id });
-	enum outcome outcome = run_calls(registry, &end, 1);
+	enum outcome outcome = registry_run_calls(registry, &end, 1);
 
 	if (outcome != OUTCOME_OK || resource_has_finalizers(registry, space))
 		return outcome;
@@ -260,7 +253,7 @@ static enum outcome forget_deletion(struct registry *registry, uint64_t id)
 	struct db_call call = sql_namespace_deletion_drop_call(registry->pool,
 		&(struct sql_namespace_deletion_drop){ .resource_id = id });
 
-	return run_calls(registry, &call, 1);
+	return registry_run_calls(registry, &call, 1);
 }
 
 enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)

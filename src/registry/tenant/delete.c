@@ -121,9 +121,7 @@ enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant
 		sql_webhook_delete_call(pool, SQL_WEBHOOK_WHICH_OF_TENANT, &(struct sql_webhook_delete){ .id = tenant->id }),
 		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return registry_run_calls(registry, calls, COUNT_OF(calls));
 }
 
 // Only records the request: the write that removes the last finalizer deletes the tenant.

@@ -35,9 +35,7 @@ static enum outcome insert_space(struct registry *registry, uint64_t tenant_id)
 		resource_insert_call(registry, &space),
 		sql_system_space_count_call(registry->pool, &count),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return registry_run_calls(registry, calls, COUNT_OF(calls));
 }
 
 static enum outcome insert_tenant(struct registry *registry, uint64_t *id)

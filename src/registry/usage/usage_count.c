@@ -76,8 +76,7 @@ static enum outcome run_and_save(struct step *step, struct db_call *calls, size_
 
 	assert(db_txn_writes(registry->db));
 	calls[n] = sql_usage_save_call(registry->pool, &in);
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n + 1);
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return registry_run_calls(registry, calls, n + 1);
 }
 
 static enum outcome save(struct step *step)

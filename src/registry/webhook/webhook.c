@@ -392,8 +392,7 @@ static enum outcome replace(struct registry *registry, const struct webhook_cont
 		sql_webhook_update_call(registry->pool, &in),
 		sql_webhook_enable_call(registry->pool, &(struct sql_webhook_enable){ .webhook_id = webhook->id }),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return registry_run_calls(registry, calls, COUNT_OF(calls));
 }
 
 enum outcome webhook_put(struct registry *registry, struct webhook_key key, const struct webhook_content *content, struct guard guard,
