@@ -44,6 +44,14 @@ struct str call_param(const struct call *call, const char *name)
 	return route_value(&call->match, name);
 }
 
+bool call_parse_version(struct str text, uint64_t *major, uint64_t *minor)
+{
+	size_t dot = str_find(text, '.', 0);
+
+	return str_to_u64(str_part(text, 0, dot), major) && dot < text.n &&
+		str_to_u64(str_part(text, dot + 1, text.n), minor);
+}
+
 struct doc_limits call_limits(const struct call *call)
 {
 	return (struct doc_limits){

@@ -90,6 +90,8 @@ enum outcome call_fail(struct call *call, enum outcome outcome, const char *form
 void call_set_realm(struct call *call, bool has_all_tenants);
 // Value of a declared parameter; STR_NONE if absent.
 struct str call_param(const struct call *call, const char *name);
+// Parses a microversion, two numbers as in "1.40". False: it is none.
+bool call_parse_version(struct str text, uint64_t *major, uint64_t *minor);
 // The limits for a document in a request.
 struct doc_limits call_limits(const struct call *call);
 // Reads the request's body as this document. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.

@@ -28,15 +28,6 @@ static void set_range(struct call *call)
 	response_set(&call->response, MAXIMUM, version_text(call, VERSION_MAX));
 }
 
-// Parses "1.40": two numbers.
-static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
-{
-	size_t dot = str_find(text, '.', 0);
-
-	return str_to_u64(str_part(text, 0, dot), major) && dot < text.n &&
-		str_to_u64(str_part(text, dot + 1, text.n), minor);
-}
-
 static enum outcome read_version(struct call *call)
 {
 	struct str text = str_trim(request_header(&call->request, "x-openstack-ironic-api-version"));
@@ -44,7 +35,7 @@ static enum outcome read_version(struct call *call)
 
 	if (str_eq_nocase(text, STR("latest")))
 		minor = VERSION_MAX;
-	else if (text.n > 0 && !parse_version(text, &major, &minor))
+	else if (text.n > 0 && !call_parse_version(text, &major, &minor))
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
 			"Invalid value for " ASKED " header: it must be \"latest\" or a version from 1.%d to 1.%d", VERSION_MIN,
 			VERSION_MAX);

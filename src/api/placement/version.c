@@ -34,15 +34,6 @@ static struct str asked_version(const struct call *call)
 	return found;
 }
 
-// Parses "1.39": two numbers.
-static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
-{
-	size_t dot = str_find(text, '.', 0);
-
-	return str_to_u64(str_part(text, 0, dot), major) && dot < text.n &&
-		str_to_u64(str_part(text, dot + 1, text.n), minor);
-}
-
 static enum outcome read_version(struct call *call)
 {
 	struct str text = asked_version(call);
@@ -51,7 +42,7 @@ static enum outcome read_version(struct call *call)
 	call->version = VERSION_NONE;
 	if (str_eq_nocase(text, STR("latest")))
 		minor = VERSION_MAX;
-	else if (text.p != NULL && !parse_version(text, &major, &minor))
+	else if (text.p != NULL && !call_parse_version(text, &major, &minor))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"invalid version string: %.*s; it must be \"latest\" or a version from 1.%d to 1.%d",
 			STR_HEAD_ARG(text, SHOWN), VERSION_MIN, VERSION_MAX);
