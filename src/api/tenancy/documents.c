@@ -7,6 +7,9 @@
 #define END { .name = NULL }
 #define ATTR(member, kind_) { .name = member, .kind = kind_, .flags = SHAPE_ATTR }
 #define OWNED(member, kind_) { .name = member, .kind = kind_, .flags = SHAPE_ATTR | SHAPE_NOT_READ }
+// A page of a list: its items below that name, and the address of the next page.
+#define PAGE(name_, item_) { .name = name_, .kind = SHAPE_OBJECT, .members = (const struct shape[]){ \
+	{ .name = name_, .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = item_ }, ATTR("next", SHAPE_STRING), END } }
 
 // ---- tenants, accounts
 
@@ -29,16 +32,6 @@ static const struct shape tenant_members_with_collections[] = {
 };
 static const struct shape account_item = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members };
 static const struct shape tenant_item = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members };
-static const struct shape account_list_members[] = {
-	{ .name = "accounts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &account_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-static const struct shape tenant_list_members[] = {
-	{ .name = "tenants", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &tenant_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
 
 static const struct repr_document account_document = {
 	.root = "account", .body = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members }
@@ -46,12 +39,8 @@ static const struct repr_document account_document = {
 static const struct repr_document tenant_document_v2 = {
 	.root = "tenant", .body = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members }
 };
-static const struct repr_document account_list_document = {
-	.body = { .name = "accounts", .kind = SHAPE_OBJECT, .members = account_list_members }
-};
-static const struct repr_document tenant_list_document_v2 = {
-	.body = { .name = "tenants", .kind = SHAPE_OBJECT, .members = tenant_list_members }
-};
+static const struct repr_document account_list_document = { .body = PAGE("accounts", &account_item) };
+static const struct repr_document tenant_list_document_v2 = { .body = PAGE("tenants", &tenant_item) };
 
 const struct repr_document *tenant_document(const struct words *words)
 {
@@ -97,22 +86,8 @@ static const struct shape count_members_v2[] = COUNT_MEMBERS("tenant");
 static const struct shape count_item_v1 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v1 };
 static const struct shape count_item_v2 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v2 };
 
-static const struct shape count_list_members_v1[] = {
-	{ .name = "counts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &count_item_v1 },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-static const struct shape count_list_members_v2[] = {
-	{ .name = "counts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &count_item_v2 },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-static const struct repr_document count_list_document_v1 = {
-	.body = { .name = "counts", .kind = SHAPE_OBJECT, .members = count_list_members_v1 }
-};
-static const struct repr_document count_list_document_v2 = {
-	.body = { .name = "counts", .kind = SHAPE_OBJECT, .members = count_list_members_v2 }
-};
+static const struct repr_document count_list_document_v1 = { .body = PAGE("counts", &count_item_v1) };
+static const struct repr_document count_list_document_v2 = { .body = PAGE("counts", &count_item_v2) };
 
 const struct repr_document *tenancy_count_list_document(const struct words *words)
 {
@@ -129,22 +104,8 @@ static const struct shape found_members_v2[] = FOUND_MEMBERS("tenant");
 static const struct shape found_item_v1 = { .name = "resource", .kind = SHAPE_OBJECT, .members = found_members_v1 };
 static const struct shape found_item_v2 = { .name = "resource", .kind = SHAPE_OBJECT, .members = found_members_v2 };
 
-static const struct shape found_list_members_v1[] = {
-	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &found_item_v1 },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-static const struct shape found_list_members_v2[] = {
-	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &found_item_v2 },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-static const struct repr_document found_list_document_v1 = {
-	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = found_list_members_v1 }
-};
-static const struct repr_document found_list_document_v2 = {
-	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = found_list_members_v2 }
-};
+static const struct repr_document found_list_document_v1 = { .body = PAGE("resources", &found_item_v1) };
+static const struct repr_document found_list_document_v2 = { .body = PAGE("resources", &found_item_v2) };
 
 const struct repr_document *tenancy_found_list_document(const struct words *words)
 {
@@ -199,14 +160,7 @@ const struct repr_document move_status_document = {
 };
 
 static const struct shape move_status_item = { .name = "move", .kind = SHAPE_OBJECT, .members = move_status_members };
-static const struct shape move_status_list_members[] = {
-	{ .name = "moves", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &move_status_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document move_status_list_document = {
-	.body = { .name = "moves", .kind = SHAPE_OBJECT, .members = move_status_list_members }
-};
+const struct repr_document move_status_list_document = { .body = PAGE("moves", &move_status_item) };
 
 // ---- forwards. Of what a client sends, expires_at alone counts.
 
@@ -226,14 +180,7 @@ const struct repr_document forward_document = {
 };
 
 static const struct shape forward_item = { .name = "forward", .kind = SHAPE_OBJECT, .members = forward_members };
-static const struct shape forward_list_members[] = {
-	{ .name = "forwards", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &forward_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document forward_list_document = {
-	.body = { .name = "forwards", .kind = SHAPE_OBJECT, .members = forward_list_members }
-};
+const struct repr_document forward_list_document = { .body = PAGE("forwards", &forward_item) };
 
 // ---- tiers. Without max_resources a tier has no quota.
 
@@ -245,14 +192,7 @@ const struct repr_document tier_document = {
 	.body = { .name = "tier", .kind = SHAPE_OBJECT, .members = tier_members }
 };
 static const struct shape tier_item = { .name = "tier", .kind = SHAPE_OBJECT, .members = tier_members };
-static const struct shape tier_list_members[] = {
-	{ .name = "tiers", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &tier_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document tier_list_document = {
-	.body = { .name = "tiers", .kind = SHAPE_OBJECT, .members = tier_list_members }
-};
+const struct repr_document tier_list_document = { .body = PAGE("tiers", &tier_item) };
 
 // ---- tokens. A client sends user, role, description and expires_at; the answer to that has the secret, once.
 
@@ -274,14 +214,7 @@ const struct repr_document token_document = {
 };
 
 static const struct shape token_item = { .name = "token", .kind = SHAPE_OBJECT, .members = token_members };
-static const struct shape token_list_members[] = {
-	{ .name = "tokens", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &token_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document token_list_document = {
-	.body = { .name = "tokens", .kind = SHAPE_OBJECT, .members = token_list_members }
-};
+const struct repr_document token_list_document = { .body = PAGE("tokens", &token_item) };
 
 // ---- traits of a resource
 
@@ -299,14 +232,7 @@ const struct repr_document traits_document = {
 const struct repr_document resource_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
 
 static const struct shape resource_item = { .name = "resource", .kind = SHAPE_ANY };
-static const struct shape resource_list_members[] = {
-	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &resource_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document resource_list_document = {
-	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = resource_list_members }
-};
+const struct repr_document resource_list_document = { .body = PAGE("resources", &resource_item) };
 
 // ---- the change log
 
@@ -424,14 +350,7 @@ const struct repr_document webhook_document = {
 	.body = { .name = "webhook", .kind = SHAPE_OBJECT, .members = webhook_members }
 };
 static const struct shape webhook_item = { .name = "webhook", .kind = SHAPE_OBJECT, .members = webhook_members };
-static const struct shape webhook_list_members[] = {
-	{ .name = "webhooks", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &webhook_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document webhook_list_document = {
-	.body = { .name = "webhooks", .kind = SHAPE_OBJECT, .members = webhook_list_members }
-};
+const struct repr_document webhook_list_document = { .body = PAGE("webhooks", &webhook_item) };
 
 static const struct shape delivery_members[] = {
 	ATTR("message", SHAPE_STRING),
@@ -448,14 +367,7 @@ static const struct shape delivery_members[] = {
 	END,
 };
 static const struct shape delivery_item = { .name = "delivery", .kind = SHAPE_OBJECT, .members = delivery_members };
-static const struct shape delivery_list_members[] = {
-	{ .name = "deliveries", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &delivery_item },
-	ATTR("next", SHAPE_STRING),
-	END,
-};
-const struct repr_document delivery_list_document = {
-	.body = { .name = "deliveries", .kind = SHAPE_OBJECT, .members = delivery_list_members }
-};
+const struct repr_document delivery_list_document = { .body = PAGE("deliveries", &delivery_item) };
 
 static const struct shape webhook_done_members[] = { ATTR("message", SHAPE_STRING), ATTR("revived", SHAPE_NUMBER), END };
 const struct repr_document webhook_done_document = {
