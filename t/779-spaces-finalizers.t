@@ -110,6 +110,20 @@ subtest 'many let go at once' => sub {
     $acme->get($at)->is_status(404, 'the last takes the namespace along');
 };
 
+# More than the memory of a request (request_memory).
+subtest 'much metadata in what is left' => sub {
+    my $at = space('heavy');
+    for my $i (1 .. 32) {
+        $admin->put("/v2.0/acme/namespaces/heavy/configmaps/c$i", json => { metadata => { annotations => { a => 'x' x 1_500_000 },
+            finalizers => ['example.com/f', $i == 1 ? 'example.com/' . 'g' x 400 : ()] } })->is_status(201, "c$i");
+    }
+    $acme->delete($at)->is_status(200, 'asked to go');
+    my $left = sub { my %condition = conditions($acme->get($at)); return ($condition{NamespaceFinalizersRemaining} // {})->{message} // '' };
+    ok Tenure::Instance::wait_until(sub { $left->() =~ /: example\.com\/f in 32 resource instances\z/ }), 'it says whom it waits for, but no endless name' or diag $left->();
+    let_go("$at/configmaps/c1");
+    like $left->(), qr/: example\.com\/f in 31 resource instances\z/, 'one is let go';
+};
+
 subtest 'recovery' => sub {
     my $at = space('back');
     config_map($at, 'plain');

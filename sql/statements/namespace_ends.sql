@@ -45,11 +45,12 @@ GROUP BY y.id, y.plural, y.group_name
 ORDER BY y.id
 LOCK IN SHARE MODE;
 
--- @statement namespace_metas
+-- What at most :limit resources that may have finalizers have as such, a JSON array.
+-- @statement namespace_finalizers
 -- @in tenant_id uint, namespace text, limit uint
--- @out id uint, meta text
+-- @out finalizers text null
 -- @sorts what is left in one namespace
-SELECT r.id, r.meta FROM {content_of_ending} ORDER BY r.id LIMIT :limit;
+SELECT JSON_EXTRACT(r.meta, '$.finalizers') AS finalizers FROM {content_of_ending} AND {may_have_finalizers} ORDER BY r.id LIMIT :limit;
 
 -- Locks a namespace that waits for its content, unless it is emptied in pieces. type_id: the id of type "namespaces".
 -- @statement namespace_lock_ending

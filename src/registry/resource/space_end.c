@@ -15,9 +15,9 @@
 #include "repr/json/doc.h"
 #include "sql/namespace_ends.h"
 
-// The conditions count finalizers in at most METAS_MAX resources, under at most NAMES_MAX names. Their counts of resources are
-// exact.
-enum { METAS_MAX = 1000, NAMES_MAX = 50 };
+// The conditions count finalizers in at most RESOURCES_MAX resources, under at most NAMES_MAX names of at most NAME_LONGEST bytes. Their
+// counts of resources are exact.
+enum { RESOURCES_MAX = 1000, NAMES_MAX = 50, NAME_LONGEST = 317 /* in Kubernetes: a domain of 253, a slash, 63 */ };
 
 // ---- what is left, as conditions
 
@@ -27,8 +27,9 @@ struct left {
 	uint64_t n;
 };
 
-// How many of the namespace's resources have each finalizer. More names than NAMES_MAX are left out.
+// How many of the namespace's resources have each finalizer. More names than NAMES_MAX, and longer ones, are left out.
 struct finalizer_counts {
+	struct pool *pool; // of the names
 	struct str names[NAMES_MAX];
 	uint64_t counts[NAMES_MAX]; // of the name at the same index
 	size_t n;
@@ -40,51 +41,56 @@ static void count_finalizer(struct finalizer_counts *counts, struct str name)
 
 	while (at < counts->n && !str_eq(counts->names[at], name))
 		at++;
-	if (at == NAMES_MAX)
+	if (at == NAMES_MAX || name.n > NAME_LONGEST)
 		return;
 	if (at == counts->n) {
-		counts->names[at] = name;
+		counts->names[at] = str_dup(counts->pool, name);
 		counts->counts[at] = 0;
 		counts->n++;
 	}
 	counts->counts[at]++;
 }
 
-// Appends "NAME in N resource instances" for each finalizer of the resources, whose stored metadata is in metas.
-static void add_finalizers(struct registry *registry, const struct db_rows *metas, struct buf *text)
+// Counts the finalizers of one resource: a resource may have megabytes of them, so no other row is in memory meanwhile.
+static void count_finalizers(void *arg, const struct db_rows *row, struct pool *pool)
 {
-	struct finalizer_counts counts = { .n = 0 };
+	struct str text = sql_namespace_finalizers_row(row, 0)->finalizers, error;
+	struct doc *list;
 
-	for (size_t i = 0; i < metas->n; i++) {
-		const struct doc *list = NULL;
-		const struct sql_namespace_metas_row *row = sql_namespace_metas_row(metas, i);
-		const struct stored_place place = { "resources", "meta", row->id, { { 0 } } };
-		(void)doc_get(stored_document(registry->pool, place, row->meta), STR("finalizers"), &list);
-		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++)
-			count_finalizer(&counts, doc_string(doc_at(list, k)));
-	}
-	for (size_t i = 0; i < counts.n; i++)
-		buf_addf(text, "%s%.*s in %llu resource instances", i > 0 ? ", " : "", STR_ARG(counts.names[i]),
-			(unsigned long long)counts.counts[i]);
+	if (text.p == NULL || !stored_read(pool, text, &list, &error) || doc_kind(list) != DOC_ARRAY)
+		return;
+	for (size_t i = 0; i < doc_length(list); i++)
+		count_finalizer(arg, doc_string(doc_at(list, i)));
+}
+
+// Appends "NAME in N resource instances" for each finalizer.
+static void add_finalizers(const struct finalizer_counts *counts, struct buf *text)
+{
+	for (size_t i = 0; i < counts->n; i++)
+		buf_addf(text, "%s%.*s in %llu resource instances", i > 0 ? ", " : "", STR_ARG(counts->names[i]),
+			(unsigned long long)counts->counts[i]);
 }
 
 static enum outcome read_left(struct registry *registry, const struct resource *space, struct left *left)
 {
 	struct buf resources = buf_new(registry->pool, 128), finalizers = buf_new(registry->pool, 128);
-	const struct sql_namespace_count_left counts = { .tenant_id = space->tenant_id, .namespace = space->name };
-	const struct sql_namespace_metas metas = {
+	struct finalizer_counts counts = { .pool = registry->pool };
+	const struct sql_namespace_count_left left_of = { .tenant_id = space->tenant_id, .namespace = space->name };
+	const struct sql_namespace_finalizers finalizers_of = {
 		.tenant_id = space->tenant_id,
 		.namespace = space->name,
-		.limit = METAS_MAX,
+		.limit = RESOURCES_MAX,
 	};
 	struct db_call calls[] = {
-		sql_namespace_count_left_call(registry->pool, &counts),
-		sql_namespace_metas_call(registry->pool, &metas),
+		sql_namespace_count_left_call(registry->pool, &left_of),
+		sql_namespace_finalizers_call(registry->pool, &finalizers_of),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
+	calls[1].take = count_finalizers;
+	calls[1].arg = &counts;
+	enum outcome outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	*left = (struct left){ .n = 0 };
 	for (size_t i = 0; i < calls[0].rows.n; i++) {
 		const struct sql_namespace_count_left_row *row = sql_namespace_count_left_row(&calls[0].rows, i);
@@ -92,7 +98,7 @@ static enum outcome read_left(struct registry *registry, const struct resource *
 			STR_ARG(row->group_name), (unsigned long long)row->n);
 		left->n += row->n;
 	}
-	add_finalizers(registry, &calls[1].rows, &finalizers);
+	add_finalizers(&counts, &finalizers);
 	left->resources = buf_str(&resources);
 	left->finalizers = buf_str(&finalizers);
 	return OUTCOME_OK;
@@ -199,8 +205,7 @@ enum outcome resource_space_mark_waiting(struct registry *registry, const struct
 		changes_of_waiting(registry, mark.waiting),
 		sql_namespace_mark_waiting_call(registry->pool, &mark),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return registry_run_calls(registry, calls, COUNT_OF(calls));
 }
 
 // Makes a list, in the registry's pool, of the locked rows that have finalizers. Returns how many.
@@ -226,12 +231,8 @@ static enum outcome account_for_content(struct registry *registry, const struct 
 		tenant_count_down_call(registry, space->tenant_id, n),
 		resource_free_lookup_keys_call(registry, space),
 	};
-	enum db_result result;
 
-	if (n == 0)
-		return OUTCOME_OK;
-	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return n > 0 ? registry_run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 }
 
 // Deletes a namespace that has little in it, with its content.
