@@ -500,7 +500,28 @@ subtest 'what Placement\'s database refuses' => sub {
     $api->allocate($c{$_->[0]}, { $p{p1} => { VCPU => 1 } }, user => $_->[1])->is_status(204) for [ 'c1', 'u1' ], [ 'c2', 'U1' ];
     $refused->('users that are equal there', qr/Duplicate entry 'u1'.*external_id/i);
     $api->delete("/allocations/$c{c2}")->is_status(204);
-    $refused->('one that is there already', qr/Duplicate entry 'u1'.*external_id/i, "INSERT INTO users (external_id) VALUES ('U1');");
+};
+
+subtest 'rows of names that nothing has' => sub {
+    my $other = 'abcdefab-0000-4000-8000-000000000001';
+    $api->aggregates($p{p1}, $other);
+    $api->put("/allocations/$c{c1}", json => { allocations => { $p{p1} => { resources => { VCPU => 2 } } }, project_id => 'project', user_id => 'u1',
+        consumer_generation => 1, consumer_type => 'INSTANCE' })->is_status(204);
+    my $target = new_db('fresh', "INSERT INTO users (external_id) VALUES ('U1'); INSERT INTO projects (external_id) VALUES ('Project '), ('another');"
+        . " INSERT INTO consumer_types (name) VALUES ('instance'); INSERT INTO placement_aggregates (uuid) VALUES (UPPER('$other'));");
+    my ($code, $text) = export_to($target, '--list');
+    is $code, 0, 'are no obstacle, though they are equal there' or diag $text;
+    like $text, qr/^$_: an unused row gets this spelling$/m, $_ for 'user u1', 'project project', 'consumer type INSTANCE', "aggregate $other";
+    unlike $text, qr/another/, 'the rest stays as it is';
+    like content('fresh'), qr/^consumer\t\Q$c{c1}\E\tproject\tu1\t2\tINSTANCE$/m, 'they are used, spelled as here';
+    is sql_in('fresh', 'SELECT COUNT(*) FROM users'), "1\n", 'there is no second one';
+    $api->allocate($c{c2}, { $p{p1} => { VCPU => 1 } }, user => 'U1')->is_status(204);
+    ($code, $text) = export_to($target);
+    ok $code == 65 && $text =~ /refuses a row: \d+ Duplicate entry 'U1'/, 'one that a consumer has stays' or diag $text;
+    $api->delete("/allocations/$c{c1}")->is_status(204);
+    ($code, $text) = export_to($target);
+    is $code, 0, 'until that one is gone' or diag $text;
+    like content('fresh'), qr/^consumer\t\Q$c{c2}\E\tproject\tU1\t/m, 'then it is spelled as here';
 };
 
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.

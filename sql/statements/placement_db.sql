@@ -262,6 +262,28 @@ consumer_types (name
 -- @in name text
 INSERT INTO {placement_named}, created_at) VALUES (:name, UTC_TIMESTAMP());
 
+-- Renames a row x whose name is equal to :name there, though its bytes differ (case, blanks at the end), unless something that the service answers refers to it.
+-- @choice placement_respelled
+-- @case aggregate
+placement_aggregates x SET x.uuid = :name
+WHERE x.id = :id AND NOT EXISTS (SELECT 1 FROM resource_provider_aggregates m WHERE m.aggregate_id = x.id)
+-- @case project
+projects x SET x.external_id = :name
+WHERE x.id = :id AND NOT EXISTS (SELECT 1 FROM consumers c JOIN allocations a ON a.consumer_id = c.uuid WHERE c.project_id = x.id)
+-- @case user
+users x SET x.external_id = :name
+WHERE x.id = :id AND NOT EXISTS (SELECT 1 FROM consumers c JOIN allocations a ON a.consumer_id = c.uuid WHERE c.user_id = x.id)
+-- @case type
+consumer_types x SET x.name = :name
+WHERE x.id = :id
+  AND NOT EXISTS (SELECT 1 FROM consumers c JOIN allocations a ON a.consumer_id = c.uuid WHERE c.consumer_type_id = x.id)
+
+-- @statement placement_respell
+-- @database placement
+-- @in id int, name text
+-- @scans consumers have no index of users; such rows are rare
+UPDATE {placement_respelled};
+
 -- Without a root until placement_provider_plant.
 -- @statement placement_provider_insert
 -- @database placement

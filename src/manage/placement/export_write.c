@@ -28,6 +28,7 @@ struct lookup {
 	struct str *names;
 	size_t n;
 	struct name_set found;
+	struct name_set others; // names of which a row there is equal by its collation, but has other bytes, as "U1" for "u1"; with the row's id
 };
 
 static struct lookup lookup_new(struct pool *pool, size_t most)
@@ -40,7 +41,6 @@ static int compare_strings(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-// A row of a name that is equal there and other bytes here, as "U1" for "u1", is not found, so that the name is inserted, and refused.
 static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, struct lookup *lookup)
 {
 	struct pool *pool = transfer->registry->pool;
@@ -53,7 +53,7 @@ static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, 
 			lookup->names[kept++] = lookup->names[i];
 	}
 	lookup->n = kept;
-	lookup->found = (struct name_set){ .n = 0 };
+	lookup->found = lookup->others = (struct name_set){ .n = 0 };
 	for (size_t done = 0; done < lookup->n;) {
 		struct db_call calls[DB_MAX_BATCH];
 		size_t part = lookup->n - done < DB_MAX_BATCH ? lookup->n - done : DB_MAX_BATCH;
@@ -65,32 +65,65 @@ static bool find_ids(struct transfer *transfer, enum sql_placement_id_of which, 
 		for (size_t i = 0; i < part; i++) {
 			const struct sql_placement_id_row *row = calls[i].rows.n > 0 ? sql_placement_id_row(&calls[i].rows, 0) : NULL;
 
-			if (row != NULL && str_eq(row->name, lookup->names[done + i]))
-				name_set_add(pool, &lookup->found, lookup->names[done + i], row->id);
+			if (row != NULL)
+				name_set_add(pool, str_eq(row->name, lookup->names[done + i]) ? &lookup->found : &lookup->others,
+					lookup->names[done + i], row->id);
 		}
 		done += part;
 	}
 	return true; // the names were in order
 }
 
+// A table of rows that have nothing but a name.
+struct named {
+	const char *word;
+	enum sql_placement_id_of id_of;
+	enum sql_placement_named insert;
+	enum sql_placement_respelled respell;
+};
+static const struct named aggregates = {
+	"aggregate", SQL_PLACEMENT_ID_OF_AGGREGATE, SQL_PLACEMENT_NAMED_AGGREGATE, SQL_PLACEMENT_RESPELLED_AGGREGATE
+};
+static const struct named projects = {
+	"project", SQL_PLACEMENT_ID_OF_PROJECT, SQL_PLACEMENT_NAMED_PROJECT, SQL_PLACEMENT_RESPELLED_PROJECT
+};
+static const struct named users = { "user", SQL_PLACEMENT_ID_OF_USER, SQL_PLACEMENT_NAMED_USER, SQL_PLACEMENT_RESPELLED_USER };
+static const struct named types = { "consumer type", SQL_PLACEMENT_ID_OF_TYPE, SQL_PLACEMENT_NAMED_TYPE, SQL_PLACEMENT_RESPELLED_TYPE };
+
+// Renames the rows that are in the way of names of ours, as far as nothing refers to them: Placement never deletes such rows. The others stay, and the
+// database refuses our name when it is inserted.
+static bool respell(struct transfer *transfer, const struct named *named, struct lookup *lookup)
+{
+	for (size_t i = 0; i < lookup->others.n; i++) {
+		const struct name *name = &lookup->others.names[i];
+		const struct sql_placement_respell in = { .id = name->id, .name = name->text };
+		struct db_rows rows;
+
+		if (!transfer_ok(sql_placement_respell_run(transfer->foreign, transfer->registry->pool, named->respell, &in, &rows)))
+			return false;
+		if (rows.affected > 0)
+			transfer_list(transfer, "%s %.*s: an unused row gets this spelling", named->word, STR_ARG(name->text));
+	}
+	return lookup->others.n == 0 || find_ids(transfer, named->id_of, lookup);
+}
+
 // Finds the ids, after inserting what is not there.
-static bool ensure_ids(struct transfer *transfer, enum sql_placement_id_of which, enum sql_placement_named named,
-	struct lookup *lookup)
+static bool ensure_ids(struct transfer *transfer, const struct named *named, struct lookup *lookup)
 {
 	struct pool *pool = transfer->registry->pool;
-	struct sql_placement_named_insert *rows = POOL_ARRAY(pool, struct sql_placement_named_insert, lookup->n);
 	size_t n = 0;
 
-	if (!find_ids(transfer, which, lookup))
+	if (!find_ids(transfer, named->id_of, lookup) || !respell(transfer, named, lookup))
 		return false;
+	struct sql_placement_named_insert *rows = POOL_ARRAY(pool, struct sql_placement_named_insert, lookup->n);
 	for (size_t i = 0; i < lookup->n; i++) {
 		if (!name_set_has(&lookup->found, lookup->names[i]))
 			rows[n++] = (struct sql_placement_named_insert){ lookup->names[i] };
 	}
 	if (n == 0)
 		return true;
-	return transfer_ok(sql_placement_named_insert_bulk(transfer->foreign, pool, named, rows, n, NULL)) &&
-	       find_ids(transfer, which, lookup);
+	return transfer_ok(sql_placement_named_insert_bulk(transfer->foreign, pool, named->insert, rows, n, NULL)) &&
+	       find_ids(transfer, named->id_of, lookup);
 }
 
 // ---- writing providers
@@ -217,7 +250,7 @@ static bool write_aggregates(struct export *export, const struct provider_record
 		for (size_t k = 0; !places[i].in_tree && k < list[i].n_aggregates; k++)
 			lookup.names[lookup.n++] = uuid_str(pool, list[i].aggregates[k]);
 	}
-	if (!ensure_ids(transfer, SQL_PLACEMENT_ID_OF_AGGREGATE, SQL_PLACEMENT_NAMED_AGGREGATE, &lookup))
+	if (!ensure_ids(transfer, &aggregates, &lookup))
 		return false;
 	rows = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -309,9 +342,9 @@ static bool find_consumer_ids(struct transfer *transfer, const struct consumer_r
 		for (size_t k = 0; k < list[i].n_allocations; k++)
 			ids->providers.names[ids->providers.n++] = uuid_str(pool, list[i].allocations[k].provider);
 	}
-	return ensure_ids(transfer, SQL_PLACEMENT_ID_OF_PROJECT, SQL_PLACEMENT_NAMED_PROJECT, &ids->projects) &&
-	       ensure_ids(transfer, SQL_PLACEMENT_ID_OF_USER, SQL_PLACEMENT_NAMED_USER, &ids->users) &&
-	       ensure_ids(transfer, SQL_PLACEMENT_ID_OF_TYPE, SQL_PLACEMENT_NAMED_TYPE, &ids->types) &&
+	return ensure_ids(transfer, &projects, &ids->projects) &&
+	       ensure_ids(transfer, &users, &ids->users) &&
+	       ensure_ids(transfer, &types, &ids->types) &&
 	       find_ids(transfer, SQL_PLACEMENT_ID_OF_PROVIDER, &ids->providers);
 }
 
