@@ -122,6 +122,8 @@ subtest 'what an item shows' => sub {
             @{ $brief{$kind} }], 'or not';
         is_deeply $admin->get("/$kind?fields=uuid,extra")->json->{$kind}[0],
             { map { $_ => $whole->{$_} } qw(uuid extra etag links) }, 'fields';
+        is_deeply $admin->get("/$kind?fields=%20UUID,Extra,uuid")->json->{$kind}[0],
+            { map { $_ => $whole->{$_} } qw(uuid extra etag links) }, 'in any case';
         is_deeply $admin->get("/$kind?fields=")->json->{$kind}[0], { map { $_ => $whole->{$_} } qw(etag links) },
             'none of them';
         is_fault($admin->get("/$kind?fields=uuid,bogus"), 400, qr/bogus/, 'an unknown field');
@@ -227,6 +229,9 @@ subtest 'ports and port groups' => sub {
     is_fault($admin->get('/ports?node_uuid=nosuch'), 400, qr/Expected UUID for node_uuid/, 'no UUID');
     is_fault($admin->get('/ports?portgroup=nosuch'), 404, qr/Portgroup nosuch/, 'an unknown group');
     is_fault($admin->get('/ports?address=x'), 400, qr/Expected valid MAC address/, 'no address');
+    is_fault($admin->version('1.4')->get("/ports?node=$nodes[1]{name}"), 406, qr/name.*1\.5/, 'nodes had no names before 1.5');
+    is_fault($admin->version('1.4')->get('/ports?node=a%20b'), 400, qr/Expected UUID or name/, 'what is no name either');
+    is indices($admin->version('1.4')->get("/ports?node=$nodes[1]{uuid}"), 'ports', \@ports), '1 4 7 10', 'but UUIDs';
     is_fault($admin->version('1.23')->get('/ports?portgroup=pg0'), 406, qr/portgroup/,
         'port groups of ports came with 1.24');
 };

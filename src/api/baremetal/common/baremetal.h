@@ -80,9 +80,9 @@ const struct kind_member *kind_member(const struct kind *kind, struct str name);
 bool kind_may_be_named(const struct call *call, const struct kind *kind, struct str name);
 // The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
-// Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name of a node or deploy
-// template that ends in ".json" is looked up: if nothing has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or
-// name"); _NOT_FOUND for a name if the requested version has no names.
+// Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name that ends in ".json" is
+// looked up: if nothing has it, the suffix is removed, as it is from a UUID. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
+// _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
 // Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
 enum outcome baremetal_fail_too_new(struct call *call, const char *what, unsigned since);

@@ -254,7 +254,7 @@ static void set_name(struct ident *ident, struct str name)
 	ident->value = name;
 }
 
-// Is there a node whose name is the whole text, suffix included? Otherwise the part before the suffix is meant.
+// Is there an object whose name is the whole text, suffix included? Otherwise the part before the suffix is meant.
 static enum outcome look_up_name(struct call *call, struct str name, struct str stem, struct ident *ident)
 {
 	struct resource resource;
@@ -273,8 +273,7 @@ static enum outcome look_up_name(struct call *call, struct str name, struct str 
 
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident)
 {
-	bool takes_suffix = kind == &node_kind || kind == &deploy_template_kind;
-	struct str stem = takes_suffix ? without_suffix(text) : text;
+	struct str stem = without_suffix(text);
 	bool has_names = kind->named && (kind != &node_kind || call->version >= SINCE_NODE_NAMES);
 
 	assert(kind->rules != NULL);

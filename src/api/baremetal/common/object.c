@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
+#include "base/ascii.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/resource/resource.h"
@@ -89,8 +90,9 @@ enum outcome baremetal_select_fields(struct call *call, const struct kind *kind,
 	if (call->version < SINCE_FIELDS)
 		return baremetal_fail_too_new(call, "the parameter fields", SINCE_FIELDS);
 	while (str_split(&fields, ',', &field)) {
-		const struct kind_member *member = kind_member(kind, str_trim(field));
-		if (str_trim(field).n == 0)
+		field = ascii_lowered(call->pool, str_trim(field));
+		const struct kind_member *member = kind_member(kind, field);
+		if (field.n == 0)
 			continue;
 		if (member == NULL || !may_request(member, of_list))
 			return fail_field(call, kind, field, of_list);

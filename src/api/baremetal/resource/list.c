@@ -6,11 +6,10 @@
 #include "base/ascii.h"
 #include "base/pool.h"
 #include "http/uri.h"
-#include "registry/baremetal/allocation.h"
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
-enum { LIMIT_MOST = 1000 };
+enum { LIMIT_MOST = 1000, SINCE_NODE_NAMES = 5 };
 
 struct listing {
 	struct call *call;
@@ -187,6 +186,16 @@ static enum outcome by_owner(struct listing *listing, const struct filter *filte
 	return OUTCOME_OK;
 }
 
+// The same, but a tenant may not even ask for the allocations of others.
+static enum outcome by_owner_of_allocation(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct call *call = listing->call;
+
+	if (call->who.role != ROLE_OPERATOR && !str_eq(value, baremetal_visible_tenant(call)))
+		return call_fail(call, OUTCOME_FORBIDDEN, "owner: you see the allocations of your own tenant alone");
+	return by_owner(listing, filter, value);
+}
+
 // Finds the nodes that a project owns or leases. A tenant sees none but its own nodes, also those that another tenant leases.
 static enum outcome by_project(struct listing *listing, const struct filter *filter, struct str value)
 {
@@ -219,10 +228,14 @@ static enum outcome by_chassis(struct listing *listing, const struct filter *fil
 
 static enum outcome by_node(struct listing *listing, const struct filter *filter, struct str value)
 {
+	struct call *call = listing->call;
 	struct resource node;
-	enum outcome outcome = kind_find(listing->call, &node_kind, value, &node);
+	struct uuid uuid;
 
 	(void)filter;
+	if (call->version < SINCE_NODE_NAMES && baremetal_name_ok(value) && !uuid_parse(value, &uuid))
+		return baremetal_fail_too_new(call, "the parameter node with a name", SINCE_NODE_NAMES);
+	enum outcome outcome = kind_find(call, &node_kind, value, &node);
 	return outcome == OUTCOME_OK ? set_root(listing, &node.uid) : outcome;
 }
 
@@ -301,8 +314,8 @@ static const struct filter volume_filters[] = {
 static const struct filter allocation_filters[] = {
 	{ "node", 52, by_allocated_node, NULL, NULL },
 	{ "resource_class", 52, by_text, "resource_class", NULL },
-	{ "state", 52, by_word, "state", allocation_states },
-	{ "owner", 60, by_owner, NULL, NULL },
+	{ "state", 52, by_text, "state", NULL },
+	{ "owner", 60, by_owner_of_allocation, NULL, NULL },
 	{ NULL, 0, NULL, NULL, NULL },
 };
 static const struct filter no_filters[] = {
