@@ -93,6 +93,15 @@ subtest 'booleans' => sub {
     }
 };
 
+subtest 'a smart NIC' => sub {
+    my $link = { switch_id => '0a:1b:2c:3d:4e:5f', port_id => 'p' };
+    refused('ports', { is_smartnic => $true, local_link_connection => $link }, 400, qr/Smart NIC port must have port_id and hostname/, 'has port_id and hostname');
+    my $port = port(local_link_connection => $link);
+    $admin->patch("/ports/$port->{uuid}", [[add => '/is_smartnic', $true]])->is_status(200, 'which a patch may set later');
+    $admin->patch("/ports/$port->{uuid}", [[add => '/local_link_connection/hostname', 'h']])->is_status(200);
+    port(is_smartnic => $true);
+};
+
 subtest 'a new port group' => sub {
     my $post = $admin->post('/portgroups', json => { node_uuid => $node->{uuid}, address => '52:54:00:AA:BB:A0',
         name => 'pg1', properties => { miimon => 100 } });
@@ -104,7 +113,7 @@ subtest 'a new port group' => sub {
         standalone_ports_supported links ports)], 'its members';
     is_deeply [@$group{qw(mode address)}, $group->{standalone_ports_supported} ? 1 : 0], ['active-backup',
         '52:54:00:aa:bb:a0', 1], 'defaults';
-    is_deeply $admin->get("/portgroups/$_")->json, $group, "found as $_" for 'pg1', $group->{uuid}, uc $group->{uuid};
+    is_deeply $admin->get("/portgroups/$_")->json, $group, "found as $_" for 'pg1', $group->{uuid}, uc $group->{uuid}, 'pg1.json', "$group->{uuid}.json";
     refused('portgroups', { name => 'pg1' }, 409, qr/\AA portgroup with name pg1 already exists/, 'a used name');
     refused('portgroups', { address => '52:54:00:aa:bb:a0' }, 409, qr/\AA portgroup with MAC address/,
         'a used address');
@@ -244,8 +253,16 @@ subtest 'a port whose node is in use' => sub {
     $admin->patch("/portgroups/$far_group->{uuid}", [[replace => '/node_uuid', $uuid]])->is_status(200, 'and a port group comes');
     for my $state ('enroll', 'inspecting', 'inspect wait', 'manageable') {
         $record->(provision_state => $state)->is_status(200);
-        $patch->($port, [replace => '/physical_network', $state])->is_status(200, $state);
+        $admin->version('1.38')->patch("/ports/$port->{uuid}", [[replace => '/physical_network', $state]])->is_status(200, $state);
     }
+    $record->(provision_state => 'inspecting')->is_status(200);
+    for my $one (["ports/$port->{uuid}", 'port'], ["portgroups/$group->{uuid}", 'portgroup']) {
+        my ($path, $noun) = @$one;
+        my $id = $path =~ s{.*/}{}r;
+        is_fault($admin->version('1.39')->patch("/$path", [[add => '/extra/b', 1]]), 409, qr/\ACannot update $noun "$id" on "$uuid" while it is in state "inspecting"\.\z/, "inspecting, from 1.39 on: $noun");
+        $admin->version('1.38')->patch("/$path", [[add => '/extra/b', 1]])->is_status(200, 'before');
+    }
+    port(node_uuid => $uuid);
 };
 
 subtest 'a port group is in one physical network' => sub {
@@ -277,7 +294,9 @@ subtest 'a port group that stands no single ports' => sub {
 subtest 'deletion' => sub {
     my $group = group(name => 'full');
     my $port  = port(portgroup_uuid => $group->{uuid});
-    is_fault($admin->delete('/portgroups/full'), 409, qr/contains ports/, 'a port group that has ports stays');
+    is_fault($admin->delete('/portgroups/full'), 400, qr/\ACannot complete the requested action because portgroup $group->{uuid} contains ports\.\z/, 'a port group that has ports stays');
+    is_fault($admin->patch('/portgroups/full', [[replace => '/node_uuid', $other->{uuid}]]), 400,
+        qr/\APortgroup $group->{uuid} can not be associated with node $other->{uuid} because there are ports associated with this portgroup\.\z/, 'with its node');
     $admin->delete("/ports/$port->{uuid}")->is_status(204);
     is_fault($admin->get("/ports/$port->{uuid}"), 404, qr/\APort \Q$port->{uuid}\E could not be found/,
         'the port is not there');
@@ -285,7 +304,8 @@ subtest 'deletion' => sub {
     port(address => $port->{address});
     group(name => 'full');
     is_fault($admin->delete("/$_"), 400, undef, "DELETE of all $_") for qw(ports portgroups);
-    is_fault($admin->get('/ports/abc'), 400, qr/Expected UUID for port_uuid/, 'a port has no name');
+    is_fault($admin->get("/ports/$_"), 400, qr/Expected UUID for port_uuid/, "a port has no name: $_") for 'abc', 'abc.json', '.json';
+    $admin->get('/ports/' . port()->{uuid} . '.json')->is_status(200, 'a UUID may have a suffix');
 };
 
 done_testing;

@@ -60,12 +60,12 @@ FROM (SELECT 1 FROM resource_aliases FORCE INDEX (value)
   WHERE type_id = :type_id AND kind = 'free' AND value > :from AND value < :to AND live = 1
   LIMIT :limit) few;
 
--- The node that a resource belongs to, and who has reserved it. A root has the id of its type, in four bytes, before its uid; deleted nodes, and
+-- The node that a resource belongs to, who has reserved it, and its state. A root has the id of its type, in four bytes, before its uid; deleted nodes, and
 -- resources of other types, may have the same uid.
 -- @statement node_reservation
 -- @in type_id uint, uid bytes, key_kind text, key_value text
--- @out uid bytes, reservation text null
-SELECT n.uid, JSON_VALUE(n.body, '$.reservation') AS reservation
+-- @out uid bytes, reservation text null, state text null
+SELECT n.uid, JSON_VALUE(n.body, '$.reservation') AS reservation, JSON_VALUE(n.body, '$.provision_state') AS state
 FROM resources r
 STRAIGHT_JOIN resources n ON n.uid = SUBSTR(r.root, 5) AND n.type_id = CAST(CONV(HEX(LEFT(r.root, 4)), 16, 10) AS UNSIGNED) AND n.live = 1
 WHERE {resource_ident} AND r.live = 1;

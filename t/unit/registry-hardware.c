@@ -191,9 +191,10 @@ static void portgroups(void)
 	DEED(CREATED, "a second node", MAKE, "a", "nodes", ID(03), "{\"driver\":\"redfish\"}");
 	DEED(BAD_DOCUMENT, "a port leaves its group's node", CHANGE, "a", "ports", ID(11), "{" NODE(03) "}");
 	said("is another node's");
-	DEED(CONFLICT, "a group leaves its ports' node", CHANGE, "a", "portgroups", ID(21), "{" NODE(03) "}");
+	DEED(BAD_REQUEST, "a group leaves its ports' node", CHANGE, "a", "portgroups", ID(21), "{" NODE(03) "}");
+	said("because there are ports associated with this portgroup");
+	DEED(BAD_REQUEST, "a group with ports goes", REMOVE, "a", "portgroups", ID(21));
 	said("contains ports");
-	DEED(CONFLICT, "a group with ports goes", REMOVE, "a", "portgroups", ID(21));
 	DEED(OK, "the port leaves", CHANGE, "a", "ports", ID(11), "{\"portgroup_uuid\":null}");
 	DEED(OK, "the group may go elsewhere", CHANGE, "a", "portgroups", ID(21), "{" NODE(03) "}");
 	ok(here.resource.root.b[15] == 3, "and hangs there");

@@ -84,12 +84,13 @@ static enum outcome check_link(struct draft *draft)
 	return OUTCOME_OK;
 }
 
+// Of a new port alone: a patch may set is_smartnic before the rest.
 static enum outcome check_smartnic(struct draft *draft)
 {
 	const struct doc *link;
 
 	doc_get(draft->body, STR("local_link_connection"), &link);
-	if (!baremetal_true(draft->body, "is_smartnic") || doc_length(link) == 0)
+	if (draft->before != NULL || !baremetal_true(draft->body, "is_smartnic") || doc_length(link) == 0)
 		return OUTCOME_OK;
 	if (baremetal_text(link, "port_id").p != NULL && baremetal_text(link, "hostname").p != NULL)
 		return OUTCOME_OK;
@@ -290,36 +291,29 @@ const struct type_rules port_rules = {
 
 // ---- port groups
 
-static enum outcome fail_not_empty(struct registry *registry, const struct uuid *uid)
-{
-	return registry_fail(registry, OUTCOME_CONFLICT,
-		"Cannot complete the requested action because portgroup %.*s contains ports.", UUID_ARG(registry->pool, *uid));
-}
-
-static enum outcome check_empty(struct registry *registry, const struct uuid *uid)
-{
-	bool has_ports;
-	enum outcome outcome = baremetal_pointed_at(registry, &port_rules, "portgroup", uid, &has_ports);
-
-	return outcome == OUTCOME_OK && has_ports ? fail_not_empty(registry, uid) : outcome;
-}
-
 // A group with ports cannot change its node, since its ports would stay with the old one.
 static enum outcome check_group_node(struct draft *draft)
 {
+	struct registry *registry = draft->registry;
 	const struct doc *node;
+	bool has_ports;
 
 	if (!baremetal_changes(draft, baremetal_portgroup_members, "node_uuid"))
 		return OUTCOME_OK;
 	enum outcome outcome = lock_node(draft, &node);
 	if (outcome != OUTCOME_OK || draft->before == NULL)
 		return outcome;
-	if (is_open(node))
-		return check_empty(draft->registry, &draft->uid);
-	struct str node_uuid = baremetal_text(draft->body, "node_uuid"), known = baremetal_list(draft->registry->pool, open_states);
-	return registry_fail(draft->registry, OUTCOME_CONFLICT,
-		"Portgroup %.*s can not be associated to node %.*s unless the node is in a %.*s state or in maintenance mode.",
-		UUID_ARG(draft->registry->pool, draft->uid), STR_ARG(node_uuid), STR_ARG(known));
+	struct str node_uuid = baremetal_text(draft->body, "node_uuid"), known = baremetal_list(registry->pool, open_states);
+	if (!is_open(node))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"Portgroup %.*s can not be associated to node %.*s unless the node is in a %.*s state or in maintenance mode.",
+			UUID_ARG(registry->pool, draft->uid), STR_ARG(node_uuid), STR_ARG(known));
+	outcome = baremetal_pointed_at(registry, &port_rules, "portgroup", &draft->uid, &has_ports);
+	if (outcome != OUTCOME_OK || !has_ports)
+		return outcome;
+	return registry_fail(registry, OUTCOME_BAD_REQUEST,
+		"Portgroup %.*s can not be associated with node %.*s because there are ports associated with this portgroup.",
+		UUID_ARG(registry->pool, draft->uid), STR_ARG(node_uuid));
 }
 
 static enum outcome complete_portgroup(struct draft *draft)
@@ -351,8 +345,14 @@ static enum outcome may_delete_portgroup(struct registry *registry, const struct
 	const struct doc *body)
 {
 	enum outcome outcome = may_delete(registry, resource, body);
+	bool has_ports = false;
 
-	return outcome == OUTCOME_OK ? check_empty(registry, &resource->uid) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = baremetal_pointed_at(registry, &port_rules, "portgroup", &resource->uid, &has_ports);
+	if (outcome != OUTCOME_OK || !has_ports)
+		return outcome;
+	return registry_fail(registry, OUTCOME_BAD_REQUEST,
+		"Cannot complete the requested action because portgroup %.*s contains ports.", UUID_ARG(registry->pool, resource->uid));
 }
 
 static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct lookup_key *key)

@@ -159,15 +159,20 @@ struct db_call *provision_reservation_call(struct pool *pool, const struct ident
 	return call;
 }
 
-enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call)
+enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call, const struct resource *resource, bool inspecting)
 {
 	struct uuid uid;
 
-	assert(db_txn_writes(registry->db));
+	assert(db_txn_writes(registry->db) && resource->type->rules != NULL);
 	if (call->rows.n == 0)
 		return OUTCOME_OK;
 	const struct sql_node_reservation_row *row = sql_node_reservation_row(&call->rows, 0);
-	return uuid_from_bytes(row->uid, &uid) ? check_host(registry, &uid, row->reservation) : OUTCOME_INTERNAL;
+	if (!uuid_from_bytes(row->uid, &uid))
+		return OUTCOME_INTERNAL;
+	if (!inspecting || !str_eq(row->state, STR("inspecting")))
+		return check_host(registry, &uid, row->reservation);
+	return registry_fail(registry, OUTCOME_CONFLICT, "Cannot update %s \"%.*s\" on \"%.*s\" while it is in state \"inspecting\".",
+		resource->type->rules->noun, UUID_ARG(registry->pool, resource->uid), UUID_ARG(registry->pool, uid));
 }
 
 static const struct transition *find_transition(struct str state, const char *verb)

@@ -40,10 +40,10 @@ enum outcome provision_check_reserved(struct registry *registry, const struct uu
 // the state "inspecting".
 enum outcome provision_check_settled(struct registry *registry, const struct uuid *uid, const struct doc *body, bool inspecting);
 // As provision_check_reserved(), for what belongs to a node, such as a port: ident names it; the call runs in the transaction that changes it (struct edit:
-// with), and its rows are checked. The reservation is read, not locked: only OpenStack's own conductors made any, before their nodes
-// came here.
+// with), and its rows are checked. inspecting: nor may the resource be changed while its node is in the state "inspecting". The node is
+// read, not locked: only OpenStack's own conductors reserved or inspected any, before their nodes came here.
 struct db_call *provision_reservation_call(struct pool *pool, const struct ident *ident);
-enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call);
+enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call, const struct resource *resource, bool inspecting);
 // The time in the form of a BAREMETAL_TIME member. us: microseconds since 1970, UTC.
 struct doc *provision_time(struct pool *pool, int64_t us);
 

@@ -397,7 +397,8 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 	if (patching->kind == &node_kind)
 		outcome = check_node(patching, current);
 	else if (patching->reservation != NULL)
-		outcome = provision_check_reservation(call->registry, patching->reservation);
+		outcome = provision_check_reservation(call->registry, patching->reservation, current,
+			call->version >= SINCE_INSPECT_WAIT && (patching->kind == &port_kind || patching->kind == &portgroup_kind));
 	if (outcome == OUTCOME_OK)
 		outcome = carry_out(patching, current, &result);
 	if (outcome == OUTCOME_OK && patching->gives)
