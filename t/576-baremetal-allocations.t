@@ -94,10 +94,14 @@ subtest 'one' => sub {
     is_deeply [@$allocation{qw(state node_uuid last_error owner resource_class name extra traits candidate_nodes)}], ['active', $n{a}, undef, 't1', 'gold', 'x1', { a => 1 }, ['CUSTOM_B'], []], 'then it has the node that fits';
     isnt $get->etag, $post->etag, 'and another etag';
     is_deeply [taken($n{a})], [$begun->{uuid}, $begun->{uuid}], 'the node names it, twice';
+    is_deeply $ann->get('/nodes/a1')->json->{instance_info}, { traits => ['CUSTOM_B'] }, 'and has the traits that were asked for';
+    is_deeply $ann->get("/allocations/$_")->json, $allocation, "found as $_" for 'x1.json', "$begun->{uuid}.json";
     is_deeply $ann->get("/nodes/$n{a}/allocation")->json, $allocation, 'found by its node';
     is $ann->get('/nodes/a1/allocation')->etag, $get->etag, 'with its etag';
-    is_deeply [sort keys %{ $ann->get('/nodes/a1/allocation?fields=uuid,state')->json }], [qw(etag links state uuid)], 'fields';
+    is_deeply [sort keys %{ $ann->get('/nodes/a1/allocation?fields=uuid,State')->json }], [qw(etag links state uuid)], 'fields';
     is_fault($ann->get("/nodes/$n{b}/allocation"), 404, qr/Allocation for node .* was not found/, 'of a free node');
+    is_fault($ann->get("/nodes/$_/allocation"), 400, qr/Node $_ could not be found/, 'of no node') for 'nope', $n{other};
+    is_fault($ann->delete('/nodes/nope/allocation'), 404, qr/Node nope could not be found/, 'nor is it deleted');
     my @changes = $instance->changes_of($post);
     is_deeply [map { $_->{verb} } @changes], [qw(updated created updated)], 'the change log: the node, the allocation, its end';
 };
@@ -112,7 +116,7 @@ subtest 'what may be changed' => sub {
     is_fault($ann->patch('/allocations/x2', [[replace => '/name', 'a b']]), 400, qr/name/, 'no name');
     is_fault($ann->version($_)->patch('/allocations/x2', [[add => '/extra/c', 3]]), 405, qr/1\.57/, "at $_", address => 1) for '1.56', '1.51';
     is_fault($ann->version('1.51')->post('/allocations', json => { resource_class => 'gold' }), 405, qr/\AThe API version does not allow allocations.*1\.52/, 'POST before 1.52', address => 1);
-    is_fault($ann->version('1.51')->delete('/allocations/x2'), 405, undef, 'DELETE', address => 1);
+    is_fault($ann->version('1.51')->delete("/allocations$_"), 405, qr/\AThe API version does not allow allocations.*1\.52/, "DELETE $_", address => 1) for '/x2', '';
     is_fault($ann->version('1.51')->get('/allocations/x2'), 404, undef, 'but GET', address => 1);
     my $uuid = $patch->json->{uuid};
     my $put  = $admin->put("/v2.0/t1/allocations/$uuid", json => { %{ $admin->get("/v2.0/t1/allocations/$uuid")->json }, state => 'error' });
@@ -148,7 +152,9 @@ subtest 'lists' => sub {
     is_deeply $ids->('?sort_key=state&sort_dir=desc'), [$failed->{uuid}, $one->{uuid}], 'order';
     is_deeply [sort keys %{ $ann->get('/allocations?fields=uuid')->json->{allocations}[0] }], [qw(etag links uuid)], 'fields';
     is_fault($ann->get('/allocations?node=nope'), 400, qr/Node nope could not be found/, 'no such node');
-    is_fault($ann->get('/allocations?state=odd'), 400, qr/allocating, active, error/, 'no such state');
+    is_deeply $ann->get("/allocations?$_")->json, { allocations => [] }, "none: $_" for 'state=odd', 'state=', 'resource_class=odd';
+    is_deeply $operator->get("/allocations?owner=$_")->json, { allocations => [] }, "of owner $_" for 't2', 'nobody';
+    is_fault($ann->get("/allocations?owner=$_"), 403, qr/\Aowner: .*your own/, "a tenant asks for those of $_") for 't2', 'nobody';
     is_fault($ann->version('1.59')->get('/allocations?owner=t1'), 406, qr/1\.60/, 'owner before 1.60');
     ok !exists $ann->version('1.59')->get('/allocations/x2')->json->{owner}, 'nor is it shown';
     is_fault($ann->version('1.51')->get('/allocations'), 404, undef, 'before 1.52', address => 1);
@@ -164,6 +170,13 @@ subtest 'freeing' => sub {
     is_fault($ann->as('ann:t1:reader')->delete('/allocations/x2'), 403, undef, 'not by a reader');
     is_fault($ann->delete('/allocations/x2', if_match => 'W/"' . '0' x 128 . '"'), 412, undef, 'not with a stale etag');
     is_deeply [taken($n{a})], [$one->{uuid}, $one->{uuid}], 'still taken';
+    my $record = sub {
+        my $url = "/v2.0/t1/nodes/$n{a}";
+        return $admin->put($url, json => { %{ $admin->get($url)->json }, provision_state => $_[0], target_provision_state => $_[1] })->is_status(200, $_[0]);
+    };
+    $record->('deploying', 'active');
+    is_fault($ann->delete('/allocations/x2'), 409, qr/\ANode $n{a} can not be updated while a state transition is in progress/, 'not while the node is being deployed');
+    $record->('available', undef);
     go($ann, $n{a}, 'active');
     is_fault($ann->delete('/allocations/x2'), 409, qr/\ACannot remove allocation $one->{uuid} for node $n{a}, because the node is active \(and maintenance mode is off\)\z/, 'not while the node is active');
     $ann->put('/nodes/a1/maintenance')->is_status(202);
@@ -229,7 +242,7 @@ subtest 'a node that is active already' => sub {
     is_fault($ann->post('/allocations', json => { node => 'nope' }), 400, qr/Node nope could not be found/, 'no such node');
     is_fault($bob->post('/allocations', json => { node => $n{a} }), 400, qr/could not be found/, 'another tenant\'s');
     is_fault($operator->post('/allocations', json => { node => $n{a}, owner => 't2' }), 409, qr/another owner/, 'not of that owner');
-    my $post = $ann->post('/allocations', json => { node => 'a1' });
+    my $post = $ann->post('/allocations', json => { node => 'a1', resource_class => '' });
     $post->is_status(201);
     is_deeply [@{ $post->json }{qw(uuid state node_uuid resource_class owner)}], [$instance_uuid, 'active', $n{a}, 'gold', 't1'], 'it has the instance\'s UUID, and the node\'s class';
     is_deeply [taken($n{a})], [$instance_uuid, $instance_uuid], 'the node names it';
@@ -242,13 +255,15 @@ subtest 'bodies' => sub {
     for my $case ([{}, qr/resource_class field is mandatory/], [{ resource_class => undef }, qr/mandatory/], [{ resource_class => 1 }, qr/resource_class/], [{ resource_class => 'x' x 81 }, qr/resource_class has 81/],
         [{ resource_class => 'gold', more => 1 }, qr/Unexpected arguments: more/], [{ resource_class => 'gold', state => 'active' }, qr/Unexpected arguments: state/], [{ resource_class => 'gold', node_uuid => $n{a} }, qr/Unexpected arguments/],
         [{ resource_class => 'gold', name => 'a b' }, qr/name/], [{ resource_class => 'gold', name => $none }, qr/name/], [{ resource_class => 'gold', name => 1 }, qr/name/], [{ resource_class => 'gold', extra => [] }, qr/extra/],
-        [{ resource_class => 'gold', uuid => 'x' }, qr/UUID/], [{ resource_class => 'gold', traits => 'CUSTOM_A' }, qr/traits/], [{ resource_class => 'gold', traits => ['a'] }, qr/traits/], [{ resource_class => 'gold', traits => [map { "CUSTOM_$_" } 1 .. 51] }, qr/50/],
+        [{ resource_class => 'gold', uuid => 'x' }, qr/UUID/], [{ resource_class => 'gold', traits => 'CUSTOM_A' }, qr/traits/], [{ resource_class => 'gold', traits => ['a'] }, qr/traits/], [{ resource_class => 'gold', traits => ['HW_NO_SUCH_TRAIT'] }, qr/a standard one, or a custom one/],
+        [{ resource_class => 'gold', traits => [1] }, qr/traits/], [{ node => '' }, qr/mandatory/], [{ resource_class => 'gold', traits => [map { "CUSTOM_$_" } 1 .. 51] }, qr/50/],
         [{ resource_class => 'gold', candidate_nodes => 'a1' }, qr/candidate_nodes/], [{ resource_class => 'gold', candidate_nodes => [1] }, qr/candidate_nodes/], [{ resource_class => 'gold', candidate_nodes => ['nope'] }, qr/Node nope could not be found/],
         [{ resource_class => 'gold', candidate_nodes => ['c1'] }, qr/Node c1 could not be found/], [{ resource_class => 'gold', candidate_nodes => [('a1') x 257] }, qr/256/]) {
         is_fault($ann->post('/allocations', json => $case->[0]), 400, $case->[1], substr JSON::PP->new->canonical->encode($case->[0]), 0, 70);
     }
     is_fault($ann->post('/allocations', json => { resource_class => 'gold', owner => 't2' }), 403, qr/owner/, 'for another owner');
-    is_fault($ann->version('1.59')->post('/allocations', json => { resource_class => 'gold', owner => 't1' }), 406, qr/1\.60/, 'owner before 1.60');
+    is_fault($ann->version('1.59')->post('/allocations', json => { resource_class => 'gold', owner => $_ }), 406, qr/1\.60/, 'owner before 1.60') for 't1', undef;
+    $ann->delete('/allocations/' . $ann->version('1.57')->make('allocations', { resource_class => 'none', node => '', traits => ['HW_CPU_X86_AVX'] })->{uuid})->is_status(204, 'a standard trait; a node that is ""');
     is_fault($ann->as('ann:t1:reader')->post('/allocations', json => { resource_class => 'gold' }), 403, undef, 'a reader');
     is_fault($ann->delete('/allocations'), 400, qr/Which one/, 'all at once');
     my $one = $ann->make('allocations', { resource_class => 'none', name => 'taken' });

@@ -67,11 +67,14 @@ static bool is_of_traits(const struct route_method *method)
 // What the method changes, if versions that don't have it refuse the method (405), while reading is answered like an unknown address; else NULL.
 static const char *what_changes(const struct route_method *method)
 {
-	if (runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template))
+	if (runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template) ||
+		strcmp(method->id, "deleteDeployTemplates") == 0)
 		return "deploy templates: they";
 	if (runs(method, patch_allocation))
 		return "updating allocations: that";
-	return runs(method, create_allocation) || runs(method, delete_allocation) ? "allocations: they" : NULL;
+	if (runs(method, create_allocation) || runs(method, delete_allocation) || strcmp(method->id, "deleteAllAllocations") == 0)
+		return "allocations: they";
+	return NULL;
 }
 
 // The version is checked before the address. A method that the version does not have does not exist for it: the answer is that

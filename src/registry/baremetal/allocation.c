@@ -109,13 +109,6 @@ static struct doc *begin_content(struct pool *pool, const struct resource *curre
 	return body;
 }
 
-// p NULL: the node is free.
-static void set_allocation(struct pool *pool, struct doc *body, struct str allocation)
-{
-	doc_set(body, STR("allocation_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
-	doc_set(body, STR("instance_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
-}
-
 // Is each text of the list wanted, which may be NULL, in the other one?
 static bool contains(const struct doc *list, const struct doc *wanted)
 {
@@ -135,6 +128,20 @@ static const struct doc *wanted(const struct allocation_request *request, const 
 
 	(void)doc_get(request->body, str_c(member), &value);
 	return value;
+}
+
+// The traits that were asked for stand in instance_info, too: a deployment looks for deploy templates there.
+static void set_allocation(struct pool *pool, struct doc *body, const struct change *change)
+{
+	const struct doc *info = NULL, *traits = wanted(change->request, "traits");
+	struct str uuid = uuid_str(pool, change->allocation);
+
+	(void)doc_get(body, STR("instance_info"), &info);
+	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(pool, info) : doc_new_object(pool);
+	doc_set(copy, STR("traits"), traits != NULL ? doc_copy(pool, traits) : doc_new_array(pool));
+	doc_set(body, STR("instance_info"), copy);
+	doc_set_str(pool, body, "allocation_uuid", uuid);
+	doc_set_str(pool, body, "instance_uuid", uuid);
 }
 
 static bool has_traits(struct pool *pool, const struct resource *node, const struct allocation_request *request)
@@ -157,7 +164,7 @@ static enum outcome take_node(void *arg, const struct resource *current, struct 
 		!str_eq(baremetal_text(body, "resource_class"), doc_string(wanted(taking->request, "resource_class"))) ||
 		!has_traits(pool, current, taking->request);
 	if (!taking->skipped)
-		set_allocation(pool, body, uuid_str(pool, taking->allocation));
+		set_allocation(pool, body, taking);
 	return OUTCOME_OK;
 }
 
@@ -403,7 +410,7 @@ static enum outcome record_node(void *arg, const struct resource *current, struc
 	if ((instance.p != NULL && !str_eq(instance, uuid)) || baremetal_text(body, "allocation_uuid").p != NULL)
 		return registry_fail(recording->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(own),
 			STR_ARG(instance));
-	set_allocation(pool, body, uuid);
+	set_allocation(pool, body, recording);
 	return provision_check_reserved(recording->registry, &current->uid, body);
 }
 
@@ -513,11 +520,17 @@ static enum outcome free_node(void *arg, const struct resource *current, struct 
 	enum outcome outcome = provision_check_reserved(registry, &current->uid, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (str_eq(baremetal_text(body, "provision_state"), STR("active")) && !baremetal_true(body, "maintenance"))
+	bool guarded = !baremetal_true(body, "maintenance");
+	if (guarded)
+		outcome = provision_check_settled(registry, &current->uid, body, false);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (guarded && str_eq(baremetal_text(body, "provision_state"), STR("active")))
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"Cannot remove allocation %.*s for node %.*s, because the node is active (and maintenance mode is off)",
 			STR_ARG(uuid), UUID_ARG(registry->pool, current->uid));
-	set_allocation(registry->pool, body, STR_NONE);
+	doc_set(body, STR("allocation_uuid"), NULL);
+	doc_set(body, STR("instance_uuid"), NULL);
 	return OUTCOME_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "registry/baremetal/allocation.h"
 #include "registry/resource/resource.h"
-#include "registry/trait/trait.h"
+#include "registry/trait/catalogue.h"
 #include "repr/json/member.h"
 
 enum { SINCE_BACKFILL = 58, SINCE_OWNER = 60, CANDIDATES_MAX = 256 };
@@ -36,8 +36,15 @@ static enum outcome check_traits(struct call *call, const struct doc *traits)
 	if (doc_elements(traits) > TRAITS_MAX)
 		return fail_schema(call, "a node has 50 traits at most, so no more can be asked for");
 	for (size_t i = 0; i < doc_elements(traits); i++) {
-		if (doc_kind(doc_at(traits, i)) != DOC_STRING || !trait_is_name(doc_string(doc_at(traits, i))))
-			return fail_schema(call, "traits: a name of a trait is 1 to 255 of the characters A-Z, 0-9 and _");
+		struct str name = doc_string(doc_at(traits, i));
+		struct trait trait;
+		enum outcome outcome = trait_is_custom(name) ? OUTCOME_OK : OUTCOME_NOT_FOUND;
+		if (outcome != OUTCOME_OK && trait_is_name(name))
+			outcome = trait_get(call->registry, name, &trait);
+		if (outcome == OUTCOME_NOT_FOUND)
+			return fail_schema(call, "each of the traits has to be a standard one, or a custom one: CUSTOM_ and characters of A-Z, 0-9 and _");
+		if (outcome != OUTCOME_OK)
+			return outcome;
 	}
 	return OUTCOME_OK;
 }
@@ -70,6 +77,11 @@ static enum outcome read_candidates(struct call *call, const struct doc *names, 
 	return OUTCOME_OK;
 }
 
+static bool is_empty(const struct doc *text)
+{
+	return doc_kind(text) == DOC_STRING && doc_string(text).n == 0;
+}
+
 // The node for which the allocation is recorded. Its class and, if it has an instance, the instance's UUID need not be given.
 static enum outcome read_node(struct call *call, const struct doc *body, struct resource *node,
 	struct allocation_request *request)
@@ -77,7 +89,7 @@ static enum outcome read_node(struct call *call, const struct doc *body, struct 
 	const struct doc *name = doc_member(body, "node"), *instance, *class;
 	enum outcome outcome;
 
-	if (name == NULL)
+	if (name == NULL || is_empty(name))
 		return OUTCOME_OK;
 	if (call->version < SINCE_BACKFILL)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
@@ -91,7 +103,8 @@ static enum outcome read_node(struct call *call, const struct doc *body, struct 
 	class = doc_member(stored, "resource_class");
 	if (doc_member(body, "uuid") == NULL && doc_kind(instance) == DOC_STRING)
 		(void)uuid_parse(doc_string(instance), &request->uid);
-	if (doc_member(request->body, "resource_class") == NULL && doc_kind(class) == DOC_STRING)
+	const struct doc *wanted = doc_member(request->body, "resource_class");
+	if ((wanted == NULL || is_empty(wanted)) && doc_kind(class) == DOC_STRING)
 		doc_set(request->body, STR("resource_class"), doc_copy(call->pool, class));
 	return OUTCOME_OK;
 }
@@ -118,12 +131,12 @@ static enum outcome read_request(struct call *call, struct resource *node, struc
 		"candidate_nodes", "extra", "name", "node", "owner", "resource_class", "traits", "uuid", NULL
 	};
 	static const char *const copied[] = { "extra", "name", "resource_class", "traits", NULL };
-	const struct doc *body;
+	const struct doc *body, *owner;
 	struct doc *candidates;
 	enum outcome outcome = baremetal_read_arguments(call, names, &body);
 
 	*request = (struct allocation_request){ .body = doc_new_object(call->pool) };
-	if (outcome == OUTCOME_OK && doc_member(body, "owner") != NULL && call->version < SINCE_OWNER)
+	if (outcome == OUTCOME_OK && call->version < SINCE_OWNER && doc_get(body, STR("owner"), &owner))
 		return baremetal_fail_too_new(call, "owner", SINCE_OWNER);
 	if (outcome == OUTCOME_OK)
 		outcome = read_uuid(call, body, &request->uid);
@@ -165,15 +178,15 @@ enum outcome create_allocation(struct call *call)
 
 // ---- the allocation of a node
 
-// *uuid: that of the allocation of the node that the address names.
-static enum outcome find_uuid(struct call *call, struct str *uuid)
+// *uuid: that of the allocation of the node that the address names. no_node: what is returned if there is no such node.
+static enum outcome find_uuid(struct call *call, enum outcome no_node, struct str *uuid)
 {
 	struct str name = call_param(call, "node");
 	struct resource node;
 	enum outcome outcome = kind_find(call, &node_kind, name, &node);
 
 	if (outcome != OUTCOME_OK)
-		return outcome;
+		return outcome == OUTCOME_NOT_FOUND ? no_node : outcome;
 	const struct doc *value = doc_member(resource_body_doc(call->pool, &node), "allocation_uuid");
 	if (doc_kind(value) != DOC_STRING)
 		return call_fail(call, OUTCOME_NOT_FOUND, "Allocation for node %.*s was not found",
@@ -182,10 +195,11 @@ static enum outcome find_uuid(struct call *call, struct str *uuid)
 	return OUTCOME_OK;
 }
 
+// Ironic lists the allocations of that node, so the node is a fault of the request, as it is of a list.
 enum outcome get_node_allocation(struct call *call)
 {
 	struct str uuid;
-	enum outcome outcome = find_uuid(call, &uuid);
+	enum outcome outcome = find_uuid(call, OUTCOME_BAD_PARAMETER, &uuid);
 
 	return outcome == OUTCOME_OK ? baremetal_show_named(call, &allocation_kind, uuid) : outcome;
 }
@@ -193,7 +207,7 @@ enum outcome get_node_allocation(struct call *call)
 enum outcome delete_node_allocation(struct call *call)
 {
 	struct str uuid;
-	enum outcome outcome = find_uuid(call, &uuid);
+	enum outcome outcome = find_uuid(call, OUTCOME_NOT_FOUND, &uuid);
 
 	return outcome == OUTCOME_OK ? baremetal_delete_named(call, &allocation_kind, uuid) : outcome;
 }
