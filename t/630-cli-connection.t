@@ -106,6 +106,8 @@ subtest 'what is sent again' => sub {
     is scalar(requests()), 1, 'nor after a 503';
     tool(serve($dropped, $ok))->ends(75, qw(move --all t --to u --no-etag));
     is scalar(requests()), 1, 'nor a move';
+    tool(serve($dropped, $ok))->ends(75, qw(configmaps patch x a=1 --etag *));
+    is scalar(requests()), 1, 'nor one that asks only whether it exists, as it still does after the first attempt';
 
     tool(serve($dropped, $busy, $ok))->ends(0, qw(configmaps patch x a=1 --etag W/aa));
     my @sent = requests();

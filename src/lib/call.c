@@ -14,9 +14,10 @@ static bool changes(const struct wish *wish)
 	return strcmp(wish->method, "GET") != 0 && strcmp(wish->method, "HEAD") != 0;
 }
 
+// Can the change be made at most once? What "If-Match: *" asks for still holds after the change was made.
 static bool conditional(const struct wish *wish)
 {
-	return wish->if_match.n > 0 || wish->if_none_match.n > 0;
+	return (wish->if_match.n > 0 && !str_eq(wish->if_match, STR("*"))) || wish->if_none_match.n > 0;
 }
 
 static void error_clear(struct tenure_client *client)
