@@ -225,6 +225,17 @@ subtest 'a hostile service' => sub {
     tool(serve(answer(200, '[' x 5000)))->ends(76, qw(configmaps show x));
     tool(serve(answer(202, '', 'Location: nowhere/')))->ends(76, qw(move --all t --to u --no-etag));
     tool(serve(answer(500, '<html>')))->ends(70, qw(configmaps show x));
+    # A web server that sends whoever is not logged in to a page for that.
+    my $login = 'http://login.example/?back=/v2.0/t/x';
+    for my $status (300 .. 303, 307) {
+        my $url = serve(answer($status, '', "Location: $login"));
+        for my $words ('configmaps show x', 'configmaps delete x --yes --no-etag', 'tenant recover t', 'move --all t --to u --no-etag', 'changes undo x --yes --no-etag',
+            'token delete x', 'node maintenance set n --no-etag', 'node trait add n CUSTOM_A --no-etag') {
+            like tool($url)->ends(76, split / /, $words)->{err}, qr/was answered $status, not by Tenure, and leads to \Q$login\E: /, "$status is no answer";
+        }
+    }
+    my $https = 'https://tenure.example/v2.0/t/namespaces/default/configmaps/x';
+    tool(serve(answer(301, '', "Location: $https")))->ends(76, qw(configmaps show x)); # which is where it was
     # A page of the web server: another virtual host, or no worker behind it.
     like tool(serve(answer(404, '<html>')))->ends(1, qw(configmaps show x))->{err}, qr/answered 404, and not by Tenure: is that its address/, 'who answered is doubted';
     like tool(serve(answer(404, '')))->ends(1, qw(configmaps show x))->{err}, qr/answered 404 without a reason/, 'but not where nothing is told';

@@ -45,7 +45,7 @@ enum tenure_status {
 	TENURE_NEEDS_ETAG = 13,   // 428: this service wants an etag with each change
 	TENURE_UNAVAILABLE = 14,  // no connection, or 503: nothing was changed
 	TENURE_UNCERTAIN = 15,    // a change whose outcome is unknown: read again
-	TENURE_PROTOCOL = 16,     // the answer is not one of a Tenure service
+	TENURE_PROTOCOL = 16,     // the answer is not one of a Tenure service, such as a redirect to a page for logging in
 	TENURE_FAILED = 17,       // 5xx; or a move in the background that failed
 };
 

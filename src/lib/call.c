@@ -59,10 +59,25 @@ static enum tenure_status conflict_kind(const struct doc *problem)
 	return TENURE_CONFLICT;
 }
 
-static enum tenure_status status_of(int http, const struct doc *problem)
+// Where a Location leads in a Tenure service: "/v2.0/acme". n 0: elsewhere, as to a page for logging in.
+static struct str path_within(struct str location)
 {
+	struct str path = str_part(location, 0, str_find(location, '?', 0));
+
+	while (path.n > 0 && !str_starts(path, STR("/v2.0/")))
+		path = str_part(path, 1, path.n);
+	return path;
+}
+
+// problem: what the service says about its refusal; NULL: nothing. A 301 to the same path is one of a web server that wants https.
+static enum tenure_status status_of(const struct wish *wish, const struct answer *answer, const struct doc *problem)
+{
+	struct str asked = str_part(wish->path, 0, str_find(wish->path, '?', 0)), leads = path_within(answer->location);
+	int http = answer->status;
+
 	switch (http) {
-	case 301: return TENURE_MOVED;
+	case 301: return leads.n > 0 && !str_eq(leads, asked) ? TENURE_MOVED : TENURE_PROTOCOL;
+	case 303: return leads.n > 0 && wish->sees_other ? TENURE_OK : TENURE_PROTOCOL;
 	case 401: return TENURE_UNAUTHENTICATED;
 	case 403: return TENURE_FORBIDDEN;
 	case 404: return TENURE_NOT_FOUND;
@@ -75,7 +90,7 @@ static enum tenure_status status_of(int http, const struct doc *problem)
 	case 504: return TENURE_UNAVAILABLE;
 	default: break;
 	}
-	return http >= 200 && http <= 303 ? TENURE_OK : http >= 400 && http < 500 ? TENURE_REFUSED
+	return http >= 200 && http < 300 ? TENURE_OK : http >= 400 && http < 500 ? TENURE_REFUSED
 		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
 }
 
@@ -142,13 +157,16 @@ static enum tenure_status refused(struct tenure_client *client, const struct wis
 	client->error.http = answer->status;
 	if (answer->location.p != NULL)
 		client->error.location = str_dup(pool, answer->location);
-	enum tenure_status status = status_of(answer->status, problem);
+	enum tenure_status status = status_of(wish, answer, problem);
 	struct str reason = problem != NULL ? reason_of(pool, problem) : STR("");
 	if (reason.n > 0) {
 		client->error.document = str_dup(pool, answer->body);
 		client->error.text = reason;
 	} else if (status == TENURE_MOVED) {
 		client->error.text = str_printf(pool, "it was moved to %.*s", STR_ARG(client->error.location));
+	} else if (status == TENURE_PROTOCOL && answer->location.p != NULL) {
+		client->error.text = str_printf(pool, "%s %.*s was answered %d, not by Tenure, and leads to %.*s: is the service's URL right, and the token?",
+			wish->method, STR_ARG(wish->path), answer->status, STR_ARG(answer->location));
 	} else {
 		// Every dialect's errors are objects of JSON; a web server's own pages are not.
 		client->error.text = str_printf(pool, problem == NULL && answer->body.n > 0
@@ -190,11 +208,11 @@ static struct str answered(struct pool *pool, const struct answer *answer)
 // An earlier attempt may have changed something. Could this be the answer because it did? A resource that the attempt deleted or moved
 // is gone or elsewhere now, its etag is stale, and who deleted what admitted him is admitted no more. What is refused for what was sent
 // would have been refused the first time as well.
-static bool may_be_own_doing(int http)
+static bool may_be_own_doing(const struct wish *wish, const struct answer *answer)
 {
-	enum tenure_status status = status_of(http, NULL);
+	enum tenure_status status = status_of(wish, answer, NULL);
 
-	return status != TENURE_OK && (status != TENURE_REFUSED || http == 429);
+	return status != TENURE_OK && (status != TENURE_REFUSED || answer->status == 429);
 }
 
 // An attempt may have changed something, and no later answer can tell whether it did.
@@ -215,9 +233,7 @@ static enum tenure_status uncertain_still(struct tenure_client *client, struct p
 
 static enum tenure_status ended(struct tenure_client *client, const struct wish *wish, const struct answer *answer)
 {
-	enum tenure_status status = status_of(answer->status, NULL);
-
-	if (status != TENURE_OK)
+	if (status_of(wish, answer, NULL) != TENURE_OK)
 		return refused(client, wish, answer);
 	error_clear(client);
 	return TENURE_OK;
@@ -253,7 +269,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (sent == SENT_ANSWERED && answer->warnings.n > 0 && client->warned != NULL)
 			client->warned(answer->warnings, client->warned_arg);
 		if (!asks_again(sent, answer))
-			return doubt && may_be_own_doing(answer->status) ? uncertain_still(client, pool, wish, answer, why)
+			return doubt && may_be_own_doing(wish, answer) ? uncertain_still(client, pool, wish, answer, why)
 				: ended(client, wish, answer);
 		// A 503 usually means that nothing was changed, but not if the service lost its database during COMMIT.
 		if (changes(wish) && sent != SENT_NEVER) {

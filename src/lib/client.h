@@ -23,6 +23,7 @@ struct wish {
 	struct str if_match;      // as the header field has it; n 0: none
 	struct str if_none_match;
 	const char *prefer;       // NULL: none
+	bool sees_other;          // 303 is an answer to it: it moves something, or asks where a move has led
 	const struct version_field *version; // NULL: none
 };
 

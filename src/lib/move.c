@@ -197,7 +197,7 @@ enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag 
 
 	if (move->path.n == 0 || etag.kind == TENURE_ETAG_IS_NEW)
 		return client_fail(move->client, TENURE_INVALID, "a move runs once, with an etag or without");
-	struct wish wish = { .method = "POST", .path = move->path,
+	struct wish wish = { .method = "POST", .path = move->path, .sees_other = true,
 		.prefer = how == TENURE_MOVE_BACKGROUND ? "respond-async" : NULL };
 	enum tenure_status status = client_wish_etag(move->client, move->pool, &wish, etag, move->etag);
 	if (status == TENURE_OK)
@@ -235,7 +235,7 @@ enum tenure_status tenure_move_poll(struct tenure_move *move)
 		return client_fail(move->client, TENURE_INVALID, "this move is not in the background");
 	// A separate pool, so that the counts of the last answer stay readable when the move is done.
 	struct pool *pool = pool_new_or_end();
-	struct wish wish = { .method = "GET", .path = move->status_path };
+	struct wish wish = { .method = "GET", .path = move->status_path, .sees_other = true };
 	enum tenure_status status = client_call(move->client, pool, &wish, &answer);
 	if (status == TENURE_OK && answer.status == 303) {
 		move->location = str_dup(move->pool, answer.location);
