@@ -246,8 +246,14 @@ subtest 'a hostile service' => sub {
 
 subtest 'a slow service' => sub {
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16) or die;
-    my $run = tool('http://127.0.0.1:' . $socket->sockport)->ends(75, qw(configmaps patch x a=1 --no-etag --timeout 1));
+    my $run = tool('http://127.0.0.1:' . $socket->sockport)->ends(75, qw(configmaps patch x a=1 --no-etag --timeout 2));
     like $run->{err}, qr/timed out/i, 'is not waited for longer than allowed';
+    # Nobody accepts, and the queue of connections is full.
+    my $full = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1) or die "socket: $!";
+    listen $full, 0 or die "listen: $!";
+    my @waiting = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0) } 1 .. 3;
+    my $never = tool('http://127.0.0.1:' . $full->sockport)->ends(69, qw(configmaps patch x a=1 --no-etag --timeout 2));
+    unlike $never->{err}, qr/may have been done/, 'what never left because there was no connection was not done';
 };
 
 my $shown = qr/^X-Auth-Token: (.*)\r$/m;

@@ -235,21 +235,30 @@ static void set_request(CURL *curl, const struct wish *wish, const char *url)
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, wish->method);
 }
 
-// Only where nothing of the request can have left is it certain that it was not done.
-static enum sent how_sent(CURLcode code)
+// Only where nothing of the request can have left is it certain that it was not done. Two of libcurl's codes are for the time before the
+// request, too: a limit that passed while it connected, and a proxy that refused to connect. The time at which the request began is 0 then.
+static enum sent how_sent(CURL *curl, CURLcode code)
 {
+	curl_off_t began_us = 0;
+
 	switch (code) {
 	case CURLE_OK:
 		return SENT_ANSWERED;
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_PROXY:
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return SENT_NEVER;
+	case CURLE_OPERATION_TIMEDOUT:
+	case CURLE_RECV_ERROR:
+		return curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &began_us) == CURLE_OK && began_us == 0 ? SENT_NEVER : SENT_UNKNOWN;
 	default:
 		return SENT_UNKNOWN;
 	}
@@ -277,10 +286,10 @@ enum sent transport_send(struct tenure_client *client, struct pool *pool, const 
 	CURLcode code = curl_easy_perform(curl);
 	pipe_release(&guard);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	enum sent sent = how_sent(curl, code);
 	// The error buffer and the receiver end with this function.
 	curl_easy_reset(curl);
 	curl_slist_free_all(fields);
-	enum sent sent = how_sent(code);
 	answer->status = sent == SENT_ANSWERED ? (int)status : 0;
 	answer->body = str_dup(pool, buf_str(&receiver.body));
 	*why = str_dup(pool, str_c(error[0] != '\0' ? error : curl_easy_strerror(code)));
