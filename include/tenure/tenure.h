@@ -197,7 +197,8 @@ TENURE_API void tenure_list_free(struct tenure_list **list);
 // Items in a page, 1 to 1,000 (100).
 TENURE_API void tenure_list_set_page(struct tenure_list *list, unsigned items);
 // TENURE_OK: *item is the next one; the caller frees it. It holds its document and, except for providers, its etag.
-// TENURE_END: there are no more. After an error the next call goes on where this one stood.
+// TENURE_END: there are no more. After an error the next call goes on where this one stood. TENURE_PROTOCOL also after a
+// page that says that there are more, but not where: the list is not whole then.
 TENURE_API enum tenure_status tenure_list_next(struct tenure_list *list, struct tenure_resource **item);
 
 // ---- moves

@@ -22,6 +22,7 @@ struct tenure_list {
 	bool partial;      // items lack members, since only some were asked for
 	unsigned page_size;
 	struct str query;  // of the next page; p NULL: the next page is the first one; n 0: there is none
+	bool broken;       // the last page told that there are more, but not where
 	const struct doc *items;
 	size_t at;
 };
@@ -209,7 +210,8 @@ static enum tenure_status fetch(struct tenure_list *list)
 		return client_fail(list->client, TENURE_PROTOCOL, "the answer is no list");
 	}
 	struct str next;
-	list->query = client_next_query(list->pool, page, query, &next) && next.p != NULL ? next : STR("");
+	list->broken = !client_next_query(list->pool, page, query, &next);
+	list->query = next.p != NULL ? next : STR("");
 	return TENURE_OK;
 }
 
@@ -264,6 +266,8 @@ enum tenure_status tenure_list_next(struct tenure_list *list, struct tenure_reso
 {
 	*item = NULL;
 	while (list->items == NULL || list->at == doc_length(list->items)) {
+		if (list->broken)
+			return client_fail(list->client, TENURE_PROTOCOL, "the list does not tell how it goes on");
 		if (list->query.p != NULL && list->query.n == 0)
 			return TENURE_END;
 		enum tenure_status status = fetch(list);
