@@ -260,6 +260,23 @@ subtest 'a slow service' => sub {
     unlike $never->{err}, qr/may have been done/, 'what never left because there was no connection was not done';
 };
 
+subtest 'a move in the background' => sub {
+    my $id = 'c4ef6c00-dca3-4a5d-b45a-779e8bf53fab';
+    my $begun = answer(202, '', "Location: http://x/v2.0/a%20b/moves/$id");
+    my $going = answer(200, '{"move":{"state":"running","moved":1,"total":2}}');
+    my $done  = answer(303, '', 'Location: http://x/v2.0/u');
+    my @words = ('move', '--all', 'a b', qw(--to u --async --no-etag));
+    my $run = tool(serve($begun, $going, ($busy) x 9, $going, $done))->ends(0, @words);
+    is scalar(() = $run->{err} =~ /waiting for the service$/mg), 1, 'a service that is away is waited for, and it is told once';
+    my $refused = answer(401, '{"title":"Authentication required","status":401}');
+    for my $ended ($refused, answer(404, '{"title":"Not found","status":404}'), answer(500, '{"title":"Failed","status":500}'), answer(200, '<html>')) {
+        for ([@words], [qw(changes undo x --yes --no-etag)]) {
+            like tool(serve($begun, $going, $ended))->ends(75, @$_)->{err}, qr/: it may still go on: tenure move status $id -t a b$/m, 'how it ends is not known then';
+        }
+    }
+    like tool(serve($begun, answer(200, '{"move":{"state":"failed","reason":"stale"}}')))->ends(70, @words)->{err}, qr/the move failed, nothing was moved: stale$/m, 'unless it is told';
+};
+
 my $shown = qr/^X-Auth-Token: (.*)\r$/m;
 
 subtest 'the token' => sub {

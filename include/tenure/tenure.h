@@ -230,7 +230,8 @@ enum tenure_move_how { TENURE_MOVE_NOW, TENURE_MOVE_BACKGROUND };
 TENURE_API enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag etag,
 	enum tenure_move_how how);
 // Of a background move: TENURE_PENDING while it runs, TENURE_OK when it is done, TENURE_FAILED when it has moved
-// nothing; of an undo of a large request, which is followed as a move is, when nothing was taken back.
+// nothing; of an undo of a large request, which is followed as a move is, when nothing was taken back. Any other status, and
+// TENURE_FAILED with tenure_error_http() above 0, is of this call alone: the move may go on.
 TENURE_API enum tenure_status tenure_move_poll(struct tenure_move *move);
 TENURE_API void tenure_move_progress(const struct tenure_move *move, uint64_t *moved, uint64_t *total);
 TENURE_API const char *tenure_move_id(const struct tenure_move *move); // NULL unless in the background

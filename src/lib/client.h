@@ -116,6 +116,8 @@ bool client_next_query(struct pool *pool, const struct doc *page, struct str pre
 
 // The background move at a location, as a 202 has it; NULL: it is none.
 struct tenure_move *client_move_at(struct tenure_client *client, struct str location);
+// The id of the tenant whose move it is: where tenure_move_known() finds it.
+const char *client_move_tenant(const struct tenure_move *move, struct pool *pool);
 
 // ---- transport.c, alone with libcurl
 

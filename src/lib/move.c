@@ -130,6 +130,13 @@ struct tenure_move *client_move_at(struct tenure_client *client, struct str loca
 	return move;
 }
 
+const char *client_move_tenant(const struct tenure_move *move, struct pool *pool)
+{
+	struct str name = str_part(move->tenant, str_find(move->tenant, '/', 1) + 1, move->tenant.n), decoded;
+
+	return str_dup(pool, uri_decode(pool, name, &decoded) ? decoded : name).p;
+}
+
 void tenure_move_free(struct tenure_move **move)
 {
 	if (*move == NULL)

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "cli/core/cli.h"
 
-enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000 };
+enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000, AWAY_POLL_MS = 30000 };
 
 struct source {
 	struct tenure_move *move;
@@ -173,26 +173,49 @@ static void draw(uint64_t moved, uint64_t total)
 	fflush(stderr);
 }
 
-// Polls the move until it ends; shows a progress bar on a terminal.
+// A poll failed, of which it is not known that the move failed: says how to ask later.
+static int fail_unknown(struct cli *cli, struct tenure_move *move, enum tenure_status status, const char *label)
+{
+	cli_fail_status(cli, status, label);
+	return cli_fail(EX_TEMPFAIL, "%s: it may still go on: tenure move status %s -t %s", label, tenure_move_id(move),
+		client_move_tenant(move, cli->pool));
+}
+
+// Polls the move until it ends; shows a progress bar on a terminal. The move goes on while the service can't be reached, so that is waited for,
+// and told once.
 static int watch(struct cli *cli, struct tenure_move *move, const char *label)
 {
-	bool bar = isatty(STDERR_FILENO) == 1;
+	bool bar = isatty(STDERR_FILENO) == 1, away = false;
 	enum tenure_status status;
 	uint64_t moved, total;
 
-	for (long ms = FIRST_POLL_MS; (status = tenure_move_poll(move)) == TENURE_PENDING;) {
+	for (long ms = FIRST_POLL_MS;;) {
+		status = tenure_move_poll(move);
+		if (status == TENURE_UNAVAILABLE && !away) {
+			if (bar)
+				fputc('\n', stderr);
+			cli_warn("%s: %s; waiting for the service", label, tenure_error_text(cli->client));
+		}
+		away = status == TENURE_UNAVAILABLE;
+		if (!away && status != TENURE_PENDING)
+			break;
 		tenure_move_progress(move, &moved, &total);
-		if (bar)
+		if (bar && !away)
 			draw(moved, total);
 		clock_pause_ms(ms);
-		ms = ms * 2 < LAST_POLL_MS ? ms * 2 : LAST_POLL_MS;
+		long most = away ? AWAY_POLL_MS : LAST_POLL_MS;
+		ms = ms * 2 < most ? ms * 2 : most;
 	}
 	tenure_move_progress(move, &moved, &total);
 	if (bar && status == TENURE_OK)
 		draw(total, total);
 	if (bar)
 		fputc('\n', stderr);
-	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, label);
+	if (status == TENURE_OK)
+		return EX_OK;
+	// The service's own failure to answer has a status of HTTP.
+	bool failed = status == TENURE_FAILED && tenure_error_http(cli->client) == 0;
+	return failed ? cli_fail_status(cli, status, label) : fail_unknown(cli, move, status, label);
 }
 
 int cli_move_watch(struct cli *cli, struct str location, const char *label)
