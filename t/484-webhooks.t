@@ -185,6 +185,10 @@ subtest 'tenure webhook' => sub {
     is JSON::PP::decode_json($run->{out})->{url}, $url, 'show';
     $run = $tool->run('webhook', 'set', 'tool', 'description=x', '--etag', 'auto');
     is $run->{code}, 0, 'guarded by what was shown' or diag $run->{err};
+    $ann->put("$list/tool", json => { %{ $ann->get("$list/tool")->json }{qw(url paused verbs)}, description => 'theirs' })->is_status(200);
+    like $tool->ends(5, qw(webhook set tool description=mine --etag auto --retry))->{err},
+        qr/^  description  <- both changed it\n    base    "x"\n    yours   "mine"\n    server  "theirs"\n/m, 'not over what another made of it';
+    is $ann->get("$list/tool")->json->{description}, 'theirs', '... which stays';
     $run = $tool->run('webhook', 'set', 'tool', 'url=http://plain.invalid/');
     isnt $run->{code}, 0, 'refused';
     like $run->{err}, qr{url must begin with "https://"}, 'with the reason';

@@ -227,7 +227,18 @@ subtest 'tenure tier' => sub {
     like $tool->ends(5, qw(tier set iron max_resources:=22 --etag new))->{err}, qr/is there already/, 'only a new one';
     is $admin->get("$all/iron")->json->{max_resources}, 21, '... which this is not';
     $tool->ends(5, qw(tier delete iron --yes), '--etag', $etag);
-    $tool->ends(0, qw(tier set iron max_resources:=null));
+    my ($bob, $eve) = map { Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'admin') } 1 .. 2;
+    my $old = $tool->json(qw(tier show iron))->{etag};
+    $bob->ends(0, qw(tier set iron max_resources:=30), 'description=of thirty');
+    my $late = $tool->ends(5, qw(tier set iron max_resources:=31 --etag auto --retry));
+    like $late->{err}, qr/^  max_resources  <- both changed it\n    base    21\n    yours   31\n    server  30\n/m, 'two who change it: base is what was shown';
+    is $admin->get("$all/iron")->json->{max_resources}, 30, 'nothing is overwritten';
+    like $eve->ends(5, qw(tier set iron max_resources:=31 --retry --etag), $old)->{err}, qr/not remembered/, 'who has not seen the base can\'t merge';
+    $tool->ends(0, qw(tier show iron));
+    $bob->ends(0, qw(tier set iron max_resources:=32));
+    $tool->ends(0, qw(tier set iron description=mine --etag auto --retry));
+    is_deeply [@{ $admin->get("$all/iron")->json }{qw(max_resources description)}], [32, 'mine'], 'other members are merged';
+    $tool->ends(0, qw(tier set iron max_resources:=null), 'description=of ten');
     ok !exists $tool->json(qw(tier show iron))->{max_resources}, 'null removes the limit';
     my $hints = sub { my ($code, @words) = @_; return [ $tool->ends($code, @words)->{err} =~ /^tenure:   (.*)$/mg ] };
     is_deeply $hints->(65, qw(tier set iron max_resources=500 description=7)), ['max_resources=500 sets a string, max_resources:=500 sets a number'],

@@ -6,29 +6,35 @@
 #include "cli/core/cli.h"
 
 // Sets change->document to what the target is with the given members set, and, unless an option says which, change->etag to its etag, or
-// to "new" if there is none yet.
+// to "new" if there is none yet. If the etag of an option stands for a document that is remembered, the members are set in that: others may have
+// changed the target since.
 static int complete(struct cli *cli, const struct target *target, const struct doc *given, struct change *change)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);
 	struct doc *held = NULL;
+	struct tenure_etag etag;
 	size_t n;
-	bool chosen = cli->options[OPT_ETAG] != NULL || cli->options[OPT_NO_ETAG] != NULL;
+	int code;
 
 	if (status != TENURE_OK && status != TENURE_NOT_FOUND)
 		return cli_fail_status(cli, status, target->label);
-	if (!chosen)
-		change->etag = "new";
 	if (status == TENURE_OK) {
 		const char *text = tenure_resource_document(target->resource, &n);
-		int code = cli_input_parse(cli, str_n(text, n), target->label, &held);
+		code = cli_input_parse(cli, str_n(text, n), target->label, &held);
 		if (code != EX_OK)
 			return code;
-		if (!chosen)
-			change->etag = str_dup(cli->pool, str_c(tenure_resource_etag(target->resource))).p;
 	}
-	const struct doc *base = held != NULL ? cli_document_own(cli->pool, held, NULL, target->kind) : doc_new_object(cli->pool);
-	change->document = doc_merge_patch(cli->pool, base, given);
-	change->base = base;
+	if (cli->options[OPT_ETAG] != NULL) {
+		code = change_etag(cli, target, change, &etag);
+		if (code != EX_OK)
+			return code;
+	} else if (cli->options[OPT_NO_ETAG] == NULL) {
+		change->etag = held != NULL ? str_dup(cli->pool, str_c(tenure_resource_etag(target->resource))).p : "new";
+		change->base = held != NULL ? held : doc_new_object(cli->pool);
+	}
+	const struct doc *base = change->base != NULL ? change->base : held;
+	const struct doc *own = base != NULL ? cli_document_own(cli->pool, base, NULL, target->kind) : doc_new_object(cli->pool);
+	change->document = doc_merge_patch(cli->pool, own, given);
 	return EX_OK;
 }
 
