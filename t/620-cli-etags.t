@@ -48,6 +48,11 @@ subtest 'different fields' => sub {
     $bob->ends(0, qw(configmaps patch web data.b:=20 --etag auto --retry));
     is_deeply data(), { a => 10, b => 20, list => [1, 2] }, 'merged';
     is $bob->ends(0, qw(configmaps patch web data.c:=30 --etag auto --retry))->{err}, '', 'the merged one is remembered';
+    $ann->ends(0, qw(configmaps show web));
+    $ann->ends(0, qw(configmaps patch web data.a:=11 --etag auto));
+    like $bob->ends(5, qw(configmaps patch web data.a:=10 data.b:=21 --etag auto --retry))->{err},
+        qr/^  data\.a  <- both changed it\n    base    10\n    yours   10\n    server  11\n/m, 'what a patch names is wanted, also if it was so';
+    is_deeply [@{ data() }{qw(a b)}], [11, 20], 'nothing is overwritten';
 };
 
 subtest 'set is merged as well' => sub {

@@ -137,6 +137,10 @@ subtest 'etags' => sub {
     $ann->ends(0, qw(node set rack-7 --name rack-seven --etag auto));
     $bob->ends(0, 'node', 'set', $uuid{rack}, qw(--extra e=1 --etag auto --retry));
     is node('rack-seven')->{extra}{e}, 1, 'merged over a new name, by UUID';
+    $bob->ends(0, qw(node show rack-seven));
+    $ann->ends(0, qw(node set rack-seven --extra e=2 --no-etag));
+    like $bob->ends(5, qw(node set rack-seven --extra e=1 --extra f=1 --etag auto --retry))->{err}, qr/^  extra\.e  <- both changed it\n/m,
+        'what a change names is wanted, also if it was so';
     $ann->ends(0, qw(node set rack-seven --name rack-7 --no-etag));
 };
 
@@ -168,6 +172,10 @@ subtest 'maintenance' => sub {
     $bob->ends(0, qw(node show rack-7));
     $ann->ends(0, qw(node set rack-7 --extra m=2 --etag auto));
     $bob->ends(0, qw(node maintenance set rack-7 --etag auto --retry));
+    $bob->ends(0, qw(node show rack-7));
+    $ann->ends(0, qw(node maintenance unset rack-7 --no-etag));
+    like $bob->ends(5, qw(node maintenance set rack-7 --etag auto --retry))->{err}, qr/^  maintenance  <- both/m, 'not set again over an unset';
+    $ann->ends(0, qw(node maintenance set rack-7 --no-etag));
     is join(',', lines($ann->ends(0, qw(node list --maintenance true --columns name --format csv)))), 'name,rack-7', 'listed';
     $ann->ends(0, qw(node maintenance unset rack-7 --no-etag));
     $ann->ends(1, qw(node maintenance set rack-9 --no-etag));
@@ -189,6 +197,10 @@ subtest 'traits' => sub {
     is $traits->(), 'trait,CUSTOM_BLUE,CUSTOM_GREEN,CUSTOM_X', 'but beside another change';
     $ann->ends(0, qw(node trait set rack-7 CUSTOM_Z CUSTOM_A CUSTOM_A --no-etag));
     is $traits->(), 'trait,CUSTOM_A,CUSTOM_Z', 'exactly these';
+    $bob->ends(0, qw(node show rack-7));
+    $ann->ends(0, qw(node trait add rack-7 CUSTOM_B --no-etag));
+    like $bob->ends(5, qw(node trait set rack-7 CUSTOM_A CUSTOM_Z --etag auto --retry))->{err}, qr/^  traits  <- both/m, 'not over one that another added';
+    is $traits->(), 'trait,CUSTOM_A,CUSTOM_B,CUSTOM_Z', '... which stays';
     $ann->ends(1, qw(node trait remove rack-7 CUSTOM_GREEN --no-etag));
     like $ann->ends(65, qw(node trait add rack-7 nonsense --no-etag))->{err}, qr/nonsense/, 'none of the catalogue';
     $ann->ends(0, qw(node trait remove rack-7 --all --no-etag));

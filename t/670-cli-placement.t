@@ -110,6 +110,7 @@ subtest 'names, parents and etags' => sub {
         qr/^  name  <- both changed it\n    base    "rack"\n    yours   "rack-8"\n    server  "rack-7"\n/m,
         'three values';
     $bob->ends(5, 'provider', 'set', $uuid{rack}, qw(--name rack-8 --etag auto --retry));
+    like $bob->ends(5, 'provider', 'set', $uuid{rack}, qw(--name rack --etag auto --retry))->{err}, qr/^  name  <- both changed it\n/m, 'nor with the name that it had';
     $bob->ends(0, 'provider', 'set', $uuid{rack}, qw(--parent none --etag auto --retry));
     is_deeply [@{ shown('rack-7') }{qw(name parent_provider_uuid root_provider_uuid)}], ['rack-7', undef, $uuid{rack}], 'merged';
     like $ann->ends(0, qw(provider set rack-7 --parent site))->{err}, qr/without an etag/, 'a warning';

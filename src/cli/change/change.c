@@ -252,12 +252,11 @@ void change_show_differences(struct cli *cli, const struct merge *merge, bool ba
 		fprintf(stderr, "  no field of yours differs\n");
 }
 
-// What the change makes of base. NULL: the patch does not fit base, and an error was printed.
+// What the change makes of base. NULL: the patch does not fit base, and *error says why.
 static const struct doc *yours_of(struct cli *cli, const struct target *target, const struct change *change,
-	const struct doc *base)
+	const struct doc *base, struct str *error)
 {
 	struct doc *patched;
-	struct str error;
 
 	switch (change->kind) {
 	case CHANGE_PUT:
@@ -269,15 +268,28 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 			return provider_merge(cli->pool, base, change->document);
 		return cli_document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
 	case CHANGE_JSON_PATCH:
-		if (doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, &error))
-			return patched;
-		cli_fail(0, "%s: it changed since you read it, and your change does not fit any more: %.*s", target->label,
-			STR_ARG(error));
-		return NULL;
+		return doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, error) ? patched : NULL;
 	case CHANGE_DELETE:
 		break;
 	}
 	return cli_document_own(cli->pool, base, NULL, target->kind);
+}
+
+// What a patch names is wanted also where it had that value before, so it clashes with what others made of it. A whole document does not tell
+// which of its members are wanted: of that, only those that differ from base.
+static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *now,
+	struct merge *merge)
+{
+	struct str unused;
+	const struct doc *sent = change->kind != CHANGE_PUT ? yours_of(cli, target, change, now, &unused) : NULL, *value = NULL;
+
+	for (size_t i = 0; sent != NULL && i < merge->n; i++) {
+		struct difference *d = &merge->list[i];
+		bool others = d->in_base != d->in_theirs || (d->in_base && !doc_equal(d->base, d->theirs));
+		bool there = doc_at_path(sent, d->path, &value);
+		if (others && (there != d->in_theirs || (there && !doc_equal(value, d->theirs))))
+			d->clash = merge->clash = true;
+	}
 }
 
 // Who was faster, from the refusal's problem: read before another call replaces that.
@@ -315,10 +327,13 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 	// If the base is not known, every field that differs is shown, and nobody can tell whose change it is.
 	const struct doc *base = cli_document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
 		target->kind);
-	const struct doc *yours = yours_of(cli, target, change, base);
+	struct str error = STR("");
+	const struct doc *yours = yours_of(cli, target, change, base, &error);
 	if (yours == NULL)
-		return EXIT_STALE;
+		return cli_fail(EXIT_STALE, "%s: it changed since you read it, and your change does not fit any more: %.*s", target->label,
+			STR_ARG(error));
 	merge_documents(cli->pool, base, yours, now, &merge);
+	find_clashes(cli, target, change, now, &merge);
 	bool retry = cli->options[OPT_RETRY] != NULL;
 	const char *refusal = change->kind == CHANGE_DELETE ? "what was changed meanwhile is not deleted by --retry"
 		: change->base == NULL ? "what the etag stood for is not remembered, so nothing can be merged"
