@@ -183,6 +183,25 @@ subtest 'edit, and somebody was faster' => sub {
     reset_web();
     editor($ann, qq($meanwhile sed -i 's/"b": 2/"b": 50/' "\$2"))->ends(5, qw(configmaps edit web --retry));
     is data()->{b}, 99, 'but not the same field';
+    reset_web();
+    my $call = qq(curl -sf -H "X-Auth-Token: \$TENURE_TOKEN" "\$TENURE_URL$web" -o /dev/null);
+    my $anew = qq($call -X DELETE; $call -X PUT -H 'Content-Type: application/json' -d '{"data":{"a":1}}';);
+    $run = editor($ann, qq($anew sed -i 's/"a": 1/"a": 50/' "\$2"))->ends(5, qw(configmaps edit web --retry));
+    like $run->{err}, qr/another one has its name.*your text is kept/s, 'nor into another one that has the name by then';
+    is_deeply data(), { a => 1 }, '... which stays as it is';
+};
+
+# A name is given to another one: an etag of the former is stale, and its content is no base for the latter.
+subtest 'another one of that name' => sub {
+    reset_web();
+    $ann->ends(0, qw(configmaps show web));
+    $admin->delete($web)->is_status(204);
+    reset_web();
+    for my $words ('patch web data.b:=20', 'set web data.b:=20', 'delete web --yes') {
+        like $ann->ends(5, 'configmaps', split(/ /, $words), qw(--etag auto --retry))->{err}, qr{^tenure: configmaps/web: what you read is not there any more, and another one has its name},
+            'it is told';
+    }
+    is data()->{b}, 2, 'nothing is changed';
 };
 
 done_testing;

@@ -142,6 +142,14 @@ subtest 'etags' => sub {
     like $bob->ends(5, qw(node set rack-seven --extra e=1 --extra f=1 --etag auto --retry))->{err}, qr/^  extra\.e  <- both changed it\n/m,
         'what a change names is wanted, also if it was so';
     $ann->ends(0, qw(node set rack-seven --name rack-7 --no-etag));
+    my $other = made('node', qw(--driver fake-hardware --name rack-seven));
+    my $mistaken = qr/^tenure: node rack-seven: what you read is not there any more, and another one has its name/;
+    like $bob->ends(5, qw(node set rack-seven --extra f=1 --etag auto --retry))->{err}, $mistaken, 'not into another one that has the name now';
+    my $tenure = Tenure::Instance::build_dir() . '/tenure';
+    my $swap = "$tenure node set rack-seven --name rack-six --no-etag; $tenure node create --driver fake-hardware --name rack-seven >/dev/null;";
+    like $bob->with(EDITOR => "$swap $^X -i -pe 's/\"name\": \"rack-seven\"/\"name\": \"rack-5\"/'")->ends(5, qw(node edit rack-seven --retry))->{err}, $mistaken,
+        '... nor what an editor was opened for';
+    $ann->ends(0, qw(node delete rack-seven rack-six --yes --no-etag));
 };
 
 subtest 'an editor' => sub {

@@ -292,6 +292,18 @@ static void find_clashes(struct cli *cli, const struct target *target, const str
 	}
 }
 
+// What tells the document's subject from another one at the same address. n 0: nothing does.
+static struct str identity(const struct doc *document, enum target_kind kind)
+{
+	const struct doc *metadata, *id = NULL;
+
+	if (kind == TARGET_RESOURCE && doc_get(document, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)
+		doc_get(metadata, STR("uid"), &id);
+	else if (kind == TARGET_METAL)
+		doc_get(document, STR("uuid"), &id);
+	return doc_kind(id) == DOC_STRING ? doc_string(id) : STR("");
+}
+
 // Who was faster, from the refusal's problem: read before another call replaces that.
 static const char *who_was_faster(struct cli *cli)
 {
@@ -323,6 +335,9 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 	int code = cli_input_parse(cli, str_n(text, n), target->label, &parsed);
 	if (code != EX_OK)
 		return code;
+	struct str was = change->base != NULL ? identity(change->base, target->kind) : STR(""), is = identity(parsed, target->kind);
+	if (was.n > 0 && is.n > 0 && !str_eq(was, is))
+		return cli_fail(EXIT_STALE, "%s: what you read is not there any more, and another one has its name: nothing is changed", target->label);
 	now = cli_document_own(cli->pool, parsed, NULL, target->kind);
 	// If the base is not known, every field that differs is shown, and nobody can tell whose change it is.
 	const struct doc *base = cli_document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,

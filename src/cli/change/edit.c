@@ -107,10 +107,12 @@ static const char *temporary(struct cli *cli)
 	return path;
 }
 
-static int edit_and_send(struct cli *cli, const struct target *target, const struct doc *document, const char *path)
+static int edit_and_send(struct cli *cli, const struct target *target, const struct doc *base, const char *path)
 {
 	struct buf text = buf_new(cli->pool, 0);
-	struct change change = { .kind = CHANGE_PUT, .base = document };
+	struct change change = { .kind = CHANGE_PUT, .base = base };
+	// Most members of bare metal are set by the service alone, so only the others are shown.
+	const struct doc *document = target->kind == TARGET_METAL ? cli_document_own(cli->pool, base, NULL, target->kind) : base;
 	struct doc *edited;
 
 	change.etag = str_cstr(cli->pool, str_c(tenure_resource_etag(target->resource)));
@@ -134,9 +136,6 @@ int edit_document(struct cli *cli, const struct target *target)
 
 	if (code != EX_OK)
 		return code;
-	// Most members of such a document are set by the service alone, so only the others are shown.
-	if (target->kind == TARGET_METAL)
-		document = cli_document_own(cli->pool, document, NULL, target->kind);
 	if (tenure_resource_etag(target->resource) == NULL)
 		return cli_fail(EX_PROTOCOL, "%s: the service told no etag, so nothing would guard the change", target->label);
 	const char *path = temporary(cli);

@@ -301,7 +301,7 @@ struct change {
 	enum change_kind kind;
 	struct str body;
 	const struct doc *document; // the parsed body
-	// What the change is based on, if the caller knows it: what was opened in the editor. NULL: the remembered document.
+	// What the change is based on, if the caller knows it: the whole document of which the editor showed a part. NULL: the remembered document.
 	const struct doc *base;
 	const char *etag; // NULL: chosen by the options. "new": nothing may be there yet
 };
