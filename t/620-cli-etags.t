@@ -166,6 +166,12 @@ subtest 'edit' => sub {
     is data()->{a}, 7, 'and can be put right';
     editor($ann, q(grep -q '^# ' "$2" || echo '{' >"$2"))->ends(65, qw(configmaps edit web));
     is data()->{a}, 7, 'or given up';
+    # A key that interrupts signals all processes at the terminal; an editor may have a use of its own for it.
+    local $SIG{INT} = 'DEFAULT';
+    my $interrupt = q(trap '' INT; for pid in $PPID $(sed -n 's/^PPid:.//p' /proc/$PPID/status); do read -r name </proc/$pid/comm;)
+        . q( [ "$name" != tenure ] || kill -INT $pid; done;);
+    editor($ann, qq($interrupt sed -i 's/"a": 7/"a": 8/' "\$2"))->ends(0, qw(configmaps edit web));
+    is data()->{a}, 8, 'interrupted, it is sent as it was saved then';
 };
 
 subtest 'edit, and somebody was faster' => sub {

@@ -10,30 +10,38 @@
 
 #include "cli/core/cli.h"
 
-// The shell splits the editor's own options. The file's name is passed as an argument, so the shell does not parse it.
+// Keys that interrupt or quit are the editor's while it runs: some use them as commands.
 static int run_editor(struct cli *cli, const char *path)
 {
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	struct sigaction interrupt, quit;
 	const char *editor = getenv("VISUAL");
-	int status;
+	int status = 0;
 
 	if (editor == NULL || editor[0] == '\0')
 		editor = getenv("EDITOR");
 	if (editor == NULL || editor[0] == '\0')
 		editor = "vi";
+	// The shell splits the editor's own options. The file's name is passed as an argument, so the shell does not parse it.
 	const char *line = str_printf(cli->pool, "%s \"$1\"", editor).p;
 	fflush(stdout);
-	pid_t pid = fork();
-	if (pid < 0)
-		return cli_fail(EX_OSERR, "can't start the editor: %s", strerror(errno));
+	sigaction(SIGINT, &ignored, &interrupt);
+	sigaction(SIGQUIT, &ignored, &quit);
+	pid_t pid = fork(), ended = pid;
 	if (pid == 0) {
+		sigaction(SIGINT, &interrupt, NULL);
+		sigaction(SIGQUIT, &quit, NULL);
 		signal(SIGPIPE, SIG_DFL);
 		execl("/bin/sh", "sh", "-c", line, "sh", path, (char *)NULL);
 		_exit(127);
 	}
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return cli_fail(EX_OSERR, "lost the editor: %s", strerror(errno));
-	}
+	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	int error = errno;
+	sigaction(SIGINT, &interrupt, NULL);
+	sigaction(SIGQUIT, &quit, NULL);
+	if (ended < 0)
+		return cli_fail(EX_OSERR, "can't run the editor: %s", strerror(error));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return cli_fail(EX_SOFTWARE, "the editor \"%s\" failed: nothing is sent", editor);
 	return EX_OK;
