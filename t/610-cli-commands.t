@@ -78,6 +78,15 @@ subtest 'resources' => sub {
     is $tool->run_with_input("web\n\nweb2\n", qw(configmaps show - --columns name --format csv))->{out}, "name\nweb\n",
         'names on standard input';
     is $tool->run_with_input("web\nweb2\n", qw(configmaps show -))->{code}, 1, 'one of them is not there';
+    my $many = $tool->run_with_input("web\n" x 18, qw(configmaps show - web --columns name --format csv));
+    is_deeply [$many->{code}, $many->{out}], [0, "name\n" . "web\n" x 19], 'any number of them, and one behind' or diag $many->{err};
+    {
+        local @ENV{qw(TENURE_URL TENURE_TOKEN TENURE_TENANT)} = ($instance->env('TENURE_ADMIN_URL'), $instance->operator_token, 't1');
+        my ($code, $text) = run('sh', '-c', 'exec "$0" "$@" </', Tenure::Instance::build_dir() . '/tenure', qw(configmaps delete web - --yes --no-etag));
+        is $code, 66, 'names that can\'t be read';
+        like $text, qr/\Atenure: -: Is a directory\n\z/, '... are told';
+    }
+    $tool->ends(0, qw(configmaps show web));
     is $tool->run_with_input("web\n", qw(configmaps delete - --yes --no-etag))->{code}, 0, 'deleted';
     like $tool->ends(3, qw(configmaps show web))->{err}, qr/deleted/, 'gone';
     my ($gone) = @{ $tool->json(qw(configmaps list --deleted)) };

@@ -6,23 +6,36 @@
 
 enum { DEPTH = 200 };
 
-// false: it printed an error.
-static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *room)
+struct names {
+	const char **list; // ends with NULL
+	size_t n, room;
+};
+
+static void add_name(struct cli *cli, struct names *names, const char *name)
+{
+	if (names->n + 1 >= names->room) {
+		names->room = names->room * 2 + 16;
+		const char **larger = POOL_ARRAY(cli->pool, const char *, names->room);
+		if (names->n > 0)
+			memcpy(larger, names->list, names->n * sizeof(*larger));
+		names->list = larger;
+	}
+	names->list[names->n++] = name;
+}
+
+// Adds the lines of standard input. False: an error was printed.
+static bool add_lines(struct cli *cli, struct names *names)
 {
 	struct str text, line;
 
 	text.p = cli_read_whole(cli->pool, "-", &text.n);
-	while (text.p != NULL && str_split(&text, '\n', &line)) {
+	if (text.p == NULL)
+		return false;
+	while (str_split(&text, '\n', &line)) {
 		if (line.n > 0 && line.p[line.n - 1] == '\r')
 			line.n--;
 		if (line.n == 0)
 			continue;
-		if (*n + 1 >= *room) {
-			const char **larger = POOL_ARRAY(cli->pool, const char *, *room * 2);
-			memcpy(larger, *names, *n * sizeof(*larger));
-			*names = larger;
-			*room *= 2;
-		}
 		if (memchr(line.p, '\0', line.n) != NULL) {
 			cli_fail(EX_DATAERR, "a name on standard input holds a NUL");
 			return false;
@@ -32,30 +45,24 @@ static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *r
 			cli_fail(EX_DATAERR, "\"-\" takes names from standard input, one a line, and there is a document; --file - reads that");
 			return false;
 		}
-		(*names)[(*n)++] = str_cstr(cli->pool, line);
+		add_name(cli, names, str_cstr(cli->pool, line));
 	}
 	return true;
 }
 
 const char **cli_input_names(struct cli *cli, size_t first, size_t end)
 {
-	size_t room = cli->n_arguments + 16, n = 0;
-	const char **names = POOL_ARRAY(cli->pool, const char *, room);
+	struct names names = { .n = 0 };
 
 	for (size_t i = first; i < end; i++) {
-		if (strcmp(cli->arguments[i], "-") != 0) {
-			if (n + 1 >= room) {
-				cli_fail(EX_USAGE, "names stand before \"-\"");
-				return NULL;
-			}
-			names[n++] = cli->arguments[i];
-		} else if (!add_lines(cli, &names, &n, &room)) {
+		if (strcmp(cli->arguments[i], "-") != 0)
+			add_name(cli, &names, cli->arguments[i]);
+		else if (!add_lines(cli, &names))
 			return NULL;
-		}
 	}
-	if (n == 0)
+	if (names.n == 0)
 		cli_fail(EX_NOINPUT, "no name came on standard input");
-	return n > 0 ? names : NULL;
+	return names.list;
 }
 
 int cli_input_parse(struct cli *cli, struct str text, const char *where, struct doc **document)
