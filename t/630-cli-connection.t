@@ -303,6 +303,12 @@ subtest 'the token' => sub {
     like tool(serve(answer(401, '{"title":"Authentication required","status":401}')), token => undef)->ends(77, qw(configmaps show x))->{err},
         qr/^tenure:   which token\? --token-file, TENURE_TOKEN, /m, 'who gives none is told how to';
     unlike tool(serve(answer(401, '{"title":"Authentication required","status":401}')))->ends(77, qw(configmaps show x))->{err}, qr/which token/, '... and who gives one is not';
+    Tenure::Instance::write_file($file, "from-windows\r\nmore\r\n");
+    is $sent->($none, '--token-file', $file), 'from-windows', 'a file whose lines end with CR and LF';
+    for ('', "\n", " \r\nlater\n", "t\0o\0k\0\n") {
+        Tenure::Instance::write_file($file, $_);
+        like $none->with(TENURE_TOKEN => 'env')->ends(66, qw(configmaps show x --token-file), $file)->{err}, qr/^tenure: \Q$file\E holds no token: its first line /, 'one without a token';
+    }
     $none->ends(66, qw(configmaps show x --token-file /nonexistent));
     $none->ends(78, qw(configmaps show x --token-file), $work);
     unlike $none->with(TENURE_TOKEN => 'env')->ends(0, qw(configmaps set x --no-etag --dry-run))->{out}, qr/env/,

@@ -144,6 +144,26 @@ static const char *first_of(const char *option, const char *variable, const char
 	return option != NULL ? option : environment != NULL && environment[0] != '\0' ? environment : file;
 }
 
+// Reads the first line of the file. An empty one is a mistake, as an empty option is: the call would be made as somebody else.
+static int read_token(struct cli *cli, const char *path, const char **token)
+{
+	struct str text;
+	int code = read_safely(cli->pool, path, HOLDS_SECRET, &text);
+
+	if (code != EX_OK)
+		return code;
+	struct str line = str_part(text, 0, str_find(text, '\n', 0));
+	if (line.n > 0 && line.p[line.n - 1] == '\r')
+		line.n--;
+	line = str_trim(line);
+	if (line.n == 0)
+		return cli_fail(EX_NOINPUT, "%s holds no token: its first line is empty", path);
+	if (memchr(line.p, '\0', line.n) != NULL)
+		return cli_fail(EX_NOINPUT, "%s holds no token: its first line has a NUL", path);
+	*token = str_cstr(cli->pool, line);
+	return EX_OK;
+}
+
 // The first source that has a token, or the name of its file, wins.
 static int load_token(struct cli *cli, const struct settings *file, const char **token)
 {
@@ -152,18 +172,14 @@ static int load_token(struct cli *cli, const struct settings *file, const char *
 		{ getenv("TENURE_TOKEN"), getenv("TENURE_TOKEN_FILE") },
 		{ file->token, file->token_file },
 	};
-	struct str text;
-
 	*token = NULL;
-	for (size_t i = 0; i < COUNT_OF(sources) && *token == NULL; i++) {
+	for (size_t i = 0; i < COUNT_OF(sources); i++) {
 		if (sources[i][0] != NULL && sources[i][0][0] != '\0') {
 			*token = sources[i][0];
-		} else if (sources[i][1] != NULL && sources[i][1][0] != '\0') {
-			int code = read_safely(cli->pool, sources[i][1], HOLDS_SECRET, &text);
-			if (code != EX_OK)
-				return code;
-			*token = str_cstr(cli->pool, str_trim(str_part(text, 0, str_find(text, '\n', 0))));
+			return EX_OK;
 		}
+		if (sources[i][1] != NULL && sources[i][1][0] != '\0')
+			return read_token(cli, sources[i][1], token);
 	}
 	return EX_OK;
 }
