@@ -168,6 +168,7 @@ subtest 'TLS' => sub {
     my $tool = tool("https://localhost:$port");
     ok Tenure::Instance::wait_until(sub { $tool->run(@show, '--ca-file', "$work/ca.pem")->{code} == 0 }), 'its authority is trusted when named';
     is $tool->with(TENURE_CA_FILE => "$work/ca.pem")->ends(0, @show)->{out}, "v\n1\n", 'by the environment, too';
+    like $tool->ends(0, qw(configmaps set x --no-etag --dry-run --ca-file), "$work/ca.pem")->{out}, qr{ --cacert '\Q$work\E/ca\.pem' }, '--dry-run passes it on';
     like $tool->ends(69, @show)->{err}, qr/certificate.*^tenure:   name the authority that signed its certificate: --ca-file, or TENURE_CA_FILE$/ms, 'and not otherwise';
     my $plain = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16) or die "socket: $!";
     push @served, my $answering = fork // die "fork: $!";

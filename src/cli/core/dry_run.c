@@ -32,6 +32,8 @@ static bool print_request(const struct tenure_client *client, const struct wish 
 	buf_addf(&line, "curl -X %s", wish->method);
 	if (client->token.n > 0)
 		BUF_LIT(&line, " -H \"X-Auth-Token: $TENURE_TOKEN\"");
+	if (client->ca_file != NULL)
+		add_word(&line, "--cacert ", str_c(client->ca_file));
 	add_field(&line, "If-Match", wish->if_match);
 	add_field(&line, "If-None-Match", wish->if_none_match);
 	add_field(&line, "Prefer", str_c(wish->prefer));
