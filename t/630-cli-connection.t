@@ -253,6 +253,11 @@ subtest 'a slow service' => sub {
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16) or die;
     my $run = tool('http://127.0.0.1:' . $socket->sockport)->ends(75, qw(configmaps patch x a=1 --no-etag --timeout 2));
     like $run->{err}, qr/timed out/i, 'is not waited for longer than allowed';
+    tool('http://127.0.0.1:' . $socket->sockport)->ends(69, qw(configmaps show x --timeout 2));
+    $socket->blocking(0);
+    my $calls = 0;
+    $calls++ while $socket->accept;
+    is $calls, 5, '... at each of four attempts to read, which is made again as the change was not';
     # Nobody accepts, and the queue of connections is full.
     my $full = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1) or die "socket: $!";
     listen $full, 0 or die "listen: $!";
