@@ -52,6 +52,12 @@ $tool->ends(0, qw(configmaps show web));
 is $code, 0, 'yes';
 $tool->ends(3, qw(configmaps show web));
 
+$tool->ends(0, 'configmaps', 'set', $_, qw(a=1 --no-etag)) for 'one', 'two';
+($code, $text) = at_terminal("nnnnnnnnnnnnnnny\nn\n", qw(configmaps delete one two --no-etag));
+is $code, 64, 'a long answer';
+$tool->ends(0, qw(configmaps show one two)); # no part of it answered the next question
+$tool->ends(0, qw(configmaps delete one two --yes --no-etag));
+
 my $odd = "x\e[31m\x07\xc2\x9b\xe2\x80\xae\x7f";
 $admin->put('/v2.0/t1/namespaces/default/configmaps/odd', body => '{"a":"x\u001b[31m\u0007\u009b\u202e\u007f"}', type => 'application/json')
     ->is_status(201);

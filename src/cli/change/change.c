@@ -20,7 +20,11 @@ bool cli_confirmed(struct cli *cli, const char *question)
 	}
 	struct str text = visible_text(cli->pool, str_c(question));
 	fprintf(stderr, "%.*s [y/N] ", STR_ARG(text));
-	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
+	bool agreed = fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
+	// The rest of a longer line is no answer to the next question.
+	while (strchr(answer, '\n') == NULL && fgets(answer, sizeof(answer), stdin) != NULL)
+		;
+	if (agreed)
 		return true;
 	cli_fail(0, "not done");
 	return false;
