@@ -47,17 +47,12 @@ static int run_editor(struct cli *cli, const char *path)
 	return EX_OK;
 }
 
+// False: errno says why.
 static bool write_text(const char *path, struct str text)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0600);
 
-	while (fd >= 0 && text.n > 0) {
-		ssize_t n = write(fd, text.p, text.n);
-		if (n < 0 && errno != EINTR)
-			break;
-		text = n > 0 ? str_part(text, (size_t)n, text.n) : text;
-	}
-	return fd >= 0 && close(fd) == 0 && text.n == 0;
+	return fd >= 0 && cli_write_and_close(fd, text);
 }
 
 // Leading lines that begin with # are the remarks of an earlier try.

@@ -39,19 +39,12 @@ struct reading {
 
 // ---- the options
 
-// Takes a number from an option. False: an error was printed.
-static bool take_number(const char *name, const char *text, uint64_t least, uint64_t *number)
-{
-	if (text == NULL || (str_to_u64(str_c(text), number) && *number >= least))
-		return true;
-	cli_fail(EX_USAGE, "%s takes a number from %llu", name, (unsigned long long)least);
-	return false;
-}
-
 static int read_options(struct cli *cli, struct reading *reading)
 {
-	if (!take_number("--limit", cli->options[OPT_LIMIT], 1, &reading->left))
-		return EX_USAGE;
+	int code = cli_limit(cli, &reading->left);
+
+	if (code != EX_OK)
+		return code;
 	for (size_t i = 0; i < cli->n_given; i++) {
 		const char *name = cli->given[i].field->name;
 		reading->newest = reading->newest || strcmp(name, "--newest") == 0;
@@ -60,8 +53,8 @@ static int read_options(struct cli *cli, struct reading *reading)
 		if (strcmp(name, "--after") != 0)
 			continue;
 		reading->has_after = true;
-		if (!take_number("--after", cli->given[i].value, 0, &reading->after))
-			return EX_USAGE;
+		if (!str_to_u64(str_c(cli->given[i].value), &reading->after))
+			return cli_fail(EX_USAGE, "--after takes a number from 0");
 	}
 	if (reading->newest && reading->follows)
 		return cli_fail(EX_USAGE, "--follow shows changes in order: leave out --newest");

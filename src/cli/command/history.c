@@ -54,13 +54,12 @@ static bool add_resource(struct cli *cli, const char *text, struct buf *path)
 
 static int begin(struct cli *cli, struct reading *reading)
 {
-	const char *limit = cli->options[OPT_LIMIT];
 	struct buf path;
 
 	*reading = (struct reading){ .label = cli->arguments[0], .left = UINT64_MAX, .more = true };
-	if (limit != NULL && (!str_to_u64(str_c(limit), &reading->left) || reading->left == 0))
-		return cli_fail(EX_USAGE, "--limit takes a number from 1");
-	int code = cli_tenant_path(cli, cli->tenant, "history", &path);
+	int code = cli_limit(cli, &reading->left);
+	if (code == EX_OK)
+		code = cli_tenant_path(cli, cli->tenant, "history", &path);
 	if (code != EX_OK)
 		return code;
 	BUF_LIT(&path, "?resource=");

@@ -321,7 +321,7 @@ int command_move_status(struct cli *cli)
 	size_t n;
 
 	if (cli->tenant == NULL)
-		return cli_fail(EX_USAGE, "from whom? --tenant or TENURE_TENANT");
+		return cli_fail_no_tenant();
 	struct tenure_move *move = tenure_move_known(cli->client, cli->tenant, cli->arguments[0]);
 	if (move == NULL)
 		return cli_fail(EX_USAGE, "\"%s\" is no move's id", cli->arguments[0]);

@@ -162,6 +162,8 @@ struct remembered {
 void cli_state_save(struct cli *cli, const char *path, const char *etag, struct str document);
 void cli_state_forget(struct cli *cli, const char *path);
 bool cli_state_load(struct cli *cli, const char *path, struct remembered *remembered);
+// Writes all of the text and closes the file, in any case. False: errno says why.
+bool cli_write_and_close(int fd, struct str text);
 
 // ---- text.c
 
@@ -235,6 +237,8 @@ int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, u
 enum { CLI_LIST_PAGE = 100 };
 // A time as the service reads it: a day, "2026-11-01", begins at 00:00 UTC; any other text is returned as it is.
 const char *cli_time(struct pool *pool, const char *text);
+// Reads --limit, a number from 1; *limit stays as it is if there is none. Exit code.
+int cli_limit(const struct cli *cli, uint64_t *limit);
 // Apply to the list --sort, whose parameters these are; --limit (*limit 0: none was given); and all options that say which tenants or
 // resources it has, and in which order. Exit code.
 int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, const char *direction);
@@ -312,6 +316,8 @@ int target_change(struct cli *cli, struct target *target, struct change *change)
 // Puts what the target is now, if it exists, with the members of given (null removes one), on condition that it is that still, or that
 // there is none still, unless options say what to compare with; with --file exactly given. Exit code. (complete.c)
 int change_put(struct cli *cli, const struct target *target, struct doc *given);
+// Opens the target's document in an editor and sends what was saved. Exit code. (edit.c)
+int edit_document(struct cli *cli, const struct target *target);
 // Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
 int cli_create(struct cli *cli, const struct target *target, const struct doc *document);
 // Chooses the etag by the options. Sets the change's base to the document of that etag if it is remembered. Exit code.
@@ -373,7 +379,7 @@ int fields_filter(struct cli *cli, struct tenure_list *list);
 // ---- move.c
 
 // Previews the move (--preview) or makes it; frees the move. key: the path under which the ETag of its preview is kept, for a later
-// --etag auto. Exit code.
+// --if-match auto. Exit code.
 int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
 // Waits for the end of the background move at that location, as a 202 has it, with a progress bar on a terminal. Exit code.
@@ -579,10 +585,5 @@ int command_webhook_deliveries(struct cli *cli);
 int command_webhook_revive(struct cli *cli);
 int command_version(struct cli *cli);
 int command_help(struct cli *cli);
-
-// ---- edit.c
-//
-// Opens the target's document in an editor and sends what was saved. Exit code.
-int edit_document(struct cli *cli, const struct target *target);
 
 #endif

@@ -90,11 +90,10 @@ int cli_list_pages_at(struct cli *cli, struct str path, const char *label, const
 	const struct column *columns, size_t n_columns, size_t n_shown)
 {
 	struct listing listing = { .member = member, .path = path, .label = label, .left = UINT64_MAX };
-	const char *limit = cli->options[OPT_LIMIT];
-	int code = EX_OK;
+	int code = cli_limit(cli, &listing.left);
 
-	if (limit != NULL && (!str_to_u64(str_c(limit), &listing.left) || listing.left == 0))
-		return cli_fail(EX_USAGE, "--limit takes a number from 1");
+	if (code != EX_OK)
+		return code;
 	listing.table = table_new(cli, columns, n_columns, n_shown);
 	if (listing.table == NULL)
 		return EX_USAGE;

@@ -45,15 +45,22 @@ int cli_list_sort(struct cli *cli, struct tenure_list *list, const char *field, 
 	return tenure_list_filter(list, direction, str_cstr(cli->pool, way)) ? EX_OK : EX_OSERR;
 }
 
+int cli_limit(const struct cli *cli, uint64_t *limit)
+{
+	const char *given = cli->options[OPT_LIMIT];
+
+	if (given == NULL || (str_to_u64(str_c(given), limit) && *limit > 0))
+		return EX_OK;
+	return cli_fail(EX_USAGE, "--limit takes a number from 1");
+}
+
 int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
 {
 	*limit = 0;
-	if (cli->options[OPT_LIMIT] == NULL)
-		return EX_OK;
-	if (!str_to_u64(str_c(cli->options[OPT_LIMIT]), limit) || *limit == 0)
-		return cli_fail(EX_USAGE, "--limit takes a number from 1 on");
-	tenure_list_set_page(list, *limit < CLI_LIST_PAGE ? (unsigned)*limit : CLI_LIST_PAGE);
-	return EX_OK;
+	int code = cli_limit(cli, limit);
+	if (code == EX_OK && *limit > 0)
+		tenure_list_set_page(list, *limit < CLI_LIST_PAGE ? (unsigned)*limit : CLI_LIST_PAGE);
+	return code;
 }
 
 int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit)

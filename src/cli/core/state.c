@@ -53,15 +53,19 @@ static bool make_folders(struct cli *cli, const char *dir)
 	return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-static bool write_all(int fd, struct str text)
+bool cli_write_and_close(int fd, struct str text)
 {
 	while (text.n > 0) {
 		ssize_t n = write(fd, text.p, text.n);
 		if (n < 0 && errno != EINTR)
-			return false;
+			break;
 		text = n > 0 ? str_part(text, (size_t)n, text.n) : text;
 	}
-	return true;
+	int error = errno;
+	bool closed = close(fd) == 0;
+	if (text.n > 0)
+		errno = error;
+	return closed && text.n == 0;
 }
 
 // Writes under another name first and renames it, so a reader sees either the old or the new file.
@@ -72,12 +76,12 @@ static bool write_file(struct cli *cli, const char *path, struct str text)
 
 	if (fd < 0)
 		return false;
-	bool ok = write_all(fd, text);
-	ok = close(fd) == 0 && ok;
-	ok = ok && rename(temporary, path) == 0;
-	if (!ok)
-		unlink(temporary);
-	return ok;
+	if (cli_write_and_close(fd, text) && rename(temporary, path) == 0)
+		return true;
+	int error = errno;
+	unlink(temporary);
+	errno = error;
+	return false;
 }
 
 void cli_state_save(struct cli *cli, const char *path, const char *etag, struct str document)
