@@ -13,6 +13,7 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Parallel;
 use Tenure::Tool;
 use Tenure::Undo qw(blockers blocked);
 
@@ -90,7 +91,7 @@ subtest 'a deletion, and the undo of that, and so on' => sub {
     $admin->delete('/v2.0/acme/namespaces/default/configmaps/busy')->is_status(204);
     is content(), $before, 'exactly what was is back';
     is $admin->get('/v2.0/acme/namespaces/n/configmaps/c7')->etag, $tag, 'etags are those of before';
-    is $admin->get('/v2.0/acme/namespaces/n')->json->{namespace}{metadata}{deletionTimestamp}, undef, 'the namespace is not marked';
+    is $admin->get('/v2.0/acme/namespaces/n')->json->{metadata}{deletionTimestamp}, undef, 'the namespace is not marked';
     is $instance->count_changes_of($undone), $all, 'as many changes';
     my ($listed) = @{ $admin->get('/v2.0/acme/moves?limit=1')->json->{moves} };
     is_deeply [@$listed{qw(id state source dest resource undo_of total moved actor)}],
@@ -261,6 +262,28 @@ subtest 'what waits' => sub {
     $admin->put('/v2.0/acme/namespaces/w/configmaps/held', json => { metadata => {}, data => {} });
     ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/acme/namespaces/w')->status == 410 }, 60), 'the end';
     is_deeply blocked(undo($asked)), ['namespaces/w changed-since', 'namespaces/w/configmaps/held changed-since'], '... by another request, to be taken back first';
+};
+
+subtest 'a finalizer goes before the last piece' => sub {
+    my $space = '/v2.0/acme/namespaces/early';
+    $admin->make($space);
+    $instance->fill('acme', 'configmaps', $many, namespace => 'early');
+    $admin->make("$space/configmaps/a0", { metadata => { finalizers => ['example.com/f'] } });
+    my $id   = $instance->sql_value(q(SELECT id FROM resources WHERE namespace = 'early' ORDER BY name DESC LIMIT 1));
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $id FOR UPDATE");
+    my $asked = $admin->delete($space);
+    $asked->is_status(202);
+    ok Tenure::Instance::wait_until(sub { ($instance->sql_value(q(SELECT doomed_at FROM resources WHERE namespace = 'early' AND name = 'a0'))) }, 60), 'the first piece is done';
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'the last one waits';
+    my $freed = Tenure::Parallel::begin($admin, 'PATCH', "$space/configmaps/a0", patch => { metadata => { finalizers => undef } });
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 2 }), 'and so does who takes the finalizer out';
+    print {$lock} "ROLLBACK;\n";
+    like Tenure::Parallel::told($freed), qr/\A2/, 'who then does so';
+    ok Tenure::Instance::wait_until(sub { $admin->get($space)->status == 410 }, 60), 'the end';
+    my $refused = undo($asked);
+    $refused->is_status(409);
+    is_deeply blocked($refused), ['namespaces/early/configmaps/a0 changed-since'], 'what another request deleted would stay deleted' or diag $refused->text;
+    is_deeply blocked(preview($asked)), blocked($refused), 'the preview says the same';
 };
 
 my %new = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });

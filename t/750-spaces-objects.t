@@ -8,7 +8,6 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use Test::More;
-use Time::HiRes ();
 
 use Tenure::Instance;
 use Tenure::Parallel;
@@ -351,11 +350,7 @@ subtest 'delete' => sub {
 };
 
 # True when so many transactions wait for a lock.
-sub wait_for_lock {
-    my ($n) = @_;
-    my $count = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-    return Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($count) == $n });
-}
+sub wait_for_lock { my ($n) = @_; return Tenure::Instance::wait_until(sub { $instance->count_lock_waits == $n }) }
 
 subtest 'a collection of which another deletes one' => sub {
     $acme->post($cms, json => config_map($_, metadata => { labels => { race => 'yes' } }))->is_status(201, $_) for qw(d1 d2);

@@ -1,15 +1,23 @@
 -- Undo: what one request changed, and whether that is still as it left it.
 
--- The changes of a request in their order, with what they replaced, the present state of what they changed, and its last change.
+-- Is a resource r as the request left it? Its last change l is then one of the request's. The ids alone do not tell: a large namespace is
+-- deleted in several transactions, and another request may change something of it between two of them. last: the id of the request's last
+-- change, which decides if l is no longer in the log.
+-- @fragment undo_as_left
+COALESCE(l.request_id = :request_id, r.changed <= :last)
+
+-- The changes of a request in their order, with what they replaced, the present state of what they changed, and its last change. later_is_own: is
+-- that one of the request's? NULL: it is no longer in the log.
 -- @statement undo_rows
 -- @in request_id bytes, limit uint
 -- @out id uint, at time, actor text, verb text, tenant_id uint, from_tenant_id uint null, resource_id uint null, type_id uint null,
 --      namespace text null, name text null, uid bytes, fields text null, former_locked uint null, former_meta text null,
---      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null, later_actor text null,
---      later_at time null, later_verb text null, later_fields text null
+--      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null,
+--      later_is_own uint null, later_actor text null, later_at time null, later_verb text null, later_fields text null
 SELECT c.id, c.at, c.actor, c.verb, c.tenant_id, c.from_tenant_id, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.fields,
   f.locked AS former_locked, f.meta AS former_meta, f.body AS former_body, f.traits AS former_traits, r.tenant_id AS owner_id, r.live,
-  r.changed, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb, l.fields AS later_fields
+  r.changed, l.request_id = :request_id AS later_is_own, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb,
+  l.fields AS later_fields
 FROM changes c FORCE INDEX (request)
 LEFT JOIN former_resources f ON f.change_id = c.id
 LEFT JOIN resources r ON r.id = c.resource_id
@@ -69,10 +77,11 @@ LIMIT 1;
 -- @statement undo_left
 -- @in request_id bytes, last uint
 -- @out n uint, unchanged uint, changes text
-SELECT COUNT(*) AS n, COUNT(IF(r.tenant_id = c.tenant_id AND r.changed <= :last, 1, NULL)) AS unchanged,
+SELECT COUNT(*) AS n, COUNT(IF(r.tenant_id = c.tenant_id AND {undo_as_left}, 1, NULL)) AS unchanged,
   COALESCE(SUM(r.changed), 0) AS changes
 FROM changes c FORCE INDEX (request)
 STRAIGHT_JOIN resources r ON r.id = c.resource_id
+LEFT JOIN changes l ON l.id = r.changed
 WHERE c.request_id = :request_id;
 
 -- What a large request asked to delete, and what still waits for that.
@@ -130,7 +139,7 @@ SELECT c.type_id, c.namespace, c.name, c.tenant_id, r.tenant_id AS owner_id, r.c
 FROM changes c FORCE INDEX (request)
 LEFT JOIN resources r ON r.id = c.resource_id
 LEFT JOIN changes l ON l.id = r.changed
-WHERE c.request_id = :request_id AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last)
+WHERE c.request_id = :request_id AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR NOT {undo_as_left})
   AND (c.verb <> 'updated' OR NOT EXISTS (SELECT 1
     FROM changes x
     WHERE x.resource_id = c.resource_id AND x.id > c.id AND x.request_id = :request_id))
@@ -193,14 +202,14 @@ WHERE f.change_id = :change_id;
 -- @out actor text, at time, verb text
 SELECT c.actor, c.at, c.verb FROM changes c FORCE INDEX (tenant) WHERE c.tenant_id = :tenant_id AND c.id > :after ORDER BY c.id LIMIT 1;
 
--- The last change of a resource behind one that changed more than what is allocated of it.
+-- The last change of a resource behind one of the request's, by another request, that changed more than what is allocated of it.
 -- @statement undo_later_but_claims
--- @in resource_id uint, after uint
+-- @in request_id bytes, resource_id uint, after uint
 -- @out actor text, at time, verb text
 -- @scans the changes of the resource since: mostly allocations
 SELECT c.actor, c.at, c.verb
 FROM changes c FORCE INDEX (resource)
-WHERE c.resource_id = :resource_id AND c.id > :after AND (c.fields IS NULL OR c.fields <> '["/allocations"]')
+WHERE c.resource_id = :resource_id AND c.id > :after AND c.request_id <> :request_id AND (c.fields IS NULL OR c.fields <> '["/allocations"]')
 ORDER BY c.id DESC
 LIMIT 1;
 

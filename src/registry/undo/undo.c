@@ -32,7 +32,11 @@ static struct guard no_lost_update(void)
 // an update is taken back, an earlier change that is no allocation counts.
 static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
 {
-	const struct sql_undo_later_but_claims in = { .resource_id = row->resource_id, .after = undo->newest };
+	const struct sql_undo_later_but_claims in = {
+		.request_id = uuid_bytes(&undo->order->request),
+		.resource_id = row->resource_id,
+		.after = row->id,
+	};
 	struct str verb = row->later_verb, actor = row->later_actor;
 	int64_t at_us = row->later_at;
 	struct db_rows rows;
@@ -55,8 +59,14 @@ static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row
 	return OUTCOME_OK;
 }
 
-// Notes each resource that is no longer as the request left it. A later change has a higher id than all of the request's, since it had
-// to wait for the request's locks. update: the request updated resources. OUTCOME_OK, or that of a failed statement.
+// Is the last change of the row's resource another request's? The ids alone do not tell: see undo_as_left in undo.sql.
+static bool has_changed(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	return row->later_is_own_is_null ? row->changed > undo->newest : row->later_is_own == 0;
+}
+
+// Notes each resource that is no longer as the request left it. update: the request updated resources. OUTCOME_OK, or that of a failed
+// statement.
 static enum outcome find_changed(struct undo *undo, bool update)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -69,9 +79,9 @@ static enum outcome find_changed(struct undo *undo, bool update)
 			undo_block(undo, undo_path(undo, row), "purged", STR("it was purged: nothing of it is left"));
 		else if (row->owner_id != row->tenant_id)
 			undo_block(undo, undo_path(undo, row), "changed-since", STR("it belongs to another tenant by now"));
-		else if (row->changed > undo->newest && row->later_actor.p == NULL)
+		else if (has_changed(undo, row) && row->later_actor.p == NULL)
 			undo_block(undo, undo_path(undo, row), "changed-since", STR("it has changed since"));
-		else if (row->changed > undo->newest)
+		else if (has_changed(undo, row))
 			outcome = note_later(undo, row, update);
 	}
 	return outcome;

@@ -239,6 +239,13 @@ sub sql_locks {
     return $session;
 }
 
+# How many transactions wait for locks. It pauses first, because InnoDB refreshes what this reads only if nobody has read it for 100 ms.
+sub count_lock_waits {
+    my ($self) = @_;
+    select undef, undef, undef, 0.2;
+    return 0 + $self->sql_value("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'");
+}
+
 # The first column of the first row.
 sub sql_value {
     my ($self, $statement) = @_;
