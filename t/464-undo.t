@@ -114,6 +114,20 @@ subtest 'a namespace with content' => sub {
     $ann->get("$space/configmaps/more")->is_status(200);
 };
 
+subtest 'a move that merged a namespace' => sub {
+    $admin->make_tenant($_) for 'merges', 'merged';
+    $admin->make($_) for map { ("/v2.0/$_/namespaces/n", "/v2.0/$_/namespaces/n/configmaps/of-$_") } 'merges', 'merged';
+    my $move = $admin->post('/v2.0/merges/action/move?dest=merged');
+    my $late = sub { return $instance->sql("UPDATE resources SET purge_at = $_[0] WHERE name = 'n' AND live IS NULL AND tenant_id = " . $instance->tenant_id('merges')) };
+    $late->('deleted_at');
+    my @refused = ($admin->get(undo_path('merges', $move)), undo($admin, $move, tenant => 'merges'));
+    is_deeply [map { $_->status, map { "$_->{resource} $_->{reason}" } @{ $_->json->{blockers} } } @refused], [200, 'namespaces/n purged', 409, 'namespaces/n purged'],
+        'which is past its purge time' or diag $refused[1]->text;
+    is $instance->count_changes_of($refused[1]), 0, 'nothing is done';
+    $late->('UTC_TIMESTAMP(6) + INTERVAL 1 DAY');
+    undo($admin, $move, tenant => 'merges')->is_status(200, 'until then it is taken back');
+};
+
 subtest 'a tenant' => sub {
     my $created = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'one' } } });
     my $changed = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'two' } } });
@@ -155,8 +169,10 @@ subtest 'locks, names, quotas, rules' => sub {
     my $purged = $ann->put("$at/purged", json => {});
     my $delete = $ann->delete("$at/purged");
     $instance->sql("UPDATE resources SET purge_at = deleted_at WHERE name = 'purged'");
+    is_deeply reasons(undo($ann, $delete)), ['purged'], 'what is past its purge time is gone';
+    is_deeply $ann->get(undo_path('t1', $delete))->json->{items}, [], '... and shown no more';
     $instance->manage('reap');
-    ok grep({ $_ eq 'purged' } @{ reasons(undo($ann, $delete)) }), 'what is purged is gone';
+    is_deeply reasons(undo($ann, $delete)), ['purged'], '... as when it is purged';
     my $one = $ann->put("$at/old", json => { data => { n => '1' } });
     my $two = $ann->put("$at/old", json => { data => { n => '2' } });
     $instance->sql('DELETE FROM former_resources');

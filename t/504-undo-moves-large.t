@@ -229,6 +229,10 @@ subtest 'many merged namespaces' => sub {
     $admin->make("/v2.0/wide/namespaces/$_") for qw(m5 m6);
     is_deeply blocked(preview('wide', $again)), [map { "namespaces/$_ name-taken" } qw(m5 m6)], 'each name that is taken since';
     $admin->delete("/v2.0/wide/namespaces/$_")->is_status(204) for qw(m5 m6);
+    my $late = sub { return $instance->sql("UPDATE resources SET purge_at = $_[0] WHERE name = 'm5' AND deletion = UNHEX('" . ($again->request_id =~ s/-//gr) . "')") };
+    $late->('deleted_at');
+    is_deeply blocked($_), ['namespaces/m5 purged'], 'and one that is past its purge time' for preview('wide', $again), undo('deep', $again);
+    $late->('UTC_TIMESTAMP(6) + INTERVAL 1 DAY');
     done(undo('deep', $again), 'wide', 'and all is back once more');
     is_deeply [map { content($_) } qw(wide deep)], \@contents, '... as it was';
 };

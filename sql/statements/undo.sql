@@ -12,11 +12,11 @@ COALESCE(l.request_id = :request_id, r.changed <= :last)
 -- @in request_id bytes, limit uint
 -- @out id uint, at time, actor text, verb text, tenant_id uint, from_tenant_id uint null, resource_id uint null, type_id uint null,
 --      namespace text null, name text null, uid bytes, fields text null, former_locked uint null, former_meta text null,
---      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null,
+--      former_body text null, former_traits text null, owner_id uint null, live uint null, changed uint null, purge_at time null,
 --      later_is_own uint null, later_actor text null, later_at time null, later_verb text null, later_fields text null
 SELECT c.id, c.at, c.actor, c.verb, c.tenant_id, c.from_tenant_id, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.fields,
   f.locked AS former_locked, f.meta AS former_meta, f.body AS former_body, f.traits AS former_traits, r.tenant_id AS owner_id, r.live,
-  r.changed, l.request_id = :request_id AS later_is_own, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb,
+  r.changed, r.purge_at, l.request_id = :request_id AS later_is_own, l.actor AS later_actor, l.at AS later_at, l.verb AS later_verb,
   l.fields AS later_fields
 FROM changes c FORCE INDEX (request)
 LEFT JOIN former_resources f ON f.change_id = c.id
@@ -114,18 +114,21 @@ EXCEPT
 (SELECT s.name FROM changes s FORCE INDEX (request) WHERE s.request_id = :request_id AND s.type_id = :namespaces)
 LIMIT 1;
 
--- The namespaces that a move deleted, as it merged them, and that are no longer as it left them, or whose address another one has now.
--- last: the last change of the move.
+-- The namespaces that a move deleted, as it merged them, and that are no longer as it left them (lost), or are past their purge time
+-- (expired), or whose address another one has now (taken). last: the last change of the move.
+-- @fragment undo_merged_lost
+(r.id IS NULL OR r.tenant_id <> c.tenant_id OR NOT {undo_as_left})
 -- @statement undo_merged
--- @in request_id bytes, namespaces uint, last uint, limit uint
--- @out name text null, lost uint, taken uint null
-SELECT c.name, IF(r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last, 1, 0) AS lost, n.id AS taken
+-- @in request_id bytes, namespaces uint, last uint, now time, limit uint
+-- @out name text null, lost uint, expired uint, taken uint null
+SELECT c.name, {undo_merged_lost} AS lost, COALESCE(r.live IS NULL AND r.purge_at <= :now, 0) AS expired, n.id AS taken
 FROM changes c FORCE INDEX (request)
 LEFT JOIN resources r ON r.id = c.resource_id
+LEFT JOIN changes l ON l.id = r.changed
 LEFT JOIN resources n ON n.tenant_id = c.tenant_id AND n.type_id = :namespaces AND n.namespace = '' AND n.name = c.name AND n.live IS NOT NULL
   AND n.id <> c.resource_id
 WHERE c.request_id = :request_id AND c.verb = 'deleted'
-  AND (r.id IS NULL OR r.tenant_id <> c.tenant_id OR r.changed > :last OR n.id IS NOT NULL)
+  AND ({undo_merged_lost} OR (r.live IS NULL AND r.purge_at <= :now) OR n.id IS NOT NULL)
 ORDER BY c.id
 LIMIT :limit;
 
@@ -219,14 +222,14 @@ LIMIT 1;
 -- @out n uint
 SELECT COUNT(*) AS n FROM changes WHERE request_id = :request_id;
 
--- The resource to recover next: what a request deleted and is still deleted, from the last one on. What was deleted together with
--- another resource stands before it, and is recovered together with it.
+-- The resource to recover next: what a request deleted and is still deleted, from the last one on, unless it is past its purge time. What was
+-- deleted together with another resource stands before it, and is recovered together with it.
 -- @statement undo_next_deleted
--- @in request_id bytes, below uint
+-- @in request_id bytes, below uint, now time
 -- @out id uint, type_id uint, namespace text, name text, uid bytes, deletion bytes null
 SELECT c.id, r.type_id, r.namespace, r.name, r.uid, r.deletion
 FROM changes c FORCE INDEX (request)
-STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NULL
+STRAIGHT_JOIN resources r ON r.id = c.resource_id AND r.live IS NULL AND r.purge_at > :now
 WHERE c.request_id = :request_id AND c.verb = 'deleted' AND c.id < :below
 ORDER BY c.id DESC
 LIMIT 1;

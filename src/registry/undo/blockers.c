@@ -23,6 +23,16 @@ void undo_block(struct undo *undo, struct str subject, const char *reason, struc
 		plan->blockers[plan->n_blockers++] = (struct move_blocker){ .resource = subject, .reason = reason, .detail = detail };
 }
 
+bool undo_is_purged(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	return row->changed_is_null || (row->live_is_null && row->purge_at <= undo->registry->now_us);
+}
+
+void undo_block_purged(struct undo *undo, struct str subject)
+{
+	undo_block(undo, subject, "purged", STR("it was purged, or its purge time has come: it is gone for good"));
+}
+
 void undo_block_waiting(struct undo *undo, struct str subject)
 {
 	undo_block(undo, subject, "deletion-requested",

@@ -76,6 +76,10 @@ struct str undo_path(const struct undo *undo, const struct sql_undo_rows_row *ro
 // Adds a blocker to the plan: its subject, reason and text (struct move_blocker). The plan keeps MOVE_MAX_BLOCKERS; behind these it notes only that
 // there are more. So a statement that looks for blockers reads one more than that.
 void undo_block(struct undo *undo, struct str subject, const char *reason, struct str detail);
+// Is nothing left of the row's resource, or is it past its purge time? Then it counts as purged, whether or not it was reaped.
+bool undo_is_purged(const struct undo *undo, const struct sql_undo_rows_row *row);
+// Adds the blocker of a resource that counts as purged.
+void undo_block_purged(struct undo *undo, struct str subject);
 // Adds the blocker of a resource whose deletion was requested and has not ended.
 void undo_block_waiting(struct undo *undo, struct str subject);
 // Call it when a reverse change came to another outcome than success: makes a blocker of it and returns OUTCOME_OK, or returns an outcome that

@@ -103,7 +103,7 @@ enum outcome undo_note_changed(struct large *large, size_t *n)
 		struct str path = resource_path(pool, type_of_resource(undo->registry, 0, row->type_id), row->namespace, row->name);
 
 		if (row->changed_is_null)
-			undo_block(undo, path, "purged", STR("it was purged: nothing of it is left"));
+			undo_block_purged(undo, path);
 		else if (row->owner_id != row->tenant_id)
 			undo_block(undo, path, "changed-since", STR("it belongs to another tenant by now"));
 		else if (row->later_actor.p == NULL)

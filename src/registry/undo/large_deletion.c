@@ -191,7 +191,7 @@ static enum outcome look_at_deletion(struct large *large, bool locked)
 	if (outcome != OUTCOME_OK || !large->has_top || large->top.live != RESOURCE_DELETED) // noted
 		return outcome;
 	if (large->top.purge_us <= registry->now_us)
-		undo_block(undo, path_of(large, &large->top), "purged", STR("it was deleted longer ago than what is deleted is kept"));
+		undo_block_purged(undo, path_of(large, &large->top));
 	look_at_tenant(undo, large->did->deleted);
 	const struct sql_deletion of = resource_deletion(registry, &large->top, uuid_bytes(&undo->order->request));
 	return resource_recovery_look(registry, &of, MOVE_MAX_BLOCKERS + 1, (struct resource_obstacles){ note_obstacle, undo });

@@ -11,7 +11,8 @@
 #include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 
-// Reads the namespaces that the move merged, and notes whose names are taken by now. *lost: one is no longer as the move left it.
+// Reads the namespaces that the move merged, and notes whose names are taken by now, and which are to be purged by now. *lost: one is no
+// longer as the move left it.
 static enum outcome read_merged(struct large *large, bool *lost)
 {
 	struct undo *undo = large->undo;
@@ -19,6 +20,7 @@ static enum outcome read_merged(struct large *large, bool *lost)
 		.request_id = uuid_bytes(&undo->order->request),
 		.namespaces = type_namespaces(undo->registry)->id,
 		.last = large->did->last,
+		.now = undo->registry->now_us,
 		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	struct db_rows rows;
@@ -31,11 +33,13 @@ static enum outcome read_merged(struct large *large, bool *lost)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_undo_merged_row *row = sql_undo_merged_row(&rows, i);
+		struct str path = resource_path(undo->registry->pool, type_namespaces(undo->registry), STR(""), row->name);
 
 		*lost = *lost || row->lost != 0;
+		if (row->expired != 0 && row->lost == 0) // what is lost is noted by look_at_tenants()
+			undo_block_purged(undo, path);
 		if (!row->taken_is_null)
-			undo_block(undo, resource_path(undo->registry->pool, type_namespaces(undo->registry), STR(""), row->name), "name-taken",
-				STR("another resource has that name by now: delete or move it first"));
+			undo_block(undo, path, "name-taken", STR("another resource has that name by now: delete or move it first"));
 	}
 	return OUTCOME_OK;
 }

@@ -146,7 +146,7 @@ static enum outcome recover_merged(struct back *back)
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
-		if (is_verb(row, "deleted") && !row->changed_is_null) // a purged one was noted
+		if (is_verb(row, "deleted") && !undo_is_purged(undo, row)) // a purged one was noted
 			outcome = undo_recover_merged(undo, row->name, row->uid);
 	}
 	return outcome;

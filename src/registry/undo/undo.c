@@ -75,8 +75,8 @@ static enum outcome find_changed(struct undo *undo, bool update)
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (row->resource_id_is_null || undo_is_owner_change(undo, row))
 			continue;
-		if (row->changed_is_null)
-			undo_block(undo, undo_path(undo, row), "purged", STR("it was purged: nothing of it is left"));
+		if (undo_is_purged(undo, row))
+			undo_block_purged(undo, undo_path(undo, row));
 		else if (row->owner_id != row->tenant_id)
 			undo_block(undo, undo_path(undo, row), "changed-since", STR("it belongs to another tenant by now"));
 		else if (has_changed(undo, row) && row->later_actor.p == NULL)
@@ -141,7 +141,7 @@ static enum outcome read_items(struct undo *undo, enum undo_action action)
 		while (undo_row(undo, k)->id != shown->change_id)
 			k++;
 		const struct sql_undo_rows_row *row = undo_row(undo, k);
-		if (row->owner_id != row->tenant_id) // another tenant's by now, and not to be shown
+		if (row->owner_id != row->tenant_id || undo_is_purged(undo, row)) // another tenant's by now or nobody's, and not to be shown
 			continue;
 		if (action == UNDO_RECOVER && undo_is_of_deletion(undo, row)) // shown as deleted
 			continue;
@@ -327,7 +327,9 @@ static enum outcome undo_creations(struct undo *undo)
 static enum outcome undo_deletions(struct undo *undo)
 {
 	struct registry *registry = undo->registry;
-	struct sql_undo_next_deleted in = { .request_id = uuid_bytes(&undo->order->request), .below = INT64_MAX };
+	struct sql_undo_next_deleted in = {
+		.request_id = uuid_bytes(&undo->order->request), .below = INT64_MAX, .now = registry->now_us,
+	};
 	enum outcome outcome = OUTCOME_OK;
 
 	size_t n_blockers = undo->plan->n_blockers;
