@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use IO::Select ();
 use Test::More;
 
 use Tenure::Instance;
@@ -288,6 +289,28 @@ subtest 'a reshape of two tenants, one of which is deleted' => sub {
     $refused->is_status(409, 'and not taken back');
     like details($refused), qr/\Q$q\E in inventories not found/, '... which is said';
     is_deeply [keys %{ stock($p) }], ['MEMORY_MB'], 'nothing of it';
+};
+
+# The undo waits for one provider when a write of the other one comes, whose tenant is not that by which the undo is asked for.
+subtest 'a reshape of two tenants, and a write beside its undo' => sub {
+    $admin->make_tenant('t4');
+    my ($p, $q) = (provider(VCPU => 8), provider(VCPU => 8));
+    $admin->post("/v2.0/system/resourceproviders/$q/action/move?dest=t4")->is_status(303);
+    my $request    = reshape({ shape($p, VCPU => 4), shape($q, VCPU => 4) }, {});
+    my $generation = generation($q);
+    my $id   = $instance->sql_value("SELECT id FROM resources WHERE uid = UNHEX(REPLACE('$p', '-', ''))");
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $id FOR UPDATE");
+    my $undo = Tenure::Parallel::begin($admin, 'POST', undo_path('system', $request));
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'the undo waits';
+    my $write = Tenure::Parallel::begin($placement, 'PUT', at($q, '/inventories'),
+        json => { resource_provider_generation => $generation, inventories => { VCPU => { total => 6 } } });
+    my $answer = IO::Select->new($write->{read});
+    ok Tenure::Instance::wait_until(sub { $answer->can_read(0) || $instance->count_lock_waits == 2 }), 'a write comes';
+    print {$lock} "ROLLBACK;\n";
+    my ($undone, $written) = map { (split / /, Tenure::Parallel::told($_))[0] } $undo, $write;
+    is(($undone == 200) + ($written == 200), 1, "one of them is done: $undone, $written");
+    is stock($q)->{VCPU}{total}, $written == 200 ? 6 : 8, '... and its content stays';
+    is stock($p)->{VCPU}{total}, $undone == 200 ? 8 : 4, '... of the other provider, too';
 };
 
 subtest 'what is not kept' => sub {

@@ -171,6 +171,18 @@ WHERE c.request_id = :request_id AND c.verb = 'moved'
 ORDER BY c.id
 LIMIT 1;
 
+-- The tenants whose providers' inventories or allocations a request changed. Nothing else is taken back in several tenants, except moves.
+-- @statement undo_placement_tenants
+-- @in request_id bytes
+-- @out name text
+-- @sorts those, of which there are few
+SELECT t.name
+FROM (SELECT DISTINCT c.tenant_id AS id
+  FROM changes c FORCE INDEX (request)
+  WHERE c.request_id = :request_id AND c.fields IN ('["/inventories"]', '["/allocations"]')) o
+STRAIGHT_JOIN tenants t ON t.id = o.id AND t.live = 1
+ORDER BY t.id;
+
 -- Records the undo of a move as a move in the other direction, if the move was recorded.
 -- @statement undo_record_move
 -- @in uid bytes, actor text, now time, undone bytes

@@ -96,6 +96,18 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 	return read_tenant(registry, name, &calls[GET].rows, tenant);
 }
 
+enum outcome tenant_lock_several(struct registry *registry, const struct str *names, size_t n)
+{
+	struct db_call *calls = POOL_ARRAY(registry->pool, struct db_call, n);
+
+	assert(db_txn_writes(registry->db) && n > 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct sql_tenant_lock_to_change in = { .name = names[i] };
+		calls[i] = sql_tenant_lock_to_change_call(registry->pool, lock_wait(registry), &in);
+	}
+	return registry_take_locks(registry, names, n, calls, n);
+}
+
 enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tenant_choice choice, struct str marker,
 	uint64_t limit, struct tenant_page *page)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request is taken back by the functions that make the reverse change, so all rules hold that hold for that change: locks, quotas,
-// schemas, lookup keys. What they refuse becomes a blocker. Everything happens under the exclusive lock of the tenant's row.
+// schemas, lookup keys. What they refuse becomes a blocker. Everything happens under the exclusive locks of the rows of all tenants that
+// own what is changed back.
 #include "base/base.h"
 
 #include "registry/undo/internal.h"
@@ -613,6 +614,29 @@ static enum outcome read_rows(struct undo *undo, bool *several_tenants)
 	return OUTCOME_OK;
 }
 
+// Locks the tenants of all providers whose inventories or allocations the request changed, in the order of their ids, if they are several and
+// the undo is asked for in one of them: writers of a provider lock only its own tenant. Does nothing for who may not take that back. OUTCOME_OK,
+// or that of a failed statement.
+static enum outcome lock_placement_tenants(struct undo *undo)
+{
+	struct registry *registry = undo->registry;
+	const struct sql_undo_placement_tenants in = { .request_id = uuid_bytes(&undo->order->request) };
+	struct db_rows rows;
+
+	if (!undo->order->may_operate)
+		return OUTCOME_OK;
+	enum db_result result = sql_undo_placement_tenants_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	struct str *names = POOL_ARRAY(registry->pool, struct str, rows.n);
+	bool concerned = false;
+	for (size_t i = 0; i < rows.n; i++) {
+		names[i] = sql_undo_placement_tenants_row(&rows, i)->name;
+		concerned = concerned || str_eq(names[i], undo->order->tenant);
+	}
+	return rows.n > 1 && concerned ? tenant_lock_several(registry, names, rows.n) : OUTCOME_OK;
+}
+
 enum outcome undo_run(struct registry *registry, const struct undo_order *order, struct tag_guard guard, struct undo_plan *plan)
 {
 	struct undo undo = { .registry = registry, .order = order, .plan = plan };
@@ -625,6 +649,8 @@ enum outcome undo_run(struct registry *registry, const struct undo_order *order,
 		return undo_large(&undo, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = undo_lock_move(&undo);
+	if (outcome == OUTCOME_OK)
+		outcome = lock_placement_tenants(&undo);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_lock(registry, order->tenant, &undo.tenant);
 	if (outcome == OUTCOME_OK)
