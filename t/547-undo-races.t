@@ -137,6 +137,20 @@ subtest 'the undo of a move, and a move on' => sub {
     }
 };
 
+subtest 'who may not take a move back keeps nobody of the other tenant waiting' => sub {
+    $admin->make_tenant($_) for qw(left came);
+    $admin->make(at('left', 'm'), { data => {} });
+    my $moved = $admin->post(at('left', 'm') . '/action/move?dest=came');
+    $moved->is_status(303);
+    my $lock = $instance->sql_locks('SELECT id FROM tenants WHERE id = ' . $instance->tenant_id('came') . ' FOR UPDATE');
+    for my $who ('ann:left:member', 'boss:left:admin') {
+        $instance->combined($who)->get(undo_path('left', $moved))->is_status(403, "$who: the other tenant's row is locked, and not asked for");
+        $instance->combined($who)->post(undo_path('left', $moved))->is_status(403);
+    }
+    close $lock;
+    $admin->post(undo_path('left', $moved))->is_status(200, 'an operator may');
+};
+
 subtest 'the undo of a deleted namespace, and its name taken' => sub {
     for my $round (1 .. $rounds) {
         my $space = "/v2.0/r1/namespaces/s$round";

@@ -129,7 +129,7 @@ enum outcome undo_placement(struct undo *undo);
 // ---- move_back.c
 
 // Locks both tenants of a request that moved resources, in the order in which moves lock them, if undo->order names one of them. Does nothing
-// for other requests. OUTCOME_OK, or that of a failed statement.
+// for other requests, nor for who is no operator and so may not take a move back. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_lock_move(struct undo *undo);
 // Sets from and to of the plan, and undo->moved_all, for such a request, without locks. Does nothing for other requests. OUTCOME_OK, or that of a
 // failed statement.

@@ -286,7 +286,8 @@ static enum outcome lock_and_look(struct large *large)
 
 enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *begun)
 {
-	const struct undo_order order = { .tenant = task->tenant, .request = task->request };
+	// The request that queued the undo has checked that its caller may make it.
+	const struct undo_order order = { .tenant = task->tenant, .request = task->request, .may_operate = true };
 	struct undo_plan plan = { .count = 0 };
 	struct undo undo = { .registry = registry, .order = &order, .plan = &plan };
 	struct large large = { .undo = &undo };

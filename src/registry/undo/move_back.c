@@ -51,6 +51,8 @@ enum outcome undo_read_tenants(struct undo *undo)
 enum outcome undo_lock_move(struct undo *undo)
 {
 	assert(db_txn_writes(undo->registry->db));
+	if (!undo->order->may_operate) // the request is refused later, and must not keep writers of the other tenant waiting
+		return OUTCOME_OK;
 	enum outcome outcome = undo_read_tenants(undo);
 
 	if (outcome != OUTCOME_OK || undo->plan->to.p == NULL)
@@ -197,7 +199,7 @@ enum outcome undo_move(struct undo *undo)
 	struct move_action action = { 0 };
 	struct move_plan plan = { .action = &action };
 
-	assert(db_txn_writes(undo->registry->db) && undo_is_move(undo));
+	assert(db_txn_writes(undo->registry->db) && undo_is_move(undo) && undo->order->may_operate);
 	if (undo->plan->to.p == NULL) {
 		undo_block(undo, STR(""), "purged", STR("one of the two tenants was purged"));
 		return OUTCOME_OK;
