@@ -119,6 +119,34 @@ subtest 'a namespace that is about to go' => sub {
     ok scalar(grep { $_ eq 'namespace-terminating namespaces/n' } blockers('/v2.0/from', 'ends')), 'as part of all';
 };
 
+# A namespace that is merged is deleted at once.
+subtest 'a namespace with finalizers that would be merged' => sub {
+    $admin->make_tenant($_) for 'held', 'has', 'lacks';
+    $admin->make('/v2.0/has/namespaces/n');
+    my $space = '/v2.0/held/namespaces/n';
+    my %holds = (metadata => { metadata => { finalizers => ['example.com/x'] } }, spec => { metadata => {}, spec => { finalizers => ['kubernetes', 'example.com/x'] } });
+    $admin->make($space, { spec => { finalizers => ['kubernetes'] }, metadata => { annotations => { a => '"finalizers"' } } });
+    $admin->make("$space/configmaps/c");
+    my $none = sub { my ($name, $dest) = @_; is_deeply $admin->get("$space/action/move?dest=$dest", accept => 'application/json')->json->{move}{blockers}, [], $name };
+    $none->('the one of Kubernetes is none', 'has');
+    for my $where (sort keys %holds) {
+        $admin->put($space, json => $holds{$where})->is_status(200);
+        is_deeply [blockers($space, 'has')], ['waits namespaces/n'], "in $where";
+        is_deeply [blockers('/v2.0/held', 'has')], ['waits namespaces/n'], 'as part of all';
+        $none->('where there is no such namespace, it keeps them', 'lacks');
+    }
+    $admin->put($space, json => $holds{metadata})->is_status(200);
+    $admin->delete($space)->is_status(202, 'deleted, it waits');
+    is_deeply [blockers($space, 'has')], ['namespace-terminating namespaces/n'], 'so what is in it goes with it';
+    is_deeply [blockers('/v2.0/held', 'has')], ['namespace-terminating namespaces/n'], '... and not elsewhere with all';
+    $admin->get("$space/configmaps/c")->is_status(200, 'it is where it was');
+    $none->('where there is no such namespace, it waits on', 'lacks');
+    $admin->post("$space/action/move?dest=lacks")->is_status(303);
+    ok $admin->get('/v2.0/lacks/namespaces/n')->json->{metadata}{deletionTimestamp}, 'marked as it was';
+    $admin->patch('/v2.0/lacks/namespaces/n', { metadata => { finalizers => undef } });
+    $admin->get("/v2.0/lacks/namespaces/n$_")->is_status(410, 'and goes with all that is in it') for '', '/configmaps/c';
+};
+
 subtest 'a blocker comes or goes' => sub {
     my $address = '/v2.0/from/persistentvolumes/free/action/move?dest=room';
     my $action  = $admin->get($address);

@@ -171,6 +171,21 @@ FROM resources r {move_obstacle} AND {move_set}
 ORDER BY r.namespace, r.type_id, r.name
 LIMIT :limit;
 
+-- Namespaces of the set that would be merged into the destination's, and so be deleted at once, although their deletion waits for finalizers or
+-- may have to. Those that are being deleted in the background are move_obstacle's. A page of them, behind a name.
+-- @statement move_merged_waiting
+-- @in dest_id uint, namespaces uint, set move_range, after text, limit uint
+-- @out r resource
+-- @sorts as many as are in the way
+SELECT {resource}
+FROM resources r {move_taken}
+WHERE r.type_id = :namespaces AND r.name > :after
+  AND IF(r.doomed_at IS NULL, {may_have_finalizers} OR r.body LIKE '%"finalizers"%',
+    NOT EXISTS (SELECT 1 FROM namespace_deletions e WHERE e.resource_id = r.id))
+  AND {move_set}
+ORDER BY r.name
+LIMIT :limit;
+
 -- A page of a tenant's names but those of namespaces, in the order of the index: from a name on, or behind it.
 -- @choice move_names_from
 -- @case at

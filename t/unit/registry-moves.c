@@ -278,6 +278,36 @@ static void ending(void)
 	EXPECT(NO_CONTENT, "and is back", RECOVER, "c", "n1/");
 }
 
+// The namespaces that both have are more than are read at a time. All may have finalizers by their texts; those of the last two count.
+static void merging(void)
+{
+	static const char kubernetes[] = "{\"spec\":{\"finalizers\":[\"kubernetes\"]}}";
+	char path[16];
+
+	EXPECT(CREATED, "one", PUT_TENANT, "from");
+	EXPECT(CREATED, "another", PUT_TENANT, "into");
+	for (int i = 10; i < 40; i++) {
+		(void)snprintf(path, sizeof(path), "m%d/", i);
+		if (DO(PUT, "from", path, .body = kubernetes) != OUTCOME_CREATED || DO(PUT, "into", path, .meta = FINALIZERS) != OUTCOME_CREATED)
+			bail_out(path);
+	}
+	EXPECT(CREATED, "one that is not merged", PUT, "from", "only/", .meta = FINALIZERS);
+	EXPECT(OK, "a look", PREVIEW, "from", NULL, "into");
+	is_int((long long)here.action.n_blockers, 0, "that of Kubernetes, and those of the destination's, do not count");
+	EXPECT(OK, "one of its own", PUT, "from", "m38/", .meta = FINALIZERS);
+	EXPECT(OK, "and one in spec", PUT, "from", "m39/", .body = "{\"spec\":{\"finalizers\":[\"example.com/clean\"]}}");
+	EXPECT(ACCEPTED, "which is to go", DELETE, "from", "m39/");
+	EXPECT(BLOCKED, "so nothing moves", MOVE, "from", NULL, "into");
+	is_int((long long)here.action.n_blockers, 2, "for two reasons");
+	is_str(here.action.blockers[0].resource, "namespaces/m38", "the first");
+	is_str(str_c(here.action.blockers[0].reason), "waits", "would have to wait");
+	is_str(here.action.blockers[1].resource, "namespaces/m39", "the second");
+	is_str(str_c(here.action.blockers[1].reason), "namespace-terminating", "waits");
+	EXPECT(OK, "what is not merged", PREVIEW, "from", "only/", "into");
+	is_int((long long)here.action.n_blockers, 0, "moves as it is");
+	is_sound("merging");
+}
+
 static void quotas(void)
 {
 	EXPECT(OK, "room for ten", PUT_TENANT, "b", .tier = "ten");
@@ -430,6 +460,7 @@ int main(void)
 	taken();
 	locked();
 	ending();
+	merging();
 	quotas();
 	carried_out();
 	later();

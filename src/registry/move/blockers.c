@@ -8,6 +8,7 @@
 #include "registry/crd/internal.h"
 #include "registry/move/internal.h"
 #include "registry/placement/rules.h"
+#include "registry/resource/internal.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/internal.h"
@@ -16,6 +17,12 @@
 
 static const char ending_detail[] =
 	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
+
+static const char waiting_detail[] =
+	"it goes once its finalizers are gone, with all that is in it, which would stay in the destination's: wait until it is deleted";
+
+static const char finalizers_detail[] =
+	"it has finalizers, and would be deleted at once, as the destination has a namespace of that name: take the finalizers out first";
 
 static const char emptied_detail[] = "the namespace is being deleted with all that is in it: wait until it is gone";
 
@@ -79,6 +86,49 @@ static enum outcome find_taken_by_merge(struct registry *registry, struct move_p
 	return outcome;
 }
 
+// How many namespaces are read at a time: a namespace's documents may be large.
+enum { NAMESPACES_A_PAGE = 16 };
+
+// A namespace that is merged is deleted at once. So one stays whose deletion waits for finalizers, or would have to wait for them.
+static enum outcome find_waiting(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	struct sql_move_merged_waiting in = {
+		.dest_id = action->dest.id,
+		.namespaces = type_namespaces(registry)->id,
+		.set = plan->set.in,
+		.after = STR(""),
+		.limit = NAMESPACES_A_PAGE,
+	};
+	struct db_call call;
+
+	if (plan->found.merged.count == 0)
+		return OUTCOME_OK;
+	do {
+		call = sql_move_merged_waiting_call(registry->pool, plan->set.kind, &in);
+		enum outcome outcome = move_run_call(registry, &call);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		for (size_t i = 0; i < call.rows.n; i++) {
+			const struct resource space = resource_of_columns(registry, &sql_move_merged_waiting_row(&call.rows, i)->r);
+			struct move_blocker blocker = {
+				.resource = resource_path(registry->pool, space.type, space.space, space.name),
+				.reason = "waits",
+				.detail = str_c(finalizers_detail),
+			};
+			in.after = space.name;
+			if (space.deletion_requested_us != 0) {
+				blocker.reason = "namespace-terminating";
+				blocker.detail = str_c(waiting_detail);
+			} else if (!resource_has_finalizers(registry, &space)) {
+				continue;
+			}
+			add_blocker(registry, action, &blocker);
+		}
+	} while (call.rows.n == in.limit && !action->more_blockers);
+	return OUTCOME_OK;
+}
+
 static enum outcome find_taken(struct registry *registry, struct move_plan *plan)
 {
 	bool merges = move_merges_names(plan);
@@ -106,7 +156,7 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	add_obstacles(registry, plan->action, &calls[1].rows, "namespace-terminating", ending_detail);
-	return OUTCOME_OK;
+	return find_waiting(registry, plan);
 }
 
 // A namespace that is being emptied, by a deletion that was accepted: what is left in it would live on elsewhere.

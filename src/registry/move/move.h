@@ -61,7 +61,7 @@ struct move_action {
 	struct state_tags other_tags; // those that former keys make of the same
 	char etag[MOVE_TAG_HEX + 1]; // of all that the action shows; set in a preview, and if the move is conditional
 	struct state_tags other_etags; // with it: those that former keys make of the same
-	// Reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached type-unavailable
+	// Reasons: name-taken quota locked namespace-missing namespace-terminating waits in-use attached type-unavailable
 	// type-differs type-shared; not-empty if the order has a range of changes
 	struct move_blocker *blockers;
 	size_t n_blockers;
