@@ -178,6 +178,29 @@ subtest 'definitions go along with all' => sub {
         'not to where there is one of that name';
 };
 
+subtest 'a move is taken back, and a definition that was made since stays' => sub {
+    my ($from, $to) = map { tenant(undef, tier => 'rods') } 1, 2;
+    my $item = 'namespaces/default/rods.example.com/r';
+    define('system', 'rods', applicableRange => ['tier=rods']);
+    define($from, 'screws');
+    object($from, 'rods', 'r');
+    my $moved = $admin->post("/v2.0/$from/action/move?dest=$to");
+    $moved->is_status(303, 'an object of a shared type moves, with a definition of another type');
+    my $undo = "/v2.0/$to/changes/" . $moved->request_id . '/undo';
+    is_deeply $admin->get($undo)->json->{blockers}, [], 'which may be taken back';
+    define($to, 'rods');
+    $admin->patch("/api/v1/tenants/$from", { metadata => { annotations => { tier => undef } } })->is_status(200, 'until the type is no longer there');
+    is answers($from, 'rods'), 'nobody none', '... where it would go back';
+    my @refused = ($admin->get($undo), $admin->post($undo));
+    is_deeply [map { $_->status } @refused], [200, 409], 'refused';
+    is_deeply [map { map { "$_->{reason} $_->{resource}" } @{ $_->json->{blockers} } } @refused], [("type-unavailable $item") x 2], '... for that';
+    $admin->patch("/api/v1/tenants/$from", { metadata => { annotations => { tier => 'rods' } } })->is_status(200);
+    is_deeply [map { "$_->{reason} $_->{resource}" } @{ $admin->get($undo)->json->{blockers} }], ["type-differs $item"], 'another one that is shared with it is not the one there';
+    $admin->delete("/apis/apiextensions.k8s.io/v1/tenants/$to/customresourcedefinitions/rods.example.com")->is_status(200);
+    $admin->post($undo)->is_status(200, 'without the own one, it goes back');
+    is_deeply [answers($from, 'rods'), answers($from, 'screws')], ['system shared', "$from own"], '... with the definition that came along';
+};
+
 # Its own definition is there, and overridden; it would not be where it goes.
 subtest 'objects of a shared type beside a definition of their tenant\'s' => sub {
     my $from = tenant('SystemCRDFirst');

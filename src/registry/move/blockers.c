@@ -302,15 +302,38 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	return OUTCOME_OK;
 }
 
+// Reads the definitions of the set, if it has any.
+static enum outcome read_definitions(struct registry *registry, struct move_plan *plan)
+{
+	const struct sql_move_definitions in = { .type_id = type_definitions(registry)->id, .set = plan->set.in };
+	unsigned bit = in.type_id < 63 ? (unsigned)in.type_id : 63;
+	struct db_call call = sql_move_definitions_call(registry->pool, plan->set.kind, &in);
+
+	if ((plan->found.types >> bit & 1) == 0)
+		return OUTCOME_OK;
+	enum outcome outcome = move_run_call(registry, &call);
+	plan->found.definitions = call.rows;
+	return outcome;
+}
+
+// Does the source's own definition of the type move, too?
+static bool brings_definition(struct registry *registry, const struct move_plan *plan, const struct type *type)
+{
+	struct str name = type_name(registry->pool, type);
+
+	for (size_t i = 0; i < plan->found.definitions.n; i++)
+		if (str_eq(sql_move_definitions_row(&plan->found.definitions, i)->name, name))
+			return true;
+	return false;
+}
+
 // Finds out what becomes of the resources of one type whose definition can differ between tenants.
 static enum outcome check_type(struct registry *registry, struct move_plan *plan, const struct type *type)
 {
 	const struct move_action *action = plan->action;
 	enum definition_fate fate;
-	uint64_t definitions = type_definitions(registry)->id;
-	bool with_definitions = plan->set.kind == SQL_MOVE_SET_ALL ||
-		(plan->set.kind == SQL_MOVE_SET_CHANGED && definitions < 63 && (plan->found.types >> definitions & 1) != 0);
-	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name, with_definitions, type, &fate);
+	bool with_definition = brings_definition(registry, plan, type);
+	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name, with_definition, type, &fate);
 
 	if (outcome != OUTCOME_OK || fate == DEFINITION_SAME)
 		return outcome;
@@ -330,7 +353,6 @@ static enum outcome check_type_id(struct registry *registry, struct move_plan *p
 {
 	const struct type *type = type_of_resource(registry, 0, id);
 
-	plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
 	return definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
 }
 
@@ -377,15 +399,11 @@ static void add_clash(struct registry *registry, struct move_action *action, con
 static enum outcome check_definitions(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	const struct sql_move_definitions in = { .type_id = type_definitions(registry)->id, .set = plan->set.in };
-	struct db_call call = sql_move_definitions_call(registry->pool, plan->set.kind, &in);
 	struct definition_clash *clashes;
 	size_t n = 0;
 	unsigned too_many = 0;
-	enum outcome outcome = move_run_call(registry, &call);
+	enum outcome outcome = definitions_meet(registry, action->dest.name, &plan->found.definitions, &clashes, &n, &too_many);
 
-	if (outcome == OUTCOME_OK)
-		outcome = definitions_meet(registry, action->dest.name, &call.rows, &clashes, &n, &too_many);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++)
 		add_clash(registry, action, &clashes[i]);
 	if (outcome == OUTCOME_OK && too_many > 0) {
@@ -403,9 +421,11 @@ static enum outcome check_definitions(struct registry *registry, struct move_pla
 static enum outcome check_types(struct registry *registry, struct move_plan *plan)
 {
 	bool many = (plan->found.types & MOVE_OTHER_TYPES) != 0;
-	enum outcome outcome = many ? check_many_types(registry, plan) : check_few_types(registry, plan);
+	enum outcome outcome = read_definitions(registry, plan);
 
-	return outcome == OUTCOME_OK && plan->found.definitions ? check_definitions(registry, plan) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = many ? check_many_types(registry, plan) : check_few_types(registry, plan);
+	return outcome == OUTCOME_OK && plan->found.definitions.n > 0 ? check_definitions(registry, plan) : outcome;
 }
 
 // Providers that consumers of the source tenant's own project use do not move, since the consumers would stay behind.

@@ -46,7 +46,7 @@ struct move_plan {
 		struct state_sum sum; // of the set
 		uint64_t locked; // resources of the set that are locked
 		uint64_t types; // one bit for each type id in the set; bit 63 stands for all ids from 63 on
-		bool definitions; // the set has CustomResourceDefinitions
+		struct db_rows definitions; // of move_definitions: the CustomResourceDefinitions of the set
 		bool emptied; // the set has a namespace that is being deleted in the background
 		bool dest_has_any; // the destination has live resources, as its rows show, not its count
 		struct state_sum merged; // the destination's namespaces into which namespaces of the set are merged

@@ -180,7 +180,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan) : move_at_once(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = adjust_counts(registry, plan);
-	if (outcome == OUTCOME_OK && plan->found.definitions)
+	if (outcome == OUTCOME_OK && plan->found.definitions.n > 0)
 		outcome = tell_definitions(registry, plan->action);
 	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }

@@ -114,7 +114,7 @@ static const struct definition *with_own(struct registry *registry, struct view 
 	return match(&reason);
 }
 
-enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
+enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definition,
 	const struct type *type, enum definition_fate *fate)
 {
 	const struct definition *here = NULL, *there = NULL;
@@ -126,7 +126,7 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 		outcome = definition_find(registry, dest, type->group, type->plural, &there, NULL);
 	if (outcome == OUTCOME_NOT_FOUND)
 		outcome = OUTCOME_OK;
-	if (outcome == OUTCOME_OK && with_definitions && reason.own != NULL) {
+	if (outcome == OUTCOME_OK && with_definition && reason.own != NULL) {
 		outcome = definitions_see_both(registry, dest, NULL, &own, &common);
 		if (outcome == OUTCOME_OK)
 			there = with_own(registry, own, definition_is_of_system(source) ? NULL : common, reason.own, type);

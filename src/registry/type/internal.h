@@ -38,10 +38,10 @@ void definitions_invalidate(struct registry *registry);
 void definitions_forget(struct registry *registry);
 // Which definition serves resources after a move: the same as before, none, or another one.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
-// *fate: which definition serves resources of this type in dest if they move there from source. with_definitions: the source's own
-// definitions move along, also those that another definition overrides in dest. If none serves the type in source, any definition in
+// *fate: which definition serves resources of this type in dest if they move there from source. with_definition: the source's own
+// definition of the type moves along, also if another one overrides it in dest. If none serves the type in source, any definition in
 // dest will do (DEFINITION_SAME). OUTCOME_OK, or that of a failed statement.
-enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
+enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definition,
 	const struct type *type, enum definition_fate *fate);
 // Records that the running transaction has written a CustomResourceDefinition of that tenant, so that cached ones become stale.
 // Call it last in the transaction: it locks a row that every such transaction needs.
