@@ -128,6 +128,19 @@ subtest 'a move that merged a namespace' => sub {
     undo($admin, $move, tenant => 'merges')->is_status(200, 'until then it is taken back');
 };
 
+subtest 'If-None-Match' => sub {
+    my $made = $ann->put("$at/none-match", json => {});
+    my $tag  = $ann->get(undo_path('t1', $made))->etag;
+    for my $match ($tag, "\"x\", W/$tag", '*') {
+        my $refused = undo($ann, $made, if_none_match => $match);
+        $refused->is_problem(412, 'stale', "with $match");
+        is $refused->etag, $tag, '... which is told';
+    }
+    undo($ann, $made, if_match => $tag, if_none_match => $tag)->is_status(412, 'with both');
+    $ann->get("$at/none-match")->is_status(200, 'nothing is done');
+    undo($ann, $made, if_match => $tag, if_none_match => '"x"')->is_status(200, 'with that of something else');
+};
+
 subtest 'a tenant' => sub {
     my $created = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'one' } } });
     my $changed = $admin->put('/v2.0/t3', json => { tenant => { metadata => { of => 'two' } } });

@@ -111,6 +111,23 @@ subtest 'If-Match in its forms' => sub {
     ok $tag, 'there was a tag';
 };
 
+subtest 'If-None-Match' => sub {
+    my ($from, $to, $all, $one) = scene();
+    for my $way ($all, $one) {
+        my $tag = $admin->get($way)->etag;
+        for my $match ($tag, "\"x\", W/$tag", '*') {
+            my $refused = $admin->post($way, if_none_match => $match, accept => 'application/json');
+            $refused->is_problem(412, 'stale', "with $match");
+            is $refused->etag, $tag, '... which is told';
+        }
+        $admin->post($way, if_match => $tag, if_none_match => $tag)->is_status(412, 'with both');
+        unmoved($from);
+    }
+    $admin->post($one, if_none_match => '"x"')->is_status(303, 'with that of something else');
+    $admin->post($all, if_none_match => '"x"', prefer => 'respond-async')->is_status(202, 'in the background, too');
+    is $instance->sql_value('SELECT if_match FROM moves ORDER BY id DESC LIMIT 1'), undef, '... with no tag to compare again';
+};
+
 subtest 'the tag of another action' => sub {
     my ($from, $to, $all, $one) = scene();
     my ($other_from, $other_to, $other_all) = scene();

@@ -129,35 +129,38 @@ static bool matches_action(void *arg, struct str etag)
 	return conditional_matches(&conditions->state->match, etag);
 }
 
-enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard)
-{
-	enum outcome outcome = conditions_read(call, conditions);
-
-	*guard = (struct tag_guard){ 0 };
-	if (outcome == OUTCOME_OK && conditions->state->match.present)
-		*guard = (struct tag_guard){ matches_action, conditions };
-	return outcome;
-}
-
-static bool matches_no_preview(void *arg, struct str etag)
+static bool excludes_action(void *arg, struct str etag)
 {
 	const struct conditions *conditions = arg;
 
 	return conditional_matches(&conditions->state->none_match, etag);
 }
 
+static struct tag_guard action_guard(struct conditions *conditions)
+{
+	return (struct tag_guard){
+		.matches = conditions->state->match.present ? matches_action : NULL,
+		.excludes = conditions->state->none_match.present ? excludes_action : NULL,
+		.arg = conditions,
+	};
+}
+
+enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard)
+{
+	enum outcome outcome = conditions_read(call, conditions);
+
+	*guard = outcome == OUTCOME_OK ? action_guard(conditions) : (struct tag_guard){ 0 };
+	return outcome;
+}
+
 enum outcome conditions_check_preview(struct call *call, struct conditions *conditions, const char *etag,
 	const struct state_tags *others)
 {
-	const struct tag_guard match = { matches_action, conditions }, none_match = { matches_no_preview, conditions };
-	struct str quoted = str_printf(call->pool, "\"%s\"", etag);
+	enum tag_check check = tag_guard_check(action_guard(conditions), etag, others);
 
 	assert(conditions->reads);
-	response_set(&call->response, "ETag", quoted);
-	if (conditions->state->match.present && !tag_guard_matches(match, etag, others)) {
-		registry_fail(call->registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
-		registry_fail_member(call->registry, "etag", quoted);
-		return OUTCOME_STALE;
-	}
-	return conditions->state->none_match.present && tag_guard_matches(none_match, etag, others) ? OUTCOME_NOT_MODIFIED : OUTCOME_OK;
+	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", etag));
+	if (check == TAG_DIFFERS)
+		return tag_guard_fail(call->registry, check, etag);
+	return check == TAG_EXCLUDED ? OUTCOME_NOT_MODIFIED : OUTCOME_OK;
 }

@@ -21,7 +21,7 @@ enum outcome conditions_read_match(struct call *call, struct conditions *conditi
 // OUTCOME_STALE with call->problem set.
 enum outcome conditions_check_collection(struct conditions *conditions);
 struct guard conditions_guard(struct conditions *conditions);
-// For move actions: reads If-Match only; its tags are compared as text.
+// For a POST to a move action or an undo: reads both headers, whose tags are compared as text. *guard refers to *conditions.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
 
 // For GET of what a move or an undo would do: sets its header ETag, and compares both headers with that etag, or with those that other

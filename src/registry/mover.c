@@ -153,7 +153,7 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	// If-Match was compared with the tag of the whole action when the move was accepted. Since then the tenants may have changed
 	// otherwise, but not the resources that move.
 	if (move->if_match.p != NULL && !move_state_tag_is(&action, move->if_match))
-		return move_fail_stale_action(registry, &action);
+		return tag_guard_fail(registry, TAG_DIFFERS, action.etag);
 	if (action.n_blockers > 0)
 		return move_fail_blocked(registry, &action);
 	return move_execute(registry, &plan);

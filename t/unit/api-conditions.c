@@ -106,7 +106,7 @@ static void test_reading(void)
 			"in words");
 		is_int(conditions_read_match(&call, &conditions), OUTCOME_BAD_REQUEST, "where that alone is read: %s", bad[i]);
 		is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_BAD_REQUEST, "of a move: %s", bad[i]);
-		ok(action.matches == NULL, "which has no guard then");
+		ok(action.matches == NULL && action.excludes == NULL, "which has no guard then");
 		begin(METHOD_PUT, IS, bad[i]);
 		is_int(conditions_read(&call, &conditions), OUTCOME_BAD_REQUEST, "If-None-Match: %s", bad[i]);
 		is_str(call.problem.detail, "If-None-Match must be \"*\" or a list of up to 32 entity tags, like W/\"0a1b…\"",
@@ -121,11 +121,24 @@ static void test_reading(void)
 		"where answers go");
 	begin(METHOD_POST, NULL, NULL);
 	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "a move without a condition");
-	ok(action.matches == NULL, "has no guard");
+	ok(action.matches == NULL && action.excludes == NULL, "has no guard");
 	begin(METHOD_POST, "\"0a\", W/\"0b\"", NULL);
 	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "a move under one");
 	ok(action.matches != NULL && action.matches(action.arg, STR("0a")) && action.matches(action.arg, STR("0B")) &&
 		!action.matches(action.arg, STR("0")) && !action.matches(action.arg, STR("0c")), "which compares texts");
+	ok(action.excludes == NULL, "and excludes nothing");
+	begin(METHOD_POST, NULL, "\"0a\"");
+	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "a move that is not wanted for one preview");
+	ok(action.matches == NULL && action.excludes != NULL && action.excludes(action.arg, STR("0a")) && !action.excludes(action.arg, STR("0b")),
+		"which that one excludes");
+	const struct state_tags former = { .n = 1, .other = { "0a" } }, none = { .n = 0 };
+	is_int(tag_guard_check(action, "0b", &none), TAG_OK, "another one may be");
+	is_int(tag_guard_check(action, "0b", &former), TAG_EXCLUDED, "but not the same under a key of before");
+	begin(METHOD_POST, "\"0a\"", "\"0a\"");
+	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "under both");
+	is_int(tag_guard_check(action, "0a", &none), TAG_EXCLUDED, "neither of which may fail");
+	is_int(tag_guard_check(action, "0b", &former), TAG_EXCLUDED, "whatever the key");
+	is_int(tag_guard_check(action, "0b", &none), TAG_DIFFERS, "If-Match comes first");
 	begin(METHOD_GET, NULL, NULL);
 	conditions_set_etag(&call, etag);
 	ok(call.response.n_headers == 1 && str_eq_c(call.response.headers[0].name, "ETag"), "an ETag");

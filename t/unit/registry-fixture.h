@@ -127,7 +127,7 @@ static enum outcome op_move(struct client *client, const struct op *op)
 		order.address = &address;
 	}
 	if (op->match_action != NULL)
-		guard = (struct tag_guard){ op_guard_action, (void *)(uintptr_t)op->match_action };
+		guard = (struct tag_guard){ .matches = op_guard_action, .arg = (void *)(uintptr_t)op->match_action };
 	if (op->verb == PREVIEW)
 		return move_preview(client->registry, &order, &client->action);
 	enum outcome outcome = move_run(client->registry, &order, guard, &client->moved);

@@ -66,7 +66,7 @@ static void mover(void)
 	EXPECT(OK, "a change meanwhile", PUT, "a", "pv1", .body = "{\"n\":2}");
 	carry("a changed one under a condition");
 	is_str(standing("a"),
-		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'stale' 'something changed since the move action with that tag was shown: look at the move action again' ended", "stays");
+		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'stale' 'something changed since the preview with that tag was shown: look at it again' ended", "stays");
 
 	EXPECT(OK, "a look", PREVIEW, "a", "pv1", "b");
 	memcpy(tag, here.action.etag, sizeof(tag));

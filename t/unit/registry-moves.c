@@ -441,7 +441,7 @@ static void conditional(void)
 	memcpy(tag, here.action.etag, sizeof(tag));
 	is_outcome(DO(MOVE, "a", "pv2", "b", .match_action = tag), OUTCOME_STALE, "another's tag");
 	is_str(here.registry->problem->detail,
-		"something changed since the move action with that tag was shown: look at the move action again", "in words");
+		"something changed since the preview with that tag was shown: look at it again", "in words");
 	EXPECT(OK, "a change", PUT, "a", "pv1", .body = "{\"of\":\"aa\"}");
 	is_outcome(DO(MOVE, "a", "pv1", "b", .match_action = tag), OUTCOME_STALE, "its tag of before");
 	EXPECT(OK, "a look", PREVIEW, "a", "pv1", "b");

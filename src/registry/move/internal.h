@@ -129,7 +129,5 @@ bool move_undoes(struct str if_match, struct uuid *request);
 
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);
-// Says in registry->problem that the action has changed. Returns OUTCOME_STALE.
-enum outcome move_fail_stale_action(struct registry *registry, const struct move_action *action);
 
 #endif

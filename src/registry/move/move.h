@@ -77,15 +77,24 @@ struct move_result {
 	struct move_action action; // as planned under the locks; without items
 	struct uuid uid;           // of the move
 };
-// The condition of a move: matches compares If-Match with the action's etag; NULL: no condition. It is called once, when the
-// move is done or queued. A queued move is checked again when it is carried out, but only for what it takes (move_action.tag),
-// blockers and quota. So it can succeed although much else has changed in the destination.
+// The condition of a move or an undo: matches compares If-Match with the action's etag, excludes If-None-Match; NULL: there is no such
+// condition. They are called when the move is done or queued. A queued move is checked again when it is carried out, but only
+// for what it takes (move_action.tag, if there is matches), blockers and quota. So it can succeed although much else has changed in the destination.
 struct tag_guard {
 	bool (*matches)(void *arg, struct str etag);
+	bool (*excludes)(void *arg, struct str etag);
 	void *arg;
 };
-// Does the tag that is shown now fit the condition, or one that another key makes of the same state? True without a condition.
-bool tag_guard_matches(struct tag_guard guard, const char *tag, const struct state_tags *others);
+// Compares the tag that is shown now, and those that other keys make of the same state. TAG_OK without a condition.
+enum tag_check {
+	TAG_OK,
+	TAG_DIFFERS, // none of them fits matches
+	TAG_EXCLUDED // one of them fits excludes
+};
+enum tag_check tag_guard_check(struct tag_guard guard, const char *tag, const struct state_tags *others);
+// Describes in registry->problem that the check came to TAG_DIFFERS or TAG_EXCLUDED. etag: the present one; "": it was not computed. Returns
+// OUTCOME_STALE.
+enum outcome tag_guard_fail(struct registry *registry, enum tag_check check, const char *etag);
 // Moves. OUTCOME_SEE_OTHER: done, also if there was nothing to move. _ACCEPTED: queued as result->uid. _STALE. _BLOCKED with
 // result->action.blockers. Else as move_preview().
 enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,

@@ -204,15 +204,6 @@ enum outcome move_fail_blocked(struct registry *registry, const struct move_acti
 	return OUTCOME_BLOCKED;
 }
 
-enum outcome move_fail_stale_action(struct registry *registry, const struct move_action *action)
-{
-	registry_fail(registry, OUTCOME_STALE,
-		"something changed since the move action with that tag was shown: look at the move action again");
-	if (action->etag[0] != '\0') // the mover has not computed it
-		registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
-	return OUTCOME_STALE;
-}
-
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	struct str if_match, enum move_state state)
 {
@@ -268,7 +259,8 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	struct move_result *result)
 {
 	struct move_plan plan = { .action = &result->action };
-	bool conditional = guard.matches != NULL;
+	bool conditional = guard.matches != NULL || guard.excludes != NULL;
+	enum tag_check check = TAG_OK;
 	struct str if_match = STR_NONE;
 
 	assert(db_txn_writes(registry->db));
@@ -282,11 +274,13 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 		outcome = move_plan(registry, order, conditional ? MOVE_LOOK_COMPARE : MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (conditional && !tag_guard_matches(guard, result->action.etag, &result->action.other_etags))
-		return move_fail_stale_action(registry, &result->action);
+	if (conditional)
+		check = tag_guard_check(guard, result->action.etag, &result->action.other_etags);
+	if (check != TAG_OK)
+		return tag_guard_fail(registry, check, result->action.etag);
 	if (result->action.n_blockers > 0)
 		return move_fail_blocked(registry, &result->action);
-	if (conditional)
+	if (guard.matches != NULL)
 		if_match = str_c(result->action.tag);
 	if (order->background || result->action.count > registry->settings->move_sync_max) {
 		outcome = move_record(registry, order, &plan, if_match, MOVE_QUEUED);

@@ -100,11 +100,30 @@ bool move_state_tag_is(const struct move_action *action, struct str tag)
 	return is;
 }
 
-bool tag_guard_matches(struct tag_guard guard, const char *tag, const struct state_tags *others)
+static bool any_is(bool (*is)(void *arg, struct str etag), void *arg, const char *tag, const struct state_tags *others)
 {
-	bool matches = guard.matches == NULL || guard.matches(guard.arg, str_c(tag));
+	bool any = is(arg, str_c(tag));
 
-	for (size_t i = 0; !matches && i < others->n; i++)
-		matches = guard.matches(guard.arg, str_c(others->other[i]));
-	return matches;
+	for (size_t i = 0; !any && i < others->n; i++)
+		any = is(arg, str_c(others->other[i]));
+	return any;
+}
+
+// RFC 9110 section 13.2.2: If-Match first, then If-None-Match.
+enum tag_check tag_guard_check(struct tag_guard guard, const char *tag, const struct state_tags *others)
+{
+	if (guard.matches != NULL && !any_is(guard.matches, guard.arg, tag, others))
+		return TAG_DIFFERS;
+	return guard.excludes != NULL && any_is(guard.excludes, guard.arg, tag, others) ? TAG_EXCLUDED : TAG_OK;
+}
+
+enum outcome tag_guard_fail(struct registry *registry, enum tag_check check, const char *etag)
+{
+	assert(check != TAG_OK);
+	registry_fail(registry, OUTCOME_STALE,
+		check == TAG_DIFFERS ? "something changed since the preview with that tag was shown: look at it again" :
+				       "If-None-Match was given, and what is here matches");
+	if (etag[0] != '\0')
+		registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", etag));
+	return OUTCOME_STALE;
 }

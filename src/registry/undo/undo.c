@@ -583,13 +583,9 @@ static void make_etag(struct undo *undo)
 
 enum outcome undo_compare(struct undo *undo, struct tag_guard guard)
 {
-	struct registry *registry = undo->registry;
+	enum tag_check check = tag_guard_check(guard, undo->plan->etag, &undo->plan->other_etags);
 
-	if (tag_guard_matches(guard, undo->plan->etag, &undo->plan->other_etags))
-		return OUTCOME_OK;
-	registry_fail(registry, OUTCOME_STALE, "something changed since the preview with that tag was shown: look at it again");
-	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", undo->plan->etag));
-	return OUTCOME_STALE;
+	return check == TAG_OK ? OUTCOME_OK : tag_guard_fail(undo->registry, check, undo->plan->etag);
 }
 
 enum outcome undo_fail_unknown(struct undo *undo)
