@@ -136,13 +136,13 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	struct undo_task undo = { .tenant = move->source };
 	enum outcome outcome = OUTCOME_OK;
 
+	report_progress(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
+	if (move_undoes(move->if_match, &undo.request))
+		return undo_carry_out(registry, &undo, count, &mover->again);
 	if (!move->resource_id_is_null) {
 		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
 	}
-	report_progress(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
-	if (move_undoes(move->if_match, &undo.request))
-		return undo_carry_out(registry, &undo, count, &mover->again);
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)

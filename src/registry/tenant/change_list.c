@@ -6,7 +6,6 @@
 
 #include "registry/tenant/change_list.h"
 
-
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"

@@ -14,7 +14,7 @@
 
 struct back {
 	struct undo *undo;
-	uint64_t from, to; // the tenants' ids: who has the resources, and who had them
+	uint64_t from, to; // the ids of the tenants: the one that has the resources, and the one that had them
 	size_t n_moved;    // resources that move back, without namespaces that are merged
 	size_t n_apart;    // namespaces that the request recovered, and that are merged again
 	struct move_order order;
@@ -211,6 +211,10 @@ enum outcome undo_move(struct undo *undo)
 	outcome = move_plan(undo->registry, &back.order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return undo_block_by(undo, STR(""), outcome);
+	if (action.source.id != back.from || action.dest.id != back.to) {
+		undo_block(undo, STR(""), "purged", STR("one of the two tenants was purged, and another one has its name"));
+		return OUTCOME_OK;
+	}
 	undo_block_by_action(undo, &action);
 	if (undo->plan->n_blockers == 0)
 		check_set(&back, &plan);

@@ -180,11 +180,6 @@ static struct address address_of(struct undo *undo, uint64_t type_id, struct str
 	};
 }
 
-struct former_vifs {
-	const struct sql_undo_rows_row *row;
-	struct pool *pool;
-};
-
 static enum outcome apply_former(void *arg, const struct resource *current, struct content *content)
 {
 	const struct sql_undo_rows_row *row = arg;
@@ -193,6 +188,11 @@ static enum outcome apply_former(void *arg, const struct resource *current, stru
 	*content = (struct content){ .meta = row->former_meta, .body = row->former_body, .locked = row->former_locked != 0 };
 	return OUTCOME_OK;
 }
+
+struct former_vifs {
+	const struct sql_undo_rows_row *row;
+	struct pool *pool;
+};
 
 // apply_former() for a node of which only the VIFs were changed. A write keeps the stored VIFs if the document has no member
 // "vifs", so a node that had none is written with an empty object.
