@@ -171,7 +171,14 @@ subtest 'with the etag of the provider' => sub {
     my $second = $placement->get($path)->etag;
     isnt $second, $first, 'traits are covered by it';
     is_error($placement->put("$path/traits/CUSTOM_B", if_match => $first), 412, undef, name => 'one that is no longer');
-    $placement->get($path, if_none_match => $second)->is_status(304, 'nothing new');
+    $placement->inventories($uuid, VCPU => { total => 8 });
+    my $third = $placement->get($path);
+    $placement->allocate(uuid(), { $uuid => { VCPU => 1 } })->is_status(204);
+    my $again = $placement->get($path, if_none_match => $third->etag);
+    $again->is_status(200, 'an allocation changes what is shown');
+    is $again->json->{generation}, $third->json->{generation} + 1, '... the generation';
+    is $again->etag, $third->etag, '... under the same etag';
+    $second = $again->etag;
     my ($change) = $instance->changes_of($placement->delete("$path/traits", if_match => $second));
     is "$change->{verb} $change->{type} $change->{tenant}", 'updated resourceproviders system', 'there is a change row';
 };

@@ -89,7 +89,7 @@ subtest 'trees' => sub {
     $put->('1.36', $child, 'child', $parent)->is_status(200, 'the parent it has is no other one');
     is_error($put->('1.39', $parent, 'parent', $_), 400, qr/creating loop in the provider tree is not allowed\./) for $parent, $child, $grandchild;
     $put->('1.37', $child, 'child', $other)->is_status(200, 'moved below another');
-    is $placement->get("/resource_providers/$grandchild")->json->{root_provider_uuid}, $other, 'with all that is below';
+    is $placement->get("/resource_providers/$grandchild", if_none_match => $etag)->json->{root_provider_uuid}, $other, 'with all that is below';
     is found("in_tree=$parent"), 'parent', 'away from here';
     is found("in_tree=$other"), 'child grandchild other', 'to there';
     $put->('1.37', $child, 'child', undef)->is_status(200, 'made a top of its own');

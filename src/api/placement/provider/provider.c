@@ -91,6 +91,7 @@ static void write_provider(struct call *call, const struct provider *provider)
 
 // ---- reading
 
+// Never 304: allocations raise the generation, and a change of an ancestor sets another root, without a new etag.
 enum outcome get_provider(struct call *call)
 {
 	struct uuid uid;
@@ -99,7 +100,7 @@ enum outcome get_provider(struct call *call)
 	enum outcome outcome = provider_uid(call, &uid);
 
 	if (outcome == OUTCOME_OK)
-		outcome = conditions_read(call, &conditions);
+		outcome = conditions_read_match(call, &conditions);
 	if (outcome == OUTCOME_OK)
 		outcome = provider_get(call->registry, &uid, &provider);
 	if (outcome != OUTCOME_OK)
@@ -107,8 +108,6 @@ enum outcome get_provider(struct call *call)
 	outcome = resource_check(call->registry, &provider.resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)
 		write_provider(call, &provider);
-	else if (outcome == OUTCOME_NOT_MODIFIED)
-		conditions_set_etag(call, provider.resource.etag);
 	return outcome;
 }
 
