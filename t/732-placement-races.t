@@ -8,10 +8,13 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use POSIX ();
 use Test::More;
+use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Parallel;
 use Tenure::Placement qw(uuid);
 
 my $rounds    = 1000;
@@ -157,6 +160,31 @@ subtest 'single traits, added at once' => sub {
         return $placement->put("/resource_providers/$uuid/traits/CUSTOM_RACE_" . (25 * ($client % 2) + $round))->status });
     is tally(@answers), '25 times 204 204 204 204', 'nobody is told of the others';
     is scalar @{ $placement->get("/resource_providers/$uuid/traits")->json->{traits} }, 50, 'and none is lost';
+};
+
+# True when so many transactions wait for a lock.
+sub wait_for_lock {
+    my ($n) = @_;
+    my $count = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+    return Tenure::Instance::wait_until(sub { Time::HiRes::sleep(0.2); $instance->sql_value($count) == $n });
+}
+
+subtest 'what is told of a trait, member by member' => sub {
+    my $path = '/traits/CUSTOM_A/about';
+    $placement->get($path)->is_status(200) for 1 .. 8;
+    my $lock = $instance->sql_locks("SELECT id FROM traits WHERE name = 'CUSTOM_A' FOR UPDATE");
+    my @asked = Tenure::Parallel::begin($placement, 'PUT', $path, json => { description => 'told' });
+    ok wait_for_lock(1), 'its description is set';
+    push @asked, Tenure::Parallel::begin($placement, 'PUT', $path, json => { deprecated => JSON::PP::true });
+    ok wait_for_lock(2), 'and whether it is deprecated';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    like Tenure::Parallel::told($_), qr/^200 /, 'done' for @asked;
+    my $about = $placement->get($path);
+    is_deeply [@{ $about->json }{qw(description deprecated)}], ['told', JSON::PP::true], 'both stay';
+    my $same = $placement->put($path, json => { description => 'told' });
+    is_deeply $same->json, $about->json, 'what changes nothing';
+    is $same->header('last-modified'), $about->header('last-modified'), '... is no change';
 };
 
 my ($code, $text) = $instance->manage('doctor');

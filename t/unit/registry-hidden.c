@@ -29,7 +29,10 @@ static enum outcome do_trait_delete(struct registry *registry, void *arg)
 
 static enum outcome do_trait_describe(struct registry *registry, void *arg)
 {
-	return trait_describe(registry, str_c(arg), STR("told"), true);
+	const struct trait_about about = { .sets_description = true, .sets_deprecated = true, .description = STR("told"), .deprecated = true };
+	struct trait trait;
+
+	return trait_describe(registry, str_c(arg), &about, &trait);
 }
 
 // Is it in the list of all? OUTCOME_OK, _NOT_FOUND.

@@ -251,6 +251,7 @@ struct errand {
 	struct client *client;
 	enum { GET_TRAIT, PUT_TRAIT, DELETE_TRAIT, DESCRIBE_TRAIT, COUNT_TRAITS, GIVE_UP } what;
 	const char *name;
+	struct trait_about about;
 	struct trait trait;
 	size_t n;
 	enum outcome outcome;
@@ -271,7 +272,7 @@ static enum outcome errand_do(struct errand *errand)
 	case DELETE_TRAIT:
 		return trait_delete(registry, name);
 	case DESCRIBE_TRAIT:
-		return trait_describe(registry, name, STR("told"), true);
+		return trait_describe(registry, name, &errand->about, &errand->trait);
 	case COUNT_TRAITS:
 		return trait_list(registry, &query, &list, &errand->n);
 	case GIVE_UP:
@@ -310,6 +311,8 @@ static enum outcome run_errand(struct errand *errand)
 
 #define ERRAND(want, text, client, what, name) \
 	is_outcome(run_errand(&(struct errand){ client, what, name, .n = 0 }), OUTCOME_##want, text)
+#define DESCRIBE(want, text, name, ...) \
+	is_outcome(describe(&(struct errand){ &here, DESCRIBE_TRAIT, name, .about = { __VA_ARGS__ } }), OUTCOME_##want, text)
 
 static size_t count_traits(struct client *client, const char *prefix)
 {
@@ -327,6 +330,37 @@ static uint64_t round_trips(struct client *client, const char *name)
 	return db_round_trips(client->db) - before;
 }
 
+// ... and gives here the trait that was returned, to be looked at.
+static struct trait told;
+
+static enum outcome describe(struct errand *errand)
+{
+	enum outcome outcome = run_errand(errand);
+
+	told = errand->trait;
+	return outcome;
+}
+
+static void describing(void)
+{
+	static char long_text[TRAIT_MAX_DESCRIPTION + 1];
+
+	memset(long_text, 'x', sizeof(long_text));
+	DESCRIBE(OK, "a description alone", "HW_B", .sets_description = true, .description = STR("told"));
+	ok(str_eq_c(told.description, "told") && !told.deprecated, "is set");
+	DESCRIBE(OK, "the other member alone", "HW_B", .sets_deprecated = true, .deprecated = true);
+	ok(str_eq_c(told.description, "told") && told.deprecated, "leaves the description");
+	int64_t at = told.updated_us;
+	DESCRIBE(OK, "the same again", "HW_B", .sets_description = true, .description = STR("told"));
+	is_int((long long)told.updated_us, (long long)at, "changes nothing");
+	DESCRIBE(OK, "nothing at all", "HW_B", .sets_description = false);
+	is_int((long long)told.updated_us, (long long)at, "changes nothing");
+	DESCRIBE(OK, "none", "HW_B", .sets_description = true, .description = STR(""));
+	ok(told.description.n == 0 && told.deprecated && told.updated_us > at, "takes it away");
+	DESCRIBE(BAD_PARAMETER, "too long a text", "HW_B", .sets_description = true, .description = str_n(long_text, sizeof(long_text)));
+	DESCRIBE(NOT_FOUND, "no trait", "HW_NONE", .sets_deprecated = true);
+}
+
 static void catalogue(void)
 {
 	struct errand errand = { &here, GET_TRAIT, "CUSTOM_ONE", .n = 0 };
@@ -336,7 +370,7 @@ static void catalogue(void)
 	ERRAND(BAD_PARAMETER, "a standard one", &here, PUT_TRAIT, "HW_NEW");
 	ERRAND(BAD_PARAMETER, "the prefix alone", &here, PUT_TRAIT, "CUSTOM_");
 	ERRAND(BAD_PARAMETER, "lower case", &here, PUT_TRAIT, "CUSTOM_a");
-	ERRAND(OK, "is told of", &here, DESCRIBE_TRAIT, "CUSTOM_ONE");
+	DESCRIBE(OK, "is told of", "CUSTOM_ONE", .sets_description = true, .sets_deprecated = true, .description = STR("told"), .deprecated = true);
 	is_outcome(run_errand(&errand), OUTCOME_OK, "there");
 	ok(str_eq_c(errand.trait.description, "told") && errand.trait.deprecated, "with what was told");
 	ERRAND(NOT_FOUND, "case counts", &here, GET_TRAIT, "CUSTOM_one");
@@ -434,6 +468,7 @@ int main(void)
 	elsewhere();
 	custom();
 	racing();
+	describing();
 	catalogue();
 	deleting_and_attaching();
 	coherence();

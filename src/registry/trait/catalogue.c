@@ -328,12 +328,13 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 	return change_and_raise(registry, change, OUTCOME_NO_CONTENT);
 }
 
-enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated)
+enum outcome trait_describe(struct registry *registry, struct str name, const struct trait_about *about, struct trait *trait)
 {
 	struct db_rows rows;
 
 	assert(db_txn_writes(registry->db));
-	if (!str_utf8_ok(description, NULL) || str_utf8_length(description) > TRAIT_MAX_DESCRIPTION)
+	if (about->sets_description &&
+	    (!str_utf8_ok(about->description, NULL) || str_utf8_length(about->description) > TRAIT_MAX_DESCRIPTION))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "a description is up to %d characters of UTF-8",
 			TRAIT_MAX_DESCRIPTION);
 	enum db_result result = read_one(registry, name, SQL_TRAIT_READ_LOCKING, &rows);
@@ -341,14 +342,20 @@ enum outcome trait_describe(struct registry *registry, struct str name, struct s
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
-	struct trait trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
-	if (str_eq(trait.description, description) && trait.deprecated == deprecated)
+	const struct trait before = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
+	*trait = before;
+	if (about->sets_description)
+		trait->description = about->description;
+	if (about->sets_deprecated)
+		trait->deprecated = about->deprecated;
+	if (str_eq(trait->description, before.description) && trait->deprecated == before.deprecated)
 		return OUTCOME_OK;
+	trait->updated_us = registry->now_us;
 	const struct sql_trait_describe in = {
-		.id = trait.id,
-		.description = description,
-		.deprecated = deprecated ? 1 : 0,
-		.now = registry->now_us,
+		.id = trait->id,
+		.description = trait->description,
+		.deprecated = trait->deprecated ? 1 : 0,
+		.now = trait->updated_us,
 	};
 	return change_and_raise(registry, sql_trait_describe_call(registry->pool, &in), OUTCOME_OK);
 }

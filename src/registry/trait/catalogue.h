@@ -50,8 +50,15 @@ enum outcome trait_put(struct registry *registry, struct str name);
 // Deletes a custom trait. OUTCOME_NO_CONTENT; _NOT_FOUND; _BAD_PARAMETER: it is a standard trait; _CONFLICT: a live resource of
 // an active tenant has it.
 enum outcome trait_delete(struct registry *registry, struct str name);
-// Sets the description that users see, of standard traits, too. OUTCOME_OK, _NOT_FOUND, _BAD_PARAMETER (too long, or no UTF-8).
-enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated);
+// What is told about a trait. A member that is not set stays as it is when the trait's row is locked.
+struct trait_about {
+	bool sets_description, sets_deprecated;
+	struct str description;
+	bool deprecated;
+};
+// Changes what users see of a trait, of standard ones, too. OUTCOME_OK, and *trait is the trait afterwards, its texts in registry->pool or the
+// caller's; what changes nothing leaves its time as it is. _NOT_FOUND, _BAD_PARAMETER (too long, or no UTF-8).
+enum outcome trait_describe(struct registry *registry, struct str name, const struct trait_about *about, struct trait *trait);
 
 // ---- for registry/
 

@@ -5,7 +5,6 @@
 #include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
-#include "base/pool.h"
 #include "registry/trait/catalogue.h"
 
 static const struct json_schema description_string = { .types = SCHEMA_STRING, .max_length = TRAIT_MAX_DESCRIPTION };
@@ -42,23 +41,22 @@ enum outcome get_trait_about(struct call *call)
 // Members that the body leaves out keep their values.
 enum outcome put_trait_about(struct call *call)
 {
+	struct str name = call_param(call, "name");
+	struct trait_about about = { .sets_description = false };
 	struct trait trait;
 	const struct doc *body, *value;
 	enum outcome outcome = placement_read_body(call, &about_schema, &body);
 
-	if (outcome == OUTCOME_OK)
-		outcome = placement_find_trait(call, &trait);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	trait.name = str_dup(call->pool, trait.name);
-	trait.description = str_dup(call->pool, trait.description);
-	if (doc_get(body, STR("description"), &value))
-		trait.description = doc_string(value);
-	if (doc_get(body, STR("deprecated"), &value))
-		trait.deprecated = doc_bool(value);
-	trait.updated_us = call->registry->now_us;
-	outcome = trait_describe(call->registry, trait.name, trait.description, trait.deprecated);
+	about.sets_description = doc_get(body, STR("description"), &value);
+	if (about.sets_description)
+		about.description = doc_string(value);
+	about.sets_deprecated = doc_get(body, STR("deprecated"), &value);
+	if (about.sets_deprecated)
+		about.deprecated = doc_bool(value);
+	outcome = trait_describe(call->registry, name, &about, &trait);
 	if (outcome == OUTCOME_OK)
 		write_about(call, &trait);
-	return outcome;
+	return outcome == OUTCOME_NOT_FOUND ? placement_fail_no_trait(call, name) : outcome;
 }
