@@ -187,6 +187,24 @@ subtest 'what is told of a trait, member by member' => sub {
     is $same->header('last-modified'), $about->header('last-modified'), '... is no change';
 };
 
+subtest 'a child of a provider that is being moved' => sub {
+    my $admin = $instance->admin;
+    $admin->make_tenant('dest');
+    my $root = $placement->provider('race-moved');
+    my $id   = $instance->sql_value("SELECT id FROM resources WHERE name = '$root'");
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $id FOR UPDATE");
+    my $move = Tenure::Parallel::begin($admin, 'POST', "/v2.0/system/resourceproviders/$root/action/move?dest=dest");
+    ok wait_for_lock(1), 'the tree is being moved';
+    my $uuid  = uuid();
+    my $child = Tenure::Parallel::begin($placement, 'POST', '/resource_providers', json => { name => 'race-child', uuid => $uuid, parent_provider_uuid => $root });
+    ok wait_for_lock(2), 'and gets a child';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    like Tenure::Parallel::told($move), qr/^303 /, 'it is moved';
+    like Tenure::Parallel::told($child), qr/^200 /, 'the child is made';
+    $admin->get("/v2.0/dest/resourceproviders/$uuid")->is_status(200, '... where its parent is now');
+};
+
 my ($code, $text) = $instance->manage('doctor');
 is $code, 0, 'the doctor finds everything as it should be' or diag $text;
 

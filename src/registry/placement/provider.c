@@ -197,6 +197,17 @@ static enum outcome check_new(struct registry *registry, const struct uuid *uid,
 							     "provider UUID to None if there is no parent.");
 }
 
+// The parent was found before any lock was taken. Has it been moved to another tenant meanwhile?
+static bool parent_has_moved(struct registry *registry, const struct provider_content *content, struct str tenant)
+{
+	const struct problem problem = *registry->problem;
+	struct str now;
+
+	bool moved = choose_tenant(registry, content, &now) == OUTCOME_OK && !str_eq(now, tenant);
+	*registry->problem = problem;
+	return moved;
+}
+
 enum outcome provider_create(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	struct provider *provider)
 {
@@ -213,6 +224,11 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 		outcome = choose_tenant(registry, content, &address.tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_write(registry, &address, &edit, guard, &provider->resource);
+	bool refused = outcome != OUTCOME_CREATED && outcome != OUTCOME_UNAVAILABLE && outcome != OUTCOME_INTERNAL;
+	if (refused && content->has_parent && parent_has_moved(registry, content, address.tenant)) {
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
 	if (outcome == OUTCOME_BAD_DOCUMENT)
 		provider_fail_context(registry,
 			"Unable to create resource provider \"%.*s\", %.*s: Object action create failed because:",
