@@ -180,10 +180,52 @@ subtest 'what is not there' => sub {
     my $refused = undo($third);
     is_deeply reasons($refused), ['bad-document'], 'a class that is deleted';
     like details($refused), qr/CUSTOM_GONE/, '... is named';
+    $placement->request('PUT', '/resource_classes/CUSTOM_GONE')->is_status(201);
+    undo($third)->is_status(200, 'it is made again');
+    is_deeply [sort keys %{ stock($p) }], ['CUSTOM_GONE'], '... and the provider has it';
+    $third = put($p, 'inventories', vcpu(4));
+    $placement->request('DELETE', '/resource_classes/CUSTOM_GONE')->is_status(204);
     $instance->sql('DELETE FROM former_resources');
     is_deeply reasons(undo($third)), ['not-kept'], 'what is not kept';
     $placement->request('DELETE', at($p))->is_status(204);
     is_deeply reasons(undo($third)), ['changed-since', 'not-kept'], 'a provider that is deleted: every reason';
+};
+
+# Before 1.7 a class that is in use may be renamed.
+subtest 'a class that was renamed' => sub {
+    my $p      = provider();
+    my $make   = sub { $placement->request('PUT', "/resource_classes/$_[0]")->is_status(201, "$_[0] is made") };
+    my $rename = sub { my ($from, $to) = @_;
+        Tenure::Placement->new($admin, '1.6', '/placement')->request('PUT', "/resource_classes/$from", json => { name => $to })->is_status(200, "$from is $to now") };
+    my $totals = sub { my $stock = stock($p); return { map { $_ => $stock->{$_}{total} } keys %$stock } };
+    $make->('CUSTOM_OLD');
+    put($p, 'inventories', { CUSTOM_OLD => { total => 5 }, %{ vcpu(4) } });
+    my $before  = stock($p);
+    my $changed = put($p, 'inventories', { CUSTOM_OLD => { total => 6 } });
+    my ($item) = @{ preview($changed)->json->{items} };
+    is_deeply $item->{restored}{inventories}, $before, 'the preview shows what there was';
+    $rename->('CUSTOM_OLD', 'CUSTOM_NEW');
+    $make->('CUSTOM_OLD');
+    my $undone = undo($changed);
+    $undone->is_status(200, 'it is found, beside another class of its former name');
+    is_deeply $totals->(), { CUSTOM_NEW => 5, VCPU => 4 }, '... and has its old total';
+    undo($undone)->is_status(200);
+    is_deeply $totals->(), { CUSTOM_NEW => 6 }, 'the undo of the undo';
+    my ($newest) = @{ $admin->get("/v2.0/system/history?resource=$p")->json->{history} };
+    is_deeply [map { [sort keys %{ $newest->{$_}{inventories}{CUSTOM_NEW} }] } qw(before after)], [([sort keys %{ stock($p)->{CUSTOM_NEW} }]) x 2],
+        'the history shows inventories as they are answered';
+    my $none = put($p, 'inventories', {});
+    $placement->request('DELETE', '/resource_classes/CUSTOM_NEW')->is_status(204);
+    is_deeply reasons(undo($none)), ['bad-document'], 'a class that is gone';
+    put($p, 'inventories', { CUSTOM_OLD => { total => 1 } });
+    $make->('CUSTOM_NEW');
+    put($p, 'inventories', { CUSTOM_OLD => { total => 1 }, CUSTOM_NEW => { total => 2 } });
+    $none = put($p, 'inventories', {});
+    $placement->request('DELETE', '/resource_classes/CUSTOM_NEW')->is_status(204);
+    $rename->('CUSTOM_OLD', 'CUSTOM_NEW');
+    my $refused = undo($none);
+    is_deeply reasons($refused), ['conflict'], 'one that is gone, and whose name another one of them has';
+    like details($refused), qr/CUSTOM_NEW was deleted since, and another one has its name/, '... is named';
 };
 
 subtest 'who may' => sub {

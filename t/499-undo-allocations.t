@@ -243,6 +243,25 @@ subtest 'a reshape' => sub {
     is_deeply blocked(undo($again)), ["resourceproviders/$child changed-since"], 'inventories that changed since are';
 };
 
+# Before 1.7 a class that is in use may be renamed.
+subtest 'a class that was renamed' => sub {
+    my $class = sub { my ($name) = @_; $placement->request('PUT', "/resource_classes/$name")->is_status(201, "$name is made") };
+    $class->('CUSTOM_OLD');
+    my ($p, $q, $c) = (provider(CUSTOM_OLD => 8, VCPU => 4), provider(), uuid());
+    claimed($c, undef, { $p => { CUSTOM_OLD => 2, VCPU => 1 } });
+    my $removed = claimed($c, 1, { $p => { VCPU => 3 } });
+    Tenure::Placement->new($admin, '1.6', '/placement')->request('PUT', '/resource_classes/CUSTOM_OLD', json => { name => 'CUSTOM_NEW' })->is_status(200, 'renamed');
+    $class->('CUSTOM_OLD');
+    stocked($p, CUSTOM_NEW => 8, CUSTOM_OLD => 8, VCPU => 4)->is_status(200);
+    undone($removed, 'allocations are put back');
+    is_deeply has($c)->{$p}, { CUSTOM_NEW => 2, VCPU => 1 }, '... of that class, and not of another one of its former name';
+    my $reshaped = reshape({ shape($p, VCPU => 4), shape($q, CUSTOM_NEW => 9) }, { $c => wants($placement->get("/allocations/$c")->json->{consumer_generation}, { $q => { CUSTOM_NEW => 1 } }) });
+    Tenure::Placement->new($admin, '1.6', '/placement')->request('PUT', '/resource_classes/CUSTOM_NEW', json => { name => 'CUSTOM_NEWER' })->is_status(200, 'renamed again');
+    undone($reshaped, 'a reshape');
+    is_deeply has($c)->{$p}, { CUSTOM_NEWER => 2, VCPU => 1 }, 'its allocations';
+    is_deeply [sort keys %{ stock($p) }], [qw(CUSTOM_NEWER CUSTOM_OLD VCPU)], '... and its inventories';
+};
+
 subtest 'a reshape of inventories alone' => sub {
     my ($p, $q) = (provider(VCPU => 8), provider(MEMORY_MB => 5));
     my $request = reshape({ shape($p, MEMORY_MB => 3), shape($q) }, {});

@@ -27,6 +27,12 @@ SELECT id, name, updated_at FROM resource_classes WHERE name = :name AND live = 
 -- @out id uint, name text
 SELECT c.id, c.name FROM {names} STRAIGHT_JOIN resource_classes c ON c.name = j.name AND c.live = 1 {class_lock};
 
+-- The present names of classes, which are locked like those of class_find.
+-- @statement class_names
+-- @in ids text
+-- @out id uint, name text
+SELECT c.id, c.name FROM {ids} STRAIGHT_JOIN resource_classes c ON c.id = j.id AND c.live = 1 {class_lock};
+
 -- @statement class_insert
 -- @in name text, now time
 INSERT INTO resource_classes (name, updated_at) VALUES (:name, :now);

@@ -5,6 +5,7 @@
 #include "db/list.h"
 #include "registry/log/change.h"
 #include "registry/placement/allocation_internal.h"
+#include "registry/placement/resource_class.h"
 #include "repr/json/doc.h"
 
 // A consumer and a provider that the write concerns. It stands once for each class of which the consumer has an allocation there
@@ -13,6 +14,7 @@ struct part {
 	uint64_t resource_id; // the provider
 	size_t set;           // the index of the consumer's set
 	struct str class;
+	uint64_t class_id;
 	uint64_t used;
 };
 
@@ -32,7 +34,7 @@ static struct part *sorted_parts(const struct allocation_write *write, size_t *n
 	*n = 0;
 	for (size_t i = 0; i < write->n_before; i++) {
 		const struct allocated_before *before = &write->before[i];
-		parts[(*n)++] = (struct part){ before->resource_id, before->set, before->class, before->used };
+		parts[(*n)++] = (struct part){ before->resource_id, before->set, before->class, before->class_id, before->used };
 	}
 	for (size_t i = 0; i < write->n; i++) {
 		for (size_t k = 0; k < write->sets[i].n; k++) {
@@ -71,25 +73,47 @@ static void add_consumer(struct buf *text, const struct allocation_write *write,
 	add_member(text, "consumer_type", known->type.p != NULL ? known->type : STR(CONSUMER_TYPE_UNKNOWN));
 }
 
-// Appends what the consumer of the first part has of its provider before the write. Returns how many parts are of these two.
-// known: the consumer exists before the write.
-static size_t add_resources(struct buf *text, const struct part *parts, size_t n, bool known)
+static void add_resources(struct buf *text, const struct part *parts, size_t n)
 {
-	size_t end = 0, added = 0;
+	size_t added = 0;
 
-	if (known)
-		BUF_LIT(text, ",\"resources\":{");
-	for (; end < n && by_provider_and_set(&parts[0], &parts[end]) == 0; end++) {
-		if (parts[end].class.p == NULL)
+	BUF_LIT(text, ",\"resources\":{");
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].class.p == NULL)
 			continue;
-		if (added++ > 0)
-			buf_addc(text, ',');
-		json_add_string(text, parts[end].class);
-		buf_addf(text, ":%llu", (unsigned long long)parts[end].used);
+		buf_add(text, added++ > 0 ? STR(",") : STR_NONE);
+		json_add_string(text, parts[i].class);
+		buf_addf(text, ":%llu", (unsigned long long)parts[i].used);
 	}
-	assert(known || added == 0);
-	if (known)
-		buf_addc(text, '}');
+	buf_addc(text, '}');
+}
+
+// A custom class can be renamed, and keeps its id.
+static void add_class_ids(struct buf *text, const struct part *parts, size_t n)
+{
+	size_t added = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].class.p == NULL || parts[i].class_id < RESOURCE_CLASS_MIN_CUSTOM)
+			continue;
+		buf_add(text, added++ > 0 ? STR(",") : STR(",\"class_ids\":{"));
+		json_add_string(text, parts[i].class);
+		buf_addf(text, ":%llu", (unsigned long long)parts[i].class_id);
+	}
+	buf_add(text, added > 0 ? STR("}") : STR_NONE);
+}
+
+// Appends what the consumer of the first part has of its provider before the write. Returns how many parts are of these two.
+static size_t add_holding(struct buf *text, const struct allocation_write *write, const struct part *parts, size_t n)
+{
+	size_t end = 0;
+
+	while (end < n && by_provider_and_set(&parts[0], &parts[end]) == 0)
+		end++;
+	if (!write->known[parts[0].set].there)
+		return end;
+	add_resources(text, parts, end);
+	add_class_ids(text, parts, end);
 	return end;
 }
 
@@ -108,7 +132,7 @@ struct str allocation_write_former(const struct allocation_write *write)
 		for (char before = '{'; i < n && parts[i].resource_id == id; before = ',') {
 			buf_addc(&text, before);
 			add_consumer(&text, write, parts[i].set);
-			i += add_resources(&text, &parts[i], n - i, write->known[parts[i].set].there);
+			i += add_holding(&text, write, &parts[i], n - i);
 			buf_addc(&text, '}');
 		}
 		buf_addc(&text, '}');

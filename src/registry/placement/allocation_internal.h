@@ -42,6 +42,7 @@ struct allocated_before {
 	uint64_t resource_id;
 	size_t set; // whose consumer it is, by its place in sets
 	struct str class;
+	uint64_t class_id;
 	uint64_t used;
 };
 // Receives each reason why a write is refused; registry->problem describes it. The reason is about the consumer's allocation of the provider.

@@ -230,7 +230,7 @@ static bool take_allocations(struct allocation_write *write, const struct db_row
 		if (delta == NULL || locked_provider == NULL || set == NULL)
 			return false;
 		write->before[i] = (struct allocated_before){
-			.resource_id = row->resource_id, .set = (size_t)(set - write->sets), .class = row->class, .used = row->used,
+			.resource_id = row->resource_id, .set = (size_t)(set - write->sets), .class = row->class, .class_id = row->class_id, .used = row->used,
 		};
 		delta->before += (int64_t)row->used;
 		locked_provider->gives = true;

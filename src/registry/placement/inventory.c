@@ -25,6 +25,7 @@ struct inventory inventory_of_columns(struct pool *pool, const struct sql_invent
 {
 	return (struct inventory){
 		.class = i->class,
+		.class_id = i->class_id,
 		.total = i->total,
 		.reserved = i->reserved,
 		.min_unit = i->min_unit,

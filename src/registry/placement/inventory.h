@@ -16,6 +16,7 @@ struct inventory {
 	uint64_t min_unit, max_unit, step_size; // 1 to INVENTORY_MAX
 	double allocation_ratio; // 0 to 3.40282e+38
 	// Only where inventories are read:
+	uint64_t class_id; // read from a kept text, it is 0 for a standard class, and for all if an older version kept the text
 	uint64_t used; // the sum of allocations; more than the capacity if that was lowered afterwards
 	int64_t created_us, updated_us;
 };
@@ -68,12 +69,13 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 
 // ---- what a change replaced
 
-// The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool.
+// The inventories as they are kept for undo: a JSON object of the classes, each with its numbers, in pool. That of a custom class has its id,
+// too, as "class_id".
 struct str inventory_list_text(struct pool *pool, const struct inventory *list, size_t n);
 // Reads such a text: *list in pool, with classes that live as long. Returns how many there are.
 size_t inventory_list_of_text(struct pool *pool, struct str text, struct inventory **list);
 // Gives the provider the inventories of such a text, but takes nothing away that is allocated by now: with keeps_claims. Outcomes as of
-// inventory_set_all().
+// inventory_set_all() and provider_name_kept_classes().
 enum outcome inventory_restore(struct registry *registry, const struct uuid *uid, struct str former, struct provider *provider);
 
 #endif

@@ -9,6 +9,7 @@
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
 #include "registry/placement/inventory_internal.h"
+#include "registry/placement/resource_class.h"
 #include "repr/json/doc.h"
 
 #define CONFLICT "resource provider generation conflict"
@@ -361,7 +362,10 @@ struct str inventory_list_text(struct pool *pool, const struct inventory *list, 
 		if (i > 0)
 			buf_addc(&text, ',');
 		json_add_string(&text, list[i].class);
-		buf_addf(&text, ":{\"total\":%llu,\"reserved\":%llu,\"min_unit\":%llu,\"max_unit\":%llu,\"step_size\":%llu,"
+		BUF_LIT(&text, ":{");
+		if (list[i].class_id >= RESOURCE_CLASS_MIN_CUSTOM)
+			buf_addf(&text, "\"class_id\":%llu,", (unsigned long long)list[i].class_id);
+		buf_addf(&text, "\"total\":%llu,\"reserved\":%llu,\"min_unit\":%llu,\"max_unit\":%llu,\"step_size\":%llu,"
 			"\"allocation_ratio\":",
 			(unsigned long long)list[i].total, (unsigned long long)list[i].reserved, (unsigned long long)list[i].min_unit,
 			(unsigned long long)list[i].max_unit, (unsigned long long)list[i].step_size);
@@ -389,6 +393,7 @@ static struct inventory inventory_of_text(struct pool *pool, struct str class, c
 	(void)doc_get(doc, STR("allocation_ratio"), &ratio);
 	return (struct inventory){
 		.class = class,
+		.class_id = number_of(doc, "class_id"),
 		.total = number_of(doc, "total"),
 		.reserved = number_of(doc, "reserved"),
 		.min_unit = number_of(doc, "min_unit"),
@@ -413,6 +418,7 @@ enum outcome inventory_restore(struct registry *registry, const struct uuid *uid
 {
 	struct inventory *list;
 	size_t n = inventory_list_of_text(registry->pool, former, &list);
+	struct kept_class *classes = POOL_ARRAY(registry->pool, struct kept_class, n);
 	const struct inventory_write write = {
 		.guard.guard.prevents_lost_update = true,
 		.may_reserve_all = true,
@@ -422,5 +428,8 @@ enum outcome inventory_restore(struct registry *registry, const struct uuid *uid
 	};
 
 	assert(db_txn_writes(registry->db));
-	return inventory_set_all(registry, uid, &write, provider);
+	for (size_t i = 0; i < n; i++)
+		classes[i] = (struct kept_class){ &list[i].class, list[i].class_id };
+	enum outcome outcome = provider_name_kept_classes(registry, classes, n);
+	return outcome == OUTCOME_OK ? inventory_set_all(registry, uid, &write, provider) : outcome;
 }

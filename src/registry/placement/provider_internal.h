@@ -65,6 +65,15 @@ enum outcome provider_find_traits(struct registry *registry, const struct str *n
 enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
 // The same; locks their rows in share mode, so that the classes exist until COMMIT.
 enum outcome provider_lock_classes(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, struct str *unknown);
+// A class in what is kept of a former state: a class keeps its id when it is renamed. id 0: it is a standard one, or an older version kept
+// the name alone.
+struct kept_class {
+	struct str *name;
+	uint64_t id;
+};
+// Gives the classes their present names, and locks their rows in share mode. A class that was deleted keeps its name, of which there may be a new
+// one by now. OUTCOME_OK; _CONFLICT: another of these classes has that name.
+enum outcome provider_name_kept_classes(struct registry *registry, const struct kept_class *classes, size_t n);
 // The names as a JSON array of strings, in pool.
 struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n);
 

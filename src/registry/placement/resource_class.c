@@ -104,6 +104,78 @@ enum outcome provider_lock_classes(struct registry *registry, const struct str *
 	return find_classes(registry, SQL_CLASS_LOCK_SHARED, names, n, ids, unknown);
 }
 
+// ---- classes that are kept by their ids
+
+struct named {
+	uint64_t id;
+	struct str name;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = ((const struct named *)a)->id, y = ((const struct named *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return str_cmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+// The classes with these ids, sorted by them.
+static enum outcome read_names(struct registry *registry, const struct kept_class *classes, size_t n, struct named **named, size_t *n_named)
+{
+	uint64_t *ids = POOL_ARRAY(registry->pool, uint64_t, n);
+	struct db_rows rows = { .n = 0 };
+	size_t n_ids = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (classes[i].id != 0)
+			ids[n_ids++] = classes[i].id;
+	}
+	*n_named = 0;
+	if (n_ids == 0)
+		return OUTCOME_OK;
+	const struct sql_class_names in = { .ids = db_list_of_id_set(registry->pool, ids, n_ids) };
+	enum db_result result = sql_class_names_run(registry->db, registry->pool, SQL_CLASS_LOCK_SHARED, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*named = POOL_ARRAY(registry->pool, struct named, rows.n);
+	for (; *n_named < rows.n; (*n_named)++) {
+		const struct sql_class_names_row *row = sql_class_names_row(&rows, *n_named);
+		(*named)[*n_named] = (struct named){ row->id, row->name };
+	}
+	if (rows.n > 0)
+		qsort(*named, rows.n, sizeof(**named), by_id);
+	return OUTCOME_OK;
+}
+
+enum outcome provider_name_kept_classes(struct registry *registry, const struct kept_class *classes, size_t n)
+{
+	struct named *named = NULL;
+	size_t n_named;
+
+	assert(db_txn_writes(registry->db));
+	enum outcome outcome = read_names(registry, classes, n, &named, &n_named);
+	if (outcome != OUTCOME_OK || n_named == 0)
+		return outcome;
+	struct named *by_names = POOL_ARRAY(registry->pool, struct named, n_named);
+	memcpy(by_names, named, n_named * sizeof(*named));
+	qsort(by_names, n_named, sizeof(*by_names), by_name);
+	for (size_t i = 0; i < n; i++) {
+		const struct named key = { classes[i].id, *classes[i].name };
+		const struct named *now = key.id != 0 ? bsearch(&key, named, n_named, sizeof(*named), by_id) : NULL;
+
+		if (now != NULL)
+			*classes[i].name = now->name;
+		else if (key.id != 0 && bsearch(&key, by_names, n_named, sizeof(*by_names), by_name) != NULL)
+			return registry_fail(registry, OUTCOME_CONFLICT,
+				"the resource class %.*s was deleted since, and another one has its name", STR_ARG(key.name));
+	}
+	return OUTCOME_OK;
+}
+
 // ---- reading
 
 static struct resource_class class_of_columns(const struct sql_resource_class *columns)

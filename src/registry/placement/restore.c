@@ -26,6 +26,8 @@ struct restoring {
 	const struct doc **left; // of each set, its consumer's generation after the write to be taken back; NULL: it was removed
 	uint64_t *generations;   // and before it
 	size_t n_sets;
+	struct kept_class *classes; // those of all allocations and inventories that are kept with their ids
+	size_t n_classes, room;
 };
 
 static int by_consumer(const void *a, const void *b)
@@ -68,6 +70,19 @@ static void read_pieces(struct restoring *all)
 		qsort(all->pieces, all->n_pieces, sizeof(*all->pieces), by_consumer);
 }
 
+static void add_class(struct restoring *all, struct str *name, uint64_t id)
+{
+	if (all->n_classes == all->room) {
+		size_t room = 2 * all->room + 16;
+		struct kept_class *classes = POOL_ARRAY(all->registry->pool, struct kept_class, room);
+		if (all->n_classes > 0)
+			memcpy(classes, all->classes, all->n_classes * sizeof(*classes));
+		all->classes = classes;
+		all->room = room;
+	}
+	all->classes[all->n_classes++] = (struct kept_class){ name, id };
+}
+
 // Makes the set of one consumer from its n pieces, which agree about the consumer itself. If they have no generation, the
 // consumer did not exist before the write.
 static void make_set(struct restoring *all, const struct piece *pieces, size_t n)
@@ -82,8 +97,12 @@ static void make_set(struct restoring *all, const struct piece *pieces, size_t n
 		room += doc_length(doc_member(pieces[i].doc, "resources"));
 	list = POOL_ARRAY(pool, struct allocation, room);
 	for (size_t i = 0; i < n; i++) {
-		for (struct doc_iter it = doc_iter(doc_member(pieces[i].doc, "resources")); doc_next(&it);)
-			list[at++] = (struct allocation){ pieces[i].provider, it.name, number(it.value) };
+		const struct doc *ids = doc_member(pieces[i].doc, "class_ids"), *id = NULL;
+		for (struct doc_iter it = doc_iter(doc_member(pieces[i].doc, "resources")); doc_next(&it); at++) {
+			list[at] = (struct allocation){ pieces[i].provider, it.name, number(it.value) };
+			if (doc_get(ids, it.name, &id))
+				add_class(all, &list[at].class, number(id));
+		}
 	}
 	*set = (struct allocation_set){ .consumer = pieces[0].consumer, .allocations = list, .n = at };
 	if (at > 0) {
@@ -118,6 +137,10 @@ static struct reshaped_provider *make_reshaped(struct restoring *all)
 	for (size_t i = 0; i < restore->n_inventories; i++) {
 		struct inventory *list;
 		size_t n = inventory_list_of_text(all->registry->pool, restore->inventories[i].text, &list);
+		for (size_t k = 0; k < n; k++) {
+			if (list[k].class_id != 0)
+				add_class(all, &list[k].class, list[k].class_id);
+		}
 		reshaped[i] = (struct reshaped_provider){
 			.provider = restore->inventories[i].provider, .any_generation = true, .inventories = list, .n = n,
 		};
@@ -176,7 +199,11 @@ enum outcome placement_restore(struct registry *registry, const struct placement
 		.renewed = all.generations,
 		.refusals = &refusals,
 	};
-	enum outcome outcome = allocation_write_prepare(&write);
+	enum outcome outcome = provider_name_kept_classes(registry, all.classes, all.n_classes);
+	if (outcome == OUTCOME_CONFLICT)
+		return allocation_write_refuse(&write, NULL, NULL, outcome);
+	if (outcome == OUTCOME_OK)
+		outcome = allocation_write_prepare(&write);
 	if (outcome == OUTCOME_OK)
 		outcome = check_consumers(&all, &write);
 	if (outcome == OUTCOME_OK)

@@ -60,6 +60,7 @@ static void take(void *arg, const struct inventory *inventory, struct pool *pool
 		taken->room = room;
 	}
 	taken->list[taken->n] = *inventory;
+	taken->list[taken->n].class_id = 0; // it is not shown
 	taken->list[taken->n++].class = str_dup(taken->pool, inventory->class);
 }
 
@@ -81,6 +82,19 @@ enum outcome undo_beside_present(struct registry *registry, enum beside beside, 
 	if (outcome == OUTCOME_OK)
 		*text = aggregate_list_text(registry->pool, aggregates, n);
 	return outcome;
+}
+
+const struct doc *undo_beside_replaced(struct registry *registry, enum beside beside, uint64_t change_id, struct str text)
+{
+	const struct stored_place place = { .table = "former_resources", .column = "body", .id = change_id };
+
+	assert(beside == BESIDE_INVENTORIES || beside == BESIDE_AGGREGATES);
+	struct doc *doc = stored_document(registry->pool, place, text);
+	for (struct doc_iter it = doc_iter(doc); beside == BESIDE_INVENTORIES && doc_next(&it);) {
+		if (doc_kind(it.value) == DOC_OBJECT)
+			doc_remove(doc_own_member(doc, it.name), STR("class_id"));
+	}
+	return doc;
 }
 
 // Of the consumers that the request concerned: a provider may have thousands.
@@ -108,7 +122,7 @@ enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row 
 	if (beside == BESIDE_ALLOCATIONS)
 		return row->former_locked_is_null ? OUTCOME_OK : read_allocations(undo, row, item);
 	if (!row->former_locked_is_null)
-		item->beside_restored = stored_document(pool, place, row->former_body);
+		item->beside_restored = undo_beside_replaced(undo->registry, beside, row->id, row->former_body);
 	if (row->live_is_null)
 		return OUTCOME_OK;
 	enum outcome outcome = undo_beside_present(undo->registry, beside, &item->uid, &text);

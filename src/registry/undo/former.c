@@ -109,13 +109,6 @@ struct beside_seen {
 	const struct doc *content; // NULL: not known
 };
 
-static const struct doc *replaced_content(struct registry *registry, uint64_t change_id, bool kept, struct str body)
-{
-	const struct stored_place place = { .table = "former_resources", .column = "body", .id = change_id };
-
-	return kept ? stored_document(registry->pool, place, body) : NULL;
-}
-
 // What the provider has had since the change before id `from`: what the next change replaced, or what is there now.
 static enum outcome beside_after(struct registry *registry, const struct resource *resource, enum beside beside, struct str fields, uint64_t from,
 	const struct doc **content)
@@ -131,7 +124,7 @@ static enum outcome beside_after(struct registry *registry, const struct resourc
 		return registry_db_failed(result);
 	if (rows.n > 0) {
 		const struct sql_former_next_beside_row *row = sql_former_next_beside_row(&rows, 0);
-		*content = replaced_content(registry, row->id, !row->locked_is_null, row->body);
+		*content = row->locked_is_null ? NULL : undo_beside_replaced(registry, beside, row->id, row->body);
 		return OUTCOME_OK;
 	}
 	if (resource->live == RESOURCE_DELETED)
@@ -155,7 +148,7 @@ static enum outcome set_beside(struct registry *registry, const struct resource 
 	if (!seen[beside].looked)
 		outcome = beside_after(registry, resource, beside, row->fields, row->id + 1, &seen[beside].content);
 	change->beside_after = seen[beside].content;
-	change->beside_before = replaced_content(registry, row->id, !row->locked_is_null, row->body);
+	change->beside_before = row->locked_is_null ? NULL : undo_beside_replaced(registry, beside, row->id, row->body);
 	seen[beside] = (struct beside_seen){ .looked = true, .content = change->beside_before };
 	return outcome;
 }

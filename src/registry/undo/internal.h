@@ -111,6 +111,8 @@ enum beside undo_beside_of(struct registry *registry, uint64_t type_id, struct s
 struct str undo_beside_name(enum beside beside);
 // What the provider has there now, as JSON: its inventories or its aggregates. OUTCOME_OK, _NOT_FOUND.
 enum outcome undo_beside_present(struct registry *registry, enum beside beside, const struct uuid *uid, struct str *text);
+// What that change replaced there, as documents show it; text is what is kept of it. Not for BESIDE_ALLOCATIONS.
+const struct doc *undo_beside_replaced(struct registry *registry, enum beside beside, uint64_t change_id, struct str text);
 // Sets beside, beside_now and beside_restored of the item. OUTCOME_OK, or that of a failed statement.
 enum outcome undo_read_beside(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item);
 // Restores what the row replaced. Not for the rows of undo_is_of_placement(). OUTCOME_OK, also if there are blockers; or the outcome with which
