@@ -147,6 +147,9 @@ subtest 'who may' => sub {
     $user->get('/usages?project_id=t1')->is_status(200, "usages of one's own project are, too");
     is_error($user->get('/usages?project_id=t2'), 403, undef, name => "another's are not");
     $placement->as(undef)->get('/usages?project_id=t1')->is_status(401, 'nor are they for nobody');
+    $placement->as(undef)->get("/usages$_")->is_status(401, '... whatever else is wrong') for '', '?project_id=t1&x=1';
+    is_error($user->get("/usages$_"), 403) for '', '?project_id=t2&x=1', '?project_id=t1&project_id=t2';
+    is_error($user->get('/usages?project_id=t1&x=1'), 400, qr/'x' was unexpected/);
 };
 
 subtest 'roles behind a gatekeeper' => sub {

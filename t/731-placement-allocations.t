@@ -206,6 +206,7 @@ subtest 'usages' => sub {
     is_deeply $usages->('project_id=pu&consumer_type=all'), { all => { consumer_count => 4, VCPU => 7, DISK_GB => 10 } }, 'of all in one';
     is_deeply $usages->('project_id=none'), {}, 'of none';
     is_error($placement->get('/usages'), 400, qr/'project_id' is a required property/);
+    is $usages->('project_id=none&project_id=pu', '1.37')->{VCPU}, 7, 'the last project counts';
     is_error($placement->get('/usages?project_id='), 400, qr/Failed validating 'minLength'/);
     is_error($placement->get('/usages?project_id=' . 'x' x 256), 400, qr/Failed validating 'maxLength'/);
     is_error($placement->get('/usages?project_id=p&dummy=1'), 400, qr/Additional properties are not allowed/);

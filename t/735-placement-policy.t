@@ -72,6 +72,7 @@ subtest 'legacy' => sub {
     my @may = ('system admin', 'project admin');
     my $instance = permits('legacy', (map { $_ => \@may } @writers), (map { $_ => [ @may, 'system reader' ] } @readers, 'GET /traits'),
         'GET /usages?project_id=p' => [ @may, 'system reader', 'project member', 'project reader' ],
+        'GET /usages?project_id=q&x=1' => [ @may, 'system reader' ], 'GET /usages' => [ @may, 'system reader' ],
         'GET /usages?project_id=q' => [ @may, 'system reader' ], 'GET /' => \@all);
     my $placement = Tenure::Placement->new($instance->placement->as('u'), '1.39');
     is_error($placement->get('/traits'), 403, qr/Policy does not allow placement:traits:list to be performed\./);

@@ -355,9 +355,17 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
-// May the caller see the usages of that project? The step "permit" could not decide this, since the query names the project.
-static enum outcome permit_project(struct call *call, struct str project)
+// May the caller see the usages of the query's project? The step "permit" could not decide this. It comes before what is wrong with the
+// query: a client renews an expired token at 401.
+static enum outcome permit_project(struct call *call)
 {
+	const struct uri *uri = &call->request.uri;
+	struct str project = STR_NONE; // the last value counts, as everywhere; of none, usages are refused to whoever may not see all
+
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		if (str_eq_c(uri->pairs[i].name, "project_id"))
+			project = uri->pairs[i].value;
+	}
 	enum outcome outcome = principal_may_see_usages(&call->who, project);
 
 	if (outcome == OUTCOME_UNAUTHENTICATED)
@@ -407,11 +415,11 @@ enum outcome get_total_usages(struct call *call)
 	struct usage_query query;
 	struct usages usages = { .answer = placement_long_begin(call) };
 	const struct usage_taker taker = { list_usage, &usages };
-	enum outcome outcome = read_usage_query(call, &query);
+	enum outcome outcome = permit_project(call);
 
 	BUF_LIT(&usages.answer.json, "{\"usages\":{");
 	if (outcome == OUTCOME_OK)
-		outcome = permit_project(call, query.project);
+		outcome = read_usage_query(call, &query);
 	if (outcome == OUTCOME_OK)
 		outcome = usages_total(call->registry, &query, &taker);
 	if (outcome != OUTCOME_OK)
