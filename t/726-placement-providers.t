@@ -88,6 +88,7 @@ subtest 'trees' => sub {
     is_error($put->('1.36', $child, 'child', $other), 400, qr/re-parenting a provider is not currently allowed/);
     $put->('1.36', $child, 'child', $parent)->is_status(200, 'the parent it has is no other one');
     is_error($put->('1.39', $parent, 'parent', $_), 400, qr/creating loop in the provider tree is not allowed\./) for $parent, $child, $grandchild;
+    my $etag = $placement->get("/resource_providers/$grandchild")->etag;
     $put->('1.37', $child, 'child', $other)->is_status(200, 'moved below another');
     is $placement->get("/resource_providers/$grandchild", if_none_match => $etag)->json->{root_provider_uuid}, $other, 'with all that is below';
     is found("in_tree=$parent"), 'parent', 'away from here';
@@ -112,6 +113,8 @@ subtest 'filters' => sub {
 
     is found('name=a'), 'a', 'by name';
     is found('name=A'), '', 'case counts';
+    is found('name='), 'a b c p2', 'an empty name is none';
+    is found("name=&uuid=$uuid{b}"), 'b', '... beside another filter';
     is found("uuid=$uuid{b}"), 'b', 'by uuid';
     is found('uuid=' . uc $uuid{b} =~ s/-//gr), 'b', 'however it is written';
     is found("name=a&uuid=$uuid{b}"), '', 'all of them count';

@@ -63,12 +63,14 @@ subtest 'one by one' => sub {
     like $made->text, qr/"allocation_ratio":4\.5\b/, 'a ratio is a number with a fraction';
     like $placement->put("$path/VCPU", json => { resource_provider_generation => 1, total => 8 })->text, qr/"allocation_ratio":1\.0\b/, 'always';
     is_error($placement->post($path, json => { resource_class => 'VCPU', total => 8 }), 409, qr/Update conflict/, code => 'concurrent_update');
-    is_error($placement->post($path, json => { resource_class => 'NO_CLASS_14', total => 8 }), 400, qr/No such resource class NO_CLASS_14/);
+    is_error($placement->post($path, json => { resource_class => 'NO_CLASS_14', total => 8 }), 400,
+        qr/Unable to create inventory for resource provider $uuid: No such resource class NO_CLASS_14/);
     is_error($placement->post($path, json => { resource_class => 'lower', total => 8 }), 400, qr/'lower' does not match '\^\[A-Z0-9_\]\+\$'/);
     is_error($placement->post($path, json => { resource_class => 'DISK_GB', total => 8, resource_provider_generation => 7 }), 409, undef, code => 'concurrent_update');
     is_error($placement->put("$path/VCPU", json => { resource_provider_generation => 9, total => 8 }), 409,
         qr/resource provider generation conflict/, code => 'concurrent_update');
     is_error($placement->put("$path/MEMORY_MB", json => { resource_provider_generation => 2, total => 8 }), 400, qr/No inventory record with resource class/);
+    is_error($placement->put("$path/CUSTOM_NONE", json => { resource_provider_generation => 2, total => 8 }), 404, qr/No such resource class CUSTOM_NONE\./);
     is_error($placement->put("$path/VCPU", json => { total => 8 }), 400, qr/'resource_provider_generation' is a required property/);
     is_error($placement->get("$path/$_"), 404, qr/No inventory of class $_ for $uuid/) for qw(MEMORY_MB HOUSE);
     is_error($placement->delete("$path/MEMORY_MB"), 404, qr/No inventory of class MEMORY_MB found for delete/);

@@ -72,6 +72,14 @@ subtest 'forms by version' => sub {
     }
     $placement->version('1.34')->put('/allocations/' . uuid(), json => body(28, $provider, { VCPU => 1 }, mappings => { '' => [$provider], _A => [$provider] }))
         ->is_status(204, 'mappings are taken from 1.34 on');
+    for my $group ('a.b', 'x' x 65, '.') {
+        my $path = '/allocations/' . uuid();
+        $placement->version('1.34')->put($path, json => body(28, $provider, { VCPU => 1 }, mappings => { $group => [$provider] }))
+            ->is_status(204, 'of a group with any name: ' . substr $group, 0, 5);
+        $placement->delete($path)->is_status(204);
+    }
+    is_error($placement->version('1.34')->put('/allocations/' . uuid(), json => body(28, $provider, { VCPU => 1 }, mappings => $_)), 400,
+        qr/JSON does not validate/) for { 'a.b' => ['x'] }, { 'a.b' => [] }, {};
 };
 
 subtest 'bodies' => sub {

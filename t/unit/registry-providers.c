@@ -260,6 +260,7 @@ static void inventories(void)
 	says("Unable to create inventory for resource provider");
 	says("greater than or equal to total");
 	IS(one(do_add, 4, has("HOUSE", 1)), BAD_DOCUMENT, "no class");
+	says("Unable to create inventory for resource provider");
 	says("No such resource class HOUSE");
 	IS(one(do_add, 4, vcpu), CREATED, "an inventory");
 	is_int((long long)s.provider.generation, 1, "generation");
@@ -271,6 +272,8 @@ static void inventories(void)
 	disk.reserved = 0;
 	IS(one(do_change_one, 4, disk), BAD_DOCUMENT, "none of that class");
 	says("No inventory record with resource class");
+	IS(one(do_change_one, 4, has("HOUSE", 1)), NOT_FOUND, "no class");
+	says("No such resource class HOUSE");
 	s.guard = (struct provider_guard){ .has_generation = true, .generation = 5 };
 	IS(one(do_change_one, 4, vcpu), CONFLICT, "another generation");
 	says("resource provider generation conflict");

@@ -50,7 +50,7 @@ struct inventory_write {
 // (generation; or the provider has an inventory of that class: "Update conflict: …").
 enum outcome inventory_add(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider);
-// Changes an inventory. OUTCOME_OK. _BAD_DOCUMENT (capacity; the provider has none of that class), _CONFLICT
+// Changes an inventory. OUTCOME_OK. _NOT_FOUND (no such class), _BAD_DOCUMENT (capacity; the provider has none of that class), _CONFLICT
 // (concurrent_update). The capacity may become less than what is used; then a warning is logged.
 enum outcome inventory_change(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider);

@@ -193,7 +193,9 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "No such resource class %.*s.", STR_ARG(unknown));
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+			"Unable to create inventory for resource provider %.*s: No such resource class %.*s.",
+			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_ARG(unknown));
 	outcome = check_capacity(&stock, "create");
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -210,17 +212,19 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 	struct provider *provider)
 {
 	struct stock stock;
-	struct str class = write->inventories[0].class;
+	struct str class = write->inventories[0].class, unknown;
 	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db));
 	assert(write->n == 1);
 	if (outcome == OUTCOME_OK)
-		outcome = name_classes(&stock, write, NULL);
+		outcome = name_classes(&stock, write, &unknown);
 	if (outcome == OUTCOME_OK)
 		outcome = check_capacity(&stock, "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (unknown.p != NULL)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_HEAD_ARG(unknown, 256));
 	if (inventory_of(&stock, class) == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"No inventory record with resource class for resource provider %.*s: No inventory of class %.*s found.",

@@ -296,6 +296,19 @@ static enum outcome check_subtree_value(struct reading *reading, struct str valu
 	return OUTCOME_OK;
 }
 
+// The first limit counts, but it is the last one that placement_read_query() has checked.
+static enum outcome take_limit(struct reading *reading, struct str value)
+{
+	struct call *call = reading->call;
+	struct json_fault fault;
+
+	reading->limit = value;
+	if (json_schema_allows(call->pool, &limit_schema, doc_new_string(call->pool, value), &fault))
+		return OUTCOME_OK;
+	struct str why = json_fault_text(call->pool, &fault);
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s", STR_ARG(why));
+}
+
 // Reads the parameters of the whole request. Those of groups come later, so that of several errors the client gets the one that OpenStack's
 // service would answer with.
 static enum outcome take_request_parameters(struct reading *reading)
@@ -309,7 +322,7 @@ static enum outcome take_request_parameters(struct reading *reading)
 		if (str_eq_c(name, "root_required"))
 			outcome = take_root_required(reading, value);
 		else if (str_eq_c(name, "limit") && reading->limit.p == NULL)
-			reading->limit = value;
+			outcome = take_limit(reading, value);
 		else if (str_eq_c(name, "group_policy") && reading->policy.p == NULL)
 			reading->policy = value;
 	}

@@ -16,9 +16,11 @@ struct reading {
 
 // ---- readers
 
+// An empty name is no condition, as in OpenStack's service.
 static enum outcome take_name(struct reading *reading, struct str value)
 {
-	reading->query->plain.name = value;
+	if (value.n > 0)
+		reading->query->plain.name = value;
 	return OUTCOME_OK;
 }
 
