@@ -134,7 +134,7 @@ subtest 'bare metal, too' => sub {
     my $node  = uuid();
     $admin->post('/baremetal/v1/nodes', %metal, json => { driver => 'fake-hardware', uuid => $node })->is_status(201);
     $admin->put("/baremetal/v1/nodes/$node/traits/CUSTOM_NODE", %metal)->is_status(204, 'a node has a trait');
-    is_error($placement->delete('/traits/CUSTOM_NODE'), 409);
+    is_error($placement->delete('/traits/CUSTOM_NODE'), 409, qr/The trait CUSTOM_NODE is in use by a resource of the type nodes: take it off there first\./);
     $admin->delete("/baremetal/v1/nodes/$node", %metal)->is_status(204, 'the node goes');
     $placement->delete('/traits/CUSTOM_NODE')->is_status(204, 'and its trait');
     my $other = uuid();

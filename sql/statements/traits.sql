@@ -117,8 +117,8 @@ WHERE name = :name AND live IS NULL;
 -- A resource that people see, and any resource at all, that has the trait.
 -- @statement trait_seen_user
 -- @in name text
--- @out id uint
-SELECT r.id
+-- @out type_id uint
+SELECT r.type_id
 FROM traits t
 STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id
 STRAIGHT_JOIN {seen_of_x}

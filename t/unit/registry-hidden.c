@@ -24,7 +24,9 @@ static enum outcome do_trait_get(struct registry *registry, void *arg)
 
 static enum outcome do_trait_delete(struct registry *registry, void *arg)
 {
-	return trait_delete(registry, str_c(arg));
+	const struct type *user;
+
+	return trait_delete(registry, str_c(arg), &user);
 }
 
 static enum outcome do_trait_describe(struct registry *registry, void *arg)

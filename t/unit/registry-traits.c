@@ -263,6 +263,7 @@ static enum outcome errand_do(struct errand *errand)
 	struct str name = str_c(errand->name);
 	const struct trait_query query = { .prefix = name };
 	const struct trait *list;
+	const struct type *user;
 
 	switch (errand->what) {
 	case GET_TRAIT:
@@ -270,7 +271,7 @@ static enum outcome errand_do(struct errand *errand)
 	case PUT_TRAIT:
 		return trait_put(registry, name);
 	case DELETE_TRAIT:
-		return trait_delete(registry, name);
+		return trait_delete(registry, name, &user);
 	case DESCRIBE_TRAIT:
 		return trait_describe(registry, name, &errand->about, &errand->trait);
 	case COUNT_TRAITS:

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
+#include "registry/type/type.h"
 #include "sql/catalogues.h"
 #include "sql/traits.h"
 
@@ -295,18 +296,29 @@ static enum outcome change_and_raise(struct registry *registry, struct db_call c
 	return outcome;
 }
 
-enum outcome trait_delete(struct registry *registry, struct str name)
+static enum outcome fail_used(struct registry *registry, struct str name, const struct db_rows *users, const struct type **user)
+{
+	*user = type_by_id(registry, sql_trait_seen_user_row(users, 0)->type_id);
+	if (*user == NULL)
+		return OUTCOME_INTERNAL;
+	struct str type = type_name(registry->pool, *user);
+	return registry_fail(registry, OUTCOME_CONFLICT, "The trait %.*s is in use by a resource of the type %.*s: take it off there first.",
+		STR_ARG(name), STR_ARG(type));
+}
+
+enum outcome trait_delete(struct registry *registry, struct str name, const struct type **user)
 {
 	assert(db_txn_writes(registry->db));
+	*user = NULL;
 	struct pool *pool = registry->pool;
 	const struct sql_trait_by_name own = { .name = name };
 	const struct sql_trait_seen_user seen_user = { .name = name };
-	const struct sql_trait_user user = { .name = name };
+	const struct sql_trait_user any_user = { .name = name };
 	struct db_call calls[] = {
 		sql_trait_by_name_call(pool, SQL_TRAIT_READ_LOCKING, &own),
 		coherence_hold_call(),
 		sql_trait_seen_user_call(pool, &seen_user),
-		sql_trait_user_call(pool, &user),
+		sql_trait_user_call(pool, &any_user),
 	};
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 
@@ -317,8 +329,7 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 	if (!trait_is_custom(name))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "%.*s is a standard trait, which stays", STR_ARG(name));
 	if (calls[2].rows.n > 0)
-		return registry_fail(registry, OUTCOME_CONFLICT, "resources have the trait %.*s: take it off them first",
-			STR_ARG(name));
+		return fail_used(registry, name, &calls[2].rows, user);
 	// A deleted resource that has it can be recovered, so the trait is hidden and not removed.
 	uint64_t id = sql_trait_by_name_row(&calls[0].rows, 0)->t.id;
 	const struct sql_trait_hide hide = { .id = id };

@@ -48,8 +48,8 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 // Creates a custom trait. OUTCOME_CREATED; _OK: it exists; _BAD_PARAMETER: not a valid name of a custom trait.
 enum outcome trait_put(struct registry *registry, struct str name);
 // Deletes a custom trait. OUTCOME_NO_CONTENT; _NOT_FOUND; _BAD_PARAMETER: it is a standard trait; _CONFLICT: a live resource of
-// an active tenant has it.
-enum outcome trait_delete(struct registry *registry, struct str name);
+// an active tenant has it, and *user is the type of such a resource. Otherwise *user is NULL.
+enum outcome trait_delete(struct registry *registry, struct str name, const struct type **user);
 // What is told about a trait. A member that is not set stays as it is when the trait's row is locked.
 struct trait_about {
 	bool sets_description, sets_deprecated;

@@ -150,15 +150,17 @@ enum outcome make_trait(struct call *call)
 enum outcome drop_trait(struct call *call)
 {
 	struct str name = call_param(call, "name");
-	enum outcome outcome = trait_delete(call->registry, name);
+	const struct type *user;
+	enum outcome outcome = trait_delete(call->registry, name, &user);
 
 	switch (outcome) {
 	case OUTCOME_NOT_FOUND:
 		return placement_fail_no_trait(call, name);
 	case OUTCOME_BAD_PARAMETER:
 		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_HEAD_ARG(name, 255));
-	case OUTCOME_CONFLICT:
-		return call_fail(call, outcome, "The trait %.*s is in use by a resource provider.", STR_ARG(name));
+	case OUTCOME_CONFLICT: // of another type, the registry's words name it
+		return user != provider_type(call->registry) ? outcome :
+			call_fail(call, outcome, "The trait %.*s is in use by a resource provider.", STR_ARG(name));
 	default:
 		return outcome;
 	}
