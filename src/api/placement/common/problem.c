@@ -30,7 +30,7 @@ static const struct {
 	{ 431, "Request Header Fields Too Large", "The header fields were too large for this server." },
 	{ 503, "Service Unavailable", "The server is currently unavailable. Please try again at a later time." },
 	{ 500, "Internal Server Error", "The server has either erred or is incapable of performing the requested "
-		"operation." }, // for all other problems of authorization
+		"operation." }, // the last row is for every status that has none of its own
 };
 
 static size_t row_of(int status)
@@ -103,9 +103,8 @@ static struct str code_of(const struct problem *problem)
 }
 
 // The form of a 401, which differs from that of all other errors.
-static void add_unauthenticated(struct call *call, struct buf *json, struct str detail)
+static void add_unauthenticated(struct buf *json, struct str detail)
 {
-	UNUSED(call);
 	buf_addc(json, '{');
 	placement_add_string(json, "message", detail);
 	placement_add_string(json, "code", STR("401 Unauthorized"));
@@ -185,7 +184,7 @@ void placement_render_problem(struct call *call, enum outcome outcome, const str
 	case 0:
 		json = buf_new(call->pool, 512);
 		if (outcome == OUTCOME_UNAUTHENTICATED)
-			add_unauthenticated(call, &json, buf_str(&detail));
+			add_unauthenticated(&json, buf_str(&detail));
 		else
 			add_error(call, &json, outcome, problem, buf_str(&detail));
 		placement_answer_json(call, &json);
