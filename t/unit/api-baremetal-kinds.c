@@ -66,7 +66,7 @@ static void fields(struct pool *pool)
 		{ 82, ",,uuid,", true, OUTCOME_OK },         { 82, " uuid , name ", true, OUTCOME_OK },
 		{ 82, "uuid,uuid", true, OUTCOME_OK },       { 82, "conductor", false, OUTCOME_OK },
 		{ 82, "conductor", true, OUTCOME_BAD_PARAMETER }, { 82, "links", false, OUTCOME_BAD_PARAMETER },
-		{ 82, "UUID", false, OUTCOME_BAD_PARAMETER }, { 82, "uuid,no such", false, OUTCOME_BAD_PARAMETER },
+		{ 82, "UUID", false, OUTCOME_OK },            { 82, "uuid,no such", false, OUTCOME_BAD_PARAMETER },
 		{ 7, "uuid", false, OUTCOME_NOT_ACCEPTABLE }, { 39, "etag", false, OUTCOME_NOT_ACCEPTABLE },
 		{ 40, "etag", false, OUTCOME_OK },
 	};
