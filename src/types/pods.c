@@ -22,97 +22,223 @@ static const struct merge_rule pod_merge[] = {
 
 // ---- columns
 
-struct pod_counts {
-	size_t ready;
+// A pod as Kubernetes' printPod() shows it.
+struct pod_shown {
+	size_t containers, ready; // of the pod itself, and init containers that run beside them
 	int64_t restarts;
-	struct str reason; // why the first container that is not running isn't; n 0: no container says why
-	bool has_running;  // a container is running and ready
+	int64_t restarted;        // when one of the restarted containers last ended, in seconds since 1970; 0: not known
+	struct str status;
 };
 
-// Why a container in this state is not running; n 0: the state does not say.
-static struct str reason_of(struct pool *pool, const struct doc *state)
+struct restarts {
+	int64_t n, last; // last: as restarted above
+};
+
+static void count_restarts(struct restarts *restarts, const struct doc *status)
 {
-	struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
-	const struct doc *ended = check_object_member(state, "terminated");
+	const struct doc *ended = check_object_member(check_object_member(status, "lastState"), "terminated");
+	int64_t n, at;
+
+	if (check_object_integer(status, "restartCount", &n) && n > 0 && n < INT32_MAX)
+		restarts->n += n;
+	if (column_time(check_object_text(ended, "finishedAt"), &at) && at > restarts->last)
+		restarts->last = at;
+}
+
+static bool is_true(const struct doc *object, const char *name)
+{
+	const struct doc *value = check_object_member(object, name);
+
+	return doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+// Why a container ended.
+static struct str reason_of_end(struct pool *pool, const struct doc *ended)
+{
 	struct str reason = check_object_text(ended, "reason");
 	int64_t signal, code;
 
-	if (waiting.n > 0 || reason.n > 0)
-		return waiting.n > 0 ? waiting : reason;
-	if (doc_kind(ended) != DOC_OBJECT)
-		return STR("");
+	if (reason.n > 0)
+		return reason;
 	if (check_object_integer(ended, "signal", &signal) && signal != 0)
 		return str_printf(pool, "Signal:%lld", (long long)signal);
 	(void)check_object_integer(ended, "exitCode", &code);
 	return str_printf(pool, "ExitCode:%lld", (long long)code);
 }
 
-static struct pod_counts pod_counts_of(const struct type_row *row)
+// Why a container in this state is not running; n 0: the state does not say.
+static struct str reason_of(struct pool *pool, const struct doc *state)
 {
-	const struct doc *statuses = check_object_member(check_object_member(row->object, "status"), "containerStatuses");
-	struct pod_counts counts = { .reason = STR("") };
+	struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
+	const struct doc *ended = check_object_member(state, "terminated");
 
-	for (size_t i = 0; i < doc_elements(statuses); i++) {
-		const struct doc *status = doc_at(statuses, i), *state = check_object_member(status, "state"), *ready =
-			check_object_member(status, "ready");
-		bool is_ready = doc_kind(ready) == DOC_BOOL && doc_bool(ready);
-		int64_t restarts = 0;
-		doc_i64(check_object_member(status, "restartCount"), &restarts);
-		counts.restarts += restarts > 0 && restarts < INT32_MAX ? restarts : 0;
-		counts.ready += is_ready ? 1 : 0;
-		counts.has_running = counts.has_running || (is_ready && doc_kind(check_object_member(state, "running")) == DOC_OBJECT);
-		if (counts.reason.n == 0)
-			counts.reason = reason_of(row->pool, state);
-	}
-	return counts;
+	if (waiting.n > 0)
+		return waiting;
+	return doc_kind(ended) == DOC_OBJECT ? reason_of_end(pool, ended) : STR("");
 }
 
-static bool is_pod_ready(const struct doc *status)
-{
-	const struct doc *conditions = check_object_member(status, "conditions");
+// ---- init containers
 
-	for (size_t i = 0; i < doc_elements(conditions); i++) {
-		if (str_eq(check_object_text(doc_at(conditions, i), "type"), STR("Ready")))
-			return str_eq(check_object_text(doc_at(conditions, i), "status"), STR("True"));
+// Those that go on beside the pod's own containers (sidecars), by their names.
+struct sidecars {
+	const struct str *sorted;
+	size_t n;
+};
+
+static struct sidecars sidecars_of(struct pool *pool, const struct doc *init)
+{
+	struct str *names = POOL_ARRAY(pool, struct str, doc_elements(init) + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < doc_elements(init); i++) {
+		if (str_eq(check_object_text(doc_at(init, i), "restartPolicy"), STR("Always")))
+			names[n++] = check_object_text(doc_at(init, i), "name");
+	}
+	return (struct sidecars){ check_sorted_texts(pool, names, n), n };
+}
+
+static bool has_ended_well(const struct doc *state)
+{
+	const struct doc *ended = check_object_member(state, "terminated");
+	int64_t code;
+
+	(void)check_object_integer(ended, "exitCode", &code);
+	return doc_kind(ended) == DOC_OBJECT && code == 0;
+}
+
+// The status of a pod whose init container i, of n, keeps it from starting.
+static struct str init_status(struct pool *pool, const struct doc *state, size_t i, size_t n)
+{
+	struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
+	const struct doc *ended = check_object_member(state, "terminated");
+	struct str reason = doc_kind(ended) == DOC_OBJECT ? reason_of_end(pool, ended) : waiting;
+
+	if (doc_kind(ended) != DOC_OBJECT && (waiting.n == 0 || str_eq(waiting, STR("PodInitializing"))))
+		return str_printf(pool, "Init:%zu/%zu", i, n);
+	return str_printf(pool, "Init:%.*s", STR_ARG(reason));
+}
+
+// Looks at the init containers in turn, up to the one that keeps the pod from starting. True: there is one, and shown has its status.
+static bool show_init(struct pool *pool, const struct doc *init, const struct doc *statuses, struct pod_shown *shown,
+	struct restarts *all, struct restarts *of_sidecars)
+{
+	const struct sidecars sidecars = sidecars_of(pool, init);
+
+	shown->containers += sidecars.n;
+	for (size_t i = 0; i < doc_elements(statuses); i++) {
+		const struct doc *status = doc_at(statuses, i), *state = check_object_member(status, "state");
+		bool beside = check_has_text(sidecars.sorted, sidecars.n, check_object_text(status, "name"));
+		count_restarts(all, status);
+		if (beside)
+			count_restarts(of_sidecars, status);
+		if (has_ended_well(state))
+			continue;
+		if (!beside || !is_true(status, "started")) {
+			shown->status = init_status(pool, state, i, doc_elements(init));
+			return true;
+		}
+		shown->ready += is_true(status, "ready") ? 1 : 0;
 	}
 	return false;
 }
 
+// ---- the pod's own containers, and the whole
+
+// The text of that member of the condition of that type; "" where there is none.
+static struct str condition_text(const struct doc *status, const char *type, const char *member)
+{
+	const struct doc *conditions = check_object_member(status, "conditions");
+
+	for (size_t i = 0; i < doc_elements(conditions); i++) {
+		if (str_eq_c(check_object_text(doc_at(conditions, i), "type"), type))
+			return check_object_text(doc_at(conditions, i), member);
+	}
+	return STR("");
+}
+
+static void show_containers(struct pool *pool, const struct doc *status, struct pod_shown *shown, struct restarts *restarts)
+{
+	const struct doc *statuses = check_object_member(status, "containerStatuses");
+	struct str first = STR("");
+	bool has_running = false;
+
+	for (size_t i = 0; i < doc_elements(statuses); i++) {
+		const struct doc *container = doc_at(statuses, i), *state = check_object_member(container, "state");
+		struct str reason = reason_of(pool, state);
+		bool runs = reason.n == 0 && is_true(container, "ready") && doc_kind(check_object_member(state, "running")) == DOC_OBJECT;
+		count_restarts(restarts, container);
+		shown->ready += runs ? 1 : 0;
+		has_running = has_running || runs;
+		if (first.n == 0)
+			first = reason;
+	}
+	if (first.n > 0)
+		shown->status = first;
+	if (has_running && str_eq(shown->status, STR("Completed")))
+		shown->status = str_eq(condition_text(status, "Ready", "status"), STR("True")) ? STR("Running") : STR("NotReady");
+}
+
+static struct pod_shown pod_shown_of(const struct type_row *row)
+{
+	const struct doc *spec = check_object_member(row->object, "spec"), *status = check_object_member(row->object, "status");
+	struct str phase = check_object_text(status, "phase"), reason = check_object_text(status, "reason");
+	bool has_ended = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
+	bool is_deleted = check_object_text(column_metadata(row), "deletionTimestamp").n > 0;
+	struct pod_shown shown = { .containers = doc_elements(check_object_member(spec, "containers")), .status = phase };
+	struct restarts restarts = { 0 }, of_sidecars = { 0 };
+
+	if (reason.n > 0)
+		shown.status = reason;
+	if (str_eq(condition_text(status, "PodScheduled", "reason"), STR("SchedulingGated")))
+		shown.status = STR("SchedulingGated");
+	bool starts = show_init(row->pool, check_object_member(spec, "initContainers"), check_object_member(status,
+		"initContainerStatuses"), &shown, &restarts, &of_sidecars);
+	// The restarts of init containers that are through count no more.
+	if (!starts || str_eq(condition_text(status, "Initialized", "status"), STR("True"))) {
+		restarts = of_sidecars;
+		show_containers(row->pool, status, &shown, &restarts);
+	}
+	if (is_deleted && str_eq(reason, STR("NodeLost")))
+		shown.status = STR("Unknown");
+	else if (is_deleted && !has_ended)
+		shown.status = STR("Terminating");
+	shown.restarts = restarts.n;
+	shown.restarted = restarts.last;
+	return shown;
+}
+
 static void cell_of_pod_ready(struct type_row *row, const struct type_column *column)
 {
+	const struct pod_shown shown = pod_shown_of(row);
+
 	UNUSED(column);
-	buf_addf(row->out, "\"%zu/%zu\"", pod_counts_of(row).ready,
-		doc_length(check_object_member(check_object_member(row->object, "spec"), "containers")));
+	buf_addf(row->out, "\"%zu/%zu\"", shown.ready, shown.containers);
 }
 
 static void cell_of_pod_status(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *status = check_object_member(row->object, "status");
-	struct str phase = check_object_text(status, "phase"), reason = check_object_text(status, "reason");
-	bool has_ended = str_eq(phase, STR("Succeeded")) || str_eq(phase, STR("Failed"));
-	struct pod_counts counts = pod_counts_of(row);
-
 	UNUSED(column);
-	if (counts.reason.n > 0)
-		reason = counts.reason;
-	if (check_object_text(column_metadata(row), "deletionTimestamp").n > 0 && !has_ended)
-		column_add_text(row, STR("Terminating"));
-	else if (str_eq(reason, STR("Completed")) && counts.has_running)
-		column_add_text(row, is_pod_ready(status) ? STR("Running") : STR("NotReady"));
-	else
-		column_add_text(row, reason.n > 0 ? reason : phase);
+	column_add_text(row, pod_shown_of(row).status);
 }
 
 static void cell_of_pod_restarts(struct type_row *row, const struct type_column *column)
 {
+	const struct pod_shown shown = pod_shown_of(row);
+	struct buf text = buf_new(row->pool, 32);
+
 	UNUSED(column);
-	buf_add_i64(row->out, pod_counts_of(row).restarts);
+	buf_add_i64(&text, shown.restarts);
+	if (shown.restarts > 0 && shown.restarted != 0) {
+		struct str ago = column_age(row->pool, row->now_us / 1000000 - shown.restarted);
+		buf_addf(&text, " (%.*s ago)", STR_ARG(ago));
+	}
+	column_add_text(row, buf_str(&text));
 }
 
 static const struct type_column of_pods[] = {
 	COLUMN("Ready", "string", 0, cell_of_pod_ready, "", "How many of its containers are ready."),
 	COLUMN("Status", "string", 0, cell_of_pod_status, "", "The phase, or the reason for it."),
-	COLUMN("Restarts", "integer", 0, cell_of_pod_restarts, "", "How often its containers were restarted."), COLUMN_AGE,
+	COLUMN("Restarts", "string", 0, cell_of_pod_restarts, "", "How often its containers were restarted, and when last."), COLUMN_AGE,
 	COLUMN("IP", "string", COLUMN_WIDE, cell_of_text_or_none, ".status.podIP", "The address of the pod."),
 	COLUMN("Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".spec.nodeName", "The node that it is bound to."),
 	COLUMN("Nominated Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".status.nominatedNodeName", "The node it may be "

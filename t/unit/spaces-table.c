@@ -93,13 +93,14 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 		"'binaryData':{'c':''}}", "['c',3,'60s']" },
 	{ "", "Secret", "{'metadata':{'name':'s'},'type':'Opaque','data':{'a':''}}", "['s','Opaque',1,'<unknown>']" },
 	{ "", "Pod", "{'metadata':{'name':'p'},'spec':{'containers':[{},{}],'nodeName':'n1'},'status':{'phase':'Running',"
-		"'podIP':'10.0.0.1','containerStatuses':[{'ready':true,'restartCount':2},{'restartCount':1}]}}",
-		"['p','1/2','Running',3,'<unknown>','10.0.0.1','n1','<none>']" },
+		"'podIP':'10.0.0.1','containerStatuses':[{'ready':true,'restartCount':2,'state':{'running':{}}},{'restartCount':1}]}}",
+		"['p','1/2','Running','3','<unknown>','10.0.0.1','n1','<none>']" },
 	{ "", "Pod", "{'metadata':{'name':'p'},'status':{'phase':'Pending','containerStatuses':[{'state':{'waiting':"
-		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff',0,'<unknown>','<none>','<none>','<none>']" },
-	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','',0,'<unknown>','<none>','<none>','<none>']" },
+		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff','0','<unknown>','<none>','<none>','<none>']" },
+	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','','0','<unknown>','<none>','<none>','<none>']" },
 #define POD(more, status) "{'metadata':{'name':'p'" more "},'status':{" status "}}"
-#define SHOWN(reason) "['p','1/0','" reason "',0,'<unknown>','<none>','<none>','<none>']"
+#define SHOWN_SO(ready, reason, restarts) "['p','" ready "','" reason "','" restarts "','<unknown>','<none>','<none>','<none>']"
+#define SHOWN(reason) SHOWN_SO("1/0", reason, "0")
 #define RUNS "{'ready':true,'state':{'running':{}}}"
 #define ENDED(how) "{'state':{'terminated':{" how "}}}"
 	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[" RUNS "," ENDED("'reason':'Completed','exitCode':0") "],"
@@ -113,7 +114,41 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Running','containerStatuses':[" RUNS "]"), SHOWN("Terminating") },
 	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Failed','containerStatuses':[" RUNS "]"), SHOWN("Failed") },
 	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':{'a':1},'conditions':{'b':2}"),
-		"['p','0/0','Running',0,'<unknown>','<none>','<none>','<none>']" },
+		SHOWN_SO("0/0", "Running", "0") },
+	{ "", "Pod", POD(",'deletionTimestamp':'x'", "'phase':'Running','reason':'NodeLost'"), SHOWN_SO("0/0", "Unknown", "0") },
+	{ "", "Pod", POD("", "'phase':'Pending','conditions':[{'type':'PodScheduled','status':'False','reason':'SchedulingGated'}]"),
+		SHOWN_SO("0/0", "SchedulingGated", "0") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{'ready':true},{'ready':true,'state':{'waiting':{'reason':'x'}}}]"),
+		SHOWN_SO("0/0", "x", "0") },
+#define RESTARTED(n, at) "'restartCount':" n ",'lastState':{'terminated':{'finishedAt':'" at "'}}"
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{" RESTARTED("2", "2026-11-21T05:23:00Z") "},{"
+		RESTARTED("1", "2026-11-21T05:22:00Z") "}]"), SHOWN_SO("0/0", "Running", "3 (60s ago)") },
+	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{" RESTARTED("0", "2026-11-21T05:23:00Z") "},{"
+		RESTARTED("0", "no time") "}]"), SHOWN_SO("0/0", "Running", "0") },
+#define INIT(containers, statuses, more) "{'metadata':{'name':'p'},'spec':{'containers':[{},{}],'initContainers':[" containers "]}," \
+	"'status':{'phase':'Pending','initContainerStatuses':[" statuses "]" more "}}"
+#define TWO "{'name':'a'},{'name':'b'}"
+#define FIRST "{'name':'a','restartCount':2,'state':{'terminated':{'exitCode':0,'reason':'Completed'}}},"
+#define SECOND(state) "{'name':'b','state':{" state "}}"
+	{ "", "Pod", INIT(TWO, "{'name':'a','state':{'running':{}}}," SECOND("'waiting':{'reason':'PodInitializing'}"), ""),
+		SHOWN_SO("0/2", "Init:0/2", "0") },
+	{ "", "Pod", INIT(TWO, FIRST SECOND("'waiting':{'reason':'PodInitializing'}"), ""), SHOWN_SO("0/2", "Init:1/2", "2") },
+	{ "", "Pod", INIT(TWO, FIRST SECOND(""), ""), SHOWN_SO("0/2", "Init:1/2", "2") },
+	{ "", "Pod", INIT(TWO, FIRST SECOND("'terminated':{'exitCode':1,'reason':'Error'}"), ""), SHOWN_SO("0/2", "Init:Error", "2") },
+	{ "", "Pod", INIT(TWO, FIRST SECOND("'terminated':{'exitCode':3}"), ""), SHOWN_SO("0/2", "Init:ExitCode:3", "2") },
+	{ "", "Pod", INIT(TWO, FIRST SECOND("'terminated':{'exitCode':137,'signal':9}"), ""), SHOWN_SO("0/2", "Init:Signal:9", "2") },
+	{ "", "Pod", INIT(TWO, "{'name':'a','state':{'waiting':{'reason':'CrashLoopBackOff'}}," RESTARTED("4", "2026-11-21T05:19:00Z") "}",
+		",'containerStatuses':[{'state':{'waiting':{'reason':'PodInitializing'}}}]"), SHOWN_SO("0/2", "Init:CrashLoopBackOff", "4 (5m ago)") },
+	{ "", "Pod", INIT("{'name':'a'}", "{'name':'a','restartCount':2,'state':{'terminated':{'exitCode':0}}}",
+		",'containerStatuses':[{'state':{'waiting':{'reason':'PodInitializing'}}}]"), SHOWN_SO("0/2", "PodInitializing", "0") },
+	{ "", "Pod", INIT("{'name':'a'}", "{'name':'a','state':{'running':{}}}", ",'conditions':[{'type':'Initialized','status':'True'}],"
+		"'containerStatuses':[{'restartCount':1,'state':{'terminated':{'reason':'Error'}}}]"), SHOWN_SO("0/2", "Error", "1") },
+#define SIDECAR "{'name':'s','restartPolicy':'Always'}"
+	{ "", "Pod", INIT(SIDECAR ",{'name':'a'}", "{'name':'s','started':true,'ready':true,'restartCount':1,'state':{'running':{}}},"
+		"{'name':'a','restartCount':2,'state':{'terminated':{'exitCode':0}}}", ",'containerStatuses':[" RUNS "," RUNS "]"),
+		SHOWN_SO("3/3", "Pending", "1") },
+	{ "", "Pod", INIT("{'name':'a'}," SIDECAR, FIRST "{'name':'s','started':false,'ready':true,'state':{'running':{}}}", ""),
+		SHOWN_SO("0/3", "Init:1/2", "2") },
 	{ "", "PersistentVolume", "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteOncePod',"
 		"'ReadWriteMany','ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Retain','claimRef':{'namespace':'a','name':'b'},"
 		"'storageClassName':'s','volumeMode':'Block'},'status':{'phase':'Bound'}}",

@@ -48,8 +48,7 @@ static bool read_number(struct str text, size_t from, size_t n, int *value)
 	return true;
 }
 
-// Parses "2026-11-21T05:24:00Z", also with a fraction or another time zone, into seconds since 1970.
-static bool parse_time(struct str text, int64_t *seconds)
+bool column_time(struct str text, int64_t *seconds)
 {
 	struct tm tm = { .tm_isdst = 0 };
 	int zone_hours = 0, zone_minutes = 0;
@@ -84,7 +83,7 @@ struct str column_age_since(const struct type_row *row, const struct doc *time)
 
 	if (doc_kind(time) != DOC_STRING)
 		return STR("<unknown>");
-	if (!parse_time(doc_string(time), &then))
+	if (!column_time(doc_string(time), &then))
 		return STR("<invalid>");
 	return column_age(row->pool, row->now_us / 1000000 - then);
 }

@@ -58,6 +58,8 @@ cell_fn cell_of_data;         // the number of keys in data and binaryData toget
 const struct doc *column_value(struct type_row *row, const struct type_column *column);
 const struct doc *column_metadata(const struct type_row *row);
 void column_add_text(struct type_row *row, struct str text);
+// Parses "2026-11-21T05:24:00Z", also with a fraction or another time zone, into seconds since 1970. False: the text is no time.
+bool column_time(struct str text, int64_t *seconds);
 // How long ago the time was: "<unknown>" if it is no text, "<invalid>" if the text is no time.
 struct str column_age_since(const struct type_row *row, const struct doc *time);
 // An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" for a time in the future.
