@@ -192,6 +192,11 @@ subtest 'services' => sub {
     taken('one', "$in/services", { %{ $service->(clusterIP => '10.0.0.1') }, metadata => { name => 'kept' } });
     %fault = faults_of($acme->patch("$in/services/kept", { spec => { clusterIP => '10.0.0.2' } }), 'its address', 'Service');
     like $fault{'spec.clusterIPs[0]'}, qr/may not change once set/, 'stays';
+    my $tenancy = '/v2.0/acme/namespaces/default/services/kept';
+    my $answer = $acme->patch($tenancy, { spec => { clusterIP => '10.0.0.2' } });
+    $answer->is_status(400, 'for another dialect, too');
+    like $answer->detail, qr/Service "kept" is invalid: spec\.clusterIPs\[0\]: .*may not change once set/, 'which says why';
+    $acme->patch($tenancy, { spec => { sessionAffinity => 'ClientIP' } })->is_status(200, 'the rest does not');
 };
 
 subtest 'the spec of a pod' => sub {
@@ -320,6 +325,14 @@ subtest 'volumes' => sub {
     my %fault = faults_of($acme->patch('/api/v1/persistentvolumes/pv', { spec => { hostPath => { path => '/y' } } }), 'its source', 'PersistentVolume');
     like $fault{'spec.persistentvolumesource'}, qr/is immutable after creation/, 'stays';
     $acme->patch('/api/v1/persistentvolumes/pv', { spec => { capacity => { storage => '2Gi' } } })->is_status(200, 'its size does not');
+    my $tenancy = '/v2.0/acme/persistentvolumes/pv';
+    $acme->patch($tenancy, { spec => $_->[0] })->is_status(400, "$_->[1], by another dialect")
+        for [{ hostPath => { path => '/y' } }, 'another source'], [{ hostPath => undef, nfs => { server => 's', path => '/' } }, 'one of another kind'],
+        [{ volumeMode => 'Block' }, 'another mode'];
+    $acme->patch($tenancy, { spec => { capacity => { storage => '3Gi' }, more => 'x' } })->is_status(200, 'its size, and what is not known here');
+    $acme->patch($tenancy, { spec => { more => undef } })->is_status(200, 'once more');
+    $acme->put('/v2.0/acme/persistentvolumes/bare', json => { spec => {} })->is_status(201, 'one without a source');
+    $acme->patch('/v2.0/acme/persistentvolumes/bare', { spec => { hostPath => { path => '/x' } } })->is_status(200, 'gets one');
 };
 
 subtest 'daemon sets' => sub {
@@ -334,6 +347,9 @@ subtest 'daemon sets' => sub {
     my %fault  = faults_of($admin->put("$path/d", json => $set->(selector => $labels, template => { metadata => { labels => { a => 'c' } }, spec => { containers => [container()] } })),
         'what it selects', 'DaemonSet');
     is_deeply \%fault, { 'spec.selector' => 'Invalid value: {"matchLabels":{"a":"c"}}: field is immutable' }, 'stays';
+    my $tenancy = '/v2.0/system/namespaces/default/daemonsets.apps/d';
+    $admin->patch($tenancy, { spec => { selector => $_ } })->is_status(400, 'in another dialect, too') for $labels, undef;
+    $admin->patch($tenancy, { spec => { minReadySeconds => 2 } })->is_status(200, 'which changes the rest');
 };
 
 subtest 'metadata' => sub {

@@ -50,7 +50,6 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 	const struct doc *body)
 {
 	const struct field_path at = field_name(NULL, STR("spec")), template = field_name(&at, STR("template"));
-	const struct field_path of_selector = field_name(&at, STR("selector"));
 	const struct field_path of_pod = field_name(&template, STR("spec")), of_meta = field_name(&template, STR("metadata"));
 	const struct field_path of_labels = field_name(&of_meta, STR("labels"));
 	const struct field_path of_policy = field_name(&of_pod, STR("restartPolicy"));
@@ -58,14 +57,11 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 	const struct doc *spec = check_object_member(body, "spec"), *pod = check_object_member(spec, "template"), *value;
 	const struct doc *labels = check_object_member(check_object_member(pod, "metadata"), "labels");
 	const struct doc *selector = check_object_member(spec, "selector"), *wanted = check_object_member(selector, "matchLabels");
-	const struct doc *former = check_object_member(check_object_member(before, "spec"), "selector");
 	struct str policy = check_object_text(check_object_member(pod, "spec"), "restartPolicy");
 	bool matches = true;
 
-	UNUSED(meta);
+	UNUSED(before), UNUSED(meta);
 	check_required(faults, &at, spec, "selector");
-	if (former != NULL && selector != NULL && !doc_equal_by_value(selector, former))
-		field_invalid(faults, &of_selector, selector, "field is immutable");
 	for (struct doc_iter it = doc_iter(wanted); matches && doc_next(&it);)
 		matches = labels != NULL && doc_get(labels, it.name, &value) && value != NULL && doc_equal(value, it.value);
 	if (!matches)
@@ -75,6 +71,17 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 		field_not_supported(faults, &of_policy, policy, always);
 }
 
+// A daemon set without a selector, which another dialect may have stored, may get one.
+static void check_daemon_set_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
+{
+	const struct field_path at = field_name(NULL, STR("spec")), of_selector = field_name(&at, STR("selector"));
+	const struct doc *former = check_object_member(check_object_member(before, "spec"), "selector");
+	const struct doc *selector = check_object_member(check_object_member(after, "spec"), "selector");
+
+	if (former != NULL && !doc_equal_by_value(selector, former))
+		field_invalid(faults, &of_selector, selector, "field is immutable");
+}
+
 const struct type_parts daemonsets_parts = {
 	.description = "A daemon set is a pod for each node.",
 	.fields = daemon_set_fields,
@@ -82,4 +89,6 @@ const struct type_parts daemonsets_parts = {
 	.columns = of_daemon_sets,
 	.message = &proto_daemon_set,
 	.check = check_daemon_set,
+	.kept_if = STR_INIT("\"selector\""),
+	.check_kept = check_daemon_set_kept,
 };

@@ -139,13 +139,11 @@ static void check_volume(struct field_faults *faults, const struct doc *before, 
 	static const char *const policies[] = { "Delete", "Recycle", "Retain", NULL };
 	static const char *const volume_modes[] = { "Block", "Filesystem", NULL };
 	const struct field_path at = field_name(NULL, STR("spec")), of_modes = field_name(&at, STR("accessModes"));
-	const struct field_path of_mode = field_name(&at, STR("volumeMode")), of_class = field_name(&at, STR("storageClassName"));
-	const struct field_path of_nodes = field_name(&at, STR("nodeAffinity"));
+	const struct field_path of_class = field_name(&at, STR("storageClassName")), of_nodes = field_name(&at, STR("nodeAffinity"));
 	const struct doc *spec = check_object_member(body, "spec"), *list = check_object_member(spec, "accessModes");
-	const struct doc *old = check_object_member(before, "spec");
 	struct str class = check_object_text(spec, "storageClassName");
 
-	UNUSED(meta);
+	UNUSED(before), UNUSED(meta);
 	check_required(faults, &at, spec, "accessModes");
 	for (size_t i = 0; i < doc_length(list); i++) {
 		const struct field_path item = field_index(&of_modes, i);
@@ -166,14 +164,22 @@ static void check_volume(struct field_faults *faults, const struct doc *before, 
 		check_dns_subdomain(class, &of_class, faults);
 	if (check_object_member(spec, "local") != NULL && check_object_member(spec, "nodeAffinity") == NULL)
 		field_required(faults, &of_nodes, "Local volume requires node affinity");
-	if (check_object_text(old, "volumeMode").n > 0 && !str_eq(check_object_text(old, "volumeMode"), check_object_text(spec,
-		"volumeMode")))
-		field_invalid_text(faults, &of_mode, check_object_text(spec, "volumeMode"), "field is immutable");
-	for (struct doc_iter it = doc_iter(old); doc_next(&it);) {
+}
+
+// A volume without a source, which another dialect may have stored, may get one. Members that are not known here may change: those are
+// no source.
+static void check_volume_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
+{
+	const struct field_path at = field_name(NULL, STR("spec")), of_mode = field_name(&at, STR("volumeMode"));
+	const struct doc *old = check_object_member(before, "spec"), *spec = check_object_member(after, "spec");
+	struct str had = check_object_text(old, "volumeMode"), has = check_object_text(spec, "volumeMode");
+
+	if (had.n > 0 && !str_eq(had, has))
+		field_invalid_text(faults, &of_mode, has, "field is immutable");
+	for (const struct type_field *field = persistent_volume_spec_fields; field->name != NULL; field++) {
 		const struct field_path source = field_name(&at, STR("persistentvolumesource"));
-		const struct doc *now = NULL;
-		if (!is_source(it.name) || it.value == NULL || (doc_get(spec, it.name, &now) && now != NULL && doc_equal(now,
-			it.value)))
+		const struct doc *former = check_object_member(old, field->name);
+		if (!is_source(str_c(field->name)) || former == NULL || doc_equal(check_object_member(spec, field->name), former))
 			continue;
 		field_forbidden(faults, &source, "spec.persistentvolumesource is immutable after creation");
 		break;
@@ -189,4 +195,5 @@ const struct type_parts persistentvolumes_parts = {
 	.columns = of_volumes,
 	.message = &proto_persistent_volume,
 	.check = check_volume,
+	.check_kept = check_volume_kept,
 };

@@ -260,16 +260,18 @@ static void check_selector(struct field_faults *faults, const struct field_path 
 }
 
 // A service that has an address keeps it: it must not get another one.
-static void check_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
+static void check_service_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
 {
-	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
-	struct str before = check_object_text(old, "clusterIP"), after = check_object_text(spec, "clusterIP");
+	const struct field_path at = field_name(NULL, STR("spec")), of_ips = field_name(&at, STR("clusterIPs"));
+	const struct field_path first = field_index(&of_ips, 0);
+	const struct doc *old = check_object_member(before, "spec"), *spec = check_object_member(after, "spec");
+	struct str had = check_object_text(old, "clusterIP"), has = check_object_text(spec, "clusterIP");
 
 	if (str_eq(check_object_text(old, "type"), STR("ExternalName")) || str_eq(check_object_text(spec, "type"),
 		STR("ExternalName")))
 		return;
-	if (before.n > 0 && after.n > 0 && !str_eq(before, after))
-		field_invalid_text(faults, &first, after, "may not change once set");
+	if (had.n > 0 && has.n > 0 && !str_eq(had, has))
+		field_invalid_text(faults, &first, has, "may not change once set");
 }
 
 static void check_service(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body)
@@ -283,7 +285,7 @@ static void check_service(struct field_faults *faults, const struct doc *before,
 	const struct service_ports ports = service_ports(faults->pool, check_object_member(spec, "ports"));
 	struct str type = check_object_text(spec, "type");
 
-	UNUSED(meta);
+	UNUSED(before), UNUSED(meta);
 	if (ports.n == 0 && !str_eq(check_object_text(spec, "clusterIP"), STR("None")) && !str_eq(type, STR("ExternalName")))
 		field_required(faults, &of_ports, "");
 	for (size_t i = 0; i < ports.n; i++)
@@ -296,7 +298,6 @@ static void check_service(struct field_faults *faults, const struct doc *before,
 	check_one_of(faults, &at, spec, "externalTrafficPolicy", traffic);
 	check_one_of(faults, &at, spec, "internalTrafficPolicy", traffic);
 	check_one_of(faults, &at, spec, "ipFamilyPolicy", families);
-	check_kept(faults, &at, check_object_member(before, "spec"), spec);
 }
 
 const struct type_parts services_parts = {
@@ -308,4 +309,6 @@ const struct type_parts services_parts = {
 	.message = &proto_service,
 	.check_name = check_dns_1035_label,
 	.check = check_service,
+	.kept_if = STR_INIT("\"clusterIP\""),
+	.check_kept = check_service_kept,
 };

@@ -187,8 +187,8 @@ size_t resource_page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 
 // ---- immutable fields (immutable.c)
 
-// Checks that a change keeps the immutable fields of a config map, secret or pod. body: as it will be stored. OUTCOME_OK, at
-// once for other types; OUTCOME_BAD_DOCUMENT with causes.
+// Checks that a change keeps the fields that are immutable in this type. body: as it will be stored. OUTCOME_OK, at once for types
+// that have none; OUTCOME_BAD_DOCUMENT with causes.
 enum outcome resource_check_immutable(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body);
 
