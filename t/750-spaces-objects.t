@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Metal;
 use Tenure::Parallel;
 
 my $instance = Tenure::Instance->start(combined => 1);
@@ -383,6 +384,33 @@ subtest 'a tenant that another changes while it is to be deleted as it was' => s
     $exact->{preconditions}{resourceVersion} = $admin->get('/api/v1/tenants/raced')->json->{metadata}{resourceVersion};
     $admin->request('DELETE', '/api/v1/tenants/raced', json => $exact, if_match => 'W/"' . '0' x 128 . '"')->is_status(412, 'If-Match counts, too');
     $admin->request('DELETE', '/api/v1/tenants/raced', json => $exact)->is_status(200, 'both as they are');
+};
+
+subtest 'a node that another changes in what its etag does not cover' => sub {
+    my $node = Tenure::Metal->new($instance->admin, '1.82')->make('nodes', { driver => 'fake-hardware', owner => 'acme' })->{uuid};
+    my $path = "/apis/baremetal.openstack.org/v1/tenants/acme/nodes/$node";
+    my $made = $admin->get($path);
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE name = '$node' FOR UPDATE");
+    my $one  = Tenure::Parallel::begin($admin, 'PATCH', "/v2.0/acme/nodes/$node", json => { driver_internal_info => { a => 1 } }, type => 'application/merge-patch+json');
+    ok wait_for_lock(1), 'a change waits';
+    my $exact = { preconditions => { resourceVersion => $made->json->{metadata}{resourceVersion} } };
+    my $two = Tenure::Parallel::begin($admin, 'DELETE', $path, json => $exact);
+    ok wait_for_lock(2), 'and then a deletion of what was there before';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    like Tenure::Parallel::told($one), qr/^200 /, 'it is changed';
+    like Tenure::Parallel::told($two), qr/^409 /, 'and not deleted';
+    is $admin->get($path)->etag, $made->etag, 'though its etag is the same';
+    $admin->request('DELETE', $path, json => { preconditions => { uid => $node } })->is_status(200, 'by its uid it is deleted as it stands');
+};
+
+subtest 'where changes need a precondition' => sub {
+    $admin->put('/v2.0/strict', json => { tenant => { etag_required => $JSON::PP::true } })->is_status(201);
+    my $maps = '/api/v1/tenants/strict/namespaces/default/configmaps';
+    my $made = $admin->post($maps, json => config_map('c'))->json->{metadata};
+    $admin->request('DELETE', "$maps/c", json => { preconditions => $_ })->is_failure(428, 'Conflict', qr/If-Match/, 'a uid names no version')
+        for { uid => $made->{uid} }, {};
+    $admin->request('DELETE', "$maps/c", json => { preconditions => { resourceVersion => $made->{resourceVersion} } })->is_status(200, 'a resourceVersion does');
 };
 
 subtest 'the status of a namespace, and its finalize' => sub {

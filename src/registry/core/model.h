@@ -45,6 +45,10 @@ struct tenant {
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
+	// A precondition of what the etag does not tell: which tenant or resource it is, and the id of its last change. It is asked of what
+	// exists, under the lock of a write. It returns OUTCOME_OK, or the outcome that the request ends with. NULL: none.
+	enum outcome (*check_version)(void *arg, struct uuid uid, uint64_t changed);
+	void *version_arg;
 	bool prevents_lost_update; // no other change can be lost: the precondition names what is replaced
 	const struct str *tags; // the etags that the caller has read, 128 hex digits each: a refusal tells what changed since
 	size_t n_tags;

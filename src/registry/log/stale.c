@@ -149,23 +149,29 @@ static enum outcome explain(struct registry *registry, const struct thing *thing
 	return since != 0 ? tell_fields(registry, thing, since, moved) : OUTCOME_STALE;
 }
 
+static enum outcome check(struct registry *registry, const struct thing *thing, struct guard guard, const uint8_t *etag, struct uuid uid,
+	uint64_t changed)
+{
+	enum outcome outcome = guard_check(guard, etag);
+
+	if (outcome == OUTCOME_STALE)
+		return explain(registry, thing, guard);
+	return outcome == OUTCOME_OK && guard.check_version != NULL ? guard.check_version(guard.version_arg, uid, changed) : outcome;
+}
+
 enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard)
 {
 	const struct type_rules *rules = resource->type->rules;
 	const struct thing thing = {
 		.resource_id = resource->id, .owned = rules != NULL && rules->shows_owner ? resource->type : NULL
 	};
-	enum outcome outcome = guard_check(guard, resource->etag);
-
 	assert(resource->id != 0);
-	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
+	return check(registry, &thing, guard, resource->etag, resource->uid, resource->changed);
 }
 
 enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard)
 {
 	const struct thing thing = { .tenant_id = tenant->id, .is_tenant = true };
-	enum outcome outcome = guard_check(guard, tenant->etag);
-
 	assert(tenant->id != 0);
-	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
+	return check(registry, &thing, guard, tenant->etag, tenant->uid, tenant->changed);
 }

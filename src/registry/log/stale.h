@@ -7,7 +7,7 @@
 
 // Checks the precondition for an existing tenant. If it returns OUTCOME_STALE, the problem tells who changed the tenant last
 // and when (members changed_by, changed_at) and, if the log knows the caller's version, the fields that changed since. Other
-// outcomes: OUTCOME_OK, or that of a failed statement.
+// outcomes: OUTCOME_OK, that of guard.check_version, or that of a failed statement.
 enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard);
 
 // The same for a resource.

@@ -23,49 +23,42 @@ static enum outcome check_precondition(struct call *call, const struct doc *prec
 		"Precondition failed: %s in precondition differs from that of the object, %.*s", title, STR_ARG(is));
 }
 
-enum outcome object_check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version)
+// The argument of a guard's check_version().
+struct preconditions {
+	struct call *call;
+	const struct doc *wanted;
+};
+
+static enum outcome check_version(void *arg, struct uuid uid, uint64_t changed)
 {
-	enum outcome outcome = check_precondition(call, preconditions, "uid", "UID", uuid_str(call->pool, uid));
+	const struct preconditions *preconditions = arg;
+	struct call *call = preconditions->call;
+	enum outcome outcome = check_precondition(call, preconditions->wanted, "uid", "UID", uuid_str(call->pool, uid));
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_precondition(call, preconditions, "resourceVersion", "ResourceVersion",
-			str_printf(call->pool, "%llu", (unsigned long long)version));
+		outcome = check_precondition(call, preconditions->wanted, "resourceVersion", "ResourceVersion",
+			str_printf(call->pool, "%llu", (unsigned long long)changed));
 	return outcome;
 }
 
-// The version for which the preconditions of a deletion were checked.
-struct checked_version {
-	uint8_t etag[64];
-};
-
-// The function check() of a guard.
-static enum outcome must_be_checked(void *arg, const uint8_t *etag)
-{
-	const struct checked_version *checked = arg;
-
-	return etag != NULL && memcmp(etag, checked->etag, sizeof(checked->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
-}
-
-struct guard object_guard_of_version(struct call *call, const uint8_t *etag)
-{
-	struct checked_version *checked = POOL_NEW(call->pool, struct checked_version);
-
-	memcpy(checked->etag, etag, sizeof(checked->etag));
-	return (struct guard){ .check = must_be_checked, .arg = checked, .prevents_lost_update = true };
-}
-
-static enum outcome read_preconditions(struct call *call, const struct doc *options, const struct doc **preconditions)
+static enum outcome read_preconditions(struct call *call, const struct doc *options, struct guard *guard)
 {
 	static const char *const names[] = { "uid", "resourceVersion" };
-	const struct doc *value;
+	struct preconditions *preconditions = POOL_NEW(call->pool, struct preconditions);
+	const struct doc *wanted, *value;
 
-	if (!doc_get(options, STR("preconditions"), preconditions) || *preconditions == NULL)
+	if (!doc_get(options, STR("preconditions"), &wanted) || wanted == NULL)
 		return OUTCOME_OK;
-	if (doc_kind(*preconditions) != DOC_OBJECT)
+	if (doc_kind(wanted) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "preconditions must be an object with uid, resourceVersion or both");
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		if (doc_get(*preconditions, str_c(names[i]), &value) && value != NULL && doc_kind(value) != DOC_STRING)
+		if (doc_get(wanted, str_c(names[i]), &value) && value != NULL && doc_kind(value) != DOC_STRING)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "preconditions.%s must be a string", names[i]);
+	*preconditions = (struct preconditions){ call, wanted };
+	guard->check_version = check_version;
+	guard->version_arg = preconditions;
+	if (doc_get(wanted, STR("resourceVersion"), &value) && value != NULL)
+		guard->prevents_lost_update = true;
 	return OUTCOME_OK;
 }
 
@@ -151,19 +144,18 @@ static enum outcome read_query_options(struct call *call, struct field_faults *f
 	return OUTCOME_OK;
 }
 
-enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions)
+enum outcome object_read_delete_options(struct call *call, struct guard *guard)
 {
 	struct field_faults faults = field_faults_new(call->pool);
 	struct doc *options;
 	enum outcome outcome = object_read_json(call, &options);
 
-	*preconditions = NULL;
 	if (outcome == OUTCOME_OK && options != NULL && doc_kind(options) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be DeleteOptions, an object");
 	if (outcome == OUTCOME_OK)
 		outcome = options != NULL ? read_body_options(call, options, &faults) : read_query_options(call, &faults);
 	if (outcome == OUTCOME_OK && options != NULL)
-		outcome = read_preconditions(call, options, preconditions);
+		outcome = read_preconditions(call, options, guard);
 	if (outcome == OUTCOME_OK && faults.n > 0)
 		return spaces_fail_invalid(call, NULL, STR(""), &faults);
 	return outcome;

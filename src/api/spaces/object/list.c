@@ -365,11 +365,10 @@ struct collected {
 	uint64_t limit;          // objects that the client wants deleted by this call; 0: all
 	const struct str *forced; // as in struct listed: what GET does not show can't be deleted
 	size_t n_forced;
-	const struct doc *preconditions; // of DeleteOptions: each object must fulfil them; NULL: there are none
-	struct { struct str space, name; struct guard guard; } *list;
+	struct guard guard;       // with the preconditions of DeleteOptions: each object must fulfil them
+	struct { struct str space, name; } *list;
 	size_t n;
 	bool too_many;
-	enum outcome outcome; // other than OUTCOME_OK: an object that does not fulfil them
 	struct listing listing;
 };
 
@@ -382,12 +381,6 @@ static bool collect_one(void *arg, const struct resource *resource, struct str o
 	if (collected->n == DELETE_MAX) {
 		collected->too_many = true;
 		return false;
-	}
-	if (collected->preconditions != NULL) {
-		collected->outcome = object_check_preconditions(collected->call, collected->preconditions, resource->uid, resource->changed);
-		if (collected->outcome != OUTCOME_OK)
-			return false;
-		collected->list[collected->n].guard = object_guard_of_version(collected->call, resource->etag);
 	}
 	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
 	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);
@@ -412,7 +405,7 @@ static enum outcome delete_each(struct call *call, const struct target *target, 
 		bool kept = definition_has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
 		if (kept)
 			continue;
-		outcome = resource_delete(call->registry, &address, collected->list[i].guard, &resource);
+		outcome = resource_delete(call->registry, &address, collected->guard, &resource);
 		if (is_absent(outcome))
 			call->problem = (struct problem){ .n_members = 0 };
 		else if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED)
@@ -435,7 +428,7 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK)
-		outcome = object_read_delete_options(call, &collected->preconditions);
+		outcome = object_read_delete_options(call, &collected->guard);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, target, query);
 	if (outcome == OUTCOME_OK)
@@ -464,7 +457,7 @@ enum outcome delete_all_in_space(struct call *call)
 {
 	struct target target;
 	struct list_query query;
-	struct collected collected = { .call = call, .outcome = OUTCOME_OK };
+	struct collected collected = { .call = call };
 	struct str next;
 	enum outcome outcome = begin_delete_all(call, &target, &query, &collected);
 
@@ -474,8 +467,6 @@ enum outcome delete_all_in_space(struct call *call)
 	listing_begin(&collected.listing, call, &target);
 	const struct visit visit = { .call = call, .target = &target, .query = &query, .take = collect_one, .arg = &collected };
 	outcome = visit_objects(&visit, &next);
-	if (outcome == OUTCOME_OK)
-		outcome = collected.outcome;
 	if (outcome == OUTCOME_OK && collected.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
 			"these are more than %d objects: choose fewer, with limit, labelSelector or fieldSelector", DELETE_MAX);

@@ -232,23 +232,6 @@ enum outcome patch_in_space(struct call *call)
 
 // ---- delete
 
-// Checks the guard and the preconditions of DeleteOptions, and replaces the guard by one that lets only this version be deleted.
-static enum outcome check_deletion(struct call *call, const struct target *target, const struct doc *preconditions,
-	struct guard *guard)
-{
-	const struct address address = target_address(target);
-	struct resource resource;
-	enum outcome outcome = resource_get(call->registry, &address, &resource);
-
-	if (outcome == OUTCOME_OK)
-		outcome = resource_check(call->registry, &resource, *guard);
-	if (outcome == OUTCOME_OK)
-		outcome = object_check_preconditions(call, preconditions, resource.uid, resource.changed);
-	if (outcome == OUTCOME_OK)
-		*guard = object_guard_of_version(call, resource.etag);
-	return outcome;
-}
-
 // Rewords the outcome of a deletion. The namespace "default" can't be deleted while its tenant exists.
 static enum outcome explain_deletion(struct call *call, const struct target *target, enum outcome outcome)
 {
@@ -262,22 +245,19 @@ enum outcome delete_in_space(struct call *call)
 {
 	struct target target;
 	struct conditions conditions;
-	const struct doc *preconditions;
 	struct resource resource;
 	enum outcome outcome = begin_write(call, VERB_DELETE, &target, &conditions);
 
-	if (outcome == OUTCOME_OK)
-		outcome = object_read_delete_options(call, &preconditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct guard guard = conditions_guard(&conditions);
+	outcome = object_read_delete_options(call, &guard);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (!target.definition->stored)
-		return tenant_object_delete(call, &target, preconditions, guard);
-	if (preconditions != NULL)
-		outcome = check_deletion(call, &target, preconditions, &guard);
+		return tenant_object_delete(call, &target, guard);
 	const struct address address = target_address(&target);
-	if (outcome == OUTCOME_OK)
-		outcome = resource_delete(call->registry, &address, guard, &resource);
+	outcome = resource_delete(call->registry, &address, guard, &resource);
 	if (outcome == OUTCOME_ACCEPTED) {
 		answer_object(call, &target, &resource);
 		return OUTCOME_OK;

@@ -75,14 +75,10 @@ enum outcome object_list_forced(struct listing *listing, const struct choice *ch
 
 // ---- delete_options.c
 
-// Reads DeleteOptions from the body or, if that is empty, from the query. *preconditions NULL: there are none. Sets call->dry_run if the
-// body says so. OUTCOME_OK, _BAD_DOCUMENT, _BAD_PARAMETER, _BAD_REQUEST, _UNSUPPORTED_MEDIA.
-enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions);
-// Do the preconditions hold for an object with this uid and version? OUTCOME_OK, _CONFLICT.
-enum outcome object_check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
-// A guard that lets only the version with this etag (64 bytes) be deleted, for which the preconditions hold: another one is
-// OUTCOME_CONFLICT. It keeps the etag in the call's pool.
-struct guard object_guard_of_version(struct call *call, const uint8_t *etag);
+// Reads DeleteOptions from the body or, if that is empty, from the query. Adds their preconditions, if any, to the guard: of an object
+// with another uid or resourceVersion it lets nothing be deleted, OUTCOME_CONFLICT. Sets call->dry_run if the body says so. OUTCOME_OK,
+// _BAD_DOCUMENT, _BAD_PARAMETER, _BAD_REQUEST, _UNSUPPORTED_MEDIA.
+enum outcome object_read_delete_options(struct call *call, struct guard *guard);
 
 // ---- tenants.c: objects of kind Tenant, which are the registry's tenants
 
@@ -107,8 +103,7 @@ enum outcome tenant_object_get(struct call *call, const struct target *target, s
 enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object);
 enum outcome tenant_object_change(struct call *call, const struct target *target, struct change_of_object *change,
 	struct guard guard);
-enum outcome tenant_object_delete(struct call *call, const struct target *target, const struct doc *preconditions,
-	struct guard guard);
+enum outcome tenant_object_delete(struct call *call, const struct target *target, struct guard guard);
 
 // ---- handlers
 

@@ -362,21 +362,11 @@ enum outcome tenant_object_change(struct call *call, const struct target *target
 	return spaces_explain(call, target, target->name, outcome);
 }
 
-enum outcome tenant_object_delete(struct call *call, const struct target *target, const struct doc *preconditions,
-	struct guard guard)
+enum outcome tenant_object_delete(struct call *call, const struct target *target, struct guard guard)
 {
 	struct tenant tenant;
-	enum outcome outcome = tenant_get(call->registry, target->name, &tenant);
+	enum outcome outcome = tenant_delete(call->registry, target->name, guard, &tenant);
 
-	// What is deleted is the version that was checked, even if another one is there when the tenant is locked.
-	if (outcome == OUTCOME_OK && preconditions != NULL) {
-		outcome = tenant_check(call->registry, &tenant, guard);
-		if (outcome == OUTCOME_OK)
-			outcome = object_check_preconditions(call, preconditions, tenant.uid, tenant.changed);
-		guard = object_guard_of_version(call, tenant.etag);
-	}
-	if (outcome == OUTCOME_OK)
-		outcome = tenant_delete(call->registry, target->name, guard, &tenant);
 	if (outcome == OUTCOME_CONFLICT && str_eq_c(target->name, TENANT_SYSTEM))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this tenant may not be deleted");
 	if (outcome == OUTCOME_ACCEPTED) {
