@@ -201,4 +201,28 @@ subtest 'as objects, more of them than a request has memory for' => sub {
     ok !(grep { $names[$_ - 1] ge $names[$_] } 1 .. $#names), 'in the order of their names, each once';
 };
 
+# Of what the tenancy dialect does not show, too, a page has as much as a worker can hold.
+subtest 'large Tenant objects' => sub {
+    my @names = map {"large-$_"} 10 .. 29;
+    $admin->post('/api/v1/tenants', json => { metadata => { name => $_, labels => { size => 'large' } }, spec => { text => 'x' x 2_500_000 } })->is_status(201, $_) for @names;
+    my $paged = sub {
+        my ($path, @expected) = @_;
+        my ($ids, $pages) = walk($path);
+        is_deeply [grep {/^large-/} @$ids], \@expected, $path;
+        cmp_ok $pages, '>=', scalar @names, 'one a page';
+        return;
+    };
+    $paged->('/v2.0?limit=1000', @names);
+    $paged->('/v2.0?limit=1000&labels=size%3Dlarge', @names);
+    $paged->('/v2.0?limit=1000&sort=created&order=desc', reverse @names);
+    my $text = $admin->get('/api/v1/tenants?labelSelector=size%3Dlarge&limit=15')->text; # too large for JSON::PP
+    is_deeply [$text =~ /"name":"(large-\d+)"/g], [@names[0 .. 14]], 'as objects: as many as are asked for';
+    my ($continue) = $text =~ /"continue":"([^"]+)"/;
+    $text = $admin->get("/api/v1/tenants?labelSelector=size%3Dlarge&limit=15&continue=$continue")->text;
+    is_deeply [$text =~ /"name":"(large-\d+)"/g], [@names[15 .. 19]], 'and the rest';
+    $admin->delete("/v2.0/$_")->is_status(204) for @names;
+    $paged->('/v2.0?limit=1000&state=deleted', @names);
+    $paged->('/v2.0?limit=1000&state=deleted&text=LARGE', @names);
+};
+
 done_testing;

@@ -1,5 +1,5 @@
--- Lists of tenants with conditions, by creation or by the last change, a page at a time: first how far the page may look, then the tenants up to there that
--- meet the conditions.
+-- Lists of tenants with conditions, by creation or by the last change, a page at a time: first how far the page may look, then which tenants up to there
+-- meet the conditions, then their documents.
 
 -- The place in the list's order behind which the page begins, and the last place that it looks at. In an order that goes down, until is
 -- before after.
@@ -49,31 +49,38 @@ tenants t FORCE INDEX (updated_at) WHERE {before_tenant_change} ORDER BY t.updat
 -- @scans at most skip + 2 entries of an index
 SELECT t.name, t.updated_at, t.id FROM {tenant_selection_up_to} LIMIT 2 OFFSET :skip;
 
--- The tier and the count of each, without a sort: the tenants come in the order of the index.
--- @fragment selected_tenant_tables
-STRAIGHT_JOIN tiers i ON i.id = t.tier_id STRAIGHT_JOIN tenant_counts c ON c.tenant_id = t.id
 -- @choice tenant_selection_of
 -- @case name
-tenants t FORCE INDEX (name) {selected_tenant_tables}
+tenants t FORCE INDEX (name)
 WHERE t.name > :page.after_name AND t.name <= :page.until_name {is_selected_tenant} ORDER BY t.name
 -- @case name_down
-tenants t FORCE INDEX (name) {selected_tenant_tables}
+tenants t FORCE INDEX (name)
 WHERE t.name < :page.after_name AND t.name >= :page.until_name {is_selected_tenant} ORDER BY t.name DESC
 -- @case creation
-tenants t FORCE INDEX (PRIMARY) {selected_tenant_tables}
+tenants t FORCE INDEX (PRIMARY)
 WHERE t.id > :page.after_id AND t.id <= :page.until_id {is_selected_tenant} ORDER BY t.id
 -- @case creation_down
-tenants t FORCE INDEX (PRIMARY) {selected_tenant_tables}
+tenants t FORCE INDEX (PRIMARY)
 WHERE t.id < :page.after_id AND t.id >= :page.until_id {is_selected_tenant} ORDER BY t.id DESC
 -- @case change
-tenants t FORCE INDEX (updated_at) {selected_tenant_tables}
+tenants t FORCE INDEX (updated_at)
 WHERE {behind_tenant_change} AND {up_to_tenant_change} {is_selected_tenant} ORDER BY t.updated_at, t.id
 -- @case change_down
-tenants t FORCE INDEX (updated_at) {selected_tenant_tables}
+tenants t FORCE INDEX (updated_at)
 WHERE {before_tenant_change} AND {down_to_tenant_change} {is_selected_tenant} ORDER BY t.updated_at DESC, t.id DESC
 
--- @statement tenant_selection
+-- @statement tenant_selection_index
 -- @in page tenant_selection_page, want tenant_selection_conditions, limit uint
--- @out t tenant
+-- @out id uint, name text, updated_at time, bytes uint
 -- @scans what is up to the last place that the page looks at: SELECTION_LOOKED_AT entries
-SELECT {tenant} FROM {tenant_selection_of} LIMIT :limit;
+SELECT t.id, t.name, t.updated_at, CAST(LENGTH(t.metadata) + LENGTH(t.object) AS UNSIGNED) AS bytes FROM {tenant_selection_of} LIMIT :limit;
+
+-- n: the place in ids. What was deleted, recovered or purged since is not there.
+-- @statement tenant_selection_documents
+-- @in ids text, deleted uint
+-- @out n uint, t tenant
+SELECT x.n, {tenant}
+FROM JSON_TABLE(:ids, '$[*]' COLUMNS (n FOR ORDINALITY, id BIGINT UNSIGNED PATH '$')) x
+STRAIGHT_JOIN tenants t ON t.id = x.id AND t.live = 1 AND (t.deleted_at IS NOT NULL) = :deleted
+STRAIGHT_JOIN tiers i ON i.id = t.tier_id
+STRAIGHT_JOIN tenant_counts c ON c.tenant_id = t.id;

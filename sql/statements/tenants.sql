@@ -92,6 +92,16 @@ purge_at > :now
 -- @case spaces
 deleted_at IS NULL
 
+-- How large the documents of the tenants after marker are, in the order of their names.
+-- @statement tenant_list_sizes
+-- @in system_name text, now time, marker text, limit uint
+-- @out bytes uint
+SELECT CAST(LENGTH(metadata) + LENGTH(object) AS UNSIGNED) AS bytes
+FROM tenants
+WHERE live = 1 AND {tenant_list_of} AND name > :marker
+ORDER BY name
+LIMIT :limit;
+
 -- A page of tenants after marker. The page is cut before the joins: otherwise the server would sort all tenants, with
 -- metadata, for each page.
 -- @statement tenant_list

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of tenants that meet conditions, a page at a time. An index says first where the page's share of the work ends.
+// Lists of tenants that meet conditions, a page at a time. An index says first where the page's share of the work ends; then which tenants
+// up to there meet the conditions, and how large they are; only the documents of as many as fit into a page are read.
 #include "base/base.h"
 
 #include "registry/tenant/selection.h"
 
 #include "base/pool.h"
+#include "db/list.h"
 #include "registry/resource/internal.h"
 #include "registry/tenant/internal.h"
 #include "sql/tenant_selections.h"
@@ -81,10 +83,10 @@ static enum outcome read_extent(struct registry *registry, const struct tenant_s
 	return OUTCOME_OK;
 }
 
-static enum outcome read_rows(struct registry *registry, const struct tenant_selection *selection,
+static enum outcome read_index(struct registry *registry, const struct tenant_selection *selection,
 	const struct sql_tenant_selection_page *page, uint64_t tier_id, uint64_t limit, struct db_rows *rows)
 {
-	const struct sql_tenant_selection in = {
+	const struct sql_tenant_selection_index in = {
 		.page = *page,
 		.want = {
 			.deleted = selection->deleted,
@@ -102,19 +104,70 @@ static enum outcome read_rows(struct registry *registry, const struct tenant_sel
 		},
 		.limit = limit,
 	};
-	enum db_result result = sql_tenant_selection_run(registry->db, registry->pool, (enum sql_tenant_selection_of)order_of(selection), &in,
-		rows);
+	enum db_result result = sql_tenant_selection_index_run(registry->db, registry->pool,
+		(enum sql_tenant_selection_of)order_of(selection), &in, rows);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Reads the documents of the first `fit` rows of the index, and lists those that are wanted until the list is full. *looked_at: of how
+// many of these rows that was decided.
+static enum outcome read_documents(struct registry *registry, const struct tenant_selection *selection, const struct db_rows *index,
+	size_t fit, struct tenant_selected *selected, size_t *looked_at)
+{
+	struct db_list ids = db_list_new(registry->pool, fit * 8);
+	struct db_rows rows;
+
+	assert(fit <= index->n);
+	for (size_t i = 0; i < fit; i++)
+		db_list_add_u64(&ids, sql_tenant_selection_index_row(index, i)->id);
+	const struct sql_tenant_selection_documents in = { .ids = db_list_end(&ids), .deleted = selection->deleted };
+	enum db_result result = sql_tenant_selection_documents_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	// The rows come in any order: n, from 1, is the place of a row's id in the list.
+	const struct sql_tenant **by_place = POOL_ARRAY(registry->pool, const struct sql_tenant *, fit);
+	for (size_t i = 0; i < rows.n; i++)
+		by_place[sql_tenant_selection_documents_row(&rows, i)->n - 1] = &sql_tenant_selection_documents_row(&rows, i)->t;
+	for (*looked_at = 0; *looked_at < fit && selected->n < selection->limit; (*looked_at)++) {
+		if (by_place[*looked_at] == NULL)
+			continue; // deleted since the index was read
+		struct tenant *tenant = &selected->list[selected->n];
+		*tenant = tenant_of_columns(by_place[*looked_at]);
+		if (selection->wants == NULL || selection->wants(selection->arg, tenant))
+			selected->n++;
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome read_page(struct registry *registry, const struct tenant_selection *selection, const struct db_rows *index,
+	size_t most, struct str end, struct tenant_selected *selected)
+{
+	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
+	size_t looked_at = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < index->n; i++)
+		bytes[i] = sql_tenant_selection_index_row(index, i)->bytes;
+	size_t fit = resource_page_fitting(bytes, index->n, most);
+	selected->list = POOL_ARRAY(registry->pool, struct tenant, selection->limit);
+	if (fit > 0)
+		outcome = read_documents(registry, selection, index, fit, selected, &looked_at);
+	if (outcome == OUTCOME_OK && looked_at < index->n) {
+		const struct sql_tenant_selection_index_row *last = sql_tenant_selection_index_row(index, looked_at - 1);
+		selected->next = marker_of(registry->pool, selection, last->updated_at, last->id, last->name);
+	} else {
+		selected->next = end;
+	}
+	return outcome;
 }
 
 enum outcome tenant_select(struct registry *registry, const struct tenant_selection *selection, struct tenant_selected *selected)
 {
 	struct sql_tenant_selection_page page = { 0 };
 	uint64_t tier_id = 0, most = selection->limit;
-	struct db_rows rows = { 0 };
+	struct db_rows index = { 0 };
 	struct str end;
-	size_t at = 0;
 
 	assert(selection->limit > 0);
 	*selected = (struct tenant_selected){ .next = STR_NONE };
@@ -124,21 +177,6 @@ enum outcome tenant_select(struct registry *registry, const struct tenant_select
 	if (outcome == OUTCOME_OK)
 		outcome = read_extent(registry, selection, &page, &tier_id, &end);
 	if (outcome == OUTCOME_OK)
-		outcome = read_rows(registry, selection, &page, tier_id, most + 1, &rows);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	selected->list = POOL_ARRAY(registry->pool, struct tenant, selection->limit);
-	for (; at < rows.n && at < most && selected->n < selection->limit; at++) {
-		struct tenant *tenant = &selected->list[selected->n];
-		*tenant = tenant_of_columns(&sql_tenant_selection_row(&rows, at)->t);
-		if (selection->wants == NULL || selection->wants(selection->arg, tenant))
-			selected->n++;
-	}
-	if (at < rows.n) {
-		const struct sql_tenant *last = &sql_tenant_selection_row(&rows, at - 1)->t;
-		selected->next = marker_of(registry->pool, selection, last->updated_at, last->id, last->name);
-	} else {
-		selected->next = end;
-	}
-	return OUTCOME_OK;
+		outcome = read_index(registry, selection, &page, tier_id, most + 1, &index);
+	return outcome == OUTCOME_OK ? read_page(registry, selection, &index, (size_t)most, end, selected) : outcome;
 }

@@ -25,7 +25,7 @@ struct tenant_selection {
 
 struct tenant_selected {
 	struct tenant *list;
-	size_t n;        // up to limit; fewer, or none, even if there are more, where few meet the conditions
+	size_t n;        // up to limit; fewer, or none, even if there are more, where few meet the conditions, or their documents are large
 	struct str next; // the marker of the next page; p NULL: the list ends here
 };
 

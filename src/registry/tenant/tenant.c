@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tenants: one, one under a lock, or a page of them.
+// Reads tenants: one, one under a lock, or a page of them. A page is bounded by bytes, too, as those of resources are: a Tenant object
+// may have some megabytes.
 #include "base/base.h"
 
 #include "registry/tenant/tenant.h"
@@ -7,6 +8,7 @@
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
+#include "registry/resource/internal.h"
 #include "registry/tenant/internal.h"
 #include "registry/type/policy.h"
 #include "sql/tenants.h"
@@ -116,20 +118,35 @@ enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tena
 		[TENANTS_DELETED] = SQL_TENANT_LIST_OF_DELETED,
 		[SPACES_LIVE] = SQL_TENANT_LIST_OF_SPACES,
 	};
-	const struct sql_tenant_list in = {
+	const struct sql_tenant_list_sizes measure = {
 		.system_name = STR(TENANT_SYSTEM),
 		.now = registry->now_us,
 		.marker = marker,
 		.limit = limit + 1,
 	};
-	struct db_rows rows;
-	enum db_result result = sql_tenant_list_run(registry->db, pool, of[choice], &in, &rows);
+	struct db_rows sizes, rows;
+	enum db_result result = sql_tenant_list_sizes_run(registry->db, pool, of[choice], &measure, &sizes);
 
 	assert(limit > 0);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	page->more = rows.n > limit;
-	page->n = page->more ? (size_t)limit : rows.n;
+	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes.n);
+	for (size_t i = 0; i < sizes.n; i++)
+		bytes[i] = sql_tenant_list_sizes_row(&sizes, i)->bytes;
+	size_t fit = resource_page_fitting(bytes, sizes.n, limit);
+	bool cut = fit < sizes.n;
+	// If the page is not cut, one more is read: what others create meanwhile must not push out the last one unnoticed.
+	const struct sql_tenant_list in = {
+		.system_name = measure.system_name,
+		.now = measure.now,
+		.marker = marker,
+		.limit = cut ? fit : limit + 1,
+	};
+	result = sql_tenant_list_run(registry->db, pool, of[choice], &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	page->more = cut ? rows.n == fit : rows.n > limit;
+	page->n = rows.n > limit ? (size_t)limit : rows.n;
 	page->list = POOL_ARRAY(pool, struct tenant, page->n);
 	for (size_t i = 0; i < page->n; i++)
 		page->list[i] = tenant_of_columns(&sql_tenant_list_row(&rows, i)->t);
