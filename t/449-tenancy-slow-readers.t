@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that ask for much and take none of it: the workers serve others meanwhile, behind each web server, and the answers are
-# whole when they are taken after all.
+# Clients that ask for much and take none of it, lists and watches: the workers serve others meanwhile, behind each web server, and the
+# answers are whole when they are taken after all.
 use strict;
 use warnings;
 
@@ -36,6 +36,43 @@ sub slow_reader {
     return ($socket, $first);
 }
 
+# The text of a body that is sent in chunks.
+sub of_chunks {
+    my ($body) = @_;
+    my $text = '';
+    while ($body =~ /\G([0-9a-fA-F]+)\r\n/gc) {
+        my $n = hex $1;
+        $text .= substr $body, pos $body, $n;
+        pos($body) += $n + 2;
+    }
+    return $text;
+}
+
+# Clients of watches that take none of their initial events, one more than there are workers. A change that is made meanwhile comes behind
+# these.
+sub check_watches {
+    my ($instance, $path) = @_;
+    my $admin = $instance->admin;
+    my $began = time;
+    my @slow  = map { [slow_reader($instance->env('TENURE_ADMIN_URL'), "$path?watch=true&timeoutSeconds=300")] } 1 .. 3;
+    is $admin->request('PUT', '/v2.0/t1/namespaces/default/configmaps/c1', json => { data => { text => 'changed' } })->{status}, 200,
+        'watches: others are served';
+    cmp_ok time - $began, '<', 30, 'before anybody is cut off';
+    for my $slow (@slow) {
+        my ($socket, $answer) = @$slow;
+        local $SIG{ALRM} = sub { die "the watch does not go on\n" };
+        alarm 120;
+        1 while substr($answer, -2000) !~ /"type":"MODIFIED".*\}\n/ && sysread $socket, $answer, 1 << 20, length $answer;
+        alarm 0;
+        my ($head, $body) = split /\r\n\r\n/, $answer, 2;
+        my @events = split /\n/, $head =~ /^Transfer-Encoding: chunked/mi ? of_chunks($body) : $body;
+        my @told = map { join ' ', /\A *\{"type":"([A-Z]+)"/, /\}\}\}\r?\z/ ? 'whole' : 'cut', tr/x// < $bytes ? 'small' : 'large' } @events;
+        is_deeply \@told, [('ADDED whole large') x $objects, 'MODIFIED whole small'], 'what was there, and then what is new';
+        close $socket;
+    }
+    return;
+}
+
 for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
     subtest $name => sub {
         plan skip_all => "$name is not installed" unless Tenure::Instance::on_path($name =~ /apache/ ? 'apache2' : $name) &&
@@ -55,6 +92,7 @@ for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
             is length $body, $length, 'is whole';
             is scalar(() = $body =~ /"name":"c\d+","namespace"/g), $objects, 'all of them';
         }
+        check_watches($instance, $path) if $name ne 'apache-fcgid'; # which serves none
         $instance->stop;
     };
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A watch's connection is closed while the worker that handed it over has it open still: no event of it comes any more.
+// A watch's connection is closed while the worker that handed it over has it open still: no event of it comes any more. A watch begins with
+// a file that its client is slow to take.
 #include "base/base.h"
 
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,6 +46,71 @@ static int count_events(int epoll_fd)
 	return epoll_wait(epoll_fd, events, COUNT_OF(events), 0);
 }
 
+enum { FILE_BYTES = 3 << 20, PADDING_BYTES = STREAM_HEAD + 1 };
+
+// A file in memory of the byte 'b', as a worker hands it over.
+static int file_of_initial_events(void)
+{
+	int file = memfd_create("initial events", MFD_CLOEXEC);
+	char *text = malloc(FILE_BYTES);
+
+	assert(text != NULL);
+	memset(text, 'b', FILE_BYTES);
+	ok(write(file, text, FILE_BYTES) == FILE_BYTES, "a file of initial events");
+	free(text);
+	return file;
+}
+
+// Reads what has arrived, and counts it. False: one of the bytes of the file is wrong, or comes behind others.
+static bool take(int fd, size_t *taken)
+{
+	static char bytes[1 << 16];
+	ssize_t n;
+
+	while ((n = recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT)) > 0) {
+		for (ssize_t i = 0; i < n; i++, (*taken)++) {
+			if ((bytes[i] == 'b') != (*taken < FILE_BYTES))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void test_beginning(struct watch_clients *clients, const int line[2])
+{
+	int connection[2], file = file_of_initial_events();
+	struct epoll_event event;
+	size_t taken = 0;
+	bool right = true;
+
+	ok(socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 && handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 },
+		STR("an order"), file), "a connection is handed over with a file");
+	close(file);
+	close(connection[0]);
+	watch_clients_take_over(clients, line[1]);
+	struct watch_client *client = clients->first;
+	ok(client != NULL && client->slow && stream_waiting(&client->stream) == PADDING_BYTES, "a client that gets no events for now");
+	ok(stream_waiting_in_file(&client->stream) > 0 && stream_waiting_in_file(&client->stream) < FILE_BYTES, "a part of the file is sent");
+	client->stream.moved_us = 1;
+	watch_client_add(client, &(struct buf){ .p = (char[]){ ' ' }, .n = 1 });
+	is_int(client->stream.moved_us, 1, "what is added does not count as progress");
+	watch_client_write(clients, client);
+	ok(!client->gone && client->stream.moved_us == 1, "a client that takes nothing makes none");
+	for (int i = 0; i < 1000 && right && stream_unsent(&client->stream) > 0; i++) {
+		right = take(connection[1], &taken);
+		is_int(epoll_wait(clients->epoll_fd, &event, 1, 0), 1, "there is room for more");
+		watch_client_write(clients, client);
+	}
+	ok(right && take(connection[1], &taken), "all comes in order: the file, then what was added");
+	is_int((int64_t)taken, FILE_BYTES + 2 * PADDING_BYTES, "all of it");
+	ok(client->stream.file < 0 && !watch_client_is_slow(client) && clients->drained, "then it gets events");
+	watch_client_end(client);
+	watch_client_write(clients, client);
+	ok(client->gone, "and ends");
+	watch_clients_sweep(clients);
+	close(connection[1]);
+}
+
 int main(void)
 {
 	struct limits limits = { .shared = NULL };
@@ -53,7 +120,7 @@ int main(void)
 
 	log_open("watch-clients", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	ok(handover_pair(line) && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0, "a worker, a watch process and a web server");
-	ok(handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 }, STR("an order")), "a connection is handed over");
+	ok(handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 }, STR("an order"), -1), "a connection is handed over");
 	watch_clients_take_over(&clients, line[1]);
 	is_int((int64_t)clients.n, 1, "a client");
 	ok(read(connection[1], bytes, sizeof(bytes)) > 0, "to whom padding is sent");
@@ -63,6 +130,7 @@ int main(void)
 	watch_clients_sweep(&clients);
 	is_int((int64_t)clients.n, 0, "the client is gone");
 	is_int(count_events(clients.epoll_fd), 0, "there is no event any more, although the worker has the connection open");
+	test_beginning(&clients, line);
 	close(clients.epoll_fd);
 	for (int i = 0; i < 2; i++) {
 		close(line[i]);

@@ -2,6 +2,8 @@
 // What one tenant's watches may take: of a round's CPU time, and of the bytes that wait; and who is closed if all is too much.
 #include "base/base.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -95,6 +97,37 @@ static void too_much(void)
 	ok(list[2].gone && !list[0].gone, "then the next");
 }
 
+// Lets the client's answer begin with a file of so many bytes, of which it last took some at moved_us.
+static void begin_with(struct watch_client *client, off_t bytes, int64_t moved_us)
+{
+	int file = memfd_create("initial events", MFD_CLOEXEC);
+
+	stream_close(&client->stream);
+	stream_open(&client->stream, open("/dev/null", O_WRONLY | O_CLOEXEC), 1);
+	ok(ftruncate(file, bytes) == 0 && stream_begin(&client->stream, file), "%lld bytes wait in a file", (long long)bytes);
+	client->stream.moved_us = moved_us;
+}
+
+static void files(void)
+{
+	begin();
+	begin_with(&list[0], 3000, 20);
+	begin_with(&list[1], 3000, 10);
+	begin_with(&list[2], 5000, 1);
+	watch_shares_bound_files(&shares, &clients, 11000);
+	ok(!list[0].gone && !list[1].gone && !list[2].gone, "nobody is closed while there is room");
+	ok(watch_shares_allow(&shares, &list[0]) && shares.all_waiting == 0, "files are not in memory");
+	logged_begin();
+	watch_shares_bound_files(&shares, &clients, 10999);
+	ok(logged_end_has("more than 10999 bytes of answers wait for slow clients"), "it is logged");
+	ok(list[1].gone, "of the tenant with the most, the client that took nothing for the longest time is closed");
+	ok(!list[0].gone && !list[2].gone, "and no other");
+	watch_shares_bound_files(&shares, &clients, 4000);
+	ok(list[2].gone && !list[0].gone, "then it is another tenant");
+	watch_shares_bound_files(&shares, &clients, 0);
+	ok(list[0].gone, "all, if there is no room");
+}
+
 int main(void)
 {
 	log_open("watch-share", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
@@ -103,6 +136,7 @@ int main(void)
 	cpu_time();
 	waiting();
 	too_much();
+	files();
 	for (int i = 0; i < 3; i++)
 		stream_close(&list[i].stream);
 	return done_testing();

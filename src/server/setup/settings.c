@@ -50,8 +50,8 @@ static const struct setting server_rows[] = {
 	TENURE("worker_deadline", SECONDS, worker_deadline, "180", 0, SETTING_DAY, NULL,
 		"A worker that has been busy with one request for this long is killed and replaced. 0: never."),
 	TENURE("unsent", SIZE, unsent, "256M", SETTING_MIB, 64 * 1024ULL * SETTING_MIB, NULL,
-		"Memory for answers that slow clients have not read yet, for each endpoint; beyond it, the tenant with the "
-		"most unread bytes loses a connection."),
+		"Memory for answers that slow clients have not read yet, for each endpoint, and as much for the initial events of watches; "
+		"beyond it, the tenant with the most unread bytes loses a connection."),
 };
 
 const struct config_table server_settings_table = {

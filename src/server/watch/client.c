@@ -21,7 +21,7 @@ int64_t watch_in_seconds(int64_t seconds)
 static void set_interest(struct watch_clients *clients, struct watch_client *client)
 {
 	uint32_t wanted = (client->stream.ended ? 0 : EPOLLIN | EPOLLRDHUP) |
-		(stream_waiting(&client->stream) > 0 ? EPOLLOUT : 0);
+		(stream_unsent(&client->stream) > 0 ? EPOLLOUT : 0);
 	struct epoll_event event = { .events = wanted, .data.ptr = client };
 
 	if (wanted == client->interest)
@@ -31,16 +31,21 @@ static void set_interest(struct watch_clients *clients, struct watch_client *cli
 	client->interest = wanted;
 }
 
+bool watch_client_is_slow(const struct watch_client *client)
+{
+	return stream_unsent(&client->stream) > WATCH_WAITING_MAX;
+}
+
 void watch_client_write(struct watch_clients *clients, struct watch_client *client)
 {
 	assert(client->stream.fd >= 0);
 	if (client->gone)
 		return;
-	client->gone = !stream_write(&client->stream) || (client->stream.ended && stream_waiting(&client->stream) == 0);
+	client->gone = !stream_write(&client->stream) || (client->stream.ended && stream_unsent(&client->stream) == 0);
 	if (client->gone)
 		return;
 	set_interest(clients, client);
-	clients->drained |= client->slow && stream_waiting(&client->stream) <= WATCH_WAITING_MAX;
+	clients->drained |= client->slow && !watch_client_is_slow(client);
 }
 
 void watch_client_add(struct watch_client *client, const struct buf *text)
@@ -99,15 +104,18 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	if (client == NULL) {
 		log_error("a watch can't be served: no memory");
 		close(handover->fd);
+		if (handover->beginning >= 0)
+			close(handover->beginning);
 		return;
 	}
 	stream_open(&client->stream, handover->fd, handover->request_id);
+	bool begins = handover->beginning < 0 || stream_begin(&client->stream, handover->beginning);
 	client->counted = handover->watch;
 	limits_watch_take(clients->limits, &client->counted);
 	client->watcher = watcher_new(str_n(handover->order, handover->n));
 	client->interest = EPOLLIN | EPOLLRDHUP;
 	struct epoll_event event = { .events = client->interest, .data.ptr = client };
-	if (client->watcher == NULL || epoll_ctl(clients->epoll_fd, EPOLL_CTL_ADD, handover->fd, &event) < 0) {
+	if (client->watcher == NULL || !begins || epoll_ctl(clients->epoll_fd, EPOLL_CTL_ADD, handover->fd, &event) < 0) {
 		log_error("a watch can't be served: %s", client->watcher == NULL ? "no memory" : strerror(errno));
 		free_client(clients, client);
 		return;
@@ -118,6 +126,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	client->check_us = watch_in_seconds(WATCH_CHECK_S);
 	// Changes may have been committed since the worker read the position, so the first round looks for them.
 	client->news = true;
+	client->slow = watch_client_is_slow(client);
 	client->next = clients->first;
 	clients->first = client;
 	clients->n++;

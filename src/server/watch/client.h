@@ -15,8 +15,8 @@ struct watcher;
 #define WATCH_PADDING " "
 
 enum {
-	WATCH_WAITING_MAX = 256 << 10,      // bytes a client has not read yet; at this number it gets no more events until it
-	                                    // reads
+	WATCH_WAITING_MAX = 256 << 10,      // bytes a client has not read yet, of its initial events or later ones; at this number
+	                                    // it gets no more events until it reads
 	WATCH_STUCK_S = 30,                 // a client that reads no byte for this long is closed
 	WATCH_BOOKMARK_S = 10,              // between two bookmarks for one client
 	WATCH_ALIVE_S = 30,                 // after so long without an event, padding shows web servers that the answer goes on
@@ -62,6 +62,8 @@ void watch_clients_sweep(struct watch_clients *clients);
 // Closes and frees all clients.
 void watch_clients_free(struct watch_clients *clients);
 
+// Does more than WATCH_WAITING_MAX wait for it?
+bool watch_client_is_slow(const struct watch_client *client);
 // Writes what the connection accepts now. If the watch has ended and everything is written, marks the client gone. Never blocks.
 void watch_client_write(struct watch_clients *clients, struct watch_client *client);
 // Appends text to what the client will be sent. Does nothing if the watch has ended.

@@ -25,6 +25,7 @@
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
 #include "server/setup/child.h"
+#include "server/setup/settings.h"
 #include "server/request/limits.h"
 #include "server/setup/signals.h"
 #include "server/watch/client.h"
@@ -76,7 +77,7 @@ static bool wants_probe(struct watch_process *proc, struct watch_client *client)
 
 	if (limits_watch_is_suspect(proc->clients.limits, &client->counted))
 		client->probes = WATCH_PROBES;
-	if (client->probes == 0 || now_us < client->probe_us || stream_waiting(&client->stream) > 0)
+	if (client->probes == 0 || now_us < client->probe_us || stream_unsent(&client->stream) > 0)
 		return false;
 	client->probes--;
 	client->probe_us = now_us + WATCH_PROBE_MS * INT64_C(1000);
@@ -132,9 +133,9 @@ static void look_at_time(struct watch_process *proc, struct watch_client *client
 	int64_t now_us = clock_tick_us();
 	bool over = now_us >= client->ends_us;
 
-	if (stream_waiting(&client->stream) > 0 && now_us - client->stream.moved_us > WATCH_STUCK_S * INT64_C(1000000))
+	if (stream_unsent(&client->stream) > 0 && now_us - client->stream.moved_us > WATCH_STUCK_S * INT64_C(1000000))
 		client->gone = true;
-	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	client->slow = watch_client_is_slow(client);
 	if (!client->gone && !client->stream.ended && now_us >= client->check_us)
 		check_user(proc, client);
 	if (!client->gone && !client->stream.ended) {
@@ -182,6 +183,7 @@ static void take_event(struct watch_process *proc, const struct epoll_event *eve
 	}
 	if (event->data.ptr == &proc->from) {
 		watch_clients_take_over(&proc->clients, proc->from);
+		watch_shares_bound_files(&proc->teller.shares, &proc->clients, proc->teller.setup->settings->unsent);
 		return;
 	}
 	if ((event->events & (EPOLLERR | EPOLLHUP)) != 0 ||
@@ -199,7 +201,7 @@ static void hurry_for_drained(struct watch_process *proc)
 	if (!proc->clients.drained)
 		return;
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
-		client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+		client->slow = watch_client_is_slow(client);
 	proc->clients.drained = false;
 	if (proc->round_us > soon_us && !proc->away)
 		proc->round_us = soon_us;

@@ -79,3 +79,48 @@ void watch_shares_note(struct watch_shares *shares, struct watch_clients *client
 			break;
 	}
 }
+
+// Counts the bytes that wait in files, of each tenant. Returns those of all.
+static uint64_t count_in_files(struct watch_shares *shares, const struct watch_clients *clients)
+{
+	uint64_t all = 0;
+
+	memset(shares->in_files, 0, sizeof(shares->in_files));
+	for (const struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		uint64_t bytes = client->gone ? 0 : stream_waiting_in_file(&client->stream);
+		if (bytes == 0)
+			continue;
+		shares->in_files[place_of(shares, client)] += bytes;
+		all += bytes;
+	}
+	return all;
+}
+
+// The client to be closed; NULL: none waits.
+static struct watch_client *find_loser(const struct watch_shares *shares, const struct watch_clients *clients)
+{
+	struct watch_client *loser = NULL;
+	uint64_t most = 0;
+
+	for (struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		if (client->gone || stream_waiting_in_file(&client->stream) == 0)
+			continue;
+		uint64_t bytes = shares->in_files[place_of(shares, client)];
+		if (loser == NULL || bytes > most || (bytes == most && client->stream.moved_us < loser->stream.moved_us)) {
+			most = bytes;
+			loser = client;
+		}
+	}
+	return loser;
+}
+
+void watch_shares_bound_files(struct watch_shares *shares, struct watch_clients *clients, uint64_t most)
+{
+	struct watch_client *loser;
+
+	while (count_in_files(shares, clients) > most && (loser = find_loser(shares, clients)) != NULL) {
+		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
+			(unsigned long long)most);
+		loser->gone = true;
+	}
+}

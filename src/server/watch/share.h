@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the watches of one tenant may use of the watch process, which serves all tenants: CPU time per round, and bytes that wait
-// for its clients. If a tenant has used up its share, its clients get their events in a later round.
+// for its clients. If a tenant has used up its share, its clients get their events in a later round. Initial events that a worker handed
+// over wait in files beside that, as many as the setting `unsent` permits.
 #ifndef TENURE_SERVER_WATCH_SHARE_H
 #define TENURE_SERVER_WATCH_SHARE_H
 
@@ -27,6 +28,7 @@ struct watch_shares {
 	int64_t cpu_us[WATCH_SHARES];
 	size_t waiting[WATCH_SHARES];
 	size_t all_waiting;
+	uint64_t in_files[WATCH_SHARES]; // bytes that wait in files; for watch_shares_bound_files() alone
 };
 
 // Begins a new round and counts the waiting bytes.
@@ -36,5 +38,8 @@ bool watch_shares_allow(const struct watch_shares *shares, const struct watch_cl
 // Adds the CPU time and the bytes of an event for this client. Closes clients if more bytes wait than allowed.
 void watch_shares_note(struct watch_shares *shares, struct watch_clients *clients, const struct watch_client *client,
 	int64_t cpu_us, size_t bytes);
+// Closes clients until at most so many bytes of initial events wait in files: each time, of the tenant with the most, the client that has
+// read nothing for the longest time.
+void watch_shares_bound_files(struct watch_shares *shares, struct watch_clients *clients, uint64_t most);
 
 #endif

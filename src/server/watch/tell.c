@@ -110,7 +110,7 @@ static bool tell(struct watch_teller *teller, struct watch_client *client, const
 		return false;
 	if (event.outcome != OUTCOME_OK || watcher_is_invalidated(client->watcher, change))
 		expire(teller, client);
-	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	client->slow = watch_client_is_slow(client);
 	client->unsafe = true;
 	watcher_advance(client->watcher, change->id);
 	return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers: by libfcgi, or, if they are large, without it; the rest of a slow one goes to the sender, and a watch to its process.
+// Answers: by libfcgi, or, if they are large, without it; the rest of a slow one goes to the sender, and a watch, with the rest of its
+// beginning, to its process.
 #include "base/base.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ enum {
 // Gives the connection with the rest of the answer to the sender. False: it stays here.
 static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
 {
-	int file = records_rest_file(records);
+	int file = records_rest_file(records, true);
 	bool handed = file >= 0 && handover_send_rest(slow->to, fcgx_fd(&slot->fcgx), file, slow->tenant);
 
 	if (file >= 0)
@@ -119,25 +120,31 @@ static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 	UNUSED(fcgi);
 }
 
-// Sends the beginning of an answer that continues elsewhere. False: the web server is gone, or the answer breaks off.
-static bool send_beginning(struct slot *slot, const struct response *response)
+// Sends the beginning of an answer that continues elsewhere. *rest: a file with what the web server did not accept within SLOW_MS, which
+// the caller closes; -1: it accepted all. False: the web server is gone, or the answer breaks off.
+static bool send_beginning(struct slot *slot, const struct response *response, int *rest)
 {
 	FCGX_Request *request = &slot->fcgx;
-	struct spill *spill = response->spill;
+	struct spill *spill = spill_size(response->spill) > 0 ? response->spill : NULL;
+	struct str body = response->body;
 
-	if (spill_size(spill) == 0) {
-		if (response->body.n > 0)
-			FCGX_PutStr(response->body.p, (int)response->body.n, request->out);
+	*rest = -1;
+	if (spill == NULL && body.n <= LARGE_BODY) {
+		if (body.n > 0)
+			FCGX_PutStr(body.p, (int)body.n, request->out);
 		return FCGX_FFlush(request->out) == 0;
 	}
 	if (FCGX_FFlush(request->out) != 0)
 		return false;
-	bool whole = spill_add(spill, response->body);
-	struct records records = records_make((uint16_t)request->requestId, (struct str){ NULL, (size_t)spill_size(spill) }, spill);
-	if (whole && records_send(fcgx_fd(request), &records, 0))
+	bool whole = spill == NULL || spill_add(spill, body);
+	if (spill != NULL)
+		body = (struct str){ NULL, (size_t)spill_size(spill) };
+	struct records records = records_make((uint16_t)request->requestId, body, spill);
+	if (whole && records_send(fcgx_fd(request), &records, clock_tick_us() + SLOW_MS * 1000))
 		return true;
-	(void)shutdown(fcgx_fd(request), SHUT_RDWR); // what would follow could not be understood
-	return false;
+	if (whole && errno == EAGAIN)
+		*rest = records_rest_file(records, false);
+	return *rest >= 0;
 }
 
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
@@ -145,16 +152,21 @@ bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 {
 	struct slot *slot = fcgi->current;
 	struct buf head = buf_new(pool, 1024);
+	int rest = -1;
 
 	assert(slot != NULL);
 	reply_head_open(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	fcgi->current = NULL;
-	if (send_beginning(slot, response) && fcgi->whole &&
-		handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, order)) {
+	bool begun = fcgi->whole && send_beginning(slot, response, &rest);
+	bool handed = begun && handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, order, rest);
+	if (!begun || (!handed && rest >= 0))
+		(void)shutdown(fcgx_fd(&slot->fcgx), SHUT_RDWR); // what would follow could not be understood
+	if (rest >= 0)
+		close(rest);
+	if (handed)
 		slot_forget(fcgi, slot);
-		return true;
-	}
-	finish_begun(fcgi, slot);
-	return false;
+	else
+		finish_begun(fcgi, slot);
+	return handed;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An order (how the watch process is to continue an answer) may be long, so it travels as a file in memory, whose descriptor is
-// sent beside the connection's.
+// sent beside the connection's; the rest of what the answer begins with is another one.
 #include "base/base.h"
 
 #include "server/wire/handover.h"
@@ -51,36 +51,41 @@ static int order_file(struct str order)
 struct message {
 	uint16_t request_id;
 	struct limits_watch watch;
+	bool begins; // a file with the rest of the answer's beginning comes with it
 	uint64_t tenant;
 };
 
-// Room for a control message (cmsg(3)) with two descriptors, aligned as the kernel requires.
-union two_descriptors {
+// The descriptors sent with a message, in this order. Only BEGINNING may be missing (-1).
+enum { CONNECTION, CONTENT, BEGINNING, DESCRIPTORS };
+
+// Room for a control message (cmsg(3)) with these descriptors, aligned as the kernel requires.
+union descriptors_room {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(2 * sizeof(int))];
+	char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 };
 
-// Sends both descriptors and the message in one packet. Waits at most PATIENCE_S for room in the socket.
-static bool send_both(int to, int fd, int file, struct message content)
+// Sends the descriptors and the message in one packet. Waits at most PATIENCE_S for room in the socket.
+static bool send_all(int to, const int descriptors[DESCRIPTORS], struct message content)
 {
-	const int descriptors[2] = { fd, file };
-	union two_descriptors control = { .bytes = { 0 } };
+	size_t bytes = (descriptors[BEGINNING] >= 0 ? DESCRIPTORS : BEGINNING) * sizeof(int);
+	union descriptors_room control = { .bytes = { 0 } };
 	struct iovec data = { .iov_base = &content, .iov_len = sizeof(content) };
-	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
-		.msg_controllen = sizeof(control.bytes) };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = CMSG_SPACE(bytes) };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 
 	head->cmsg_level = SOL_SOCKET;
 	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(descriptors));
-	memcpy(CMSG_DATA(head), descriptors, sizeof(descriptors));
+	head->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(head), descriptors, bytes);
 	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(content);
 }
 
-bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order)
+bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order, int beginning)
 {
 	int file = order_file(order);
-	bool sent = file >= 0 && send_both(to, fd, file, (struct message){ .request_id = request_id, .watch = watch });
+	const int descriptors[DESCRIPTORS] = { fd, file, beginning };
+	bool sent = file >= 0 && send_all(to, descriptors, (struct message){ .request_id = request_id, .watch = watch,
+		.begins = beginning >= 0 });
 
 	assert(to >= 0 && fd >= 0);
 	if (!sent)
@@ -113,11 +118,10 @@ static bool read_order(int file, struct handover *handover)
 	return false;
 }
 
-// Receives a connection and the order's file; the caller closes both. False: there was no message.
-static bool receive_both(int from, int *fd, int *file, struct message *content)
+// Receives a message with its descriptors, which the caller closes. False: there was no message.
+static bool receive_all(int from, int descriptors[DESCRIPTORS], struct message *content)
 {
-	int descriptors[2] = { -1, -1 };
-	union two_descriptors control = { .bytes = { 0 } };
+	union descriptors_room control = { .bytes = { 0 } };
 	struct iovec data = { .iov_base = content, .iov_len = sizeof(*content) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
@@ -125,40 +129,51 @@ static bool receive_both(int from, int *fd, int *file, struct message *content)
 	if (recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
 		return false;
 	const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	for (size_t i = 0; i < DESCRIPTORS; i++)
+		descriptors[i] = -1;
 	if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
-		size_t n = head->cmsg_len - CMSG_LEN(0);
-		memcpy(descriptors, CMSG_DATA(head), n < sizeof(descriptors) ? n : sizeof(descriptors));
+		size_t n = head->cmsg_len - CMSG_LEN(0), most = DESCRIPTORS * sizeof(int);
+		memcpy(descriptors, CMSG_DATA(head), n < most ? n : most);
 	}
-	*fd = descriptors[0];
-	*file = descriptors[1];
 	return true;
+}
+
+static void close_all(const int descriptors[DESCRIPTORS])
+{
+	for (size_t i = 0; i < DESCRIPTORS; i++) {
+		if (descriptors[i] >= 0)
+			close(descriptors[i]);
+	}
 }
 
 bool handover_receive(int from, struct handover *handover)
 {
 	struct message content = { .request_id = 0 };
-	int file;
+	int descriptors[DESCRIPTORS];
 
 	assert(from >= 0);
-	*handover = (struct handover){ .fd = -1 };
-	if (!receive_both(from, &handover->fd, &file, &content))
+	*handover = (struct handover){ .fd = -1, .beginning = -1 };
+	if (!receive_all(from, descriptors, &content))
 		return false;
+	bool whole = descriptors[CONNECTION] >= 0 && descriptors[CONTENT] >= 0 && (!content.begins || descriptors[BEGINNING] >= 0) &&
+		read_order(descriptors[CONTENT], handover);
+	if (!whole) {
+		log_warning("a watch could not be taken over: no descriptors, or no memory");
+		close_all(descriptors);
+		return false;
+	}
+	close(descriptors[CONTENT]);
+	handover->fd = descriptors[CONNECTION];
 	handover->request_id = content.request_id;
 	handover->watch = content.watch;
-	bool whole = handover->fd >= 0 && file >= 0 && read_order(file, handover);
-	if (file >= 0)
-		close(file);
-	if (whole)
-		return true;
-	log_warning("a watch could not be taken over: no descriptors, or no memory");
-	if (handover->fd >= 0)
-		close(handover->fd);
-	return false;
+	handover->beginning = descriptors[BEGINNING];
+	return true;
 }
 
 bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
 {
-	bool sent = send_both(to, fd, file, (struct message){ .tenant = tenant });
+	const int descriptors[DESCRIPTORS] = { fd, file, -1 };
+	bool sent = send_all(to, descriptors, (struct message){ .tenant = tenant });
 
 	assert(to >= 0 && fd >= 0 && file >= 0);
 	if (!sent)
@@ -169,17 +184,17 @@ bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
 bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant)
 {
 	struct message content = { .tenant = 0 };
+	int descriptors[DESCRIPTORS];
 
 	assert(from >= 0);
-	if (!receive_both(from, fd, file, &content))
+	if (!receive_all(from, descriptors, &content))
 		return false;
+	*fd = descriptors[CONNECTION];
+	*file = descriptors[CONTENT];
 	*tenant = content.tenant;
 	if (*fd >= 0 && *file >= 0)
 		return true;
 	log_warning("the rest of an answer could not be taken over: no descriptors");
-	if (*fd >= 0)
-		close(*fd);
-	if (*file >= 0)
-		close(*file);
+	close_all(descriptors);
 	return false;
 }

@@ -13,13 +13,15 @@ struct handover {
 	struct limits_watch watch; // its place in the host's count of open watches, which the receiver gives back
 	char *order;         // from malloc
 	size_t n;
+	int beginning;       // a file with what is still to be written to fd of the answer's beginning, FastCGI records; -1: none
 };
 
 // Makes a pair of sockets: [0] for workers, [1] for the process that receives. False if the system refuses; logged.
 bool handover_pair(int ends[2]);
-// Sends a connection with an order. False if that fails; logged. fd stays the caller's in any case.
-bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order);
-// Receives a connection with its order. Never blocks. False: none is waiting, or it was incomplete.
+// Sends a connection with an order, and the file with the rest of the answer's beginning; -1: there is none. False if that fails;
+// logged. Both descriptors stay the caller's in any case.
+bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order, int beginning);
+// Receives a connection with its order; the caller owns both descriptors. Never blocks. False: none is waiting, or it was incomplete.
 bool handover_receive(int from, struct handover *handover);
 
 // Sends a connection to the sender. file holds the bytes still to be sent; tenant is limits_tenant() of the request. False if

@@ -104,7 +104,7 @@ bool records_send(int fd, struct records *records, int64_t until_us)
 	return true;
 }
 
-int records_rest_file(struct records records)
+int records_rest_file(struct records records, bool ends)
 {
 	const unsigned char end[] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records.request_id >> 8),
 		(unsigned char)records.request_id, 0, 0, 0, 0, FCGI_VERSION_1, FCGI_END_REQUEST,
@@ -121,7 +121,7 @@ int records_rest_file(struct records records)
 		}
 		records.at += (size_t)n;
 	}
-	if (file < 0 || write(file, end, sizeof(end)) == (ssize_t)sizeof(end))
+	if (file < 0 || !ends || write(file, end, sizeof(end)) == (ssize_t)sizeof(end))
 		return file;
 	close(file);
 	return -1;

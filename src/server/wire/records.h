@@ -19,7 +19,8 @@ struct records records_make(uint16_t request_id, struct str body, const struct s
 // Sends the records. Waits until until_us at most; 0: as long as the web server takes bytes at all. False: not everything could
 // be sent; errno is EAGAIN if the web server did not accept it in time.
 bool records_send(int fd, struct records *records, int64_t until_us);
-// Writes the rest of an answer, up to its end, to a file in memory, and returns its descriptor. -1: there is no room for it.
-int records_rest_file(struct records records);
+// Writes the rest of the records to a file in memory, and returns its descriptor. ends: the end of the answer comes behind them. -1:
+// there is no room for it.
+int records_rest_file(struct records records, bool ends);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <fastcgi.h>
+#include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -18,21 +21,47 @@ _Static_assert((int)STREAM_HEAD == (int)FCGI_HEADER_LEN, "a record's head");
 void stream_open(struct stream *stream, int fd, uint16_t request_id)
 {
 	assert(fd >= 0);
-	*stream = (struct stream){ .fd = fd, .request_id = request_id, .moved_us = clock_tick_us() };
+	*stream = (struct stream){ .fd = fd, .request_id = request_id, .file = -1, .moved_us = clock_tick_us() };
+}
+
+// Workers use connections that block; sendfile() would then wait until one client has taken all that it was given, and so would others.
+bool stream_begin(struct stream *stream, int file)
+{
+	struct stat st;
+
+	assert(stream->fd >= 0 && stream->file < 0 && stream->n == 0 && file >= 0);
+	stream->file = file;
+	if (fstat(file, &st) < 0 || fcntl(stream->fd, F_SETFL, O_NONBLOCK) < 0)
+		return false;
+	stream->file_size = st.st_size;
+	return true;
 }
 
 void stream_close(struct stream *stream)
 {
 	assert(stream->fd >= 0);
 	close(stream->fd);
+	if (stream->file >= 0)
+		close(stream->file);
 	free(stream->out);
-	*stream = (struct stream){ .fd = -1 };
+	*stream = (struct stream){ .fd = -1, .file = -1 };
 }
 
 size_t stream_waiting(const struct stream *stream)
 {
 	assert(stream->sent <= stream->n && stream->n <= stream->room);
 	return stream->n - stream->sent;
+}
+
+uint64_t stream_waiting_in_file(const struct stream *stream)
+{
+	assert(stream->file_at <= stream->file_size);
+	return (uint64_t)(stream->file_size - stream->file_at);
+}
+
+uint64_t stream_unsent(const struct stream *stream)
+{
+	return stream_waiting(stream) + stream_waiting_in_file(stream);
 }
 
 // ---- out
@@ -76,7 +105,7 @@ static bool add_record(struct stream *stream, unsigned char type, struct str con
 bool stream_add(struct stream *stream, struct str text)
 {
 	assert(stream->fd >= 0 && !stream->ended);
-	if (stream_waiting(stream) == 0)
+	if (stream_unsent(stream) == 0)
 		stream->moved_us = clock_tick_us();
 	for (size_t at = 0; at < text.n; at += CONTENT_MAX) {
 		size_t to = at + CONTENT_MAX < text.n ? at + CONTENT_MAX : text.n;
@@ -94,7 +123,7 @@ bool stream_end(struct stream *stream)
 	// The connection is closed after the answer: a request that the web server sends on it until then fails there.
 	(void)shutdown(stream->fd, SHUT_RD);
 	stream->ended = true;
-	if (stream_waiting(stream) == 0)
+	if (stream_unsent(stream) == 0)
 		stream->moved_us = clock_tick_us();
 	return add_record(stream, FCGI_STDOUT, STR("")) &&
 	       add_record(stream, FCGI_END_REQUEST, str_n(complete, sizeof(complete)));
@@ -108,12 +137,39 @@ void stream_forget(struct stream *stream)
 	stream->n = stream->sent = stream->room = 0;
 }
 
+static bool accepts_later(void)
+{
+	return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+// Writes up to STREAM_FILE_AT_ONCE bytes of the file, and closes it after the last one. False: the peer is gone.
+static bool write_file(struct stream *stream)
+{
+	off_t until = stream->file_size - stream->file_at > STREAM_FILE_AT_ONCE ? stream->file_at + STREAM_FILE_AT_ONCE : stream->file_size;
+
+	while (stream->file_at < until) {
+		ssize_t n = sendfile(stream->fd, stream->file, &stream->file_at, (size_t)(until - stream->file_at));
+		if (n <= 0)
+			return n < 0 && accepts_later();
+		stream->moved_us = clock_tick_us();
+	}
+	if (stream->file >= 0 && stream->file_at == stream->file_size) {
+		close(stream->file);
+		stream->file = -1;
+	}
+	return true;
+}
+
 bool stream_write(struct stream *stream)
 {
+	if (!write_file(stream))
+		return false;
+	if (stream->file >= 0)
+		return true;
 	while (stream_waiting(stream) > 0) {
 		ssize_t n = send(stream->fd, stream->out + stream->sent, stream_waiting(stream), MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0)
-			return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+			return accepts_later();
 		stream->sent += (size_t)n;
 		stream->moved_us = clock_tick_us();
 	}
