@@ -322,6 +322,24 @@ subtest 'versions' => sub {
     is $acme->post($beta, json => $form)->json->{spec}{scope}, 'Namespaced', 'in v1beta1 that is the scope of what says none';
 };
 
+subtest 'a scale, however its numbers are written' => sub {
+    my $at   = '/apis/example.com/v1/namespaces/default/widgets';
+    my @json = (type => 'application/merge-patch+json');
+    $acme->post($at, body => '{"metadata":{"name":"scaled"},"spec":{"n":3.0}}', type => 'application/json')->is_status(201, '3.0 is an integer');
+    $acme->request('PATCH', "$at/scaled/status", body => '{"status":{"n":2e0}}', @json)->is_status(200, 'and 2e0');
+    my $scale = $acme->get("$at/scaled/scale")->json;
+    is "$scale->{spec}{replicas} $scale->{status}{replicas}", '3 2', 'shown as what they are';
+    my $before = $acme->get("$at/scaled")->json->{metadata}{resourceVersion};
+    $acme->patch("$at/scaled/scale", {})->is_status(200, 'a patch that says nothing');
+    is $acme->get("$at/scaled")->json->{metadata}{resourceVersion}, $before, 'changes nothing';
+    $acme->request('PATCH', "$at/scaled/scale", body => '{"spec":{"replicas":5.0}}', @json)->is_status(200, 'a patch to 5.0');
+    like $acme->get("$at/scaled")->text, qr/"n":5[},]/, 'makes it 5';
+    for my $wrong ('5.5', '-1.0', '3e9', '"5"') {
+        $acme->request('PATCH', "$at/scaled/scale", body => qq({"spec":{"replicas":$wrong}}), @json)->is_status(422, "$wrong is no number of replicas");
+    }
+    $acme->delete("$at/scaled")->is_status(200);
+};
+
 subtest 'dry runs change nothing' => sub {
     my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
     my $widget  = $acme->post($widgets, json => { metadata => { name => 'w' }, spec => { n => 1 } })->json;

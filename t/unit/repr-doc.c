@@ -56,11 +56,31 @@ static void test_integers(struct pool *pool)
 		int64_t i;
 		uint64_t u;
 		bool is_i = doc_i64(doc, &i), is_u = doc_u64(doc, &u);
-		ok(is_i == cases[k].is_i && (!is_i || i == cases[k].i), "%s as int64", cases[k].text);
+		ok(is_i == cases[k].is_i && i == cases[k].i, "%s as int64", cases[k].text);
 		ok(is_u == cases[k].is_u && (!is_u || u == cases[k].u), "%s as uint64", cases[k].text);
 		if (doc_kind(doc) == DOC_NUMBER)
 			is_str(doc_number_text(pool, doc), cases[k].text, "text of %s", cases[k].text);
 	}
+}
+
+// By their value, however they are written.
+static void test_whole(struct pool *pool)
+{
+	static const struct { const char *text; bool whole; int64_t value; } cases[] = {
+		{ "3", true, 3 }, { "3.0", true, 3 }, { "-3.000", true, -3 }, { "30e-1", true, 3 }, { "0.3e1", true, 3 }, { "1e3", true, 1000 },
+		{ "12.5e1", true, 125 }, { "-0", true, 0 }, { "-0.0e9", true, 0 }, { "0e999999999", true, 0 }, { "3.5", false, 0 }, { "1e-1", false, 0 },
+		{ "9223372036854775807", true, INT64_MAX }, { "9223372036854775807.0", true, INT64_MAX }, { "9223372036854775808.0", false, 0 },
+		{ "-9223372036854775808.0", true, INT64_MIN }, { "-9223372036854775809.0", false, 0 }, { "18446744073709551615", false, 0 },
+		{ "9.9e18", false, 0 }, { "1e19", false, 0 }, { "1e300", false, 0 }, { "\"3\"", false, 0 }, { "null", false, 0 }, { "[3]", false, 0 },
+	};
+	int64_t value;
+
+	for (size_t k = 0; k < COUNT_OF(cases); k++) {
+		bool whole = doc_whole_i64(parsed(pool, cases[k].text), &value);
+		ok(whole == cases[k].whole && value == cases[k].value, "%s by its value", cases[k].text);
+	}
+	ok(doc_whole_i64(doc_new_i64(pool, -7), &value) && value == -7, "one that was made, not read");
+	ok(!doc_whole_i64(doc_new_u64(pool, UINT64_MAX), &value) && value == 0, "one that is too large");
 }
 
 static void test_building(struct pool *pool)
@@ -294,6 +314,7 @@ int main(void)
 	test_beside(pool);
 	test_looking(pool);
 	test_integers(pool);
+	test_whole(pool);
 	test_building(pool);
 	test_copy(pool);
 	test_equal(pool);

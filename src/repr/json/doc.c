@@ -39,8 +39,17 @@ bool doc_i64(const struct doc *doc, int64_t *value)
 	*value = 0;
 	if (!is_integer(doc))
 		return is_minus_zero(doc);
+	if (!doc->is_negative && doc->integer > INT64_MAX)
+		return false;
 	*value = (int64_t)doc->integer;
-	return doc->is_negative || doc->integer <= INT64_MAX;
+	return true;
+}
+
+bool doc_whole_i64(const struct doc *doc, int64_t *value)
+{
+	if (doc_i64(doc, value))
+		return true;
+	return doc_kind(doc) == DOC_NUMBER && doc->text != NULL && json_number_whole(str_n(doc->text, doc->n), value);
 }
 
 bool doc_u64(const struct doc *doc, uint64_t *value)

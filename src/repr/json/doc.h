@@ -31,10 +31,12 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 enum doc_kind doc_kind(const struct doc *doc);
 bool doc_bool(const struct doc *doc);      // of a DOC_BOOL
 struct str doc_string(const struct doc *doc);  // of a DOC_STRING, and may hold NUL; of anything else ""
-// Returns an integer in *value. False: it is no number, out of range, or has a fraction or exponent ("1.0" and "1e3" are no
-// integers).
+// Returns an integer in *value. False, with 0 in *value: it is no number, out of range, or has a fraction or exponent ("1.0" and "1e3"
+// are no integers).
 bool doc_i64(const struct doc *doc, int64_t *value);
 bool doc_u64(const struct doc *doc, uint64_t *value);
+// The same for every number without a fraction, however it is written ("3.0", "1e3").
+bool doc_whole_i64(const struct doc *doc, int64_t *value);
 struct str doc_number_text(struct pool *pool, const struct doc *doc); // the text of a DOC_NUMBER as JSON, a copy in pool
 size_t doc_length(const struct doc *doc);  // members of an object, elements of an array, else 0
 size_t doc_elements(const struct doc *doc); // of an array, else 0

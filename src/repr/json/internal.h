@@ -82,6 +82,8 @@ bool json_number_same(struct str a, struct str b);
 int json_number_order(struct str a, struct str b);
 // Has the number no fraction, however it is written?
 bool json_number_is_whole(struct str text);
+// Its value, if it has no fraction. False, with 0 in *value: it has one, or more than 64 bits.
+bool json_number_whole(struct str text, int64_t *value);
 
 // ---- json_pointer.c (RFC 6901)
 

@@ -209,3 +209,23 @@ bool json_number_is_whole(struct str text)
 
 	return (int64_t)(digits - (point > d.first && point < d.last ? 1 : 0)) <= d.power || digits == 0;
 }
+
+bool json_number_whole(struct str text, int64_t *value)
+{
+	struct decimal d = decimal_of(text);
+	size_t at = d.first;
+	uint64_t n = 0;
+	char digit;
+
+	*value = 0;
+	if (d.first == d.last)
+		return true;
+	if (!json_number_is_whole(text) || d.power > 19) // 19 digits fit into 64 bits
+		return false;
+	for (int64_t i = 0; i < d.power; i++)
+		n = n * 10 + (uint64_t)(next_digit(&d, &at, &digit) ? digit - '0' : 0);
+	if (n > (uint64_t)INT64_MAX + (d.negative ? 1 : 0))
+		return false;
+	*value = (int64_t)(d.negative ? -n : n);
+	return true;
+}

@@ -164,12 +164,14 @@ static void check_choices(struct check *check, const struct doc *choices, const 
 	}
 }
 
-static bool is_multiple(const struct doc *value, const struct doc *factor)
+static bool is_multiple(struct check *check, const struct doc *value, const struct doc *factor)
 {
 	int64_t a, b;
 	double quotient;
 
-	if (doc_i64(value, &a) && doc_i64(factor, &b))
+	if (!spend(check, text_work(value) + text_work(factor)))
+		return true;
+	if (doc_whole_i64(value, &a) && doc_whole_i64(factor, &b))
 		return b != 0 && (b == -1 || a % b == 0);
 	// Doubles are not exact: 0.3 must count as a multiple of 0.1.
 	quotient = json_double(value) / json_double(factor);
@@ -197,7 +199,7 @@ static void check_number(struct check *check, const struct structural *schema, c
 		struct str minimum = json_number_clipped(check->pool, values->minimum);
 		fail(check, at, value, "should be greater than %s%.*s", above ? "" : "or equal to ", STR_ARG(minimum));
 	}
-	if (values->multiple_of != NULL && !is_multiple(value, values->multiple_of) && tell(check)) {
+	if (values->multiple_of != NULL && !is_multiple(check, value, values->multiple_of) && tell(check)) {
 		struct str unit = json_number_clipped(check->pool, values->multiple_of);
 		fail(check, at, value, "should be a multiple of %.*s", STR_ARG(unit));
 	}

@@ -50,10 +50,9 @@ static struct doc *with_at_path(struct pool *pool, const struct doc *body, struc
 
 static void add_replicas(struct pool *pool, struct doc *to, const struct doc *replicas)
 {
-	int64_t n = 0;
+	int64_t n;
 
-	if (doc_kind(replicas) == DOC_NUMBER)
-		(void)doc_i64(replicas, &n);
+	(void)doc_whole_i64(replicas, &n); // 0 if it is no integer
 	doc_set(to, STR("replicas"), doc_new_i64(pool, n));
 }
 
@@ -96,15 +95,19 @@ enum outcome kind_scaled_body(const struct change_of_object *change, const struc
 	const struct field_path spec_at = field_name(NULL, STR("spec")), at = field_name(&spec_at, STR("replicas"));
 	struct field_faults faults = field_faults_new(change->call->pool);
 	struct pool *pool = change->call->pool;
+	struct str path = path_of(change->target, "specReplicasPath");
 	const struct doc *spec = NULL, *replicas = NULL;
-	int64_t n = 0;
+	int64_t n = 0, present;
 
 	assert(change->target->part == PART_SCALE);
 	if (doc_get(scale, STR("spec"), &spec) && doc_get(spec, STR("replicas"), &replicas) && replicas != NULL &&
-		(doc_kind(replicas) != DOC_NUMBER || !doc_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
+		(doc_kind(replicas) != DOC_NUMBER || !doc_whole_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
 		field_invalid(&faults, &at, replicas, "must be a number from 0 to 2147483647");
 		return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 	}
-	*body = with_at_path(pool, stored, path_of(change->target, "specReplicasPath"), doc_new_i64(pool, n));
+	if (doc_whole_i64(at_path(stored, path), &present) && present == n)
+		*body = doc_copy(pool, stored); // also if it is written as 3.0
+	else
+		*body = with_at_path(pool, stored, path, doc_new_i64(pool, n));
 	return OUTCOME_OK;
 }
