@@ -17,7 +17,10 @@ static void fuzz_one(struct pool *pool, struct str input)
 	MUST((schema == NULL) == (faults.n > 0));
 	if (schema == NULL)
 		return;
-	structural_check(schema, &at, &faults);
+	structural_check(schema, &at, STRUCTURAL_OLD_RULES, &faults);
+	size_t old = faults.n;
+	structural_check(schema, &at, STRUCTURAL_ALL_RULES, &faults);
+	MUST(faults.n >= 2 * old); // the old rules are among all
 	field_faults_text(pool, &faults);
 	structural_prune(schema, object);
 	MUST(structural_prune(schema, object) == 0);

@@ -15,6 +15,15 @@
 #define THINGS(names) SPEC("\"names\":{" names "}", "Namespaced", VERSION("v1", "true"), "")
 #define LABEL_63 "abcdefghijklmnopqrstuvwxyz0123456789-abcdefghijklmnopqrstuvwxyz"
 
+#define WITH_SCHEMA(schema) "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{" schema "}}}"
+#define AT_SCHEMA "spec.versions[0].schema.openAPIV3Schema"
+#define KEEPS ",\"preserveUnknownFields\":true"
+// A list whose items need not have its key.
+#define KEY_MISSING \
+	"\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":[\"k\"]," \
+	"\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\"}}}}}"
+#define KEY_FAULT AT_SCHEMA ".properties[l].items.properties[k].default"
+
 static const struct {
 	const char *name, *body, *fields; // fields "": it is taken
 } ruled[] = {
@@ -77,6 +86,11 @@ static const struct {
 	{ LABEL_63 ".example.com", THINGS("\"plural\":\"" LABEL_63 "\",\"kind\":\"Long\""), "" },
 	{ "a-9z.example.com", THINGS("\"plural\":\"a-9z\",\"kind\":\"AZ\",\"listKind\":\"AZs\",\"singular\":\"az\",\"shortNames\":[\"z\"],\"categories\":[\"all\"]"), "" },
 	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true}", ",\"preserveUnknownFields\":true"), "" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", WITH_SCHEMA("\"properties\":{\"a\":{\"default\":\"x\"}}"), KEEPS), "spec.preserveUnknownFields" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", WITH_SCHEMA("\"properties\":{\"a\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\"}}"), KEEPS),
+		AT_SCHEMA ".type " AT_SCHEMA ".properties[a].x-kubernetes-list-map-keys " AT_SCHEMA ".properties[a].items" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", WITH_SCHEMA("\"properties\":{\"a\":{}}"), KEEPS), "" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", WITH_SCHEMA(KEY_MISSING), ""), KEY_FAULT },
 };
 
 // All that a definition says, as it is read; its versions in the order of Kubernetes: releases, betas, alphas, the highest
@@ -158,6 +172,30 @@ static void test_rules(void)
 		}
 		ok(outcome == OUTCOME_BAD_DOCUMENT, "%s: refused: %s", ruled[i].body, outcome_name(outcome));
 		is_str(fields_told(), ruled[i].fields, "by its fields");
+	}
+}
+
+// A definition that was stored before there was a rule can be changed without obeying it.
+static void test_rules_of_before(void)
+{
+	static const char *const broken[][2] = {
+		{ WITH_SCHEMA(KEY_MISSING), "" },
+		{ WITH_SCHEMA("\"properties\":{\"a\":{\"default\":\"x\"}}"), KEEPS },
+		{ WITH_SCHEMA("\"properties\":{\"a\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\"}}"), KEEPS },
+	};
+	const char *name = "things.example.com";
+
+	for (size_t i = 0; i < COUNT_OF(broken); i++) {
+		const char *body = str_printf(here.pool, "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\"," NAMES
+			",\"versions\":[%s]%s}}", broken[i][0], broken[i][1]).p;
+		const char *changed = str_printf(here.pool, "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\"," NAMES
+			",\"applicableRange\":[],\"versions\":[%s]%s}}", broken[i][0], broken[i][1]).p;
+		EXPECT(BAD_DOCUMENT, "refused", PUT, "rules", name, .type = CRDS, .body = body);
+		server_sql(str_printf(here.pool, "UPDATE resources SET body = '%s' WHERE name = '%s' AND tenant_id = "
+			"(SELECT id FROM tenants WHERE name = 'rules')", body, name).p);
+		EXPECT(OK, "changed", PUT, "rules", name, .type = CRDS, .body = changed);
+		EXPECT(OK, "as it should be", PUT, "rules", name, .type = CRDS, .body = GOOD);
+		EXPECT(BAD_DOCUMENT, "not back again", PUT, "rules", name, .type = CRDS, .body = body);
 	}
 }
 
@@ -450,6 +488,7 @@ int main(void)
 {
 	fixture_start();
 	test_rules();
+	test_rules_of_before();
 	test_read();
 	test_range_rules();
 	test_words_of_spec();

@@ -36,6 +36,10 @@ static struct str faults_text(struct pool *pool, const struct field_faults *faul
 
 // ---- schemas
 
+#define LIST_MAP(items, keys) \
+	"{'type':'object','properties':{'l':{'type':'array','items':{'type':'object'," items "}," \
+	"'x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':[" keys "]}}}"
+
 static const struct {
 	const char *schema, *faults;
 } schemas[] = {
@@ -136,14 +140,28 @@ static const struct {
 	{ "{'type':'object','properties':{'l':{'type':'array','items':{'type':'string'},'uniqueItems':true}}}",
 		"s.properties[l].uniqueItems (Forbidden) Forbidden: uniqueItems cannot be set to true since the runtime complexity "
 		"becomes quadratic" },
-	{ "{'type':'object','properties':{'l':{'type':'array','items':{'type':'object','properties':{'k':{'type':'string'}}},"
-		"'x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['k']}}}", "" },
+	{ LIST_MAP("'required':['k'],'properties':{'k':{'type':'string'}}", "'k'"), "" },
+	{ LIST_MAP("'required':['b'],'properties':{'a':{'type':'string','default':'x'},'b':{'type':'integer'}}", "'b','a'"), "" },
+	{ LIST_MAP("'required':['a'],'properties':{'a':{'type':'string'},'b':{'type':'string'}}", "'a','b'"),
+		"s.properties[l].items.properties[b].default (Required) Required value: this property is in "
+		"x-kubernetes-list-map-keys, so it must have a default or be a required property" },
+	{ LIST_MAP("'required':['a'],'properties':{'a':{'type':'string','nullable':true}}", "'a'"),
+		"s.properties[l].items.properties[a].nullable (Forbidden) Forbidden: this property is in x-kubernetes-list-map-keys, so "
+		"it cannot be nullable" },
+	{ LIST_MAP("'required':['a','b'],'properties':{'a':{'type':'string'},'b':{'type':'string'}}", "'b','a','b'"),
+		"s.properties[l].x-kubernetes-list-map-keys[2] (Invalid) Invalid value: 'b': must not contain duplicate entries" },
+	{ LIST_MAP("'nullable':true,'required':['a'],'properties':{'a':{'type':'string'}}", "'a'"),
+		"s.properties[l].items.nullable (Forbidden) Forbidden: cannot be nullable when x-kubernetes-list-type is map" },
+	{ "{'type':'object','properties':{'l':{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string','nullable':true}}}}",
+		"s.properties[l].items.nullable (Forbidden) Forbidden: cannot be nullable when x-kubernetes-list-type is set" },
 	{ "{'type':'object','properties':{'l':{'type':'array','items':{'type':'object','properties':{'k':{'type':'object'}}},"
 		"'x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['k','m']}}}",
 		"s.properties[l].x-kubernetes-list-map-keys[0] (Invalid) Invalid value: 'k': must be a scalar type if parent array's "
 		"x-kubernetes-list-type is map\n"
 		"s.properties[l].x-kubernetes-list-map-keys[1] (Invalid) Invalid value: 'm': entries must all be names of item "
-		"properties" },
+		"properties\n"
+		"s.properties[l].items.properties[k].default (Required) Required value: this property is in x-kubernetes-list-map-keys, "
+		"so it must have a default or be a required property" },
 	{ "{'type':'object','x-kubernetes-list-type':'set'}",
 		"s.type (Invalid) Invalid value: 'object': must be array if x-kubernetes-list-type is specified" },
 	{ "{'type':'object','properties':{'l':{'type':'array'}}}", "s.properties[l].items (Required) Required value: must be specified" },
@@ -162,6 +180,11 @@ static const struct {
 		"value: 'string': s.properties[a].default in body must be of type integer: 'string'" },
 	{ "{'type':'object','properties':{'a':{'type':'object','default':{'b':1}}}}",
 		"s.properties[a].default (Invalid) Invalid value: {'b':1}: must not have unknown fields" },
+	{ "{'type':'object','properties':{'a':{'type':'object','properties':{'b':{'type':'integer'}},'default':{'kind':'K','b':1}}}}",
+		"s.properties[a].default (Invalid) Invalid value: {'kind':'K','b':1}: must not have unknown fields" },
+	{ "{'type':'object','properties':{'a':{'type':'object','x-kubernetes-embedded-resource':true,'properties':{'b':{'type':'integer'}},"
+		"'default':{'apiVersion':'v1','kind':'K','metadata':{'name':'n'},'b':1}}}}", "" },
+	{ "{'type':'object','properties':{'b':{'type':'integer'}},'default':{'kind':'K','b':1}}", "" },
 };
 
 static void test_schemas(struct pool *pool)
@@ -173,11 +196,37 @@ static void test_schemas(struct pool *pool)
 		const struct structural *schema = structural_read(pool, doc, &at, &faults);
 		ok((schema == NULL) == (faults.n > 0), "a schema or faults");
 		if (schema != NULL)
-			structural_check(schema, &at, &faults);
+			structural_check(schema, &at, STRUCTURAL_ALL_RULES, &faults);
 		is_str(faults_text(pool, &faults), schemas[i].faults, "%s", schemas[i].schema);
 	}
 	ok(structural_has_defaults(schema_of(pool, "{'properties':{'a':{'items':{'default':1}}}}")), "a default deep inside");
 	ok(!structural_has_defaults(schema_of(pool, "{'properties':{'default':{'type':'string'}}}")), "none");
+	ok(structural_has_extensions(schema_of(pool, "{'allOf':[{'items':{'x-kubernetes-list-type':'set'}}]}")), "an extension deep inside");
+	ok(!structural_has_extensions(schema_of(pool, "{'properties':{'x-kubernetes-list-type':{'type':'string'}},'x-kubernetes-map-type':null}")),
+		"none");
+}
+
+// What schemas from before the newest rules may have.
+static void test_old_rules(struct pool *pool)
+{
+	static const char *const taken[] = {
+		LIST_MAP("'properties':{'a':{'type':'string'}}", "'a'"),
+		LIST_MAP("'nullable':true,'required':['a'],'properties':{'a':{'type':'string','nullable':true}}", "'a','a'"),
+		"{'type':'object','properties':{'l':{'type':'array','x-kubernetes-list-type':'set','items':{'type':'string','nullable':true}}}}",
+		"{'type':'object','properties':{'a':{'type':'object','default':{'kind':'K'}}}}",
+	};
+	struct field_path at = field_name(NULL, STR("s"));
+
+	for (size_t i = 0; i < COUNT_OF(taken); i++) {
+		struct field_faults old = field_faults_new(pool), all = field_faults_new(pool);
+		const struct structural *schema = schema_of(pool, taken[i]);
+		structural_check(schema, &at, STRUCTURAL_OLD_RULES, &old);
+		structural_check(schema, &at, STRUCTURAL_ALL_RULES, &all);
+		ok(old.n == 0 && all.n > 0, "taken by the old rules alone: %s", taken[i]);
+	}
+	struct field_faults faults = field_faults_new(pool);
+	structural_check(schema_of(pool, LIST_MAP("'properties':{}", "'a'")), &at, STRUCTURAL_OLD_RULES, &faults);
+	ok(faults.n > 0, "a key that no property is was never taken");
 }
 
 // ---- objects
@@ -537,6 +586,7 @@ int main(void)
 	struct pool *pool = pool_new();
 
 	test_schemas(pool);
+	test_old_rules(pool);
 	pool_clear(pool);
 	test_objects(pool);
 	test_formats(pool);

@@ -16,6 +16,13 @@
 
 enum { LABEL_MAX = 63 };
 
+// What the stored definition does that a new one must not do. An update may go on doing it: else the definition could not even get a label.
+struct stored_schemas {
+	bool known;             // the rest is set
+	bool breaks_rules;      // a schema breaks STRUCTURAL_ALL_RULES
+	bool has_idle_defaults; // as below
+};
+
 // A definition that is being checked.
 struct checking {
 	struct draft *draft;
@@ -24,6 +31,8 @@ struct checking {
 	struct doc *spec, *names; // copies, which are completed
 	struct str group, plural, kind;
 	bool namespaced, forced;
+	bool has_idle_defaults;   // it has defaults, and keeps unknown fields, so that the defaults have no effect
+	struct stored_schemas stored;
 };
 
 static struct field_path spec_path(void)
@@ -173,19 +182,71 @@ static void check_identity(struct checking *checking)
 
 // ---- versions
 
-static void check_schema(struct checking *checking, const struct doc *version, const struct field_path *at, bool required)
+static bool spec_prunes(const struct doc *spec)
+{
+	return !doc_member_is_true(spec, "preserveUnknownFields");
+}
+
+static const struct doc *version_schema(const struct doc *version)
+{
+	return doc_member(doc_member(version, "schema"), "openAPIV3Schema");
+}
+
+static bool must_be_structural(const struct structural *schema, bool prunes)
+{
+	return prunes || structural_has_extensions(schema);
+}
+
+static const struct stored_schemas *stored_schemas(struct checking *checking)
+{
+	const struct doc *spec = doc_member(checking->draft->before, "spec"), *versions = doc_member(spec, "versions");
+	const struct field_path at = field_name(NULL, STR("schema"));
+	struct field_faults faults = field_faults_new(checking->pool);
+	struct stored_schemas *stored = &checking->stored;
+
+	for (size_t i = 0; !stored->known && i < doc_elements(versions); i++) {
+		const struct doc *doc = version_schema(doc_at(versions, i));
+		const struct structural *schema = doc != NULL ? structural_read(checking->pool, doc, &at, &faults) : NULL;
+		if (schema == NULL)
+			continue;
+		if (must_be_structural(schema, spec_prunes(spec)))
+			structural_check(schema, &at, STRUCTURAL_ALL_RULES, &faults);
+		stored->breaks_rules = stored->breaks_rules || faults.n > 0;
+		stored->has_idle_defaults = stored->has_idle_defaults || (!spec_prunes(spec) && structural_has_defaults(schema));
+	}
+	stored->known = true;
+	return stored;
+}
+
+static void check_structure(struct checking *checking, const struct structural *schema, const struct field_path *at, bool prunes)
+{
+	struct field_faults faults = field_faults_new(checking->pool);
+
+	if (must_be_structural(schema, prunes))
+		structural_check(schema, at, STRUCTURAL_ALL_RULES, &faults);
+	if (faults.n == 0)
+		return;
+	if (!stored_schemas(checking)->breaks_rules)
+		structural_check(schema, at, STRUCTURAL_ALL_RULES, &checking->faults);
+	else if (prunes)
+		structural_check(schema, at, STRUCTURAL_OLD_RULES, &checking->faults);
+}
+
+static void check_schema(struct checking *checking, const struct doc *version, const struct field_path *at, bool prunes)
 {
 	const struct field_path schema = field_name(at, STR("schema")), root = field_name(&schema, STR("openAPIV3Schema"));
-	const struct doc *doc = doc_member(doc_member(version, "schema"), "openAPIV3Schema");
+	const struct doc *doc = version_schema(version);
 
 	if (doc == NULL) {
-		if (required)
+		if (prunes)
 			field_required(&checking->faults, &root, "schemas are required");
 		return;
 	}
 	const struct structural *structural = structural_read(checking->pool, doc, &root, &checking->faults);
-	if (structural != NULL && required)
-		structural_check(structural, &root, &checking->faults);
+	if (structural == NULL)
+		return;
+	check_structure(checking, structural, &root, prunes);
+	checking->has_idle_defaults = checking->has_idle_defaults || (!prunes && structural_has_defaults(structural));
 }
 
 static void check_flag(struct checking *checking, const struct doc *version, const struct field_path *at, const char *name)
@@ -208,8 +269,9 @@ static bool is_repeated(const struct doc *versions, size_t i, struct str name)
 static void check_versions(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("versions"));
+	const struct field_path of_unknown = field_name(&spec, STR("preserveUnknownFields"));
 	const struct doc *versions = doc_member(checking->spec, "versions");
-	bool prunes = !doc_member_is_true(checking->spec, "preserveUnknownFields");
+	bool prunes = spec_prunes(checking->spec);
 	size_t storing = 0;
 
 	if (doc_elements(versions) == 0) {
@@ -231,6 +293,9 @@ static void check_versions(struct checking *checking)
 	}
 	if (storing != 1)
 		field_invalid(&checking->faults, &at, versions, "must have exactly one version marked as storage version");
+	if (checking->has_idle_defaults && !stored_schemas(checking)->has_idle_defaults)
+		field_invalid(&checking->faults, &of_unknown, doc_member(checking->spec, "preserveUnknownFields"),
+			"must be false in order to use defaults in the schema");
 }
 
 // ---- sharing, conversion, what must not change

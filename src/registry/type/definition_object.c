@@ -44,10 +44,11 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 	struct doc *object = whole_object(pool, definition, version, address, *body);
 	struct str what = str_printf(pool, "%.*s \"%.*s\"", STR_ARG(definition->kind), STR_ARG(address->name));
 
-	if (version->prunes)
+	if (version->prunes) {
 		(void)structural_prune(schema, object);
-	if (!structural_default(schema, object, registry->settings->max_body))
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
+		if (!structural_default(schema, object, registry->settings->max_body))
+			return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
+	}
 	structural_validate(schema, object, &faults);
 	if (faults.n > 0)
 		return registry_fail_faults(registry, what, &faults);

@@ -23,9 +23,16 @@ const struct structural *structural_read(struct pool *pool, const struct doc *sc
 	struct field_faults *faults);
 // Adds faults if the schema is not structural, or if a default does not fit the schema or would be pruned. Any schema that was
 // read can validate objects, but only a structural one can prune and fill in defaults.
-void structural_check(const struct structural *schema, const struct field_path *at, struct field_faults *faults);
-// Does it have a default anywhere? (v1beta1 allows defaults only if unknown fields are pruned.)
+//
+// STRUCTURAL_OLD_RULES: without the rules that Tenure has had only since 0.1.0, which a schema from before may break: the keys of a
+// map are required or have a default, are not nullable and not listed twice; items of sets and maps are not nullable; a default has no
+// apiVersion, kind or metadata that would be pruned.
+enum structural_rules { STRUCTURAL_ALL_RULES, STRUCTURAL_OLD_RULES };
+void structural_check(const struct structural *schema, const struct field_path *at, enum structural_rules rules,
+	struct field_faults *faults);
+// Does it have a default anywhere, or a member x-kubernetes-* that has an effect? Only a structural schema may.
 bool structural_has_defaults(const struct structural *schema);
+bool structural_has_extensions(const struct structural *schema);
 
 // ---- objects; the root is the whole object with apiVersion, kind and metadata
 

@@ -13,6 +13,7 @@ enum level { ROOT_LEVEL, ITEM_LEVEL, FIELD_LEVEL };
 struct shape_check {
 	struct field_faults *faults;
 	struct check *defaults;
+	enum structural_rules rules;
 };
 
 static void check_schema(struct shape_check *check, const struct structural *schema, enum level level,
@@ -255,13 +256,91 @@ static void check_extensions(struct shape_check *check, const struct structural 
 			"uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
 }
 
-static void check_map_keys(struct shape_check *check, const struct structural *schema, const struct field_path *at)
+struct placed_text {
+	struct str text;
+	size_t at;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+	const struct placed_text *x = a, *y = b;
+	int order = str_cmp(x->text, y->text);
+
+	return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+// Texts in order, since clients choose how many there are.
+static struct placed_text *sorted_texts(struct pool *pool, const struct str *texts, size_t n)
+{
+	struct placed_text *sorted = POOL_ARRAY(pool, struct placed_text, n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (struct placed_text){ texts[i], i };
+	qsort(sorted, n, sizeof(*sorted), compare_placed);
+	return sorted;
+}
+
+static bool has_text(const struct placed_text *sorted, size_t n, struct str text)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		if (str_cmp(sorted[middle].text, text) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < n && str_eq(sorted[from].text, text);
+}
+
+static void check_key_names(struct shape_check *check, const struct structural *schema, const struct field_path *keys_at)
 {
 	const struct values *values = schema->values;
+
+	for (size_t i = 0; i < values->n_map_keys; i++) {
+		const struct structural *key = structural_find_property(schema->items, values->map_keys[i]);
+		struct field_path key_at = field_index(keys_at, i);
+		if (key == NULL)
+			field_invalid_text(check->faults, &key_at, values->map_keys[i],
+				"entries must all be names of item properties");
+		else if (key->type == ARRAY_TYPE || key->type == OBJECT_TYPE)
+			field_invalid_text(check->faults, &key_at, values->map_keys[i],
+				"must be a scalar type if parent array's x-kubernetes-list-type is map");
+	}
+}
+
+// Each item must have all keys, once, or there is nothing to tell items apart by.
+static void check_keys_present(struct shape_check *check, const struct structural *schema, const struct field_path *keys_at,
+	const struct field_path *items_at)
+{
+	const struct values *values = schema->values, *of_items = schema->items->values;
+	struct pool *pool = check->faults->pool;
+	const struct placed_text *keys = sorted_texts(pool, values->map_keys, values->n_map_keys);
+	const struct placed_text *required = sorted_texts(pool, of_items->required, of_items->n_required);
+	struct field_path properties_at = field_name(items_at, STR("properties"));
+
+	for (size_t i = 0; i < values->n_map_keys; i++) {
+		const struct structural *key = structural_find_property(schema->items, keys[i].text);
+		struct field_path listed_at = field_index(keys_at, keys[i].at), key_at = field_key(&properties_at, keys[i].text);
+		if (i > 0 && str_eq(keys[i].text, keys[i - 1].text)) {
+			field_invalid_text(check->faults, &listed_at, keys[i].text, "must not contain duplicate entries");
+			continue;
+		}
+		if (key != NULL && key->fallback == NULL && !has_text(required, of_items->n_required, keys[i].text))
+			require(check, &key_at, "default",
+				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property");
+		if (key != NULL && has(key, NULLABLE))
+			forbid(check, &key_at, "nullable", "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
+	}
+}
+
+static void check_map_keys(struct shape_check *check, const struct structural *schema, const struct field_path *at)
+{
 	struct field_path keys_at = field_name(at, STR("x-kubernetes-list-map-keys"));
 	struct field_path items_at = field_name(at, STR("items"));
 
-	if (values->n_map_keys == 0)
+	if (schema->values->n_map_keys == 0)
 		field_required(check->faults, &keys_at, "must not be empty if x-kubernetes-list-type is map");
 	if (schema->items == NULL) {
 		field_required(check->faults, &items_at, "must have a schema if x-kubernetes-list-type is map");
@@ -270,16 +349,9 @@ static void check_map_keys(struct shape_check *check, const struct structural *s
 	if (schema->items->type != OBJECT_TYPE)
 		fail_type(check, &items_at, schema->items->type,
 			"must be object if parent array's x-kubernetes-list-type is map");
-	for (size_t i = 0; i < values->n_map_keys; i++) {
-		const struct structural *key = structural_find_property(schema->items, values->map_keys[i]);
-		struct field_path key_at = field_index(&keys_at, i);
-		if (key == NULL)
-			field_invalid_text(check->faults, &key_at, values->map_keys[i],
-				"entries must all be names of item properties");
-		else if (key->type == ARRAY_TYPE || key->type == OBJECT_TYPE)
-			field_invalid_text(check->faults, &key_at, values->map_keys[i],
-				"must be a scalar type if parent array's x-kubernetes-list-type is map");
-	}
+	check_key_names(check, schema, &keys_at);
+	if (check->rules == STRUCTURAL_ALL_RULES)
+		check_keys_present(check, schema, &keys_at, &items_at);
 }
 
 // Items of a set are compared as a whole, so they must also be replaced as a whole.
@@ -304,6 +376,7 @@ static void check_set(struct shape_check *check, const struct structural *schema
 static void check_list_type(struct shape_check *check, const struct structural *schema, const struct field_path *at)
 {
 	const struct values *values = schema->values;
+	struct field_path items_at = field_name(at, STR("items"));
 
 	if (values->map_type.n > 0 && schema->type != OBJECT_TYPE)
 		fail_type(check, at, schema->type, "must be object if x-kubernetes-map-type is specified");
@@ -315,6 +388,10 @@ static void check_list_type(struct shape_check *check, const struct structural *
 		check_map_keys(check, schema, at);
 	if (values->list_type == LIST_SET)
 		check_set(check, schema, at);
+	if ((values->list_type == LIST_MAP || values->list_type == LIST_SET) && check->rules == STRUCTURAL_ALL_RULES &&
+		schema->items != NULL && has(schema->items, NULLABLE))
+		forbid(check, &items_at, "nullable", values->list_type == LIST_MAP ?
+			"cannot be nullable when x-kubernetes-list-type is map" : "cannot be nullable when x-kubernetes-list-type is set");
 }
 
 static void check_text_member(struct shape_check *check, const struct structural *schema, const char *name,
@@ -365,16 +442,18 @@ static void check_properties(struct shape_check *check, const struct structural 
 	check_metadata(check, schema, level, &properties_at);
 }
 
-static void check_default(struct shape_check *check, const struct structural *schema, const struct field_path *at)
+static void check_default(struct shape_check *check, const struct structural *schema, enum level level,
+	const struct field_path *at)
 {
 	struct field_path default_at = field_name(at, STR("default"));
+	bool whole = level == ROOT_LEVEL || check->rules != STRUCTURAL_ALL_RULES;
 	struct doc *pruned;
 
 	if (schema->fallback == NULL)
 		return;
 	check_value(check->defaults, schema, schema->fallback, &default_at);
 	pruned = doc_copy(check->faults->pool, schema->fallback);
-	if (structural_prune(schema, pruned) > 0)
+	if ((whole ? structural_prune(schema, pruned) : structural_prune_member(schema, pruned)) > 0)
 		field_invalid(check->faults, &default_at, schema->fallback, "must not have unknown fields");
 }
 
@@ -394,13 +473,14 @@ static void check_schema(struct shape_check *check, const struct structural *sch
 	check_list_type(check, schema, at);
 	check_values(check, schema, at, has(schema, INT_OR_STRING) && says_int_or_string(schema));
 	check_lists_complete(check, schema, schema, at, at);
-	check_default(check, schema, at);
+	check_default(check, schema, level, at);
 }
 
-void structural_check(const struct structural *schema, const struct field_path *at, struct field_faults *faults)
+void structural_check(const struct structural *schema, const struct field_path *at, enum structural_rules rules,
+	struct field_faults *faults)
 {
 	struct check defaults = { .pool = faults->pool, .faults = faults, .steps = CHECK_STEPS };
-	struct shape_check check = { .faults = faults, .defaults = &defaults };
+	struct shape_check check = { .faults = faults, .defaults = &defaults, .rules = rules };
 
 	check_schema(&check, schema, ROOT_LEVEL, at);
 	check_finish(&defaults, at);

@@ -61,13 +61,23 @@ static void prune_value(struct pruning *pruning, const struct structural *schema
 	}
 }
 
-size_t structural_prune(const struct structural *schema, struct doc *object)
+static size_t prune(const struct structural *schema, struct doc *value, bool embedded)
 {
 	const struct field_path root = field_name(NULL, STR(""));
 	struct pruning pruning = { .unknown = NULL };
 
-	prune_value(&pruning, schema, &root, object, true);
+	prune_value(&pruning, schema, &root, value, embedded);
 	return pruning.n;
+}
+
+size_t structural_prune(const struct structural *schema, struct doc *object)
+{
+	return prune(schema, object, true);
+}
+
+size_t structural_prune_member(const struct structural *schema, struct doc *value)
+{
+	return prune(schema, value, false);
 }
 
 void structural_unknown(const struct structural *schema, const struct doc *object, struct field_faults *faults)

@@ -14,10 +14,11 @@ enum structural_flag {
 	NULLABLE = 1, INT_OR_STRING = 2, PRESERVE_UNKNOWN = 4, EMBEDDED = 8,
 	HAS_ADDITIONAL = 16,  // additionalProperties is present and not false
 	CLOSED = 32,          // additionalProperties is false
-	DEFAULT_BELOW = 64,   // a schema below has a default
+	DEFAULT_BELOW = 64,   // this schema, or one below, has a default
 	HAS_TITLE = 128, HAS_DESCRIPTION = 256,
 	// flags of struct values
 	UNIQUE = 512, EXCLUSIVE_MINIMUM = 1024, EXCLUSIVE_MAXIMUM = 2048,
+	EXTENSION_BELOW = 4096, // this schema, or one below, has a member x-kubernetes-*
 };
 
 enum list_type { NO_LIST_TYPE, LIST_ATOMIC, LIST_SET, LIST_MAP };
@@ -69,6 +70,12 @@ struct structural {
 bool structural_has_values(const struct structural *schema);
 const struct structural *structural_find_property(const struct structural *schema, struct str name); // NULL: none
 bool structural_is_meta_name(struct str name); // apiVersion, kind, metadata
+
+// ---- structural_fill.c
+
+// Like structural_prune(), for a value that is not a whole object: apiVersion, kind and metadata stay only if the schema has them, or
+// describes an embedded resource.
+size_t structural_prune_member(const struct structural *schema, struct doc *value);
 
 // ---- structural_format.c
 

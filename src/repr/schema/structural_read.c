@@ -254,10 +254,10 @@ static void read_map_keys(struct schema_reading *reading, struct half *half, con
 
 // ---- schemas within
 
-static void note_defaults(struct half *half, const struct structural *inner)
+static void note_below(struct half *half, const struct structural *inner)
 {
 	if (inner != NULL)
-		half->schema->flags |= inner->flags & DEFAULT_BELOW;
+		half->schema->flags |= inner->flags & (DEFAULT_BELOW | EXTENSION_BELOW);
 }
 
 enum { ITEMS, NOT };
@@ -272,7 +272,7 @@ static void read_inner(struct schema_reading *reading, struct half *half, const 
 		return;
 	}
 	inner = read_schema(reading, doc, at);
-	note_defaults(half, inner);
+	note_below(half, inner);
 	if (arg == ITEMS)
 		half->schema->items = inner;
 	else
@@ -289,7 +289,7 @@ static void read_additional(struct schema_reading *reading, struct half *half, c
 	}
 	half->schema->additional = read_schema(reading, doc, at);
 	half->schema->flags |= HAS_ADDITIONAL;
-	note_defaults(half, half->schema->additional);
+	note_below(half, half->schema->additional);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -310,7 +310,7 @@ static void read_properties(struct schema_reading *reading, struct half *half, c
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
 		struct field_path inner_at = field_key(at, it.name);
 		const struct structural *inner = read_schema(reading, it.value, &inner_at);
-		note_defaults(half, inner);
+		note_below(half, inner);
 		if (inner != NULL)
 			properties[n++] = (struct property){ str_dup(reading->pool, it.name), inner };
 	}
@@ -335,7 +335,7 @@ static void read_list(struct schema_reading *reading, struct half *half, const s
 	for (size_t i = 0; i < doc_length(doc); i++) {
 		struct field_path inner_at = field_index(at, i);
 		const struct structural *inner = read_schema(reading, doc_at(doc, i), &inner_at);
-		note_defaults(half, inner);
+		note_below(half, inner);
 		if (inner != NULL)
 			list->list[list->n++] = inner;
 	}
@@ -398,8 +398,11 @@ static const struct structural *read_schema(struct schema_reading *reading, cons
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
 		const struct member *member = find_schema_member(it.name);
 		struct field_path member_at = field_name(at, it.name);
-		if (member != NULL && it.value != NULL) // null has no effect
-			member->read(reading, &half, it.value, &member_at, member->arg);
+		if (member == NULL || it.value == NULL) // null has no effect
+			continue;
+		member->read(reading, &half, it.value, &member_at, member->arg);
+		if (str_starts(it.name, STR("x-kubernetes-")))
+			half.schema->flags |= EXTENSION_BELOW;
 	}
 	return half.schema;
 }
@@ -417,6 +420,11 @@ const struct structural *structural_read(struct pool *pool, const struct doc *sc
 bool structural_has_defaults(const struct structural *schema)
 {
 	return (schema->flags & DEFAULT_BELOW) != 0;
+}
+
+bool structural_has_extensions(const struct structural *schema)
+{
+	return (schema->flags & EXTENSION_BELOW) != 0;
 }
 
 const struct structural *structural_find_property(const struct structural *schema, struct str name)
