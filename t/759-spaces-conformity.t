@@ -340,6 +340,36 @@ subtest 'a scale, however its numbers are written' => sub {
     $acme->delete("$at/scaled")->is_status(200);
 };
 
+# What is stored can be written again: a dump with it can be restored.
+subtest 'large by defaults' => sub {
+    my $at  = '/apis/example.com/v1/namespaces/default/bigs';
+    my $big = sub { my (%more) = @_; return definition('bigs', 'Big', { type => 'object', properties => { spec => { type => 'object', properties => { list => { type => 'array',
+        items => { type => 'object', properties => { s => { type => 'string', default => 's' x 1000 }, %more } } } } } } }) };
+    my $object = sub { my ($name, $n, %meta) = @_; return { metadata => { name => $name, %meta }, spec => { list => [map { {} } 1 .. $n] } } };
+    $acme->post($crds, json => $big->())->is_status(201, 'a type with a long default');
+    my $answer = $acme->post($at, json => $object->('a', 4000));
+    $answer->is_failure(413, 'RequestEntityTooLarge', qr/the resource would have 40\d\d\d\d\d bytes: it may have 3145728 \(max_body\)/, 'makes a small object too large');
+    $acme->get("$at/a")->is_status(404, 'which is not stored');
+    $acme->put('/v2.0/acme/namespaces/default/bigs.example.com/a', json => { spec => $object->('a', 4000)->{spec} })->is_status(413, 'by no dialect');
+    $acme->post($at, json => $object->('a', 2500, finalizers => ['example.com/f']))->is_status(201, 'one that fits');
+
+    # Then it would not any more.
+    my $definition = $big->(t => { type => 'string', default => 't' x 400 });
+    $definition->{metadata}{resourceVersion} = $acme->get("$crds/bigs.example.com")->json->{metadata}{resourceVersion};
+    $acme->put("$crds/bigs.example.com", json => $definition)->is_status(200, 'another default');
+    $acme->patch("$at/a", { metadata => { labels => { x => 'y' } } })->is_status(200, 'metadata change');
+    unlike $acme->get("$at/a")->text, qr/tttt/, 'and nothing else';
+    $acme->post($at, json => $object->('b', 2500))->is_failure(413, 'RequestEntityTooLarge', qr/max_body/, 'a new one does not fit');
+
+    # One that is too large already can lose its finalizer.
+    $instance->sql(q(UPDATE resources SET body = CONCAT('{"spec":{"list":[{"s":"', REPEAT('s', 3300000), '"}]}}') WHERE name = 'a' AND LENGTH(body) > 2000000));
+    $acme->patch("$at/a", { metadata => { labels => { x => 'longer' } } })->is_status(413, 'what is too large does not grow');
+    $acme->delete("$at/a")->is_status(200, 'it is to be deleted');
+    $acme->patch("$at/a", { metadata => { finalizers => undef } })->is_status(200, 'its last finalizer goes');
+    $acme->get("$at/a")->is_status(404, 'and it is gone');
+    $acme->delete("$crds/bigs.example.com")->is_status(200);
+};
+
 subtest 'dry runs change nothing' => sub {
     my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
     my $widget  = $acme->post($widgets, json => { metadata => { name => 'w' }, spec => { n => 1 } })->json;

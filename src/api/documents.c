@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 
 struct str document_json_text(struct pool *pool, const struct doc *doc)
 {
@@ -30,6 +31,14 @@ struct str document_text_or_stored(struct pool *pool, const struct doc *doc, con
 
 	pool_scratch_end(pool, scratch);
 	return same ? stored : text;
+}
+
+bool document_fits(const struct call *call, const struct resource *current, const struct content *content)
+{
+	size_t bytes = content->meta.n + content->body.n;
+
+	return bytes <= registry_settings(call->config)->max_body ||
+		(current != NULL && bytes <= current->meta.n + current->body.n);
 }
 
 struct str document_time_text(struct pool *pool, int64_t us)

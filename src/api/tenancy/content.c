@@ -130,7 +130,7 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 	pool_scratch_end(pool, scratch);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (content->meta.n + content->body.n > registry_settings(edit->call->config)->max_body)
+	if (!document_fits(edit->call, current, content))
 		return call_fail(edit->call, OUTCOME_BODY_TOO_LARGE, "a resource may have %llu bytes at most",
 			(unsigned long long)registry_settings(edit->call->config)->max_body);
 	return OUTCOME_OK;

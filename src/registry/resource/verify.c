@@ -91,7 +91,7 @@ static enum outcome check_schema(struct registry *registry, const struct address
 	struct doc *body = resource_body_doc(registry->pool, resource);
 	enum outcome outcome = definition_complete(registry, address, STR_NONE, &body);
 
-	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_BAD_DOCUMENT : outcome;
+	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BODY_TOO_LARGE ? OUTCOME_BAD_DOCUMENT : outcome;
 }
 
 enum outcome resource_verify(struct registry *registry, const struct resource *resource, bool strict, struct relations *relations)

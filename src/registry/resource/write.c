@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/log/change.h"
 #include "registry/log/changed_fields.h"
 #include "registry/log/stale.h"
@@ -112,29 +113,42 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	return OUTCOME_OK;
 }
 
+// Refuses a body that its type has made larger than max_body: a dump with it could not be restored. What is stored may stay as large
+// as it is.
+static enum outcome check_size(struct registry *registry, const struct resource *current, struct str meta, struct str body)
+{
+	unsigned long long most = registry->settings->max_body, bytes = meta.n + body.n;
+
+	if (bytes <= most || (current != NULL && bytes <= current->meta.n + current->body.n))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BODY_TOO_LARGE,
+		"with what its type adds, the resource would have %llu bytes: it may have %llu (max_body)", bytes, most);
+}
+
 static enum outcome complete_custom(struct registry *registry, const struct address *address, struct str version,
 	const struct resource *current, struct content *content)
 {
-	struct doc *body =
-		content->body.p == NULL ? content->document : stored_document(registry->pool, STORED_NEW, content->body);
-	struct buf text = buf_new(registry->pool, 1024);
+	struct pool *pool = registry->pool;
+	struct doc *sent = content->body.p == NULL ? content->document : stored_document(pool, STORED_NEW, content->body);
+	struct doc *body = sent;
+	const struct doc *stored = current != NULL ? resource_body_doc(pool, current) : NULL;
+	struct buf text = buf_new(pool, 1024);
 	enum outcome outcome = definition_complete(registry, address, version, &body);
 
-	// Objects whose definition is gone stay as they are, but a change of their metadata must be possible: their deletion, and that of
-	// their namespace, may wait for a finalizer.
-	if (outcome == OUTCOME_NOT_FOUND && current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
-		*registry->problem = (struct problem){ .n_members = 0 };
-		outcome = OUTCOME_OK;
+	if (outcome == OUTCOME_OK && (current == NULL || !doc_equal(body, stored))) {
+		doc_write_json(body, &text);
+		outcome = check_size(registry, current, content->meta, buf_str(&text));
 	}
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
+	// Objects whose definition is gone, or has other defaults now that make them too large, stay as they are, but a change of their
+	// metadata must be possible: their deletion, and that of their namespace, may wait for a finalizer.
+	if ((outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BODY_TOO_LARGE) && current != NULL && doc_equal(sent, stored)) {
+		*registry->problem = (struct problem){ .n_members = 0 };
 		content->body = current->body;
 		return OUTCOME_OK;
 	}
-	doc_write_json(body, &text);
-	content->body = buf_str(&text);
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		content->body = text.n > 0 ? buf_str(&text) : current->body;
+	return outcome;
 }
 
 // Checks that the content is no deeper than REGISTRY_DEPTH_MAX, which the database's JSON functions can read. The schema in a

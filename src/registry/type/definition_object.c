@@ -46,8 +46,10 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 
 	if (version->prunes) {
 		(void)structural_prune(schema, object);
+		// Each value takes a byte at least, so with more values than bytes it is too large. What its text takes is checked when that
+		// is made.
 		if (!structural_default(schema, object, registry->settings->max_body))
-			return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
+			return registry_fail(registry, OUTCOME_BODY_TOO_LARGE, "%.*s has become too large by its defaults", STR_ARG(what));
 	}
 	structural_validate(schema, object, &faults);
 	if (faults.n > 0)

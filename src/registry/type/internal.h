@@ -26,7 +26,7 @@ void definitions_begin(struct registry *registry);
 void definitions_end(struct registry_store *store);
 // For an object of a custom type: prunes unknown fields, fills in defaults and checks the body by the tenant's definition.
 // version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
-// tenant; OUTCOME_BAD_DOCUMENT with causes; or that of a failed statement.
+// tenant; OUTCOME_BAD_DOCUMENT with causes; OUTCOME_BODY_TOO_LARGE: its defaults are too many; or that of a failed statement.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
 	struct doc **body);
 // Can different tenants have different definitions of this type, or can some have none?

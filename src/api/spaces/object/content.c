@@ -469,7 +469,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		content->meta = current->meta;
 		content->locked = current->locked;
 	}
-	if (content->meta.n + content->body.n > registry_settings(change->call->config)->max_body)
+	if (!document_fits(change->call, current, content))
 		return call_fail(change->call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
 			(unsigned long long)registry_settings(change->call->config)->max_body);
 	if (current != NULL) {
