@@ -99,6 +99,31 @@ subtest 'secrets' => sub {
     $acme->patch($path, { stringData => { a => 'y' } })->is_status(200, 'the same text changes nothing');
 };
 
+# Texts go to data in every dialect: else a label that kubectl sets would change what the secret holds, and what is immutable could not get one.
+subtest 'texts of secrets' => sub {
+    my ($path, $tenancy) = ("$in/secrets/texts", '/v2.0/acme/namespaces/default/secrets/texts');
+    my %said = (type => 'Opaque', data => { a => b64('x') }, stringData => { b => 'y' }, immutable => $true);
+    my $answer = $acme->put($tenancy, json => \%said);
+    $answer->is_status(201, 'one is made by another dialect');
+    my $put = $answer->json;
+    is_deeply [$put->{data}, exists $put->{stringData}], [{ a => b64('x'), b => b64('y') }, !!0], 'which answers with the data';
+    $acme->put($tenancy, json => { %said, metadata => $put->{metadata} })->is_status(200, 'again');
+    is $acme->get($tenancy)->json->{metadata}{etag}, $put->{metadata}{etag}, 'changes nothing';
+    is_deeply $acme->get($path)->json->{data}, $put->{data}, 'and kubectl sees the same';
+    $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'it gets a label');
+    $acme->patch($tenancy, { stringData => { a => 'z' } })->is_status(400, 'but no other text');
+    $acme->put($tenancy, json => { data => 1, stringData => { a => 7 } })->is_status(400, 'a number is no text');
+    like $acme->put($tenancy, json => { stringData => { a => 7 } })->detail, qr/stringData must be an object of strings/, 'which it says';
+
+    # One that was stored before.
+    my $id = $instance->sql_value(q{SELECT id FROM resources WHERE name = 'texts'});
+    $instance->sql(qq{UPDATE resources SET body = '{"type":"Opaque","data":{"a":"YQ=="},"stringData":{"b":"y"},"immutable":true}' WHERE id = $id});
+    $acme->patch($tenancy, { metadata => { labels => { x => 'z' } } })->is_status(200, 'one that was stored with texts gets a label');
+    $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'by kubectl, too');
+    is_deeply $acme->get($path)->json->{data}, { a => 'YQ==', b => b64('y') }, 'by which the texts become data';
+    $acme->patch($path, { stringData => { b => 'z' } })->is_status(422, 'that stay');
+};
+
 # ---- config maps, secrets
 
 subtest 'keys' => sub {

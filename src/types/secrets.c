@@ -123,16 +123,6 @@ static struct str secret_type(const struct doc *body)
 	return STR("Opaque");
 }
 
-static void check_secret_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
-{
-	static const char *const members[] = { "data", NULL };
-	const struct field_path of_type = field_name(NULL, STR("type"));
-
-	if (!str_eq(secret_type(before), secret_type(after)))
-		field_invalid_text(faults, &of_type, secret_type(after), "field is immutable");
-	check_data_kept(faults, before, after, members);
-}
-
 // ---- writing
 
 static bool all_strings(const struct doc *object)
@@ -165,6 +155,22 @@ static bool fold_string_data(struct pool *pool, struct doc *body, struct str *er
 	doc_remove(body, STR("stringData"));
 	doc_set(body, STR("data"), data);
 	return true;
+}
+
+// ---- what never changes
+
+static void check_secret_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
+{
+	static const char *const members[] = { "data", NULL };
+	const struct field_path of_type = field_name(NULL, STR("type"));
+	struct doc *stored = doc_copy(faults->pool, before);
+	struct str error;
+
+	if (!str_eq(secret_type(before), secret_type(after)))
+		field_invalid_text(faults, &of_type, secret_type(after), "field is immutable");
+	// Before 0.1.0, secrets of the tenancy API were stored with their stringData. To fold that changes no data.
+	(void)fold_string_data(faults->pool, stored, &error);
+	check_data_kept(faults, stored, after, members);
 }
 
 const struct type_parts secrets_parts = {

@@ -14,6 +14,7 @@
 #include "registry/type/tree.h"
 #include "repr/json/doc.h"
 #include "sql/resources.h"
+#include "types/common/parts.h"
 
 static struct str root_value(struct registry *registry, const struct resource *resource)
 {
@@ -151,6 +152,28 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 	return outcome;
 }
 
+// Converts a body that a client has changed, or made, as its built-in type requires.
+static enum outcome receive(struct registry *registry, const struct address *address, const struct resource *current,
+	struct content *content)
+{
+	const struct type_parts *parts = type_parts(address->type);
+	struct buf text = buf_new(registry->pool, 0);
+	struct str error;
+
+	if (parts->receive == NULL || (current != NULL && str_eq(content->body, current->body)))
+		return OUTCOME_OK;
+	struct doc *body = stored_document(registry->pool, STORED_NEW, content->body);
+	if (!parts->receive(registry->pool, body, &error))
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
+	if (current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
+		content->body = current->body;
+		return OUTCOME_OK;
+	}
+	doc_write_json(body, &text);
+	content->body = buf_str(&text);
+	return check_size(registry, current, content->meta, content->body);
+}
+
 // Checks that the content is no deeper than REGISTRY_DEPTH_MAX, which the database's JSON functions can read. The schema in a
 // definition may be deeper, since no statement looks into it; but then the deep members must come last, because the functions
 // stop reading there.
@@ -192,7 +215,10 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 		doc_write_json(revision->content.document, &text);
 		revision->content.body = buf_str(&text);
 	}
-	return current != NULL ? resource_check_immutable(registry, address, current, revision->content.body) : OUTCOME_OK;
+	outcome = receive(registry, address, current, &revision->content);
+	if (outcome == OUTCOME_OK && current != NULL)
+		outcome = resource_check_immutable(registry, address, current, revision->content.body);
+	return outcome;
 }
 
 static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,

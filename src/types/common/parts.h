@@ -51,15 +51,15 @@ struct type_parts {
 
 	// Adds faults for the name of a new object; at is its path. NULL: the name must be a DNS subdomain.
 	void (*check_name)(struct str name, const struct field_path *at, struct field_faults *faults);
-	// Turns what a client sent, without its metadata, into what is stored. False: *error says what is wrong. NULL: it is
-	// stored as sent.
-	bool (*receive)(struct pool *pool, struct doc *body, struct str *error);
 	// Adds faults for an object with members of the right types that differs from before (NULL: it is new). meta: its
 	// metadata; body: the rest. NULL: there are no such rules.
 	void (*check)(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body);
 
-	// ---- a rule of all dialects
+	// ---- rules of all dialects
 
+	// Turns what a client sent, without its metadata, into what is stored; a body that is stored stays as it is. False: *error says
+	// what is wrong. NULL: it is stored as sent.
+	bool (*receive)(struct pool *pool, struct doc *body, struct str *error);
 	// Adds faults for immutable fields that have changed. NULL: every field may change. A type whose rules query the
 	// database or rewrite the object has struct type_rules instead (registry/type/rules.h).
 	void (*check_kept)(struct field_faults *faults, const struct doc *before, const struct doc *after);
