@@ -360,6 +360,19 @@ subtest 'volumes' => sub {
     $acme->patch('/v2.0/acme/persistentvolumes/bare', { spec => { hostPath => { path => '/x' } } })->is_status(200, 'gets one');
 };
 
+# Objects of built-in kinds keep members that are not known.
+subtest 'volumes with unknown members' => sub {
+    my ($volumes, $ignored) = ('/api/v1/persistentvolumes', 'fieldValidation=Ignore');
+    my %spec = (accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' });
+    my $pv = sub { my ($name, %more) = @_; return { metadata => { name => $name }, spec => { %spec, %more } } };
+    $acme->post("$in/pods?$ignored", json => { metadata => { name => 'noted' }, spec => { containers => [container()], volumes => [{ name => 'v', emptyDir => {}, note => 1 }] } })
+        ->is_status(201, 'a pod');
+    $acme->post("$volumes?$ignored", json => $pv->('noted', hostPath => { path => '/' }, note => 1))->is_status(201, 'a persistent volume');
+    $acme->put("$volumes/noted", json => $pv->('noted', hostPath => { path => '/' }))->is_status(200, 'which may lose it');
+    my %fault = faults_of($acme->post("$volumes?$ignored", json => $pv->('none', note => 1)), 'alone', 'PersistentVolume');
+    is_deeply \%fault, { spec => 'Required value: must specify a volume type' }, 'it is no source';
+};
+
 subtest 'daemon sets' => sub {
     my $path = '/apis/apps/v1/namespaces/default/daemonsets';
     my $set  = sub { my (%spec) = @_; return { metadata => { name => 'd' }, spec => { selector => { matchLabels => { a => 'b' } },

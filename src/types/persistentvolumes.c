@@ -83,16 +83,15 @@ static const struct type_preset presets[] = {
 
 // ---- rules
 
-static const char *const not_sources[] = { "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity",
-	"persistentVolumeReclaimPolicy", "storageClassName", "volumeAttributesClassName", "volumeMode" };
+static const struct type_field volume_sources[] = { MEMBER_ANY("local"), MEMBERS_VOLUME_SOURCES, MEMBER_END };
 
 static bool is_source(struct str name)
 {
-	for (size_t i = 0; i < COUNT_OF(not_sources); i++) {
-		if (str_eq_c(name, not_sources[i]))
-			return false;
+	for (const struct type_field *source = volume_sources; source->name != NULL; source++) {
+		if (str_eq_c(name, source->name))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 static void check_sources(struct field_faults *faults, const struct field_path *up, const struct doc *spec)

@@ -141,6 +141,15 @@ static void check_source(struct field_faults *faults, const struct field_path *a
 	}
 }
 
+static bool is_source(struct str name)
+{
+	for (const struct type_field *field = volume_fields; field->name != NULL; field++) {
+		if (str_eq_c(name, field->name))
+			return !str_eq(name, STR("name"));
+	}
+	return false;
+}
+
 static void check_volume(struct field_faults *faults, const struct field_path *at, const struct doc *volume, bool repeated)
 {
 	const struct field_path of_name = field_name(at, STR("name"));
@@ -155,7 +164,7 @@ static void check_volume(struct field_faults *faults, const struct field_path *a
 		field_duplicate(faults, &of_name, check_object_member(volume, "name"));
 	for (struct doc_iter it = doc_iter(volume); doc_next(&it);) {
 		const struct field_path source = field_name(at, it.name);
-		if (it.value == NULL || str_eq(it.name, STR("name")))
+		if (it.value == NULL || !is_source(it.name))
 			continue;
 		if (sources++ > 0)
 			field_forbidden(faults, &source, "may not specify more than 1 volume type");
