@@ -247,6 +247,16 @@ subtest 'the spec of a pod' => sub {
     $takes->('an earlier one', sub { $_[0]{activeDeadlineSeconds} = 99 });
     $takes->('no gate any more', sub { delete $_[0]{schedulingGates} });
     $takes->('where it runs', sub { $_[0]{nodeName} = 'n1' });
+    $takes->('what a typed client writes anew', sub {
+        my ($spec) = @_;
+        $_->{resources} = {} for @{ $spec->{containers} }, @{ $spec->{initContainers} };
+        $spec->{containers}[0]{$_} = undef for qw(env ports);
+        $spec->{hostNetwork} = $false;
+        $spec->{volumes} = [];
+        $spec->{nodeSelector} = {};
+        $spec->{tolerations}[0]{value} = '';
+    });
+    $takes->('and leaves out', sub { delete $_[0]{hostNetwork} });
     $refuses->('a later deadline', sub { $_[0]{activeDeadlineSeconds} = 100 }, 'spec.activeDeadlineSeconds', qr/must be less than or equal to previous value/);
     $refuses->('no deadline', sub { delete $_[0]{activeDeadlineSeconds} }, 'spec.activeDeadlineSeconds', qr/must not update from a positive integer to nil value/);
     $refuses->('a toleration less', sub { shift @{ $_[0]{tolerations} } }, 'spec.tolerations', qr/\AForbidden: existing toleration can not be modified/);
@@ -257,6 +267,8 @@ subtest 'the spec of a pod' => sub {
     $refuses->('its name', sub { $_[0]{containers}[0]{name} = 'f' }, 'spec', $others);
     $refuses->('a gate', sub { $_[0]{schedulingGates} = [{ name => 'h' }] }, 'spec', $others);
     $refuses->('another node', sub { $_[0]{nodeName} = 'n2' }, 'spec', $others);
+    $refuses->('what is false or absent', sub { $_[0]{automountServiceAccountToken} = $false }, 'spec', $others);
+    $refuses->('what is 0 or absent', sub { $_[0]{securityContext} = { runAsUser => 0 } }, 'spec', $others);
     $refuses->('an account', sub { $_[0]{serviceAccountName} = 'a' }, 'spec', $others);
     $refuses->('a grace period', sub { $_[0]{terminationGracePeriodSeconds} = 1 }, 'spec', $others);
     my $tenancy = '/v2.0/acme/namespaces/default/pods/fixed';
@@ -264,6 +276,29 @@ subtest 'the spec of a pod' => sub {
     $acme->patch("$path/status", { status => { phase => 'Running' } })->is_status(200, 'its status changes');
     $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'and its metadata');
     is $acme->get($path)->json->{spec}{nodeName}, 'n1', 'nothing came of the rest';
+};
+
+# As Go reads and writes it: in a cluster both forms are one.
+subtest 'the spec of a pod by a typed client' => sub {
+    my $pod = sub {
+        my (%amount) = @_;
+        return { metadata => { name => 'typed' }, spec => { containers => [{ name => 'c', image => 'i', resources => { limits => \%amount } }] } };
+    };
+    $acme->post("$in/pods", json => $pod->(cpu => 0.5, memory => '1024Mi'))->is_status(201, 'amounts as in YAML');
+    $acme->put("$in/pods/typed", json => $pod->(cpu => '500m', memory => '1Gi'))->is_status(200, 'the same, as Go writes them');
+    $acme->put("$in/pods/typed", json => $pod->(cpu => '501m', memory => '1Gi'))->is_status(422, 'others');
+};
+
+# Defaults that this server adds are no change.
+subtest 'the spec of a pod of another dialect' => sub {
+    my $spec = { containers => [{ name => 'c', image => 'i', ports => [{ containerPort => 80 }] }] };
+    my ($path, $tenancy) = ("$in/pods/plain", '/v2.0/acme/namespaces/default/pods/plain');
+    $acme->put($tenancy, json => { spec => $spec })->is_status(201, 'without the protocol of a port');
+    $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'gets a label');
+    is $acme->get($path)->json->{spec}{containers}[0]{ports}[0]{protocol}, 'TCP', 'and the default';
+    $acme->put($tenancy, json => { spec => $spec })->is_status(200, 'and can be written again as it was');
+    $spec->{containers}[0]{ports}[0]{protocol} = 'UDP';
+    $acme->put($tenancy, json => { spec => $spec })->is_status(400, 'but with no other protocol');
 };
 
 # The cost of comparing them grows as n log n.
@@ -358,6 +393,13 @@ subtest 'volumes' => sub {
     $acme->patch($tenancy, { spec => { more => undef } })->is_status(200, 'once more');
     $acme->put('/v2.0/acme/persistentvolumes/bare', json => { spec => {} })->is_status(201, 'one without a source');
     $acme->patch('/v2.0/acme/persistentvolumes/bare', { spec => { hostPath => { path => '/x' } } })->is_status(200, 'gets one');
+    delete $good{hostPath};
+    my $nfs = { server => 's', path => '/', readOnly => $false };
+    $acme->post('/api/v1/persistentvolumes', json => { metadata => { name => 'pw' }, spec => { %good, nfs => $nfs } })->is_status(201, 'one of YAML');
+    delete $nfs->{readOnly};
+    $acme->put('/api/v1/persistentvolumes/pw', json => { metadata => { name => 'pw' }, spec => { %good, nfs => $nfs, claimRef => { name => 'c' } } })
+        ->is_status(200, 'which a typed client writes without what is false');
+    $acme->patch('/api/v1/persistentvolumes/pw', { spec => { nfs => { readOnly => $true } } })->is_status(422, 'what is true is another');
 };
 
 # Objects of built-in kinds keep members that are not known.

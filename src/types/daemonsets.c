@@ -78,7 +78,9 @@ static void check_daemon_set_kept(struct field_faults *faults, const struct doc 
 	const struct doc *former = check_object_member(check_object_member(before, "spec"), "selector");
 	const struct doc *selector = check_object_member(check_object_member(after, "spec"), "selector");
 
-	if (former != NULL && !doc_equal_by_value(selector, former))
+	if (former != NULL && !doc_equal_by_value(selector, former) &&
+		(selector == NULL || !doc_equal_by_value(message_normal(faults->pool, &proto_label_selector, selector),
+			message_normal(faults->pool, &proto_label_selector, former))))
 		field_invalid(faults, &of_selector, selector, "field is immutable");
 }
 

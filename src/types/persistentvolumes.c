@@ -132,6 +132,24 @@ static void check_capacity(struct field_faults *faults, const struct field_path 
 	}
 }
 
+// A source that is there stays as it is.
+static void check_source_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
+{
+	const struct field_path at = field_name(up, STR("persistentvolumesource"));
+	const struct protobuf_message *message = &proto_persistent_volume_spec;
+	struct pool *pool = faults->pool;
+
+	for (const struct type_field *source = volume_sources; source->name != NULL; source++) {
+		const struct doc *before = check_object_member(old, source->name), *now = check_object_member(spec, source->name);
+		struct str name = str_c(source->name);
+		if (before == NULL || doc_equal_by_value(now, before) ||
+			doc_equal_by_value(message_normal_member(pool, message, name, now), message_normal_member(pool, message, name, before)))
+			continue;
+		field_forbidden(faults, &at, "spec.persistentvolumesource is immutable after creation");
+		break;
+	}
+}
+
 static void check_volume(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body)
 {
 	static const char *const modes[] = { "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod", NULL };
@@ -165,8 +183,7 @@ static void check_volume(struct field_faults *faults, const struct doc *before, 
 		field_required(faults, &of_nodes, "Local volume requires node affinity");
 }
 
-// A volume without a source, which another dialect may have stored, may get one. Members that are not known here may change: those are
-// no source.
+// A volume without a source, which another dialect may have stored, may get one.
 static void check_volume_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
 {
 	const struct field_path at = field_name(NULL, STR("spec")), of_mode = field_name(&at, STR("volumeMode"));
@@ -175,14 +192,7 @@ static void check_volume_kept(struct field_faults *faults, const struct doc *bef
 
 	if (had.n > 0 && !str_eq(had, has))
 		field_invalid_text(faults, &of_mode, has, "field is immutable");
-	for (const struct type_field *field = persistent_volume_spec_fields; field->name != NULL; field++) {
-		const struct field_path source = field_name(&at, STR("persistentvolumesource"));
-		const struct doc *former = check_object_member(old, field->name);
-		if (!is_source(str_c(field->name)) || former == NULL || doc_equal(check_object_member(spec, field->name), former))
-			continue;
-		field_forbidden(faults, &source, "spec.persistentvolumesource is immutable after creation");
-		break;
-	}
+	check_source_kept(faults, &at, old, spec);
 }
 
 const struct type_parts persistentvolumes_parts = {

@@ -283,79 +283,82 @@ static const struct doc *list_of(const struct doc *object, const char *name)
 	return list;
 }
 
-// Makes the member of after equal to that of before, so that a comparison of the two objects ignores it.
-static void keep_member(struct pool *pool, struct doc *after, const struct doc *before, const char *name)
+// A copy of the spec's member for a comparison by value; NULL: it is absent. Typed clients write what they have read in their own way: they
+// add resources of {}, and leave out a hostNetwork of false. And this server adds defaults, which a pod of another dialect lacks.
+static struct doc *comparable(struct pool *pool, const struct doc *spec, const char *name)
 {
-	const struct doc *value = NULL;
+	struct doc *pod = doc_new_object(pool), *of_pod = doc_new_object(pool);
 
-	doc_remove(after, str_c(name));
-	if (doc_get(before, str_c(name), &value))
-		doc_set(after, str_c(name), doc_copy(pool, value));
+	doc_set(of_pod, str_c(name), message_normal_member(pool, &proto_pod_spec, str_c(name), check_object_member(spec, name)));
+	doc_set(pod, STR("spec"), of_pod);
+	type_preset_fill(pool, presets, pod);
+	return doc_own_member(of_pod, str_c(name));
 }
 
-// The number of containers must not change. In the copy, their images are made equal: only these may change.
-static void keep_images(struct pool *pool, struct doc *after, const struct doc *before, const char *name, const char *detail,
+static bool same_member(struct pool *pool, const struct doc *before, const struct doc *after, const char *name)
+{
+	return doc_equal_by_value(check_object_member(before, name), check_object_member(after, name)) ||
+		doc_equal_by_value(comparable(pool, before, name), comparable(pool, after, name));
+}
+
+static struct doc *without_images(struct doc *containers)
+{
+	for (size_t i = 0; i < doc_elements(containers); i++) {
+		if (doc_kind(doc_at(containers, i)) == DOC_OBJECT)
+			doc_remove(doc_own_item(containers, i), STR("image"));
+	}
+	return containers;
+}
+
+// The number of containers must not change. Of each container, only the image may. False: something else has changed.
+static bool check_containers(struct pool *pool, const struct doc *before, const struct doc *after, const char *name, const char *detail,
 	struct field_faults *faults)
 {
 	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, str_c(name));
 	const struct doc *old = list_of(before, name), *new = list_of(after, name);
-	size_t n = new == NULL ? 0 : doc_length(new);
 
-	if (n != (old == NULL ? 0 : doc_length(old))) {
+	if (doc_elements(new) != doc_elements(old)) {
 		field_forbidden(faults, &at, detail);
-		keep_member(pool, after, before, name); // so that it is reported only once
-		return;
+		return true; // so that it is reported only once
 	}
-	struct doc *list = doc_new_array(pool);
-	for (size_t i = 0; i < n; i++) {
-		struct doc *item = doc_copy(pool, doc_at(new, i));
-		if (doc_kind(item) == DOC_OBJECT && doc_kind(doc_at(old, i)) == DOC_OBJECT)
-			keep_member(pool, item, doc_at(old, i), "image");
-		doc_push(list, item);
-	}
-	if (n > 0)
-		doc_set(after, str_c(name), list);
-	else
-		keep_member(pool, after, before, name);
+	if (doc_equal_by_value(check_object_member(before, name), check_object_member(after, name)))
+		return true;
+	return doc_equal_by_value(without_images(comparable(pool, before, name)), without_images(comparable(pool, after, name)));
 }
 
 // A deadline may be set, and may be made shorter.
-static void keep_deadline(struct pool *pool, struct doc *after, const struct doc *before, struct field_faults *faults)
+static void check_deadline(const struct doc *before, const struct doc *after, struct field_faults *faults)
 {
 	static const char name[] = "activeDeadlineSeconds";
 	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, str_c(name));
-	const struct doc *value = NULL;
 	int64_t old, new;
-	bool had = doc_get(before, str_c(name), &value) && value != NULL && doc_i64(value, &old);
+	bool had = check_object_integer(before, name, &old), has = check_object_integer(after, name, &new);
 
-	value = NULL;
-	bool has = doc_get(after, str_c(name), &value) && value != NULL && doc_i64(value, &new);
 	if (had && !has)
-		field_invalid(faults, &at, value, "must not update from a positive integer to nil value");
+		field_invalid(faults, &at, check_object_member(after, name), "must not update from a positive integer to nil value");
 	else if (had && new > old)
-		field_invalid(faults, &at, value, "must be less than or equal to previous value");
-	keep_member(pool, after, before, name);
+		field_invalid(faults, &at, check_object_member(after, name), "must be less than or equal to previous value");
 }
 
-// Texts of the items, equal where the items are equal but for tolerationSeconds, which may change.
-static struct str *item_texts(struct pool *pool, const struct doc *list)
+// Texts of the items of a list, equal where the items are equal but for tolerationSeconds, which may change.
+static struct str *item_texts(struct pool *pool, struct doc *list)
 {
 	struct str *texts = POOL_ARRAY(pool, struct str, doc_elements(list) + 1);
 
 	for (size_t i = 0; i < doc_elements(list); i++) {
-		struct doc *item = doc_copy(pool, doc_at(list, i));
 		struct buf text = buf_new(pool, 64);
-		if (doc_kind(item) == DOC_OBJECT)
-			doc_remove(item, STR("tolerationSeconds"));
-		doc_write_sorted(item, &text);
+		if (doc_kind(doc_at(list, i)) == DOC_OBJECT)
+			doc_remove(doc_own_item(list, i), STR("tolerationSeconds"));
+		doc_write_sorted(doc_at(list, i), &text);
 		texts[i] = buf_str(&text);
 	}
 	return texts;
 }
 
-// Does list contain all of wanted, but for their tolerationSeconds?
-static bool has_all(struct pool *pool, const struct doc *list, const struct doc *wanted)
+// Does the list of that name in spec contain all items of the one in other, but for their tolerationSeconds?
+static bool has_all(struct pool *pool, const struct doc *spec, const struct doc *other, const char *name)
 {
+	struct doc *list = comparable(pool, spec, name), *wanted = comparable(pool, other, name);
 	size_t n = doc_elements(list);
 	const struct str *sorted = check_sorted_texts(pool, item_texts(pool, list), n), *texts = item_texts(pool, wanted);
 
@@ -366,29 +369,44 @@ static bool has_all(struct pool *pool, const struct doc *list, const struct doc 
 	return true;
 }
 
-static void keep_tolerations(struct pool *pool, struct doc *after, const struct doc *before, struct field_faults *faults)
+static void check_tolerations(struct pool *pool, const struct doc *before, const struct doc *after, struct field_faults *faults)
 {
-	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, STR("tolerations"));
+	static const char name[] = "tolerations";
+	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, str_c(name));
 
-	if (!has_all(pool, list_of(after, "tolerations"), list_of(before, "tolerations")))
+	if (!doc_equal(check_object_member(before, name), check_object_member(after, name)) && !has_all(pool, after, before, name))
 		field_forbidden(faults, &at, "existing toleration can not be modified except its tolerationSeconds");
-	keep_member(pool, after, before, "tolerations");
 }
 
 // What else may change: a negative grace period to 1, scheduling gates to fewer ones, and nodeName if there is none yet.
-static void keep_rest(struct pool *pool, struct doc *after, const struct doc *before)
+static bool may_change(struct pool *pool, const struct doc *before, const struct doc *after, const char *name)
 {
-	const struct doc *value = NULL;
-	int64_t old = 0, new = 0;
+	int64_t old, new;
 
-	if (doc_get(before, STR("terminationGracePeriodSeconds"), &value) && value != NULL && doc_i64(value, &old) && old < 0 &&
-		doc_get(after, STR("terminationGracePeriodSeconds"), &value) && value != NULL && doc_i64(value, &new) && new == 1)
-		keep_member(pool, after, before, "terminationGracePeriodSeconds");
-	if (has_all(pool, list_of(before, "schedulingGates"), list_of(after, "schedulingGates")))
-		keep_member(pool, after, before, "schedulingGates");
-	if (!doc_get(before, STR("nodeName"), &value) || value == NULL ||
-		(doc_kind(value) == DOC_STRING && doc_string(value).n == 0))
-		keep_member(pool, after, before, "nodeName");
+	if (strcmp(name, "terminationGracePeriodSeconds") == 0)
+		return check_object_integer(before, name, &old) && old < 0 && check_object_integer(after, name, &new) && new == 1;
+	if (strcmp(name, "schedulingGates") == 0)
+		return has_all(pool, before, after, name);
+	return strcmp(name, "nodeName") == 0 && comparable(pool, before, name) == NULL;
+}
+
+// Has a member changed that must not, of those that the functions above don't check?
+static bool has_changed(struct pool *pool, const struct doc *before, const struct doc *after)
+{
+	static const char *const checked[] = { "containers", "initContainers", "activeDeadlineSeconds", "tolerations" };
+	const struct doc *specs[] = { before, after }, *other;
+
+	for (size_t i = 0; i < COUNT_OF(specs); i++) {
+		for (struct doc_iter it = doc_iter(specs[i]); doc_next(&it);) {
+			const char *name = str_cstr(pool, it.name);
+			bool skip = i == 1 && doc_get(before, it.name, &other); // it was compared already
+			for (size_t k = 0; k < COUNT_OF(checked); k++)
+				skip = skip || str_eq_c(it.name, checked[k]);
+			if (!skip && !same_member(pool, before, after, name) && !may_change(pool, before, after, name))
+				return true;
+		}
+	}
+	return false;
 }
 
 // A pod without a spec, which another dialect may have stored, may get one.
@@ -403,13 +421,11 @@ static void check_pod_kept(struct field_faults *faults, const struct doc *before
 	(void)doc_get(after, STR("spec"), &new);
 	if (doc_equal(old, new)) // the usual case: only the status changes
 		return;
-	struct doc *same = doc_kind(new) == DOC_OBJECT ? doc_copy(pool, new) : doc_new_object(pool);
-	keep_images(pool, same, old, "containers", "pod updates may not add or remove containers", faults);
-	keep_images(pool, same, old, "initContainers", "pod updates may not add or remove init containers", faults);
-	keep_deadline(pool, same, old, faults);
-	keep_tolerations(pool, same, old, faults);
-	keep_rest(pool, same, old);
-	if (!doc_equal_by_value(same, old))
+	bool same = check_containers(pool, old, new, "containers", "pod updates may not add or remove containers", faults);
+	same = check_containers(pool, old, new, "initContainers", "pod updates may not add or remove init containers", faults) && same;
+	check_deadline(old, new, faults);
+	check_tolerations(pool, old, new, faults);
+	if (!same || has_changed(pool, old, new))
 		field_forbidden(faults, &at, "pod updates may not change fields other than `spec.containers[*].image`,"
 			"`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
 			"tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)");

@@ -293,7 +293,7 @@ static bool add_field(struct reading *reading, const struct protobuf_field *fiel
 		return fail(reading, &here, "is there twice");
 	if (!read_value(reading, field, item, &here, depth + 1, &value))
 		return false;
-	if (field->form == PROTOBUF_ZERO || field->type == PROTOBUF_MESSAGE || !is_zero(item))
+	if (field->form == PROTOBUF_ZERO || field->form == PROTOBUF_VALUE || field->type == PROTOBUF_MESSAGE || !is_zero(item))
 		doc_set(object, str_c(field->name), value);
 	return true;
 }

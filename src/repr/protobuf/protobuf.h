@@ -35,6 +35,7 @@ enum protobuf_type {
 enum protobuf_form {
 	PROTOBUF_ONE,
 	PROTOBUF_ZERO,   // present in the document even if it is false, 0 or ""; a PROTOBUF_ONE is then left out
+	PROTOBUF_VALUE,  // the same; but its absence means false, 0, "" or an empty message, since it is no pointer in Go
 	PROTOBUF_LIST,   // repeated: an array
 	PROTOBUF_MAP,    // map<string, …>: an object
 	PROTOBUF_INLINE, // a message whose fields appear as members of the outer one

@@ -185,18 +185,22 @@ static bool quantity_parse(struct str text, long double *number)
 	return true;
 }
 
-bool check_quantity(struct field_faults *faults, const struct field_path *at, const struct doc *value, long double *number)
+bool check_read_quantity(struct pool *pool, const struct doc *value, long double *number)
 {
-	struct buf text = buf_new(faults->pool, 32);
+	struct buf text = buf_new(pool, 32);
 
 	if (doc_kind(value) == DOC_STRING)
 		buf_add(&text, doc_string(value));
 	else
 		doc_write_json(value, &text);
-	if (quantity_parse(buf_str(&text), number))
+	return quantity_parse(buf_str(&text), number);
+}
+
+bool check_quantity(struct field_faults *faults, const struct field_path *at, const struct doc *value, long double *number)
+{
+	if (check_read_quantity(faults->pool, value, number))
 		return true;
-	field_invalid(faults, at, value,
-		"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+	field_invalid(faults, at, value, QUANTITY_FORM);
 	return false;
 }
 

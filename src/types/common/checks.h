@@ -37,7 +37,10 @@ void check_protocol(struct field_faults *faults, const struct field_path *up, co
 void check_required(struct field_faults *faults, const struct field_path *up, const struct doc *object, const char *name);
 // An IPv4 or IPv6 address.
 void check_ip(struct field_faults *faults, const struct field_path *at, struct str address);
-// A quantity such as "500m" or 2; *number: its value. False: it is not a quantity; the fault was added.
+// Reads a quantity, such as "500m" or 2. False: it is not a quantity, and must have this form.
+#define QUANTITY_FORM "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+bool check_read_quantity(struct pool *pool, const struct doc *value, long double *number);
+// The same; if it is not a quantity, a fault is added.
 bool check_quantity(struct field_faults *faults, const struct field_path *at, const struct doc *value, long double *number);
 
 // ---- lists of names. Their cost grows as n log n, because clients choose the length of lists.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages that typed clients send objects as. A row is a field: its number in the protobuf API of Kubernetes
 // (generated.proto of 1.32), which never changes, and the name of its member in JSON. _ZERO: the member is in the JSON even if
-// it is false, 0 or ""; other fields are then left out.
+// it is false, 0 or ""; other fields are then left out. _VALUE: so it is, too, but its absence means the same.
 #ifndef TENURE_TYPES_COMMON_MESSAGES_H
 #define TENURE_TYPES_COMMON_MESSAGES_H
 
@@ -16,8 +16,10 @@
 #define PB_TEXT(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ONE, name, NULL }
 #define PB_TEXT_ZERO(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ZERO, name, NULL }
 #define PB_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_LIST, name, NULL }
+#define PB_TEXT_VALUE(number, name) { number, PROTOBUF_TEXT, PROTOBUF_VALUE, name, NULL }
 #define PB_INT(number, name) { number, PROTOBUF_INT, PROTOBUF_ONE, name, NULL }
 #define PB_INT_ZERO(number, name) { number, PROTOBUF_INT, PROTOBUF_ZERO, name, NULL }
+#define PB_INT_VALUE(number, name) { number, PROTOBUF_INT, PROTOBUF_VALUE, name, NULL }
 #define PB_INTS(number, name) { number, PROTOBUF_INT, PROTOBUF_LIST, name, NULL }
 #define PB_BOOL(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ONE, name, NULL }
 #define PB_BOOL_ZERO(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ZERO, name, NULL }
@@ -25,6 +27,7 @@
 #define PB_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_ONE, name, NULL }
 #define PB_JSON(number, name) { number, PROTOBUF_JSON, PROTOBUF_ZERO, name, NULL }
 #define PB_OBJECT(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_ONE, name, &proto_##inside }
+#define PB_VALUE(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_VALUE, name, &proto_##inside }
 #define PB_LIST(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_LIST, name, &proto_##inside }
 #define PB_INLINE(number, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_INLINE, NULL, &proto_##inside }
 #define PB_MAP_OF(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_MAP, name, &proto_##inside }
@@ -33,6 +36,14 @@
 
 // For a message with a single field: its JSON is that field's value.
 bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
+
+// ---- message_values.c: JSON values as a program reads them that has the messages compiled in
+
+// A copy for a comparison by doc_equal_by_value(): objects that are equal to such a program have equal copies. Members that mean the same
+// as their absence are left out, and each quantity is written in one way ("1Gi" and "1024Mi").
+struct doc *message_normal(struct pool *pool, const struct protobuf_message *message, const struct doc *object);
+// The same of one member of such an object. NULL: it means the same as its absence, or is null.
+struct doc *message_normal_member(struct pool *pool, const struct protobuf_message *message, struct str name, const struct doc *value);
 
 // ---- messages.c
 extern const struct protobuf_message proto_time, proto_quantity, proto_int_or_string;

@@ -15,6 +15,8 @@ struct type_preset {
 	const char *path[4]; // names of members, from the object's root on; an array stands for each of its elements
 	const char *value;   // a text; NULL: the end of the table
 };
+// Sets the members that are missing or empty to these values, in place. presets NULL: none. No other tree may share parts of the object.
+void type_preset_fill(struct pool *pool, const struct type_preset *presets, struct doc *object);
 
 // A column of `tenure NOUN list`, for a type with an API and a noun of its own: bare metal's and placement's.
 struct type_noun_column {

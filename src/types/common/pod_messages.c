@@ -25,7 +25,7 @@ PB_MESSAGE(volume_mount,
 	PB_TEXT_ZERO(5, "mountPropagation"), PB_TEXT(6, "subPathExpr"), PB_TEXT_ZERO(7, "recursiveReadOnly"));
 PB_MESSAGE(volume_device, PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "devicePath"));
 PB_MESSAGE(exec_action, PB_TEXTS(1, "command"));
-PB_MESSAGE(http_header, PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "value"));
+PB_MESSAGE(http_header, PB_TEXT_ZERO(1, "name"), PB_TEXT_VALUE(2, "value"));
 PB_MESSAGE(http_get_action,
 	PB_TEXT(1, "path"), PB_OBJECT(2, "port", int_or_string), PB_TEXT(3, "host"), PB_TEXT(4, "scheme"),
 	PB_LIST(5, "httpHeaders", http_header));
@@ -57,7 +57,7 @@ PB_MESSAGE(security_context,
 	PB_OBJECT(11, "seccompProfile", seccomp_profile), PB_OBJECT(12, "appArmorProfile", app_armor_profile));
 PB_MESSAGE(container,
 	PB_TEXT_ZERO(1, "name"), PB_TEXT(2, "image"), PB_TEXTS(3, "command"), PB_TEXTS(4, "args"), PB_TEXT(5, "workingDir"),
-	PB_LIST(6, "ports", container_port), PB_LIST(7, "env", env_var), PB_OBJECT(8, "resources", resource_requirements),
+	PB_LIST(6, "ports", container_port), PB_LIST(7, "env", env_var), PB_VALUE(8, "resources", resource_requirements),
 	PB_LIST(9, "volumeMounts", volume_mount), PB_OBJECT(10, "livenessProbe", probe), PB_OBJECT(11, "readinessProbe", probe),
 	PB_OBJECT(12, "lifecycle", lifecycle), PB_TEXT(13, "terminationMessagePath"), PB_TEXT(14, "imagePullPolicy"),
 	PB_OBJECT(15, "securityContext", security_context), PB_BOOL(16, "stdin"), PB_BOOL(17, "stdinOnce"), PB_BOOL(18, "tty"),

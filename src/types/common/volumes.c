@@ -16,7 +16,7 @@ PB_MESSAGE(secret_volume_source,
 	PB_TEXT(1, "secretName"), PB_LIST(2, "items", key_to_path), PB_INT_ZERO(3, "defaultMode"), PB_BOOL_ZERO(4, "optional"));
 PB_MESSAGE(nfs_volume_source, PB_TEXT_ZERO(1, "server"), PB_TEXT_ZERO(2, "path"), PB_BOOL(3, "readOnly"));
 PB_MESSAGE(iscsi_volume_source,
-	PB_TEXT_ZERO(1, "targetPortal"), PB_TEXT_ZERO(2, "iqn"), PB_INT_ZERO(3, "lun"), PB_TEXT(4, "iscsiInterface"),
+	PB_TEXT_ZERO(1, "targetPortal"), PB_TEXT_ZERO(2, "iqn"), PB_INT_VALUE(3, "lun"), PB_TEXT(4, "iscsiInterface"),
 	PB_TEXT(5, "fsType"), PB_BOOL(6, "readOnly"), PB_TEXTS(7, "portals"), PB_BOOL(8, "chapAuthDiscovery"),
 	PB_OBJECT(10, "secretRef", local_object_reference), PB_BOOL(11, "chapAuthSession"), PB_TEXT_ZERO(12, "initiatorName"));
 PB_MESSAGE(glusterfs_volume_source, PB_TEXT_ZERO(1, "endpoints"), PB_TEXT_ZERO(2, "path"), PB_BOOL(3, "readOnly"));
@@ -36,7 +36,7 @@ PB_MESSAGE(ceph_fs_volume_source,
 PB_MESSAGE(flocker_volume_source, PB_TEXT(1, "datasetName"), PB_TEXT(2, "datasetUUID"));
 PB_SHARED_MESSAGE(object_field_selector, PB_TEXT(1, "apiVersion"), PB_TEXT_ZERO(2, "fieldPath"));
 PB_SHARED_MESSAGE(resource_field_selector,
-	PB_TEXT(1, "containerName"), PB_TEXT_ZERO(2, "resource"), PB_OBJECT(3, "divisor", quantity));
+	PB_TEXT(1, "containerName"), PB_TEXT_ZERO(2, "resource"), PB_VALUE(3, "divisor", quantity));
 PB_MESSAGE(downward_api_volume_file,
 	PB_TEXT_ZERO(1, "path"), PB_OBJECT(2, "fieldRef", object_field_selector),
 	PB_OBJECT(3, "resourceFieldRef", resource_field_selector), PB_INT_ZERO(4, "mode"));
@@ -84,12 +84,12 @@ PB_MESSAGE(csi_volume_source,
 	PB_OBJECT(5, "nodePublishSecretRef", local_object_reference));
 PB_MESSAGE(volume_resource_requirements, PB_MAP_OF(1, "limits", quantity), PB_MAP_OF(2, "requests", quantity));
 PB_MESSAGE(persistent_volume_claim_spec,
-	PB_TEXTS(1, "accessModes"), PB_OBJECT(2, "resources", volume_resource_requirements), PB_TEXT(3, "volumeName"),
+	PB_TEXTS(1, "accessModes"), PB_VALUE(2, "resources", volume_resource_requirements), PB_TEXT(3, "volumeName"),
 	PB_OBJECT(4, "selector", label_selector), PB_TEXT_ZERO(5, "storageClassName"), PB_TEXT_ZERO(6, "volumeMode"),
 	PB_OBJECT(7, "dataSource", typed_local_object_reference), PB_OBJECT(8, "dataSourceRef", typed_object_reference),
 	PB_TEXT_ZERO(9, "volumeAttributesClassName"));
 PB_MESSAGE(persistent_volume_claim_template,
-	PB_OBJECT(1, "metadata", object_meta), PB_OBJECT(2, "spec", persistent_volume_claim_spec));
+	PB_VALUE(1, "metadata", object_meta), PB_OBJECT(2, "spec", persistent_volume_claim_spec));
 PB_MESSAGE(ephemeral_volume_source, PB_OBJECT(1, "volumeClaimTemplate", persistent_volume_claim_template));
 PB_MESSAGE(image_volume_source, PB_TEXT(1, "reference"), PB_TEXT(2, "pullPolicy"));
 PB_MESSAGE(volume_source,
@@ -118,7 +118,7 @@ PB_MESSAGE(rbd_persistent_volume_source,
 	PB_TEXTS(1, "monitors"), PB_TEXT_ZERO(2, "image"), PB_TEXT(3, "fsType"), PB_TEXT(4, "pool"), PB_TEXT(5, "user"),
 	PB_TEXT(6, "keyring"), PB_OBJECT(7, "secretRef", secret_reference), PB_BOOL(8, "readOnly"));
 PB_MESSAGE(iscsi_persistent_volume_source,
-	PB_TEXT_ZERO(1, "targetPortal"), PB_TEXT_ZERO(2, "iqn"), PB_INT_ZERO(3, "lun"), PB_TEXT(4, "iscsiInterface"),
+	PB_TEXT_ZERO(1, "targetPortal"), PB_TEXT_ZERO(2, "iqn"), PB_INT_VALUE(3, "lun"), PB_TEXT(4, "iscsiInterface"),
 	PB_TEXT(5, "fsType"), PB_BOOL(6, "readOnly"), PB_TEXTS(7, "portals"), PB_BOOL(8, "chapAuthDiscovery"),
 	PB_OBJECT(10, "secretRef", secret_reference), PB_BOOL(11, "chapAuthSession"), PB_TEXT_ZERO(12, "initiatorName"));
 PB_MESSAGE(cinder_persistent_volume_source,

@@ -135,32 +135,25 @@ enum outcome builtin_check_form(const struct change_of_object *change, const str
 
 // ---- defaults
 
-static void fill(struct pool *pool, struct doc *value, const char *const *path, size_t steps, const char *preset)
-{
-	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++)
-		fill(pool, doc_own_item(value, i), path, steps, preset);
-	if (doc_kind(value) != DOC_OBJECT)
-		return;
-	struct doc *member = doc_own_member(value, str_c(path[0]));
-	if (steps > 1 && member != NULL)
-		fill(pool, member, path + 1, steps - 1, preset);
-	else if (steps == 1 && (member == NULL || (doc_kind(member) == DOC_STRING && doc_string(member).n == 0)))
-		doc_set_str(pool, value, path[0], str_c(preset));
-}
-
 void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body)
 {
-	const struct type_preset *preset = type_parts(definition->type)->presets;
-
-	for (; preset != NULL && preset->value != NULL; preset++) {
-		size_t steps = 0;
-		while (steps < COUNT_OF(preset->path) && preset->path[steps] != NULL)
-			steps++;
-		fill(pool, body, preset->path, steps, preset->value);
-	}
+	type_preset_fill(pool, type_parts(definition->type)->presets, body);
 }
 
 // ---- rules
+
+// Do the bodies differ in nothing but defaults, which objects of other dialects lack?
+static bool is_same(struct pool *pool, const struct definition *definition, const struct doc *before, const struct doc *body)
+{
+	if (doc_equal(before, body))
+		return true;
+	struct pool *scratch = pool_scratch(pool, doc_json_bound(before));
+	struct doc *completed = doc_copy(scratch, before);
+	builtin_set_defaults(scratch, definition, completed);
+	bool same = doc_equal(completed, body);
+	pool_scratch_end(pool, scratch);
+	return same;
+}
 
 enum outcome builtin_check_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
 	const struct doc *body)
@@ -169,7 +162,7 @@ enum outcome builtin_check_rules(const struct change_of_object *change, const st
 	const struct type_parts *parts = type_parts(definition->type);
 	struct field_faults faults = field_faults_new(change->call->pool);
 
-	if (parts->check == NULL || (before != NULL && doc_equal(before, body)))
+	if (parts->check == NULL || (before != NULL && is_same(change->call->pool, definition, before, body)))
 		return OUTCOME_OK;
 	parts->check(&faults, before, meta, body);
 	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, definition, change->target->name, &faults);
