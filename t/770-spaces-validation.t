@@ -175,6 +175,56 @@ subtest 'types of secrets' => sub {
     taken('as text', "$in/secrets", { type => 'kubernetes.io/tls', stringData => { 'tls.crt' => 'c', 'tls.key' => 'k' } });
 };
 
+# ---- what typed clients can read: else one object breaks every list that contains it
+
+subtest 'types of members' => sub {
+    my $spec = sub { my (%spec) = @_; return { spec => { containers => [container()], %spec } } };
+    my @pod  = (Pod => "$in/pods");
+    my $json   = sub {
+        my ($what, $kind, $path, $body, $field, $words) = @_;
+        my %fault = faults_of($acme->post($path, body => $body, type => 'application/json'), $what, $kind);
+        is_deeply [keys %fault], [$field], "$what: the field";
+        like $fault{$field} // '', $words, "$what: in words";
+    };
+    my $integer = qr/: must be an integer\z/;
+    $json->('a port with a point', Service => "$in/services", '{"metadata":{"name":"r"},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":99999.0}]}}', 'spec.ports[0].nodePort', $integer);
+    $json->('a port by name or number', Service => "$in/services", '{"metadata":{"name":"r"},"spec":{"ports":[{"port":80,"targetPort":8e1}]}}', 'spec.ports[0].targetPort', qr/: must be an integer or a string\z/);
+    $json->('an exponent', @pod, '{"metadata":{"name":"r"},"spec":{"containers":[{"name":"c","image":"i","ports":[{"containerPort":80,"hostPort":1e9}]}]}}',
+        'spec.containers[0].ports[0].hostPort', $integer);
+    $json->('a priority', @pod, '{"metadata":{"name":"r"},"spec":{"containers":[{"name":"c","image":"i"}],"priority":3.0}}', 'spec.priority', $integer);
+    refused('too many bits', @pod, $spec->(priority => 3_000_000_000), 'spec.priority' => qr/\AInvalid value: 3000000000: must be an integer of 32 bits\z/);
+    refused('too many bits', Service => "$in/services", { spec => { ports => [{ port => 80, targetPort => 3_000_000_000 }] } }, 'spec.ports[0].targetPort' => qr/must be an integer of 32 bits/);
+    refused('no objects', @pod, $spec->(dnsConfig => 5, securityContext => 'x', volumes => [{ name => 'v', emptyDir => 7 }]),
+        'spec.dnsConfig' => qr/: must be an object\z/, 'spec.securityContext' => qr/: must be an object\z/, 'spec.volumes[0].emptyDir' => qr/: must be an object\z/);
+    refused('deep inside', @pod, { spec => { dnsConfig => { nameservers => 'x', options => [{ name => 7 }] }, securityContext => { runAsUser => 'root', supplementalGroups => [1.5] },
+        volumes => [{ name => 'v', emptyDir => { sizeLimit => 'x' } }], containers => [container(livenessProbe => { httpGet => { port => $true } })] } },
+        'spec.dnsConfig.nameservers' => qr/: must be an array\z/, 'spec.dnsConfig.options[0].name' => qr/: must be a string\z/,
+        'spec.securityContext.runAsUser' => $integer, 'spec.securityContext.supplementalGroups[0]' => $integer,
+        'spec.volumes[0].emptyDir.sizeLimit' => qr/quantities must match/, 'spec.containers[0].livenessProbe.httpGet.port' => qr/: must be an integer or a string\z/);
+    taken('null, for what is absent', "$in/pods", $spec->(dnsConfig => { options => [undef] }, affinity => undef, securityContext => { runAsUser => undef }));
+    taken('what is not known', "$in/pods", $spec->(vpc => 'v', virtualMachine => { image => 7 }));
+    $acme->post("$in/pods", json => { %{ $spec->() }, metadata => { name => 'timed' } })->is_status(201, 'one with a status');
+    my $time = sub { my ($text) = @_; return $acme->patch("$in/pods/timed/status", { status => { startTime => $text } }) };
+    for my $text (1, '', 'today', '2026-11-21', '2026-11-21T05:24:00', '2026-02-30T05:24:00Z') {
+        my %fault = faults_of($time->($text), "the time '$text'", 'Pod');
+        like $fault{'status.startTime'} // '', qr/: must be a time, such as "2026-11-21T05:24:00Z"\z/, 'is none';
+    }
+    $time->($_)->is_status(200, "the time '$_'") for '2026-11-21T05:24:00Z', '2026-11-21T05:24:00.123456+00:00', undef;
+};
+
+# What is stored already does not keep the rest from being changed.
+subtest 'types of members that are stored' => sub {
+    $acme->put('/v2.0/acme/namespaces/default/services/odd', body => '{"spec":{"ports":[{"port":80.0,"name":7}],"sessionAffinityConfig":5}}', type => 'application/json')
+        ->is_status(201, 'another dialect takes any object');
+    my $path = "$in/services/odd";
+    $acme->patch($path, { metadata => { labels => { a => 'b' } } })->is_status(200, 'its metadata change');
+    $acme->patch("$path/status", { status => { loadBalancer => { ingress => [{ ip => '10.0.0.1' }] } } })->is_status(200, 'and its status');
+    faults_of($acme->patch("$path/status", { status => { loadBalancer => 7 } }), 'which must have the right type', 'Service');
+    my %fault = faults_of($acme->patch($path, { spec => { sessionAffinityConfig => 6 } }), 'another value', 'Service');
+    is_deeply [keys %fault], ['spec.sessionAffinityConfig'], 'of a wrong type is refused';
+    $acme->patch($path, { spec => { ports => [{ port => 80 }], sessionAffinityConfig => undef } })->is_status(200, 'right ones are taken');
+};
+
 # ---- services
 
 subtest 'services' => sub {
@@ -343,8 +393,9 @@ subtest 'pods' => sub {
     refused('volumes', @pod, { spec => { containers => [container()], volumes => [{ name => 'v' }, { name => 'v' }, { emptyDir => {} }, { name => 'w', emptyDir => {}, hostPath => { path => '/' } }, { name => 'x', configMap => {} }] } },
         'spec.volumes[1].name' => qr/\ADuplicate value: "v"\z/, 'spec.volumes[2].name' => $required,
         'spec.volumes[3].hostPath' => qr/\AForbidden: may not specify more than 1 volume type\z/, 'spec.volumes[4].configMap.name' => $required);
-    refused('amounts', @pod, pod(container(resources => { limits => { cpu => '1', memory => 'x' }, requests => { cpu => '1500m', storage => '-1Gi' } })),
-        'spec.containers[0].resources.limits[memory]' => qr/quantities must match the regular expression/,
+    refused('what is no amount', @pod, pod(container(resources => { limits => { memory => 'x' } })),
+        'spec.containers[0].resources.limits[memory]' => qr/quantities must match the regular expression/);
+    refused('amounts', @pod, pod(container(resources => { limits => { cpu => '1' }, requests => { cpu => '1500m', storage => '-1Gi' } })),
         'spec.containers[0].resources.requests' => qr/\AInvalid value: "1500m": must be less than or equal to cpu limit of "1"\z/,
         'spec.containers[0].resources.requests[storage]' => qr/must be greater than or equal to 0/);
     refused('probes', @pod, pod(container(livenessProbe => {}, readinessProbe => { httpGet => { port => 0 }, exec => { command => ['x'] } })),

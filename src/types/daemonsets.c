@@ -40,7 +40,7 @@ PB_MESSAGE(daemon_set_condition,
 	PB_TEXT(5, "message"));
 PB_MESSAGE(daemon_set_status,
 	PB_INT_ZERO(1, "currentNumberScheduled"), PB_INT_ZERO(2, "numberMisscheduled"), PB_INT_ZERO(3, "desiredNumberScheduled"),
-	PB_INT_ZERO(4, "numberReady"), PB_INT(5, "observedGeneration"), PB_INT(6, "updatedNumberScheduled"),
+	PB_INT_ZERO(4, "numberReady"), PB_LONG(5, "observedGeneration"), PB_INT(6, "updatedNumberScheduled"),
 	PB_INT(7, "numberAvailable"), PB_INT(8, "numberUnavailable"), PB_INT_ZERO(9, "collisionCount"),
 	PB_LIST(10, "conditions", daemon_set_condition));
 PB_MESSAGE(daemon_set,

@@ -79,7 +79,7 @@ PB_MESSAGE(node_system_info,
 	PB_TEXT_ZERO(1, "machineID"), PB_TEXT_ZERO(2, "systemUUID"), PB_TEXT_ZERO(3, "bootID"), PB_TEXT_ZERO(4, "kernelVersion"),
 	PB_TEXT_ZERO(5, "osImage"), PB_TEXT_ZERO(6, "containerRuntimeVersion"), PB_TEXT_ZERO(7, "kubeletVersion"),
 	PB_TEXT_ZERO(8, "kubeProxyVersion"), PB_TEXT_ZERO(9, "operatingSystem"), PB_TEXT_ZERO(10, "architecture"));
-PB_MESSAGE(container_image, PB_TEXTS(1, "names"), PB_INT(2, "sizeBytes"));
+PB_MESSAGE(container_image, PB_TEXTS(1, "names"), PB_LONG(2, "sizeBytes"));
 PB_MESSAGE(attached_volume, PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "devicePath"));
 PB_MESSAGE(node_config_status,
 	PB_OBJECT(1, "assigned", node_config_source), PB_OBJECT(2, "active", node_config_source),

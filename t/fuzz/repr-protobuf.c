@@ -10,7 +10,7 @@ static const struct protobuf_message inner = { (const struct protobuf_field[]){
 	{ 1, PROTOBUF_TEXT, PROTOBUF_ONE, "a", NULL }, { 2, PROTOBUF_MESSAGE, PROTOBUF_LIST, "b", &outer },
 	{ .number = 0 } }, NULL };
 static const struct protobuf_message outer = { (const struct protobuf_field[]){
-	{ 1, PROTOBUF_BOOL, PROTOBUF_ZERO, "bool", NULL }, { 2, PROTOBUF_INT, PROTOBUF_LIST, "ints", NULL },
+	{ 1, PROTOBUF_BOOL, PROTOBUF_ZERO, "bool", NULL }, { 2, PROTOBUF_INT64, PROTOBUF_LIST, "ints", NULL },
 	{ 3, PROTOBUF_DOUBLE, PROTOBUF_ONE, "double", NULL }, { 4, PROTOBUF_TEXT, PROTOBUF_MAP, "texts", NULL },
 	{ 5, PROTOBUF_BYTES, PROTOBUF_MAP, "bytes", NULL }, { 6, PROTOBUF_JSON, PROTOBUF_LIST, "json", NULL },
 	{ 7, PROTOBUF_MESSAGE, PROTOBUF_INLINE, NULL, &inner }, { 8, PROTOBUF_MESSAGE, PROTOBUF_MAP, "maps", &outer },

@@ -18,21 +18,21 @@ static bool tell_name(struct pool *pool, const struct doc *object, struct doc **
 }
 
 static const struct protobuf_message inner = { (const struct protobuf_field[]){
-	{ 1, PROTOBUF_INT, PROTOBUF_ONE, "a", NULL }, { 2, PROTOBUF_TEXT, PROTOBUF_ZERO, "b", NULL },
+	{ 1, PROTOBUF_INT64, PROTOBUF_ONE, "a", NULL }, { 2, PROTOBUF_TEXT, PROTOBUF_ZERO, "b", NULL },
 	{ .number = 0 } }, NULL };
 static const struct protobuf_message named = { (const struct protobuf_field[]){
 	{ 1, PROTOBUF_TEXT, PROTOBUF_ZERO, "name", NULL }, { .number = 0 } }, tell_name };
 static const struct protobuf_message outer;
 static const struct protobuf_message outer = { (const struct protobuf_field[]){
 	{ 1, PROTOBUF_BOOL, PROTOBUF_ONE, "bool", NULL },
-	{ 2, PROTOBUF_INT, PROTOBUF_ONE, "int", NULL },
+	{ 2, PROTOBUF_INT64, PROTOBUF_ONE, "int", NULL },
 	{ 3, PROTOBUF_DOUBLE, PROTOBUF_ONE, "double", NULL },
 	{ 4, PROTOBUF_TEXT, PROTOBUF_ONE, "text", NULL },
 	{ 5, PROTOBUF_BYTES, PROTOBUF_ONE, "bytes", NULL },
 	{ 6, PROTOBUF_JSON, PROTOBUF_ONE, "json", NULL },
 	{ 7, PROTOBUF_MESSAGE, PROTOBUF_ONE, "object", &inner },
 	{ 8, PROTOBUF_MESSAGE, PROTOBUF_INLINE, NULL, &inner },
-	{ 9, PROTOBUF_INT, PROTOBUF_LIST, "ints", NULL },
+	{ 9, PROTOBUF_INT64, PROTOBUF_LIST, "ints", NULL },
 	{ 10, PROTOBUF_TEXT, PROTOBUF_LIST, "texts", NULL },
 	{ 11, PROTOBUF_MESSAGE, PROTOBUF_LIST, "objects", &inner },
 	{ 12, PROTOBUF_TEXT, PROTOBUF_MAP, "map", NULL },

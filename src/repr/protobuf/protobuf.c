@@ -145,7 +145,7 @@ static bool read_value(struct reading *reading, const struct protobuf_field *fie
 	const struct place *place, size_t depth, struct doc **value)
 {
 	static const enum protobuf_wire wires[] = {
-		[PROTOBUF_BOOL] = WIRE_VARINT, [PROTOBUF_INT] = WIRE_VARINT, [PROTOBUF_DOUBLE] = WIRE_64,
+		[PROTOBUF_BOOL] = WIRE_VARINT, [PROTOBUF_INT32] = WIRE_VARINT, [PROTOBUF_INT64] = WIRE_VARINT, [PROTOBUF_DOUBLE] = WIRE_64,
 		[PROTOBUF_TEXT] = WIRE_BYTES, [PROTOBUF_BYTES] = WIRE_BYTES, [PROTOBUF_JSON] = WIRE_BYTES,
 		[PROTOBUF_MESSAGE] = WIRE_BYTES,
 	};
@@ -160,7 +160,8 @@ static bool read_value(struct reading *reading, const struct protobuf_field *fie
 	case PROTOBUF_BOOL:
 		*value = doc_new_bool(reading->pool, item->number != 0);
 		return true;
-	case PROTOBUF_INT:
+	case PROTOBUF_INT32:
+	case PROTOBUF_INT64:
 		*value = doc_new_i64(reading->pool, (int64_t)item->number);
 		return true;
 	case PROTOBUF_DOUBLE:
@@ -213,7 +214,7 @@ static bool add_elements(struct reading *reading, const struct protobuf_field *f
 	const struct place *place, size_t depth, struct doc *object)
 {
 	struct doc *list = gathered(reading, field, object);
-	bool numbers = field->type == PROTOBUF_BOOL || field->type == PROTOBUF_INT;
+	bool numbers = field->type == PROTOBUF_BOOL || field->type == PROTOBUF_INT32 || field->type == PROTOBUF_INT64;
 	struct str rest = item->bytes;
 
 	if (!numbers || item->wire != WIRE_BYTES)

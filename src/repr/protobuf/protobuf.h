@@ -24,7 +24,8 @@ bool protobuf_next(struct str *rest, struct protobuf_item *item, const char **wh
 
 enum protobuf_type {
 	PROTOBUF_BOOL,
-	PROTOBUF_INT,     // int32, int64: a number
+	PROTOBUF_INT32,   // a number; the reader takes one of 64 bits, too
+	PROTOBUF_INT64,   // a number
 	PROTOBUF_DOUBLE,
 	PROTOBUF_TEXT,
 	PROTOBUF_BYTES,   // a string in base64

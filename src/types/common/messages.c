@@ -33,7 +33,7 @@ static bool tell_time(struct pool *pool, const struct doc *object, struct doc **
 	*told = doc_new_string(pool, buf_str(&text));
 	return true;
 }
-PB_MESSAGE_TOLD(time, tell_time, PB_INT_ZERO(1, "seconds"), PB_INT_ZERO(2, "nanos"));
+PB_MESSAGE_TOLD(time, tell_time, PB_LONG_ZERO(1, "seconds"), PB_INT_ZERO(2, "nanos"));
 
 static bool tell_quantity(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
 {
@@ -71,8 +71,8 @@ PB_MESSAGE(managed_fields_entry,
 	PB_TEXT(6, "fieldsType"), PB_OBJECT(7, "fieldsV1", fields_v1), PB_TEXT(8, "subresource"));
 PB_SHARED_MESSAGE(object_meta,
 	PB_TEXT(1, "name"), PB_TEXT(2, "generateName"), PB_TEXT(3, "namespace"), PB_TEXT(4, "selfLink"), PB_TEXT(5, "uid"),
-	PB_TEXT(6, "resourceVersion"), PB_INT(7, "generation"), PB_OBJECT(8, "creationTimestamp", time),
-	PB_OBJECT(9, "deletionTimestamp", time), PB_INT_ZERO(10, "deletionGracePeriodSeconds"), PB_MAP_OF_TEXTS(11, "labels"),
+	PB_TEXT(6, "resourceVersion"), PB_LONG(7, "generation"), PB_OBJECT(8, "creationTimestamp", time),
+	PB_OBJECT(9, "deletionTimestamp", time), PB_LONG_ZERO(10, "deletionGracePeriodSeconds"), PB_MAP_OF_TEXTS(11, "labels"),
 	PB_MAP_OF_TEXTS(12, "annotations"), PB_LIST(13, "ownerReferences", owner_reference), PB_TEXTS(14, "finalizers"),
 	PB_LIST(17, "managedFields", managed_fields_entry));
 PB_SHARED_MESSAGE(local_object_reference, PB_TEXT(1, "name"));
@@ -91,5 +91,5 @@ PB_SHARED_MESSAGE(object_reference,
 	PB_TEXT(6, "resourceVersion"), PB_TEXT(7, "fieldPath"));
 PB_SHARED_MESSAGE(field_selector_requirement, PB_TEXT_ZERO(1, "key"), PB_TEXT_ZERO(2, "operator"), PB_TEXTS(3, "values"));
 PB_SHARED_MESSAGE(condition,
-	PB_TEXT_ZERO(1, "type"), PB_TEXT_ZERO(2, "status"), PB_INT(3, "observedGeneration"),
+	PB_TEXT_ZERO(1, "type"), PB_TEXT_ZERO(2, "status"), PB_LONG(3, "observedGeneration"),
 	PB_OBJECT(4, "lastTransitionTime", time), PB_TEXT_ZERO(5, "reason"), PB_TEXT_ZERO(6, "message"));

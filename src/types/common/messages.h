@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages that typed clients send objects as. A row is a field: its number in the protobuf API of Kubernetes
 // (generated.proto of 1.32), which never changes, and the name of its member in JSON. _ZERO: the member is in the JSON even if
-// it is false, 0 or ""; other fields are then left out. _VALUE: so it is, too, but its absence means the same.
+// it is false, 0 or ""; other fields are then left out. _VALUE: so it is, too, but its absence means the same. INT has 32 bits, LONG
+// has 64.
 #ifndef TENURE_TYPES_COMMON_MESSAGES_H
 #define TENURE_TYPES_COMMON_MESSAGES_H
 
 #include "repr/protobuf/protobuf.h"
+#include "repr/schema/field_fault.h"
 
 #define PB_MESSAGE_TOLD(name, tell, ...) \
 	const struct protobuf_message proto_##name = { \
@@ -17,10 +19,12 @@
 #define PB_TEXT_ZERO(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ZERO, name, NULL }
 #define PB_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_LIST, name, NULL }
 #define PB_TEXT_VALUE(number, name) { number, PROTOBUF_TEXT, PROTOBUF_VALUE, name, NULL }
-#define PB_INT(number, name) { number, PROTOBUF_INT, PROTOBUF_ONE, name, NULL }
-#define PB_INT_ZERO(number, name) { number, PROTOBUF_INT, PROTOBUF_ZERO, name, NULL }
-#define PB_INT_VALUE(number, name) { number, PROTOBUF_INT, PROTOBUF_VALUE, name, NULL }
-#define PB_INTS(number, name) { number, PROTOBUF_INT, PROTOBUF_LIST, name, NULL }
+#define PB_INT(number, name) { number, PROTOBUF_INT32, PROTOBUF_ONE, name, NULL }
+#define PB_INT_ZERO(number, name) { number, PROTOBUF_INT32, PROTOBUF_ZERO, name, NULL }
+#define PB_INT_VALUE(number, name) { number, PROTOBUF_INT32, PROTOBUF_VALUE, name, NULL }
+#define PB_LONG(number, name) { number, PROTOBUF_INT64, PROTOBUF_ONE, name, NULL }
+#define PB_LONG_ZERO(number, name) { number, PROTOBUF_INT64, PROTOBUF_ZERO, name, NULL }
+#define PB_LONGS(number, name) { number, PROTOBUF_INT64, PROTOBUF_LIST, name, NULL }
 #define PB_BOOL(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ONE, name, NULL }
 #define PB_BOOL_ZERO(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ZERO, name, NULL }
 #define PB_DOUBLE_ZERO(number, name) { number, PROTOBUF_DOUBLE, PROTOBUF_ZERO, name, NULL }
@@ -39,6 +43,11 @@ bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc 
 
 // ---- message_values.c: JSON values as a program reads them that has the messages compiled in
 
+// Adds a fault for each value, at any depth of an object, that such a program can't read: one of another type, an integer written with a
+// point or of too many bits, a text that is no time or quantity. A value that is null counts as absent, and members that the message
+// lacks are not looked at. before: the stored object, or NULL; what is stored in the same place is not refused.
+void message_check(struct field_faults *faults, const struct protobuf_message *message, const struct doc *object,
+	const struct doc *before);
 // A copy for a comparison by doc_equal_by_value(): objects that are equal to such a program have equal copies. Members that mean the same
 // as their absence are left out, and each quantity is written in one way ("1Gi" and "1024Mi").
 struct doc *message_normal(struct pool *pool, const struct protobuf_message *message, const struct doc *object);

@@ -36,8 +36,8 @@ PB_MESSAGE(probe_handler,
 	PB_OBJECT(4, "grpc", grpc_action));
 PB_MESSAGE(probe,
 	PB_INLINE(1, probe_handler), PB_INT(2, "initialDelaySeconds"), PB_INT(3, "timeoutSeconds"), PB_INT(4, "periodSeconds"),
-	PB_INT(5, "successThreshold"), PB_INT(6, "failureThreshold"), PB_INT_ZERO(7, "terminationGracePeriodSeconds"));
-PB_MESSAGE(sleep_action, PB_INT_ZERO(1, "seconds"));
+	PB_INT(5, "successThreshold"), PB_INT(6, "failureThreshold"), PB_LONG_ZERO(7, "terminationGracePeriodSeconds"));
+PB_MESSAGE(sleep_action, PB_LONG_ZERO(1, "seconds"));
 PB_MESSAGE(lifecycle_handler,
 	PB_OBJECT(1, "exec", exec_action), PB_OBJECT(2, "httpGet", http_get_action), PB_OBJECT(3, "tcpSocket", tcp_socket_action),
 	PB_OBJECT(4, "sleep", sleep_action));
@@ -51,8 +51,8 @@ PB_MESSAGE(seccomp_profile, PB_TEXT_ZERO(1, "type"), PB_TEXT_ZERO(2, "localhostP
 PB_MESSAGE(app_armor_profile, PB_TEXT_ZERO(1, "type"), PB_TEXT_ZERO(2, "localhostProfile"));
 PB_MESSAGE(security_context,
 	PB_OBJECT(1, "capabilities", capabilities), PB_BOOL_ZERO(2, "privileged"),
-	PB_OBJECT(3, "seLinuxOptions", se_linux_options), PB_INT_ZERO(4, "runAsUser"), PB_BOOL_ZERO(5, "runAsNonRoot"),
-	PB_BOOL_ZERO(6, "readOnlyRootFilesystem"), PB_BOOL_ZERO(7, "allowPrivilegeEscalation"), PB_INT_ZERO(8, "runAsGroup"),
+	PB_OBJECT(3, "seLinuxOptions", se_linux_options), PB_LONG_ZERO(4, "runAsUser"), PB_BOOL_ZERO(5, "runAsNonRoot"),
+	PB_BOOL_ZERO(6, "readOnlyRootFilesystem"), PB_BOOL_ZERO(7, "allowPrivilegeEscalation"), PB_LONG_ZERO(8, "runAsGroup"),
 	PB_TEXT_ZERO(9, "procMount"), PB_OBJECT(10, "windowsOptions", windows_security_context_options),
 	PB_OBJECT(11, "seccompProfile", seccomp_profile), PB_OBJECT(12, "appArmorProfile", app_armor_profile));
 PB_MESSAGE(container,
@@ -68,8 +68,8 @@ PB_MESSAGE(container,
 PB_MESSAGE(ephemeral_container, PB_INLINE(1, container), PB_TEXT(2, "targetContainerName"));
 PB_MESSAGE(sysctl, PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "value"));
 PB_MESSAGE(pod_security_context,
-	PB_OBJECT(1, "seLinuxOptions", se_linux_options), PB_INT_ZERO(2, "runAsUser"), PB_BOOL_ZERO(3, "runAsNonRoot"),
-	PB_INTS(4, "supplementalGroups"), PB_INT_ZERO(5, "fsGroup"), PB_INT_ZERO(6, "runAsGroup"), PB_LIST(7, "sysctls", sysctl),
+	PB_OBJECT(1, "seLinuxOptions", se_linux_options), PB_LONG_ZERO(2, "runAsUser"), PB_BOOL_ZERO(3, "runAsNonRoot"),
+	PB_LONGS(4, "supplementalGroups"), PB_LONG_ZERO(5, "fsGroup"), PB_LONG_ZERO(6, "runAsGroup"), PB_LIST(7, "sysctls", sysctl),
 	PB_OBJECT(8, "windowsOptions", windows_security_context_options), PB_TEXT_ZERO(9, "fsGroupChangePolicy"),
 	PB_OBJECT(10, "seccompProfile", seccomp_profile), PB_OBJECT(11, "appArmorProfile", app_armor_profile),
 	PB_TEXT_ZERO(12, "supplementalGroupsPolicy"), PB_TEXT_ZERO(13, "seLinuxChangePolicy"));
@@ -91,7 +91,7 @@ PB_MESSAGE(affinity,
 	PB_OBJECT(1, "nodeAffinity", node_affinity), PB_OBJECT(2, "podAffinity", pod_affinity),
 	PB_OBJECT(3, "podAntiAffinity", pod_anti_affinity));
 PB_MESSAGE(toleration,
-	PB_TEXT(1, "key"), PB_TEXT(2, "operator"), PB_TEXT(3, "value"), PB_TEXT(4, "effect"), PB_INT_ZERO(5, "tolerationSeconds"));
+	PB_TEXT(1, "key"), PB_TEXT(2, "operator"), PB_TEXT(3, "value"), PB_TEXT(4, "effect"), PB_LONG_ZERO(5, "tolerationSeconds"));
 PB_MESSAGE(host_alias, PB_TEXT_ZERO(1, "ip"), PB_TEXTS(2, "hostnames"));
 PB_MESSAGE(pod_dns_config_option, PB_TEXT(1, "name"), PB_TEXT_ZERO(2, "value"));
 PB_MESSAGE(pod_dns_config, PB_TEXTS(1, "nameservers"), PB_TEXTS(2, "searches"), PB_LIST(3, "options", pod_dns_config_option));
@@ -106,7 +106,7 @@ PB_MESSAGE(pod_resource_claim,
 	PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(3, "resourceClaimName"), PB_TEXT_ZERO(4, "resourceClaimTemplateName"));
 PB_SHARED_MESSAGE(pod_spec,
 	PB_LIST(1, "volumes", volume), PB_LIST(2, "containers", container), PB_TEXT(3, "restartPolicy"),
-	PB_INT_ZERO(4, "terminationGracePeriodSeconds"), PB_INT_ZERO(5, "activeDeadlineSeconds"), PB_TEXT(6, "dnsPolicy"),
+	PB_LONG_ZERO(4, "terminationGracePeriodSeconds"), PB_LONG_ZERO(5, "activeDeadlineSeconds"), PB_TEXT(6, "dnsPolicy"),
 	PB_MAP_OF_TEXTS(7, "nodeSelector"), PB_TEXT(8, "serviceAccountName"), PB_TEXT(9, "serviceAccount"),
 	PB_TEXT(10, "nodeName"), PB_BOOL(11, "hostNetwork"), PB_BOOL(12, "hostPID"), PB_BOOL(13, "hostIPC"),
 	PB_OBJECT(14, "securityContext", pod_security_context), PB_LIST(15, "imagePullSecrets", local_object_reference),
@@ -135,7 +135,7 @@ PB_MESSAGE(container_state,
 	PB_OBJECT(3, "terminated", container_state_terminated));
 PB_MESSAGE(volume_mount_status,
 	PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "mountPath"), PB_BOOL(3, "readOnly"), PB_TEXT_ZERO(4, "recursiveReadOnly"));
-PB_MESSAGE(linux_container_user, PB_INT_ZERO(1, "uid"), PB_INT_ZERO(2, "gid"), PB_INTS(3, "supplementalGroups"));
+PB_MESSAGE(linux_container_user, PB_LONG_ZERO(1, "uid"), PB_LONG_ZERO(2, "gid"), PB_LONGS(3, "supplementalGroups"));
 PB_MESSAGE(container_user, PB_OBJECT(1, "linux", linux_container_user));
 PB_MESSAGE(resource_health, PB_TEXT_ZERO(1, "resourceID"), PB_TEXT(2, "health"));
 PB_MESSAGE(resource_status, PB_TEXT_ZERO(1, "name"), PB_LIST(2, "resources", resource_health));

@@ -62,7 +62,7 @@ PB_MESSAGE(downward_api_projection, PB_LIST(1, "items", downward_api_volume_file
 PB_MESSAGE(config_map_projection,
 	PB_INLINE(1, local_object_reference), PB_LIST(2, "items", key_to_path), PB_BOOL_ZERO(4, "optional"));
 PB_MESSAGE(service_account_token_projection,
-	PB_TEXT(1, "audience"), PB_INT_ZERO(2, "expirationSeconds"), PB_TEXT_ZERO(3, "path"));
+	PB_TEXT(1, "audience"), PB_LONG_ZERO(2, "expirationSeconds"), PB_TEXT_ZERO(3, "path"));
 PB_MESSAGE(cluster_trust_bundle_projection,
 	PB_TEXT_ZERO(1, "name"), PB_TEXT_ZERO(2, "signerName"), PB_OBJECT(3, "labelSelector", label_selector),
 	PB_TEXT_ZERO(4, "path"), PB_BOOL_ZERO(5, "optional"));

@@ -34,7 +34,7 @@ PB_MESSAGE(self_subject_review_status, PB_OBJECT(1, "userInfo", user_info));
 PB_MESSAGE(self_subject_review, PB_OBJECT(1, "metadata", object_meta), PB_OBJECT(2, "status", self_subject_review_status));
 PB_MESSAGE(preconditions, PB_TEXT_ZERO(1, "uid"), PB_TEXT_ZERO(2, "resourceVersion"));
 PB_MESSAGE(delete_options,
-	PB_INT_ZERO(1, "gracePeriodSeconds"), PB_OBJECT(2, "preconditions", preconditions), PB_BOOL_ZERO(3, "orphanDependents"),
+	PB_LONG_ZERO(1, "gracePeriodSeconds"), PB_OBJECT(2, "preconditions", preconditions), PB_BOOL_ZERO(3, "orphanDependents"),
 	PB_TEXT_ZERO(4, "propagationPolicy"), PB_TEXTS(5, "dryRun"),
 	PB_BOOL_ZERO(6, "ignoreStoreReadErrorWithClusterBreakingPotential"));
 
