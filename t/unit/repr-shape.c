@@ -225,6 +225,9 @@ static void test_other_forms(struct pool *pool)
 	static const struct { const struct repr_document *document; const char *text, *json; } cases[] = {
 		{ &account, "<a:account xmlns:a='urn:any' tier='x' xml:lang='de'><a:k>v</a:k></a:account>",
 			"{\"account\":{\"tier\":\"x\",\"metadata\":{\"k\":\"v\"}}}" },
+		{ &account, "<account xmlns:x='urn:x' x:tier='gold' tier='x' x:id='b' id='a' x:other='c'><k x:l='m'>v</k></account>",
+			"{\"account\":{\"id\":\"a\",\"tier\":\"x\",\"metadata\":{\"k\":\"v\"}}}" },
+		{ &any, "<map xmlns:x='urn:x' x:schemaLocation='u'><string x:key='b' key='a' x:escaped='true'>\\</string></map>", "{\"a\":\"\\\\\"}" },
 		{ &account, "\xef\xbb\xbf<?xml version='1.0' encoding='utf-8'?><!-- c --><?pi?><account tier='x'/><!-- d -->\n",
 			"{\"account\":{\"tier\":\"x\"}}" },
 		{ &account, "<?xml version=\"1.0\" encoding = \"US-ASCII\" standalone=\"yes\"?><account tier='x'/>",
@@ -283,6 +286,7 @@ static void test_refused(struct pool *pool)
 		{ &account, "<tenant tier='x'/>", "line 1: expected \"account\", found \"tenant\"" },
 		{ &account, "<account/>", "\"account.tier\" is missing" },
 		{ &account, "<account tier='x' color='y'/>", "the attribute \"account.color\" is not known here" },
+		{ &account, "<account tier='x' x:id='y'/>", "the attribute \"account.x:id\" is not known here" },
 		{ &account, "<account tier='x' metadata='y'/>", "the attribute \"account.metadata\" is not known here" },
 		{ &account, "<account tier='x' resources='ten'/>", "number" },
 		{ &account, "<account tier='x' resources='01'/>", "leading zeros" },

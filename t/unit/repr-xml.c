@@ -120,6 +120,26 @@ static void test_large(struct pool *pool)
 	is_int((long long)doc_string(doc).n, 100000 * 5, "is whole");
 }
 
+// libxml2 has this limit, whatever a document may have.
+static void test_long_text(struct pool *pool)
+{
+	enum { MOST = 10000000 };
+	struct buf text = buf_new(pool, MOST + 100);
+	struct doc *doc;
+	struct str error;
+
+	BUF_LIT(&text, "<map>\n<string key=\"a\">");
+	for (int i = 0; i < MOST / 10; i++)
+		BUF_LIT(&text, "abcdefghij");
+	struct buf longer = buf_new(pool, MOST + 100);
+	buf_add(&longer, buf_str(&text));
+	BUF_LIT(&text, "</string></map>");
+	BUF_LIT(&longer, "k</string></map>");
+	ok(read_xml(pool, buf_str(&text), (struct doc_limits){ 4, 0 }, &doc, &error), "a text of 10,000,000 bytes");
+	ok(!read_xml(pool, buf_str(&longer), (struct doc_limits){ 4, 0 }, &doc, &error), "one byte more");
+	is_str(error, "line 2: a text in XML may have 10,000,000 bytes: send a longer one as JSON", "and what to do");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -127,6 +147,7 @@ int main(void)
 	test_refused(pool);
 	test_limits(pool);
 	test_large(pool);
+	test_long_text(pool);
 	pool_free(&pool);
 	return done_testing();
 }

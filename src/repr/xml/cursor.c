@@ -53,6 +53,14 @@ static bool is_at_end(int code)
 	return code == XML_ERR_DOCUMENT_END || code == XML_ERR_DOCUMENT_EMPTY || code == XML_ERR_TAG_NOT_FINISHED;
 }
 
+// libxml2 refuses a text of more than 10,000,000 bytes, unless it is told to do without all of its limits. What it calls that error
+// differs from version to version.
+static bool is_long_text(xml_parser_error error)
+{
+	return error->message != NULL &&
+		(strstr(error->message, "huge text node") != NULL || strstr(error->message, "Text node too long") != NULL);
+}
+
 // Keeps the first error at which the parser stops. Its text quotes the input, so control characters are removed.
 static void on_parser_error(void *arg, xml_parser_error error)
 {
@@ -60,7 +68,13 @@ static void on_parser_error(void *arg, xml_parser_error error)
 	char why[256];
 	size_t n = 0;
 
-	if (error->level != XML_ERR_FATAL || xml->failed)
+	if (xml->failed)
+		return;
+	if (is_long_text(error)) { // not always fatal by its level
+		set_error(xml, error->line, STR("a text in XML may have 10,000,000 bytes: send a longer one as JSON"));
+		return;
+	}
+	if (error->level != XML_ERR_FATAL)
 		return;
 	// libxml2 words this error differently from version to version, and its "Extra content" would be wrong for a truncated
 	// document.
@@ -302,9 +316,9 @@ struct str xml_name(const struct xml_cursor *xml)
 bool xml_attribute(struct xml_cursor *xml, struct str *name, struct str *value)
 {
 	while (!xml->failed && xmlTextReaderMoveToNextAttribute(xml->reader) == 1) {
-		struct str prefix = from_xml(xmlTextReaderConstPrefix(xml->reader));
 		*name = from_xml(xmlTextReaderConstLocalName(xml->reader));
-		if (xmlTextReaderIsNamespaceDecl(xml->reader) == 1 || str_eq_c(prefix, "xml"))
+		// Those of a document are in no namespace (Namespaces in XML, 6.2).
+		if (xmlTextReaderIsNamespaceDecl(xml->reader) == 1 || from_xml(xmlTextReaderConstPrefix(xml->reader)).n > 0)
 			continue;
 		*name = str_dup(xml->pool, *name);
 		*value = str_dup(xml->pool, from_xml(xmlTextReaderConstValue(xml->reader)));
