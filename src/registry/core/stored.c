@@ -9,10 +9,6 @@
 #include "base/pool.h"
 #include "repr/json/doc.h"
 
-// The greatest depth of a stored text. It exceeds every limit for new documents, so texts stored under a larger limit stay
-// readable.
-enum { STORED_DEPTH_MAX = 1024 };
-
 struct stored_place resource_place(const struct resource *resource, const char *column)
 {
 	return (struct stored_place){ .table = "resources", .column = column, .id = resource->id, .uid = resource->uid };
@@ -43,7 +39,8 @@ void stored_is_broken(struct pool *pool, struct stored_place place, struct str w
 
 bool stored_read(struct pool *pool, struct str text, struct doc **doc, struct str *error)
 {
-	return doc_parse_json(pool, text, (struct doc_limits){ .depth = STORED_DEPTH_MAX }, doc, error);
+	// As deep as the parser goes, so that a text stored under a greater limit than today's stays readable.
+	return doc_parse_json(pool, text, (struct doc_limits){ .depth = SIZE_MAX }, doc, error);
 }
 
 struct doc *stored_document(struct pool *pool, struct stored_place place, struct str text)

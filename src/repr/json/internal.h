@@ -3,8 +3,7 @@
 //
 // Ownership: all memory of a tree is memory of pools, and nothing is freed before its pool is. A container grows in the pool that it was
 // made in. A value that is given to a container must live at least as long as the container does. Scalars and names of members never
-// change once they are made, so several trees may share them. Parsing, writing and comparing recurse once per level, so no caller's
-// limit may exceed REPR_DEPTH_MAX.
+// change once they are made, so several trees may share them.
 #ifndef TENURE_REPR_JSON_INTERNAL_H
 #define TENURE_REPR_JSON_INTERNAL_H
 
