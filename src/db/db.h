@@ -207,6 +207,8 @@ enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uu
 bool db_leave_near(struct db *db, bool leave);
 // Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);
+// Is a transaction of mode DB_SNAPSHOT running on the writer? What it reads was committed before it began, and may be old by now.
+bool db_txn_is_snapshot(const struct db *db);
 // Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing, and
 // the retry will see it.
 void db_txn_again(struct db *db);

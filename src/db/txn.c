@@ -26,6 +26,11 @@ bool db_txn_writes(const struct db *db)
 	return db->state != TXN_OUTSIDE && db->mode == DB_WRITE;
 }
 
+bool db_txn_is_snapshot(const struct db *db)
+{
+	return db->state != TXN_OUTSIDE && db->mode == DB_SNAPSHOT;
+}
+
 static bool begins_snapshot(const struct db *db)
 {
 	return db->state == TXN_WAITING && db->mode == DB_SNAPSHOT;
@@ -55,9 +60,7 @@ size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 
 void db_txn_begun(struct db *db)
 {
-	bool snapshot = db->state != TXN_OUTSIDE && db->mode == DB_SNAPSHOT;
-
-	if (!snapshot)
+	if (!db_txn_is_snapshot(db))
 		db->autocommit = !db_txn_writes(db);
 	if (db->state == TXN_WAITING)
 		db->state = TXN_OPEN;

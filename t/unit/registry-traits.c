@@ -255,6 +255,7 @@ struct errand {
 	struct trait trait;
 	size_t n;
 	enum outcome outcome;
+	bool in_snapshot;
 };
 
 static enum outcome errand_do(struct errand *errand)
@@ -298,12 +299,13 @@ static enum outcome run_errand(struct errand *errand)
 {
 	struct client *client = errand->client;
 	bool reads = errand->what == GET_TRAIT || errand->what == COUNT_TRAITS;
+	enum db_mode mode = errand->in_snapshot ? DB_SNAPSHOT : reads ? DB_AUTOCOMMIT : DB_WRITE;
 	struct uuid id = uuid_new();
 	enum outcome outcome = registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (db_txn_run(client->db, reads ? DB_AUTOCOMMIT : DB_WRITE, &id, errand_run, errand) != DB_OK)
+	if (db_txn_run(client->db, mode, &id, errand_run, errand) != DB_OK)
 		return OUTCOME_UNAVAILABLE;
 	if (outcome_commits(errand->outcome))
 		coherence_committed(client->registry);
@@ -401,6 +403,39 @@ static void remove_dir(const char *dir)
 	(void)rmdir(dir);
 }
 
+// Reads the revisions in a snapshot that began before a deletion by another process of the host.
+static enum db_verdict look_back(void *arg)
+{
+	struct client *near = arg;
+	const struct timespec pause = { .tv_nsec = 600000000 }; // longer than an answer of the database counts
+	struct db_rows rows;
+
+	is_int(db_run(near->db, near->pool, TEST_QUERY("SELECT 1", "i"), NULL, &rows), DB_OK, "a snapshot begins");
+	ERRAND(NO_CONTENT, "a trait is deleted meanwhile", &here, DELETE_TRAIT, "CUSTOM_FOUR");
+	(void)nanosleep(&pause, NULL);
+	is_outcome(coherence_ask(near->registry), OUTCOME_OK, "the snapshot asks for the revisions");
+	return DB_COMMIT;
+}
+
+static void snapshots(struct client *near, struct client *far)
+{
+	struct errand errand = { near, COUNT_TRAITS, "CUSTOM_FIVE", .in_snapshot = true };
+	const struct timespec second = { .tv_sec = 1 };
+	struct uuid id = uuid_new();
+
+	ERRAND(CREATED, "a trait", &here, PUT_TRAIT, "CUSTOM_FOUR");
+	ERRAND(OK, "near knows it", near, GET_TRAIT, "CUSTOM_FOUR");
+	(void)registry_begin(near->registry, near->pool, &id, STR("tester"), &near->problem);
+	is_int(db_txn_run(near->db, DB_SNAPSHOT, &id, look_back, near), DB_OK, "and ends");
+	ERRAND(NOT_FOUND, "what it read is not taken for the newest", near, GET_TRAIT, "CUSTOM_FOUR");
+	ERRAND(CREATED, "far makes one", far, PUT_TRAIT, "CUSTOM_FIVE");
+	(void)nanosleep(&second, NULL);
+	is_outcome(run_errand(&errand), OUTCOME_OK, "a list in a snapshot");
+	is_int((long long)errand.n, 1, "has it within a second");
+	is_int((long long)round_trips(near, "HW_A"), 1, "but the next reader asks for itself");
+	ERRAND(NO_CONTENT, "far deletes it", far, DELETE_TRAIT, "CUSTOM_FIVE");
+}
+
 // here and near share, far is another host's.
 static void coherence(void)
 {
@@ -424,6 +459,7 @@ static void coherence(void)
 	ERRAND(NOT_FOUND, "near sees that at once", &near, GET_TRAIT, "CUSTOM_TWO");
 	(void)nanosleep(&second, NULL);
 	ERRAND(NOT_FOUND, "far within a second", &far, GET_TRAIT, "CUSTOM_TWO");
+	snapshots(&near, &far);
 	// A file that somebody has written into, or replaced, is corrected by what the database answers.
 	memset(shared_area(shared, SHARED_COHERENCE, 64), 0x7e, 64);
 	ERRAND(CREATED, "another, while the file is damaged", &far, PUT_TRAIT, "CUSTOM_THREE");

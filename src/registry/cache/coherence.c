@@ -96,6 +96,23 @@ void coherence_invalidate(struct registry *registry)
 	atomic_store(&revisions_of(registry)->asked_us, 0);
 }
 
+// A snapshot has the revisions of its beginning. What it reads must not lower a revision that a process has raised meanwhile, and does not
+// count as an answer for other processes.
+static enum outcome ask_in_snapshot(struct registry *registry)
+{
+	const uint64_t none[COHERENCE__N] = { 0 };
+	struct db_rows rows;
+
+	if (registry->asked_in_snapshot)
+		return OUTCOME_OK;
+	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	note_revisions(revisions_of(registry), none, &rows);
+	registry->asked_in_snapshot = true;
+	return OUTCOME_OK;
+}
+
 // Only the process that sets asked_us asks; the others go on with the revisions they know.
 enum outcome coherence_ask(struct registry *registry)
 {
@@ -107,6 +124,8 @@ enum outcome coherence_ask(struct registry *registry)
 	// A time in the future is a damaged one.
 	if (asked_us != 0 && asked_us <= now_us && now_us - asked_us < ASK_AFTER_US)
 		return OUTCOME_OK;
+	if (db_txn_is_snapshot(registry->db))
+		return ask_in_snapshot(registry);
 	if (!atomic_compare_exchange_strong(&shared->asked_us, &asked_us, now_us))
 		return OUTCOME_OK;
 	for (size_t i = 0; i < COHERENCE__N; i++)
@@ -145,6 +164,7 @@ bool coherence_is_raised(const struct registry *registry, enum coherence_of of)
 void coherence_begin(struct registry *registry)
 {
 	memset(registry->raised, 0, sizeof(registry->raised));
+	registry->asked_in_snapshot = false;
 }
 
 struct db_call coherence_raise_call(enum coherence_of of)

@@ -33,8 +33,9 @@ enum outcome coherence_raise(struct registry *registry, enum coherence_of of);
 bool coherence_is_raised(const struct registry *registry, enum coherence_of of);
 // Makes the next coherence_ask() ask the database, however recently it was asked: the change log shows that something changed.
 void coherence_invalidate(struct registry *registry);
-// Asks the database for the revisions on behalf of all processes, unless one did in the last half second. OUTCOME_OK, or that
-// of a failed statement.
+// Asks the database for the revisions on behalf of all processes, unless one did in the last half second. A transaction of mode
+// DB_SNAPSHOT asks once and for itself, since its answer may be old: the next caller outside of a snapshot asks again. OUTCOME_OK, or that of
+// a failed statement.
 enum outcome coherence_ask(struct registry *registry);
 // The newest known revision; 0: none is known yet. coherence_note() records a revision that was read together with other rows.
 uint64_t coherence_newest(const struct registry *registry, enum coherence_of of);
