@@ -9,12 +9,13 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use Encode ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
 
-my $instance = Tenure::Instance->start(workers => 2, allow => [qr/connection lost/]);
+my $instance = Tenure::Instance->start(workers => 2, settings => { 'database.lock_wait' => 2 }, allow => [qr/connection lost/, qr/answered 503/]);
 my $admin    = $instance->admin;
 $admin->make_tenant('acme');
 my $maps = '/v2.0/acme/namespaces/default/configmaps';
@@ -31,6 +32,40 @@ subtest 'connections' => sub {
     cmp_ok $n, '<=', 2 * (2 + 1) + 6, 'all have no more than the page says';
 };
 
+# Ends the sessions that there are, so that new ones begin with the server's defaults.
+sub end_sessions {
+    $instance->sql("KILL $_->[0]") for $instance->sql("SET sql_big_selects = 1; SELECT id $ours LIMIT 1000");
+    return;
+}
+
+sub waiting {
+    my ($ms) = @_;
+    return $instance->sql_value("SELECT COUNT(*) FROM information_schema.processlist WHERE time_ms > $ms AND info LIKE '%resources%' AND id <> CONNECTION_ID()");
+}
+
+# Asks in a process of its own, and returns a function that waits for the answer, and tells whether it had that status.
+sub begin {
+    my ($status, $ask) = @_;
+    my $pid = fork // die "fork: $!\n";
+    POSIX::_exit($ask->()->status == $status ? 0 : 1) if $pid == 0;
+    return sub { waitpid $pid, 0; return $? == 0 };
+}
+
+subtest 'a table that is locked' => sub {
+    $admin->make("$maps/locked", { data => { n => 1 } });
+    $admin->get("$maps/locked")->is_status(200, 'there');
+    my $holder = $instance->sql_session;
+    print {$holder} "LOCK TABLES resources WRITE; DO GET_LOCK('table', 0);\n";
+    ok Tenure::Instance::wait_until(sub { defined $instance->sql_value("SELECT IS_USED_LOCK('table')") }), 'locked';
+    my @is_refused = map { begin(503, $_) } sub { $admin->get("$maps/locked") }, sub { $admin->put("$maps/locked", json => { data => { n => 2 } }) };
+    ok $_->(), 'answered 503' for @is_refused;
+    is waiting(15_000), 0, 'no session is left behind that waits';
+    close $holder;
+    ok Tenure::Instance::wait_until(sub { $admin->get("$maps/locked")->status == 200 }), 'and all is well again';
+    is $admin->get("$maps/locked")->json->{data}{n}, 1, '... as it was';
+    $admin->delete("$maps/locked");
+};
+
 # Every default that a session could inherit, in the worst way; the sessions that there are end, so that new ones begin with these.
 my %strange = (sql_mode => q('ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,NO_UNSIGNED_SUBTRACTION'), tx_isolation => q('SERIALIZABLE'),
     character_set_server => q('latin1'), collation_server => q('latin1_swedish_ci'), time_zone => q('+05:45'), autocommit => 0, innodb_strict_mode => 0,
@@ -42,7 +77,7 @@ subtest "the server's defaults" => sub {
     $admin->make("$maps/before", { data => { text => 'Grüße' } });
     my $before = $admin->get("$maps/before");
     $instance->sql("SET GLOBAL $_ = $strange{$_}") for sort keys %strange;
-    $sql->("KILL $_->[0]") for $sql->("SELECT id $ours LIMIT 1000");
+    end_sessions();
     ok Tenure::Instance::wait_until(sub { $admin->get("$maps/before")->status == 200 }), 'new sessions';
     is $admin->get("$maps/before")->etag, $before->etag, 'what was there is answered as before';
     # Two ids that a collation of words takes for one.

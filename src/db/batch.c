@@ -187,6 +187,11 @@ static bool finds_nothing(const struct db_call *call)
 	return (call->query == &sql_writer_fence_query && call->rows.affected == 0) || (call->query == &sql_writer_check_query && call->rows.n == 0);
 }
 
+static bool waits_in_vain(const struct db_call *call)
+{
+	return call->result == DB_RETRY && (db_maintenance_is_gate(call) || call->query == &sql_writer_fence_query);
+}
+
 static enum db_result end_all(struct batch *batch, enum db_result result)
 {
 	db_txn_begun(batch->db); // so that it is rolled back
@@ -201,7 +206,7 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 	read_sent(batch);
 	for (size_t i = 0; i < n_prelude; i++) {
 		// Its lock was waited for in vain: the statements behind it are in the transaction, which is rolled back.
-		if (db_maintenance_is_gate(batch->calls[i]) && batch->calls[i]->result == DB_RETRY)
+		if (waits_in_vain(batch->calls[i]))
 			return end_all(batch, DB_RETRY);
 		if (batch->calls[i]->result != DB_OK) {
 			// The statements behind it may have run outside the transaction: this session can't be used any more.

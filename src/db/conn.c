@@ -222,7 +222,7 @@ static enum db_result query(struct db *db, const char *sql, size_t n, bool (*ans
 // others that wait for the row, so with many writers of one resource some never succeed.
 static enum db_result set_session(struct db *db)
 {
-	char sql[1024];
+	char sql[1280];
 	int n = snprintf(sql, sizeof(sql),
 		"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
@@ -232,11 +232,11 @@ static enum db_result set_session(struct db *db)
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->settings->lock_wait);
 
-	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than
-	// that.
+	// Locks of tables, and the global read lock, have a timeout of their own, by default a day: COMMIT waits for the latter, too.
+	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) for idle_write at most.
 	if (!db_is_operator(db))
-		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
-			db->settings->idle_write);
+		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u",
+			db->settings->lock_wait, db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
 	return query(db, sql, (size_t)n, db->clustered ? db_writer_answers : db_writer_await);

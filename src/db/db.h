@@ -63,8 +63,9 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 // Whose account of the database server a handle uses, and what follows from that.
 enum db_account {
 	DB_APPLICATION, // settings->user, which may read and write rows: the processes that serve
-	// settings->admin_user, or user if that is empty: tenure-manage. Its sessions have no idle_write, and those of db_open() no
-	// read_timeout. It tries the servers in the order of settings->host, and takes one whose schema is older or missing.
+	// settings->admin_user, or user if that is empty: tenure-manage. Its sessions have no idle_write, and wait for locks of tables as
+	// long as the server says; those of db_open() have no read_timeout. It tries the servers in the order of settings->host, and takes
+	// one whose schema is older or missing.
 	DB_OPERATOR,
 };
 

@@ -135,6 +135,31 @@ static void test_fence(void)
 	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
 }
 
+// The table of the fence is locked: the transaction waits as for any other lock, and keeps its connection.
+static void test_fence_waits(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+
+	make_writer_tables();
+	settings.host = "127.0.0.1:1,localhost";
+	settings.connect_timeout = settings.lock_wait = settings.retries = 1;
+	appoint(SERVER_NAME, 1);
+	struct db *db = open_db(&settings, DB_APPLICATION);
+
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
+	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1))), sessions = db_sessions(db);
+	script("LOCK TABLES writer_slots WRITE;");
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_LOST, "the fence waits in vain");
+	is_int(db_txn_tries(db), 2, "twice");
+	script("UNLOCK TABLES;");
+	is_int((long long)number(watcher, test_query(&q_sum), DB_IN(db_u(1))), (long long)before, "nothing is done");
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "then it goes on");
+	is_int((long long)number(watcher, test_query(&q_sum), DB_IN(db_u(1))), (long long)before + 1, "once");
+	is_int((long long)db_sessions(db), (long long)sessions, "on the same connection");
+	db_close(&db);
+	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
+}
+
 // A process that holds up every COMMIT for twice as long as a node counts as confirmed. It has begun when this returns.
 static pid_t hold_up_commits(void)
 {
@@ -195,6 +220,7 @@ int main(void)
 
 	test_hosts();
 	test_fence();
+	test_fence_waits();
 	test_commit_counts();
 	db_close(&watcher);
 	pool_free(&pool);

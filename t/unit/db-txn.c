@@ -241,6 +241,55 @@ static void test_lock_wait(void)
 	db_close(&db);
 }
 
+// Locks of tables count as those of rows: the statement's wait ends, and the connection stays.
+static void test_table_lock(void)
+{
+	struct db_settings impatient = *db_settings(server.config);
+
+	impatient.lock_wait = 1;
+	impatient.retries = 1;
+	impatient.read_timeout = 8;
+	struct db *db = open_db(&impatient, DB_APPLICATION);
+	struct work work = new_work(db, "locked out");
+
+	is_int(db_connect(db), DB_OK, "a connection");
+	(void)db_run_script(watcher, STR("LOCK TABLES log WRITE"));
+	is_int(run_work(&work), DB_LOST, "a table that is locked for longer");
+	is_int(work.result, DB_RETRY, "is a lock wait that ends");
+	(void)db_run_script(watcher, STR("UNLOCK TABLES"));
+	is_int((long long)logged("locked out"), 0, "nothing is written");
+	is_int((long long)db_sessions(db), 1, "the connection stays");
+	db_close(&db);
+}
+
+static void hold_up_first_commit(struct work *work)
+{
+	if (work->runs == 1)
+		(void)db_run_script(watcher, STR("BACKUP STAGE START;\nBACKUP STAGE BLOCK_COMMIT"));
+}
+
+static void let_second_commit(struct work *work)
+{
+	if (work->runs == 2)
+		(void)db_run_script(watcher, STR("BACKUP STAGE END"));
+}
+
+static void test_commit_lock(void)
+{
+	struct db_settings impatient = *db_settings(server.config);
+
+	impatient.lock_wait = 1;
+	impatient.read_timeout = 8;
+	struct db *db = open_db(&impatient, DB_APPLICATION);
+	struct work work = new_work(db, "held up");
+
+	work.before = let_second_commit;
+	work.after = hold_up_first_commit;
+	expect_once(&work, 2, "a COMMIT that waited too long");
+	is_int((long long)db_sessions(db), 1, "the connection stays");
+	db_close(&db);
+}
+
 // Two processes lock rows in opposite order; each writes the log behind the statement that may be the deadlock's
 // victim.
 struct duel {
@@ -563,6 +612,8 @@ int main(void)
 	test_interrupted(db);
 	test_lock_wait();
 	test_locking_read();
+	test_table_lock();
+	test_commit_lock();
 	test_deadlock();
 	test_killed(db);
 	test_lost_commit();
