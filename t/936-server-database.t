@@ -51,6 +51,20 @@ sub begin {
     return sub { waitpid $pid, 0; return $? == 0 };
 }
 
+subtest "the server's limit on statements" => sub {
+    $admin->make("$maps/limited", { data => { n => 1 } });
+    $instance->sql('SET GLOBAL max_statement_time = 0.5');
+    end_sessions();
+    my $holder = $instance->sql_locks(q(SET max_statement_time = 0; SELECT id FROM resources WHERE name = 'limited' FOR UPDATE));
+    my $is_done = begin(200, sub { $admin->put("$maps/limited", json => { data => { n => 2 } }) });
+    ok Tenure::Instance::wait_until(sub { waiting(800) }), 'a statement takes longer';
+    print {$holder} "ROLLBACK;\n";
+    ok $is_done->(), '... and is carried out';
+    close $holder;
+    $instance->sql('SET GLOBAL max_statement_time = 0');
+    $admin->delete("$maps/limited");
+};
+
 subtest 'a table that is locked' => sub {
     $admin->make("$maps/locked", { data => { n => 1 } });
     $admin->get("$maps/locked")->is_status(200, 'there');
@@ -69,7 +83,7 @@ subtest 'a table that is locked' => sub {
 # Every default that a session could inherit, in the worst way; the sessions that there are end, so that new ones begin with these.
 my %strange = (sql_mode => q('ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH,NO_UNSIGNED_SUBTRACTION'), tx_isolation => q('SERIALIZABLE'),
     character_set_server => q('latin1'), collation_server => q('latin1_swedish_ci'), time_zone => q('+05:45'), autocommit => 0, innodb_strict_mode => 0,
-    sql_safe_updates => 1, sql_select_limit => 3, max_join_size => 50, sql_auto_is_null => 1, unique_checks => 0, check_constraint_checks => 0, group_concat_max_len => 4, div_precision_increment => 0);
+    max_statement_time => 1, tx_read_only => 1, completion_type => q('CHAIN'), sql_safe_updates => 1, sql_select_limit => 3, max_join_size => 50, sql_auto_is_null => 1, unique_checks => 0, check_constraint_checks => 0, group_concat_max_len => 4, div_precision_increment => 0);
 
 subtest "the server's defaults" => sub {
     # As this session reads it, in spite of these: MariaDB 11.8 counts on more than 50 rows of its own tables.
@@ -96,7 +110,7 @@ subtest "the server's defaults" => sub {
     my ($code, $text) = $instance->manage('doctor');
     is $code, 0, 'and doctor finds nothing' or diag $text;
     local $ENV{TENURE_DATABASE_NAME} = 'elsewhere';
-    $instance->sql('CREATE DATABASE elsewhere');
+    $instance->sql('SET tx_read_only = 0; CREATE DATABASE elsewhere');
     ($code, $text) = $instance->manage('db', 'init');
     is $code, 0, 'tables can be made' or diag $text;
     is_deeply [map { $_->[0] } $sql->(q(SELECT DISTINCT character_set_name FROM information_schema.columns WHERE table_schema = 'elsewhere' AND character_set_name NOT IN ('ascii', 'binary')))],

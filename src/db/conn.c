@@ -228,7 +228,8 @@ static enum db_result set_session(struct db *db)
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
 		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u,"
 		" SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1,"
-		" SESSION sql_auto_is_null = 0, SESSION unique_checks = 1, SESSION check_constraint_checks = 1"
+		" SESSION sql_auto_is_null = 0, SESSION unique_checks = 1, SESSION check_constraint_checks = 1,"
+		" SESSION max_statement_time = 0, SESSION tx_read_only = 0, SESSION completion_type = 0"
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->settings->lock_wait);
 
