@@ -12,7 +12,7 @@ use Test::More;
 
 use Tenure::Instance;
 
-my $instance = Tenure::Instance->start(workers => 1, allow => [qr/answered 503/]);
+my $instance = Tenure::Instance->start(workers => 1, combined => 1, allow => [qr/answered 503/]);
 my $admin = $instance->admin;
 $admin->make_tenant('t1');
 my $path = '/v2.0/t1/namespaces/default/configmaps';
@@ -53,10 +53,20 @@ for my $error (@errors) {
 }
 $admin->put("$path/new", json => { data => {} })->is_status(201, 'all is well again, on the same connection');
 
+# How often the endpoint's workers have lost their connection because the server is read-only.
+sub reconnections { my ($endpoint) = @_; return scalar(() = $instance->log_text($endpoint) =~ /connection lost: 1290/g) }
+
 subtest 'read-only' => sub {
+    my $client  = $instance->combined(undef);
+    my %console = ('X-Tenure-Console' => '1');
+    my ($cookie) = split /;/, $client->post('/session', as => 'ann:t1', headers => {%console})->header('set-cookie');
     $instance->sql('SET GLOBAL read_only = 1');
-    is_refused($admin->put("$path/late", json => { data => {} }), qr/read-only/, 'read_only');
+    is_refused($admin->put("$path/late", json => { data => {} }), qr/read-only/, 'read_only') for 1 .. 3;
+    cmp_ok reconnections('admin'), '<=', 3, 'a change is tried on one more connection, which may lead to another server, and no more';
     is $admin->get("$path/before")->{status}, 200, 'reads go on';
+    $instance->sql('UPDATE sessions SET used_at = used_at - INTERVAL 10 MINUTE');
+    $client->request('GET', '/session', as => undef, headers => { %console, Cookie => $cookie })->is_status(200, 'so does a session') for 1 .. 3;
+    cmp_ok reconnections('combined'), '<=', 3, '... likewise';
     $instance->sql('SET GLOBAL read_only = 0');
     $admin->put("$path/late", json => { data => {} })->is_status(201, 'and writes, once it takes them');
 };

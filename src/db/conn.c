@@ -283,6 +283,7 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	db->fenced = db->galera = db->unproven = false;
 	db->slot = 0;
 	db->sessions++;
+	db->connected_us = clock_tick_us();
 	return db->foreign ? set_foreign_session(db) : set_session(db);
 }
 

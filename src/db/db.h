@@ -17,8 +17,8 @@ enum db_result {
 	DB_REFUSED,   // a constraint or length refuses the value (4025, 1406, 1264, 1451, 1452): a bug of the caller
 	DB_RETRY,     // deadlock, lock wait or certification: the transaction was rolled back. Return; db_txn_run() runs it again
 	DB_LOST,      // the connection was lost, or there is no server. Return, as for DB_RETRY
-	DB_FULL,      // the server can't take it now: no room on a disk or in a table. Nothing was done, and trying again at once
-	              // would do no better
+	DB_FULL,      // the server can't take it now: no room on a disk or in a table, or it is read-only, which a new connection has
+	              // confirmed. Nothing was done, and trying again at once would do no better
 	DB_ERROR,     // anything else; logged here
 };
 

@@ -146,6 +146,7 @@ struct db {
 
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far
+	int64_t connected_us; // clock_tick_us() when the last one was made
 	uint64_t schema_errors; // statements that named what the schema does not have
 	struct db_trace *trace; // NULL: none is wanted
 	uint64_t prepared, reused; // statements that db_stmt_get() prepared, or found in the cache

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "db/db_internal.h"
 
-enum { LOST_AGAIN_S = 60 };
+enum { LOST_AGAIN_S = 60, READ_ONLY_S = 5 };
 
 struct error_row {
 	unsigned number;
@@ -222,6 +222,14 @@ static bool is_of_log(const struct db *db, const struct db_query *query)
 	return db->log != NULL && query != NULL && strncmp(query->sql, db->log->insert, strlen(db->log->insert)) == 0;
 }
 
+// A server's address may be a proxy's, and lead to another server with the next connection. So a transaction that was refused because the
+// server is read-only runs again on a new connection. If a connection of the last seconds is refused so, another one would be, too.
+static bool stays_read_only(const struct db *db, const struct error_row *row)
+{
+	return row != NULL && row->reason == read_only && db->n_hosts == 1 && !db->node &&
+		clock_tick_us() - db->connected_us < READ_ONLY_S * INT64_C(1000000);
+}
+
 enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
 {
 	enum db_result result = db_error_class(number);
@@ -229,7 +237,7 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 	assert(message != NULL);
 	if (result == DB_DUPLICATE && is_of_log(db, query))
 		result = DB_RETRY;
-	if (find(number) == NULL && says_no_room(message))
+	if ((find(number) == NULL && says_no_room(message)) || stays_read_only(db, find(number)))
 		result = DB_FULL;
 	db->schema_errors += is_of_schema(number);
 	db->error_number = number;
