@@ -75,6 +75,10 @@ my @steps = (
     ['a claim goes',         204, sub { ['DELETE', '/placement/allocations/' . uuid(3, $_[0]), undef, $placement{headers}] }, 'a provider', 'inventories', 'a claim'],
     ['aggregates',           200, sub { ['PUT', '/placement/resource_providers/' . uuid(2, $_[0]) . '/aggregates', { resource_provider_generation => 0, aggregates => [uuid(4, 1)] }, $placement{headers}] }, 'a provider'],
     ['candidates',           200, sub { ['GET', '/placement/allocation_candidates?resources=VCPU:1&limit=2', undef, $placement{headers}] }, 'a provider', 'inventories'],
+    ['a trait',              201, sub { ['PUT', "/placement/traits/CUSTOM_G$_[0]", undef, $placement{headers}] }],
+    ['a trait goes',         204, sub { ['DELETE', "/placement/traits/CUSTOM_G$_[0]", undef, $placement{headers}] }, 'a trait'],
+    ['a class',              201, sub { ['PUT', "/placement/resource_classes/CUSTOM_G$_[0]", undef, $placement{headers}] }],
+    ['a class goes',         204, sub { ['DELETE', "/placement/resource_classes/CUSTOM_G$_[0]", undef, $placement{headers}] }, 'a class'],
     ['a provider goes',      204, sub { ['DELETE', '/placement/resource_providers/' . uuid(2, $_[0]), undef, $placement{headers}] }, 'a provider'],
 );
 my %step = map { $_->[0] => $_ } @steps;

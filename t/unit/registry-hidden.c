@@ -291,6 +291,56 @@ static void reaped(void)
 	is_sound("reaped");
 }
 
+// ---- the answer to COMMIT is lost, and no change row says what became of it
+
+static void lost(enum outcome (*f)(struct registry *registry, void *arg), const char *name, enum outcome want, unsigned runs, const char *what)
+{
+	struct client client;
+
+	(void)setenv("TENURE_FAULT", "after-commit:1:conn", 1);
+	client_open(&client);
+	(void)unsetenv("TENURE_FAULT");
+	is_outcome(client_run(&client, f, (void *)(uintptr_t)name), want, what);
+	is_int(db_txn_tries(client.db), runs, "%s: runs", what);
+	client_close(&client);
+}
+
+// In the second run somebody else has made it.
+static enum outcome do_late_trait_put(struct registry *registry, void *arg)
+{
+	if (db_txn_commit_was_lost(registry->db))
+		server_sql("UPDATE traits SET created_at = created_at - INTERVAL 1 SECOND WHERE name = 'CUSTOM_L';");
+	return trait_put(registry, str_c(arg));
+}
+
+static enum outcome do_late_class_put(struct registry *registry, void *arg)
+{
+	if (db_txn_commit_was_lost(registry->db))
+		server_sql("UPDATE resource_classes SET updated_at = updated_at - INTERVAL 1 SECOND WHERE name = 'CUSTOM_L';");
+	return resource_class_put(registry, str_c(arg), &s.class);
+}
+
+static void lost_commits(void)
+{
+	lost(do_trait_put, "CUSTOM_L", OUTCOME_CREATED, 2, "a trait");
+	lost(do_trait_put, "CUSTOM_L", OUTCOME_OK, 2, "a trait that was there");
+	lost(do_class_put, "CUSTOM_L", OUTCOME_CREATED, 2, "a class");
+	lost(do_class_put, "CUSTOM_L", OUTCOME_OK, 2, "a class that was there");
+	server_sql("UPDATE traits SET live = NULL WHERE name = 'CUSTOM_L';\nUPDATE resource_classes SET live = NULL WHERE name = 'CUSTOM_L';");
+	lost(do_trait_put, "CUSTOM_L", OUTCOME_CREATED, 2, "a trait that was hidden");
+	lost(do_class_put, "CUSTOM_L", OUTCOME_CREATED, 2, "a class that was hidden");
+	is_int(rows("traits", "CUSTOM_L") + rows("resource_classes", "CUSTOM_L"), 2, "each is there once");
+	lost(do_trait_delete, "CUSTOM_L", OUTCOME_NO_CONTENT, 2, "the trait's deletion");
+	lost(do_trait_delete, "CUSTOM_L", OUTCOME_NOT_FOUND, 1, "once");
+	lost(do_class_delete, "CUSTOM_L", OUTCOME_NO_CONTENT, 2, "the class's deletion");
+	lost(do_class_delete, "CUSTOM_L", OUTCOME_NOT_FOUND, 1, "once");
+	is_int(rows("traits", "CUSTOM_L") + rows("resource_classes", "CUSTOM_L"), 0, "both are gone");
+	lost(do_late_trait_put, "CUSTOM_L", OUTCOME_OK, 2, "a trait that somebody else has made meanwhile");
+	lost(do_late_class_put, "CUSTOM_L", OUTCOME_OK, 2, "a class that somebody else has made meanwhile");
+	WITH(do_trait_delete, "CUSTOM_L", NO_CONTENT, "the trait goes");
+	WITH(do_class_delete, "CUSTOM_L", NO_CONTENT, "and the class");
+}
+
 // ---- deletion meets recovery: whoever is second finds what the first has done
 
 static struct {
@@ -373,6 +423,7 @@ int main(void)
 	made_anew();
 	of_a_tenant();
 	reaped();
+	lost_commits();
 	racing();
 	is_sized("at the end");
 	return fixture_end();

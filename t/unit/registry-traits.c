@@ -436,6 +436,31 @@ static void snapshots(struct client *near, struct client *far)
 	ERRAND(NO_CONTENT, "far deletes it", far, DELETE_TRAIT, "CUSTOM_FIVE");
 }
 
+// The answer to COMMIT is lost. The other processes see the change at once nevertheless.
+static void lost_commits(struct client *near, const struct shared *shared)
+{
+	static const struct {
+		const char *what;
+		int errand;
+		enum outcome want, seen;
+	} cases[] = { { "a lost creation", PUT_TRAIT, OUTCOME_CREATED, OUTCOME_OK },
+		{ "a lost deletion", DELETE_TRAIT, OUTCOME_NO_CONTENT, OUTCOME_NOT_FOUND } };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct client faulty;
+
+		(void)setenv("TENURE_FAULT", "after-commit:1:conn", 1);
+		client_open(&faulty);
+		(void)unsetenv("TENURE_FAULT");
+		coherence_join(faulty.store, shared);
+		ERRAND(OK, "near reads the catalogue", near, GET_TRAIT, "HW_A");
+		is_outcome(run_errand(&(struct errand){ &faulty, cases[i].errand, "CUSTOM_LOST", .n = 0 }), cases[i].want, cases[i].what);
+		is_int(db_txn_tries(faulty.db), 2, "%s: runs", cases[i].what);
+		is_outcome(run_errand(&(struct errand){ near, GET_TRAIT, "CUSTOM_LOST", .n = 0 }), cases[i].seen, "near sees it at once");
+		client_close(&faulty);
+	}
+}
+
 // here and near share, far is another host's.
 static void coherence(void)
 {
@@ -460,6 +485,7 @@ static void coherence(void)
 	(void)nanosleep(&second, NULL);
 	ERRAND(NOT_FOUND, "far within a second", &far, GET_TRAIT, "CUSTOM_TWO");
 	snapshots(&near, &far);
+	lost_commits(&near, shared);
 	// A file that somebody has written into, or replaced, is corrected by what the database answers.
 	memset(shared_area(shared, SHARED_COHERENCE, 64), 0x7e, 64);
 	ERRAND(CREATED, "another, while the file is damaged", &far, PUT_TRAIT, "CUSTOM_THREE");

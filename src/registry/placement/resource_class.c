@@ -280,6 +280,8 @@ enum outcome resource_class_put(struct registry *registry, struct str name, stru
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = find_class(registry, SQL_CLASS_LOCK_NONE, name, class);
+	if (outcome == OUTCOME_OK && is_own_work(registry, class))
+		return OUTCOME_CREATED;
 	return outcome == OUTCOME_NOT_FOUND ? make(registry, name, class) : outcome;
 }
 
@@ -341,6 +343,10 @@ enum outcome resource_class_delete(struct registry *registry, struct str name)
 	struct resource_class class;
 	enum outcome outcome = find_class(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
 
+	// A run after an uncertain COMMIT can't recognize its work, since classes leave no change row. It finds no class, and that is what was
+	// asked for.
+	if (outcome == OUTCOME_NOT_FOUND && db_txn_commit_was_lost(registry->db))
+		return OUTCOME_NO_CONTENT;
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (is_standard(&class))

@@ -254,6 +254,13 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 
 // ---- writing
 
+// Did an earlier run of this request make the trait, in a transaction whose COMMIT was uncertain? Traits leave no change row that would say
+// so. This compares the time, which is the same in every run of a request.
+static bool is_own_work(const struct registry *registry, const struct db_rows *rows)
+{
+	return db_txn_tries(registry->db) > 1 && rows->n > 0 && sql_trait_by_name_row(rows, 0)->t.created_at == registry->now_us;
+}
+
 enum outcome trait_put(struct registry *registry, struct str name)
 {
 	const struct sql_trait_insert insert = { .name = name, .now = registry->now_us };
@@ -271,7 +278,7 @@ enum outcome trait_put(struct registry *registry, struct str name)
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n > 0)
-			return OUTCOME_OK;
+			return is_own_work(registry, &rows) ? OUTCOME_CREATED : OUTCOME_OK;
 	}
 	struct db_call calls[] = {
 		sql_trait_insert_call(registry->pool, &insert),
@@ -282,7 +289,14 @@ enum outcome trait_put(struct registry *registry, struct str name)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	coherence_raised(registry, COHERENCE_TRAITS, &calls[2]);
-	return calls[0].result == DB_DUPLICATE && calls[1].rows.affected == 0 ? OUTCOME_OK : OUTCOME_CREATED;
+	if (calls[0].result != DB_DUPLICATE || calls[1].rows.affected > 0)
+		return OUTCOME_CREATED;
+	if (db_txn_tries(registry->db) > 1) {
+		result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+	}
+	return is_own_work(registry, &rows) ? OUTCOME_CREATED : OUTCOME_OK;
 }
 
 static enum outcome change_and_raise(struct registry *registry, struct db_call change, enum outcome outcome)
@@ -324,6 +338,12 @@ enum outcome trait_delete(struct registry *registry, struct str name, const stru
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	// A run after an uncertain COMMIT can't recognize its work, since traits leave no change row. It finds no trait, and that is what was
+	// asked for. Other processes were not told of the revision that COMMIT raised, so they ask.
+	if (calls[0].rows.n == 0 && db_txn_commit_was_lost(registry->db)) {
+		coherence_invalidate(registry);
+		return OUTCOME_NO_CONTENT;
+	}
 	if (calls[0].rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
 	if (!trait_is_custom(name))
