@@ -40,6 +40,16 @@ like manage(64, 'so is a time that is none', 'on', '--retry-after', 'soon'), qr/
 like manage(64, 'and one beyond a month', 'on', '--retry-after', '31d'), qr/30d at most/, 'and told why';
 $admin->put("$map-a", json => {})->is_status(201, 'refused commands stop nothing');
 
+# A session of the console, which was not used for a while.
+my %console = ('X-Tenure-Console' => '1');
+my ($cookie) = split /;/, $all->post('/session', as => 'ann:acme', headers => {%console})->header('set-cookie');
+$instance->sql('UPDATE sessions SET used_at = used_at - INTERVAL 5 MINUTE, created_at = created_at - INTERVAL 10 MINUTE');
+my $used_at = sub { return $instance->sql_value('SELECT used_at FROM sessions') };
+my $by_cookie = sub {
+    my ($what) = @_;
+    return $all->request('GET', '/session', as => undef, headers => { %console, Cookie => $cookie })->is_status(200, "by a session, $what");
+};
+
 subtest 'it waits for what began before' => sub {
     my $lock = $instance->sql_locks(q(SELECT id FROM resources WHERE name = 'c1' FOR UPDATE));
     my $pid = fork // die "fork: $!";
@@ -101,6 +111,21 @@ subtest 'every dialect refuses changes in its form' => sub {
     $admin->as('nobody:acme:reader')->put("$map-c", json => {})->is_problem(403, 'forbidden', 'so is a missing right');
 };
 
+# Whatever a worker has served before.
+subtest 'a session is not renewed' => sub {
+    my $before = $used_at->();
+    for my $round (1 .. 6) {
+        $all->get('/v2.0/acme')->is_status(200, 'a read');
+        $by_cookie->('behind a read');
+    }
+    for my $round (1 .. 6) {
+        refused($all->put("$map-d", json => {}), 'a change');
+        $by_cookie->('behind a change');
+    }
+    is $used_at->(), $before, 'its use is not recorded';
+    unlike $instance->log_text('combined'), qr/a session's use can't be recorded/, '... which the log does not mention';
+};
+
 subtest 'reads go on' => sub {
     $admin->get($_)->is_status(200) for '/v2.0/acme', $map, '/v2.0/acme/action/move?dest=dest', '/v2.0/acme/changes', '/healthz';
     $all->get($_)->is_status(200) for '/baremetal/v1/nodes', '/placement/resource_providers', '/api/v1/tenants/acme/namespaces/default/configmaps';
@@ -150,6 +175,9 @@ like $admin->put("$map-c", json => {})->detail, qr/: the operator is maintaining
 my ($code, $token) = $instance->manage('token', 'create', '--operator', '--user', 'x');
 is $code, 0, 'what tenure-manage does goes on';
 is manage(0, 'off', 'off'), '', 'without a word';
+my $idle = $used_at->();
+$by_cookie->('when it is over');
+isnt $used_at->(), $idle, '... and its use is recorded';
 like manage(0, 'off once more', 'off'), qr/changes were not stopped/, 'says so';
 $admin->put("$map-c", json => {})->is_status(201, 'changes are made again');
 is $put->(201, q(that worker makes changes)), 3, q(in as many round trips as without the question);

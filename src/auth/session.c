@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "db/maintenance.h"
 #include "sql/sessions.h"
 
 enum {
@@ -187,16 +188,18 @@ static bool take_credential(const struct session_place *place, struct request *r
 	return good;
 }
 
-// Writes that the session was used, if that is due. If it can't be written now, a later request does it.
+// Writes that the session was used, if that is due. If it can't be written now, a later request does it. During maintenance it is refused as
+// any other change, which is no reason for a log line.
 static void renew(struct query *query, struct session *session)
 {
 	int64_t interval = (int64_t)session_idle_s(query->place) * 1000000 / USES_IN_IDLE;
 
 	if (query->now_us - session->used_us < (interval < USE_INTERVAL_US ? interval : USE_INTERVAL_US))
 		return;
+	db_heed_maintenance(query->place->db, true);
 	if (db_txn_run(query->place->db, DB_WRITE, NULL, note_use, query) == DB_OK && query->result == DB_OK)
 		session->used_us = query->now_us;
-	else
+	else if (db_maintenance_s(query->place->db) == 0)
 		log_warning("a session's use can't be recorded: %s", db_error(query->place->db));
 }
 
