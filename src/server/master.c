@@ -157,7 +157,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		code = host_main(&(struct host_options){ .path = NULL }, &master->setup->config, master->host);
 		break;
 	case CHILD_SENDER:
-		code = sender_main(master->setup, master->slow[1], master->host);
+		code = sender_main(master->setup, master->slow[1], master->host, SENDER_STUCK_S);
 		break;
 	case CHILD_WATCH:
 		code = watch_main(master->setup, master->orders[1], master->host, life);

@@ -49,8 +49,9 @@ struct sender {
 	struct rest *first;
 	struct account *accounts;
 	uint64_t waiting; // bytes of all rests that are not gone
+	unsigned stuck_s; // how long a rest may make no progress
 	bool stopping;
-	int64_t stop_us;  // when stopping: clock_tick_us() at which the process ends
+	int64_t stop_us;  // clock_tick_us() at which the process ends, whatever it has; 0: when it has sent all
 };
 
 static uint64_t bytes_of(const struct rest *rest)
@@ -211,14 +212,14 @@ static void take_over(struct sender *sender)
 
 // ---- the loop
 
-// Stops receiving. What it has is still sent, for at most SENDER_STUCK_S.
-static void stop(struct sender *sender)
+// Stops receiving: the next sender, if there is one, receives what comes from now on. What this one has is still sent.
+static void stop(struct sender *sender, bool in_haste)
 {
 	if (!sender->stopping)
-		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL); // the next sender receives what comes from
-		                                                                      // now on
+		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL);
 	sender->stopping = true;
-	sender->stop_us = clock_tick_us() + SENDER_STUCK_S * INT64_C(1000000);
+	if (in_haste && sender->stop_us == 0)
+		sender->stop_us = clock_tick_us() + sender->stuck_s * INT64_C(1000000);
 }
 
 static void take_signals(struct sender *sender)
@@ -227,7 +228,7 @@ static void take_signals(struct sender *sender)
 
 	while (read(sender->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
-			stop(sender);
+			stop(sender, info.ssi_signo != SIGQUIT);
 		else
 			setup_reopen_logs_logged(sender->setup);
 	}
@@ -243,13 +244,13 @@ static void take_event(struct sender *sender, const struct epoll_event *event)
 		push(sender, event->data.ptr); // an error of the connection shows at the write
 }
 
-// Closes connections that have not accepted a byte for SENDER_STUCK_S, and those that are finished.
+// Closes connections that have not accepted a byte for stuck_s, and those that are finished.
 static void end_stuck(struct sender *sender)
 {
 	int64_t now_us = clock_tick_us();
 
 	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
-		if (now_us - rest->moved_us > SENDER_STUCK_S * INT64_C(1000000))
+		if (now_us - rest->moved_us > sender->stuck_s * INT64_C(1000000))
 			give_up(sender, rest);
 	}
 	sweep(sender);
@@ -257,7 +258,7 @@ static void end_stuck(struct sender *sender)
 
 static bool goes_on(const struct sender *sender)
 {
-	return !sender->stopping || (sender->first != NULL && clock_tick_us() < sender->stop_us);
+	return !sender->stopping || (sender->first != NULL && (sender->stop_us == 0 || clock_tick_us() < sender->stop_us));
 }
 
 static void loop(struct sender *sender)
@@ -282,10 +283,10 @@ static bool listen_to(const struct sender *sender, int fd, void *what)
 	return fd >= 0 && epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-int sender_main(const struct setup *setup, int from, struct shared *host)
+int sender_main(const struct setup *setup, int from, struct shared *host, unsigned stuck_s)
 {
-	assert(from >= 0);
-	struct sender sender = { .setup = setup, .from = from, .host = host };
+	assert(from >= 0 && stuck_s > 0);
+	struct sender sender = { .setup = setup, .from = from, .host = host, .stuck_s = stuck_s };
 	struct rlimit limit;
 	sigset_t signals;
 	int code = EX_OSERR;

@@ -15,8 +15,9 @@ struct shared;
 enum { SENDER_STUCK_S = 30 };
 
 // Receives connections from the descriptor (handover_take) until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Then
-// it sends the rests that it has, for at most SENDER_STUCK_S. host: the memory that all processes of the host share, which has the
-// level of log lines; NULL: none. Returns the exit code.
-int sender_main(const struct setup *setup, int from, struct shared *host);
+// it sends the rests that it has: after SIGQUIT, with which a reload retires it, all of them; after the others for at most stuck_s.
+// host: the memory that all processes of the host share, which has the level of log lines; NULL: none. stuck_s: how many
+// seconds a connection may take no byte; SENDER_STUCK_S, but in tests. Returns the exit code.
+int sender_main(const struct setup *setup, int from, struct shared *host, unsigned stuck_s);
 
 #endif

@@ -123,6 +123,53 @@ static void test_many(pid_t pid, uint64_t room)
 	(void)fclose(file);
 }
 
+// Begins a sender with that limit, as the master does. Its signals are blocked from the start.
+static pid_t begin(const struct setup *setup, unsigned stuck_s)
+{
+	sigset_t blocked;
+
+	fflush(stdout);
+	(void)sigfillset(&blocked);
+	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(sender_main(setup, line[1], NULL, stuck_s));
+	}
+	(void)sigprocmask(SIG_UNBLOCK, &blocked, NULL);
+	return pid;
+}
+
+// A client that takes some bytes ten times a second, for longer than a rest may make no progress; then the rest of them.
+static size_t read_slowly(int fd, unsigned stuck_s)
+{
+	size_t got = 0;
+
+	for (unsigned i = 0; i < 10 * (stuck_s + 2); i++) {
+		got += read_all(fd, 65536);
+		(void)usleep(100000);
+	}
+	return got + read_all(fd, SIZE - got);
+}
+
+// A reload retires the sender, and cuts off nobody. A stop of the service waits no longer than for somebody who takes nothing.
+static void is_ended(const struct setup *setup, int signal, bool whole, const char *what)
+{
+	const unsigned stuck_s = 2;
+	int connection[2], status = -1;
+	pid_t pid = begin(setup, stuck_s);
+
+	ok(comes_to_watch(pid, OWN) && hand_over(connection, 1) && comes_to_watch(pid, OWN + 1), "%s while a client reads slowly", what);
+	close(connection[0]);
+	(void)kill(pid, signal);
+	ok(comes_to_watch(pid, OWN), "%s: nothing more is handed over to it", what);
+	size_t got = read_slowly(connection[1], stuck_s);
+	ok(whole ? got == SIZE : got < SIZE, "%s: %zu bytes", what, got);
+	is_int(waitpid(pid, &status, 0), pid, "%s: it ends", what);
+	is_int(status, 0, "%s: well", what);
+	close(connection[1]);
+}
+
 int main(void)
 {
 	struct server_settings settings = { .unsent = 2 * SIZE + SIZE / 2 };
@@ -130,20 +177,11 @@ int main(void)
 	int first[2], second[2], third[2], status = -1;
 	struct rusage usage;
 
-	(void)alarm(60); // nothing here takes so long
+	(void)alarm(90); // nothing here takes so long
 	log_open("sender", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	if (!handover_pair(line))
 		bail_out("no pair");
-	fflush(stdout);
-	sigset_t blocked; // as the master has them when it forks
-	(void)sigfillset(&blocked);
-	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
-	pid_t pid = fork();
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(sender_main(&setup, line[1], NULL));
-	}
-	(void)sigprocmask(SIG_UNBLOCK, &blocked, NULL);
+	pid_t pid = begin(&setup, SENDER_STUCK_S);
 	ok(comes_to_watch(pid, OWN), "the process waits for rests");
 
 	ok(hand_over(first, 1), "a rest");
@@ -164,5 +202,8 @@ int main(void)
 	is_int(wait4(pid, &status, 0, &usage), pid, "it ends");
 	is_int(status, 0, "well");
 	ok(usage.ru_utime.tv_sec < 2, "after less than two seconds of work: %ld.%03ld s", (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec / 1000);
+
+	is_ended(&setup, SIGQUIT, true, "a reload");
+	is_ended(&setup, SIGTERM, false, "a stop");
 	return done_testing();
 }
