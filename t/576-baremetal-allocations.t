@@ -183,6 +183,7 @@ subtest 'freeing' => sub {
     $ann->delete('/nodes/a1/allocation')->is_status(204, 'in maintenance; by the node');
     $ann->delete('/nodes/a1/maintenance')->is_status(202);
     is_deeply [taken($n{a})], [undef, undef], 'free';
+    is_deeply $ann->get('/nodes/a1')->json->{instance_info}, {}, 'without traits that were asked for';
     is_fault($ann->get("/allocations/$one->{uuid}"), 404, undef, 'gone');
     is_fault($ann->delete('/nodes/a1/allocation'), 404, qr/was not found/, 'once');
     is $admin->post("/v2.0/t1/allocations/$one->{uuid}/action/recover")->status, 409, 'it is not recovered: its node may be another\'s';

@@ -133,15 +133,20 @@ static const struct doc *wanted(const struct allocation_request *request, const 
 // The traits that were asked for stand in instance_info, too: a deployment looks for deploy templates there.
 static void set_allocation(struct pool *pool, struct doc *body, const struct change *change)
 {
-	const struct doc *info = NULL, *traits = wanted(change->request, "traits");
+	const struct doc *traits = wanted(change->request, "traits");
 	struct str uuid = uuid_str(pool, change->allocation);
 
-	(void)doc_get(body, STR("instance_info"), &info);
-	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(pool, info) : doc_new_object(pool);
-	doc_set(copy, STR("traits"), traits != NULL ? doc_copy(pool, traits) : doc_new_array(pool));
-	doc_set(body, STR("instance_info"), copy);
+	doc_set(baremetal_own_instance_info(pool, body), STR("traits"), traits != NULL ? doc_copy(pool, traits) : doc_new_array(pool));
 	doc_set_str(pool, body, "allocation_uuid", uuid);
 	doc_set_str(pool, body, "instance_uuid", uuid);
+}
+
+// Ironic leaves the traits. Here the undo of an allocation leaves the node as it was before.
+static void clear_allocation(struct pool *pool, struct doc *body)
+{
+	doc_remove(baremetal_own_instance_info(pool, body), STR("traits"));
+	doc_set(body, STR("allocation_uuid"), NULL);
+	doc_set(body, STR("instance_uuid"), NULL);
 }
 
 static bool has_traits(struct pool *pool, const struct resource *node, const struct allocation_request *request)
@@ -529,8 +534,7 @@ static enum outcome free_node(void *arg, const struct resource *current, struct 
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"Cannot remove allocation %.*s for node %.*s, because the node is active (and maintenance mode is off)",
 			STR_ARG(uuid), UUID_ARG(registry->pool, current->uid));
-	doc_set(body, STR("allocation_uuid"), NULL);
-	doc_set(body, STR("instance_uuid"), NULL);
+	clear_allocation(registry->pool, body);
 	return OUTCOME_OK;
 }
 

@@ -338,6 +338,16 @@ void baremetal_set(struct draft *draft, const char *name, struct doc *value)
 	doc_set(draft->body, str_c(name), value);
 }
 
+struct doc *baremetal_own_instance_info(struct pool *pool, struct doc *body)
+{
+	const struct doc *info = NULL;
+
+	(void)doc_get(body, STR("instance_info"), &info);
+	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(pool, info) : doc_new_object(pool);
+	doc_set(body, STR("instance_info"), copy);
+	return copy;
+}
+
 bool baremetal_changes(const struct draft *draft, const struct baremetal_member *members, const char *name)
 {
 	const struct doc *now, *was;

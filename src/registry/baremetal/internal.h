@@ -15,6 +15,8 @@ struct doc *baremetal_standard(struct pool *pool, const struct baremetal_member 
 struct str baremetal_text(const struct doc *body, const char *name);
 bool baremetal_true(const struct doc *body, const char *name);
 void baremetal_set(struct draft *draft, const char *name, struct doc *value);
+// Replaces the instance_info of a node's body by a copy, which the caller may change. Returns the copy.
+struct doc *baremetal_own_instance_info(struct pool *pool, struct doc *body);
 // The text, cut off if it is too long for a message.
 struct str baremetal_excerpt(struct pool *pool, struct str text);
 // "a, b, c"

@@ -219,14 +219,8 @@ static enum outcome check_verb(struct registry *registry, struct str id, const s
 
 static void store_configdrive(struct pool *pool, const struct doc *configdrive, struct doc *body)
 {
-	const struct doc *info = NULL;
-
-	if (configdrive == NULL)
-		return;
-	(void)doc_get(body, STR("instance_info"), &info);
-	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(pool, info) : doc_new_object(pool);
-	doc_set(copy, STR("configdrive"), doc_copy(pool, configdrive));
-	doc_set(body, STR("instance_info"), copy);
+	if (configdrive != NULL)
+		doc_set(baremetal_own_instance_info(pool, body), STR("configdrive"), doc_copy(pool, configdrive));
 }
 
 // A node without an instance keeps nothing of the one that it had.
