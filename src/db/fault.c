@@ -68,6 +68,12 @@ void fault_count(struct db *db, enum fault_point point)
 	if (fault->kind == FAULT_PROCESS)
 		(void)kill(getpid(), SIGKILL);
 	fault->kind = FAULT_NONE;
-	if (db->mysql != NULL)
-		(void)shutdown(mysql_get_socket(db->mysql), SHUT_RDWR);
+	if (db->mysql == NULL)
+		return;
+	// An answer that has come already could still be read after shutdown(), and nothing would be lost.
+	int fd = mysql_get_socket(db->mysql);
+	char answer[256];
+	(void)shutdown(fd, SHUT_RDWR);
+	while (recv(fd, answer, sizeof(answer), 0) > 0)
+		continue;
 }
