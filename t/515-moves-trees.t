@@ -183,7 +183,7 @@ subtest 'what a type says' => sub {
     $admin->patch("/v2.0/t1/nodes/$node", { protected => JSON::PP::false(), provision_state => 'enroll' })->is_status(200);
     my $group = make_group('t1', $node);
     my $port  = make_port('t1', $node, portgroup_uuid => $group);
-    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(409, 'nor a port group with ports');
+    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(400, 'nor a port group with ports, as Ironic says it');
     $admin->delete("/v2.0/t1/ports/$port")->is_status(204);
     $admin->delete("/v2.0/t1/portgroups/$group")->is_status(204, 'without them it goes');
     $admin->post("/v2.0/t1/ports/$port/action/recover")->is_problem(409, 'conflict', 'and does not leave a port without it');
