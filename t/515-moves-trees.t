@@ -207,6 +207,35 @@ subtest 'what a type says' => sub {
     sound();
 };
 
+subtest 'a port whose group went elsewhere' => sub {
+    my ($node, $other) = map { make_node('t1') } 1 .. 2;
+    my $group   = make_group('t1', $node);
+    my $port    = make_port('t1', $node, portgroup_uuid => $group, physical_network => 'blue');
+    my $recover = sub { return $admin->post("/v2.0/t1/ports/$port/action/recover") };
+    my $to_node = sub { $admin->patch("/v2.0/t1/portgroups/$group", { node_uuid => $_[0] })->is_status(200, 'the group gets another node') };
+    $admin->delete("/v2.0/t1/ports/$port")->is_status(204);
+    $to_node->($other);
+    my $gone = $recover->();
+    $gone->is_problem(409, 'conflict', 'the port of the first node does not come back into it');
+    like $gone->detail, qr/\Q$group\E.*\Q$node\E/, 'group and node are named';
+    move("t1/nodes/$other", 't2')->is_status(303);
+    my $left = $recover->();
+    $left->is_problem(409, 'conflict', 'nor when it is another tenant\'s');
+    unlike $left->detail, qr/t2/, 'which is not told';
+    move("t2/nodes/$other", 't1')->is_status(303);
+    $to_node->($node);
+    my $red = make_port('t1', $node, portgroup_uuid => $group, physical_network => 'red');
+    my $network = $recover->();
+    $network->is_problem(409, 'conflict', 'nor beside a port in another network');
+    like $network->detail, qr/\APort with physical network blue cannot become a member of port group $group which has ports in physical network red\.\z/,
+        'the networks are named';
+    $admin->delete("/v2.0/t1/ports/$red")->is_status(204);
+    make_port('t1', $node, portgroup_uuid => $group, physical_network => 'blue');
+    $recover->()->is_status(204, 'beside one in its own it comes back');
+    is $admin->get("/v2.0/t1/ports/$port")->json->{portgroup_uuid}, $group, 'into its group';
+    sound();
+};
+
 subtest 'a tenant with nodes' => sub {
     my $node = make_node('small', name => 'rack-7');
     $admin->delete('/v2.0/small')->is_status(204, 'is deleted');

@@ -51,12 +51,14 @@ enum outcome baremetal_fail_taken(struct registry *registry, const struct type_r
 // Locks it in share mode until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
 enum outcome baremetal_lock_reference(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body);
-// The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business, too.
-enum outcome baremetal_lock_portgroup(struct draft *draft, const struct doc **body);
-// The physical network of one of the port group's other ports, STR_NONE: none. *found: it has another port.
-enum outcome baremetal_portgroup_network(struct draft *draft, struct str portgroup, bool *found, struct str *network);
 // As baremetal_lock_reference() for the node of that tenant whose UUID is text.
 enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
+// The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business, too.
+enum outcome baremetal_lock_portgroup(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
+// Finds the physical network of one of the port group's live ports other than `port`; *network STR_NONE: it is in none. *found: there is
+// another port. portgroup: a UUID.
+enum outcome baremetal_portgroup_network(struct registry *registry, const struct uuid *port, struct str portgroup, bool *found,
+	struct str *network);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);

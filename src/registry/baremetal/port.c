@@ -8,6 +8,7 @@
 #include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 #include "registry/core/failure.h"
+#include "registry/resource/internal.h"
 #include "repr/json/doc.h"
 
 enum { DATAPATH_ID = 16 };
@@ -193,16 +194,16 @@ static enum outcome check_network(struct draft *draft)
 }
 
 // All ports of a group are in the same physical network, or all in none: VIFs are attached to the group as a whole.
-static enum outcome check_group_network(struct draft *draft, struct str group)
+static enum outcome check_group_network(struct registry *registry, const struct uuid *port, const struct doc *body)
 {
-	struct str network = baremetal_text(draft->body, "physical_network"), others;
+	struct str network = baremetal_text(body, "physical_network"), group = baremetal_text(body, "portgroup_uuid"), others;
 	bool found;
-	enum outcome outcome = baremetal_portgroup_network(draft, group, &found, &others);
+	enum outcome outcome = baremetal_portgroup_network(registry, port, group, &found, &others);
 
 	if (outcome != OUTCOME_OK || !found || (network.p == NULL ? others.p == NULL : others.p != NULL && str_eq(network, others)))
 		return outcome;
 	struct str here = network.p != NULL ? network : STR("none"), there = others.p != NULL ? others : STR("none");
-	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+	return registry_fail(registry, OUTCOME_CONFLICT,
 		"Port with physical network %.*s cannot become a member of port group %.*s which has ports in physical network %.*s.",
 		STR_ARG(here), STR_ARG(group), STR_ARG(there));
 }
@@ -217,7 +218,7 @@ static enum outcome check_portgroup(struct draft *draft, bool boots)
 
 	if (uuid.p == NULL || (!other_group && !other_network && !baremetal_changes(draft, baremetal_port_members, "node_uuid")))
 		return OUTCOME_OK;
-	enum outcome outcome = baremetal_lock_portgroup(draft, &group);
+	enum outcome outcome = baremetal_lock_portgroup(draft->registry, draft->address->tenant, uuid, &group);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!str_eq(baremetal_text(group, "node_uuid"), node))
@@ -228,7 +229,24 @@ static enum outcome check_portgroup(struct draft *draft, bool boots)
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
 			"Port group %.*s doesn't support standalone ports. This port cannot be created as a member of that portgroup as the "
 			"port's 'pxe_enabled' field was set to True.", STR_ARG(uuid));
-	return other_group || other_network ? check_group_network(draft, uuid) : OUTCOME_OK;
+	return other_group || other_network ? check_group_network(draft->registry, &draft->uid, draft->body) : OUTCOME_OK;
+}
+
+// Since the port was deleted, its group may have come to another node, which may be another tenant's, and have got ports of another network.
+static enum outcome may_recover(struct registry *registry, const struct resource *port, struct str tenant, const struct doc *body)
+{
+	struct str uuid = baremetal_text(body, "portgroup_uuid"), node = baremetal_text(body, "node_uuid");
+	const struct doc *group = NULL;
+	enum outcome outcome = resource_check_root(registry, port);
+
+	if (outcome != OUTCOME_OK || uuid.p == NULL)
+		return outcome;
+	outcome = baremetal_lock_portgroup(registry, tenant, uuid, &group);
+	if (outcome == OUTCOME_BAD_DOCUMENT || (outcome == OUTCOME_OK && !str_eq(baremetal_text(group, "node_uuid"), node)))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"its port group %.*s is gone, or another node's by now: recover that, or bring it back to node %.*s, first", STR_ARG(uuid),
+			STR_ARG(node));
+	return outcome == OUTCOME_OK ? check_group_network(registry, &port->uid, body) : outcome;
 }
 
 // pxe_enabled is true if nothing is said, but that is not a wish.
@@ -286,6 +304,7 @@ const struct type_rules port_rules = {
 	.complete = complete_port,
 	.relate = relate_port,
 	.may_delete = may_delete,
+	.may_recover = may_recover,
 	.taken = port_taken,
 };
 

@@ -52,12 +52,10 @@ enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, s
 	return lock_referenced(registry, &node_rules, tenant, text, SQL_REFERENCE_MODE_SHARED, body);
 }
 
-enum outcome baremetal_lock_portgroup(struct draft *draft, const struct doc **body)
+enum outcome baremetal_lock_portgroup(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
 {
-	struct str group = baremetal_text(draft->body, "portgroup_uuid");
-
-	assert(db_txn_writes(draft->registry->db));
-	return lock_referenced(draft->registry, &portgroup_rules, draft->address->tenant, group, SQL_REFERENCE_MODE_EXCLUSIVE, body);
+	assert(db_txn_writes(registry->db));
+	return lock_referenced(registry, &portgroup_rules, tenant, text, SQL_REFERENCE_MODE_EXCLUSIVE, body);
 }
 
 // The lookup keys of all that refer to the resource with that UUID lie between *from and *to.
@@ -67,12 +65,15 @@ static void range_of(struct pool *pool, struct str uuid, struct str *from, struc
 	*to = str_printf(pool, "%.*s!", STR_ARG(uuid));
 }
 
-enum outcome baremetal_portgroup_network(struct draft *draft, struct str portgroup, bool *found, struct str *network)
+enum outcome baremetal_portgroup_network(struct registry *registry, const struct uuid *port, struct str portgroup, bool *found,
+	struct str *network)
 {
-	struct registry *registry = draft->registry;
-	struct sql_portgroup_network in = { .type_id = draft->address->type->id, .uid = uuid_bytes(&draft->uid) };
+	const struct type *type = type_with_rules(registry, &port_rules);
 	struct db_rows rows;
 
+	if (type == NULL)
+		return OUTCOME_INTERNAL;
+	struct sql_portgroup_network in = { .type_id = type->id, .uid = uuid_bytes(port) };
 	range_of(registry->pool, portgroup, &in.from, &in.to);
 	enum db_result result = sql_portgroup_network_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)

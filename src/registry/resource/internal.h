@@ -130,6 +130,13 @@ enum outcome resource_fail_content_locked(struct registry *registry, const struc
 // registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
 enum outcome resource_recover_at_large(struct registry *registry, struct str tenant, struct str request);
 
+// ---- recovering (recover.c)
+
+// Checks that the root of the tree of a deleted resource is live in the resource's tenant, and locks it in share mode until the transaction
+// ends. For the may_recover() of rules that ask for more than that. OUTCOME_OK, also if the resource is in no tree or is a root itself;
+// OUTCOME_CONFLICT.
+enum outcome resource_check_root(struct registry *registry, const struct resource *resource);
+
 // ---- looking at a recovery first (recover.c)
 
 // resource_recover(), of what that request deleted: several may have had the same uid. request: 16 bytes.

@@ -69,16 +69,13 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	return OUTCOME_OK;
 }
 
-// A resource of a tree can only be recovered if its root is live in the same tenant.
-static enum outcome check_root(struct registry *registry, const struct resource *resource, struct str tenant)
+enum outcome resource_check_root(struct registry *registry, const struct resource *resource)
 {
+	assert(db_txn_writes(registry->db));
 	struct pool *pool = registry->pool;
-	const struct type_rules *rules = resource->type->rules;
 	struct str top = uuid_str(pool, resource->root);
 	struct db_rows rows;
 
-	if (rules != NULL && rules->may_recover != NULL)
-		return rules->may_recover(registry, resource, tenant, resource_body_doc(pool, resource));
 	if (!resource->has_root || resource_is_top(resource))
 		return OUTCOME_OK;
 	const struct sql_deletion_lock_top in = {
@@ -96,6 +93,16 @@ static enum outcome check_root(struct registry *registry, const struct resource 
 	}
 	return registry_fail(registry, OUTCOME_CONFLICT,
 		"it belongs to %.*s, which does not live in this tenant: recover that, or bring it back, first", STR_ARG(top));
+}
+
+// Says whether the resource can be recovered, as far as that depends on other resources than those that have its names, keys or uid by now.
+static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	if (rules == NULL || rules->may_recover == NULL)
+		return resource_check_root(registry, resource);
+	return rules->may_recover(registry, resource, tenant, resource_body_doc(registry->pool, resource));
 }
 
 static enum outcome fail_taken(struct registry *registry)
@@ -259,7 +266,7 @@ static enum outcome recover(struct registry *registry, const struct address *add
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &deletion.resource, guard);
 	if (outcome == OUTCOME_OK)
-		outcome = check_root(registry, &deletion.resource, address->tenant);
+		outcome = may_recover(registry, &deletion.resource, address->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
