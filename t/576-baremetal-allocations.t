@@ -252,6 +252,21 @@ subtest 'a node that is active already' => sub {
     is_deeply [taken($n{a})], [undef, undef], 'undeployed';
 };
 
+subtest 'a node is deleted with its allocation in maintenance' => sub {
+    my $one = $ann->make('allocations', { resource_class => 'gold', candidate_nodes => ['a1'] })->{uuid};
+    go($ann, $n{a}, 'active');
+    is_fault($ann->delete('/nodes/a1'), 409, qr/is associated with instance $one/, 'not while somebody may use it');
+    $ann->put('/nodes/a1/maintenance')->is_status(202);
+    my $before = $ann->get("/allocations/$one")->text;
+    $ann->delete('/nodes/a1')->is_status(204, 'in maintenance it goes');
+    is_fault($ann->get("/allocations/$one"), 404, undef, 'with its allocation');
+    $admin->post("/v2.0/t1/nodes/$n{a}/action/recover")->is_status(204, 'recovered');
+    is $ann->get("/allocations/$one")->text, $before, 'both are back';
+    is_deeply [taken($n{a})], [$one, $one], 'and belong together';
+    $ann->delete('/nodes/a1/maintenance')->is_status(202);
+    go($ann, $n{a}, 'deleted');
+};
+
 subtest 'bodies' => sub {
     for my $case ([{}, qr/resource_class field is mandatory/], [{ resource_class => undef }, qr/mandatory/], [{ resource_class => 1 }, qr/resource_class/], [{ resource_class => 'x' x 81 }, qr/resource_class has 81/],
         [{ resource_class => 'gold', more => 1 }, qr/Unexpected arguments: more/], [{ resource_class => 'gold', state => 'active' }, qr/Unexpected arguments: state/], [{ resource_class => 'gold', node_uuid => $n{a} }, qr/Unexpected arguments/],

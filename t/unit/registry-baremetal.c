@@ -378,8 +378,10 @@ static void test_deletion(void)
 	refuses(deletes("{\"provision_state\":\"active\"}"), OUTCOME_CONFLICT, "while it is in provision state \"active\"",
 		"active");
 	is_int(deletes("{\"provision_state\":\"active\",\"maintenance\":true}"), OUTCOME_OK, "in maintenance");
-	refuses(deletes("{\"provision_state\":\"available\",\"instance_uuid\":\"" INSTANCE "\",\"maintenance\":true}"),
-		OUTCOME_CONFLICT, "is associated with instance", "in use");
+	refuses(deletes("{\"provision_state\":\"available\",\"instance_uuid\":\"" INSTANCE "\"}"), OUTCOME_CONFLICT,
+		"is associated with instance", "in use");
+	is_int(deletes("{\"provision_state\":\"active\",\"instance_uuid\":\"" INSTANCE "\",\"maintenance\":true}"), OUTCOME_OK,
+		"in use, and in maintenance");
 	refuses(deletes("{\"provision_state\":\"active\",\"maintenance\":true,\"protected\":true}"), OUTCOME_FORBIDDEN,
 		"is protected", "protected");
 	refuses(node_rules.taken(&registry, &uid, &name), OUTCOME_NAME_TAKEN, "A node with name n1 already exists.",

@@ -351,13 +351,15 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	enum outcome outcome = provision_check_reserved(registry, &resource->uid, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (instance.p != NULL)
+	// A broken node can be deleted in maintenance, whatever it is used for: its hardware may not be there to be undeployed any more.
+	bool broken = baremetal_true(body, "maintenance");
+	if (instance.p != NULL && !broken)
 		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(id),
 			STR_ARG(instance));
 	if (baremetal_true(body, "protected"))
 		return registry_fail(registry, OUTCOME_FORBIDDEN,
 			"Node %.*s is protected and cannot be undeployed, rebuilt or deleted", STR_ARG(id));
-	if (baremetal_true(body, "maintenance") || baremetal_among(deletable, state))
+	if (broken || baremetal_among(deletable, state))
 		return OUTCOME_OK;
 	struct str known = baremetal_list(pool, deletable);
 	return registry_fail(registry, OUTCOME_CONFLICT,
