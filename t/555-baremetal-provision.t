@@ -140,8 +140,14 @@ subtest 'an instance ends with its deployment' => sub {
     $ann->patch('/nodes/n1', [[add => '/instance_uuid', $instance_uuid], [add => '/instance_info/a', 1]])->is_status(200);
     go('active')->is_status(202);
     is $ann->get('/nodes/n1')->json->{instance_uuid}, $instance_uuid, 'deployed for it';
+    my $network = { links => [], networks => [], services => [{ type => 'dns', address => '192.0.2.53' }] };
+    $ann->patch('/nodes/n1', [[add => '/network_data', $network]])->is_status(200);
+    $ann->put('/nodes/n1/states/console', json => { enabled => $true })->is_status(202);
     go('deleted')->is_status(202);
     is_deeply [@{ $ann->get('/nodes/n1')->json }{qw(instance_uuid instance_info)}], [undef, {}], 'freed';
+    is_deeply [@{ $ann->get('/nodes/n1')->json }{qw(network_data console_enabled)}], [$network, $true], 'what is the node\'s own stays';
+    $ann->patch('/nodes/n1', [[remove => '/network_data']])->is_status(200);
+    $ann->put('/nodes/n1/states/console', json => { enabled => $false })->is_status(202);
     $ann->patch('/nodes/n1', [[add => '/instance_uuid', $instance_uuid]])->is_status(200, 'the instance may have a node again');
     $ann->patch('/nodes/n1', [[remove => '/instance_uuid']])->is_status(200);
 };

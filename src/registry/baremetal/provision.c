@@ -223,15 +223,14 @@ static void store_configdrive(struct pool *pool, const struct doc *configdrive, 
 		doc_set(baremetal_own_instance_info(pool, body), STR("configdrive"), doc_copy(pool, configdrive));
 }
 
-// A node without an instance keeps nothing of the one that it had.
+// A node without an instance keeps nothing of the one that it had. network_data is not the instance's: the ramdisks for deploying and cleaning
+// use it. And a console that is enabled is so for the next instance, too.
 static void forget_instance(struct pool *pool, struct doc *body)
 {
 	doc_set(body, STR("instance_uuid"), NULL);
 	doc_set(body, STR("allocation_uuid"), NULL);
 	doc_set(body, STR("vifs"), doc_new_object(pool));
 	doc_set(body, STR("instance_info"), doc_new_object(pool));
-	doc_set(body, STR("network_data"), doc_new_object(pool));
-	doc_set(body, STR("console_enabled"), doc_new_bool(pool, false));
 }
 
 static void set_state(struct registry *registry, const struct transition *to, const char *next, struct doc *body)
