@@ -116,7 +116,7 @@ subtest 'arguments' => sub {
         [{ target => 'clean', clean_steps => {a => 1} }, qr/list/], [{ target => 'clean', clean_steps => [1] }, qr/interface is required/], [{ target => 'clean', clean_steps => [{ interface => 'network', step => 'a' }] }, qr/interface/],
         [{ target => 'clean', clean_steps => [{ interface => 'deploy' }] }, qr/step is required/], [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => 'a', args => 1 }] }, qr/args/],
         [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => 'a', priority => 1 }] }, qr/nothing else/], [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => '' }] }, qr/step is required/],
-        [{ target => 'active', deploy_steps => [{ %{ $step[0] }, priority => -1 }] }, qr/priority/], [{ target => 'active', deploy_steps => [{ interface => 'deploy', step => 'a', priority => 1 }] }, qr/args/],
+        (map { [{ target => 'active', deploy_steps => [{ %{ $step[0] }, priority => $_ }] }, qr/priority/] } -1, '-1', '', '1.5', 'ten', undef, []), [{ target => 'active', deploy_steps => [{ interface => 'deploy', step => 'a', priority => 1 }] }, qr/args/],
         [{ target => 'active', deploy_steps => [{ %{ $step[0] }, x => 1 }] }, qr/nothing else/], [{ target => 'deleted', deploy_steps => \@step }, qr/"deploy_steps" is only valid/],
         [{ target => 'rescue' }, qr/A non-empty "rescue_password" is required/], [{ target => 'rescue', rescue_password => '  ' }, qr/non-empty/], [{ target => 'rescue', rescue_password => 1 }, qr/non-empty/],
         [{ target => 'active', rescue_password => 'x' }, qr/"rescue_password" is only valid/], [{ target => 'active', disable_ramdisk => $true }, qr/"disable_ramdisk" is only valid/]) {
@@ -129,6 +129,7 @@ subtest 'arguments' => sub {
     go('active', configdrive => 'secret-drive', deploy_steps => \@step)->is_status(202, 'deployed');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'with a configdrive, which is not shown';
     like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', '')) AND live = 1"), qr/secret-drive/, 'but kept';
+    go('rebuild', deploy_steps => [{ %{ $step[0] }, priority => '10' }])->is_status(202, 'a priority in digits, as templates take it');
     go('rebuild', configdrive => { meta_data => { a => 1 }, user_data => ['x'] })->is_status(202, 'rebuilt with an object');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'not shown either';
     go('deleted')->is_status(202);

@@ -229,6 +229,11 @@ bool baremetal_bool(const struct doc *value, bool *result)
 	}
 }
 
+bool baremetal_step_priority(const struct doc *value, uint64_t *priority)
+{
+	return doc_kind(value) == DOC_STRING ? str_to_u64(doc_string(value), priority) : doc_u64(value, priority);
+}
+
 bool baremetal_name_ok(struct str name)
 {
 	struct uuid uuid;

@@ -66,6 +66,8 @@ struct str baremetal_mac(struct pool *pool, struct str text);
 bool baremetal_bool(const struct doc *value, bool *result);
 // The same for a string, such as a query parameter.
 bool baremetal_bool_text(struct str text, bool *result);
+// Reads the priority of a deploy step: a whole number from 0 on, or a string of digits.
+bool baremetal_step_priority(const struct doc *value, uint64_t *priority);
 // Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
 bool baremetal_name_ok(struct str name);
 // Is it the name of a host, as Ironic checked names of nodes before 1.10: labels of lower-case letters, digits and "-" of 1 to 63

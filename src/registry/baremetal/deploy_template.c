@@ -61,24 +61,12 @@ static enum outcome check_step_members(struct draft *draft, const struct doc *st
 	return OUTCOME_OK;
 }
 
-// Reads a number from 0 on, which may stand in a string of digits.
-static bool read_priority(const struct doc *value, int64_t *priority)
-{
-	uint64_t n;
-
-	if (doc_kind(value) == DOC_STRING && str_to_u64(doc_string(value), &n) && n <= INT32_MAX) {
-		*priority = (int64_t)n;
-		return true;
-	}
-	return doc_kind(value) == DOC_NUMBER && doc_i64(value, priority) && *priority >= 0 && *priority <= INT32_MAX;
-}
-
 // *result: the step as it is stored, its priority a number.
 static enum outcome take_step(struct draft *draft, const struct doc *step, struct doc **result)
 {
 	struct pool *pool = draft->registry->pool;
 	const struct doc *args, *priority;
-	int64_t number;
+	uint64_t number;
 	enum outcome outcome = check_step_members(draft, step);
 
 	if (outcome != OUTCOME_OK)
@@ -94,13 +82,13 @@ static enum outcome take_step(struct draft *draft, const struct doc *step, struc
 		return baremetal_fail_schema(draft, "steps: step has to be a string with at least one character");
 	if (doc_kind(args) != DOC_OBJECT)
 		return baremetal_fail_schema(draft, "steps: args has to be an object");
-	if (!read_priority(priority, &number))
+	if (!baremetal_step_priority(priority, &number) || number > INT32_MAX)
 		return baremetal_fail_schema(draft, "steps: priority has to be a whole number from 0 to %d", INT32_MAX);
 	*result = doc_new_object(pool);
 	doc_set_str(pool, *result, "interface", interface);
 	doc_set_str(pool, *result, "step", name);
 	doc_set(*result, STR("args"), doc_copy(pool, args));
-	doc_set_u64(pool, *result, "priority", (uint64_t)number);
+	doc_set_u64(pool, *result, "priority", number);
 	return OUTCOME_OK;
 }
 

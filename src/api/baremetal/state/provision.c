@@ -146,7 +146,7 @@ static enum outcome check_step(struct call *call, const char *kind, const struct
 	static const char *const interfaces[] = { "bios", "deploy", "management", "power", "raid", "vendor", NULL };
 	const struct doc *interface = NULL, *name = NULL, *args = NULL, *priority = NULL;
 	size_t known = 0;
-	int64_t number;
+	uint64_t number;
 
 	known += doc_get(step, STR("interface"), &interface) ? 1 : 0;
 	known += doc_get(step, STR("step"), &name) ? 1 : 0;
@@ -163,8 +163,9 @@ static enum outcome check_step(struct call *call, const char *kind, const struct
 	if (doc_kind(args) != DOC_OBJECT && (has_args || has_priority))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid %s_steps: args%s has to be an object", kind,
 			has_priority ? " is required, and" : "");
-	if (has_priority && (!doc_i64(priority, &number) || number < 0))
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid %s_steps: priority is required, and an integer from 0 on", kind);
+	if (has_priority && !baremetal_step_priority(priority, &number))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"Invalid %s_steps: priority is required, and an integer from 0 on or a string of digits", kind);
 	if (doc_length(step) == known)
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid %s_steps: a step has interface, step, args%s and nothing else", kind,
