@@ -109,7 +109,9 @@ subtest 'ending what waits' => sub {
 
 subtest 'arguments' => sub {
     my @step = ({ interface => 'deploy', step => 'a', args => {}, priority => 10 });
-    for my $case ([{ target => 'active', configdrive => 1 }, qr/Invalid configdrive format/], [{ target => 'active', configdrive => ['x'] }, qr/Invalid configdrive format/],
+    for my $case ([{ target => 'active', configdrive => 1 }, qr/Invalid configdrive format/],
+        (map { [{ target => 'active', configdrive => $_ }, qr/\AInvalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string\z/] } 'not base64 !', '{"a":1}', 'a:/b', "a\0b", "\x{e9}"),
+        [{ target => 'active', configdrive => ['x'] }, qr/Invalid configdrive format/],
         [{ target => 'active', configdrive => { more => {} } }, qr/'more' was unexpected/], [{ target => 'active', configdrive => { meta_data => 'x' } }, qr/meta_data has to be an object/],
         [{ target => 'active', configdrive => { user_data => 1 } }, qr/user_data/], [{ target => 'manage', configdrive => 'x' }, qr/only supported when setting provision state to active, rebuild/],
         [{ target => 'clean' }, qr/"clean_steps" is required/], [{ target => 'clean', clean_steps => [] }, qr/"clean_steps" is required/], [{ target => 'manage', clean_steps => [{}] }, qr/"clean_steps" is only valid/],
@@ -121,15 +123,16 @@ subtest 'arguments' => sub {
         [{ target => 'rescue' }, qr/A non-empty "rescue_password" is required/], [{ target => 'rescue', rescue_password => '  ' }, qr/non-empty/], [{ target => 'rescue', rescue_password => 1 }, qr/non-empty/],
         [{ target => 'active', rescue_password => 'x' }, qr/"rescue_password" is only valid/], [{ target => 'active', disable_ramdisk => $true }, qr/"disable_ramdisk" is only valid/]) {
         my ($body, $text) = @$case;
-        is_fault($ann->put('/nodes/n1/states/provision', json => $body), 400, $text, JSON::PP->new->canonical->encode($body));
+        is_fault($ann->put('/nodes/n1/states/provision', json => $body), 400, $text, JSON::PP->new->ascii->canonical->encode($body));
     }
     is_fault($ann->version('1.34')->put("/nodes/$uuid/states/provision", json => { target => 'rebuild', configdrive => 'x' }), 400, qr/to active\z/, 'rebuild takes a configdrive from 1.35 on');
     is_fault($ann->version('1.55')->put("/nodes/$uuid/states/provision", json => { target => 'active', configdrive => { user_data => 'x' } }), 400, qr/1\.56/, 'an object from 1.56 on');
     is_fault($ann->version('1.58')->put("/nodes/$uuid/states/provision", json => { target => 'active', configdrive => { vendor_data => {} } }), 400, qr/1\.59/, 'vendor_data from 1.59 on');
-    go('active', configdrive => 'secret-drive', deploy_steps => \@step)->is_status(202, 'deployed');
+    go('active', configdrive => 'secret/+drive==', deploy_steps => \@step)->is_status(202, 'deployed');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'with a configdrive, which is not shown';
-    like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', '')) AND live = 1"), qr/secret-drive/, 'but kept';
+    like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', '')) AND live = 1"), qr{secret/\+drive==}, 'but kept';
     go('rebuild', deploy_steps => [{ %{ $step[0] }, priority => '10' }])->is_status(202, 'a priority in digits, as templates take it');
+    go('rebuild', configdrive => $_)->is_status(202, "a configdrive $_") for 'https://images.example/a-b?c=!', "QUJD\n REVG\t\r\n";
     go('rebuild', configdrive => { meta_data => { a => 1 }, user_data => ['x'] })->is_status(202, 'rebuilt with an object');
     is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'not shown either';
     go('deleted')->is_status(202);
@@ -151,6 +154,34 @@ subtest 'an instance ends with its deployment' => sub {
     $ann->put('/nodes/n1/states/console', json => { enabled => $false })->is_status(202);
     $ann->patch('/nodes/n1', [[add => '/instance_uuid', $instance_uuid]])->is_status(200, 'the instance may have a node again');
     $ann->patch('/nodes/n1', [[remove => '/instance_uuid']])->is_status(200);
+};
+
+subtest 'traits of an instance' => sub {
+    my $say  = sub { $ann->patch('/nodes/n1', [[add => '/instance_info/traits', $_[0]]])->is_status(200) };
+    my $told = sub { return @{ $ann->get('/nodes/n1/validate')->json->{deploy} }{qw(result reason)} };
+    $ann->put('/nodes/n1/traits', json => { traits => [qw(CUSTOM_A CUSTOM_B)] })->is_status(204);
+    $say->([qw(CUSTOM_X CUSTOM_A CUSTOM_Y)]);
+    my $missing = "Cannot specify instance traits that are not also set on the node. Node $uuid is missing traits CUSTOM_X, CUSTOM_Y";
+    is_fault(go('active'), 400, qr/\AFailed to validate deploy or power info for node $uuid: $missing\z/, 'those of the node are not enough');
+    is_fault(go('rebuild'), 400, qr/can not be performed/, 'a verb that is not possible is told first');
+    state_is('available', 'it is not deployed');
+    is_deeply [$told->()], [$false, $missing], 'which its validation tells before';
+    for my $wrong ('CUSTOM_A', { a => 1 }, ['CUSTOM_A', 1], [['CUSTOM_A']]) {
+        $say->($wrong);
+        is_fault(go('active'), 400, qr/Error parsing traits from Node $uuid instance_info field\. A list of strings is expected\.\z/, JSON::PP->new->allow_nonref->encode($wrong));
+    }
+    for my $none ([], {}, '', undef) {
+        $say->($none);
+        go('active')->is_status(202, 'none: ' . JSON::PP->new->allow_nonref->encode($none));
+        go('deleted')->is_status(202);
+    }
+    $say->([qw(CUSTOM_B)]);
+    is_deeply [$told->()], [$true, undef], 'one that the node has';
+    go('active')->is_status(202, 'is deployed');
+    $say->([qw(CUSTOM_X)]);
+    is_fault(go('rebuild'), 400, qr/is missing traits CUSTOM_X\z/, 'a rebuild asks as well');
+    go('deleted')->is_status(202);
+    $ann->delete('/nodes/n1/traits')->is_status(204);
 };
 
 subtest 'nodes that are held' => sub {

@@ -452,9 +452,9 @@ static void test_provision_states(void)
 	static const char *const targets[] = { "active", "deploy", "rebuild", "deleted", "undeploy", "manage", "provide",
 		"inspect", "abort", "clean", "adopt", "rescue", "unrescue" };
 	size_t wrong = 0, n = 0;
-	struct uuid uid;
+	struct resource node = { .type = &type };
 
-	uuid_parse(STR(UID), &uid);
+	uuid_parse(STR(UID), &node.uid);
 	registry.stamp_us = 1795310640000000;
 	for (const char *const *state = baremetal_provision_states; *state != NULL; state++) {
 		for (size_t i = 0; i < COUNT_OF(targets); i++, n++) {
@@ -463,7 +463,7 @@ static void test_provision_states(void)
 				"\"rescue_interface\":\"fake\",\"power_interface\":\"fake\"}");
 			const struct doc *result;
 			doc_set_str(pool, body, "provision_state", str_c(*state));
-			enum outcome outcome = provision_node(&registry, &uid, provision_verb_find(str_c(targets[i])), NULL, body);
+			enum outcome outcome = provision_node(&registry, &node, provision_verb_find(str_c(targets[i])), NULL, body);
 			doc_get(body, STR("provision_state"), &result);
 			bool right = next != NULL ? outcome == OUTCOME_OK && str_eq_c(doc_string(result), next)
 						  : outcome == OUTCOME_BAD_REQUEST && str_eq_c(doc_string(result), *state);
@@ -478,7 +478,7 @@ static void test_provision_states(void)
 	is_int((long long)wrong, 0, "lead where they should, or are refused");
 	ok(provision_verb_find(STR("explode")) == NULL && provision_verb_find(STR("delete")) == NULL, "what no client may ask for");
 	struct doc *far = parsed(pool, "{\"driver\":\"ipmi\",\"provision_state\":\"enroll\",\"power_interface\":\"ipmitool\"}");
-	refuses(provision_node(&registry, &uid, provision_verb_find(STR("manage")), NULL, far), OUTCOME_BAD_REQUEST,
+	refuses(provision_node(&registry, &node, provision_verb_find(STR("manage")), NULL, far), OUTCOME_BAD_REQUEST,
 		"Driver ipmi does not support power", "an interface that needs hardware");
 	registry.stamp_us = 0;
 }

@@ -8,6 +8,7 @@
 #include "registry/baremetal/internal.h"
 #include "registry/baremetal/provision.h"
 #include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "repr/json/doc.h"
 #include "sql/baremetal.h"
 
@@ -215,6 +216,68 @@ static enum outcome check_verb(struct registry *registry, struct str id, const s
 	return OUTCOME_OK;
 }
 
+// ---- the traits of the instance
+
+// Is the value nothing: null, or an empty text, list or object?
+static bool is_nothing(const struct doc *value)
+{
+	switch (doc_kind(value)) {
+	case DOC_NULL:
+		return true;
+	case DOC_STRING:
+		return doc_string(value).n == 0;
+	case DOC_ARRAY:
+	case DOC_OBJECT:
+		return doc_length(value) == 0;
+	default:
+		return false;
+	}
+}
+
+static bool has_text(const struct doc *list, struct str text)
+{
+	for (size_t i = 0; i < doc_elements(list); i++) {
+		if (str_eq(doc_string(doc_at(list, i)), text))
+			return true;
+	}
+	return false;
+}
+
+struct str provision_wrong_traits(struct pool *pool, const struct resource *node, const struct doc *body)
+{
+	const struct doc *info, *traits;
+
+	if (!doc_get(body, STR("instance_info"), &info) || !doc_get(info, STR("traits"), &traits) || is_nothing(traits))
+		return STR_NONE;
+	const struct doc *own = resource_traits_doc(pool, node);
+	struct buf missing = buf_new(pool, 64);
+	bool texts = doc_kind(traits) == DOC_ARRAY;
+	for (size_t i = 0; i < doc_elements(traits); i++) {
+		struct str trait = doc_string(doc_at(traits, i));
+		texts = texts && doc_kind(doc_at(traits, i)) == DOC_STRING;
+		if (!has_text(own, trait))
+			buf_addf(&missing, "%s%.*s", missing.n > 0 ? ", " : "", STR_ARG(trait));
+	}
+	if (!texts)
+		return str_printf(pool, "Error parsing traits from Node %.*s instance_info field. A list of strings is expected.",
+			UUID_ARG(pool, node->uid));
+	if (missing.n == 0)
+		return STR_NONE;
+	struct str excerpt = baremetal_excerpt(pool, buf_str(&missing));
+	return str_printf(pool, "Cannot specify instance traits that are not also set on the node. Node %.*s is missing traits %.*s",
+		UUID_ARG(pool, node->uid), STR_ARG(excerpt));
+}
+
+static enum outcome check_traits(struct registry *registry, const struct resource *node, const struct doc *body)
+{
+	struct str wrong = provision_wrong_traits(registry->pool, node, body);
+
+	if (wrong.p == NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_REQUEST, "Failed to validate deploy or power info for node %.*s: %.*s",
+		UUID_ARG(registry->pool, node->uid), STR_ARG(wrong));
+}
+
 // ---- what a verb leaves in the node
 
 static void store_configdrive(struct pool *pool, const struct doc *configdrive, struct doc *body)
@@ -243,14 +306,15 @@ static void set_state(struct registry *registry, const struct transition *to, co
 	doc_set(body, STR("provision_updated_at"), provision_time(pool, registry->stamp_us));
 }
 
-enum outcome provision_node(struct registry *registry, const struct uuid *uid, const struct provision_verb *verb,
+enum outcome provision_node(struct registry *registry, const struct resource *node, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body)
 {
 	assert(doc_kind(body) == DOC_OBJECT);
 	struct pool *pool = registry->pool;
-	struct str id = uuid_str(pool, *uid), state = baremetal_text(body, "provision_state");
+	struct str id = uuid_str(pool, node->uid), state = baremetal_text(body, "provision_state");
 	const struct transition *to = find_transition(state, verb->name);
-	enum outcome outcome = provision_check_reserved(registry, uid, body);
+	bool deploys = strcmp(verb->name, "deploy") == 0 || strcmp(verb->name, "rebuild") == 0;
+	enum outcome outcome = provision_check_reserved(registry, &node->uid, body);
 
 	assert(registry->stamp_us != 0);
 	if (outcome == OUTCOME_OK)
@@ -261,10 +325,13 @@ enum outcome provision_node(struct registry *registry, const struct uuid *uid, c
 		return fail_state(registry, id, verb->target, state);
 	if (to->needs != NULL && !provision_is_fake(body, to->needs))
 		return provision_fail_unsupported(registry, body, to->needs);
+	outcome = deploys ? check_traits(registry, node, body) : OUTCOME_OK;
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	// A retired node does not become available again.
 	bool stays = strcmp(to->next, "available") == 0 && baremetal_true(body, "retired");
 	set_state(registry, to, stays ? "manageable" : to->next, body);
-	if (strcmp(verb->name, "deploy") == 0 || strcmp(verb->name, "rebuild") == 0)
+	if (deploys)
 		store_configdrive(pool, configdrive, body);
 	else if (strcmp(verb->name, "delete") == 0)
 		forget_instance(pool, body);

@@ -19,16 +19,19 @@ struct provision_verb {
 // Returns the verb that clients ask for by that target; NULL if there is none.
 const struct provision_verb *provision_verb_find(struct str target);
 
-// Takes the next step of a node's state machine: changes the members of body that the verb changes. body is the stored body of the node with that uid, whose
+// Takes the next step of a node's state machine: changes the members of body that the verb changes. body is the stored body of the node, whose
 // row is locked. registry->stamp_us is the time of the change. configdrive: a string or an object that a deployment stores in
 // instance_info; NULL: none. Returns
 //   OUTCOME_OK     an undeployed node has no instance any more; the caller deletes its allocation (allocation_drop())
 //   _CONFLICT      the node is reserved
 //   _FORBIDDEN     it is protected
 //   _BAD_REQUEST   the verb is not possible in its state, in maintenance or for a retired node; or an interface of the node that
-//                  has to do the work needs hardware
-enum outcome provision_node(struct registry *registry, const struct uuid *uid, const struct provision_verb *verb,
+//                  has to do the work needs hardware; or it deploys, and the instance has traits that the node has not
+enum outcome provision_node(struct registry *registry, const struct resource *node, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body);
+
+// Says what is wrong with the traits of the instance in the node's stored body, all of which the node has to have before it is deployed; STR_NONE: nothing.
+struct str provision_wrong_traits(struct pool *pool, const struct resource *node, const struct doc *body);
 
 // Does the node's interface ("power", "deploy", …) work without hardware, because its implementation is "fake"?
 bool provision_is_fake(const struct doc *body, const char *interface);

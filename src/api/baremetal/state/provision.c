@@ -4,6 +4,7 @@
 
 #include "api/baremetal/common/baremetal.h"
 #include "api/patch.h"
+#include "base/ascii.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/baremetal/allocation.h"
@@ -122,6 +123,20 @@ static enum outcome check_configdrive_object(struct call *call, const struct doc
 	return OUTCOME_OK;
 }
 
+// A URL, or characters of base64 with the blanks that may be between them. As in Ironic, that is not decoded: it finds what was meant to be JSON.
+static bool is_configdrive_text(struct str text)
+{
+	for (size_t i = 0; i + 2 < text.n; i++) {
+		if (memcmp(text.p + i, "://", 3) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < text.n; i++) {
+		if (!ascii_is_alnum(text.p[i]) && (text.p[i] == '\0' || strchr("+/=\n\r\t ", text.p[i]) == NULL))
+			return false;
+	}
+	return true;
+}
+
 static enum outcome check_configdrive(struct call *call, const struct provision_verb *verb, const struct doc *configdrive)
 {
 	bool rebuild = strcmp(verb->name, "rebuild") == 0;
@@ -136,7 +151,8 @@ static enum outcome check_configdrive(struct call *call, const struct provision_
 	if (doc_kind(configdrive) == DOC_OBJECT)
 		return check_configdrive_object(call, configdrive);
 	if (doc_kind(configdrive) == DOC_STRING)
-		return OUTCOME_OK;
+		return is_configdrive_text(doc_string(configdrive)) ? OUTCOME_OK : call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"Invalid configdrive format: it is neither a JSON, nor a URL, nor a base64 string");
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid configdrive format: it has to be a string, an object or null");
 }
 
@@ -276,7 +292,7 @@ static enum outcome provision(struct call *call, const struct resource *node, st
 	if (strcmp(request->verb->name, "abort") == 0 && str_eq(doc_string(state), STR("inspect wait")) &&
 	    call->version < SINCE_INSPECT_ABORT)
 		return baremetal_fail_too_new(call, "the target abort in the state inspect wait", SINCE_INSPECT_ABORT);
-	return provision_node(call->registry, &node->uid, request->verb, request->configdrive, body);
+	return provision_node(call->registry, node, request->verb, request->configdrive, body);
 }
 
 enum outcome set_provision(struct call *call)

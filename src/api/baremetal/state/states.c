@@ -153,7 +153,7 @@ enum outcome delete_maintenance(struct call *call)
 
 // The result for one interface. If its implementation needs no hardware, it is valid. If it needs hardware, it can't be checked here, and is
 // reported as not supported.
-static struct doc *validation(struct call *call, const struct doc *body, const char *interface)
+static struct doc *validation(struct call *call, const struct resource *node, const struct doc *body, const char *interface)
 {
 	static const char *const idle[] = { "fake", "noop", NULL };
 	struct pool *pool = call->pool;
@@ -162,7 +162,10 @@ static struct doc *validation(struct call *call, const struct doc *body, const c
 	struct str driver = doc_string(doc_member(body, "driver"));
 
 	if (baremetal_among(idle, implementation)) {
-		doc_set(result, STR("result"), doc_new_bool(pool, true));
+		struct str wrong = strcmp(interface, "deploy") == 0 ? provision_wrong_traits(pool, node, body) : STR_NONE;
+		doc_set(result, STR("result"), doc_new_bool(pool, wrong.p == NULL));
+		if (wrong.p != NULL)
+			doc_set_str(pool, result, "reason", wrong);
 	} else if (str_eq(implementation, str_printf(pool, "no-%s", interface))) {
 		doc_set(result, STR("result"), doc_new_bool(pool, false));
 		doc_set_str(pool, result, "reason", str_printf(pool,
@@ -189,7 +192,7 @@ enum outcome validate_node(struct call *call)
 	const struct doc *body = resource_body_doc(pool, &node);
 	for (const char *const *i = baremetal_interfaces; *i != NULL; i++) {
 		if (strcmp(*i, "vendor") != 0)
-			doc_set(doc, str_c(*i), validation(call, body, *i));
+			doc_set(doc, str_c(*i), validation(call, &node, body, *i));
 	}
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
