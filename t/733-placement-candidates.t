@@ -55,6 +55,13 @@ subtest 'forms by version' => sub {
             parent_provider_uuid => undef, root_provider_uuid => $root },
         $child => { resources => { SRIOV_NET_VF => { capacity => 4, used => 0 } }, traits => [], parent_provider_uuid => $root, root_provider_uuid => $root },
     }, '1.29: the tree';
+    for my $first ('!HW_CPU_X86_AVX', 'HW_CPU_X86_AVX,,X', 'in:HW_CPU_X86_AVX', 'CUSTOM_NO', '') {
+        is_deeply [ providers_of(ask("resources=VCPU:1&required=$first&required=HW_CPU_X86_AVX", 21)) ], [$root], "to 1.38 the last 'required' counts alone, after '$first'";
+    }
+    is_deeply [ providers_of(ask('resources=VCPU:1&resources1=VCPU:1&required1=,&required=HW_CPU_X86_AVX&required1=HW_CPU_X86_AVX', 38)) ], [$root],
+        '... in each group';
+    is_deeply [ providers_of(ask('resources=VCPU:1&required=!HW_CPU_X86_AVX&required1=HW_CPU_X86_AVX&resources1=VCPU:1', 38)) ], [],
+        '... and not that of another one';
     my $rack = uuid();
     $placement->aggregates($root, $rack);
     is_deeply [ providers_of(ask('resources=VCPU:1&member_of=in:' . join ',', (map { uuid() } 1 .. 99), $rack)) ], [$root],
@@ -297,6 +304,9 @@ subtest 'what is refused' => sub {
         [ 31, "resources1=VCPU:1&member_of1=!$aggregates[0]", qr/Forbidden member_of1 parameters are not supported/ ],
         [ 17, 'resources=VCPU:1&required=!HW_CPU_X86_AVX', qr/of the form: HW_CPU_X86_VMX,CUSTOM_MAGIC\. Got: !HW_CPU_X86_AVX/ ],
         [ 22, 'resources=VCPU:1&required=,', qr/Got an empty trait in: ,/ ],
+        [ 22, 'resources=VCPU:1&required=HW_CPU_X86_AVX&member_of=x&required=,', qr/Got an empty trait in: ,/ ],
+        [ 22, 'resources=VCPU:1&member_of=x&required=,', qr/Expected 'member_of' parameter/ ],
+        [ 38, 'resources=VCPU:1&required=HW_CPU_X86_AVX&required=CUSTOM_NO', qr/No such trait\(s\): CUSTOM_NO\./ ],
         [ 38, 'resources=VCPU:1&required=in:HW_CPU_X86_AVX', qr/only supported since microversion 1\.39\. Got: in:HW_CPU_X86_AVX/ ],
         [ 39, 'resources=VCPU:1&required=in:!HW_CPU_X86_AVX', qr/does not support forbidden traits/ ],
         [ 39, 'resources=VCPU:1&required=HW_CPU_X86_AVX,!HW_CPU_X86_AVX', qr/Conflicting .* traits keys: required: \(HW_CPU_X86_AVX\)/ ],

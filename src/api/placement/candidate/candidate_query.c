@@ -130,6 +130,7 @@ struct group {
 	struct terms terms;
 	const struct uuid *in_tree;
 	size_t n_member_of_values; // how often the parameter occurs
+	bool has_required;         // the parameter occurs
 };
 
 // The request's parameters, while they are read.
@@ -176,12 +177,31 @@ static enum outcome take_in_tree(struct group *group, struct str value)
 	return OUTCOME_OK;
 }
 
+// The value of the last of the group's `required` parameters.
+static struct str last_required(const struct group *group)
+{
+	const struct uri *uri = &group->terms.call->request.uri;
+	const struct str prefix = STR("required");
+	struct str value = STR_NONE;
+
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		struct str name = uri->pairs[i].name;
+		if (str_starts(name, prefix) && str_eq(str_part(name, prefix.n, name.n), group->terms.suffix))
+			value = uri->pairs[i].value;
+	}
+	return value;
+}
+
+// Up to 1.38 only the last of several `required` parameters counts, and the others may be anything. It is read where the first one stands, so that
+// of several errors the client gets the one that OpenStack's service would answer with.
 static enum outcome take_required(struct group *group, struct str value)
 {
-	// Up to 1.38 only the last of several `required` parameters counts.
-	if (group->terms.call->version < VERSION_REQUIRED_ANY)
-		group->terms.n_requirements = 0;
-	return terms_take_required(&group->terms, value);
+	if (group->terms.call->version >= VERSION_REQUIRED_ANY)
+		return terms_take_required(&group->terms, value);
+	if (group->has_required)
+		return OUTCOME_OK;
+	group->has_required = true;
+	return terms_take_required(&group->terms, last_required(group));
 }
 
 static enum outcome take_member_of(struct group *group, struct str value)
