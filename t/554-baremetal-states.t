@@ -85,6 +85,11 @@ subtest 'traits' => sub {
     is $put->location, $ann->url . '/v1/nodes/n1/traits/CUSTOM_A', 'Location';
     is $put->etag, stored()->etag, 'the etag is the node\'s';
     is $ann->put('/nodes/n1/traits/CUSTOM_A')->etag, $put->etag, 'the same again changes nothing';
+    for my $body ('{}', 'null') {
+        my $same = $ann->put('/nodes/n1/traits/CUSTOM_A', body => $body);
+        $same->is_status(204, "a body that says nothing: $body");
+        is $same->etag, $put->etag, '... changes nothing either';
+    }
     $ann->put('/nodes/n1/traits/HW_CPU_X86_VMX')->is_status(204, 'one of the standard ones');
     is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [qw(CUSTOM_A HW_CPU_X86_VMX)] }, 'both';
     $ann->delete('/nodes/n1/traits/CUSTOM_A')->is_status(204);
@@ -112,8 +117,9 @@ subtest 'traits there cannot be' => sub {
             'a body that is none: ' . JSON::PP->new->allow_nonref->encode($body));
     }
     is_fault($ann->put('/nodes/n1/traits', body => ''), 400, undef, 'no body');
-    is_fault($ann->put('/nodes/n1/traits/CUSTOM_A', json => { traits => ['CUSTOM_B'] }), 400, qr/empty/,
-        'a body where there is none');
+    is_fault($ann->put('/nodes/n1/traits/CUSTOM_A', body => $_), 400, qr/empty/, "a body where there is none: $_")
+        for '{"traits":["CUSTOM_B"]}', '{"traits":[]}', '[]', 'false', '""';
+    is_fault($ann->put('/nodes/n1/traits/CUSTOM_A', body => '{'), 400, undef, 'or one that is no JSON');
     my @fifty = map { "CUSTOM_T$_" } 1 .. 50;
     $ann->put('/nodes/n1/traits', json => { traits => \@fifty })->is_status(204, 'fifty');
     is_fault($ann->put('/nodes/n1/traits', json => { traits => [@fifty, 'CUSTOM_T51'] }), 400, qr/50/, 'fifty-one');

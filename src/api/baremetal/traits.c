@@ -107,10 +107,14 @@ enum outcome put_trait(struct call *call)
 {
 	struct str trait = call_param(call, "trait");
 	struct buf path = buf_new(call->pool, 128);
+	struct doc *body;
+	enum outcome outcome = call_read(call, &any_document, &body);
 
-	if (call->request.body.n > 0)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The trait stands in the address: the body must be empty");
-	enum outcome outcome = change_traits(call,
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (body != NULL && (doc_kind(body) != DOC_OBJECT || doc_length(body) > 0))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The trait stands in the address: the body must be empty, or {}");
+	outcome = change_traits(call,
 		&(struct trait_edit){ .change = TRAITS_ADD, .names = &trait, .n = 1, .most = TRAITS_MAX, .makes_custom = true });
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
