@@ -199,14 +199,22 @@ subtest 'filters that are refused' => sub {
     is_fault($admin->get("/nodes?$nine"),
         400, qr/At most 8/, 'too many');
     my %since = (provision_state => 9, driver => 16, resource_class => 21, fault => 42, conductor_group => 46,
-        conductor => 49, owner => 50,
-        description_contains => 51, retired => 61, lessee => 65, shard => 82, sharded => 82);
-    my %value = (provision_state => 'enroll', fault => 'power%20failure', retired => 'true', sharded => 'true');
+        conductor => 49, owner => 50, lessee => 65, shard => 82, sharded => 82);
+    my %value = (provision_state => 'enroll', fault => 'power%20failure', sharded => 'true');
     for my $name (sort keys %since) {
         my $query = "/nodes?$name=" . ($value{$name} // 'x');
         is_fault($admin->version('1.' . ($since{$name} - 1))->get($query), 406, qr/$name/,
             "$name before 1.$since{$name}");
         $admin->version("1.$since{$name}")->get($query)->is_status(200, 'since then');
+    }
+};
+
+subtest 'filters of every version' => sub {
+    for my $case (['retired=true', '5'], ['description_contains=best_', '0 3 6 9'], ['project=acme', '0 3 6 7 9']) {
+        my ($query, $want) = @$case;
+        for my $version (undef, '1.1', '1.50', '1.64') {
+            is indices($admin->version($version)->get("$_?$query"), 'nodes', \@nodes), $want, "$_?$query at " . ($version // 'no version') for '/nodes', '/nodes/detail';
+        }
     }
 };
 

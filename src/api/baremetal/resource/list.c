@@ -274,6 +274,7 @@ static enum outcome by_portgroup(struct listing *listing, const struct filter *f
 	return outcome == OUTCOME_OK ? add_reference(listing, "portgroup", filter->member, &group.uid) : outcome;
 }
 
+// Ironic takes description_contains, retired and project in every version, although the members that they look at came later.
 static const struct filter node_filters[] = {
 	{ "chassis_uuid", 1, by_chassis, "chassis_uuid", NULL },
 	{ "instance_uuid", 1, by_instance, "instance_uuid", NULL },
@@ -286,10 +287,10 @@ static const struct filter node_filters[] = {
 	{ "conductor_group", 46, by_group, "conductor_group", NULL },
 	{ "conductor", 49, by_conductor, NULL, NULL },
 	{ "owner", 50, by_owner, NULL, NULL },
-	{ "description_contains", 51, by_part, "description", NULL },
-	{ "retired", 61, by_flag, "retired", NULL },
+	{ "description_contains", 1, by_part, "description", NULL },
+	{ "retired", 1, by_flag, "retired", NULL },
 	{ "lessee", 65, by_text, "lessee", NULL },
-	{ "project", 65, by_project, "lessee", NULL },
+	{ "project", 1, by_project, "lessee", NULL },
 	{ "shard", 82, by_shard, "shard", NULL },
 	{ "sharded", 82, by_presence, "shard", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
