@@ -247,6 +247,13 @@ subtest 'secrets are masked' => sub {
     is $node->{instance_info}{image_source}, 'https://glance:******@images/1', 'in both dictionaries';
     is $node->{extra}{seen}, 'http://a:open@b', "what is the user's own stays";
     unlike $admin->get('/nodes/detail')->text, qr/s3c/, 'nowhere in the list';
+    my %internal = (agent_secret_token => 's3cret', agent_secret_token_pregenerated => JSON::PP::true, agent_version => '9.0.0');
+    my $stored = $instance->admin->patch("/v2.0/system/nodes/$node->{uuid}", { driver_internal_info => \%internal });
+    $stored->is_status(200, 'a token of an agent');
+    for my $shown ($stored, $instance->admin->get("/v2.0/system/nodes/$node->{uuid}"), $admin->get("/nodes/$node->{uuid}")) {
+        is_deeply $shown->json->{driver_internal_info}, { %internal, agent_secret_token => '******' }, "is masked: $shown->{what}";
+    }
+    unlike $admin->get('/nodes/detail')->text, qr/s3c/, '... in the list as well';
 };
 
 subtest 'deletion' => sub {

@@ -71,6 +71,9 @@ static void test_showing(void)
 		"{\"instance_info\":{\"configdrive\":\"******\",\"image_url\":\"******\",\"root_password\":\"******\","
 		"\"token\":\"******\",\"traits\":\"u\"}}",
 		"of instance_info others");
+	shows(&type, "{\"driver_internal_info\":{\"agent_secret_token\":\"t\",\"agent_secret_token_pregenerated\":true,\"a_token\":\"u\"}}",
+		"{\"driver_internal_info\":{\"agent_secret_token\":\"******\",\"agent_secret_token_pregenerated\":true,\"a_token\":\"u\"}}",
+		"of driver_internal_info the agent's token alone");
 	shows(&plain, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",
 		"a type without secrets");
 	shows(&unruled, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",

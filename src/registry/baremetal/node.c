@@ -371,6 +371,9 @@ static bool is_secret(struct str top, struct str name)
 {
 	bool instance = str_eq(top, STR("instance_info"));
 
+	// With this token a node's agent proves to the conductor which node it runs on.
+	if (str_eq(top, STR("driver_internal_info")))
+		return str_eq(name, STR("agent_secret_token"));
 	if (!instance && !str_eq(top, STR("driver_info")))
 		return false;
 	return baremetal_names_secret(name) ||
