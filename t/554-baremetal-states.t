@@ -144,7 +144,7 @@ subtest 'what drivers would do' => sub {
     my $before = $admin->get('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->etag;
     for my $call (['PUT', 'states/power', { target => 'power on' }, 'power'], ['PUT', 'states/power', { target => 'rebooting' }, 'power'],
         ['PUT', 'states/provision', { target => 'manage' }, 'power'], ['PUT', 'states/raid', {}, 'raid'],
-        ['GET', 'states/console', undef, 'console'], ['PUT', 'states/console', { enabled => 1 }, 'console'],
+        ['PUT', 'states/console', { enabled => 1 }, 'console'],
         ['PUT', 'states/boot_mode', { target => 'uefi' }, 'management'], ['PUT', 'states/secure_boot', { target => 1 }, 'management'],
         ['GET', 'management/boot_device', undef, 'management'], ['PUT', 'management/boot_device', { boot_device => 'pxe' }, 'management'],
         ['GET', 'management/boot_device/supported', undef, 'management'], ['PUT', 'management/inject_nmi', {}, 'inject_nmi'],
@@ -156,6 +156,8 @@ subtest 'what drivers would do' => sub {
         is_fault($ann->request($method, "/nodes/far/$path", $method eq 'GET' ? () : (json => $body)), 400,
             qr/\ADriver ipmi does not support $what \(disabled or not implemented\)\.\z/, "$method $path");
     }
+    is_deeply $ann->get('/nodes/far/states/console')->json, { console_enabled => JSON::PP::false(), console_info => undef },
+        'that a console is off is known without the driver';
     for my $path (qw(vendor_passthru/methods vendor_passthru/x)) {
         is_fault($ann->get("/nodes/n1/$path"), 400, qr/fake-hardware does not support vendor/, "fake-hardware: $path");
     }

@@ -367,7 +367,7 @@ subtest 'boot mode, secure boot, console' => sub {
     is_fault($ann->patch('/nodes/n1?reset_interfaces=true', [[replace => '/driver', 'ipmi']]), 409,
         qr/\ANode $uuid can not update the driver while the console is enabled\. Please stop the console first\.\z/, 'its driver stays, to switch it off');
     $ann->patch('/nodes/n1', [[add => '/console_interface', 'no-console']])->is_status(200);
-    is_fault($ann->get('/nodes/n1/states/console'), 400, qr/fake-hardware does not support console/, 'an interface that has none');
+    is_fault($ann->get('/nodes/n1/states/console'), 400, qr/fake-hardware does not support console/, 'an interface that has none, of a console that is on');
 };
 
 subtest 'RAID' => sub {

@@ -24,15 +24,24 @@ static enum outcome check_fake(struct call *call, const struct resource *node, c
 	return provision_check_reserved(call->registry, &node->uid, body);
 }
 
-// Finds the node of the address for a call that reads what this interface has.
-static enum outcome find_fake(struct call *call, const char *interface, struct resource *node, const struct doc **body)
+// Finds the node of the address.
+static enum outcome find_node(struct call *call, struct resource *node, const struct doc **body)
 {
 	enum outcome outcome = kind_find(call, &node_kind, call_param(call, "node"), node);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*body = resource_body_doc(call->pool, node);
-	return provision_is_fake(*body, interface) ? OUTCOME_OK : provision_fail_unsupported(call->registry, *body, interface);
+	if (outcome == OUTCOME_OK)
+		*body = resource_body_doc(call->pool, node);
+	return outcome;
+}
+
+// The same for a call that reads what this interface has.
+static enum outcome find_fake(struct call *call, const char *interface, struct resource *node, const struct doc **body)
+{
+	enum outcome outcome = find_node(call, node, body);
+
+	if (outcome == OUTCOME_OK && !provision_is_fake(*body, interface))
+		return provision_fail_unsupported(call->registry, *body, interface);
+	return outcome;
 }
 
 // Answers 202 with the address of the part of the node that shows the change.
@@ -184,17 +193,19 @@ enum outcome set_secure_boot(struct call *call)
 
 // ---- console
 
-// The answer has no connection data, since a fake console has none.
+// The answer has no connection data, since a fake console has none. That a console is off is known without its interface.
 enum outcome get_console(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool);
 	const struct doc *body;
 	struct resource node;
-	enum outcome outcome = find_fake(call, "console", &node, &body);
+	enum outcome outcome = find_node(call, &node, &body);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	bool on = doc_member_is_true(body, "console_enabled");
+	if (on && !provision_is_fake(body, "console"))
+		return provision_fail_unsupported(call->registry, body, "console");
 	doc_set(doc, STR("console_enabled"), doc_new_bool(call->pool, on));
 	doc_set(doc, STR("console_info"), on ? doc_new_object(call->pool) : NULL);
 	baremetal_set_node_etag(call, &node);
