@@ -355,6 +355,15 @@ subtest 'boot mode, secure boot, console' => sub {
     is_fault($ann->put('/nodes/n1/states/boot_mode', json => { target => 'coreboot' }), 400, qr/Invalid boot mode coreboot.*bios, uefi/, 'no such mode');
     is_fault($ann->put('/nodes/n1/states/boot_mode', json => {}), 400, qr/target/, 'none');
     is_fault($ann->put('/nodes/n1/states/secure_boot', json => { target => 'maybe' }), 400, qr/True, False/, 'neither');
+    for my $state ('deploying', 'wait call-back', 'cleaning', 'clean wait', 'verifying', 'deleting', 'inspecting', 'inspect wait', 'adopting', 'rescuing', 'rescue wait', 'unrescuing') {
+        record(provision_state => $state);
+        is_fault($ann->put("/nodes/n1/states/$_->[0]", json => { target => $_->[1] }), 409, qr/\ANode is in $state state\. Since node is transitioning/, "$_->[0] stays: $state")
+            for ['boot_mode', 'bios'], ['secure_boot', $false];
+    }
+    is_deeply [@{ $ann->get('/nodes/n1/states')->json }{qw(boot_mode secure_boot)}], ['uefi', $true], 'neither has changed';
+    record(provision_state => 'clean failed');
+    $ann->put('/nodes/n1/states/boot_mode', json => { target => 'bios' })->is_status(202, 'what has failed is at rest');
+    record(provision_state => 'available');
     is_fault($ann->version('1.75')->put('/nodes/n1/states/boot_mode', json => { target => 'bios' }), 404, undef, 'before 1.76', address => 1);
     is_deeply $ann->get('/nodes/n1/states/console')->json, { console_enabled => $false, console_info => undef }, 'no console';
     my $console = $ann->put('/nodes/n1/states/console', json => { enabled => 'yes' });

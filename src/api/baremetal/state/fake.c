@@ -135,13 +135,33 @@ struct setting {
 	const char *interface;
 	const char *member; // of the node
 	struct doc *value;
+	bool waits; // it may not change while the node is in a state that ends by itself
 };
+
+// The states that a node leaves without being asked to, once what is done to it has ended.
+static const char *const unstable[] = {
+	"deploying", "wait call-back", "cleaning", "clean wait", "verifying", "deleting", "inspecting", "inspect wait", "adopting",
+	"rescuing", "rescue wait", "unrescuing", NULL
+};
+
+static enum outcome check_stable(struct call *call, const struct doc *body)
+{
+	struct str state = doc_string(doc_member(body, "provision_state"));
+
+	if (!baremetal_among(unstable, state))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_CONFLICT,
+		"Node is in %.*s state. Since node is transitioning, the boot mode will not be set as this may interfere with ongoing "
+		"changes and result in erroneous modification. Try again later.", STR_ARG(state));
+}
 
 static enum outcome change_setting(struct call *call, const struct resource *node, struct doc *body, const void *arg)
 {
 	const struct setting *setting = arg;
-	enum outcome outcome = check_fake(call, node, body, setting->interface);
+	enum outcome outcome = setting->waits ? check_stable(call, body) : OUTCOME_OK;
 
+	if (outcome == OUTCOME_OK)
+		outcome = check_fake(call, node, body, setting->interface);
 	if (outcome == OUTCOME_OK)
 		doc_set(body, str_c(setting->member), doc_copy(call->pool, setting->value));
 	return outcome;
@@ -172,7 +192,7 @@ enum outcome set_boot_mode(struct call *call)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"Invalid boot mode %.*s requested for node. Allowed boot modes are: bios, uefi",
 			STR_HEAD_ARG(mode, BAREMETAL_SHOWN));
-	const struct setting setting = { "management", "boot_mode", doc_copy(call->pool, target) };
+	const struct setting setting = { "management", "boot_mode", doc_copy(call->pool, target), true };
 	return accept(call, "states", baremetal_change_node(call, change_setting, &setting));
 }
 
@@ -187,7 +207,7 @@ enum outcome set_secure_boot(struct call *call)
 	if (!baremetal_bool(target, &value))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"Invalid secure_boot requested for node. Allowed secure_boot states are: True, False");
-	const struct setting setting = { "management", "secure_boot", doc_new_bool(call->pool, value) };
+	const struct setting setting = { "management", "secure_boot", doc_new_bool(call->pool, value), true };
 	return accept(call, "states", baremetal_change_node(call, change_setting, &setting));
 }
 
@@ -224,7 +244,7 @@ enum outcome set_console(struct call *call)
 		return outcome;
 	if (!baremetal_bool(doc_member(body, "enabled"), &value))
 		return fail_missing(call, "enabled", "true or false");
-	const struct setting setting = { "console", "console_enabled", doc_new_bool(call->pool, value) };
+	const struct setting setting = { "console", "console_enabled", doc_new_bool(call->pool, value), false };
 	return accept(call, "states/console", baremetal_change_node(call, change_setting, &setting));
 }
 
@@ -286,7 +306,7 @@ enum outcome set_raid(struct call *call)
 		outcome = check_raid(call, config);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct setting setting = { "raid", "target_raid_config", config };
+	const struct setting setting = { "raid", "target_raid_config", config, false };
 	return no_content(baremetal_change_node(call, change_setting, &setting));
 }
 
