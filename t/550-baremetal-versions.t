@@ -125,6 +125,9 @@ subtest 'addresses that came later' => sub {
         ok !fault_of($get)->{code}, "$path is there since 1.$since{$path}" or diag $get->describe;
     }
     is_fault($ann->version('1.36')->get('/nodes/x/traits'), 406, qr/1\.37/, 'traits are told apart');
+    is_fault($ann->version('1.11')->put('/nodes/x/states/raid', json => {}), 406, qr/1\.12/, 'so is RAID');
+    is_fault($ann->version('1.11')->get('/drivers/ipmi/raid/logical_disk_properties'), 406, qr/1\.12/, '... of drivers');
+    $ann->version('1.12')->get('/drivers/ipmi/raid/logical_disk_properties')->is_status(200, '... which is there since 1.12');
     is_fault($ann->version('1.36')->put('/nodes/x/traits/CUSTOM_A'), 406, qr/1\.37/, 'for changes, too');
 };
 

@@ -143,7 +143,7 @@ subtest 'validation' => sub {
 subtest 'what drivers would do' => sub {
     my $before = $admin->get('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->etag;
     for my $call (['PUT', 'states/power', { target => 'power on' }, 'power'], ['PUT', 'states/power', { target => 'rebooting' }, 'power'],
-        ['PUT', 'states/provision', { target => 'manage' }, 'power'], ['PUT', 'states/raid', {}, 'raid'],
+        ['PUT', 'states/provision', { target => 'manage' }, 'power'],
         ['PUT', 'states/console', { enabled => 1 }, 'console'],
         ['PUT', 'states/boot_mode', { target => 'uefi' }, 'management'], ['PUT', 'states/secure_boot', { target => 1 }, 'management'],
         ['GET', 'management/boot_device', undef, 'management'], ['PUT', 'management/boot_device', { boot_device => 'pxe' }, 'management'],
@@ -163,6 +163,40 @@ subtest 'what drivers would do' => sub {
     }
     is $admin->get('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->etag, $before, 'nothing is changed by any';
     $admin->delete('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->is_status(204);
+};
+
+subtest 'a RAID configuration needs no hardware' => sub {
+    my %disk = (raid_level => '1', size_gb => 100);
+    my $new  = sub {
+        my ($driver, @more) = @_;
+        my $node = $ann->as('ann:t1:admin')->make('nodes', { driver => $driver, @more });
+        return ("/nodes/$node->{uuid}/states/raid", sub { return $ann->get("/nodes/$node->{uuid}")->json->{target_raid_config} });
+    };
+    my ($none, $of_none) = $new->('ipmi');
+    $ann->put($none, json => {})->is_status(204, 'none of it where there is no RAID');
+    is_fault($ann->put($none, json => { logical_disks => [$_] }), 404, qr/\ADriver ipmi does not support raid \(disabled or not implemented\)\.\z/, 'but a configuration')
+        for +{%disk}, +{ bogus => 1 };
+    is_fault($ann->put($none, json => []), 400, qr/RAID config validation error/, 'what is none for any node');
+    is_deeply $of_none->(), {}, 'so it has none';
+    my ($agent, $of_agent) = $new->('ipmi', raid_interface => 'agent');
+    $ann->put($agent, json => { logical_disks => [{ %disk, interface_type => 'scsi' }] })->is_status(204, 'the agent');
+    is_deeply $of_agent->(), { logical_disks => [{ %disk, interface_type => 'scsi' }] }, 'has it stored';
+    is_fault($ann->put($agent, json => { logical_disks => [{ raid_level => '1' }] }), 400, qr/RAID config validation error/, 'if it is one');
+    my ($redfish, $of_redfish) = $new->('redfish');
+    is_fault($ann->put($redfish, json => { logical_disks => [{%disk}, { %disk, interface_type => 'scsi' }] }), 400, qr/interface type `scsi` not supported by Redfish RAID/, 'redfish has no SCSI');
+    $ann->put($redfish, json => { logical_disks => [{ %disk, interface_type => 'sas' }] })->is_status(204, '... but SAS');
+    is_deeply $of_redfish->(), { logical_disks => [{ %disk, interface_type => 'sas' }] }, 'stored';
+    $ann->put($redfish, json => {})->is_status(204);
+    is_deeply $of_redfish->(), {}, 'and gone';
+    is_fault($ann->put('/nodes/n2/states/raid', json => {}), 404, qr/Node n2 could not be found/, 'of no node');
+    for my $driver (qw(fake-hardware ipmi redfish)) {
+        my $get = $ann->get("/drivers/$driver/raid/logical_disk_properties");
+        $get->is_status(200, "what $driver takes");
+        is_deeply [sort keys %{ $get->json }], [qw(controller disk_type interface_type is_root_volume number_of_physical_disks physical_disks raid_level share_physical_disks size_gb volume_name)],
+            'is the same for all';
+        like $get->json->{raid_level}, qr/\ARAID level for the logical disk\. .*Required\.\z/, 'with texts';
+    }
+    is_fault($ann->get('/drivers/nosuch/raid/logical_disk_properties'), 404, qr/nosuch/, 'no such driver');
 };
 
 subtest 'what drivers would leave behind' => sub {

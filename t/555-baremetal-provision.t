@@ -207,6 +207,7 @@ subtest 'nodes that are held' => sub {
     is_fault(go('provide'), 409, qr/\ANode $uuid is locked by host conductor-1, please retry after the current operation is completed\.\z/, 'reserved');
     is_fault(go('rebuild'), 409, qr/is locked by/, 'the state does not matter then');
     is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power on' }), 409, qr/is locked by/, 'power');
+    is_fault($ann->put('/nodes/n1/states/raid', json => {}), 409, qr/is locked by/, 'RAID');
     my $put_traits = sub { $ann->put('/nodes/n1/traits', json => { traits => $_[0] }) };
     my $etag = $ann->get('/nodes/n1')->etag;
     is_fault($ann->patch('/nodes/n1', [[add => '/extra/a', 1]]), 409, qr/\ANode $uuid is locked by host conductor-1, please retry/, 'PATCH');
@@ -385,9 +386,20 @@ subtest 'RAID' => sub {
     $put->is_status(204);
     is $put->etag, stored()->etag, 'its etag';
     is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, $config, 'kept';
+    my %whole = (raid_level => '6+0', size_gb => 0, volume_name => 'v', is_root_volume => $false, share_physical_disks => $true, disk_type => 'ssd', interface_type => 'sata',
+        number_of_physical_disks => 8, controller => 'c1', physical_disks => ['d1', 'd2']);
+    my @more = ({%whole}, { %whole, physical_disks => [] }, { %whole, physical_disks => [{ id => 1 }, { id => 2 }] });
+    $ann->put('/nodes/n1/states/raid', json => { logical_disks => \@more })->is_status(204, 'all that a disk can have');
+    is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, { logical_disks => \@more }, 'kept, too';
+    my %wrong = (volume_name => 1, share_physical_disks => 'yes', disk_type => 'tape', interface_type => 'ide', number_of_physical_disks => 0, controller => undef, physical_disks => 'd1', bogus => 1);
+    for my $bad ((map { { logical_disks => [{ %whole, $_ => $wrong{$_} }] } } sort keys %wrong), (map { { logical_disks => [{ %whole, physical_disks => $_ }] } } [1], ['d1', {}], [{}]),
+        { logical_disks => [{ raid_level => '1', size_gb => 1, physical_disks => ['d1'] }] }) {
+        is_fault($ann->put('/nodes/n1/states/raid', json => $bad), 400, qr/RAID config validation error/, JSON::PP->new->canonical->encode($bad));
+    }
+    $ann->put('/nodes/n1/states/raid', json => $config)->is_status(204);
     for my $bad ([], 'x', { disks => [] }, { logical_disks => {} }, { logical_disks => [1] }, { logical_disks => [{ size_gb => 1 }] }, { logical_disks => [{ raid_level => '7', size_gb => 1 }] },
-        { logical_disks => [{ raid_level => '1', size_gb => 0 }] }, { logical_disks => [{ raid_level => '1', size_gb => 'all' }] }, { logical_disks => [({ raid_level => '1', size_gb => 1, is_root_volume => $true }) x 2] },
-        { logical_disks => [], more => 1 }) {
+        { logical_disks => [{ raid_level => '1', size_gb => -1 }] }, { logical_disks => [{ raid_level => '1', size_gb => 'all' }] }, { logical_disks => [({ raid_level => '1', size_gb => 1, is_root_volume => $true }) x 2] },
+        { logical_disks => [] }, { logical_disks => [{ raid_level => '1', size_gb => 1 }], more => 1 }) {
         is_fault($ann->put('/nodes/n1/states/raid', json => $bad), 400, qr/RAID config validation error/, JSON::PP->new->allow_nonref->canonical->encode($bad));
     }
     is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, $config, 'still kept';

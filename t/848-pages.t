@@ -371,7 +371,7 @@ subtest 'calls of bare metal that are refused to everybody' => sub {
     $admin->get("$node/management/indicators/led\@system", %version)->is_status(200, '... by its whole name');
     $admin->put("$node/management/indicators/led\@system", %version, json => { state => 'OFF' })->is_status(204, '... switched off');
     $admin->put("$node/management/inject_nmi", %version, json => {})->is_status(400, 'an interrupt');
-    $admin->get('/baremetal/v1/drivers/fake-hardware/raid/logical_disk_properties', %version)->is_status(400, 'properties of RAID');
+    $admin->get('/baremetal/v1/drivers/fake-hardware/raid/logical_disk_properties', %version)->is_status(200, 'properties of RAID');
     $admin->post("/baremetal/v1/heartbeat/rack1-u7", %version, json => { callback_url => 'http://192.0.2.1:9999', agent_version => '9.0.0' })->is_status(400, "an agent's sign of life");
     $admin->get('/baremetal/v1/lookup?addresses=52:54:00:12:34:56', %version)->is_status(404, "an agent's question for its node");
 };

@@ -99,7 +99,7 @@ my %body = (
     'PATCH /baremetal/v1/nodes/{node}' => [{ op => 'add', path => '/extra/a', value => 1 }],
     'PUT /baremetal/v1/nodes/{node}/states/power' => { target => 'power on' },
     'PUT /baremetal/v1/nodes/{node}/states/provision' => { target => 'manage' },
-    'PUT /baremetal/v1/nodes/{node}/states/raid' => { logical_disks => [] },
+    'PUT /baremetal/v1/nodes/{node}/states/raid' => {},
     'PUT /baremetal/v1/nodes/{node}/states/console' => { enabled => JSON::PP::true },
     'PUT /baremetal/v1/nodes/{node}/states/boot_mode' => { target => 'uefi' },
     'PUT /baremetal/v1/nodes/{node}/states/secure_boot' => { target => JSON::PP::true },

@@ -117,7 +117,7 @@ static const struct endpoint endpoints[] = {
 	{ "listDrivers", list_drivers },
 	{ "getDriver", get_driver },
 	{ "getDriverProperties", get_driver_properties },
-	{ "getLogicalDiskProperties", refuse_driver_call },
+	{ "getLogicalDiskProperties", get_logical_disk_properties },
 	{ "getDriverVendor", refuse_driver_call },
 	{ "postDriverVendor", refuse_driver_call },
 	{ "putDriverVendor", refuse_driver_call },

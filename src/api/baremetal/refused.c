@@ -48,7 +48,6 @@ static const struct refusal {
 	{ "putDriverVendorCall", "vendor" },
 	{ "patchDriverVendorCall", "vendor" },
 	{ "deleteDriverVendorCall", "vendor" },
-	{ "getLogicalDiskProperties", "raid" },
 	{ "heartbeat", "deploy" },
 };
 

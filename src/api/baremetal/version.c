@@ -57,11 +57,13 @@ static bool runs(const struct route_method *method, handler_fn *handler)
 	return method != NULL && ((const struct endpoint *)method->handler)->run == handler;
 }
 
-// Is it a method for traits? If the requested version is too old for these, the answer says so; others are answered like an unknown address.
-static bool is_of_traits(const struct route_method *method)
+// If the requested version is too old for this method, does the answer say so (406)? It does for traits and RAID; others are answered like an
+// unknown address.
+static bool names_version(const struct route_method *method)
 {
 	return runs(method, get_traits) || runs(method, put_traits) || runs(method, put_trait) ||
-		runs(method, delete_traits) || runs(method, delete_trait);
+		runs(method, delete_traits) || runs(method, delete_trait) || runs(method, set_raid) ||
+		runs(method, get_logical_disk_properties);
 }
 
 // What the method changes, if versions that don't have it refuse the method (405), while reading is answered like an unknown address; else NULL.
@@ -92,7 +94,7 @@ enum outcome baremetal_enter(struct call *call, enum outcome found)
 	}
 	if (found != OUTCOME_OK || call->version >= method->min_version)
 		return found;
-	if (is_of_traits(method))
+	if (names_version(method))
 		return baremetal_fail_too_new(call, "this address", method->min_version);
 	call->match.method = NULL;
 	const char *changed = what_changes(method);

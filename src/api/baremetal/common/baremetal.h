@@ -195,7 +195,7 @@ handler_fn list_deploy_templates, create_deploy_template, get_deploy_template, p
 
 handler_fn list_allocations, create_allocation, get_allocation, patch_allocation, delete_allocation;
 
-// ---- states.c, provision.c, fake.c, traits.c, volume.c, vifs.c, allocation.c, history.c, events.c, refused.c
+// ---- states.c, provision.c, fake.c, raid.c, traits.c, volume.c, vifs.c, allocation.c, history.c, events.c, refused.c
 
 // Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
 // outcome that the change ends with, described in call->problem.
@@ -211,9 +211,10 @@ void baremetal_locate_part(struct call *call, const char *part);
 enum outcome baremetal_read_arguments(struct call *call, const char *const *names, const struct doc **body);
 
 handler_fn set_provision;
-handler_fn set_power, set_boot_mode, set_secure_boot, get_console, set_console, set_raid;
+handler_fn set_power, set_boot_mode, set_secure_boot, get_console, set_console;
 handler_fn get_boot_device, set_boot_device, get_boot_devices;
 handler_fn get_indicators, get_indicator, set_indicator;
+handler_fn set_raid, get_logical_disk_properties;
 handler_fn list_vifs, attach_vif, detach_vif;
 handler_fn get_node_allocation, delete_node_allocation;
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;

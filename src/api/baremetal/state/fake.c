@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
-#include "api/patch.h"
 #include "base/pool.h"
 #include "registry/baremetal/provision.h"
 #include "repr/json/member.h"
@@ -246,68 +245,6 @@ enum outcome set_console(struct call *call)
 		return fail_missing(call, "enabled", "true or false");
 	const struct setting setting = { "console", "console_enabled", doc_new_bool(call->pool, value), false };
 	return accept(call, "states/console", baremetal_change_node(call, change_setting, &setting));
-}
-
-// ---- RAID
-
-static enum outcome fail_raid(struct call *call, const char *what)
-{
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "RAID config validation error: %s", what);
-}
-
-// Checks the members that every driver requires of a logical disk. Further members are for single drivers, and are not checked.
-static enum outcome check_disk(struct call *call, const struct doc *disk, bool *is_root)
-{
-	static const char *const levels[] = { "JBOD", "0", "1", "2", "5", "6", "1+0", "5+0", "6+0", NULL };
-	const struct doc *level = doc_member(disk, "raid_level"), *size = doc_member(disk, "size_gb"), *root;
-	int64_t gigabytes;
-
-	if (doc_kind(disk) != DOC_OBJECT)
-		return fail_raid(call, "a logical disk has to be an object");
-	if (doc_kind(level) != DOC_STRING || !baremetal_among(levels, doc_string(level)))
-		return fail_raid(call, "raid_level is required, and one of JBOD, 0, 1, 2, 5, 6, 1+0, 5+0, 6+0");
-	bool all = doc_kind(size) == DOC_STRING && str_eq(doc_string(size), STR("MAX"));
-	if (!all && (!doc_i64(size, &gigabytes) || gigabytes < 1))
-		return fail_raid(call, "size_gb is required, and a positive integer or \"MAX\"");
-	root = doc_member(disk, "is_root_volume");
-	if (root != NULL && doc_kind(root) != DOC_BOOL)
-		return fail_raid(call, "is_root_volume has to be true or false");
-	*is_root = root != NULL && doc_bool(root);
-	return OUTCOME_OK;
-}
-
-static enum outcome check_raid(struct call *call, const struct doc *config)
-{
-	const struct doc *disks = doc_member(config, "logical_disks");
-	size_t roots = 0;
-
-	if (doc_kind(config) != DOC_OBJECT)
-		return fail_raid(call, "it has to be an object");
-	if (doc_length(config) == 0)
-		return OUTCOME_OK;
-	if (doc_length(config) != 1 || doc_kind(disks) != DOC_ARRAY)
-		return fail_raid(call, "it has to be {} or {\"logical_disks\": [disks]}");
-	for (size_t i = 0; i < doc_length(disks); i++) {
-		bool is_root = false;
-		enum outcome outcome = check_disk(call, doc_at(disks, i), &is_root);
-		if (outcome != OUTCOME_OK)
-			return outcome;
-		roots += is_root ? 1 : 0;
-	}
-	return roots <= 1 ? OUTCOME_OK : fail_raid(call, "Raid config cannot have more than one root volume.");
-}
-
-enum outcome set_raid(struct call *call)
-{
-	struct doc *config;
-	enum outcome outcome = call_read(call, &any_document, &config);
-
-	if (outcome == OUTCOME_OK)
-		outcome = check_raid(call, config);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	const struct setting setting = { "raid", "target_raid_config", config, false };
-	return no_content(baremetal_change_node(call, change_setting, &setting));
 }
 
 // ---- boot device: the network is the only one that the fake implementation has

@@ -51,13 +51,15 @@ struct node_change {
 	struct call *call;
 	baremetal_node_change_fn *change;
 	const void *arg;
+	bool found; // the node is there, so OUTCOME_NOT_FOUND is what the change ended with
 };
 
 static enum outcome apply_change(void *arg, const struct resource *current, struct content *content)
 {
-	const struct node_change *change = arg;
+	struct node_change *change = arg;
 	struct doc *body = resource_body_doc(change->call->pool, current);
 
+	change->found = true;
 	*content = (struct content){ .meta = current->meta, .document = body, .locked = current->locked };
 	enum outcome outcome = change->change(change->call, current, body, change->arg);
 	return outcome == OUTCOME_OK ? baremetal_check_size(change->call, body) : outcome;
@@ -65,7 +67,7 @@ static enum outcome apply_change(void *arg, const struct resource *current, stru
 
 enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *change, const void *arg)
 {
-	struct node_change node_change = { call, change, arg };
+	struct node_change node_change = { call, change, arg, false };
 	const struct edit edit = { .apply = apply_change, .arg = &node_change, .by_service = true };
 	struct str name = call_param(call, "node");
 	struct conditions conditions;
@@ -77,7 +79,7 @@ enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change(call->registry, &ident, &edit, conditions_guard(&conditions), &node);
-	if (outcome == OUTCOME_NOT_FOUND)
+	if (outcome == OUTCOME_NOT_FOUND && !node_change.found)
 		return baremetal_fail_not_found(call, &node_kind, name);
 	if (outcome == OUTCOME_OK)
 		baremetal_set_node_etag(call, &node);
