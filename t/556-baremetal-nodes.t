@@ -60,6 +60,29 @@ subtest 'a new node' => sub {
     is $get->etag, $post->etag, 'under the same tag';
 };
 
+subtest 'what a node can begin with, and what comes by patches alone' => sub {
+    $instance->admin->make_tenant('t1');
+    my $ann   = Tenure::Metal->new($instance->combined('ann:t1:admin'), '1.82');
+    my %first = (console_enabled => JSON::PP::true, boot_mode => 'uefi', secure_boot => JSON::PP::false);
+    for my $who ($admin, $ann) {
+        my $node = $who->make('nodes', { driver => 'fake-hardware', %first });
+        is_deeply { map { $_ => $node->{$_} } keys %first }, \%first, 'console and boot mode, by an operator or not';
+        is_fault($who->patch("/nodes/$node->{uuid}", [[add => "/$_", $first{$_}]]), 400, qr{\ACannot patch /$_}, "no patch has $_") for sort keys %first;
+    }
+    is node(console_enabled => 'yes', secure_boot => 'on')->{$_}, JSON::PP::true, "a text for the flag $_" for qw(console_enabled secure_boot);
+    my $none = node(map { $_ => undef } keys %first);
+    is_deeply [@$none{sort keys %first}], [undef, JSON::PP::false, undef], 'null is the default';
+    refused({ driver => 'fake-hardware', boot_mode => 'coreboot' }, 400, qr/Schema error for node.*coreboot/, 'no such boot mode');
+    for my $member (qw(boot_mode secure_boot)) {
+        is_fault($admin->version('1.74')->post('/nodes', json => { driver => 'fake-hardware', $member => $first{$member} }), 406, qr/$member.*1\.75/, "$member before 1.75");
+    }
+    $admin->version('1.1')->post('/nodes', json => { driver => 'fake-hardware', console_enabled => JSON::PP::false, secure_boot => undef })->is_status(201, 'at 1.1');
+    for my $case ([protected => JSON::PP::false], [protected => undef], [protected_reason => undef], [protected_reason => 'x']) {
+        my ($member, $value) = @$case;
+        refused({ driver => 'fake-hardware', $member => $value }, 400, qr/Schema error for node: Additional properties are not allowed \('$member' was unexpected\)/, "$member of a new node");
+    }
+};
+
 subtest 'documents come whole' => sub {
     my $text = '{"driver":"fake-hardware","extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},'
         . '"u":"\u00e9\u2603\ud83c\udf0d","":0,"a/b~c":1}}';
@@ -181,7 +204,7 @@ subtest 'what each version shows' => sub {
     for my $pair (['name', 4], ['resource_class', 20], ['owner', 49], ['shard', 81], ['protected', 47]) {
         my ($member, $before) = @$pair;
         my $old = $admin->version("1.$before");
-        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', $member => 'x' }), 406, qr/$member/,
+        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', $member => 'x' }), $member eq 'protected' ? 400 : 406, qr/$member/,
             "$member given before it came");
         is_fault($old->patch("/nodes/$uuid", [[add => "/$member", 'x']]), 406, qr/$member/, 'patched');
         is_fault($old->get("/nodes/$uuid?fields=$member"), 406, qr/$member|fields/, 'asked for');

@@ -23,15 +23,15 @@ static void agreement(const struct kind *kind)
 	}
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
 		const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));
-		bool settable = (member->flags & MEMBER_SETTABLE) != 0;
+		bool given = (member->flags & MEMBER_GIVEN) != 0, patched = (member->flags & MEMBER_PATCHED) != 0;
 		ok(kind_member(kind, str_c(member->name)) == member, "%s: there is one %s", kind->singular, member->name);
 		ok(member->since >= 1 && member->since <= VERSION_MAX, "%s: %s came with a version there is", kind->singular,
 			member->name);
 		ok((stored != NULL) == (member->source == FROM_BODY), "%s: %s comes from where it is", kind->singular,
 			member->name);
-		ok(!settable || stored == NULL || !stored->served, "%s: %s is not both set and served", kind->singular,
-			member->name);
-		ok(stored == NULL || !stored->required || settable, "%s: %s can be given if it has to be", kind->singular,
+		ok(stored == NULL || !stored->served || (!patched && given == stored->initial),
+			"%s: %s is not both set and served, but in a new one", kind->singular, member->name);
+		ok(stored == NULL || !stored->required || given, "%s: %s can be given if it has to be", kind->singular,
 			member->name);
 	}
 }

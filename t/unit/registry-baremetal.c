@@ -257,6 +257,9 @@ static void test_privileges(void)
 	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_state\":\"enroll\",\"power_state\":null,\"shard\":null}"),
 		OUTCOME_OK,
 		"unless it is the default");
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"boot_mode\":\"uefi\",\"secure_boot\":true,\"console_enabled\":true}"), OUTCOME_OK,
+		"but what a node begins with");
+	refuses(change(node, "{\"boot_mode\":\"uefi\"}"), OUTCOME_FORBIDDEN, "boot_mode", "which is not theirs afterwards");
 	refuses(change(node, "{\"provision_state\":\"manageable\"}"), OUTCOME_FORBIDDEN, "provision_state",
 		"nor to change");
 	refuses(change(node, "{\"shard\":null}"), OUTCOME_FORBIDDEN, "shard", "nor to take away");

@@ -11,6 +11,7 @@
 enum { NAME_MAX_CHARS = 255, LABEL_MAX_CHARS = 63, LONG_TEXT = 65535, EXCERPT_MAX = 80, MAC_LENGTH = 17 };
 
 #define SERVED(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .served = true }
+#define INITIAL(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .served = true, .initial = true }
 #define OPERATORS(member, of_kind, ...) { .name = member, .kind = BAREMETAL_##of_kind, .operators = true, __VA_ARGS__ }
 #define REQUIRED(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .required = true }
 #define MEMBER(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind }
@@ -21,10 +22,10 @@ const struct baremetal_member baremetal_node_members[] = {
 	MEMBER("automated_clean", FLAG),
 	INTERFACE("bios"),
 	INTERFACE("boot"),
-	SERVED("boot_mode", TEXT),
+	INITIAL("boot_mode", TEXT),
 	SERVED("clean_step", OBJECT),
 	OPERATORS("conductor_group", TEXT, .standard = ""),
-	SERVED("console_enabled", BOOL),
+	INITIAL("console_enabled", BOOL),
 	INTERFACE("console"),
 	INTERFACE("deploy"),
 	SERVED("deploy_step", OBJECT),
@@ -61,7 +62,7 @@ const struct baremetal_member baremetal_node_members[] = {
 	TEXT("resource_class", 80),
 	MEMBER("retired", BOOL),
 	TEXT("retired_reason", LONG_TEXT),
-	SERVED("secure_boot", FLAG),
+	INITIAL("secure_boot", FLAG),
 	OPERATORS("shard", TEXT, .standard = NULL),
 	INTERFACE("storage"),
 	SERVED("target_power_state", TEXT),

@@ -27,6 +27,7 @@ struct baremetal_member {
 	const char *name;
 	enum baremetal_kind kind;
 	bool served;          // set by the service, or by an operator in its place
+	bool initial;         // served, but whoever makes the resource may set it, too
 	bool operators;       // only operators may set it
 	bool required;        // never null, and must be in the document
 	unsigned most;        // the most characters of a BAREMETAL_TEXT; 0: 255

@@ -308,7 +308,8 @@ enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member 
 	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
 		struct str name = str_c(member->name);
 		const struct doc *now, *was;
-		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);
+		bool is_free = (member->initial && draft->before == NULL) || (free != NULL && strcmp(member->name, free) == 0);
+		bool ours = (member->served || member->operators) && !is_free;
 		bool existed = doc_get_beside(&beside_was, draft->before, name, &was);
 		bool exists = doc_get_beside(&beside_now, draft->body, name, &now);
 		if (!ours || (!exists && !existed) || doc_equal(existed ? was : baremetal_standard(draft->registry->pool, member), now))

@@ -35,7 +35,7 @@ enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...)
 // members.
 enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members);
 // OUTCOME_FORBIDDEN if a user changes a member that only operators or the service may set, unless the service itself makes the
-// change (draft->by_service). free: a member that is not checked; NULL: none.
+// change (draft->by_service), or the resource is new and the member initial. free: a member that is not checked; NULL: none.
 enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member *members, const char *free);
 // Checks that the name is null or baremetal_name_ok().
 enum outcome baremetal_check_name(struct draft *draft);

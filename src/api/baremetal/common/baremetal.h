@@ -48,11 +48,13 @@ enum member_source {
 enum member_flags {
 	MEMBER_BRIEF = 1,      // shown in lists without detail
 	MEMBER_ALWAYS = 2,     // shown whatever fields are requested
-	MEMBER_SETTABLE = 4,   // may be set at creation and by patches
+	MEMBER_GIVEN = 4,      // may be set at creation
 	MEMBER_STAYS = 8,      // a patch may not remove it
 	MEMBER_NOT_NULL = 16,  // a patch may not set it to null
 	MEMBER_NO_FIELD = 32,  // can't be requested by name in the parameter fields
 	MEMBER_NO_COLUMN = 64, // can't be requested by name in the parameter fields of a list
+	MEMBER_PATCHED = 128,  // may be set by patches
+	MEMBER_SETTABLE = MEMBER_GIVEN | MEMBER_PATCHED,
 };
 struct kind_member {
 	const char *name;

@@ -12,6 +12,8 @@ enum { SINCE_NODE_NAMES = 5, SINCE_FREE_NAMES = 10 };
 
 #define SHOWN(member, since) { member, since, since, FROM_BODY, 0 }
 #define SHORT(member, since) { member, since, since, FROM_BODY, MEMBER_BRIEF }
+#define GIVEN(member, since) { member, since, since, FROM_BODY, MEMBER_GIVEN }
+#define PATCHED(member, since) { member, since, since, FROM_BODY, MEMBER_PATCHED }
 #define SET(member, since) { member, since, since, FROM_BODY, MEMBER_SETTABLE }
 #define SET_SHORT(member, since, flags) { member, since, since, FROM_BODY, MEMBER_SETTABLE | MEMBER_BRIEF | (flags) }
 #define OWN(member, since, source, flags) { member, since, since, FROM_##source, flags }
@@ -27,10 +29,10 @@ static const struct kind_member node_members[] = {
 	SET("automated_clean", 47),
 	SET("bios_interface", 40),
 	SET("boot_interface", 31),
-	SHOWN("boot_mode", 75),
+	GIVEN("boot_mode", 75),
 	SHOWN("clean_step", 7),
 	SET("conductor_group", 46),
-	SHOWN("console_enabled", 1),
+	GIVEN("console_enabled", 1),
 	SET("console_interface", 31),
 	SET("deploy_interface", 31),
 	SHOWN("deploy_step", 44),
@@ -57,8 +59,8 @@ static const struct kind_member node_members[] = {
 	SET("power_interface", 31),
 	SHORT("power_state", 1),
 	SET("properties", 1),
-	SET("protected", 48),
-	SET("protected_reason", 48),
+	PATCHED("protected", 48),
+	PATCHED("protected_reason", 48),
 	SHORT("provision_state", 1),
 	SHOWN("provision_updated_at", 1),
 	SHOWN("raid_config", 12),
@@ -68,7 +70,7 @@ static const struct kind_member node_members[] = {
 	SET("resource_class", 21),
 	SET("retired", 61),
 	SET("retired_reason", 61),
-	SHOWN("secure_boot", 75),
+	GIVEN("secure_boot", 75),
 	SET("shard", 82),
 	SET("storage_interface", 33),
 	SHOWN("target_power_state", 1),

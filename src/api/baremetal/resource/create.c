@@ -29,7 +29,7 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 
 	BUF_LIT(&known, "uuid");
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
-		if ((member->flags & MEMBER_SETTABLE) != 0 && member->named_since <= call->version)
+		if ((member->flags & MEMBER_GIVEN) != 0 && member->named_since <= call->version)
 			buf_addf(&known, ", %s", member->name);
 	}
 	return call_fail(call, OUTCOME_BAD_DOCUMENT,
@@ -55,7 +55,7 @@ static enum outcome check_names(struct call *call, const struct kind *kind, cons
 		const struct kind_member *member = kind_member(kind, it.name);
 		if (str_eq(it.name, STR("uuid")))
 			continue;
-		if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
+		if (member == NULL || (member->flags & MEMBER_GIVEN) == 0)
 			return fail_unknown(call, kind, it.name);
 		if (member->named_since > call->version && !says_nothing(kind, member, it.value))
 			return baremetal_fail_too_new(call, member->name, member->named_since);

@@ -37,7 +37,7 @@ static enum outcome fail_path(const struct patching *patching, struct str pointe
 	struct str named = pointer.n > 0 ? pointer : STR("the whole document");
 
 	for (const struct kind_member *member = patching->kind->members; member->name != NULL; member++) {
-		if ((member->flags & MEMBER_SETTABLE) != 0 && member->named_since <= patching->call->version)
+		if ((member->flags & MEMBER_PATCHED) != 0 && member->named_since <= patching->call->version)
 			buf_addf(&known, "%s/%s", known.n > 0 ? ", " : "", member->name);
 	}
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
@@ -97,7 +97,7 @@ static enum outcome check_target(struct patching *patching, struct str op, struc
 	bool whole;
 	const struct kind_member *member = pointed_at(patching->kind, pointer, &whole);
 
-	if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
+	if (member == NULL || (member->flags & MEMBER_PATCHED) == 0)
 		return fail_path(patching, pointer);
 	if (member->named_since > patching->call->version)
 		return baremetal_fail_too_new(patching->call, member->name, member->named_since);
@@ -324,7 +324,7 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 
 	for (size_t i = 0; members[i].name != NULL; i++) {
 		const struct doc *value = NULL;
-		if (members[i].source != FROM_BODY || (members[i].flags & MEMBER_SETTABLE) == 0 || !patching->touched[i] ||
+		if (members[i].source != FROM_BODY || (members[i].flags & MEMBER_PATCHED) == 0 || !patching->touched[i] ||
 		    members[i].since > patching->call->version)
 			continue;
 		(void)doc_get(result, str_c(members[i].name), &value);
