@@ -7,6 +7,11 @@
 NOWAIT
 -- @case long
 
+-- The database's clock.
+-- @statement database_now
+-- @out now time
+SELECT UTC_TIMESTAMP(6) AS now;
+
 -- A resource r, all of its row.
 -- @group resource id uint, uid bytes, tenant_id uint, type_id uint, namespace text, name text, live uint null,
 --      locked uint, revision uint, edits uint, etag bytes, meta text, body text, created_at time, updated_at time,

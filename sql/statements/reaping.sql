@@ -2,11 +2,6 @@
 -- locks only for a short time. What it looks at grows with what it purges, never with the whole. It can be stopped between two
 -- transactions: what is left is found again by the next run.
 
--- The database's clock.
--- @statement reap_clock
--- @out now time
-SELECT UTC_TIMESTAMP(6) AS now;
-
 -- ---- tenants: first a purged tenant's name becomes free, then what it had is deleted in pages. It keeps its purge_at until it has
 -- nothing more.
 

@@ -59,7 +59,7 @@ static void client_close(struct client *client)
 
 // ---- operations
 
-enum verb { PUT_TENANT, DELETE_TENANT, RECOVER_TENANT, PUT, PATCH, DELETE, RECOVER, GET, MOVE, MOVE_ASYNC, PREVIEW };
+enum verb { PUT_TENANT, MAKE_TENANT /* as a credential does that names it */, DELETE_TENANT, RECOVER_TENANT, PUT, PATCH, DELETE, RECOVER, GET, MOVE, MOVE_ASYNC, PREVIEW };
 
 // Names are C strings. path: "pv1", a persistent volume; "ns1/", a namespace; "ns1/c1", a config map; of another type,
 // where that is set.
@@ -147,6 +147,11 @@ static enum outcome op_tenant(struct client *client, const struct op *op, struct
 		return tenant_ensure(client->registry, name) == OUTCOME_OK ? OUTCOME_CREATED : OUTCOME_INTERNAL;
 	if (op->verb == PUT_TENANT)
 		return tenant_put(client->registry, name, &content, guard, &client->tenant);
+	if (op->verb == MAKE_TENANT) {
+		bool made;
+		enum outcome outcome = tenant_find_or_make_with(client->registry, name, &content, &made);
+		return made ? OUTCOME_CREATED : outcome;
+	}
 	if (op->verb == DELETE_TENANT)
 		return tenant_delete(client->registry, name, guard, &client->tenant);
 	return tenant_recover(client->registry, name, guard);

@@ -39,6 +39,12 @@ static void tenants(void)
 	race("a change meets another", OP(PUT_TENANT, "a", .meta = "{\"x\":\"1\"}"), OUTCOME_OK,
 		OP(PUT_TENANT, "a", .tier = "free"), OUTCOME_OK);
 	is_int(sql_number("SELECT revision FROM tenants WHERE name = 'a'"), 3, "both changes are there");
+	race("a credential's tenant meets an operator's", OP(PUT_TENANT, "k", .meta = "{\"contact\":\"ann\"}"), OUTCOME_CREATED,
+		OP(MAKE_TENANT, "k", .meta = "{\"name\":\"kit\"}"), OUTCOME_OK);
+	is_int(sql_number("SELECT COUNT(*) FROM tenants WHERE name = 'k' AND revision = 1 AND metadata LIKE '%%ann%%'"), 1,
+		"it is as the operator has made it");
+	race("two credentials' tenant", OP(MAKE_TENANT, "k2", .meta = "{\"name\":\"1\"}"), OUTCOME_CREATED,
+		OP(MAKE_TENANT, "k2", .meta = "{\"name\":\"2\"}"), OUTCOME_OK);
 	race("deletion meets deletion", OP(DELETE_TENANT, "a"), OUTCOME_NO_CONTENT, OP(DELETE_TENANT, "a"), OUTCOME_GONE);
 	race("recovery meets recovery", OP(RECOVER_TENANT, "a"), OUTCOME_NO_CONTENT, OP(RECOVER_TENANT, "a"), OUTCOME_CONFLICT);
 }

@@ -113,6 +113,28 @@ static struct reap_counts reap_ahead(enum reap_mode mode, int64_t ahead_us, cons
 	return counts;
 }
 
+static void go_ahead(void)
+{
+	here.registry->now_us += INT64_C(400) * 86400 * 1000000;
+	here.registry->stamp_us = here.registry->now_us;
+}
+
+// A new tenant takes the name of one that is past its time, which purges it.
+static void making_ahead(void)
+{
+	(void)DO(PUT_TENANT, "early", .meta = "{\"contact\":\"ann\"}");
+	(void)DO(PUT, "early", "pv");
+	(void)DO(DELETE_TENANT, "early");
+	EXPECT(RECOVERABLE, "PUT of a deleted tenant, 400 days ahead", PUT_TENANT, "early", .at_start = go_ahead);
+	EXPECT(GONE, "a credential that names it, 400 days ahead", MAKE_TENANT, "early", .at_start = go_ahead);
+	EXPECT(NO_CONTENT, "it can be recovered", RECOVER_TENANT, "early");
+	EXPECT(OK, "with all it had", GET, "early", "pv");
+	(void)DO(DELETE_TENANT, "early");
+	expire("tenants", "early");
+	EXPECT(CREATED, "past its time by both clocks its name is free", MAKE_TENANT, "early", .at_start = go_ahead);
+	is_sound("a tenant made 400 days ahead");
+}
+
 static void clocks_apart(void)
 {
 	const int64_t day_us = INT64_C(86400000000);
@@ -233,6 +255,7 @@ int main(void)
 	expired_tenants();
 	pages();
 	clocks_apart();
+	making_ahead();
 	doctors();
 	return fixture_end();
 }

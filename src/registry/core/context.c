@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/settings.h"
+#include "sql/common.h"
 
 bool registry_misses(const struct registry *registry, struct str tenant)
 {
@@ -52,6 +53,17 @@ void registry_stamp_after(struct registry *registry, int64_t us)
 {
 	if (registry->stamp_us < us)
 		registry->stamp_us = us;
+}
+
+enum outcome registry_database_now(struct registry *registry, int64_t *now_us)
+{
+	struct db_rows rows;
+	enum db_result result = sql_database_now_run(registry->db, registry->pool, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*now_us = sql_database_now_row(&rows, 0)->now;
+	return OUTCOME_OK;
 }
 
 int64_t registry_retention_us(const struct registry *registry)

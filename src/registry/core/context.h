@@ -122,6 +122,8 @@ bool registry_misses(const struct registry *registry, struct str tenant);
 void registry_tell(const struct registry *registry, uint64_t done);
 // Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);
+// Asks for the database's clock, in microseconds since 1970 (UTC). OUTCOME_OK, or that of the failed statement.
+enum outcome registry_database_now(struct registry *registry, int64_t *now_us);
 // How long what is deleted stays recoverable, in microseconds: the setting retention.
 int64_t registry_retention_us(const struct registry *registry);
 // Can s be a name or id in an address? It must have 1 to 255 characters of valid UTF-8, no '/' and no NUL, and not be "." or

@@ -28,6 +28,8 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 enum outcome tenant_lock_several(struct registry *registry, const struct str *names, size_t n);
 // For a tenant with deleted_us != 0: OUTCOME_GONE, or OUTCOME_NOT_FOUND from its purge time on.
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant);
+// For a tenant with deleted_us != 0: OUTCOME_GONE, whatever the time is.
+enum outcome tenant_fail_deleted(struct registry *registry, const struct tenant *tenant);
 // Records that something of the tenant changed that stands in another table: raises its revision, with a new etag, and writes the
 // change row. The row is locked. field: the JSON Pointer that stands for it, without characters that JSON escapes. OUTCOME_OK, or
 // that of a failed statement.

@@ -57,8 +57,13 @@ static enum outcome read_tenant(struct registry *registry, struct str name, cons
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant)
 {
 	assert(tenant->deleted_us != 0);
-	if (tenant_expired(registry, tenant))
-		return registry_fail_no_tenant(registry, tenant->name);
+	return tenant_expired(registry, tenant) ? registry_fail_no_tenant(registry, tenant->name) :
+		tenant_fail_deleted(registry, tenant);
+}
+
+enum outcome tenant_fail_deleted(struct registry *registry, const struct tenant *tenant)
+{
+	assert(tenant->deleted_us != 0);
 	return registry_fail_deleted(registry, tenant->purge_us,
 		"tenant \"%.*s\" was deleted; it can be recovered until it is purged",
 		STR_ARG(tenant->name));

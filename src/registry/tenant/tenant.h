@@ -58,7 +58,7 @@ bool tenant_deletion_asked(const struct tenant *tenant);
 enum outcome tenant_ensure(struct registry *registry, struct str name);
 // The same, but if there is no such tenant and !may_make, OUTCOME_BAD_DOCUMENT. *made: it was created.
 enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made);
-// The same with this content for the new tenant; NULL: it may not be made.
+// The same with this content for a new tenant, while one that is there keeps what it has; NULL: it may not be made.
 enum outcome tenant_find_or_make_with(struct registry *registry, struct str name, const struct tenant_content *content, bool *made);
 
 enum tenant_choice {

@@ -355,21 +355,48 @@ static enum outcome answer_recoverable(struct registry *registry, const struct t
 	return OUTCOME_RECOVERABLE;
 }
 
+// Has its time to be purged passed by this host's clock and by the database's? A purge can't be undone, so one wrong clock must not cause it
+// (registry/upkeep/reap.h).
+static enum outcome is_expired_for_good(struct registry *registry, const struct tenant *tenant, bool *expired)
+{
+	int64_t there_us = 0;
+
+	*expired = tenant_expired(registry, tenant);
+	enum outcome outcome = *expired ? registry_database_now(registry, &there_us) : OUTCOME_OK;
+	*expired = *expired && tenant->purge_us <= there_us;
+	return outcome;
+}
+
+// Creates the tenant where there is none. locked: what tenant_lock() has returned, which found no live one.
+static enum outcome make(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, enum outcome locked, struct tenant *tenant)
+{
+	bool expired;
+
+	if (locked == OUTCOME_NOT_FOUND)
+		return create(registry, name, content, guard, tenant);
+	if (locked != OUTCOME_OK)
+		return locked;
+	enum outcome outcome = is_expired_for_good(registry, tenant, &expired);
+	if (outcome == OUTCOME_OK && !expired)
+		return answer_recoverable(registry, tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_purge(registry, tenant);
+	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
+}
+
+static bool is_live(enum outcome locked, const struct tenant *tenant)
+{
+	return locked == OUTCOME_OK && tenant->deleted_us == 0;
+}
+
 static enum outcome put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant)
 {
-	enum outcome outcome = tenant_lock(registry, name, tenant);
+	enum outcome locked = tenant_lock(registry, name, tenant);
 
-	if (outcome == OUTCOME_NOT_FOUND)
-		return create(registry, name, content, guard, tenant);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (tenant->deleted_us == 0)
-		return modify(registry, content, guard, tenant);
-	if (!tenant_expired(registry, tenant))
-		return answer_recoverable(registry, tenant);
-	outcome = tenant_purge(registry, tenant);
-	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
+	return is_live(locked, tenant) ? modify(registry, content, guard, tenant) :
+		make(registry, name, content, guard, locked, tenant);
 }
 
 enum outcome tenant_check_reserved(struct registry *registry, struct str name)
@@ -414,7 +441,12 @@ enum outcome tenant_find_or_make_with(struct registry *registry, struct str name
 	if (content == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "there is no tenant \"%.*s\": make it first",
 			STR_ARG(name));
-	outcome = put(registry, name, content, (struct guard){ 0 }, &tenant);
+	outcome = tenant_lock(registry, name, &tenant);
+	if (is_live(outcome, &tenant))
+		return OUTCOME_OK; // somebody has made it meanwhile: it keeps what that one gave it
+	outcome = make(registry, name, content, (struct guard){ 0 }, outcome, &tenant);
+	if (outcome == OUTCOME_RECOVERABLE)
+		return tenant_fail_deleted(registry, &tenant);
 	*made = outcome == OUTCOME_CREATED;
 	return *made ? OUTCOME_OK : outcome;
 }

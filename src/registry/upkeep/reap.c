@@ -28,20 +28,9 @@ int64_t reap_kept_since(const struct registry *registry, uint64_t seconds)
 
 enum { WORTH_A_WORD_S = 60 }; // clocks that differ by less are as good as the same
 
-static enum outcome database_now(struct registry *registry, int64_t *now_us)
-{
-	struct db_rows rows;
-	enum db_result result = sql_reap_clock_run(registry->db, registry->pool, &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*now_us = sql_reap_clock_row(&rows, 0)->now;
-	return OUTCOME_OK;
-}
-
 enum outcome reap_now(struct registry *registry, int64_t *now_us)
 {
-	enum outcome outcome = database_now(registry, now_us);
+	enum outcome outcome = registry_database_now(registry, now_us);
 	int64_t here_us = clock_now_us();
 
 	if (outcome == OUTCOME_OK && here_us < *now_us)
@@ -54,7 +43,7 @@ static enum outcome choose_time(struct reaping *reaping)
 {
 	struct registry *registry = reaping->registry;
 	int64_t there_us = 0;
-	enum outcome outcome = database_now(registry, &there_us);
+	enum outcome outcome = registry_database_now(registry, &there_us);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
