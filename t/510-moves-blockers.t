@@ -119,6 +119,22 @@ subtest 'a namespace that is about to go' => sub {
     ok scalar(grep { $_ eq 'namespace-terminating namespaces/n' } blockers('/v2.0/from', 'ends')), 'as part of all';
 };
 
+subtest 'a namespace that waits for what would move' => sub {
+    $admin->make_tenant($_) for 'waits', 'other', 'bare';
+    $admin->make("/v2.0/$_/namespaces/n") for 'waits', 'other';
+    my $held = '/v2.0/waits/namespaces/n/configmaps/held';
+    my @holds = (json => { metadata => { finalizers => ['example.com/x'] } });
+    $admin->put($held, @holds)->is_status(201);
+    $admin->put("$held-alone", @holds)->is_status(201);
+    $admin->delete("$held-alone")->is_status(202, 'asked to go by itself');
+    $admin->post("$held-alone/action/move?dest=other")->is_status(303, 'it moves, as nobody waits for it');
+    $admin->delete('/v2.0/waits/namespaces/n')->is_status(202, 'the namespace is deleted, and waits');
+    is_deeply [blockers($held, 'other')], ['namespace-terminating namespaces/n/configmaps/held'], 'what it waits for stays';
+    is_deeply [blockers($held, 'bare')], ['namespace-terminating namespaces/n/configmaps/held'], '... which is said first';
+    $admin->patch($held, { metadata => { finalizers => undef } })->is_status(200);
+    $admin->get('/v2.0/waits/namespaces/n')->is_status(410, 'so it goes with it');
+};
+
 # A namespace that is merged is deleted at once.
 subtest 'a namespace with finalizers that would be merged' => sub {
     $admin->make_tenant($_) for 'held', 'has', 'lacks';

@@ -228,7 +228,7 @@ FROM resources r
 WHERE r.type_id = :type_id AND {move_set}
 ORDER BY r.name;
 
--- A namespace of the destination; one that only waits for its finalizers has a time of deletion.
+-- A namespace of the source or the destination; one that only waits for its finalizers has a time of deletion.
 -- @statement move_namespace
 -- @in tenant_id uint, type_id uint, name text
 -- @out doomed_at time null

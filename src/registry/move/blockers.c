@@ -24,6 +24,9 @@ static const char waiting_detail[] =
 static const char finalizers_detail[] =
 	"it has finalizers, and would be deleted at once, as the destination has a namespace of that name: take the finalizers out first";
 
+static const char awaited_detail[] =
+	"its namespace is being deleted, and waits until it is gone: take its finalizers out";
+
 static const char emptied_detail[] = "the namespace is being deleted with all that is in it: wait until it is gone";
 
 static void add_blocker(struct registry *registry, struct move_action *action, const struct move_blocker *blocker)
@@ -198,33 +201,48 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 	add_blocker(registry, action, &blocker);
 }
 
-// A single namespaced resource needs its namespace in the destination. A larger set brings its namespaces along.
-static enum outcome check_space(struct registry *registry, struct move_plan *plan)
-{
-	struct move_action *action = plan->action;
-	const struct resource *resource = &action->resource;
-	struct db_rows rows;
+enum space_state { SPACE_MISSING, SPACE_LIVES, SPACE_ENDS };
 
-	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->type->namespaced)
-		return OUTCOME_OK;
+// Looks for the tenant's namespace in which this resource is, or would be.
+static enum outcome look_at_space(struct registry *registry, uint64_t tenant_id, const struct resource *resource, enum space_state *state)
+{
+	struct db_rows rows;
 	const struct sql_move_namespace in = {
-		.tenant_id = action->dest.id,
+		.tenant_id = tenant_id,
 		.type_id = type_namespaces(registry)->id,
 		.name = resource->space,
 	};
 	enum db_result result = sql_move_namespace_run(registry->db, registry->pool, &in, &rows);
+
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n > 0 && sql_move_namespace_row(&rows, 0)->doomed_at_is_null)
+	*state = rows.n == 0 ? SPACE_MISSING : sql_move_namespace_row(&rows, 0)->doomed_at_is_null ? SPACE_LIVES : SPACE_ENDS;
+	return OUTCOME_OK;
+}
+
+// A single namespaced resource needs its namespace in the destination, and stays where its own one waits for it: nothing would end that one
+// otherwise. A larger set brings its namespaces along.
+static enum outcome check_space(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	const struct resource *resource = &action->resource;
+	enum space_state here = SPACE_LIVES, there;
+
+	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->type->namespaced)
 		return OUTCOME_OK;
+	enum outcome outcome = look_at_space(registry, action->dest.id, resource, &there);
+	if (outcome == OUTCOME_OK && resource->deletion_requested_us != 0)
+		outcome = look_at_space(registry, resource->tenant_id, resource, &here);
+	if (outcome != OUTCOME_OK || (here != SPACE_ENDS && there == SPACE_LIVES))
+		return outcome;
 	struct move_blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
-		.reason = "namespace-missing",
-		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),
+		.reason = "namespace-terminating",
+		.detail = here == SPACE_ENDS ? str_c(awaited_detail) : str_c(ending_detail),
 	};
-	if (rows.n > 0) {
-		blocker.reason = "namespace-terminating";
-		blocker.detail = str_c(ending_detail);
+	if (here != SPACE_ENDS && there == SPACE_MISSING) {
+		blocker.reason = "namespace-missing";
+		blocker.detail = STR("the destination has no such namespace; make it there, or move the whole namespace");
 	}
 	add_blocker(registry, action, &blocker);
 	return OUTCOME_OK;
