@@ -13,6 +13,7 @@
 #include "registry/tags/etag.h"
 #include "registry/type/type.h"
 #include "repr/json/doc.h"
+#include "repr/json/member.h"
 #include "sql/namespace_ends.h"
 
 // The conditions count finalizers in at most RESOURCES_MAX resources, under at most NAMES_MAX names of at most NAME_LONGEST bytes. Their
@@ -104,52 +105,93 @@ static enum outcome read_left(struct registry *registry, const struct resource *
 	return OUTCOME_OK;
 }
 
-static void add_condition(struct registry *registry, struct doc *list, const char *type, bool is_true, const char *reason,
+// The member of an object that has this name; made where it is missing, or of another kind than like.
+static struct doc *own_member_like(struct doc *object, struct str name, struct doc *like)
+{
+	struct doc *member = doc_own_member(object, name);
+
+	if (member != NULL && doc_kind(member) == doc_kind(like))
+		return member;
+	doc_set(object, name, like);
+	return like;
+}
+
+// The condition of that type in a list of conditions; a new one of no status where there is none.
+static struct doc *own_condition(struct pool *pool, struct doc *list, const char *type)
+{
+	for (size_t i = 0; i < doc_elements(list); i++) {
+		struct doc *condition = doc_own_item(list, i);
+		if (str_eq_c(doc_string(doc_member(condition, "type")), type))
+			return condition;
+	}
+	struct doc *condition = doc_new_object(pool);
+	doc_set_str(pool, condition, "type", str_c(type));
+	doc_push(list, condition);
+	return condition;
+}
+
+// The text of a member becomes this one. Was it another?
+static bool set_text(struct pool *pool, struct doc *object, const char *name, struct str text)
+{
+	if (str_eq(doc_string(doc_member(object, name)), text))
+		return false;
+	doc_set_str(pool, object, name, text);
+	return true;
+}
+
+// Sets a condition of the namespace. It keeps the time of its last transition while its status stays. Was it another?
+static bool set_condition(struct registry *registry, struct doc *list, const char *type, bool is_true, const char *reason,
 	struct str message)
 {
 	struct pool *pool = registry->pool;
-	struct doc *condition = doc_new_object(pool);
-	struct buf time = buf_new(pool, 32);
+	struct doc *condition = own_condition(pool, list, type);
+	bool changes = set_text(pool, condition, "status", is_true ? STR("True") : STR("False"));
 
-	clock_add_rfc3339(&time, registry->stamp_us);
-	doc_set_str(pool, condition, "type", str_c(type));
-	doc_set_str(pool, condition, "status", is_true ? STR("True") : STR("False"));
-	doc_set_str(pool, condition, "lastTransitionTime", buf_str(&time));
-	doc_set_str(pool, condition, "reason", str_c(reason));
-	doc_set_str(pool, condition, "message", message);
-	doc_push(list, condition);
+	if (changes) {
+		struct buf time = buf_new(pool, 32);
+		clock_add_rfc3339(&time, registry->stamp_us);
+		doc_set_str(pool, condition, "lastTransitionTime", buf_str(&time));
+	}
+	changes = set_text(pool, condition, "reason", str_c(reason)) || changes;
+	return set_text(pool, condition, "message", message) || changes;
 }
 
-// The conditions and texts of Kubernetes' own controller.
-static struct str body_waiting(struct registry *registry, const struct resource *space, const struct left *left)
+// Sets the conditions of Kubernetes' own controller, with its texts, beside those that clients have set. *text: the body. Was it another?
+static bool set_waiting(struct registry *registry, const struct resource *space, const struct left *left, struct str *text)
 {
 	struct pool *pool = registry->pool;
-	struct doc *body = resource_body_doc(pool, space), *status = doc_new_object(pool), *list = doc_new_array(pool);
-	struct buf text = buf_new(pool, space->body.n + 1024);
+	struct doc *body = resource_body_doc(pool, space);
+	struct doc *status = own_member_like(body, STR("status"), doc_new_object(pool));
+	struct doc *list = own_member_like(status, STR("conditions"), doc_new_array(pool));
+	struct buf out = buf_new(pool, space->body.n + 1024);
+	bool changes = false;
 
-	add_condition(registry, list, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+	changes |= set_condition(registry, list, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
 		STR("All resources successfully discovered"));
-	add_condition(registry, list, "NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+	changes |= set_condition(registry, list, "NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
 		STR("All legacy kube types successfully parsed"));
-	add_condition(registry, list, "NamespaceDeletionContentFailure", false, "ContentDeleted",
+	changes |= set_condition(registry, list, "NamespaceDeletionContentFailure", false, "ContentDeleted",
 		STR("All content successfully deleted, may be waiting on finalization"));
-	add_condition(registry, list, "NamespaceContentRemaining", true, "SomeResourcesRemain",
+	changes |= set_condition(registry, list, "NamespaceContentRemaining", true, "SomeResourcesRemain",
 		str_printf(pool, "Some resources are remaining: %.*s", STR_ARG(left->resources)));
-	add_condition(registry, list, "NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
+	changes |= set_condition(registry, list, "NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
 		str_printf(pool, "Some content in the namespace has finalizers remaining: %.*s", STR_ARG(left->finalizers)));
-	doc_set(status, STR("conditions"), list);
-	doc_set(body, STR("status"), status);
-	doc_write_json(body, &text);
-	return buf_str(&text);
+	doc_write_json(body, &out);
+	*text = buf_str(&out);
+	return changes;
 }
 
+// A namespace that waits already for the same stays as it is.
 static enum outcome let_wait(struct registry *registry, struct resource *space, const struct left *left)
 {
 	const struct resource before = *space;
 	bool begins = space->deletion_requested_us == 0;
+	struct str body;
 
 	assert(left->n > 0);
-	space->body = body_waiting(registry, space, left);
+	if (!set_waiting(registry, space, left, &body) && !begins)
+		return OUTCOME_ACCEPTED;
+	space->body = body;
 	space->deletion_requested_us = begins ? registry->stamp_us : space->deletion_requested_us;
 	space->updated_us = registry->stamp_us;
 	space->revision++;
