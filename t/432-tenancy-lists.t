@@ -110,6 +110,11 @@ subtest 'deleted ones' => sub {
     $admin->get("$t1/namespaces/default/pods?deleted=true&marker=p1")->is_problem(400, 'bad_parameter', 'their marker is no name');
     my $all = $admin->get("$t1/pods?deleted=true");
     is scalar(names($all)), 5, 'in all namespaces';
+    my $page = $admin->get("$t1/namespaces/default/pods?deleted=true&limit=2");
+    is_deeply [names($page)], ['p1', 'p2'], 'the first page';
+    $admin->post("$t1/namespaces/default/pods/p2/action/recover")->is_status(204, '... whose last one is recovered');
+    my ($pages, @rest) = walk($page->json->{next});
+    is_deeply \@rest, [map { "p$_" } 3 .. 5], '... the next begins behind it';
 };
 
 subtest 'while things change' => sub {

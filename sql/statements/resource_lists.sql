@@ -1,9 +1,9 @@
 -- Lists of resources, a page at a time: first which resources a page has, and how large they are; then their documents.
 
 -- The list that a page belongs to, and where the page begins: after the name, or namespace and name, or id, with which the
--- last page ended. For deleted resources: after the resource with uid after_uid whose deletion is the change after_changed.
--- @group list_page tenant text, type_id uint, namespace text, name text, all_namespaces uint, after_id uint, after_uid bytes,
---      after_changed uint, now time, traits trait_condition, limit uint
+-- last page ended. Of deleted resources: after the id, as a name may have been deleted several times.
+-- @group list_page tenant text, type_id uint, namespace text, name text, all_namespaces uint, after_id uint, now time,
+--      traits trait_condition, limit uint
 
 -- @fragment is_on_page
 r.tenant_id = (SELECT id FROM tenants WHERE name = :page.tenant AND live = 1) AND r.type_id = :page.type_id
@@ -53,8 +53,7 @@ AND {traits_among page.traits.all} = :page.traits.n_all AND {traits_among page.t
 -- @case deleted
 resources r FORCE INDEX (state)
 WHERE {is_on_page} AND (:page.all_namespaces OR r.namespace = :page.namespace) AND r.live IS NULL AND r.purge_at > :page.now
-  AND r.id > COALESCE((SELECT MAX(m.id) FROM resources m
-    WHERE m.uid = :page.after_uid AND m.live IS NULL AND m.changed = :page.after_changed), 0)
+  AND r.id > :page.after_id
 ORDER BY r.id
 
 -- @statement list_index

@@ -42,23 +42,21 @@ static struct db_call documents_call(struct pool *pool, const struct page *page)
 
 // ---- where a page begins
 
+// The marker is an id: what it names may be gone by now, and several deleted resources may have one name.
+static enum outcome take_id_marker(struct registry *registry, const struct resource_query *query, struct page *page)
+{
+	if (query->marker.p != NULL && !str_to_u64(query->marker, &page->in.after_id))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "marker must be the one that the list before ended with");
+	return OUTCOME_OK;
+}
+
 static enum outcome deleted_page(struct registry *registry, const struct resource_query *query, struct page *page)
 {
-	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
-	size_t slash = str_find(query->marker, '/', 0);
-
-	// The uid alone is not enough: a resource with the same uid may have been created and deleted again.
-	if (query->marker.p != NULL &&
-		!(uuid_parse(str_part(query->marker, 0, slash), after) && slash < query->marker.n &&
-			str_to_u64(str_part(query->marker, slash + 1, query->marker.n), &page->in.after_changed)))
-		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-			"marker must be that of a deleted resource, as a list's next link has it");
 	page->listed = SQL_LISTED_DELETED;
 	page->in.all_namespaces = query->all_spaces ? 1 : 0;
 	page->in.namespace = query->space;
 	page->in.now = registry->now_us;
-	page->in.after_uid = uuid_bytes(after);
-	return OUTCOME_OK;
+	return take_id_marker(registry, query, page);
 }
 
 static enum outcome live_page(struct registry *registry, const struct resource_query *query, struct page *page)
@@ -88,9 +86,7 @@ static enum outcome live_page(struct registry *registry, const struct resource_q
 static enum outcome page_of_all(struct registry *registry, const struct resource_query *query, struct page *page)
 {
 	page->of_all = true;
-	if (query->marker.p != NULL && !str_to_u64(query->marker, &page->in.after_id))
-		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "marker must be the one that the list before ended with");
-	return OUTCOME_OK;
+	return take_id_marker(registry, query, page);
 }
 
 static enum outcome begin_page(struct registry *registry, const struct resource_query *query, struct page *page)
@@ -412,10 +408,8 @@ static enum outcome list_page(struct registry *registry, const struct resource_q
 
 struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
 {
-	if (query->all_tenants)
+	if (query->all_tenants || query->deleted)
 		return str_printf(pool, "%llu", (unsigned long long)last->id);
-	if (query->deleted)
-		return str_printf(pool, "%.*s/%llu", UUID_ARG(pool, last->uid), (unsigned long long)last->changed);
 	if (query->all_spaces)
 		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
 	return last->name;
