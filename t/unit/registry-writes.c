@@ -199,7 +199,7 @@ static void quota(void)
 	counted("small", 1);
 	EXPECT(CREATED, "another comes", PUT, "small", "pv2");
 	REFUSED(OVER_QUOTA,
-		"the tenant's tier allows 3 resources, and the tenant has as many: delete some, or ask for another tier", RECOVER, "small", "n1/");
+		"the tenant's tier allows 3 resources, and has no room for 2 more: delete some, or ask for another tier", RECOVER, "small", "n1/");
 	counted("small", 2);
 	EXPECT(NO_CONTENT, "it goes", DELETE, "small", "pv2");
 	EXPECT(NO_CONTENT, "there is room for both", RECOVER, "small", "n1/");

@@ -181,7 +181,7 @@ static enum outcome log_creation(struct creation *creation)
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	return calls[2].rows.affected == 1 ? OUTCOME_OK : resource_fail_quota(registry, &creation->owner);
+	return calls[2].rows.affected == 1 ? OUTCOME_OK : resource_fail_quota(registry, &creation->owner, creation->n);
 }
 
 static enum outcome insert_keys(struct creation *creation)

@@ -41,7 +41,8 @@ enum outcome locked_tenant_of(struct registry *registry, struct str name, const 
 // Adds n to the tenant's count of resources. If that exceeds the tier's quota, the call affects no row.
 struct db_call tenant_count_up_call(struct registry *registry, const struct locked_tenant *owner, uint64_t n);
 struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n);
-enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner);
+// The failure of a request that would have added n. OUTCOME_OVER_QUOTA.
+enum outcome resource_fail_quota(struct registry *registry, const struct locked_tenant *owner, uint64_t n);
 
 enum outcome resource_fail_no_space(struct registry *registry, struct str space);
 // For lists that found nothing: OUTCOME_OK if there is such a namespace, deleted ones excepted; OUTCOME_NOT_FOUND.

@@ -248,7 +248,7 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[2].rows.affected != 1)
-		return resource_fail_quota(registry, owner);
+		return resource_fail_quota(registry, owner, deletion->n);
 	outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);

@@ -301,7 +301,7 @@ static enum outcome insert(struct registry *registry, const struct locked_tenant
 	resource->id = calls[0].rows.insert_id;
 	resource->changed = calls[1].rows.insert_id;
 	if (calls[4].rows.affected != 1)
-		return resource_fail_quota(registry, owner);
+		return resource_fail_quota(registry, owner, 1);
 	enum outcome outcome = check_keys(registry, resource, &calls[5], of, n);
 	if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);

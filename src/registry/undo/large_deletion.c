@@ -176,7 +176,7 @@ static void look_at_tenant(struct undo *undo, uint64_t n)
 	if (tenant_deletion_asked(tenant))
 		(void)undo_block_by(undo, STR(""), tenant_fail_ending(undo->registry, tenant->name));
 	if (tenant->has_limit && (tenant->resources > tenant->max_resources || n > tenant->max_resources - tenant->resources))
-		(void)undo_block_by(undo, STR(""), resource_fail_quota(undo->registry, &owner));
+		(void)undo_block_by(undo, STR(""), resource_fail_quota(undo->registry, &owner, n));
 }
 
 static enum outcome look_at_deletion(struct large *large, bool locked)
