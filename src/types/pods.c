@@ -235,6 +235,29 @@ static void cell_of_pod_restarts(struct type_row *row, const struct type_column 
 	column_add_text(row, buf_str(&text));
 }
 
+// How many of the conditions that others have to meet before the pod is ready are met.
+static void cell_of_pod_gates(struct type_row *row, const struct type_column *column)
+{
+	const struct doc *gates = check_object_member(check_object_member(row->object, "spec"), "readinessGates");
+	const struct doc *conditions = check_object_member(check_object_member(row->object, "status"), "conditions");
+	struct str *names = POOL_ARRAY(row->pool, struct str, doc_elements(conditions) + 1);
+	size_t n_true = 0, met = 0;
+
+	UNUSED(column);
+	if (doc_elements(gates) == 0) {
+		column_add_text(row, STR("<none>"));
+		return;
+	}
+	for (size_t i = 0; i < doc_elements(conditions); i++) {
+		if (str_eq(check_object_text(doc_at(conditions, i), "status"), STR("True")))
+			names[n_true++] = check_object_text(doc_at(conditions, i), "type");
+	}
+	const struct str *sorted = check_sorted_texts(row->pool, names, n_true);
+	for (size_t i = 0; i < doc_elements(gates); i++)
+		met += check_has_text(sorted, n_true, check_object_text(doc_at(gates, i), "conditionType"));
+	buf_addf(row->out, "\"%zu/%zu\"", met, doc_elements(gates));
+}
+
 static const struct type_column of_pods[] = {
 	COLUMN("Ready", "string", 0, cell_of_pod_ready, "", "How many of its containers are ready."),
 	COLUMN("Status", "string", 0, cell_of_pod_status, "", "The phase, or the reason for it."),
@@ -243,6 +266,7 @@ static const struct type_column of_pods[] = {
 	COLUMN("Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".spec.nodeName", "The node that it is bound to."),
 	COLUMN("Nominated Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".status.nominatedNodeName", "The node it may be "
 		"bound to."),
+	COLUMN("Readiness Gates", "string", COLUMN_WIDE, cell_of_pod_gates, "", "How many of the conditions that others have to meet are met."),
 	COLUMN_END
 };
 

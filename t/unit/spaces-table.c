@@ -94,12 +94,12 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 	{ "", "Secret", "{'metadata':{'name':'s'},'type':'Opaque','data':{'a':''}}", "['s','Opaque',1,'<unknown>']" },
 	{ "", "Pod", "{'metadata':{'name':'p'},'spec':{'containers':[{},{}],'nodeName':'n1'},'status':{'phase':'Running',"
 		"'podIP':'10.0.0.1','containerStatuses':[{'ready':true,'restartCount':2,'state':{'running':{}}},{'restartCount':1}]}}",
-		"['p','1/2','Running','3','<unknown>','10.0.0.1','n1','<none>']" },
+		"['p','1/2','Running','3','<unknown>','10.0.0.1','n1','<none>','<none>']" },
 	{ "", "Pod", "{'metadata':{'name':'p'},'status':{'phase':'Pending','containerStatuses':[{'state':{'waiting':"
-		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff','0','<unknown>','<none>','<none>','<none>']" },
-	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','','0','<unknown>','<none>','<none>','<none>']" },
+		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff','0','<unknown>','<none>','<none>','<none>','<none>']" },
+	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','','0','<unknown>','<none>','<none>','<none>','<none>']" },
 #define POD(more, status) "{'metadata':{'name':'p'" more "},'status':{" status "}}"
-#define SHOWN_SO(ready, reason, restarts) "['p','" ready "','" reason "','" restarts "','<unknown>','<none>','<none>','<none>']"
+#define SHOWN_SO(ready, reason, restarts) "['p','" ready "','" reason "','" restarts "','<unknown>','<none>','<none>','<none>','<none>']"
 #define SHOWN(reason) SHOWN_SO("1/0", reason, "0")
 #define RUNS "{'ready':true,'state':{'running':{}}}"
 #define ENDED(how) "{'state':{'terminated':{" how "}}}"
@@ -120,6 +120,12 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 		SHOWN_SO("0/0", "SchedulingGated", "0") },
 	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{'ready':true},{'ready':true,'state':{'waiting':{'reason':'x'}}}]"),
 		SHOWN_SO("0/0", "x", "0") },
+#define GATES "'spec':{'readinessGates':[{'conditionType':'a/1'},{'conditionType':'b'},{}]}"
+#define GATED(conditions) "{'metadata':{'name':'p'}," GATES ",'status':{'phase':'Running','conditions':[" conditions "]}}"
+#define MET(n) "['p','0/0','Running','0','<unknown>','<none>','<none>','<none>','" n "']"
+	{ "", "Pod", GATED(""), MET("0/3") },
+	{ "", "Pod", GATED("{'type':'b','status':'True'},{'type':'Ready','status':'True'},{'type':'a/1','status':'False'}"), MET("1/3") },
+	{ "", "Pod", GATED("{'type':'b','status':'True'},7,{'type':'a/1','status':'True'}"), MET("2/3") },
 #define RESTARTED(n, at) "'restartCount':" n ",'lastState':{'terminated':{'finishedAt':'" at "'}}"
 	{ "", "Pod", POD("", "'phase':'Running','containerStatuses':[{" RESTARTED("2", "2026-11-21T05:23:00Z") "},{"
 		RESTARTED("1", "2026-11-21T05:22:00Z") "}]"), SHOWN_SO("0/0", "Running", "3 (60s ago)") },
