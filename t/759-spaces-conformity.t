@@ -340,6 +340,22 @@ subtest 'a scale, however its numbers are written' => sub {
     $acme->delete("$at/scaled")->is_status(200);
 };
 
+subtest 'a scale of what has no number' => sub {
+    my $at = '/apis/example.com/v1/namespaces/default/widgets';
+    $acme->post($at, json => { metadata => { name => 'vague' }, spec => {} })->is_status(201, 'a widget');
+    my $before = $acme->get("$at/vague")->text;
+    $acme->patch("$at/vague/scale", {})->is_failure(400, 'BadRequest', qr/\Athe spec replicas field "\.spec\.n" cannot be empty\z/, 'a patch that says nothing');
+    $acme->patch("$at/vague/scale", { metadata => { labels => { a => 'b' } } })->is_status(400, '... or something else');
+    is $acme->get("$at/vague")->text, $before, 'does not scale it to 0';
+    $acme->patch("$at/vague/scale", { spec => { replicas => 2 } })->is_status(200, 'a patch of the number does');
+    is $acme->get("$at/vague")->json->{spec}{n}, 2, '... scale it';
+    my $scale = $acme->get("$at/vague/scale")->json;
+    delete $scale->{spec}{replicas};
+    $acme->put("$at/vague/scale", json => $scale)->is_status(200, 'a Scale without the number, as Go writes 0');
+    is $acme->get("$at/vague")->json->{spec}{n}, 0, '... is 0';
+    $acme->delete("$at/vague")->is_status(200);
+};
+
 # What is stored can be written again: a dump with it can be restored.
 subtest 'large by defaults' => sub {
     my $at  = '/apis/example.com/v1/namespaces/default/bigs';

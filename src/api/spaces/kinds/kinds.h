@@ -24,6 +24,8 @@ enum outcome builtin_check_rules(const struct change_of_object *change, const st
 
 // The object in the form of a Scale.
 struct doc *kind_scale(struct pool *pool, const struct target *target, const struct doc *object);
+// The same as what a patch is applied to. Without a number of replicas in the object it has one that kind_scaled_body() refuses.
+struct doc *kind_scale_to_patch(struct pool *pool, const struct target *target, const struct doc *object);
 // The stored body with the changes of a Scale. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
 enum outcome kind_scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body);

@@ -8,6 +8,9 @@
 #include "base/buf.h"
 #include "base/pool.h"
 
+// REPLICAS_NONE stands in a Scale that is patched where the object has no number of replicas: as Kubernetes does it, so that a patch of something
+// else does not scale to 0. (A PUT without a number means 0, as Go's clients leave that out.)
+#define REPLICAS_NONE INT32_MIN
 enum { REPLICAS_MAX = INT32_MAX };
 
 static struct str path_of(const struct target *target, const char *name)
@@ -89,6 +92,15 @@ struct doc *kind_scale(struct pool *pool, const struct target *target, const str
 	return scale;
 }
 
+struct doc *kind_scale_to_patch(struct pool *pool, const struct target *target, const struct doc *object)
+{
+	struct doc *scale = kind_scale(pool, target, object);
+
+	if (at_path(object, path_of(target, "specReplicasPath")) == NULL)
+		doc_set(doc_own_member(scale, STR("spec")), STR("replicas"), doc_new_i64(pool, REPLICAS_NONE));
+	return scale;
+}
+
 enum outcome kind_scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body)
 {
@@ -100,7 +112,11 @@ enum outcome kind_scaled_body(const struct change_of_object *change, const struc
 	int64_t n = 0, present;
 
 	assert(change->target->part == PART_SCALE);
-	if (doc_get(scale, STR("spec"), &spec) && doc_get(spec, STR("replicas"), &replicas) && replicas != NULL &&
+	if (!doc_get(scale, STR("spec"), &spec) || !doc_get(spec, STR("replicas"), &replicas))
+		replicas = NULL;
+	if (doc_whole_i64(replicas, &n) && n == REPLICAS_NONE)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "the spec replicas field \"%.*s\" cannot be empty", STR_ARG(path));
+	if (replicas != NULL &&
 		(doc_kind(replicas) != DOC_NUMBER || !doc_whole_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
 		field_invalid(&faults, &at, replicas, "must be a number from 0 to 2147483647");
 		return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);

@@ -395,7 +395,7 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 	struct pool *scratch = pool_scratch(call->pool, text.n);
 	struct doc *object = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
 	if (change->target->part == PART_SCALE)
-		object = kind_scale(call->pool, change->target, object);
+		object = kind_scale_to_patch(call->pool, change->target, object);
 	enum outcome outcome = change_result(change, object, whole);
 	pool_scratch_end(call->pool, scratch); // parts that the result shares with it stay valid
 	return outcome;
