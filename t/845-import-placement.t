@@ -307,14 +307,16 @@ subtest 'export' => sub {
     $api->put("/resource_providers/$p{p7}/inventories", json => { resource_provider_generation => 2, inventories => { CUSTOM_NEW => { total => 9, allocation_ratio => 2.5 } } })->is_status(200);
     $api->put("/allocations/$c{c9}", json => { allocations => { $p{p7} => { resources => { CUSTOM_NEW => 2 } } }, project_id => 'p3', user_id => 'u3',
         consumer_generation => undef, consumer_type => 'MIGRATION' })->is_status(204);
+    # The consumer that the import has left out, since it has no allocations there.
+    $api->allocate($c{c3}, { $p{p7} => { CUSTOM_NEW => 1 } }, project => 'p2', user => 'u1')->is_status(204);
     $api->delete("/allocations/$c{c1}")->is_status(204);
 
     my $fresh = new_db('fresh');
     ($code, $text) = export_to($fresh, '--dry-run');
-    ok $code == 0 && $text =~ /would write: 7 providers and 2 consumers/, 'dry run into an empty one' or diag $text;
+    ok $code == 0 && $text =~ /would write: 7 providers and 3 consumers/, 'dry run into an empty one' or diag $text;
     is sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers'), "0\n", 'writes nothing';
     ($code, $text) = export_to($fresh);
-    ok $code == 0 && $text =~ /written: 7 providers and 2 consumers/, 'into an empty one' or diag $text;
+    ok $code == 0 && $text =~ /written: 7 providers and 3 consumers/, 'into an empty one' or diag $text;
     my $exported = content('fresh');
     like $exported, qr/^provider\t\Q$p{p5}\E\tpf\t1\t\Q$p{p1}\E\t\Q$p{p4}\E$/m, 'a child has its parent and root';
     like $exported, qr/^provider\t\Q$p{p3}\E\tnuma1\t/m, 'and its name';
@@ -329,23 +331,24 @@ subtest 'export' => sub {
     unlike $text, qr/^provider \Q$p{p6}\E: (?!written)/m, '... which differs in nothing';
     like $text, qr/^consumer \Q$c{c1}\E: taken away$/m, 'one that is gone';
     like $text, qr/^consumer \Q$c{c9}\E: written: 1 allocation$/m, 'a new consumer';
+    like $text, qr/^consumer \Q$c{c3}\E: written: 1 allocation$/m, 'one that has allocations now';
 
     my %kept = map { split /\t/ } split /\n/, sql_in('placement', "SELECT uuid, id FROM resource_providers");
     ($code, $text) = export_to($source);
-    ok $code == 0 && $text =~ /written: \d providers and 2 consumers; as they were: 1 providers, 0 consumers/, 'into that which was imported' or diag $text;
+    ok $code == 0 && $text =~ /written: \d providers and 3 consumers; as they were: 1 providers, 0 consumers/, 'into that which was imported' or diag $text;
     is content('placement'), $exported =~ s/^(trait\tMISC_SHARES)/$1/r, 'has the same';
     my %now = map { split /\t/ } split /\n/, sql_in('placement', "SELECT uuid, id FROM resource_providers");
     is_deeply { map { $_ => $now{$_} } keys %kept }, \%kept, 'rows keep their ids';
     ($code, $text) = export_to($source);
     ok $code == 0 && $text =~ /nothing to do/, 'again, nothing is to do' or diag $text;
 
-    $api->delete("/allocations/$c{c9}")->is_status(204);
+    $api->delete("/allocations/$_")->is_status(204) for @c{"c9", "c3"};
     $api->delete("/resource_providers/$_")->is_status(204) for @p{"p7", "p6"};
     $api->delete('/traits/CUSTOM_NEW')->is_status(204);
     $api->delete('/resource_classes/CUSTOM_NEW')->is_status(204);
     ($code, $text) = export_to($source);
     is $code, 0, 'what was deleted here' or diag $text;
-    unlike content('placement'), qr/new|CUSTOM_NEW|\Q$c{c9}\E/, 'is deleted there';
+    unlike content('placement'), qr/new|CUSTOM_NEW|\Q$c{c9}\E|\Q$c{c3}\E/, 'is deleted there';
 
     sql_in('placement', "UPDATE resource_providers SET generation = generation + 1 WHERE uuid = '$p{p1}'");
     my $changed = content('placement');

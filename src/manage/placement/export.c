@@ -88,9 +88,12 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 		const struct facts facts = here != NULL ? facts_of_consumer(pool, here) : (struct facts){ .n = 0 };
 		bool same = here != NULL && facts_equal(&there, &facts);
 
-		if (list[i].n_allocations == 0 && here == NULL)
-			continue; // a consumer without allocations is in no answer of the service, so it may stay
-		facts_add(pool, &there, export->digest.consumers);
+		// A consumer without allocations is in no answer of the service, so it may stay. The digest leaves it out, as that of
+		// an import does, even if the registry has such a consumer by now: it describes Placement's database alone.
+		if (list[i].n_allocations > 0)
+			facts_add(pool, &there, export->digest.consumers);
+		else if (here == NULL)
+			continue;
 		export->same.consumers += same;
 		export->other.consumers += !same;
 		if (!same && export->tells) {
