@@ -9,8 +9,9 @@
 
 // Reads the option connection in section [placement_database] of a file, such as /etc/placement/placement.conf:
 // mysql[+DRIVER]://USER:PASSWORD@HOST[:PORT]/DATABASE[?OPTIONS], in which parts are percent-encoded; the
-// line is read as oslo.config does, the address as SQLAlchemy does. Of the options, unix_socket
-// and ssl_ca count. *to: ours, changed so that they lead there; their texts live in pool. NULL: good; else why not.
+// line is read as oslo.config does, the address as SQLAlchemy and PyMySQL do: without HOST, or with localhost, it
+// leads to 127.0.0.1 by TCP. Of the options, unix_socket, which takes the place of HOST, and ssl_ca
+// count. *to: ours, changed so that they lead there; their texts live in pool. NULL: good; else why not.
 const char *source_read_config(struct pool *pool, const char *path, const struct db_settings *ours, struct db_settings *to);
 
 // Connects transfer->foreign, and checks that the database has the tables and columns of Placement from 3.0 on, in their last

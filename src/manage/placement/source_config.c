@@ -140,8 +140,10 @@ static bool take_address(struct pool *pool, struct str text, struct db_settings 
 	if (to->user == NULL || to->password == NULL || to->host == NULL || to->name == NULL ||
 		to->name[0] == '\0')
 		return false;
-	if (strcmp(to->host, "localhost") == 0)
-		to->host = "127.0.0.1"; // Placement's driver means TCP by it, ours would mean the unix socket
+	// Placement's driver connects to these by TCP, ours would take the unix socket and ignore the port.
+	struct str name = str_part(str_c(to->host), 0, str_find(str_c(to->host), ':', 0));
+	if (name.n == 0 || str_eq(name, STR("localhost")))
+		to->host = str_printf(pool, "127.0.0.1%s", to->host + name.n).p;
 	return take_options(pool, str_part(text, question + 1, text.n), to);
 }
 
