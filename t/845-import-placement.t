@@ -9,6 +9,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
@@ -371,13 +372,34 @@ subtest 'an export that dies writes nothing' => sub {
         $died++;
     }
     cmp_ok $died, '>', 2, "$died times";
-    my $target = new_db('fresh');
-    my ($code, $text) = with_fault('after-commit:1:process', 'export', 'placement', '--to', $target);
-    isnt $code, 0, 'killed after COMMIT';
-    ($code, $text) = export_to($target);
-    ok $code == 0 && $text =~ /written|nothing to do/, 'the next one finds out' or diag $text;
-    is sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers'), $instance->sql_value(
-        q(SELECT COUNT(*) FROM resources WHERE live = 1 AND type_id = (SELECT id FROM types WHERE plural = 'resourceproviders'))) . "\n", 'all is there';
+    my $amount = 0;
+    # A consumer's amount, and so a generation, is another one here with each call.
+    my $change = sub {
+        $api->put("/allocations/$c{c5}", json => { allocations => { $p{p1} => { resources => { VCPU => 1 + $amount % 2 } } }, project_id => 'p1', user_id => 'u1',
+            consumer_generation => $amount || undef, consumer_type => 'INSTANCE' })->is_status(204);
+        $amount++;
+    };
+    for my $kind ('process', 'conn') {
+        my $target = new_db('fresh');
+        my ($code, $text) = with_fault("after-commit:1:$kind", 'export', 'placement', '--to', $target);
+        is $code, $kind eq 'conn' ? 75 : 128 + POSIX::SIGKILL(), "its $kind was ended behind COMMIT" or diag $text;
+        ok Tenure::Run::wait_until(sub { sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers') > 0 }), 'it was committed';
+        $change->();
+        ($code, $text) = export_to($target);
+        ok $code == 0 && $text =~ /written/, 'the next one knows what it wrote, though the registry has changed' or diag $text;
+        is sql_in('fresh', 'SELECT COUNT(*) FROM resource_providers'), $instance->sql_value(
+            q(SELECT COUNT(*) FROM resources WHERE live = 1 AND type_id = (SELECT id FROM types WHERE plural = 'resourceproviders'))) . "\n", 'all is there';
+        ($code, $text) = export_to($target);
+        ok $code == 0 && $text =~ /nothing to do/, 'again, nothing is to do' or diag $text;
+    }
+    for (1 .. 17) { # more than are remembered
+        $change->();
+        my ($code, $text) = with_fault('before-commit:1:process', 'export', 'placement', '--to', "$dir/fresh.conf");
+        is $code, 128 + POSIX::SIGKILL(), 'killed before COMMIT' or diag $text;
+    }
+    my ($code, $text) = export_to("$dir/fresh.conf");
+    ok $code == 0 && $text =~ /written/, 'exports that did not come to their COMMIT leave known what is there' or diag $text;
+    $api->delete("/allocations/$c{c5}")->is_status(204);
 };
 
 subtest 'an export whose connection is lost' => sub {

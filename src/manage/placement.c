@@ -18,8 +18,8 @@ static int run_transfer(struct manage *manage, const char *option, bool list, in
 	struct uuid id = uuid_new();
 	struct registry registry;
 	struct db_settings settings;
-	struct transfer all = { .registry = &registry, .pool = manage->pool, .dry_run = manage_option(manage, "--dry-run") != NULL,
-		.list = list };
+	struct transfer all = { .registry = &registry, .notes = db_open(&manage->patient, DB_APPLICATION), .pool = manage->pool,
+		.dry_run = manage_option(manage, "--dry-run") != NULL, .list = list };
 
 	if (store == NULL || pool == NULL)
 		return manage_fail(EX_OSERR, "no memory");
@@ -37,6 +37,7 @@ static int run_transfer(struct manage *manage, const char *option, bool list, in
 			(void)transfer(&all);
 	}
 	db_close(&foreign);
+	db_close(&all.notes);
 	registry_store_free(&store);
 	pool_free(&pool);
 	return all.code;

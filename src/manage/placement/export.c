@@ -137,18 +137,19 @@ static bool may_write(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
 	struct transfer_counts total;
-	bool unchanged, known;
+	bool known;
 
 	if (!source_count(transfer, &total) || !source_check_faults(transfer) ||
 		!compare(export, false, false, "comparing", NULL) ||
-		!transfer_recall(transfer, &export->digest, &unchanged, &known))
+		!transfer_recall(transfer, &export->digest, &export->unchanged, &known))
 		return false;
+	export->found = export->digest;
 	if (transfer->problems > 0)
 		return transfer_fail(transfer, EX_DATAERR, "%llu problem%s in Placement's database; nothing was written",
 			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
 	export->nothing_to_do = export->other.providers == 0 && export->other.consumers == 0 &&
 				export->same.providers == export->ours.providers && export->same.consumers == export->ours.consumers;
-	if (export->nothing_to_do || unchanged || (total.providers == 0 && total.consumers == 0))
+	if (export->nothing_to_do || export->unchanged || (total.providers == 0 && total.consumers == 0))
 		return true;
 	return transfer_fail(transfer, EX_DATAERR,
 		"Placement's database, which holds %llu provider%s and %llu consumer%s, %s: nothing was written. Export into an empty "
@@ -321,6 +322,18 @@ static bool verify(struct export *export)
 		(unsigned long long)export->same.consumers, (unsigned long long)export->ours.consumers);
 }
 
+// Remembers what Placement's database will hold after COMMIT, unless this is a dry run. It is done before COMMIT because nothing behind
+// COMMIT is certain to happen: the process may be killed, or the answer lost. What the database holds until then is remembered as the
+// newest but one, so it is never pushed out, however many exports fail to commit.
+static bool remember(struct export *export)
+{
+	struct transfer *transfer = export->transfer;
+
+	if (transfer->dry_run)
+		return true;
+	return (!export->unchanged || transfer_remember(transfer, &export->found)) && transfer_remember(transfer, &export->digest);
+}
+
 static enum db_verdict write_foreign(void *arg)
 {
 	struct export *export = arg;
@@ -331,7 +344,7 @@ static enum db_verdict write_foreign(void *arg)
 	export->settled = false;
 	if (!may_write(export))
 		return DB_ROLLBACK;
-	export->settled = export->nothing_to_do || (write_all(export) && verify(export));
+	export->settled = (export->nothing_to_do || (write_all(export) && verify(export))) && remember(export);
 	return export->settled && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;
 }
 
@@ -400,8 +413,6 @@ int export_run(struct transfer *transfer)
 	else if (!export.settled) // printed already, unless a row was refused: that ends no transaction
 		(void)transfer_fail(transfer, EX_DATAERR, "Placement's database refuses a row: %s; nothing was written",
 			db_error(transfer->foreign));
-	if (transfer->code == EX_OK && !transfer->dry_run)
-		(void)transfer_remember(transfer, &export.digest);
 	if (transfer->code == EX_OK)
 		print_result(&export);
 	return transfer->code;

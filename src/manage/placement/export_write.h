@@ -14,10 +14,13 @@ struct export {
 	bool tells;               // the pass reports what differs
 	struct transfer_counts same, other; // of the last pass, by records of Placement; other: different or gone here
 	struct transfer_counts written;
-	struct transfer_digest digest;  // of what Placement's database holds
+	struct transfer_digest digest;  // of what Placement's database holds, by the last pass
+	struct transfer_digest found;   // of what it held when the export began
+	bool unchanged;                 // found is what an earlier import or export left there
 	struct name_set classes, traits; // of Placement's database
 	bool nothing_to_do;
-	bool settled; // nothing was to do, or all was written and verified: without that, nothing may be committed or told as done
+	// Nothing was to do, or all was written and verified; and what then is there is remembered. Else nothing may be committed or told as done.
+	bool settled;
 	enum db_result result; // of the transaction of Placement's database
 };
 

@@ -112,10 +112,9 @@ bool transfer_done(struct transfer *transfer, enum outcome outcome)
 
 static bool read_remembered(struct transfer *transfer, struct str *value)
 {
-	struct registry *registry = transfer->registry;
 	const struct sql_setting_get in = { .name = STR("placement_import") };
 	struct db_rows rows;
-	enum db_result result = sql_setting_get_run(registry->db, registry->pool, &in, &rows);
+	enum db_result result = sql_setting_get_run(transfer->notes, transfer->registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return transfer_done(transfer, registry_db_failed(result));
@@ -138,8 +137,8 @@ bool transfer_recall(struct transfer *transfer, const struct transfer_digest *di
 
 bool transfer_remember(struct transfer *transfer, const struct transfer_digest *digest)
 {
-	struct registry *registry = transfer->registry;
-	struct buf value = buf_new(registry->pool, TRANSFER_REMEMBERED * sizeof(*digest));
+	struct pool *pool = transfer->registry->pool;
+	struct buf value = buf_new(pool, TRANSFER_REMEMBERED * sizeof(*digest));
 	struct str before;
 
 	if (!read_remembered(transfer, &before))
@@ -151,7 +150,7 @@ bool transfer_remember(struct transfer *transfer, const struct transfer_digest *
 			buf_add(&value, str_n(before.p + at, sizeof(*digest)));
 	}
 	const struct sql_transfer_remember in = { .value = buf_str(&value) };
-	enum db_result result = sql_transfer_remember_run(registry->db, registry->pool, &in, NULL);
+	enum db_result result = sql_transfer_remember_run(transfer->notes, pool, &in, NULL);
 	return result == DB_OK || transfer_done(transfer, registry_db_failed(result));
 }
 

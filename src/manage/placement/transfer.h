@@ -41,6 +41,7 @@ struct transfer_digest {
 
 struct transfer {
 	struct registry *registry; // ours; its pool is cleared after each batch
+	struct db *notes;          // our database by another connection, which can write while a snapshot is read
 	struct db *foreign;        // Placement's database
 	bool has_types;            // Placement's database has consumer types (from 6.0 on)
 	struct pool *pool;         // memory that lasts
@@ -81,8 +82,9 @@ static inline bool transfer_ok(enum db_result result)
 // run of it: transfer->away is set, and nothing is printed.
 bool transfer_done(struct transfer *transfer, enum outcome outcome);
 
-// Remembers the digest of what Placement's database holds after an import or an export, beside those of up to
-// TRANSFER_REMEMBERED earlier ones: an export may write over a database that is still as one of them says.
+// Stores the digest of what Placement's database holds after an import, or of what it will hold after the COMMIT of an export, as
+// the newest of up to TRANSFER_REMEMBERED: an export may write over a database that is as one of these says. It may be called
+// within a snapshot of the registry.
 bool transfer_remember(struct transfer *transfer, const struct transfer_digest *digest);
 // *same: it is one of those; *any: there is one.
 bool transfer_recall(struct transfer *transfer, const struct transfer_digest *digest, bool *same, bool *any);
