@@ -153,6 +153,31 @@ subtest 'to what is no file' => sub {
     is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, 'the dump is whole';
 };
 
+subtest 'begun anew behind something else' => sub {
+    my $target = $instance->dir . '/both';
+    my @dump = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'dump', '--tenant', 'acme', '-');
+    # The connection is lost behind the first line of the dump.
+    my $behind = sub {
+        my ($redirection) = @_;
+        Tenure::Run::write_file($target, "what was there\n" x 1000);
+        local $ENV{TENURE_FAULT} = 'statement:5:conn';
+        return Tenure::Run::run('sh', '-c', qq(f=\$1; shift; { echo before; "\$@"; } $redirection "\$f"), 'sh', $target, @dump);
+    };
+    for (['>', "before\n"], ['>>', "what was there\n" x 1000 . "before\n"]) {
+        my ($redirection, $kept) = @$_;
+        my ($code, $text) = $behind->($redirection);
+        is $code, 0, "$redirection: dumped" or diag $text;
+        my $got = Tenure::Run::read_file($target);
+        is substr($got, 0, length $kept), $kept, '... behind what was there';
+        my $dump = substr $got, length $kept;
+        is $dump =~ tr/\n//, scalar @lines, '... as many lines';
+        is scalar(() = $dump =~ /^\{"sum":"[0-9a-f]+","dump":/mg), 1, '... one dump';
+    }
+    my ($code, $text) = $behind->('1<>');
+    ok $code == 75 && $text =~ /the output can't be begun anew/, 'over what is there: it is told' or diag $text;
+    is -s $target, 15_000, '... and what is behind it stays';
+};
+
 subtest 'a dump that is ended' => sub {
     my $target = $instance->dir . '/ended.dump';
     Tenure::Run::write_file("$target.new", 'mine');

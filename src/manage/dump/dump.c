@@ -38,7 +38,7 @@ static bool put_records(struct dump *dump, uint64_t id)
 	return dump_put_parts(dump, parts, COUNT_OF(parts));
 }
 
-// In the snapshot. It may run again after a lost connection, so it begins the file anew, and leaves it to write_file() to tell of errors of
+// In the snapshot. It may run again after a lost connection, so it begins the dump anew, and leaves it to write_file() to tell of errors of
 // the database.
 static enum db_verdict write_tenant(void *arg)
 {

@@ -18,7 +18,7 @@ struct dump_lines {
 	uint64_t n; // lines so far
 };
 
-// Begins at the file's beginning.
+// Begins at the present position of the file.
 struct dump_lines dump_lines_begin(FILE *file);
 // Writes a line. object: JSON text. False: the file took no more, errno says why.
 bool dump_lines_put(struct dump_lines *lines, const char *kind, struct str object);

@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -40,6 +42,25 @@ static void take_record(void *arg, const struct db_rows *row, struct pool *pool)
 	dump_put(dump, dump->kind, *(const struct str *)row->rows);
 }
 
+// Returns the position at which the next byte will be written, which is the end of a regular file. -1: it is anywhere else, so what is written
+// there can't be taken back.
+static off_t find_beginning(FILE *file)
+{
+	int flags = fcntl(fileno(file), F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || fstat(fileno(file), &st) != 0 || !S_ISREG(st.st_mode))
+		return -1;
+	return (flags & O_APPEND) != 0 || ftello(file) == st.st_size ? st.st_size : -1;
+}
+
+// Takes back what was written to the file since dump->beginning.
+static bool take_back(struct dump *dump)
+{
+	return dump->beginning >= 0 && fseeko(dump->file, dump->beginning, SEEK_SET) == 0 &&
+		ftruncate(fileno(dump->file), dump->beginning) == 0;
+}
+
 bool dump_begin(struct dump *dump)
 {
 	struct pool *pool = dump->manage->pool;
@@ -47,7 +68,9 @@ bool dump_begin(struct dump *dump)
 	struct buf at = buf_new(pool, 32);
 
 	dump->code = EX_OK;
-	if (dump->lines.n > 0 && (fseeko(dump->file, 0, SEEK_SET) != 0 || ftruncate(fileno(dump->file), 0) != 0)) {
+	if (dump->lines.n == 0) {
+		dump->beginning = find_beginning(dump->file);
+	} else if (!take_back(dump)) {
 		dump->code = manage_fail(EX_TEMPFAIL, "the connection to the database was lost, and the output can't be begun anew");
 		return false;
 	}

@@ -3,6 +3,8 @@
 #ifndef TENURE_MANAGE_DUMP_DUMP_WRITER_H
 #define TENURE_MANAGE_DUMP_DUMP_WRITER_H
 
+#include <sys/types.h>
+
 #include "db/db.h"
 #include "manage/core/manage.h"
 #include "manage/dump/dump_line.h"
@@ -28,14 +30,15 @@ struct dump {
 	struct str tenant;   // p NULL: the whole installation
 	bool without_tokens; // of the whole installation
 	FILE *file;
+	off_t beginning;     // of the dump in the file, which may hold more before it; -1: the dump can't be taken back
 	struct dump_lines lines;
 	const char *kind;    // of the records that come
 	int code;            // EX_OK, or why the dump is not whole
 	int error;           // errno of a write that failed; 0: none did
 };
 
-// Begins the file with the line about what it holds. It may be called again, after a lost connection: then it begins the file anew. False: it
-// can't, and dump->code says so.
+// Begins the dump with the line about what it holds. It may be called again, after a lost connection: then it takes the dump back and begins it
+// anew; what stands before it in the file stays. False: it can't, and dump->code says so.
 bool dump_begin(struct dump *dump);
 // Writes a line. record: JSON text, an object; p NULL: the database had no room for it. What fails is noted in dump.
 void dump_put(struct dump *dump, const char *kind, struct str record);
