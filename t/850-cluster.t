@@ -221,4 +221,14 @@ subtest 'large moves' => sub {
 } unless $ENV{TENURE_CLUSTER_FAULTS};
 $run->record($ENV{TENURE_CLUSTER_COUNTS}) if defined $ENV{TENURE_CLUSTER_COUNTS};
 
+subtest 'a reset of the registry' => sub {
+    my $about = sub { return $cluster->sql($run->writer, q(SELECT node, epoch, held FROM writer UNION ALL SELECT MIN(epoch), MAX(epoch), COUNT(*) FROM writer_slots), 'tenure') };
+    my $before = $about->();
+    ($code, $text) = $instance->manage('db', 'reset', '--yes');
+    is $code, 0, 'is done' or diag $text;
+    is_deeply $about->(), $before, '... and leaves the writer and the slots of the fence as they were';
+    $admin->make_tenant('held');
+    ok $put_is_done->(), 'changes are taken';
+} unless $ENV{TENURE_CLUSTER_FAULTS};
+
 done_testing;

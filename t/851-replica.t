@@ -148,6 +148,20 @@ subtest 'a primary that merely restarted' => sub {
     ok served(), 'and goes on';
 };
 
+subtest 'a reset of the registry' => sub {
+    my $about = sub { return join ', ', map { $servers->value(2, "SELECT $_", 'tenure') } "CONCAT(node, ' ', epoch, ' ', held) FROM writer",
+        "CONCAT(COUNT(*), ' ', MIN(epoch), ' ', MAX(epoch)) FROM writer_slots", 'COUNT(*) FROM writer_switches' };
+    my $before = $about->();
+    ($code, $text) = $instance->manage('db', 'reset', '--yes');
+    is $code, 0, 'is done' or diag $text;
+    is $about->(), $before, '... and leaves the writer, its epoch, the slots of the fence and what was switched as they were';
+    is status(), 0, 'status finds nothing' or diag $text;
+    my $fenced = $servers->value(2, 'SELECT SUM(n) FROM writer_slots', 'tenure');
+    $admin->make_tenant('acme');
+    ok served(), 'the service goes on';
+    cmp_ok $servers->value(2, 'SELECT SUM(n) FROM writer_slots', 'tenure'), '>', $fenced, '... with the fence';
+};
+
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor;
 

@@ -19,13 +19,13 @@ FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb
 
 -- Then all tables are locked together, their rows are deleted, and the rows of a fresh schema are inserted: no worker sees a
 -- state in between. emptied: all tables of the registry (schema_registry_tables) that are not seeded. Change ids continue,
--- because workers check their caches by them.
+-- because workers check their caches by them. A switch of the writer waits, because a step of it locks table writer.
 -- @script reset_replace
 -- @in seeded names, emptied names
 INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
-LOCK TABLES tokens WRITE, catalogues WRITE
+LOCK TABLES tokens WRITE, catalogues WRITE, writer READ
 , `:seeded` WRITE
 , `:emptied` WRITE
 ;

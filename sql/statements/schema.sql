@@ -149,7 +149,7 @@ DELETE FROM settings WHERE name = :name;
 SELECT CAST(UNIX_TIMESTAMP() AS UNSIGNED) AS now;
 
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
--- by which workers learn that their caches are stale, and the horizon of the change log, which continues.
+-- by which workers learn that their caches are stale, the horizon of the change log, which continues, and which server is the writer.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -157,7 +157,8 @@ SELECT CAST(UNIX_TIMESTAMP() AS UNSIGNED) AS now;
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
-  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
+  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers',
+    'writer', 'writer_slots', 'writer_switches')
 ORDER BY table_name;
 
 -- The system space is no customer's, so it is not counted.

@@ -21,8 +21,8 @@ const struct manage_command manage_commands[] = {
 	  "Exit code 0: up to date now; 1: --plan has found something to do; 2: failed, or the files are not those that were released.",
 	  { { "--plan", 0, NULL, "only print what would be done, how long it may take, and how to go back" } }, true },
 	{ "db", "reset", "", 0, NEEDS_DATABASE, command_db_reset, "empty the registry: back to the state after db init",
-	  "Deletes all tenants, resources, moves, the change log, tenants' tokens and added tiers. The server's keys and the\n"
-	  "operators' tokens stay. Workers may keep running.",
+	  "Deletes all tenants, resources, moves, the change log, tenants' tokens and added tiers. The server's keys, the\n"
+	  "operators' tokens and which server of a cluster is the writer stay. Workers may keep running.",
 	  { { "--yes", 0, NULL, "required: confirms that everything is to be deleted" } }, false },
 	{ "token", "create", "", 0, NEEDS_DATABASE, command_token_create, "create a token and print it; it cannot be printed again",
 	  "DURATION is a number of seconds, or with a unit: 15m, 12h, 30d, 4w.",
