@@ -313,6 +313,36 @@ subtest 'reset' => sub {
     cmp_ok $all, '>', sql('SELECT COUNT(*) FROM tokens'), 'of which there were some';
 };
 
+subtest 'a reset that is killed while it empties tables' => sub {
+    my $next_id = sub { sql(q(SELECT AUTO_INCREMENT FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'changes')) };
+    my $killed_at = sub {
+        my ($n) = @_;
+        sql(q(INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision, etag_after)
+            VALUES (REPEAT('r', 16), UTC_TIMESTAMP(6), 'ann', 'created', 1, REPEAT('u', 16), 1, REPEAT('e', 64))));
+        my $before = $next_id->();
+        local $ENV{TENURE_FAULT} = "statement:$n:process";
+        return ($before, (manage('db', 'reset', '--yes'))[0]);
+    };
+    # The statement behind the one that empties the change log.
+    my ($low, $high) = (1, 256);
+    while ($high - $low > 1) {
+        my $n = int(($low + $high) / 2);
+        $killed_at->($n);
+        sql('SELECT COUNT(*) FROM changes') > 0 ? ($low = $n) : ($high = $n);
+    }
+    for my $n ($high, $high + 1) {
+        my ($before, $code) = $killed_at->($n);
+        is $code, 137, "killed at statement $n";
+        is sql('SELECT COUNT(*) FROM changes'), 0, '... when the change log is empty';
+        cmp_ok $next_id->(), '>=', $before, '... and the numbers of changes continue' if $n > $high;
+        ($code) = manage('db', 'reset', '--yes');
+        is $code, 0, 'it is run again';
+        cmp_ok $next_id->(), '>=', $before, '... and the numbers of changes continue';
+    }
+    my ($sound, $text) = manage('doctor');
+    is $sound, 0, 'the registry is sound' or diag $text;
+};
+
 subtest 'upkeep and configuration' => sub {
     is((manage('doctor'))[0], 0, 'an empty registry is sound');
     my ($code, $out) = manage('db', 'init', '--print-grants');

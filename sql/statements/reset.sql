@@ -18,19 +18,25 @@ SELECT j.name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j;
 
 -- Then all tables are locked together, their rows are deleted, and the rows of a fresh schema are inserted: no worker sees a
--- state in between. emptied: all tables of the registry (schema_registry_tables) that are not seeded. Change ids continue,
--- because workers check their caches by them. A switch of the writer waits, because a step of it locks table writer.
+-- state in between. emptied: all tables of the registry (schema_registry_tables) that are not seeded, less changes. Change ids
+-- continue, because workers check their caches by them. TRUNCATE makes them begin anew until the next statement, so the
+-- horizon first gets the highest id that was given: a reset that is interrupted in between is run again, and finds it there.
+-- A switch of the writer waits, because a step of it locks table writer.
 -- @script reset_replace
 -- @in seeded names, emptied names
 INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
-LOCK TABLES tokens WRITE, catalogues WRITE, writer READ
+LOCK TABLES tokens WRITE, catalogues WRITE, writer READ, log_horizon WRITE, changes WRITE
 , `:seeded` WRITE
 , `:emptied` WRITE
 ;
-SET @next = (SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'changes');
+SET @next = GREATEST(
+  (SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'changes'),
+  COALESCE((SELECT published + 1 FROM log_horizon WHERE id = 1), 1));
+UPDATE log_horizon SET published = @next - 1 WHERE id = 1;
 TRUNCATE TABLE `:emptied`;
+TRUNCATE TABLE changes;
 EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', @next);
 DELETE FROM `:seeded`;
 INSERT INTO `:seeded` SELECT * FROM `seeds of :seeded`;

@@ -126,7 +126,8 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 	struct buf script = buf_new(manage->pool, 4096);
 	size_t n_emptied = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (!is_in(seeds->tables, seeds->n_tables, tables[i]))
+		// The script itself names changes, whose ids continue.
+		if (!is_in(seeds->tables, seeds->n_tables, tables[i]) && !str_eq(tables[i], STR("changes")))
 			emptied[n_emptied++] = tables[i];
 	}
 	const struct db_names seeded = { seeds->tables, seeds->n_tables };
