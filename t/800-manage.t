@@ -127,6 +127,20 @@ subtest 'an older schema' => sub {
     is((manage('db', 'upgrade'))[0], 0, 'and made again, though all of it is there');
 };
 
+subtest 'a built-in type that the database lacks' => sub {
+    my $types = sql('SELECT plural, builtin FROM types ORDER BY plural');
+    sql("DELETE FROM types WHERE plural = 'pods'");
+    for my $command ('status', 'upgrade --plan') {
+        my ($code, $out) = manage('db', split / /, $command);
+        is $code, 1, "db $command: there is something to do";
+        like $out, qr/^to be added +built-in type pods$/m, '... which is named';
+        unlike $out, qr/nothing to do/, '... alone';
+    }
+    is((manage('db', 'upgrade'))[0], 0, 'upgraded');
+    is sql('SELECT plural, builtin FROM types ORDER BY plural'), $types, 'it is there again';
+    is((manage('db', 'upgrade', '--plan'))[0], 0, 'nothing is left to do');
+};
+
 subtest 'upgrade' => sub {
     my $next = sprintf '%03d', 1 + sql('SELECT MAX(version) FROM schema_files');
     write_file("$dir/sql/$next-test.sql", "-- a comment; with a semicolon\nCREATE TABLE upgraded (id INT PRIMARY KEY);\n");

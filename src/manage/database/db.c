@@ -288,10 +288,23 @@ static void print_counts(struct manage *manage)
 	printf("moves queued       %llu\n", (unsigned long long)n->queued_moves);
 }
 
+// Prints the built-in types that `db upgrade` would add, and sets *n to their number. The schema must be of the files' version.
+// EX_OK, or an exit code after a message.
+static int print_missing_types(struct manage *manage, size_t *n)
+{
+	const struct str *types;
+	enum db_result result = builtin_types_missing(manage->db, manage->pool, &types, n);
+
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't list the built-in types");
+	for (size_t i = 0; i < *n; i++)
+		printf("to be added        built-in type %.*s\n", STR_ARG(types[i]));
+	return EX_OK;
+}
+
 int command_db_status(struct manage *manage)
 {
 	struct schema_files files;
-	const struct str *types = NULL;
 	size_t n_types = 0;
 	enum schema_state state;
 	uint64_t version;
@@ -308,10 +321,8 @@ int command_db_status(struct manage *manage)
 	}
 	int compared = schema_compare(manage, &files);
 	print_counts(manage);
-	if (version >= files.latest && builtin_types_missing(manage->db, manage->pool, &types, &n_types) != DB_OK)
+	if (version >= files.latest && print_missing_types(manage, &n_types) != EX_OK)
 		return EXIT_FAILED;
-	for (size_t i = 0; i < n_types; i++)
-		printf("to be added        built-in type %.*s\n", STR_ARG(types[i]));
 	if (files.latest != REGISTRY_SCHEMA_VERSION)
 		return manage_fail(EXIT_FAILED, "the files in %s are of version %llu, and this program works with version %d: set "
 			"sql_dir to the files of this release", db_settings(manage->config)->sql_dir, (unsigned long long)files.latest,
@@ -321,6 +332,22 @@ int command_db_status(struct manage *manage)
 	if (compared != EX_OK)
 		return manage_fail(EXIT_FAILED, "released files never change: install those of the release again");
 	return version < files.latest || n_types > 0 ? EXIT_FOUND : EXIT_CLEAN;
+}
+
+// What `db upgrade` would do, and whether it is anything: the exit code of --plan. fill_in() adds types to a schema of this program's
+// version alone.
+static int print_plan(struct manage *manage, const struct schema_files *files, uint64_t version)
+{
+	size_t n_types = 0;
+	bool takes_types = version == files->latest && version == REGISTRY_SCHEMA_VERSION;
+
+	if (takes_types && print_missing_types(manage, &n_types) != EX_OK)
+		return EXIT_FAILED;
+	if (n_types > 0)
+		return EXIT_FOUND;
+	if (schema_plan(manage, files, version) != EX_OK)
+		return EXIT_FAILED;
+	return version < files->latest ? EXIT_FOUND : EXIT_CLEAN;
 }
 
 int command_db_upgrade(struct manage *manage)
@@ -339,11 +366,8 @@ int command_db_upgrade(struct manage *manage)
 	if (schema_compare(manage, &files) != EX_OK)
 		return manage_fail(EXIT_FAILED, "%s does not have the files that were released or applied: install them again; nothing was done",
 			db_settings(manage->config)->sql_dir);
-	if (manage_option(manage, "--plan") != NULL) {
-		if (schema_plan(manage, &files, version) != EX_OK)
-			return EXIT_FAILED;
-		return version < files.latest ? EXIT_FOUND : EXIT_CLEAN;
-	}
+	if (manage_option(manage, "--plan") != NULL)
+		return print_plan(manage, &files, version);
 	if (schema_apply(manage, &files, version, false) != EX_OK)
 		return EXIT_FAILED;
 	printf("schema: version %llu\n", (unsigned long long)files.latest);
