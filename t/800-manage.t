@@ -361,6 +361,16 @@ subtest 'upkeep and configuration' => sub {
     is((manage('doctor'))[0], 0, 'an empty registry is sound');
     my ($code, $out) = manage('db', 'init', '--print-grants');
     sql($out =~ s/\*{8}/opensesame/gr =~ s/^--.*\n//gmr, 'mysql');
+    {
+        local $ENV{TENURE_DATABASE_NAME} = 'a_b\c%';
+        ($code, $out) = manage('db', 'init', '--print-grants');
+        like $out, qr/ ON `a\\_b\\\\c\\%`\.\* TO /, 'a name that is a pattern';
+        sql($out =~ s/^--.*\n//gmr . 'CREATE DATABASE `axb\c%`; CREATE DATABASE `a_b\cx`', 'mysql');
+        my (undef, $names) = run_apart('mariadb', '--no-defaults', '-N', '-B', '-r', "--socket=$db/mysql.sock", "--user=o'brien", '--password=opensesame',
+            '-e', q(SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'a%'));
+        is $names, "a_b\\c%\n", '... is that of one database';
+        sql('DROP DATABASE `a_b\c%`; DROP DATABASE `axb\c%`; DROP DATABASE `a_b\cx`', 'mysql');
+    }
     ($code, $out) = manage('reap', '--dry-run');
     is $code, 0, 'nothing to purge';
     like $out, qr/\Awould purge 0 tenants, 0 resources/, 'says so';

@@ -16,14 +16,17 @@
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
 
-// The name as an identifier: in backquotes, with those inside doubled.
-static struct str quote_name(struct pool *pool, const char *name)
+// The name of a database as GRANT takes it: in backquotes, with those inside doubled. It is a pattern there, also within
+// backquotes: what has a meaning in it gets a backslash.
+static struct str quote_pattern(struct pool *pool, const char *name)
 {
 	struct buf out = buf_new(pool, 0);
 	buf_addc(&out, '`');
 	for (const char *p = name; *p != '\0'; p++) {
 		if (*p == '`')
 			buf_addc(&out, '`');
+		else if (*p == '_' || *p == '%' || *p == '\\')
+			buf_addc(&out, '\\');
 		buf_addc(&out, *p);
 	}
 	buf_addc(&out, '`');
@@ -63,7 +66,7 @@ static struct str account(struct manage *manage, const char *user)
 
 static void print_grant(struct manage *manage, const char *rights, const char *user)
 {
-	struct str name = quote_name(manage->pool, db_settings(manage->config)->name), who = account(manage, user);
+	struct str name = quote_pattern(manage->pool, db_settings(manage->config)->name), who = account(manage, user);
 	printf("CREATE USER IF NOT EXISTS %.*s IDENTIFIED BY '********';\n", STR_ARG(who));
 	printf("GRANT %s ON %.*s.* TO %.*s;\n", rights, STR_ARG(name), STR_ARG(who));
 }
