@@ -315,4 +315,17 @@ subtest 'positions that are none' => sub {
     is(scalar doctor(), 0, 'all is sound');
 };
 
+subtest 'a position of before a reset' => sub {
+    # The first check has found five, and the second one is next. A report has a line for each check.
+    my $n_checks = grep { / +\d+ +\d+ +\S/ } split /\n/, (doctor())[1];
+    my $stop = sub { $instance->sql(sprintf q(REPLACE INTO settings (name, value) VALUES ('doctor_position', '%x 1 0 0=5/0')), $n_checks); return };
+    $stop->();
+    is(scalar doctor('--resume'), 1, 'a doctor has what another one found');
+    $stop->();
+    is((($instance->manage('db', 'reset', '--yes'))[0]), 0, 'reset');
+    my ($now, $text) = doctor('--resume');
+    is $now, 0, '... but not what was found before all was emptied' or diag $text;
+    like $text, qr/it began anew/, '... and looks at all';
+};
+
 done_testing;

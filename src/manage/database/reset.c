@@ -7,6 +7,7 @@
 #include "manage/database/database.h"
 #include "manage/database/os_traits.h"
 #include "manage/database/schema.h"
+#include "sql/doctor.h"
 #include "sql/reset.h"
 #include "sql/schema.h"
 #include "sql/transfer.h"
@@ -173,8 +174,11 @@ int command_db_reset(struct manage *manage)
 		return EX_TEMPFAIL;
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
-	// First, so that a registry that is empty is never exported over what was imported into it.
+	// First, so that a registry that is empty is never exported over what was imported into it, and that no doctor goes on with
+	// what another one found in it before.
 	enum db_result result = sql_transfer_forget_run(manage->db, manage->pool, NULL);
+	if (result == DB_OK)
+		result = sql_doctor_position_forget_run(manage->db, manage->pool, NULL);
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "nothing was emptied");
 	code = empty_tables(manage, &files, &traits);
