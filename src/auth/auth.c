@@ -143,14 +143,35 @@ static enum outcome check_tenant(const struct principal *principal, struct str *
 	return OUTCOME_FORBIDDEN;
 }
 
-// Several authenticators of an endpoint read tokens: is this one, by its form, surely for one that comes behind?
+static bool reads_tokens(const struct authenticator *authenticator)
+{
+	for (const char *const *name = authenticator->headers; *name != NULL; name++) {
+		if (strcmp(*name, auth_token_headers[0]) == 0)
+			return true;
+	}
+	return false;
+}
+
+// Could a token of this form be one of this authenticator's?
+static bool may_know(const struct authenticator *authenticator, struct str token)
+{
+	return reads_tokens(authenticator) && (authenticator->has_form == NULL || authenticator->has_form(token));
+}
+
+// Is the request's token, by its form, for an authenticator that comes behind this one? A token that none of them could have made is never
+// passed on to one that reads no tokens: otherwise a request with a wrong token would be done as the user whom the web server names.
 static bool is_for_another(const struct auth *auth, size_t i, const struct request *request)
 {
 	const struct authenticator *authenticator = auth->methods[i].authenticator;
 	struct str token;
 
-	return i + 1 < auth->n_methods && authenticator->has_form != NULL && auth_read_token(request, &token) &&
-		!authenticator->has_form(token);
+	if (authenticator->has_form == NULL || i + 1 == auth->n_methods || !auth_read_token(request, &token) || authenticator->has_form(token))
+		return false;
+	bool found = reads_tokens(auth->methods[i + 1].authenticator); // which has its own turn, and refuses the token if it is nobody's
+
+	for (size_t j = i + 2; j < auth->n_methods && !found; j++)
+		found = may_know(auth->methods[j].authenticator, token);
+	return found;
 }
 
 enum outcome auth_identify(struct auth *auth, const struct auth_question *question, struct principal *principal,

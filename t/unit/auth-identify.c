@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// noauth and remote-user in all their forms, and what roles may do.
+// noauth and remote-user in all their forms, several authenticators of one endpoint, and what roles may do.
 #include "base/base.h"
 
 #include <unistd.h>
 
 #include "auth/core/auth.h"
-#include "auth/remote_user.h"
 #include "auth/core/settings.h"
+#include "auth/remote_user.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "set.h"
@@ -396,6 +396,40 @@ static void test_order(void)
 	auth_free(&auth);
 }
 
+// A token that is nobody's by its form is wrong. It never leaves the request to an authenticator that reads no tokens.
+static void test_form(void)
+{
+	static const struct {
+		const char *methods, *token, *remote_user;
+		enum outcome outcome;
+		const char *user;
+	} cases[] = {
+		{ "token, remote-user", "0f3c9a71b2d4", "root", OUTCOME_UNAUTHENTICATED, "" },
+		{ "token, remote-user", "a.b c", "root", OUTCOME_UNAUTHENTICATED, "" },
+		{ "token, remote-user", "0f3c9a71b2d4", "", OUTCOME_UNAUTHENTICATED, "" },
+		{ "token, token, remote-user", "0f3c9a71b2d4", "root", OUTCOME_UNAUTHENTICATED, "" },
+		{ "token, remote-user, token", "0f3c9a71b2d4", "root", OUTCOME_UNAUTHENTICATED, "" },
+		{ "token, remote-user", NULL, "root", OUTCOME_OK, "root" },
+		{ "remote-user, token", "0f3c9a71b2d4", "root", OUTCOME_OK, "root" },
+		{ "token, noauth", "ann:t", "", OUTCOME_OK, "ann" },
+		{ "token, noauth, remote-user", "ann:t", "root", OUTCOME_OK, "ann" },
+		{ "token, remote-user, noauth", "ann:t", "", OUTCOME_OK, "ann" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct settings settings = endpoint(cases[i].methods);
+		struct auth *auth = make(&settings);
+		struct principal who;
+
+		is_int(identify(auth, cases[i].token != NULL ? STR("X-Auth-Token") : STR(""), str_c(cases[i].token), str_c(cases[i].remote_user),
+			&who), cases[i].outcome, "form %zu: outcome", i);
+		is_str(who.user, cases[i].user, "form %zu: user", i);
+		if (cases[i].outcome == OUTCOME_UNAUTHENTICATED)
+			is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "form %zu: the challenge is that of tokens", i);
+		auth_free(&auth);
+	}
+}
+
 static void test_mistakes(void)
 {
 	struct settings settings = endpoint("token");
@@ -570,6 +604,7 @@ int main(void)
 	test_secrets();
 	test_default_tenant();
 	test_order();
+	test_form();
 	test_mistakes();
 	test_policy();
 	test_usages();

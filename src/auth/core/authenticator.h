@@ -31,8 +31,8 @@ struct authenticator {
 	// setup must outlive the call only; what it points to outlives the state.
 	void *(*open)(const struct auth_setup *setup, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
-	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind, which then
-	// gets what could not. NULL: every token could be.
+	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind: one that reads
+	// tokens then gets what could not. NULL: every token could be.
 	bool (*has_form)(struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
 	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
