@@ -224,6 +224,16 @@ subtest 'tokens of the table' => sub {
     $instance->stop;
 };
 
+subtest 'the challenge' => sub {
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 1, combined => 1, settings => { 'endpoint combined.auth' => 'jwt,token',
+        'jwt.issuer' => 'https://id.example.org', 'jwt.audience' => 'tenure' });
+    my $client = $instance->combined(undef);
+    like $client->get('/v2.0/acme/configmaps', as => 'x.y.z')->header('www-authenticate'), qr/error="invalid_token"/, 'a token that is refused';
+    my $answer = got(by($client, 'tenure-combined=x', 'GET', '/v2.0/acme/configmaps'), 401, 'a session that has ended');
+    is $answer->header('www-authenticate'), 'Bearer realm="tenure"', '... is told nothing of that token';
+    $instance->stop;
+};
+
 subtest 'users whom the web server has authenticated' => sub {
     my $instance = Tenure::Instance->start;
     my $second = Tenure::RemoteUser->start($instance, name => 'closed', secret => 'f00dfeed' x 8, authenticate => { olga => 'pw' });

@@ -249,10 +249,18 @@ bool auth_has_asked(const struct auth *auth)
 	return asked != NULL && asked->authenticator->has_asked != NULL && asked->authenticator->has_asked(asked->state);
 }
 
+void auth_forget(struct auth *auth)
+{
+	auth->asked = NULL;
+}
+
 const char *auth_challenge(const struct auth *auth)
 {
 	const struct method *method = auth->asked != NULL ? auth->asked : &auth->methods[0];
+	const struct authenticator *authenticator = method->authenticator;
 
-	return method->authenticator->challenge_of != NULL ? method->authenticator->challenge_of(method->state)
-		: method->authenticator->challenge;
+	// What challenge_of() says may be about the last request that this authenticator has decided.
+	if (authenticator->challenge_of == NULL || (auth->asked == NULL && authenticator->challenge != NULL))
+		return authenticator->challenge;
+	return authenticator->challenge_of(method->state);
 }

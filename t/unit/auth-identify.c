@@ -6,6 +6,7 @@
 
 #include "auth/core/auth.h"
 #include "auth/core/settings.h"
+#include "auth/jwt/jwt_settings.h"
 #include "auth/remote_user.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -430,6 +431,26 @@ static void test_form(void)
 	}
 }
 
+// A request that is refused before anybody looked for its credential gets nothing of the request before it.
+static void test_challenge(void)
+{
+	struct settings settings = endpoint("jwt, remote-user");
+	struct principal who;
+
+	SET(config, jwt)->issuer = "https://id.example.org";
+	SET(config, jwt)->audience = "tenure";
+	struct auth *auth = make(&settings);
+	is_int(identify(auth, STR("X-Auth-Token"), STR("x.y.z"), STR_NONE, &who), OUTCOME_UNAUTHENTICATED, "a token that is no JWT");
+	ok(strstr(auth_challenge(auth), "error=\"invalid_token\"") != NULL, "the challenge says so");
+	auth_forget(auth);
+	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "that of the next request does not");
+	is_int(identify(auth, STR(""), STR(""), STR("bob"), &who), OUTCOME_OK, "a user of the web server");
+	is_str(str_c(auth_challenge(auth)), "Basic realm=\"tenure\"", "has decided");
+	auth_forget(auth);
+	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "and not on the next request");
+	auth_free(&auth);
+}
+
 static void test_mistakes(void)
 {
 	struct settings settings = endpoint("token");
@@ -605,6 +626,7 @@ int main(void)
 	test_default_tenant();
 	test_order();
 	test_form();
+	test_challenge();
 	test_mistakes();
 	test_policy();
 	test_usages();

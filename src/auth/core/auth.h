@@ -67,8 +67,10 @@ struct str auth_token(const struct request *request);
 bool auth_has_asked(const struct auth *auth);
 // After so many seconds a process finds out again whether a token is good, where no setting says how long its cache is believed.
 enum { AUTH_ASKS_S = 1800 };
-// Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did, of the first one. Valid until the
-// next auth_identify().
+// Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is called for it.
+void auth_forget(struct auth *auth);
+// Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did since auth_forget() or within the
+// last auth_identify(), of the first one. Valid until the next auth_identify().
 const char *auth_challenge(const struct auth *auth);
 
 // ---- tokens as tenure-manage makes them

@@ -18,8 +18,10 @@ struct identity {
 };
 
 struct authenticator {
-	const char *challenge; // for WWW-Authenticate; NULL: challenge_of() has it
-	const char *(*challenge_of)(const void *state); // one that depends on the settings; valid as long as state
+	const char *challenge; // for WWW-Authenticate of a request that it has not decided; NULL: challenge_of() has that as well
+	// One that depends on the settings, or on the request that it has decided last; valid as long as state, until the next
+	// identify(). NULL: challenge is for every request.
+	const char *(*challenge_of)(const void *state);
 	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified
 	// again later.
 	const char *const *headers;

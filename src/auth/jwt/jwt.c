@@ -25,6 +25,7 @@ enum {
 	NODES_MAX = 2000,
 	CHALLENGE_ROOM = 256,
 };
+#define CHALLENGE "Bearer realm=\"tenure\"" // of a request without a token; a refusal adds why
 #define SECOND_US INT64_C(1000000)
 #define BELIEVED_US (AUTH_ASKS_S * SECOND_US) // then a signature is verified again, so that has_asked() is true now and then
 #define LATEST_S 253402300800.0 // the year 10000: a later time is taken for this one
@@ -58,7 +59,7 @@ static enum outcome refuse(const struct attempt *attempt, const char *why)
 {
 	*attempt->identity->detail = str_c(why);
 	(void)snprintf(attempt->jwt->challenge, sizeof(attempt->jwt->challenge),
-		"Bearer realm=\"tenure\", error=\"invalid_token\", error_description=\"%s\"", why);
+		CHALLENGE ", error=\"invalid_token\", error_description=\"%s\"", why);
 	return OUTCOME_UNAUTHENTICATED;
 }
 
@@ -367,7 +368,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	struct str token;
 	bool changed;
 
-	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");
+	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), CHALLENGE);
 	jwt->asked = false;
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
@@ -443,7 +444,7 @@ static void *open_jwt(const struct auth_setup *setup, char **error)
 
 	jwt->settings = settings;
 	jwt->has_default_tenant = auth_settings(setup->config)->default_tenant[0] != '\0';
-	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), "Bearer realm=\"tenure\"");
+	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), CHALLENGE);
 	*error = check_settings(settings);
 	if (*error == NULL)
 		jwt->source = jwt_source_new(setup, error);
@@ -460,8 +461,9 @@ static void *open_jwt(const struct auth_setup *setup, char **error)
 static const struct config_table *const tables[] = { &jwt_settings_table, NULL };
 
 const struct authenticator jwt_authenticator = {
-	.tables = tables,
+	.challenge = CHALLENGE,
 	.challenge_of = challenge_of,
+	.tables = tables,
 	.headers = auth_token_headers,
 	.open = open_jwt,
 	.close = close_jwt,

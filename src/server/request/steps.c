@@ -58,6 +58,7 @@ enum step_result step_identify(struct exchange *exchange)
 	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
 	call->match.dialect = dialect_default()->name;
 	call->realm = (struct realm){ .kind = REALM_NONE };
+	auth_forget(pipeline->auth);
 	response_reset(&call->response, call->pool);
 	log_request(uuid_str(call->pool, call->request_id));
 	return STEP_NEXT;
