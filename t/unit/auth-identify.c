@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "auth/core/auth.h"
+#include "auth/core/role_table.h"
 #include "auth/core/settings.h"
 #include "auth/jwt/jwt_settings.h"
 #include "auth/remote_user.h"
@@ -451,6 +452,33 @@ static void test_challenge(void)
 	auth_free(&auth);
 }
 
+// Rows that say which role of another service gives which role here.
+static void test_role_table(void)
+{
+	static const char *const bad[] = { "a", ":reader", " : reader", "a:", "a:b", "a:operator", "a:none", "a:reader:", "a:reader:b", "a:reader,:admin" };
+	static const char good[] = "tenure:read:reader, tenure:admin : admin ,member:member,a:reader:member,::reader";
+	static const struct {
+		const char *names;
+		enum role role;
+	} cases[] = {
+		{ "tenure:read", ROLE_READER }, { "tenure:admin", ROLE_ADMIN }, { "member", ROLE_MEMBER }, { "a:reader", ROLE_MEMBER }, { ":", ROLE_READER },
+		{ "tenure:read,tenure:admin,other", ROLE_ADMIN }, { "tenure", ROLE_NONE }, { "tenure:", ROLE_NONE }, { "read", ROLE_NONE },
+		{ "tenure:read:reader", ROLE_NONE }, { "a", ROLE_NONE }, { "", ROLE_NONE },
+	};
+
+	char *error = role_table_check("roles", str_c(good));
+	ok(error == NULL, "names with colons");
+	free(error);
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		is_int(role_table_highest(str_c(good), str_c(cases[i].names)), cases[i].role, "the role of \"%s\"", cases[i].names);
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		error = role_table_check("roles", str_c(bad[i]));
+		ok(error != NULL && strstr(error, "expected NAME:reader") != NULL, "no table: \"%s\"", bad[i]);
+		free(error);
+	}
+	ok(role_table_check("roles", STR("")) == NULL, "an empty one is good");
+}
+
 static void test_mistakes(void)
 {
 	struct settings settings = endpoint("token");
@@ -627,6 +655,7 @@ int main(void)
 	test_order();
 	test_form();
 	test_challenge();
+	test_role_table();
 	test_mistakes();
 	test_policy();
 	test_usages();

@@ -18,15 +18,26 @@ bool role_list_overlaps(struct str names, struct str wanted)
 	return false;
 }
 
+// Divides a row "NAME:ROLE" at its last colon: no role has one, but names do, such as the scope "tenure:read". False: it is none, or has
+// no name.
+static bool read_row(struct str row, struct str *name, enum role *role)
+{
+	size_t end = row.n; // of what is before the colon and the colon itself
+
+	while (end > 0 && row.p[end - 1] != ':')
+		end--;
+	*name = str_trim(str_part(row, 0, end > 0 ? end - 1 : 0));
+	return name->n > 0 && role_parse(str_trim(str_part(row, end, row.n)), role);
+}
+
 // The role that the table gives for this name; ROLE_NONE: it isn't there.
 static enum role mapped_role(struct str table, struct str name)
 {
-	struct str row;
+	struct str row, row_name;
 	enum role role;
 
 	while (str_split(&table, ',', &row)) {
-		size_t colon = str_find(row, ':', 0);
-		if (str_eq(str_trim(str_part(row, 0, colon)), name) && role_parse(str_trim(str_part(row, colon + 1, row.n)), &role))
+		if (read_row(row, &row_name, &role) && str_eq(row_name, name))
 			return role;
 	}
 	return ROLE_NONE;
@@ -47,13 +58,11 @@ enum role role_table_highest(struct str table, struct str names)
 
 char *role_table_check(const char *setting, struct str table)
 {
-	struct str row;
+	struct str row, name;
 	enum role role;
 
 	while (table.n > 0 && str_split(&table, ',', &row)) {
-		size_t colon = str_find(row, ':', 0);
-		if (str_trim(str_part(row, 0, colon)).n == 0 || !role_parse(str_trim(str_part(row, colon + 1, row.n)), &role) ||
-			role == ROLE_OPERATOR) {
+		if (!read_row(row, &name, &role) || role == ROLE_OPERATOR) {
 			struct str shown = str_trim(row);
 			return auth_message("%s: got \"%.*s\"; expected NAME:reader, NAME:member or NAME:admin", setting,
 				STR_ARG(shown));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings that say which role of another service gives which role here: lists of names, and tables "NAME:ROLE", comma-separated.
-// Names are compared byte for byte. For files in auth/ only.
+// Names are compared byte for byte. A row is divided at its last colon, so a name may have some. For files in auth/ only.
 #ifndef TENURE_AUTH_CORE_ROLE_TABLE_H
 #define TENURE_AUTH_CORE_ROLE_TABLE_H
 
