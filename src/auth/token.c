@@ -106,10 +106,8 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 	if (!well_formed(token, &question.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
 	digest_sha256(token, key);
-	if (principal_cache_find(state->cache, key, pool, principal)) {
-		token_use_note(state->shared, question.id, clock_now_us());
+	if (principal_cache_find(state->cache, key, pool, principal))
 		return OUTCOME_OK;
-	}
 	state->asked = true;
 	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
 
@@ -125,7 +123,6 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 		return OUTCOME_UNAUTHENTICATED;
 	}
 	principal_cache_keep(state->cache, key, principal, row->expires_at);
-	token_use_note(state->shared, question.id, clock_now_us());
 	return OUTCOME_OK;
 }
 
@@ -145,7 +142,12 @@ static enum outcome identify(void *arg, const struct identity *identity, bool *r
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
-	return token_check(state, identity->db, identity->pool, token, identity->principal, identity->detail);
+	enum outcome outcome = token_check(state, identity->db, identity->pool, token, identity->principal, identity->detail);
+
+	// An open watch, whose token is checked every few seconds, is one use: the request that began it.
+	if (outcome == OUTCOME_OK && identity->may_wait)
+		token_use_note(state->shared, str_part(token, 0, str_find(token, '.', 0)), clock_now_us());
+	return outcome;
 }
 
 static bool has_asked(const void *state)

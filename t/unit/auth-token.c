@@ -4,38 +4,51 @@
 
 #include "auth/core/auth.h"
 #include "auth/core/settings.h"
+#include "auth/core/token_uses.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/shared.h"
 #include "db-server.h"
 
 static struct pool *pool;
 static struct db *db;
 static const struct endpoint_config *endpoint; // whose setting auth is "token"
 
-static struct auth *make(unsigned cache_ms)
+static struct auth *make_with(unsigned cache_ms, struct shared *shared)
 {
 	char *error = NULL;
 
 	SET(server.config, auth)->token_cache = cache_ms;
-	struct auth *auth = auth_new(&(struct auth_setup){ .config = server.config, .endpoint = endpoint }, &error);
+	struct auth *auth = auth_new(&(struct auth_setup){ .config = server.config, .endpoint = endpoint, .shared = shared }, &error);
 
 	if (auth == NULL)
 		bail_out("no authenticator");
 	return auth;
 }
 
-static enum outcome identify(struct auth *auth, struct str token, struct principal *who)
+static struct auth *make(unsigned cache_ms)
+{
+	return make_with(cache_ms, NULL);
+}
+
+// may_wait: false as in the watch process.
+static enum outcome identify_as(struct auth *auth, struct str token, bool may_wait, struct principal *who)
 {
 	struct request request = { 0 };
 	struct str detail;
 
 	(void)request_add_header(pool, &request, STR("X-Auth-Token"), token);
 	enum outcome outcome = auth_identify(auth, &(struct auth_question){ .db = db, .pool = pool, .request = &request,
-		.may_wait = true }, who, &detail);
+		.may_wait = may_wait }, who, &detail);
 
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		is_str(detail, "token unknown, expired or revoked", "the sentence is always the same");
 	return outcome;
+}
+
+static enum outcome identify(struct auth *auth, struct str token, struct principal *who)
+{
+	return identify_as(auth, token, true, who);
 }
 
 static struct str create(struct str user, struct str tenant, enum role role, int64_t expires_us)
@@ -285,6 +298,34 @@ static void test_ends(void)
 	auth_free(&long_since);
 }
 
+// Requests use their token; the checks of an open watch don't.
+static void test_uses(void)
+{
+	struct token_use uses[8];
+	struct shared *shared = shared_open(server.dir, STR("here"));
+	struct str token = create(STR("watcher"), STR("one"), ROLE_READER, 0);
+	struct principal who;
+
+	if (shared == NULL)
+		bail_out("no memory to share");
+	for (unsigned cache_ms = 0; cache_ms <= 3600000; cache_ms += 3600000) {
+		struct auth *auth = make_with(cache_ms, shared);
+
+		for (int i = 0; i < 2; i++)
+			is_int(identify_as(auth, token, false, &who), OUTCOME_OK, "a watch is checked");
+		auth_free(&auth);
+	}
+	is_int((long long)token_uses_due(shared, clock_now_us(), 0, uses, COUNT_OF(uses)), 0, "which is no use");
+	struct auth *auth = make_with(0, shared);
+	is_int(identify(auth, str_part(token, 0, token.n - 1), &who), OUTCOME_UNAUTHENTICATED, "a wrong token");
+	is_int((long long)token_uses_due(shared, clock_now_us(), 0, uses, COUNT_OF(uses)), 0, "is not used either");
+	is_int(identify(auth, token, &who), OUTCOME_OK, "a request");
+	is_int((long long)token_uses_due(shared, clock_now_us(), 0, uses, COUNT_OF(uses)), 1, "is one");
+	is_str(str_n(uses[0].id, uses[0].id_n), str_cstr(pool, str_part(token, 0, 12)), "of its token");
+	auth_free(&auth);
+	shared_close(&shared);
+}
+
 static void test_tenants(struct auth *asking)
 {
 	struct str token = create(STR("gone"), STR("two"), ROLE_ADMIN, 0);
@@ -359,6 +400,7 @@ int main(void)
 	test_cache(asking, believing);
 	test_places(believing);
 	test_ends();
+	test_uses();
 	test_tenants(asking);
 	test_list();
 	test_away(asking);

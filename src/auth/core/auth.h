@@ -45,8 +45,8 @@ struct auth_question {
 	struct pool *pool; // for the principal's strings
 	const struct request *request;
 	const char *dialect; // of the request's address, "placement": in some dialects a role may count for more than in others
-	bool may_wait; // false in a process that must not block, such as the watch process; an authenticator that needs another
-	               // service than the database returns OUTCOME_UNAVAILABLE then
+	bool may_wait; // false in the watch process, which must not block: an authenticator that needs another service than the
+	               // database returns OUTCOME_UNAVAILABLE then. What it checks is no request, so it is no use of a token
 };
 
 // *principal's strings live in the question's pool. Without a credential: an empty principal and OUTCOME_OK; the permit step

@@ -12,7 +12,7 @@ struct identity {
 	struct pool *pool; // for the principal's strings
 	const struct request *request;
 	const char *dialect; // of the request's address
-	bool may_wait;     // false: the caller is the watch process, which must not block
+	bool may_wait;     // false: the caller is the watch process, which must not block, and checks a request that was let in before
 	struct principal *principal; // zeroed; to be filled
 	struct str *detail;          // of an outcome that isn't OK: what is wrong with the credential
 };
