@@ -193,6 +193,10 @@ subtest 'limits in number and time' => sub {
     $age->($cookies[1], 'used_at', 30);
     push @cookies, sign_in($client, 'ann:acme');
     is join(' ', map { by($client, $_, 'GET', '/session')->status } @cookies), '200 401 200 200', 'the session that was not used for the longest time makes room';
+    my $watch = '/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1';
+    my $refused = got(by($client, $cookies[3], 'GET', $watch), 403, 'a session begins no watch, which would go on when it has ended');
+    like $refused->json->{message}, qr/a watch needs a credential of its own/, '... and says why';
+    $client->get($watch, as => 'ann:acme')->is_status(200, 'its token does');
     my $bob = sign_in($client, 'bob:acme');
     is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 4, 'for each user';
     $age->($bob, 'used_at', 500);

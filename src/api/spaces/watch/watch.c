@@ -379,6 +379,12 @@ static enum outcome fail_no_watch(struct call *call)
 		"--wait=false)");
 }
 
+// The watch process knows credentials, and no sessions: the watch would go on after its session has ended.
+static enum outcome fail_session(struct call *call)
+{
+	return call_fail(call, OUTCOME_FORBIDDEN, "a watch needs a credential of its own: a session of the console can't begin one");
+}
+
 enum outcome watch_in_space(struct call *call, const struct target *target)
 {
 	struct watch_begun begun = { .call = call, .target = target, .out = buf_new(call->pool, 1024),
@@ -387,6 +393,8 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 
 	if (!call->may_hand_over)
 		return fail_no_watch(call);
+	if (call->session.id.p != NULL)
+		return fail_session(call);
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
