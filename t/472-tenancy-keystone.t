@@ -245,4 +245,19 @@ subtest 'asked again' => sub {
     $keystone->mode('ok');
 };
 
+subtest 'a tenant that is gone' => sub {
+    my $path = "/v2.0/$red/persistentvolumes";
+    my $all_are = sub { return join ' ', map { ask_status('red-member', $path) } 1 .. 9 };
+    is $all_are->(), join(' ', (200) x 9), 'it is there';
+    is(($instance->manage('db', 'reset', '--yes'))[0], 0, 'db reset, while workers run');
+    is $all_are->(), join(' ', (200) x 9), '... which make it anew';
+    is ask('system-admin', "/v2.0/$red")->json->{tenant}{metadata}{name}, 'red', '... as they made it first';
+    my $client = Tenure::Client->new(url => $url{combined});
+    is $client->delete("/v2.0/$red", headers => { 'X-Auth-Token' => 'system-admin' })->status, 204, 'deleted';
+    is $all_are->(), join(' ', (410) x 9), 'it stays so';
+    $instance->sql("UPDATE tenants SET purge_at = deleted_at WHERE name = '$red'");
+    is(($instance->manage('reap'))[0], 0, 'until it is purged');
+    is $all_are->(), join(' ', (200) x 9), 'then it is made by the next use';
+};
+
 done_testing();

@@ -44,6 +44,26 @@ subtest 'one is set' => sub {
     $admin->get('/v2.0/home')->is_status(410, 'until it is recovered');
 };
 
+subtest 'one that is gone' => sub {
+    my $instance = Tenure::Instance->start(combined => 1, workers => 2, settings => { 'tenure.default_tenant' => 'home' });
+    my $carol    = $instance->combined('carol');
+    my $all_are  = sub { return join ' ', map { $carol->get('/v2.0/home/persistentvolumes')->status } 1 .. 6 };
+    is $all_are->(), '200 200 200 200 200 200', 'it is there';
+    is(($instance->manage('db', 'reset', '--yes'))[0], 0, 'db reset, while workers run');
+    is $all_are->(), '200 200 200 200 200 200', '... which makes it anew';
+    is(($instance->manage('db', 'reset', '--yes'))[0], 0, 'once more');
+    $carol->post($cms, json => $cm)->is_status(201, '... for a change as well');
+    $instance->combined('admin')->delete('/api/v1/tenants/home')->is_status(200, 'deleted');
+    is $all_are->(), '410 410 410 410 410 410', 'it stays so';
+    $instance->sql("UPDATE tenants SET purge_at = deleted_at WHERE name = 'home'");
+    is $all_are->(), '200 200 200 200 200 200', 'until it can no longer be recovered';
+    $carol->get("$cms/c1")->is_status(404, '... and has nothing of what was in it');
+    $instance->combined('admin')->delete('/api/v1/tenants/home')->is_status(200, 'deleted again');
+    $instance->sql("UPDATE tenants SET purge_at = deleted_at WHERE name = 'home' AND live = 1");
+    is(($instance->manage('reap'))[0], 0, 'and reaped');
+    is $all_are->(), '200 200 200 200 200 200', 'the same';
+};
+
 # Made by the first request of a worker, whatever that is.
 subtest 'any name will do' => sub {
     my $name     = 'The Default: 100% "own"';

@@ -23,7 +23,7 @@ struct principal {
 	struct str project; // id of the project that is the credential's scope; "" for none
 	struct str service_roles; // names, with commas: roles of the service that sends the request for the user; "" for none
 	// The tenant may be new here:
-	bool makes_tenant;       // it is created if it was never there
+	bool makes_tenant;       // it is created if it was never there, or is purged
 	struct str tenant_label; // its name where the credential comes from, as metadata of a tenant that is created so; "" for none
 };
 

@@ -26,8 +26,8 @@ struct pipeline {
 	bool may_hand_over;      // as call->may_hand_over
 	bool busy;           // fcgi_is_busy() of the request: others may be waiting behind it
 	struct limits_watch watch; // the watch that the last request's order is about
-	uint64_t callers[256]; // hashes of tenants that credentials name and that were looked for; 0: none
-	bool has_home;       // true once the default tenant, if one is set, is known to exist
+	uint64_t callers[256]; // hashes of tenants that credentials name and that were looked for, until one is missing; 0: none
+	bool has_home;       // true once the default tenant, if one is set, is known to exist, until it is missing
 	int64_t complained_us; // by clock_tick_us(): when it was last logged that a tenant can't be created; 0: never
 	const struct shared *host; // where requests are counted (base/metrics.h); NULL: nowhere
 	struct metrics_rows rows;  // of the methods, for counting

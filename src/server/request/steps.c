@@ -447,24 +447,31 @@ static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str
 	return true;
 }
 
-// Creates the default tenant (for users whose credential names none) if it is missing, once in each worker: if it is deleted
-// later, it stays deleted.
+// Creates the default tenant (for users whose credential names none) if it is missing, once in each worker, and again if a request
+// misses it (forget_missing_tenant). If it is deleted, it stays so as long as it can be recovered.
 static void ensure_default_tenant(struct pipeline *pipeline, struct call *call)
 {
 	if (!pipeline->has_home && auth_settings(pipeline->config)->default_tenant[0] != '\0')
 		pipeline->has_home = make_tenant(pipeline, call, str_c(auth_settings(pipeline->config)->default_tenant), STR_NONE);
 }
 
-// Creates the tenant of a credential that may bring a new one, with its other name as metadata. Each worker looks once for each
-// of the last tenants that it served.
-static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call)
+// Has the worker looked for that tenant of a credential? *place: where its hash is or belongs.
+static bool has_looked_for(struct pipeline *pipeline, struct str tenant, uint64_t *hash, uint64_t **place)
 {
 	static const uint64_t fixed[SIPHASH_KEY] = { 0, 0 }; // tenants' names that collide cost a look
 
-	if (!call->who.makes_tenant || call->who.tenant.n == 0)
-		return;
-	uint64_t hash = siphash(fixed, call->who.tenant), *known = &pipeline->callers[hash % COUNT_OF(pipeline->callers)];
-	if (*known == hash)
+	*hash = siphash(fixed, tenant);
+	*place = &pipeline->callers[*hash % COUNT_OF(pipeline->callers)];
+	return **place == *hash;
+}
+
+// Creates the tenant of a credential that may bring a new one, with its other name as metadata. Each worker looks once for each
+// of the last tenants that it served, and again if a request misses it (forget_missing_tenant).
+static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call)
+{
+	uint64_t hash, *known;
+
+	if (!call->who.makes_tenant || call->who.tenant.n == 0 || has_looked_for(pipeline, call->who.tenant, &hash, &known))
 		return;
 	struct buf metadata = buf_new(call->pool, 128);
 	if (call->who.tenant_label.n > 0) {
@@ -474,6 +481,24 @@ static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call
 	}
 	if (make_tenant(pipeline, call, call->who.tenant, metadata.n > 0 ? buf_str(&metadata) : STR_NONE))
 		*known = hash;
+}
+
+// Did the run fail because a tenant is missing that this worker was sure of? `db reset` removes tenants, and so does the end of the time
+// within which a deleted one can be recovered. Then the worker forgets that it was there, so that it is created as on its first use.
+static bool forget_missing_tenant(struct pipeline *pipeline, struct call *call)
+{
+	struct str home = str_c(auth_settings(pipeline->config)->default_tenant);
+	uint64_t hash, *known;
+
+	if (pipeline->has_home && registry_id_is_valid(home) && registry_misses(call->registry, home)) {
+		pipeline->has_home = false;
+		return true;
+	}
+	if (!call->who.makes_tenant || !registry_id_is_valid(call->who.tenant) || !registry_misses(call->registry, call->who.tenant) ||
+		!has_looked_for(pipeline, call->who.tenant, &hash, &known))
+		return false;
+	*known = 0;
+	return true;
 }
 
 // An answer with an order continues in the watch process. It is counted as a watch and may be refused.
@@ -502,28 +527,46 @@ static bool may_read_near(const struct route_method *method)
 	return method->txn != TXN_WRITE && strcmp(method->dialect, "spaces") != 0;
 }
 
-enum step_result step_run(struct exchange *exchange)
+// Creates the tenants that the request may expect, and runs the handler in a transaction of its method's mode. OUTCOME_OK, and *result says how
+// the transaction ended; or why it has not begun.
+static enum outcome run_in_transaction(struct exchange *exchange, enum db_result *result)
 {
 	struct pipeline *pipeline = exchange->pipeline;
 	struct call *call = exchange->call;
 	const struct route_method *method = call->match.method;
 
-	assert(exchange->call->match.method != NULL && exchange->call->registry->store != NULL);
-	if (method->txn == TXN_NONE)
-		return done(exchange, run_handler(exchange));
 	db_heed_maintenance(pipeline->db, true);
 	ensure_default_tenant(pipeline, call);
 	ensure_tenant_of_caller(pipeline, call);
 	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
 		&call->problem);
 	if (begun != OUTCOME_OK)
-		return done(exchange, begun);
+		return begun;
 	call->registry->privileged = call->who.role == ROLE_OPERATOR;
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
 	db_heed_maintenance(pipeline->db, !reads(call)); // some reads need a transaction of that mode, and write nothing
-	enum db_result result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
+	*result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
 		attempt_run, exchange);
+	return OUTCOME_OK;
+}
+
+enum step_result step_run(struct exchange *exchange)
+{
+	struct pipeline *pipeline = exchange->pipeline;
+	struct call *call = exchange->call;
+	enum db_result result;
+
+	assert(exchange->call->match.method != NULL && exchange->call->registry->store != NULL);
+	if (call->match.method->txn == TXN_NONE)
+		return done(exchange, run_handler(exchange));
+	enum outcome begun = run_in_transaction(exchange, &result);
+	if (begun == OUTCOME_OK && result == DB_OK && !is_to_be_committed(exchange) && forget_missing_tenant(pipeline, call)) {
+		response_reset(&call->response, call->pool);
+		begun = run_in_transaction(exchange, &result);
+	}
+	if (begun != OUTCOME_OK)
+		return done(exchange, begun);
 	budget_end(); // the transaction has ended: no limit may prevent its answer
 	switch (result) {
 	case DB_OK:
