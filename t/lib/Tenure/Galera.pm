@@ -24,7 +24,7 @@ use Tenure::Run qw(run read_file write_file);
 
 # Timeouts of the group: a member that says nothing is suspected after three seconds. With one second, nodes on a machine that is starved
 # lose each other as well when one is stopped: then no two of them are a primary component again until all three are together. Messages about
-# who has left are repeated after 0.2 s: with Galera's second, an orderly stop takes up to three now and then.
+# who has left are repeated after 0.2 s: with Galera's second, an orderly stop takes two seconds now and then.
 # TENURE_GALERA_TIMEOUTS has others, for machines that are not.
 my $timeouts = $ENV{TENURE_GALERA_TIMEOUTS} // 'evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.inactive_check_period=PT0.25S;evs.keepalive_period=PT0.3S;evs.join_retrans_period=PT0.2S';
 my $password = Tenure::Servers::PASSWORD;
