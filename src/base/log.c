@@ -90,6 +90,13 @@ void log_open(const char *program, enum log_sink sink, enum log_level least)
 		openlog(program, LOG_PID | LOG_NDELAY, LOG_DAEMON);
 }
 
+void log_forked(void)
+{
+	closelog(); // whatever the sink: a line that stderr did not take has opened it as well
+	if (out.sink == LOG_SINK_SYSLOG)
+		openlog(out.program, LOG_PID, LOG_DAEMON);
+}
+
 void log_override(bool is_set, enum log_level least)
 {
 	assert(!is_set || least <= LOG_LEVEL_DEBUG);

@@ -8,6 +8,7 @@
 
 #include "auth/core/fetch.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/pool.h"
 
@@ -152,6 +153,7 @@ bool fetch_apart(void (*run)(void *arg), void *arg)
 		pid_t grandchild = fork();
 		if (grandchild != 0)
 			_exit(grandchild > 0 ? 0 : 1);
+		log_forked();
 		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
 		run(arg);
 		_exit(0);
