@@ -260,4 +260,23 @@ subtest 'a tenant that is gone' => sub {
     is $all_are->(), join(' ', (200) x 9), 'then it is made by the next use';
 };
 
+subtest 'answers that are not cached' => sub {
+    my %uncached = (%settings, 'keystone.token_cache_time' => 0, 'keystone.invalid_cache_time' => 0, 'keystone.timeout' => 2);
+    delete $uncached{'endpoint placement.auth'};
+    my $other  = Tenure::Instance->start(auth => 'token', workers => 2, combined => 1, settings => \%uncached,
+        allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/]);
+    my $client = Tenure::Client->new(url => $other->env('TENURE_COMBINED_URL'));
+    my $status = sub { $client->get("/v2.0/$red/persistentvolumes", headers => { 'X-Auth-Token' => @_ })->status };
+    is $status->('red-member'), 200, 'a token is validated';
+    for my $case ([ 'red-member', 200, 'good' ], [ 'nobody-has-this', 401, 'wrong' ]) {
+        my ($token, $wanted, $name) = @$case;
+        $keystone->stop;
+        is $status->($token), 503, 'refused connections: unavailable';
+        $keystone->listen;
+        sleep 2; # nobody asks for a second
+        is $status->($token), $wanted, "the first request afterwards, with a $name token, is answered";
+    }
+    $other->stop;
+};
+
 done_testing();

@@ -42,7 +42,7 @@ static struct keystone_token make(const char *user, const char *roles)
 
 static enum keystone_known find(struct keystone_key key, struct keystone_token *token)
 {
-	return keystone_cache_find(cache, &key, LONG, LONG, pool, token);
+	return keystone_cache_find(cache, &key, LONG, LONG, INT64_MAX, pool, token);
 }
 
 static bool is_same(const struct keystone_token *a, const struct keystone_token *b)
@@ -95,17 +95,21 @@ static void test_age(void)
 
 	keystone_cache_keep(cache, &good, &token, LONG);
 	keystone_cache_keep(cache, &bad, NULL, LONG);
-	is_int(keystone_cache_find(cache, &good, 0, LONG, pool, &got), KEYSTONE_UNKNOWN, "a cache time of 0: nothing good is believed");
-	is_int(keystone_cache_find(cache, &bad, LONG, 0, pool, &got), KEYSTONE_UNKNOWN, "the same for refusals");
-	is_int(keystone_cache_find(cache, &good, LONG, 0, pool, &got), KEYSTONE_GOOD, "each has its own time");
-	is_int(keystone_cache_find(cache, &bad, 0, LONG, pool, &got), KEYSTONE_BAD, "each");
+	is_int(keystone_cache_find(cache, &good, 0, LONG, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "a cache time of 0: nothing good is believed");
+	is_int(keystone_cache_find(cache, &bad, LONG, 0, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "the same for refusals");
+	is_int(keystone_cache_find(cache, &good, LONG, 0, INT64_MAX, pool, &got), KEYSTONE_GOOD, "each has its own time");
+	is_int(keystone_cache_find(cache, &bad, 0, LONG, INT64_MAX, pool, &got), KEYSTONE_BAD, "each");
 	int64_t from = clock_tick_us();
 	while (clock_tick_us() - from <= 2000)
 		;
-	is_int(keystone_cache_find(cache, &good, 2000, LONG, pool, &got), KEYSTONE_UNKNOWN, "what is older than the time is not believed");
-	is_int(keystone_cache_find(cache, &bad, LONG, 2000, pool, &got), KEYSTONE_UNKNOWN, "nor an old refusal");
+	is_int(keystone_cache_find(cache, &good, 2000, LONG, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "what is older than the time is not believed");
+	is_int(keystone_cache_find(cache, &bad, LONG, 2000, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "nor an old refusal");
+	is_int(keystone_cache_find(cache, &good, 0, 0, from, pool, &got), KEYSTONE_UNKNOWN, "nor where what was stored later is asked for");
 	keystone_cache_keep(cache, &good, &token, LONG);
 	is_int(find(good, &got), KEYSTONE_GOOD, "until it is stored anew");
+	is_int(keystone_cache_find(cache, &good, 0, 0, from, pool, &got), KEYSTONE_GOOD, "what was stored later is believed without any cache time");
+	keystone_cache_keep(cache, &bad, NULL, LONG);
+	is_int(keystone_cache_find(cache, &bad, 0, 0, from, pool, &got), KEYSTONE_BAD, "the same for refusals");
 }
 
 // ---- damage

@@ -61,14 +61,21 @@ static bool is_expired(const struct keystone_token *token)
 	return clock_now_us() >= token->expires_us;
 }
 
-// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired.
-static enum keystone_known find_cached(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
+// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired. since_us: as for
+// keystone_cache_find().
+static enum keystone_known find_since(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired, int64_t since_us,
 	struct pool *pool, struct keystone_token *token)
 {
 	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
-		(int64_t)keystone->settings->bad_cache * SECOND_US, pool, token);
+		(int64_t)keystone->settings->bad_cache * SECOND_US, since_us, pool, token);
 
 	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
+}
+
+static enum keystone_known find_cached(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
+	struct pool *pool, struct keystone_token *token)
+{
+	return find_since(keystone, key, allow_expired, INT64_MAX, pool, token);
 }
 
 static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
@@ -76,13 +83,14 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 {
 	keystone_breaker_ask(keystone->cache);
 	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, token);
+	bool known = answer == KEYSTONE_VALID || answer == KEYSTONE_INVALID;
 	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
 
+	// The answer is kept before it is reported, since try_again() looks for it once the trial is over.
+	if (known)
+		keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
 	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
-	if (answer != KEYSTONE_VALID && answer != KEYSTONE_INVALID)
-		return KEYSTONE_UNKNOWN;
-	keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
-	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
+	return !known ? KEYSTONE_UNKNOWN : good ? KEYSTONE_GOOD : KEYSTONE_BAD;
 }
 
 struct question {
@@ -116,16 +124,16 @@ static void ask_apart(struct keystone *keystone, const struct keystone_key *key,
 }
 
 // The first question after a failure. It may take as long as any, or a Keystone that has become slow would count as away for
-// ever; but no request waits for it longer than TRIAL_US.
+// ever; but no request waits for it longer than TRIAL_US. Its answer is believed here whatever the settings' times are.
 static enum keystone_known try_again(struct keystone *keystone, const struct keystone_key *key, struct str text,
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
-	int64_t until_us = clock_tick_us() + TRIAL_US;
+	int64_t began_us = clock_tick_us(), until_us = began_us + TRIAL_US;
 
 	ask_apart(keystone, key, text, allow_expired, pool);
 	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
 		clock_pause_ms(LOOK_MS);
-	return find_cached(keystone, key, allow_expired, pool, token);
+	return find_since(keystone, key, allow_expired, began_us, pool, token);
 }
 
 // Asks, or waits for the process that does.

@@ -280,8 +280,13 @@ static bool is_fresh(int64_t stored_tick, int64_t for_us)
 	return age >= 0 && age < for_us; // a tick in the future is of another boot
 }
 
+static bool is_since(int64_t stored_tick, int64_t since_us)
+{
+	return stored_tick >= since_us && stored_tick <= clock_tick_us();
+}
+
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
-	int64_t bad_us, struct pool *pool, struct keystone_token *token)
+	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token)
 {
 	struct head head;
 
@@ -292,7 +297,7 @@ enum keystone_known keystone_cache_find(const struct keystone_cache *cache, cons
 		if (facts == NULL || head.key[0] != key->words[0] || head.key[1] != key->words[1])
 			continue;
 		bool good = (facts->flags & GOOD) != 0;
-		if (!is_fresh(head.stored_tick, good ? good_us : bad_us))
+		if (!is_fresh(head.stored_tick, good ? good_us : bad_us) && !is_since(head.stored_tick, since_us))
 			continue;
 		if (good)
 			take_facts(&head, facts, token);

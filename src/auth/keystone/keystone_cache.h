@@ -51,9 +51,10 @@ struct keystone_key keystone_key(const struct keystone_cache *cache, uint64_t pu
 
 enum keystone_known { KEYSTONE_UNKNOWN, KEYSTONE_GOOD, KEYSTONE_BAD };
 // What is known of the token; of a good one *token, with its strings in pool. good_us, bad_us: for how long an answer is believed.
+// since_us (clock_tick_us): an answer that was stored since then is believed, too, however short these times are; INT64_MAX: none is.
 // The caller compares token->expires_us with the time.
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
-	int64_t bad_us, struct pool *pool, struct keystone_token *token);
+	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token);
 // Stores an answer; token NULL: refused. good_us: as in keystone_cache_find(); an older entry gives way first. Not stored are an
 // answer with more than 64 KiB of strings, and a refusal where there is no room.
 void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
