@@ -268,6 +268,12 @@ subtest 'answers that are not cached' => sub {
     my $client = Tenure::Client->new(url => $other->env('TENURE_COMBINED_URL'));
     my $status = sub { $client->get("/v2.0/$red/persistentvolumes", headers => { 'X-Auth-Token' => @_ })->status };
     is $status->('red-member'), 200, 'a token is validated';
+    $keystone->mode('lame');
+    is $status->('red-member'), 200, 'by a Keystone that takes more than half of the time-out, too';
+    is $status->('red-member', 'X-Service-Token' => 'nova'), 503, 'two tokens would take it more than all: unavailable';
+    is $status->('red-member'), 200, '... and yet it is asked about others';
+    $keystone->mode('ok');
+    is $status->('red-member', 'X-Service-Token' => 'nova'), 200, 'two tokens are validated when it is quick';
     for my $case ([ 'red-member', 200, 'good' ], [ 'nobody-has-this', 401, 'wrong' ]) {
         my ($token, $wanted, $name) = @$case;
         $keystone->stop;

@@ -41,6 +41,7 @@ struct keystone {
 	uint64_t endpoint_key;
 	unsigned may_wait_most;  // workers of the endpoint
 	bool asked;
+	int64_t deadline_us;     // clock_tick_us: until then the present request waits for Keystone, for whatever reason
 	int64_t forked_us;       // clock_tick_us when a process was last started to ask
 };
 
@@ -54,6 +55,11 @@ static int64_t good_us(const struct keystone *keystone)
 static int64_t timeout_us(const struct keystone *keystone)
 {
 	return (int64_t)keystone->settings->timeout * SECOND_US;
+}
+
+static int64_t sooner(int64_t one_us, int64_t other_us)
+{
+	return one_us < other_us ? one_us : other_us;
 }
 
 static bool is_expired(const struct keystone_token *token)
@@ -82,14 +88,15 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
 	keystone_breaker_ask(keystone->cache);
-	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, token);
+	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, keystone->deadline_us, token);
 	bool known = answer == KEYSTONE_VALID || answer == KEYSTONE_INVALID;
 	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
 
 	// The answer is kept before it is reported, since try_again() looks for it once the trial is over.
 	if (known)
 		keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
-	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
+	if (answer != KEYSTONE_LATE)
+		keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
 	return !known ? KEYSTONE_UNKNOWN : good ? KEYSTONE_GOOD : KEYSTONE_BAD;
 }
 
@@ -107,6 +114,7 @@ static void ask_here(void *arg)
 	struct keystone_token token;
 
 	keystone_asker_forked(question->keystone->asker);
+	question->keystone->deadline_us = clock_tick_us() + timeout_us(question->keystone); // no request waits so long for it
 	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, question->pool, &token);
 	keystone_cache_turn_end(question->keystone->cache, question->key);
 }
@@ -128,7 +136,7 @@ static void ask_apart(struct keystone *keystone, const struct keystone_key *key,
 static enum keystone_known try_again(struct keystone *keystone, const struct keystone_key *key, struct str text,
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
-	int64_t began_us = clock_tick_us(), until_us = began_us + TRIAL_US;
+	int64_t began_us = clock_tick_us(), until_us = sooner(began_us + TRIAL_US, keystone->deadline_us);
 
 	ask_apart(keystone, key, text, allow_expired, pool);
 	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
@@ -140,11 +148,10 @@ static enum keystone_known try_again(struct keystone *keystone, const struct key
 static enum keystone_known ask_in_turn(struct keystone *keystone, const struct keystone_key *key, struct str text,
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
-	int64_t timeout = timeout_us(keystone), until_us = clock_tick_us() + timeout;
 	enum keystone_known known = KEYSTONE_UNKNOWN;
 
-	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout)) {
-		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone))) {
+		if (clock_tick_us() >= keystone->deadline_us || keystone_breaker_is_open(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		clock_pause_ms(LOOK_MS);
 		known = find_cached(keystone, key, allow_expired, pool, token);
@@ -153,7 +160,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 	}
 	// Another process may have had the turn since this one looked.
 	known = find_cached(keystone, key, allow_expired, pool, token);
-	if (known == KEYSTONE_UNKNOWN) {
+	if (known == KEYSTONE_UNKNOWN && clock_tick_us() < keystone->deadline_us) {
 		switch (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US)) {
 		case KEYSTONE_TRIAL:
 			return try_again(keystone, key, text, allow_expired, pool, token);
@@ -171,7 +178,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 static enum keystone_known ask_if_room(struct keystone *keystone, const struct keystone_key *key, struct str text,
 	bool allow_expired, struct pool *pool, struct keystone_token *token)
 {
-	int64_t until_us = clock_tick_us() + timeout_us(keystone) / PLACE_PART;
+	int64_t until_us = sooner(clock_tick_us() + timeout_us(keystone) / PLACE_PART, keystone->deadline_us);
 
 	while (!waiting_begin(keystone->shared, keystone->endpoint_key, keystone->may_wait_most)) {
 		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache) ||
@@ -346,6 +353,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	enum keystone_known known;
 
 	keystone->asked = false;
+	keystone->deadline_us = clock_tick_us() + timeout_us(keystone);
 	*recognised = auth_read_token(identity->request, &text);
 	if (!*recognised)
 		return OUTCOME_OK;

@@ -23,6 +23,7 @@ enum {
 	NODES_MAX = 20000,
 	LOGIN_PAUSE_US = 5000000,    // after a login that was refused: repeated ones can lock the user out
 	RENEW_US = 60000000,         // the own token is renewed so long before it expires, or after three quarters of its life
+	LATE_US = 10000,             // an exchange may end so long before its deadline because of it
 };
 
 struct keystone_asker {
@@ -405,15 +406,24 @@ static bool answers_others(struct keystone_asker *asker)
 		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
 }
 
+// Would Keystone perhaps have answered a question that began then, had the question had all of the time-out, or nearly so?
+static bool was_cut_short(const struct keystone_asker *asker, int64_t began_us)
+{
+	int64_t timeout_us = (int64_t)asker->settings->timeout * 1000000;
+
+	return asker->deadline_us - began_us < timeout_us / 10 * 9 && clock_tick_us() >= asker->deadline_us - LATE_US;
+}
+
 enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
-	struct keystone_token *result)
+	int64_t deadline_us, struct keystone_token *result)
 {
 	struct fetch_answer answer = { .status = 0 };
 	enum keystone_answer came = KEYSTONE_VALID;
+	int64_t began_us = clock_tick_us();
 	bool sent = false;
 
 	assert(keystone_ask_can_be_token(token));
-	asker->deadline_us = clock_tick_us() + (int64_t)asker->settings->timeout * 1000000;
+	asker->deadline_us = deadline_us;
 	pool_clear(asker->pool);
 	// The second time with a new token: Keystone may have revoked the first one, or forgotten its keys.
 	for (int i = 0; i < 2; i++) {
@@ -431,6 +441,8 @@ enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *poo
 		came = read_answer(asker, pool, &answer, result);
 	if (came == KEYSTONE_AWAY && sent && answers_others(asker))
 		came = KEYSTONE_UNCLEAR;
+	if (came == KEYSTONE_AWAY && was_cut_short(asker, began_us))
+		came = KEYSTONE_LATE;
 	pool_clear(asker->pool);
 	return came;
 }

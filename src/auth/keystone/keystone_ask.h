@@ -14,6 +14,7 @@ enum keystone_answer {
 	KEYSTONE_INVALID, // unknown, expired, revoked, malformed: Keystone doesn't say which
 	KEYSTONE_AWAY,    // refused, timed out, or answered what no Keystone answers, about the service user's own token, too
 	KEYSTONE_UNCLEAR, // the same about this token alone: Keystone works
+	KEYSTONE_LATE,    // there was no answer before the deadline, which left much less than the time-out: whether Keystone is away isn't known
 	KEYSTONE_REFUSED, // it works, but doesn't let the service user in, or validate: the settings are wrong
 };
 
@@ -24,10 +25,10 @@ struct keystone_asker *keystone_asker_new(const struct keystone_settings *settin
 void keystone_asker_free(struct keystone_asker **asker);
 // Can this text be sent in a header field as a token: visible ASCII of 1 to KEYSTONE_TOKEN_MAX bytes?
 bool keystone_ask_can_be_token(struct str token);
-// Blocks, for the time-out of the settings at most, whatever Keystone does. allow_expired: a token that has expired lately is valid, too.
-// *token: of KEYSTONE_VALID, in pool. Each answer but VALID and INVALID is logged.
+// Blocks, until deadline_us (clock_tick_us) at most, whatever Keystone does. allow_expired: a token that has expired lately is valid, too.
+// *result: of KEYSTONE_VALID, in pool. Each answer but VALID and INVALID is logged.
 enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
-	struct keystone_token *result);
+	int64_t deadline_us, struct keystone_token *result);
 // To be called in a process that was forked and has closed its descriptors, before it asks: the connections of the process that
 // forked it are left alone.
 void keystone_asker_forked(struct keystone_asker *asker);
