@@ -226,23 +226,50 @@ subtest 'the end' => sub {
     ok $watch->{over}, 'and with it the watch';
 };
 
-# It has no role of its own, and yet reads what is every tenant's.
-subtest 'a right to read everything that is taken away' => sub {
-    my $keystone = Tenure::FakeKeystone->start;
-    $keystone->token($_, system => 1, roles => [qw(reader auditor)]) for qw(stays goes);
-    my $own = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1, settings => {
-        'endpoint combined.auth' => 'keystone,token', 'keystone.auth_url' => $keystone->url, 'keystone.username' => 'tenure', 'keystone.password' => 'secret',
-        'keystone.token_cache_time' => 1, 'keystone.operator_dialects' => 'spaces' });
+# An instance that believes Keystone's answers for so many seconds, its operator, an address, and a watch of it by each token: these have no role
+# of their own, and yet read what is every tenant's.
+sub watched_by_keystone {
+    my ($keystone, $seconds, @tokens) = @_;
+    $keystone->token($_, system => 1, roles => [qw(reader auditor)]) for @tokens;
+    my $own = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1,
+        allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/], settings => {
+            'endpoint combined.auth' => 'keystone,token', 'keystone.auth_url' => $keystone->url, 'keystone.username' => 'tenure', 'keystone.password' => 'secret',
+            'keystone.token_cache_time' => $seconds, 'keystone.invalid_cache_time' => $seconds, 'keystone.operator_dialects' => 'spaces' });
     my $operator = $own->combined($own->operator_token);
     $operator->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'a tenant');
     my $path    = '/api/v1/tenants/acme/namespaces/default/configmaps';
     my $from    = version_of($operator, $path);
-    my %watches = map { $_ => Tenure::Watch->new($operator->url, $_, "$path?resourceVersion=$from", wait => $server eq 'lighttpd' ? 10 : 0.2) } qw(stays goes);
+    my %watches = map { $_ => Tenure::Watch->new($operator->url, $_, "$path?resourceVersion=$from", wait => $server eq 'lighttpd' ? 10 : 0.2) } @tokens;
+    return ($own, $operator, $path, \%watches);
+}
+
+sub ends_unauthorized {
+    my ($watch, $name) = @_;
+    my ($event) = events($watch, 1, 40);
+    return is_deeply [@{ $event // {} }{type}, @{ $event->{object} // {} }{qw(code reason)}], ['ERROR', 401, 'Unauthorized'], $name;
+}
+
+subtest 'a right to read everything that is taken away' => sub {
+    my $keystone = Tenure::FakeKeystone->start;
+    my ($own, $operator, $path, $watches) = watched_by_keystone($keystone, 1, qw(stays goes));
     $keystone->token('goes', system => 1, roles => ['auditor']);
-    my ($event) = events($watches{goes}, 1, 40);
-    is_deeply [@{ $event // {} }{type}, @{ $event->{object} // {} }{qw(code reason)}], ['ERROR', 401, 'Unauthorized'], 'the watch ends';
+    ends_unauthorized($watches->{goes}, 'the watch ends');
     $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
-    is told($watches{stays}, 1), 'ADDED seen', "another's goes on";
+    is told($watches->{stays}, 1), 'ADDED seen', "another's goes on";
+    $own->stop;
+};
+
+subtest 'tokens of a Keystone that is asked for every request' => sub {
+    my $keystone = Tenure::FakeKeystone->start;
+    my ($own, $operator, $path, $watches) = watched_by_keystone($keystone, 0, qw(stays demoted revoked more still-more));
+    my $again = sub { my ($line, $n) = @_; return Tenure::Instance::wait_until(sub { $keystone->count($line) >= $n }) };
+    ok $again->("validate $_", 4), "the watch process asks again and again: $_" for sort keys %$watches;
+    $keystone->token('demoted', system => 1, roles => ['auditor']);
+    $keystone->revoke('revoked');
+    ends_unauthorized($watches->{demoted}, 'a right that is taken away ends the watch');
+    ends_unauthorized($watches->{revoked}, 'so does a revoked token');
+    $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
+    is told($watches->{stays}, 1), 'ADDED seen', "another's goes on";
     $own->stop;
 };
 

@@ -39,14 +39,19 @@ void auth_free(struct auth **auth);
 // The i-th table of settings of all authenticators together, from 0; NULL: there are no more.
 const struct config_table *auth_table(size_t i);
 
+// Whoever may not wait calls auth_identify() about the same credential again within so many seconds, until it has an answer.
+enum { AUTH_AGAIN_S = 15 };
+
 // One request whose user is to be found.
 struct auth_question {
 	struct db *db;
 	struct pool *pool; // for the principal's strings
 	const struct request *request;
 	const char *dialect; // of the request's address, "placement": in some dialects a role may count for more than in others
-	bool may_wait; // false in the watch process, which must not block: an authenticator that needs another service than the
-	               // database returns OUTCOME_UNAVAILABLE then. What it checks is no request, so it is no use of a token
+	// False in the watch process, which must not block. An authenticator that needs another service than the database returns
+	// OUTCOME_UNAVAILABLE then, or what it has known for a short while, and has the service's answer at a later call. What is
+	// checked so is no request, so it is no use of a token.
+	bool may_wait;
 };
 
 // *principal's strings live in the question's pool. Without a credential: an empty principal and OUTCOME_OK; the permit step

@@ -40,7 +40,7 @@ struct authenticator {
 	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
 	// decided now). It may ask the database, and, with libcurl and a timeout of its own, another service. If
 	// identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch then goes on until the
-	// next check.
+	// next check, within AUTH_AGAIN_S, by which it knows what the service has answered meanwhile.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
 	// Did the last identify() find out by itself whether the credential, a token, is good: did it ask the database or a service, or
 	// verify a signature, instead of looking into its cache alone? NULL: it never does.

@@ -27,7 +27,20 @@ enum {
 	PLACE_PART = 5,             // a request waits this part of the time-out for a place among those that wait
 	TRIAL_US = 700000,          // for what comes of asking again after a failure: less than a second, with what else a request takes
 	SECOND_US = 1000000,
-	FORK_US = 100000,           // between two processes that ask in the background
+	FORK_US = 100000,           // between two processes that ask in the background, on average
+	BURST = 10,                 // so many are started at once, after a pause
+	PENDING_MAX = 1024,         // questions that wait to be asked in the background
+	// An answer is found in the background by the next look, or by the one after it if the look was a little late.
+	BACKGROUND_US = 2 * AUTH_AGAIN_S * SECOND_US,
+};
+
+// A question to be asked in the background.
+struct pending {
+	struct pending *next;
+	struct keystone_key key;
+	bool allow_expired;
+	size_t n;
+	char text[]; // the token
 };
 
 struct keystone {
@@ -42,7 +55,9 @@ struct keystone {
 	unsigned may_wait_most;  // workers of the endpoint
 	bool asked;
 	int64_t deadline_us;     // clock_tick_us: until then the present request waits for Keystone, for whatever reason
-	int64_t forked_us;       // clock_tick_us when a process was last started to ask
+	struct pending *pending, **pending_end; // the oldest first
+	size_t n_pending;
+	int64_t fork_us;         // clock_tick_us from which the next process may be started to ask
 };
 
 // ---- asking, by one process for all
@@ -91,10 +106,11 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, keystone->deadline_us, token);
 	bool known = answer == KEYSTONE_VALID || answer == KEYSTONE_INVALID;
 	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
+	int64_t of_use_us = good_us(keystone) > BACKGROUND_US ? good_us(keystone) : BACKGROUND_US;
 
 	// The answer is kept before it is reported, since try_again() looks for it once the trial is over.
 	if (known)
-		keystone_cache_keep(keystone->cache, key, good ? token : NULL, good_us(keystone));
+		keystone_cache_keep(keystone->cache, key, good ? token : NULL, of_use_us);
 	if (answer != KEYSTONE_LATE)
 		keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
 	return !known ? KEYSTONE_UNKNOWN : good ? KEYSTONE_GOOD : KEYSTONE_BAD;
@@ -194,19 +210,81 @@ static enum keystone_known ask_if_room(struct keystone *keystone, const struct k
 	return known;
 }
 
-// For a process that must not block.
-static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
-	struct pool *pool)
+// May another process be started now? Counts it.
+static bool take_fork(struct keystone *keystone)
 {
 	int64_t now_us = clock_tick_us();
 
-	if (now_us - keystone->forked_us < FORK_US || !keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone)))
+	if (keystone->fork_us > now_us)
+		return false;
+	if (keystone->fork_us < now_us - (BURST - 1) * FORK_US)
+		keystone->fork_us = now_us - (BURST - 1) * FORK_US;
+	keystone->fork_us += FORK_US;
+	return true;
+}
+
+static bool is_pending(const struct keystone *keystone, const struct keystone_key *key)
+{
+	for (const struct pending *pending = keystone->pending; pending != NULL; pending = pending->next) {
+		if (memcmp(&pending->key, key, sizeof(*key)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_pending(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired)
+{
+	if (keystone->n_pending == PENDING_MAX || is_pending(keystone, key))
 		return;
-	keystone->forked_us = now_us;
-	if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
-		ask_apart(keystone, key, text, allow_expired, pool);
-	else
-		keystone_cache_turn_end(keystone->cache, key);
+	struct pending *pending = memory_zeroed(1, sizeof(*pending) + text.n);
+	pending->key = *key;
+	pending->allow_expired = allow_expired;
+	pending->n = text.n;
+	memcpy(pending->text, text.p, text.n);
+	*keystone->pending_end = pending;
+	keystone->pending_end = &pending->next;
+	keystone->n_pending++;
+}
+
+static void drop_pending(struct keystone *keystone)
+{
+	struct pending *pending = keystone->pending;
+
+	keystone->pending = pending->next;
+	if (keystone->pending == NULL)
+		keystone->pending_end = &keystone->pending;
+	keystone->n_pending--;
+	free(pending);
+}
+
+// For a process that must not block. The questions are asked in the order in which they came, so that each is asked, however many there are.
+static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool)
+{
+	add_pending(keystone, key, text, allow_expired);
+	for (; keystone->pending != NULL && take_fork(keystone); drop_pending(keystone)) {
+		const struct pending *pending = keystone->pending;
+		if (!keystone_cache_turn_take(keystone->cache, &pending->key, 2 * timeout_us(keystone)))
+			continue;
+		if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
+			ask_apart(keystone, &pending->key, str_n(pending->text, pending->n), pending->allow_expired, pool);
+		else
+			keystone_cache_turn_end(keystone->cache, &pending->key);
+	}
+}
+
+// The answer to what was asked in the background at an earlier look; and asks again. So each answer is found once at least, even where the
+// settings say that none is believed.
+static enum keystone_known find_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool, struct keystone_token *token)
+{
+	enum keystone_known known = find_since(keystone, key, allow_expired, clock_tick_us() - BACKGROUND_US, pool, token);
+
+	if (known == KEYSTONE_BAD || keystone_breaker_is_open(keystone->cache))
+		return known;
+	keystone->asked = true;
+	ask_in_background(keystone, key, text, allow_expired, pool);
+	return known;
 }
 
 // What is known of the token, or what Keystone says now. KEYSTONE_UNKNOWN: it can't be found out at the moment.
@@ -220,13 +298,11 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 		return known;
 	if (!keystone_ask_can_be_token(text))
 		return KEYSTONE_BAD;
+	if (!identity->may_wait)
+		return find_in_background(keystone, &key, text, allow_expired, identity->pool, token);
 	if (keystone_breaker_is_open(keystone->cache))
 		return KEYSTONE_UNKNOWN;
 	keystone->asked = true;
-	if (!identity->may_wait) {
-		ask_in_background(keystone, &key, text, allow_expired, identity->pool);
-		return KEYSTONE_UNKNOWN;
-	}
 	// A turn must be given back: the request's limits wait meanwhile, and what is read isn't counted as the request's.
 	budget_hold();
 	budget_pause();
@@ -406,6 +482,8 @@ static void close_keystone(void *state)
 
 	if (keystone == NULL)
 		return;
+	while (keystone->pending != NULL)
+		drop_pending(keystone);
 	keystone_cache_free(&keystone->cache);
 	keystone_asker_free(&keystone->asker);
 	free(keystone->challenge);
@@ -421,6 +499,7 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 	keystone->settings = settings;
 	keystone->endpoint = setup->endpoint;
 	keystone->shared = setup->shared;
+	keystone->pending_end = &keystone->pending;
 	keystone->purpose = purpose_of(settings);
 	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
 	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;

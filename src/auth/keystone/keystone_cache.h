@@ -55,7 +55,7 @@ enum keystone_known { KEYSTONE_UNKNOWN, KEYSTONE_GOOD, KEYSTONE_BAD };
 // The caller compares token->expires_us with the time.
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token);
-// Stores an answer; token NULL: refused. good_us: as in keystone_cache_find(); an older entry gives way first. Not stored are an
+// Stores an answer; token NULL: refused. good_us: how long an answer is of use to some process; an older entry gives way first. Not stored are an
 // answer with more than 64 KiB of strings, and a refusal where there is no room.
 void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
 	int64_t good_us);
