@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes that ask another service: where their log lines go.
+// Processes that ask another service: where their log lines go, and who has what they fetched.
 #include "base/base.h"
 
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -10,8 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "auth/core/auth.h"
 #include "auth/core/fetch.h"
+#include "auth/jwt/jwt_settings.h"
+#include "auth/jwt/jwt_source.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "set.h"
+#include "settings/settings.h"
 #include "tap.h"
 
 // As libcurl does at its first exchange, this opens two sockets, which get the lowest numbers that are free.
@@ -72,8 +79,76 @@ static void test_syslog(void)
 		is_int(WEXITSTATUS(status), ARRIVED, "a process that asks another service logs to syslog");
 }
 
+// ---- keys of an issuer
+
+#define KEYS "{\"keys\":[{\"kid\":\"new\",\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}"
+static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" KEYS;
+
+// Answers each request with the keys, until it is killed.
+_Noreturn static void serve(int listener)
+{
+	char request[4096];
+
+	for (;;) {
+		int client = accept(listener, NULL, NULL);
+		if (read(client, request, sizeof(request)) > 0)
+			(void)!write(client, answer, sizeof(answer) - 1);
+		(void)close(client);
+	}
+}
+
+static pid_t start_issuer(char url[64])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(listener, (const struct sockaddr *)&address, size) != 0 || listen(listener, 8) != 0 ||
+		getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+		bail_out("no issuer");
+	(void)snprintf(url, 64, "http://127.0.0.1:%d/keys", ntohs(address.sin_port));
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0)
+		serve(listener);
+	(void)close(listener);
+	return pid;
+}
+
+static enum jwt_verdict verify_by_gone(struct jwt_source *source, bool may_wait)
+{
+	bool changed;
+
+	(void)jwt_source_look(source, &changed);
+	return jwt_source_verify(source, may_wait, STR("gone"), SIGNATURE_EDDSA, STR("data"), STR("signature"));
+}
+
+// A watch looks at its token each 1 to 15 seconds, so it has fetched keys when keys_retry may be over.
+static void test_withdrawn_key(void)
+{
+	char url[64], *error = NULL;
+	pid_t issuer = start_issuer(url);
+	struct config *config = config_new(settings_tables());
+	struct jwt_settings *settings = SET(config, jwt);
+
+	settings->jwks_url = url;
+	settings->keys_retry = 1;
+	struct jwt_source *source =
+		jwt_source_new(&(struct auth_setup){ .config = config, .endpoint = config_add_endpoint(config, STR("service")) }, &error);
+	if (source == NULL)
+		bail_out(error);
+	is_int(verify_by_gone(source, true), JWT_UNKNOWN_KEY, "the keys are fetched, and that of the token is gone");
+	clock_pause_ms(1100);
+	is_int(verify_by_gone(source, false), JWT_UNKNOWN_KEY, "a watch believes so when it looks next, though keys_retry is over");
+	jwt_source_free(&source);
+	config_free(&config);
+	(void)kill(issuer, SIGKILL);
+	(void)waitpid(issuer, NULL, 0);
+}
+
 int main(void)
 {
 	test_syslog();
+	test_withdrawn_key();
 	return done_testing();
 }

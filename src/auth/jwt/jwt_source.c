@@ -432,6 +432,15 @@ static enum jwt_verdict verify(const struct jwt_source *source, struct str kid, 
 	return JWT_UNKNOWN_KEY;
 }
 
+// Keys that are younger are taken for the issuer's present ones. A caller that may not wait has the keys of a fetch only at its next call,
+// when they may be older than keys_retry.
+static int64_t present_us(const struct jwt_source *source, bool may_wait)
+{
+	unsigned seconds = source->settings->keys_retry;
+
+	return (may_wait || seconds > 2 * AUTH_AGAIN_S ? (int64_t)seconds : 2 * AUTH_AGAIN_S) * SECOND_US;
+}
+
 enum jwt_verdict jwt_source_verify(struct jwt_source *source, bool may_wait, struct str kid, enum signature_algorithm algorithm,
 	struct str data, struct str signature)
 {
@@ -439,9 +448,7 @@ enum jwt_verdict jwt_source_verify(struct jwt_source *source, bool may_wait, str
 
 	if (is_usable(source)) {
 		verdict = verify(source, kid, algorithm, data, signature);
-		// Keys that are younger than keys_retry are taken for the issuer's present ones.
-		if (verdict != JWT_UNKNOWN_KEY || source->from_file ||
-			clock_tick_us() - source->fetched_tick < (int64_t)source->settings->keys_retry * SECOND_US)
+		if (verdict != JWT_UNKNOWN_KEY || source->from_file || clock_tick_us() - source->fetched_tick < present_us(source, may_wait))
 			return verdict;
 	}
 	return !source->from_file && renew(source, may_wait) ? verify(source, kid, algorithm, data, signature) : JWT_NO_KEYS;
