@@ -268,8 +268,22 @@ subtest 'tokens of a Keystone that is asked for every request' => sub {
     $keystone->revoke('revoked');
     ends_unauthorized($watches->{demoted}, 'a right that is taken away ends the watch');
     ends_unauthorized($watches->{revoked}, 'so does a revoked token');
+    $keystone->forget_log;
+    ok $again->('validate stays', 4), 'it goes on asking about another';
+    is $keystone->count('login'), 0, '... under the token that it has';
+
+    $keystone->mode('closed');
+    $keystone->revoke_own;
+    $keystone->forget_log;
+    ok $again->('wrong login', 1), 'it logs in again when that was revoked';
+    Time::HiRes::sleep(4);
+    is $own->combined('unknown')->get($path)->status, 503, '... while workers need to, as well';
+    cmp_ok $keystone->count('wrong login'), '<=', 2, '... and a login that is refused is rarely tried again, by the whole host';
+    $keystone->mode('ok');
+    $keystone->forget_log;
+    ok $again->('validate stays', 2), 'once it succeeds, tokens are validated again';
     $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
-    is told($watches->{stays}, 1), 'ADDED seen', "another's goes on";
+    is told($watches->{stays}, 1), 'ADDED seen', 'and the watch has gone on';
     $own->stop;
 };
 

@@ -252,10 +252,14 @@ static void test_turns(void)
 	ok(waiting_begin(shared, 2, 1), "as at another endpoint");
 	waiting_end(shared);
 	ok(keystone_cache_turn_take(cache, &key, 0), "a turn that lasts too long is free");
+	ok(keystone_cache_turn_is_mine(cache, &key, LONG), "and is this process's then");
+	ok(!keystone_cache_turn_is_mine(cache, &key, 0), "for as long as it lasts");
 	keystone_cache_turn_end(cache, &key);
+	ok(!keystone_cache_turn_is_mine(cache, &key, LONG), "until it ends");
 
 	struct keystone_key other = keystone_key(cache, 9, STR("asked, too"));
 	pid_t second = process_start(hold, &(struct holder){ other, 3 });
+	ok(!keystone_cache_turn_is_mine(cache, &other, LONG), "another process's turn is not this one's");
 	process_kill(second);
 	process_kill(pid);
 	(void)shared_refresh(shared, clock_tick_us() + 2 * SECOND);
@@ -263,6 +267,29 @@ static void test_turns(void)
 	keystone_cache_turn_end(cache, &other);
 	ok(waiting_begin(shared, 1, 1), "and its place");
 	waiting_end(shared);
+}
+
+// ---- the service user's login
+
+// In another process: its login is refused.
+static bool be_refused(void *arg)
+{
+	struct shared *own = shared_open(dir, STR("here"));
+	struct keystone_cache *view = own != NULL ? keystone_cache_new(own) : NULL;
+
+	(void)arg;
+	if (view != NULL)
+		keystone_login_refuse(view, 7);
+	return view != NULL;
+}
+
+static void test_login(void)
+{
+	ok(!keystone_login_is_refused(cache, 7, LONG), "at first no login is refused");
+	process_kill(process_start(be_refused, NULL));
+	ok(keystone_login_is_refused(cache, 7, LONG), "one that Keystone refused another process is, though that has ended");
+	ok(!keystone_login_is_refused(cache, 8, LONG), "that of another user is not");
+	ok(!keystone_login_is_refused(cache, 7, 0), "nor is it for ever");
 }
 
 // ---- the breaker
@@ -318,6 +345,7 @@ int main(void)
 	test_torn();
 	test_eviction();
 	test_turns();
+	test_login();
 	test_silence();
 	test_breaker();
 	keystone_cache_free(&cache);

@@ -258,13 +258,18 @@ static void drop_pending(struct keystone *keystone)
 }
 
 // For a process that must not block. The questions are asked in the order in which they came, so that each is asked, however many there are.
+// A token about which a process asks already is left out.
 static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
 	struct pool *pool)
 {
-	add_pending(keystone, key, text, allow_expired);
+	int64_t longest_us = 2 * timeout_us(keystone);
+
+	if (!keystone_cache_turn_is_mine(keystone->cache, key, longest_us))
+		add_pending(keystone, key, text, allow_expired);
 	for (; keystone->pending != NULL && take_fork(keystone); drop_pending(keystone)) {
 		const struct pending *pending = keystone->pending;
-		if (!keystone_cache_turn_take(keystone->cache, &pending->key, 2 * timeout_us(keystone)))
+		if (keystone_cache_turn_is_mine(keystone->cache, &pending->key, longest_us) ||
+			!keystone_cache_turn_take(keystone->cache, &pending->key, longest_us))
 			continue;
 		if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
 			ask_apart(keystone, &pending->key, str_n(pending->text, pending->n), pending->allow_expired, pool);
@@ -484,8 +489,8 @@ static void close_keystone(void *state)
 		return;
 	while (keystone->pending != NULL)
 		drop_pending(keystone);
-	keystone_cache_free(&keystone->cache);
 	keystone_asker_free(&keystone->asker);
+	keystone_cache_free(&keystone->cache);
 	free(keystone->challenge);
 	free(keystone);
 }
@@ -503,16 +508,16 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 	keystone->purpose = purpose_of(settings);
 	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
 	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;
-	*error = role_table_check("[keystone] roles", str_c(settings->roles));
-	if (*error == NULL)
-		keystone->asker = keystone_asker_new(settings, error);
-	if (*error != NULL)
-		return keystone;
 	keystone->cache = keystone_cache_new(setup->shared);
-	keystone->challenge = auth_message("Keystone uri=\"%s\"",
-		settings->challenge[0] != '\0' ? settings->challenge : settings->auth_url);
 	if (keystone->cache == NULL)
 		memory_end(0);
+	*error = role_table_check("[keystone] roles", str_c(settings->roles));
+	if (*error == NULL)
+		keystone->asker = keystone_asker_new(settings, keystone->cache, error);
+	if (*error != NULL)
+		return keystone;
+	keystone->challenge = auth_message("Keystone uri=\"%s\"",
+		settings->challenge[0] != '\0' ? settings->challenge : settings->auth_url);
 	return keystone;
 }
 

@@ -3,6 +3,8 @@
 
 #include "auth/keystone/keystone_ask.h"
 
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "auth/core/authenticator.h"
@@ -14,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/siphash.h"
 #include "repr/json/doc.h"
 #include "repr/json/member.h"
 
@@ -23,18 +26,36 @@ enum {
 	NODES_MAX = 20000,
 	LOGIN_PAUSE_US = 5000000,    // after a login that was refused: repeated ones can lock the user out
 	RENEW_US = 60000000,         // the own token is renewed so long before it expires, or after three quarters of its life
+	COMPLAIN_US = 1000000,       // between two lines of the log: clients can cause them as often as they like
 	LATE_US = 10000,             // an exchange may end so long before its deadline because of it
+	LOGINS = 8,                  // tokens of the last logins that are kept
+};
+
+struct own_token {
+	int64_t renew_us;                   // wall clock
+	char text[KEYSTONE_TOKEN_MAX + 1];  // ends with NUL
+};
+
+// What an asker and the processes that are forked to ask share, so that what one of them got by a login serves those that come after it. Each
+// login writes to another place. If a place is written again while a process reads it, or if a process was killed while it wrote, Keystone
+// refuses the mixture, and the next process logs in.
+struct own {
+	_Atomic unsigned logins;            // how many have written their token
+	_Atomic unsigned newest;            // the index of the newest token's place + 1; 0: there is no token
+	_Atomic int64_t complained_us;      // clock_tick_us of the last line of the log; 0: none yet
+	struct own_token tokens[LOGINS];
 };
 
 struct keystone_asker {
 	const struct keystone_settings *settings;
+	const struct keystone_cache *cache;
 	struct fetcher *fetcher;
 	struct pool *pool;     // of one exchange
 	char *url;             // up to and including "/v3"
-	char *token;           // the service user's; NULL: none
-	int64_t renew_us;      // wall clock
-	int64_t refused_us;    // clock_tick_us of the last login that was refused; 0: none
-	int64_t deadline_us;   // clock_tick_us: of the question that is being asked
+	uint64_t login;        // stands for the address and the user, see keystone_login_refuse()
+	struct own *own;
+	const struct own_token *token; // the service user's, of the question that is being asked; NULL: none
+	int64_t deadline_us;   // clock_tick_us: of that question
 };
 
 // ---- settings
@@ -59,7 +80,28 @@ static char *check_settings(const struct keystone_settings *settings)
 	return NULL;
 }
 
-struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, char **error)
+// A number for who logs in where, not 0. The password is not in it, since the number stands in the shared file.
+static uint64_t login_of(const struct keystone_settings *settings)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x6b657973746f6e65, 3 };
+	char *text = auth_message("%s\n%s\n%s\n%s\n%s\n%s", settings->auth_url, settings->username, settings->user_domain, settings->project,
+		settings->project_domain, settings->credential_id);
+	uint64_t login = siphash(fixed, str_c(text)) | 1;
+
+	free(text);
+	return login;
+}
+
+static struct own *make_own(void)
+{
+	void *memory = mmap(NULL, sizeof(struct own), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		memory_end(sizeof(struct own));
+	return memory;
+}
+
+struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, const struct keystone_cache *cache, char **error)
 {
 	struct str url = str_c(settings->auth_url);
 	struct keystone_asker *asker;
@@ -69,6 +111,9 @@ struct keystone_asker *keystone_asker_new(const struct keystone_settings *settin
 		return NULL;
 	asker = memory_zeroed(1, sizeof(*asker));
 	asker->settings = settings;
+	asker->cache = cache;
+	asker->login = login_of(settings);
+	asker->own = make_own();
 	asker->fetcher = fetcher_new(settings->ca_file);
 	asker->pool = pool_new();
 	if (asker->fetcher == NULL || asker->pool == NULL ||
@@ -77,19 +122,12 @@ struct keystone_asker *keystone_asker_new(const struct keystone_settings *settin
 	return asker;
 }
 
-static void drop_token(struct keystone_asker *asker)
-{
-	if (asker->token != NULL)
-		digest_wipe(asker->token, strlen(asker->token));
-	free(asker->token);
-	asker->token = NULL;
-}
-
 void keystone_asker_free(struct keystone_asker **asker)
 {
 	if (*asker == NULL)
 		return;
-	drop_token(*asker);
+	digest_wipe((*asker)->own, sizeof(struct own));
+	(void)munmap((*asker)->own, sizeof(struct own));
 	fetcher_free(&(*asker)->fetcher);
 	pool_free(&(*asker)->pool);
 	free((*asker)->url);
@@ -115,15 +153,13 @@ bool keystone_ask_can_be_token(struct str token)
 
 // ---- one exchange
 
-// Logs what went wrong, once a second at most, since clients can cause it as often as they like.
-static void complain(const char *what, struct str why)
+// Logs what went wrong, once a second at most.
+static void complain(const struct keystone_asker *asker, const char *what, struct str why)
 {
-	static int64_t last_us;
-	int64_t now = clock_tick_us();
+	int64_t now = clock_tick_us(), last = atomic_load(&asker->own->complained_us);
 
-	if (last_us != 0 && now - last_us < 1000000)
+	if ((last != 0 && now - last < COMPLAIN_US) || !atomic_compare_exchange_strong(&asker->own->complained_us, &last, now))
 		return;
-	last_us = now;
 	log_error("Keystone: %s: %.*s", what, STR_HEAD_ARG(why, 300));
 }
 
@@ -136,7 +172,7 @@ static bool exchange(struct keystone_asker *asker, struct fetch_request *request
 	request->max_body = ANSWER_MAX;
 	if (left_us > 0 && fetch(asker->fetcher, asker->pool, request, answer, &error))
 		return true;
-	complain(what, error);
+	complain(asker, what, error);
 	return false;
 }
 
@@ -178,18 +214,49 @@ static const struct doc *read_token(struct keystone_asker *asker, const struct f
 	struct str error = STR("the answer has no object \"token\"");
 
 	if (!doc_parse_json(asker->pool, answer->body, (struct doc_limits){ DEPTH_MAX, NODES_MAX }, &doc, &error)) {
-		complain(what, error);
+		complain(asker, what, error);
 		return NULL;
 	}
 	const struct doc *token = doc_member(doc, "token");
 	if (token == NULL || doc_kind(token) != DOC_OBJECT) {
-		complain(what, error);
+		complain(asker, what, error);
 		return NULL;
 	}
 	return token;
 }
 
 // ---- the service user's own token
+
+// Takes the newest token. False: there is none, or it is about to expire.
+static bool take_token(struct keystone_asker *asker)
+{
+	unsigned newest = atomic_load(&asker->own->newest);
+
+	asker->token = newest != 0 ? &asker->own->tokens[newest - 1] : NULL;
+	return asker->token != NULL && clock_now_us() < asker->token->renew_us;
+}
+
+static void keep_token(struct keystone_asker *asker, struct str text, int64_t renew_us)
+{
+	unsigned place = atomic_fetch_add(&asker->own->logins, 1) % LOGINS;
+	struct own_token *token = &asker->own->tokens[place];
+
+	assert(text.n <= KEYSTONE_TOKEN_MAX);
+	memcpy(token->text, text.p, text.n);
+	memset(token->text + text.n, 0, sizeof(token->text) - text.n);
+	token->renew_us = renew_us;
+	atomic_store(&asker->own->newest, place + 1);
+	asker->token = token;
+}
+
+// No process uses this question's token again, unless another login has followed.
+static void drop_token(struct keystone_asker *asker)
+{
+	unsigned mine = (unsigned)(asker->token - asker->own->tokens) + 1;
+
+	(void)atomic_compare_exchange_strong(&asker->own->newest, &mine, 0);
+	asker->token = NULL;
+}
 
 static void add_member(struct buf *json, const char *name, const char *value)
 {
@@ -235,15 +302,11 @@ static enum keystone_answer take_login(struct keystone_asker *asker, const struc
 	if (token == NULL)
 		return KEYSTONE_AWAY;
 	if (!parse_time(member_text(token, STR("expires_at")), &expires) || !keystone_ask_can_be_token(answer->subject_token)) {
-		complain("login", STR("the answer lacks X-Subject-Token, or expires_at is no time"));
+		complain(asker, "login", STR("the answer lacks X-Subject-Token, or expires_at is no time"));
 		return KEYSTONE_AWAY;
 	}
-	drop_token(asker);
-	asker->token = strndup(answer->subject_token.p, answer->subject_token.n);
-	if (asker->token == NULL)
-		memory_end(0);
 	int64_t early = (expires - now) / 4 < RENEW_US ? (expires - now) / 4 : RENEW_US;
-	asker->renew_us = expires - early;
+	keep_token(asker, answer->subject_token, expires - early);
 	return KEYSTONE_VALID;
 }
 
@@ -252,19 +315,17 @@ static enum keystone_answer login(struct keystone_asker *asker)
 	struct fetch_request request = { .url = str_printf(asker->pool, "%s/auth/tokens?nocatalog", asker->url).p,
 		.body = login_body(asker).p };
 	struct fetch_answer answer;
-	int64_t now = clock_tick_us();
 
-	if (asker->refused_us != 0 && now - asker->refused_us < LOGIN_PAUSE_US)
+	if (keystone_login_is_refused(asker->cache, asker->login, LOGIN_PAUSE_US))
 		return KEYSTONE_REFUSED;
 	if (!exchange(asker, &request, "login", &answer))
 		return KEYSTONE_AWAY;
-	asker->refused_us = 0;
 	if (answer.status == 201)
 		return take_login(asker, &answer);
-	complain("login of the service user", str_printf(asker->pool, "status %ld: %.*s", answer.status, STR_ARG(answer.body)));
+	complain(asker, "login of the service user", str_printf(asker->pool, "status %ld: %.*s", answer.status, STR_ARG(answer.body)));
 	if (answer.status != 401 && answer.status != 403)
 		return KEYSTONE_AWAY;
-	asker->refused_us = now;
+	keystone_login_refuse(asker->cache, asker->login);
 	return KEYSTONE_REFUSED;
 }
 
@@ -354,7 +415,7 @@ static enum keystone_answer read_answer(struct keystone_asker *asker, struct poo
 			return KEYSTONE_AWAY;
 		if (read_facts(pool, token, result))
 			return KEYSTONE_VALID;
-		complain("validation", STR("user, project, roles or expires_at of the answer are missing or can't be"));
+		complain(asker, "validation", STR("user, project, roles or expires_at of the answer are missing or can't be"));
 		return KEYSTONE_AWAY;
 	case 404:
 		return KEYSTONE_INVALID;
@@ -364,23 +425,18 @@ static enum keystone_answer read_answer(struct keystone_asker *asker, struct poo
 	case 413:
 	case 414:
 	case 431:
-		complain("validation", str_printf(asker->pool, "status %ld: the token is refused", answer->status));
+		complain(asker, "validation", str_printf(asker->pool, "status %ld: the token is refused", answer->status));
 		return KEYSTONE_INVALID;
 	case 401:
-		complain("validation", STR("the service user's own token is refused"));
+		complain(asker, "validation", STR("the service user's own token is refused"));
 		return KEYSTONE_REFUSED;
 	case 403:
-		complain("validation", STR("the service user may not validate tokens: give it the role service or admin on a project"));
+		complain(asker, "validation", STR("the service user may not validate tokens: give it the role service or admin on a project"));
 		return KEYSTONE_REFUSED;
 	default:
-		complain("validation", str_printf(asker->pool, "status %ld", answer->status));
+		complain(asker, "validation", str_printf(asker->pool, "status %ld", answer->status));
 		return KEYSTONE_AWAY;
 	}
-}
-
-static bool has_good_token(const struct keystone_asker *asker)
-{
-	return asker->token != NULL && clock_now_us() < asker->renew_us;
 }
 
 // Asks about the token under the service user's own token, which must be there.
@@ -389,7 +445,7 @@ static bool send_question(struct keystone_asker *asker, struct str token, bool a
 	assert(asker->token != NULL);
 	struct fetch_request request = {
 		.url = str_printf(asker->pool, "%s/auth/tokens?nocatalog%s", asker->url, allow_expired ? "&allow_expired=1" : "").p,
-		.headers = { str_printf(asker->pool, "X-Auth-Token: %s", asker->token).p,
+		.headers = { str_printf(asker->pool, "X-Auth-Token: %s", asker->token->text).p,
 			str_printf(asker->pool, "X-Subject-Token: %.*s", STR_ARG(token)).p, "OpenStack-Identity-Access-Rules: 1.0" },
 	};
 	return exchange(asker, &request, "validation", answer);
@@ -402,7 +458,7 @@ static bool answers_others(struct keystone_asker *asker)
 	struct fetch_answer answer;
 	struct keystone_token own;
 
-	return send_question(asker, str_c(asker->token), false, &answer) &&
+	return send_question(asker, str_c(asker->token->text), false, &answer) &&
 		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
 }
 
@@ -427,7 +483,7 @@ enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *poo
 	pool_clear(asker->pool);
 	// The second time with a new token: Keystone may have revoked the first one, or forgotten its keys.
 	for (int i = 0; i < 2; i++) {
-		bool was_new = !has_good_token(asker);
+		bool was_new = !take_token(asker);
 		if (was_new)
 			came = login(asker);
 		sent = came == KEYSTONE_VALID;

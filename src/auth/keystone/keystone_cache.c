@@ -67,7 +67,9 @@ struct known {
 	_Atomic int64_t pause_us;
 	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
 	_Atomic int64_t asked_us;       // when the first process asked that Keystone has answered nobody since; 0: none
-	uint64_t unused[4];
+	_Atomic uint64_t refused_login; // whose login Keystone refused last; 0: nobody's
+	_Atomic int64_t refused_us;     // clock_tick_us: when
+	uint64_t unused[2];
 	struct turn turns[TURNS];
 	shared_word words[WORDS];
 };
@@ -404,6 +406,15 @@ bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct k
 	return true;
 }
 
+bool keystone_cache_turn_is_mine(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us)
+{
+	const struct turn *turn = turn_of(cache, key);
+	uint64_t mine = self(cache);
+	int64_t now = clock_tick_us(), since = atomic_load(&turn->since_us);
+
+	return mine != 0 && atomic_load(&turn->owner) == mine && since <= now && now - since < longest_us;
+}
+
 void keystone_cache_turn_end(const struct keystone_cache *cache, const struct keystone_key *key)
 {
 	uint64_t mine = self(cache);
@@ -491,4 +502,21 @@ void keystone_breaker_report(const struct keystone_cache *cache, bool answered)
 		atomic_store(&known->open_until_us, clock_tick_us() + pause);
 	}
 	atomic_store(&known->trial_until_us, 0);
+}
+
+// ---- the service user
+
+void keystone_login_refuse(const struct keystone_cache *cache, uint64_t login)
+{
+	struct known *known = known_of(cache);
+
+	atomic_store(&known->refused_us, clock_tick_us());
+	atomic_store(&known->refused_login, login);
+}
+
+bool keystone_login_is_refused(const struct keystone_cache *cache, uint64_t login, int64_t pause_us)
+{
+	const struct known *known = known_of(cache);
+
+	return atomic_load(&known->refused_login) == login && is_fresh(atomic_load(&known->refused_us), pause_us);
 }

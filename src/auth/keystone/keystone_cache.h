@@ -11,6 +11,8 @@
 // of a refused token; else of the oldest. A refused token never takes the place of a good one that is believed, so wrong tokens can't
 // push good ones out.
 //
+// The service user's login. If Keystone refuses it, no process tries it again for a while: repeated ones can lock the user out.
+//
 // Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
 //
@@ -62,6 +64,9 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 
 // Takes the turn to ask about this token. False: another process has it. longest_us: a turn held for longer is free, too.
 bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);
+// Has this process the turn, for less than longest_us? Then it asks, or a process that it forked does. The turn is that of one token, or of a
+// few.
+bool keystone_cache_turn_is_mine(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);
 void keystone_cache_turn_end(const struct keystone_cache *cache, const struct keystone_key *key);
 
 enum keystone_breaker {
@@ -82,5 +87,10 @@ void keystone_breaker_ask(const struct keystone_cache *cache);
 bool keystone_breaker_is_silent(const struct keystone_cache *cache);
 // Records whether Keystone answered.
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
+
+// Records that Keystone refused the service user's login just now. login: a number, not 0, for Keystone's address and the user.
+void keystone_login_refuse(const struct keystone_cache *cache, uint64_t login);
+// Did it refuse this login less than pause_us ago, to whichever process of the host?
+bool keystone_login_is_refused(const struct keystone_cache *cache, uint64_t login, int64_t pause_us);
 
 #endif

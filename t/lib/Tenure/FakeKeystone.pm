@@ -5,7 +5,8 @@
 #   my $keystone = Tenure::FakeKeystone->start;
 #   $keystone->token('T1', project => 'p' x 32, roles => ['member']);
 #   $keystone->count('validate T1');      # how often the token was validated
-#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), hang, error, huge, cut, deep, text, redirect, forbidden, strange
+#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), hang, error, huge, cut, deep, text, redirect, forbidden, strange,
+#                                       # closed (to the service user)
 package Tenure::FakeKeystone;
 
 use strict;
@@ -58,6 +59,7 @@ sub _login {
     my $good = ($user->{name} // '') eq 'tenure' && ($user->{password} // '') eq 'secret' && $user->{domain}{name} eq 'Default'
         && $asked->{auth}{scope}{project}{name} eq 'service'
         || ($credential->{id} // '') eq 'cred' && ($credential->{secret} // '') eq 'secret';
+    $good &&= $self->kept('mode') ne 'closed';
     $self->note($good ? 'login' : 'wrong login');
     return _answer($client, 401, { error => { code => 401, title => 'Unauthorized' } }) if !$good;
     my $token = sprintf 'own-%d-%d', $$, int(Time::HiRes::time() * 1e6);
