@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The way to the database: TLS with and without verification, a list of hosts of which the first is away.
+# The way to the database: TLS with and without verification, what a connection that is lost means with TLS, a list of hosts of which the
+# first is away.
 use strict;
 use warnings;
 
@@ -8,8 +9,11 @@ use File::Basename ();
 use lib File::Basename::dirname(__FILE__) . '/lib';
 
 use File::Temp ();
+use IO::Socket::UNIX;
+use POSIX ();
 use Test::More;
 
+use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::Run qw(run);
 
@@ -74,9 +78,51 @@ is status_with(tls => 'on'), 0, 'TLS on, whoever the server is';
 is status_with(tls => 'verify', tls_ca => "$dir/ca.pem"), 0, 'verified, by name and authority';
 isnt status_with(tls => 'verify', tls_ca => "$dir/stranger.pem"), 0, 'signed by a stranger: refused';
 unlike $output, qr/secret/, '... and no password in what is said';
+is quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'maintenance', 'status'), 78, '... and its exit status is that of a wrong configuration';
 isnt status_with(tls => 'verify', tls_ca => "$dir/ca.pem", host => "127.0.0.2:$port"), 0,
     'an address that the certificate does not have: refused';
 is status_with(tls => 'on', host => "127.0.0.2:$port"), 0, '... though it can be reached there';
+
+subtest 'a connection that is lost is as without TLS' => sub {
+    my $socket   = "$dir/one.sock";
+    my $listener = IO::Socket::UNIX->new(Local => $socket, Listen => 16) or die "$socket: $!\n";
+    mkdir "$dir/shared";
+    open my $file, '>', "$dir/one.conf" or die $!;
+    print {$file} "[database]\nname = tenure\nhost = 127.0.0.1:$port\nuser = tls\npassword = secret\ntls = verify\ntls_ca = $dir/ca.pem\n",
+        "[tenure]\nsql_dir = $top/sql/schema\nwadl_dir = $build/build/wadl\nruntime_dir = $dir/shared\n[endpoint admin]\nauth = noauth\n";
+    close $file or die $!;
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        $ENV{TENURE_FAULT} = 'after-commit:1';
+        open STDIN,  '<&', $listener      or POSIX::_exit(127);
+        open STDERR, '>>', "$dir/one.log" or POSIX::_exit(127);
+        exec "$build/tenured", '-c', "$dir/one.conf", '-e', 'admin' or POSIX::_exit(127);
+    }
+    my $root = sub { return (run('mariadb', '--no-defaults', '-u', 'root', '-S', "$dir/db/mysql.sock", '-N', '-B', 'tenure', '-e', @_))[1] };
+    my $ask  = sub {
+        my ($method, $path) = @_;
+        my $answer = Tenure::FastCGI->get($socket, method => $method, uri => "/v2.0/$path", params => [ HTTP_X_AUTH_TOKEN => 'admin' ]);
+        return $answer ? $answer->{status} : 'no answer';
+    };
+    my $cut = sub {
+        my @ids = split ' ', $root->(q(SELECT id FROM information_schema.processlist WHERE user = 'tls'));
+        $root->("KILL $_") for @ids;
+        return scalar @ids;
+    };
+    my @put = map { $ask->(PUT => "tenant$_") } 1 .. 3;
+    is "@put", '201 201 201', 'a COMMIT whose answer is lost has happened, or is done again';
+    my $log = Tenure::Run::read_file("$dir/one.log");
+    like $log, qr/fault point after-commit/, '... and one was lost';
+    like $log, qr/the transaction whose COMMIT was lost (?:happened|did not happen)/, '... and the change log was asked what became of it';
+    is $root->(q(SELECT COUNT(DISTINCT tenant_id), COUNT(*) - COUNT(DISTINCT uid) FROM changes WHERE verb = 'created' AND tenant_id IN )
+            . q((SELECT id FROM tenants WHERE name LIKE 'tenant_'))), "3\t0\n", '... and nothing was done twice';
+    cmp_ok $cut->(), '>', 0, 'its connection is cut';
+    is $ask->(GET => 'tenant1'), 200, '... and what reads is done again on another one';
+    cmp_ok $cut->(), '>', 0, 'and cut again';
+    is $ask->(PUT => 'tenant4'), 201, '... and so is what writes';
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+};
 
 is status_with(tls => 'on', host => "127.0.0.1:$dead,127.0.0.1:$port"), 0, 'the first host is away: the second serves';
 is status_with(tls => 'on', host => "127.0.0.1:$port,127.0.0.1:$dead"), 0, 'in whatever order';

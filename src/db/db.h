@@ -87,7 +87,7 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, enum d
 // switch waits longer than that between the last epoch of one writer and the first of the next.
 enum { DB_LEASE_MS = 250 };
 void db_close(struct db **db);
-// Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
+// Connects now if needed. DB_OK, DB_LOST (no server answers, or TLS fails; db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
 
 // From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL: none.

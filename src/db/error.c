@@ -97,6 +97,9 @@ static const struct error_row rows[] = {
 	{ CR_COMMANDS_OUT_OF_SYNC, DB_LOST, false, NULL }, // whatever brought that about, this connection can't go on
 	{ CR_MALFORMED_PACKET, DB_LOST, false, NULL },
 	{ CR_SERVER_LOST_EXTENDED, DB_LOST, false, NULL },
+	// With TLS the library says this of every loss that the server did not announce, amid the handshake as well; and of a server whose
+	// certificate is refused, or that offers no TLS.
+	{ CR_SSL_CONNECTION_ERROR, DB_LOST, false, NULL },
 	{ CR_STMT_CLOSED, DB_LOST, false, NULL },
 	{ CR_NEW_STMT_METADATA, DB_LOST, false, NULL }, // rows of an unknown form are on the wire
 	{ CR_ERR_NET_READ, DB_LOST, false, NULL },

@@ -37,6 +37,7 @@ enum {
 	NO_SERVER_AT_SOCKET = 2002,
 	NO_SERVER_AT_ADDRESS = 2003,
 	NO_MEMORY = 2008,
+	NO_TLS = 2026, // or the certificate is refused
 };
 
 int manage_connect_fail(const struct manage *manage, enum db_result result)
@@ -45,7 +46,7 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 	bool admin = db_is_operator(manage->db) && c->admin_user[0] != '\0';
 	unsigned long number = strtoul(db_error(manage->db), NULL, 10);
 
-	if (result != DB_ERROR) {
+	if (result != DB_ERROR && number != NO_TLS) {
 		int code = manage_db_fail(manage, result, "can't connect to the database");
 		if (number == NO_SERVER_AT_SOCKET || number == NO_SERVER_AT_ADDRESS)
 			manage_fail(0, "start the database server, or correct host, port and socket in [database]");
