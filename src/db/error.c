@@ -23,6 +23,7 @@ static const char no_room[] =
 static const char no_memory[] = "the database is short of memory: nothing was changed";
 static const char read_only[] = "the database takes no changes at the moment: it is read-only";
 static const char crowded[] = "the database has as many connections as it takes";
+static const char too_many_statements[] = "the database has as many prepared statements as it takes";
 
 static const struct error_row rows[] = {
 	{ 1062, DB_DUPLICATE, true, NULL }, // duplicate entry
@@ -83,6 +84,8 @@ static const struct error_row rows[] = {
 	{ 1203, DB_LOST, false, crowded }, // this user has too many connections
 	{ 1226, DB_LOST, false, crowded }, // this user has used up a resource
 	{ 1290, DB_LOST, false, read_only }, // read-only server
+	{ 1461, DB_LOST, false, too_many_statements },
+		// max_prepared_stmt_count, of the whole server: without this connection there are fewer, and a new one needs few at first
 	{ 1836, DB_LOST, false, read_only }, // read-only mode
 	{ 1927, DB_LOST, false, NULL }, // connection was killed
 	{ 1792, DB_ERROR, false, NULL }, // a write in a READ ONLY transaction

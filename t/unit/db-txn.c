@@ -472,6 +472,51 @@ static void test_lost_commit(void)
 	db_close(&db);
 }
 
+// As many statements as the whole server takes are prepared: a connection that lets go of its own can go on.
+static const struct test_query q_prepared = {
+	"SELECT CAST(VARIABLE_VALUE AS UNSIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'", "", "u"
+};
+
+static void limit_statements(const char *most)
+{
+	if (db_run_script(watcher, str_printf(pool, "SET GLOBAL max_prepared_stmt_count = %s", most)) != DB_OK)
+		diag("max_prepared_stmt_count: %s", db_error(watcher));
+}
+
+static void prepare_two_more(struct work *work)
+{
+	(void)db_run(work->db, pool, TEST_QUERY("SELECT 1 + 1", "u"), NULL, NULL);
+	(void)db_run(work->db, pool, TEST_QUERY("SELECT 1 + 2", "u"), NULL, NULL);
+}
+
+static void test_too_many_statements(void)
+{
+	struct db_settings hasty = *db_settings(server.config);
+
+	hasty.retries = 1;
+	struct db *db = open_db(&hasty, DB_APPLICATION);
+	struct work work = new_work(db, "the first statements");
+
+	expect_once(&work, 1, "statements that are prepared");
+	for (uint64_t i = 1; i <= 3; i++)
+		(void)number(db, TEST_QUERY("SELECT 1", "u"), NULL);
+	(void)number(watcher, test_query(&q_prepared), NULL);
+	uint64_t most = number(watcher, test_query(&q_prepared), NULL) + 1;
+	limit_statements(str_cstr(pool, str_printf(pool, "%llu", (unsigned long long)most)));
+	work = new_work(db, "one statement too many");
+	work.before = prepare_two_more;
+	expect_once(&work, 2, "more than the server takes");
+	is_int((long long)db_sessions(db), 2, "on a new connection");
+	db_close(&db);
+	limit_statements("0");
+	db = open_db(&hasty, DB_APPLICATION);
+	work = new_work(db, "no statement at all");
+	is_int(run_work(&work), DB_LOST, "while the server takes none");
+	is_str(str_c(db_reason(db)), "the database has as many prepared statements as it takes", "that is told");
+	db_close(&db);
+	limit_statements("DEFAULT");
+}
+
 // A COMMIT that happened, its answer lost: told by a change row that a run of the function can't have made.
 static void test_outcome_learnt(void)
 {
@@ -617,6 +662,7 @@ int main(void)
 	test_deadlock();
 	test_killed(db);
 	test_lost_commit();
+	test_too_many_statements();
 	test_outcome_learnt();
 	test_outcome_awaited(true);
 	test_outcome_awaited(false);
