@@ -18,7 +18,7 @@ use Tenure::Replicas;
 
 my $servers  = Tenure::Replicas->start;
 my $instance = Tenure::Instance->start(workers => 3, settings => { $servers->settings, 'database.read_timeout' => 20 },
-    allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/takes changes/, qr/semi|replica/]);
+    allow => [qr/connection lost/, qr/does not answer/, qr/given up/, qr/the writer/, qr/takes changes/, qr/semi|replica/, qr/account is locked/]);
 my $admin = $instance->admin(timeout => 60);
 my $path  = '/v2.0/acme/persistentvolumes';
 my ($code, $text);
@@ -146,6 +146,28 @@ subtest 'a primary that merely restarted' => sub {
     is $servers->value(2, 'SELECT @@read_only'), 1, 'takes no changes';
     is switch($servers->host(2)), 0, 'until an operator names it again' or diag $text;
     ok served(), 'and goes on';
+};
+
+subtest 'a switch that fails when the primary has resigned' => sub {
+    my $published = $servers->value(1, 'SELECT published FROM log_horizon', 'tenure');
+    $servers->sql(1, 'SET sql_log_bin = 0; UPDATE log_horizon SET published = published + 1000000000000', 'tenure');
+    is switch($servers->host(1)), 75, 'numbers of changes that would be given twice';
+    like $text, qr/AUTO_INCREMENT of table changes is .*; and nobody is the writer now: run `tenure-manage cluster switch` again/, '... and what that leaves is said';
+    $servers->sql(1, "SET sql_log_bin = 0; UPDATE log_horizon SET published = $published", 'tenure');
+    is switch($servers->host(1)), 0, '... and it may be run again' or diag $text;
+    ok served(), '... and the service goes on';
+};
+
+subtest 'a resignation whose receipt does not come' => sub {
+    # Nobody else's COMMIT waits for a receipt and holds locks, so that the resignation gets as far as that.
+    $servers->sql(1, "SET sql_log_bin = 0; ALTER USER tenure\@'%' ACCOUNT LOCK; KILL USER tenure");
+    $servers->sql(2, 'SET GLOBAL rpl_semi_sync_slave_enabled = OFF; STOP SLAVE IO_THREAD; START SLAVE IO_THREAD');
+    ok Tenure::Instance::wait_until(sub { $servers->replication(2)->{Slave_IO_Running} eq 'Yes' }, 60), 'the replica acknowledges nothing';
+    is switch($servers->host(2)), 75, '... so the primary cannot resign';
+    like $text, qr/2013 .*; and nobody is the writer now: run `tenure-manage cluster switch` again/, '... and what that leaves is said';
+    $servers->sql(1, "SET GLOBAL rpl_semi_sync_master_enabled = OFF; SET sql_log_bin = 0; ALTER USER tenure\@'%' ACCOUNT UNLOCK");
+    is switch($servers->host(2)), 0, '... and it may be run again' or diag $text;
+    ok served(), '... and the service goes on';
 };
 
 subtest 'a reset of the registry' => sub {

@@ -260,7 +260,8 @@ struct run {
 	struct str name;              // of the target
 	struct db_settings settings[CLUSTER_NODES];
 	struct db *dbs[CLUSTER_NODES]; // connections with time to wait; NULL: the server does not answer
-	int64_t vacant_us;            // since when nobody is the writer; 0: somebody is
+	int64_t vacant_us;            // since when nobody is the writer, or may be; 0: somebody is
+	bool overtaken;               // somebody else has made a server the primary meanwhile
 	bool stopped[CLUSTER_NODES];  // receives nothing any more, by us
 	struct str *why;
 	struct buf notes;
@@ -316,9 +317,12 @@ static bool hand_over(struct run *run)
 
 	if (!read_position(run, at, &position) || !await_position(run, run->target, position))
 		return false;
-	if (cluster_resign(run->cluster, run->dbs[at], &change, false, run->why) != CLUSTER_DONE)
+	enum cluster_outcome resigned = cluster_resign(run->cluster, run->dbs[at], &change, false, run->why);
+	// A COMMIT that waits for the target's receipt has written its log already, and is valid as soon as the receipt comes.
+	if (resigned == CLUSTER_DONE || db_txn_uncertain(run->dbs[at]))
+		run->vacant_us = clock_tick_us();
+	if (resigned != CLUSTER_DONE)
 		return false;
-	run->vacant_us = clock_tick_us();
 	if (!check(run, at, sql_replication_read_only_run(run->dbs[at], run->cluster->pool, NULL)))
 		return false;
 	return read_position(run, at, &position) && await_position(run, run->target, position);
@@ -506,7 +510,14 @@ static bool appoint(struct run *run)
 	if (rows.n != 1 || epoch < newest)
 		return fail(run, run->target, "its row of the writer is older than another server's: it lacks changes");
 	const struct cluster_change change = { .epoch = epoch, .node = run->name, .reason = run->reason };
-	return cluster_promote(cluster, db, &change, epoch + (run->roles.gone ? FORCED_EPOCHS : 1), run->why) == CLUSTER_DONE;
+	enum cluster_outcome outcome = cluster_promote(cluster, db, &change, epoch + (run->roles.gone ? FORCED_EPOCHS : 1), run->why);
+	run->overtaken = outcome == CLUSTER_OVERTAKEN;
+	return outcome == CLUSTER_DONE;
+}
+
+static void add_vacancy(struct run *run)
+{
+	*run->why = str_printf(run->cluster->pool, "%.*s; and nobody is the writer now: run `tenure-manage cluster switch` again", STR_ARG(*run->why));
 }
 
 // The switch failed before the target was changed: the primary goes on.
@@ -526,9 +537,10 @@ static void take_back(struct run *run)
 	const struct cluster_change change = {
 		.epoch = cluster->nodes[old].writer.epoch + 1, .node = cluster->nodes[old].name, .reason = STR("a switch failed")
 	};
+	// Overtaken: its resignation did not come into force, or somebody else has made a server the primary.
 	if (sql_replication_writable_run(run->dbs[old], pool, NULL) != DB_OK ||
-		cluster_promote(cluster, run->dbs[old], &change, change.epoch + 1, &why) != CLUSTER_DONE)
-		*run->why = str_printf(pool, "%.*s; and nobody is the writer now: run `tenure-manage cluster switch` again", STR_ARG(*run->why));
+		cluster_promote(cluster, run->dbs[old], &change, change.epoch + 1, &why) == CLUSTER_FAILED)
+		add_vacancy(run);
 }
 
 static bool carry_out(struct run *run)
@@ -543,8 +555,11 @@ static bool carry_out(struct run *run)
 		take_back(run);
 		return false;
 	}
-	return check(run, run->target, sql_replication_stop_run(db, pool, NULL)) && check(run, run->target, sql_replication_end_run(db, pool, NULL)) &&
+	bool done = check(run, run->target, sql_replication_stop_run(db, pool, NULL)) && check(run, run->target, sql_replication_end_run(db, pool, NULL)) &&
 		keep_numbers(run) && set_waiting(run, attach_others(run)) && appoint(run);
+	if (!done && !run->overtaken)
+		add_vacancy(run);
+	return done;
 }
 
 enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool force, struct str reason, struct str *why, struct str *notes)

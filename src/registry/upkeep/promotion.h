@@ -12,8 +12,8 @@ struct str promotion_refusal(struct cluster *cluster, size_t target, bool force)
 
 // Makes it the primary, and all others that answer its replicas. Call it only if promotion_refusal() has no reason. The present primary, if
 // it answers, takes no changes any more, and the target has applied all of its changes before it takes any. If it is the primary already,
-// others become its replicas that are none. *why: why it failed; the present primary goes on then, if it could be told so, and the
-// command may be run again. *notes: what an operator has to know of the others, a line each.
+// others become its replicas that are none. *why: why it failed. The present primary goes on then, or *why says as well that nobody is
+// the writer; in either case the command may be run again. *notes: what an operator has to know of the others, a line each.
 enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool force, struct str reason, struct str *why, struct str *notes);
 
 // Does a contain all of b? Both are lists of GTIDs as MariaDB has them: "0-1-17,3-2-5", the last of each domain.
