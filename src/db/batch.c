@@ -417,9 +417,7 @@ static enum db_result run_apart(struct db *db, struct pool *pool, struct db_call
 		enum db_result result = db_batch_run(db, pool, calls, n);
 		return result == DB_OK && db_writer_confirm(db) != DB_OK ? fail_all(calls, n, DB_LOST) : result;
 	}
-	db->apart = true;
-	enum db_result result = db_txn_run(db, mode, NULL, run_alone, &alone);
-	db->apart = false;
+	enum db_result result = db_txn_run_apart(db, mode, run_alone, &alone);
 	return result == DB_OK ? alone.result : fail_all(calls, n, result);
 }
 

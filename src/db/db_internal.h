@@ -252,6 +252,8 @@ enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *ca
 enum { TXN_MAX_PRELUDE = 3 };
 // What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
 size_t db_txn_prelude(struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
+// db_txn_run() of statements outside of it, which do not heed maintenance. Nobody asks what became of their COMMIT.
+enum db_result db_txn_run_apart(struct db *db, enum db_mode mode, enum db_verdict (*fn)(void *arg), void *arg);
 // On a cluster, within db_txn_run() of mode DB_AUTOCOMMIT: a write transaction of their own for calls that write, with the fence.
 enum db_result db_txn_apart(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 // Call it behind what may end a write transaction without a word: a PREPARE amid it, or a statement that ran for many rows. DB_OK: it goes on, or

@@ -342,7 +342,8 @@ static enum db_result attempt(struct db *db, struct body *body, const struct uui
 	return DB_ERROR;
 }
 
-enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
+// apart: as db->apart.
+static enum db_result run_again_and_again(struct db *db, enum db_mode mode, bool apart, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg)
 {
 	struct body body = { .fn = fn, .arg = arg };
@@ -360,6 +361,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 
 		db->state = TXN_WAITING;
 		db->mode = mode;
+		db->apart = apart;
 		db->failure = DB_OK;
 		db->tries++;
 		enum db_result result = attempt(db, &body, request_id);
@@ -374,6 +376,17 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 		}
 		wait_a_little(db->tries);
 	}
+}
+
+enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
+	enum db_verdict (*fn)(void *arg), void *arg)
+{
+	return run_again_and_again(db, mode, false, request_id, fn, arg);
+}
+
+enum db_result db_txn_run_apart(struct db *db, enum db_mode mode, enum db_verdict (*fn)(void *arg), void *arg)
+{
+	return run_again_and_again(db, mode, true, NULL, fn, arg);
 }
 
 void db_set_log(struct db *db, const struct db_log *log)

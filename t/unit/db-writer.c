@@ -11,10 +11,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/shared.h"
 #include "db-server.h"
 #include "db/db_internal.h"
+#include "db/maintenance.h"
 
 enum { FEW = DB_MAX_BATCH, MANY = DB_MAX_BATCH + 1 };
 
@@ -24,6 +26,7 @@ static const struct test_query q_sums = { "SELECT CAST(SUM(n) AS UNSIGNED) FROM 
 static const struct test_query q_row = { "INSERT INTO items (id) VALUES (?)", "u", "" };
 static const struct test_query q_rows = { "SELECT COUNT(*) FROM items", "", "u" };
 static const struct test_query q_rollback = { "ROLLBACK", "", "" };
+static const struct test_query q_large = { "SELECT REPEAT('x', 1000000)", "", "s" };
 static const struct test_query q_shared = { "UPDATE writer_slots SET n = n + 1, connection = 1", "", "" };
 
 static struct pool *pool;
@@ -389,6 +392,44 @@ static void test_remembered(const struct db_settings *template)
 	(void)nftw(dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+// ---- maintenance
+
+struct greedy {
+	struct db *db;
+	struct pool *pool;
+};
+
+static void read_too_much(void *arg)
+{
+	struct greedy *greedy = arg;
+	struct db_rows rows;
+
+	(void)db_run(greedy->db, greedy->pool, test_query(&q_large), NULL, &rows);
+}
+
+static enum db_verdict add_one(void *arg)
+{
+	add(arg, test_query(&q_add));
+	return DB_COMMIT;
+}
+
+// A statement outside of a transaction, which does not heed maintenance, is left by its request: the next transaction heeds it.
+static void test_left_apart(struct db *db)
+{
+	server_sql("CREATE TABLE settings (name VARCHAR(64) PRIMARY KEY, value VARBINARY(1000) NOT NULL) ENGINE=InnoDB;\n"
+		"INSERT INTO settings VALUES ('etag_key', 'x'), ('maintenance', '60 0 repairs');");
+	struct greedy greedy = { .db = db, .pool = pool_new() };
+	db_heed_maintenance(db, true);
+	is_int(connect_patiently(db), DB_OK, "connected to the writer again");
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_one, db), DB_FULL, "maintenance: nothing is written");
+	budget_grant(100000, 0);
+	is_int(budget_guard(read_too_much, &greedy), BUDGET_MEMORY, "a read that takes more than its request is granted");
+	budget_end();
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_one, db), DB_FULL, "and nothing is written behind it");
+	pool_free(&greedy.pool);
+	server_sql("DROP TABLE settings");
+}
+
 int main(void)
 {
 	server_start();
@@ -409,6 +450,9 @@ int main(void)
 	test_prepare(db);
 	test_bulk(db);
 	(void)db_txn_run(db, DB_WRITE, NULL, look_at_large, db);
+	db_close(&db);
+	db = db_open(&settings, DB_APPLICATION);
+	test_left_apart(db);
 	db_close(&db);
 	test_lost_reads(&settings);
 	test_slow(&settings);
