@@ -14,6 +14,7 @@ struct db_host {
 	unsigned port;
 	size_t index;          // its place in settings->host
 	int64_t avoided_until_us; // clock_tick_us() until which it is not tried; 0: it is tried
+	int64_t silent_until_us;  // clock_tick_us() until which it is not asked who is the writer while an answer is waited for; 0: it is asked
 	bool hung;                // of several hosts: the last connection to it came to its short time-out
 };
 
@@ -110,6 +111,7 @@ struct db {
 	size_t host;     // the one tried first
 	// Several hosts, one of which is the writer (writer.c).
 	bool node;             // db_open_node()
+	bool probes;           // only to ask what that server is: nothing fails if it is away, so that is logged at debug
 	bool clustered;        // it looks for the writer when it connects
 	bool galera;           // the server is a node of a cluster of Galera
 	bool large;            // db_txn_large() of the running transaction

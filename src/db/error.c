@@ -214,7 +214,7 @@ static void tell(struct db *db, unsigned number, enum db_result result, const ch
 		log_debug("database: duplicate%s%s", in, sql);
 	else if (result == DB_RETRY)
 		log_info("database: %u %s%s%s", number, text, in, sql);
-	else if (result == DB_LOST && is_told(db, number))
+	else if (result == DB_LOST && (db->probes || is_told(db, number)))
 		log_debug("database: connection lost: %u %s%s%s", number, text, in, sql);
 	else if (result == DB_LOST)
 		log_warning("database: connection lost: %u %s%s%s", number, text, in, sql);

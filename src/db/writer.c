@@ -23,6 +23,7 @@ enum {
 	ROLE_S = 3,        // the longest wait for a server's answer whether it is the writer
 	HUNG_S = 5,        // a server that hangs is not tried again for so long
 	REFUSED_S = 1,     // the same for a server that said that it does not serve
+	ASK_S = 1,         // the longest wait for another server that may be the writer by now
 	CHECK_S = 3,       // the longest wait for each other server, where a server without Galera says that it is the writer
 };
 
@@ -43,13 +44,19 @@ static uint64_t number_of(const char *text)
 	return text != NULL && str_to_u64(str_c(text), &number) ? number : 0;
 }
 
-bool db_writer_answers(struct db *db)
+// poll() of the connection's socket for something to read.
+static int wait_for_byte(const struct db *db, int ms)
 {
 	struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
 
+	return poll(&fd, 1, ms);
+}
+
+bool db_writer_answers(struct db *db)
+{
 	if (db->fenced)
 		return db_writer_await(db);
-	if (poll(&fd, 1, ROLE_S * 1000) != 0)
+	if (wait_for_byte(db, ROLE_S * 1000) != 0)
 		return true;
 	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer", NULL);
 	return false;
@@ -141,27 +148,35 @@ struct others {
 	bool all;       // all have answered
 };
 
-// seconds: for each of them.
-static struct others ask_others(struct db *db, unsigned seconds)
+// False: hosts[at] does not say what it is within so many seconds, or has no row of the writer.
+static bool ask_other(const struct db *db, size_t at, unsigned seconds, struct role *role)
 {
 	struct db_settings settings = *db->settings;
-	struct others others = { .all = true };
 
 	settings.connect_timeout = seconds;
 	settings.read_timeout = seconds;
+	struct db *other = db_open_node(&settings, db->hosts[at].index, db->account);
+	other->probes = true;
+	bool says = db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, role) == DB_OK && role->known;
+	db_close(&other);
+	return says;
+}
+
+static struct others ask_others(const struct db *db)
+{
+	struct others others = { .all = true };
+
 	for (size_t i = 0; i < db->n_hosts; i++) {
-		if (i == db->host)
-			continue;
-		struct db *other = db_open_node(&settings, db->hosts[i].index, db->account);
 		struct role role;
 
-		if (db_connect(other) == DB_OK && ask_role(other, &sql_writer_role_query, &role) == DB_OK && role.known) {
+		if (i == db->host)
+			continue;
+		if (ask_other(db, i, CHECK_S, &role)) {
 			others.epoch = role.epoch > others.epoch ? role.epoch : others.epoch;
 			others.writable = others.writable || !role.read_only;
 		} else {
 			others.all = false;
 		}
-		db_close(&other);
 	}
 	return others;
 }
@@ -217,7 +232,7 @@ void db_join(struct db *db, const struct shared *host)
 static enum db_result check_epoch(struct db *db, const struct role *role)
 {
 	uint64_t before = db->shared == NULL ? 0 : atomic_load(shared_epoch(db)), known = remembered_epoch(db);
-	const struct others others = ask_others(db, CHECK_S);
+	const struct others others = ask_others(db);
 	// Asking takes seconds if one of them hangs: what another process has found meanwhile is later than some of the answers.
 	uint64_t now = remembered_epoch(db), remembered = others.all && now <= known ? 0 : now;
 	uint64_t newest = others.epoch > remembered ? others.epoch : remembered;
@@ -240,7 +255,7 @@ static enum db_result judge(struct db *db, const struct role *role)
 		return role->galera ? DB_OK : check_epoch(db, role);
 	}
 	if (role->epoch == 0 && !role->galera) {
-		if (ask_others(db, CHECK_S).writable)
+		if (ask_others(db).writable)
 			return leave(db, "%s and another server take changes, and neither was named the writer: `tenure-manage cluster switch NODE`", role->me);
 		return DB_OK; // a primary that was never appointed; no other server that answers takes changes
 	}
@@ -354,18 +369,36 @@ enum db_result db_writer_confirm(struct db *db)
 
 // ---- servers that hang
 
+// Asks the others whether there is a later writer. It ends as soon as the own server answers, and leaves out who was silent a moment ago:
+// else one server that is away would delay each statement that takes its time.
+static bool is_replaced(struct db *db)
+{
+	for (size_t i = 0; i < db->n_hosts && wait_for_byte(db, 0) == 0; i++) {
+		int64_t begun_us = clock_tick_us();
+		struct role role;
+
+		if (i == db->host || db->hosts[i].silent_until_us > begun_us)
+			continue;
+		bool says = ask_other(db, i, ASK_S, &role);
+		if (says && role.epoch > db->epoch) // nothing more can be written by this connection
+			return true;
+		if (!says && clock_tick_us() - begun_us >= ASK_S * INT64_C(900000))
+			db->hosts[i].silent_until_us = clock_tick_us() + HUNG_S * INT64_C(1000000);
+	}
+	return false;
+}
+
 bool db_writer_await(struct db *db)
 {
 	if (!db->fenced || db->mysql == NULL)
 		return true;
 	int64_t end_us = clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
 	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {
-		struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
-		int n = poll(&fd, 1, wait_ms);
+		int n = wait_for_byte(db, wait_ms);
 
 		if (n > 0 || (n < 0 && errno != EINTR) || (!db_is_operator(db) && clock_tick_us() >= end_us))
 			return true; // reading tells what is wrong, if anything is
-		if (n == 0 && ask_others(db, 1).epoch > db->epoch) // nothing more can be written by this connection
+		if (n == 0 && is_replaced(db))
 			break;
 	}
 	db_writer_hangs(db, db->host);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A write transaction that a node of a cluster ends without saying so is done again, whole: what came after its end is never committed. Here the
 // function ends it itself; the handle takes the server for a node of Galera. And what was read by a connection that is lost afterwards counts only
-// if it is certainly the writer's state; and a new writer that is slow is waited for.
+// if it is certainly the writer's state; a new writer that is slow is waited for, and servers that are silent are not waited for without need.
 #include "base/base.h"
 
 #include <netinet/in.h>
@@ -17,6 +17,7 @@
 #include "db-server.h"
 #include "db/db_internal.h"
 #include "db/maintenance.h"
+#include "logged.h"
 
 enum { FEW = DB_MAX_BATCH, MANY = DB_MAX_BATCH + 1 };
 
@@ -26,6 +27,7 @@ static const struct test_query q_sums = { "SELECT CAST(SUM(n) AS UNSIGNED) FROM 
 static const struct test_query q_row = { "INSERT INTO items (id) VALUES (?)", "u", "" };
 static const struct test_query q_rows = { "SELECT COUNT(*) FROM items", "", "u" };
 static const struct test_query q_rollback = { "ROLLBACK", "", "" };
+static const struct test_query q_while = { "SELECT SLEEP(0.4)", "", "u" };
 static const struct test_query q_large = { "SELECT REPEAT('x', 1000000)", "", "s" };
 static const struct test_query q_shared = { "UPDATE writer_slots SET n = n + 1, connection = 1", "", "" };
 
@@ -289,16 +291,26 @@ static void relay(int client, const struct relaying *relaying)
 	_exit(0);
 }
 
-// A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for none.
-static unsigned start_slow(pid_t *pid, const struct relaying *relaying)
+// A listening socket on loopback.
+static int listen_somewhere(int flags, unsigned *port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t n = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int listener = socket(AF_INET, SOCK_STREAM | flags, 0);
 
 	if (listener < 0 || bind(listener, (const struct sockaddr *)&address, n) != 0 || listen(listener, 8) != 0 ||
 		getsockname(listener, (struct sockaddr *)&address, &n) != 0)
 		bail_out("no socket");
+	*port = ntohs(address.sin_port);
+	return listener;
+}
+
+// A server that takes half a second for the first answer of each connection. *pid: the process to be ended. relaying: NULL for none.
+static unsigned start_slow(pid_t *pid, const struct relaying *relaying)
+{
+	unsigned port;
+	int listener = listen_somewhere(0, &port);
+
 	*pid = fork();
 	if (*pid == 0) {
 		(void)signal(SIGCHLD, SIG_IGN);
@@ -310,7 +322,23 @@ static unsigned start_slow(pid_t *pid, const struct relaying *relaying)
 		}
 	}
 	(void)close(listener);
-	return ntohs(address.sin_port);
+	return port;
+}
+
+static struct relaying *new_relaying(void)
+{
+	struct relaying *relaying = mmap(NULL, sizeof(*relaying), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (relaying == MAP_FAILED)
+		bail_out("no shared memory");
+	return relaying;
+}
+
+static void end_slow(pid_t slow, struct relaying *relaying)
+{
+	(void)kill(slow, SIGKILL);
+	(void)waitpid(slow, NULL, 0);
+	(void)munmap(relaying, sizeof(*relaying));
 }
 
 // After a switch, where the new writer is slow: it is not taken for one that hangs, although others have heard of a later epoch than
@@ -360,11 +388,11 @@ static void test_remembered(const struct db_settings *template)
 	struct db_settings settings = *template;
 	char host[64], dir[] = "/tmp/tenure-epoch-XXXXXX";
 	struct shared *shared = mkdtemp(dir) != NULL ? shared_open(dir, STR("a cluster")) : NULL;
-	struct relaying *relaying = mmap(NULL, sizeof(*relaying), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct relaying *relaying = new_relaying();
 	enum db_result result = DB_LOST;
 	pid_t slow;
 
-	if (shared == NULL || relaying == MAP_FAILED)
+	if (shared == NULL)
 		bail_out("no shared memory");
 	relaying->finds = shared;
 	atomic_store(&relaying->is_on, true);
@@ -385,11 +413,82 @@ static void test_remembered(const struct db_settings *template)
 	atomic_store(&relaying->is_on, false);
 	is_int(connect_patiently(db), DB_OK, "later, as all servers answer, an earlier one is as good");
 	db_close(&db);
-	(void)kill(slow, SIGKILL);
-	(void)waitpid(slow, NULL, 0);
+	end_slow(slow, relaying);
 	shared_close(&shared);
-	(void)munmap(relaying, sizeof(*relaying));
 	(void)nftw(dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+// ---- servers that hang
+
+// How many connections were made to a server that takes none, since this was asked last.
+static int asked(int listener)
+{
+	int n = 0, fd;
+
+	while ((fd = accept(listener, NULL, NULL)) >= 0) {
+		(void)close(fd);
+		n++;
+	}
+	return n;
+}
+
+// Connects to the unix socket without asking other hosts, which takes seconds each if they are silent.
+static struct db *open_writer_first(const struct db_settings *settings)
+{
+	struct db *db = db_open(settings, DB_APPLICATION);
+	size_t n_hosts = db->n_hosts, at = 0;
+
+	while (db->hosts[at].name != NULL)
+		at++;
+	struct db_host writer = db->hosts[at];
+	db->hosts[at] = db->hosts[0];
+	db->hosts[0] = writer;
+	db->n_hosts = 1;
+	is_int(connect_patiently(db), DB_OK, "connected to the writer");
+	db->n_hosts = n_hosts;
+	return db;
+}
+
+// Statements that take longer than the silence after which others are asked, until so many connections were made to these; how many there were.
+static int run_until_asked(struct db *db, const int silent[2], int n)
+{
+	int connections = 0;
+
+	for (int i = 0; i < 20 && connections < n; i++) { // on a busy machine the answer may be there first
+		is_int(db_run(db, pool, test_query(&q_while), NULL, NULL), DB_OK, "a statement that takes its time");
+		connections += asked(silent[0]) + asked(silent[1]);
+	}
+	return connections;
+}
+
+// Two other servers are silent. They delay one statement each, not all.
+static void test_silent_others(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	unsigned ports[2];
+	const int silent[2] = { listen_somewhere(SOCK_NONBLOCK, &ports[0]), listen_somewhere(SOCK_NONBLOCK, &ports[1]) };
+	char host[96];
+
+	(void)snprintf(host, sizeof(host), "localhost,127.0.0.1:%u,127.0.0.1:%u", ports[0], ports[1]);
+	settings.host = host;
+	settings.tls = "off";
+	struct db *db = open_writer_first(&settings);
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
+	logged_begin();
+	int first = run_until_asked(db, silent, 1), second = run_until_asked(db, silent, 1);
+	is_int(db_run(db, pool, test_query(&q_while), NULL, NULL), DB_OK, "a further one");
+	int further = asked(silent[0]) + asked(silent[1]);
+	bool soon = clock_tick_us() < db->hosts[1].silent_until_us && clock_tick_us() < db->hosts[2].silent_until_us;
+	bool warned = logged_end_has("connection lost");
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+
+	is_int(first, 1, "one is asked; the answer is there then, so the next one is not");
+	is_int(second, 1, "the next statement has the other one asked");
+	ok(further == 0 || !soon, "further ones nobody for a while");
+	ok(!warned, "and the log has no connection that was lost, since none was");
+	db_close(&db);
+	(void)close(silent[0]);
+	(void)close(silent[1]);
 }
 
 // ---- maintenance
@@ -457,6 +556,7 @@ int main(void)
 	test_lost_reads(&settings);
 	test_slow(&settings);
 	test_remembered(&settings);
+	test_silent_others(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
