@@ -44,22 +44,29 @@ static uint64_t number_of(const char *text)
 	return text != NULL && str_to_u64(str_c(text), &number) ? number : 0;
 }
 
+// Closes the connection to a server that does not answer. False.
+static bool give_up(struct db *db)
+{
+	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer", NULL);
+	return false;
+}
+
 // poll() of the connection's socket for something to read.
-static int wait_for_byte(const struct db *db, int ms)
+static int wait_for_byte(const struct db *db, int64_t ms)
 {
 	struct pollfd fd = { .fd = mysql_get_socket(db->mysql), .events = POLLIN };
 
-	return poll(&fd, 1, ms);
+	return poll(&fd, 1, ms > 0 ? (int)ms : 0);
+}
+
+static bool answers_within(struct db *db, unsigned seconds)
+{
+	return wait_for_byte(db, seconds * INT64_C(1000)) != 0 || give_up(db);
 }
 
 bool db_writer_answers(struct db *db)
 {
-	if (db->fenced)
-		return db_writer_await(db);
-	if (wait_for_byte(db, ROLE_S * 1000) != 0)
-		return true;
-	(void)db_error_note(db, CR_SERVER_LOST, "the server does not answer", NULL);
-	return false;
+	return db->fenced ? db_writer_await(db) : answers_within(db, ROLE_S);
 }
 
 static void take_role(MYSQL_RES *result, struct role *role)
@@ -392,12 +399,15 @@ bool db_writer_await(struct db *db)
 {
 	if (!db->fenced || db->mysql == NULL)
 		return true;
-	int64_t end_us = clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
+	int64_t end_us = db_is_operator(db) ? INT64_MAX / 2 : clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
 	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {
-		int n = wait_for_byte(db, wait_ms);
+		int64_t left_ms = (end_us - clock_tick_us() + 999) / 1000;
+		int n = wait_for_byte(db, left_ms < wait_ms ? left_ms : wait_ms);
 
-		if (n > 0 || (n < 0 && errno != EINTR) || (!db_is_operator(db) && clock_tick_us() >= end_us))
+		if (n > 0 || (n < 0 && errno != EINTR))
 			return true; // reading tells what is wrong, if anything is
+		if (clock_tick_us() >= end_us) // reading would wait for read_timeout once more
+			return give_up(db);
 		if (n == 0 && is_replaced(db))
 			break;
 	}

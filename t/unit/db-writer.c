@@ -255,6 +255,7 @@ static void test_lost_reads(const struct db_settings *settings)
 struct relaying {
 	const struct shared *finds; // where another process notes a server of a later epoch
 	_Atomic bool is_on;
+	_Atomic bool hangs; // nothing passes
 };
 enum { LATER = 1000 }; // epoch
 
@@ -284,6 +285,8 @@ static void relay(int client, const struct relaying *relaying)
 					atomic_store(newest_epoch(relaying->finds), LATER);
 				clock_pause_ms(500);
 			}
+			for (int tries = 0; tries < 1000 && relaying != NULL && atomic_load(&relaying->hangs); tries++)
+				clock_pause_ms(20);
 			if (n > 0 && write(fds[1 - i].fd, data, (size_t)n) != n)
 				_exit(1);
 		}
@@ -491,6 +494,28 @@ static void test_silent_others(const struct db_settings *template)
 	(void)close(silent[1]);
 }
 
+// The writer is silent, and nobody else is the writer: read_timeout is waited for once, not once more by the library.
+static void test_silent_writer(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	struct relaying *relaying = new_relaying();
+	char host[64];
+	pid_t slow;
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u,127.0.0.1:1", start_slow(&slow, relaying));
+	settings.host = host;
+	settings.tls = "off";
+	settings.read_timeout = 1;
+	struct db *db = db_open(&settings, DB_APPLICATION);
+	is_int(connect_patiently(db), DB_OK, "connected to a writer");
+	atomic_store(&relaying->hangs, true);
+	is_int(db_conn_query(db, "DO 0", strlen("DO 0")), DB_LOST, "which hangs");
+	is_str(str_c(db_error(db)), "2013 the server does not answer", "and the library does not wait once more");
+	atomic_store(&relaying->hangs, false);
+	db_close(&db);
+	end_slow(slow, relaying);
+}
+
 // ---- maintenance
 
 struct greedy {
@@ -557,6 +582,7 @@ int main(void)
 	test_slow(&settings);
 	test_remembered(&settings);
 	test_silent_others(&settings);
+	test_silent_writer(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
