@@ -77,6 +77,12 @@ static enum db_result read_one(struct batch *batch, size_t i)
 	return db_bind_fetch(stmt, batch->pool, call) ? DB_OK : fetch_failed(batch, i);
 }
 
+// Does db_writer_await() wait for the answers, not the library?
+static bool awaits(const struct db *db)
+{
+	return db->fenced || db->answer_s > 0;
+}
+
 // Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
 static void read_sent(struct batch *batch)
 {
@@ -85,7 +91,7 @@ static void read_sent(struct batch *batch)
 		struct db_call *call = batch->calls[batch->n_read];
 
 		// The server may hang behind any of the answers.
-		if (batch->db->fenced && batch->db->mysql != NULL && (first || !db_connector_has_more(batch->db->mysql)))
+		if (awaits(batch->db) && batch->db->mysql != NULL && (first || !db_connector_has_more(batch->db->mysql)))
 			(void)db_writer_await(batch->db);
 		if (batch->db->mysql == NULL)
 			call->result = DB_LOST;
@@ -243,7 +249,7 @@ static enum db_result fail_all(struct db_call *calls, size_t n, enum db_result r
 
 static enum db_result run(struct batch *batch, size_t n_prelude)
 {
-	if (batch->n != 1 || batch->db->clustered)
+	if (batch->n != 1 || batch->db->clustered || batch->db->answer_s > 0)
 		return run_pipelined(batch, n_prelude);
 	batch->calls[0]->result = run_one(batch);
 	if (n_prelude == 0 || batch->calls[0]->result == DB_OK)
@@ -348,7 +354,7 @@ static bool can_be_repeated(const struct db_call *call)
 // server, or a cluster's node gave way to another one.
 static bool may_read_again(const struct db *db, const struct db_call *calls, size_t n, int64_t begun_us)
 {
-	int64_t limit_us = (int64_t)db->settings->read_timeout * 1000000;
+	int64_t limit_us = (int64_t)(db->answer_s > 0 ? db->answer_s : db->settings->read_timeout) * 1000000;
 
 	if (db->state != TXN_OUTSIDE || db->away || (limit_us != 0 && clock_tick_us() - begun_us >= limit_us))
 		return false;

@@ -124,6 +124,7 @@ struct db {
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
 	// The server settings->read_from (near.c).
 	struct db *near;       // NULL: none was needed yet
+	unsigned answer_s;     // of a handle near: the longest wait for an answer; 0: settings->read_timeout is
 	struct db_settings *near_settings;
 	uint64_t near_sessions; // near->sessions when near_galera was asked for
 	bool near_galera;
@@ -211,9 +212,9 @@ enum db_result db_writer_lost(struct db *db);
 // Call it when reads outside of a write transaction have been answered, or a write transaction was rolled back, even if the connection was
 // lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was closed.
 enum db_result db_writer_confirm(struct db *db);
-// Waits for the first byte of an answer of the writer; call it only when the library has read nothing of it
+// Waits for the first byte of an answer of the writer, or of a handle with answer_s; call it only when the library has read nothing of it
 // (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within settings->read_timeout (a handle of the
-// operator's waits longer); the connection was closed.
+// operator's waits longer) or answer_s; the connection was closed.
 bool db_writer_await(struct db *db);
 // The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
 // does not come; the connection was closed.

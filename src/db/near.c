@@ -39,7 +39,6 @@ static bool open_near(struct db *db)
 		return false;
 	*db->near_settings = *db->settings;
 	db->near_settings->connect_timeout = 1;
-	db->near_settings->read_timeout = db->settings->read_wait + 1;
 	db->near_settings->retries = 0;
 	db->near = db_open_node(db->near_settings, index, DB_APPLICATION);
 	return true;
@@ -80,10 +79,12 @@ static bool catches_up(struct db *db)
 
 	assert(db->near != NULL);
 	db->near->trace = db->trace;
+	db->near->answer_s = db->settings->read_wait + 1;
 	bool known = db->near->mysql != NULL && db->near_sessions == db->near->sessions;
 	bool is_there = (known && !db->near_galera) || synchronize(db, pool);
 	if (is_there && !db->near_galera && db->faults[FAULT_NO_WAIT].kind == FAULT_NONE)
 		is_there = follow(db, pool);
+	db->near->answer_s = 0; // what is read then may take as long as anywhere else
 	pool_free(&pool);
 	return is_there;
 }

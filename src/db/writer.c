@@ -397,7 +397,11 @@ static bool is_replaced(struct db *db)
 
 bool db_writer_await(struct db *db)
 {
-	if (!db->fenced || db->mysql == NULL)
+	if (db->mysql == NULL)
+		return true;
+	if (db->answer_s > 0)
+		return answers_within(db, db->answer_s);
+	if (!db->fenced)
 		return true;
 	int64_t end_us = db_is_operator(db) ? INT64_MAX / 2 : clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
 	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {

@@ -28,6 +28,7 @@ static const struct test_query q_row = { "INSERT INTO items (id) VALUES (?)", "u
 static const struct test_query q_rows = { "SELECT COUNT(*) FROM items", "", "u" };
 static const struct test_query q_rollback = { "ROLLBACK", "", "" };
 static const struct test_query q_while = { "SELECT SLEEP(0.4)", "", "u" };
+static const struct test_query q_long = { "SELECT SLEEP(2.5)", "", "u" };
 static const struct test_query q_large = { "SELECT REPEAT('x', 1000000)", "", "s" };
 static const struct test_query q_shared = { "UPDATE writer_slots SET n = n + 1, connection = 1", "", "" };
 
@@ -516,6 +517,66 @@ static void test_silent_writer(const struct db_settings *template)
 	end_slow(slow, relaying);
 }
 
+// ---- reads by another server
+
+struct near_read {
+	struct db *db;
+	const struct test_query *query;
+};
+
+static enum db_verdict read_near(void *arg)
+{
+	struct near_read *read = arg;
+	struct db_rows rows;
+
+	(void)db_run(read->db, pool, test_query(read->query), NULL, &rows);
+	return DB_COMMIT;
+}
+
+// Was it read at read_from? On a busy machine that may not be reached in time: then again.
+static bool is_read_near(struct db *db, const struct test_query *query)
+{
+	struct near_read read = { db, query };
+	bool there = false;
+
+	for (int i = 0; i < 5 && !there; i++) {
+		db->near_paused_until_us = 0;
+		is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "a read");
+		there = db->near_paused_until_us == 0;
+	}
+	return there;
+}
+
+// The server is the same by two addresses, one of which passes for a replica that has all.
+static void test_near(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	struct relaying *relaying = new_relaying();
+	char host[64], near[32];
+	pid_t slow;
+
+	(void)snprintf(near, sizeof(near), "127.0.0.1:%u", start_slow(&slow, relaying));
+	(void)snprintf(host, sizeof(host), "localhost,%s", near);
+	settings.host = host;
+	settings.read_from = near;
+	settings.tls = "off";
+	settings.read_timeout = 20;
+	(void)setenv("TENURE_FAULT", "no-wait:1", 1);
+	struct db *db = open_writer_first(&settings);
+	(void)unsetenv("TENURE_FAULT");
+	ok(is_read_near(db, &q_long), "a statement of read_from may take longer than the wait for it to catch up");
+	struct near_read read = { db, &q_sums };
+	int64_t begun_us = clock_tick_us();
+	atomic_store(&relaying->hangs, true);
+	db->near_galera = true; // such a node is asked before each transaction
+	is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "while it hangs, the writer reads");
+	ok(db->near_paused_until_us != 0 && clock_tick_us() - begun_us < settings.read_timeout * INT64_C(1000000), "long before read_timeout");
+	atomic_store(&relaying->hangs, false);
+	ok(is_read_near(db, &q_sums), "when it answers, it reads again");
+	db_close(&db);
+	end_slow(slow, relaying);
+}
+
 // ---- maintenance
 
 struct greedy {
@@ -583,6 +644,7 @@ int main(void)
 	test_remembered(&settings);
 	test_silent_others(&settings);
 	test_silent_writer(&settings);
+	test_near(&settings);
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
