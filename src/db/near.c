@@ -30,8 +30,11 @@ static bool open_near(struct db *db)
 
 	if (db_is_operator(db) || db->settings->read_from[0] == '\0' || !find_host(db->settings, &index) || db_connect(db) != DB_OK)
 		return false;
-	if (db->hosts[db->host].index == index)
+	if (db->hosts[db->host].index == index) {
+		if (db->near != NULL)
+			db_conn_drop(db->near); // of the time before it became the writer: each server's max_connections counts
 		return false;
+	}
 	if (db->near != NULL)
 		return true;
 	db->near_settings = malloc(sizeof(*db->near_settings));

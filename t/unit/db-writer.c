@@ -573,6 +573,14 @@ static void test_near(const struct db_settings *template)
 	ok(db->near_paused_until_us != 0 && clock_tick_us() - begun_us < settings.read_timeout * INT64_C(1000000), "long before read_timeout");
 	atomic_store(&relaying->hangs, false);
 	ok(is_read_near(db, &q_sums), "when it answers, it reads again");
+	for (size_t i = 0; i < db->n_hosts; i++)
+		db->host = db->hosts[i].name != NULL ? i : db->host;
+	db_conn_drop(db);
+	is_int(connect_patiently(db), DB_OK, "connected to another writer");
+	if (db->hosts[db->host].name != NULL) { // else a busy machine did not reach it in time
+		is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "read_from is the writer now: it reads");
+		ok(db->near->mysql == NULL, "and there is no other connection to it");
+	}
 	db_close(&db);
 	end_slow(slow, relaying);
 }
