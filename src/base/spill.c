@@ -80,6 +80,8 @@ struct spill *spill_new(struct pool *pool)
 bool spill_add(struct spill *spill, struct str text)
 {
 	assert(spill != NULL && spill->fd >= 0);
+	uint64_t before = spill->n;
+
 	// A write costs CPU time that no allocation counts.
 	budget_work((int)(text.n / 64));
 	while (text.n > 0) {
@@ -88,6 +90,7 @@ bool spill_add(struct spill *spill, struct str text)
 			continue;
 		if (n <= 0) {
 			log_warning("the file for a long answer can't be written: %s", n < 0 ? strerror(errno) : "nothing is taken");
+			spill->n = before; // a full disk takes a part first
 			return false;
 		}
 		spill->n += (uint64_t)n;

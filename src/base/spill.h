@@ -19,7 +19,7 @@ FILE *spill_file(const char **folder);
 // Makes a file in the folder that TMPDIR names, else in /var/tmp (on disk, while /tmp may be in memory). The pool closes it.
 // NULL: no file can be made there; the reason is logged.
 struct spill *spill_new(struct pool *pool);
-// Appends text. False: it could not be written; the reason is logged, and the spill must not be read any more.
+// Appends text. False: it could not be written; the reason is logged, and the spill is as before.
 bool spill_add(struct spill *spill, struct str text);
 uint64_t spill_size(const struct spill *spill);
 // Reads up to n bytes from offset into the buffer `to`. Returns how many; 0 at the end or if they can't be read.

@@ -13,6 +13,7 @@ void response_reset(struct response *response, struct pool *pool)
 	response->status = 0;
 	response->content_type = STR("");
 	response->spill = NULL;
+	response->no_spill = false;
 	response->body = STR("");
 	response->n_headers = 0;
 }
@@ -24,9 +25,10 @@ uint64_t response_length(const struct response *response)
 
 uint64_t response_spill(struct response *response, struct buf *text)
 {
-	if (response->spill == NULL)
+	if (response->spill == NULL && !response->no_spill)
 		response->spill = spill_new(response->pool);
-	if (response->spill != NULL && spill_add(response->spill, buf_str(text)))
+	response->no_spill = response->no_spill || response->spill == NULL || !spill_add(response->spill, buf_str(text));
+	if (!response->no_spill)
 		text->n = 0;
 	return spill_size(response->spill);
 }
@@ -34,6 +36,7 @@ uint64_t response_spill(struct response *response, struct buf *text)
 void response_unspill(struct response *response)
 {
 	spill_clear(response->spill);
+	response->no_spill = false;
 }
 
 // Replaces line ends: in a value they would begin a header field, or a body, chosen by a client.

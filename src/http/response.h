@@ -14,6 +14,7 @@ struct response {
 	int status;
 	struct str content_type; // "" if there is no body
 	struct spill *spill;     // the part of the answer before body; mostly NULL
+	bool no_spill;           // a part could not be written to it: all that comes stays in memory
 	struct str body;
 	size_t n_headers;
 	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
@@ -22,7 +23,7 @@ struct response {
 // Length of the whole body in bytes, the spill included.
 uint64_t response_length(const struct response *response);
 // Moves text, the beginning or the next part of the body, to the response's spill, and empties text. If the spill can't be
-// written, text stays as it is. Returns the bytes in the spill.
+// written, text stays as it is, and so do all parts that come (response->no_spill). Returns the bytes in the spill.
 uint64_t response_spill(struct response *response, struct buf *text);
 // Empties the spill.
 void response_unspill(struct response *response);

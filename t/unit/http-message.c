@@ -103,6 +103,28 @@ static void test_response(struct pool *pool)
 	is_int(response->status, 0, "and the status");
 }
 
+// A file that can't be made, or takes a part, leaves all of the answer in memory, and the log has one line.
+static void test_spill(struct pool *pool)
+{
+	struct response *response = POOL_NEW(pool, struct response);
+	struct buf text = buf_new(pool, 16);
+
+	response_reset(response, pool);
+	(void)setenv("TMPDIR", "/nowhere", 1);
+	logged_begin();
+	for (int i = 0; i < 3; i++) {
+		BUF_LIT(&text, "abc");
+		is_int((long long)response_spill(response, &text), 0, "without a folder there is no file");
+	}
+	ok(logged_end_count("no file for a long answer can be made in /nowhere") == 1, "which is logged once");
+	is_str(buf_str(&text), "abcabcabc", "all is in memory");
+	(void)unsetenv("TMPDIR");
+	response_unspill(response);
+	is_int((long long)response_spill(response, &text), 9, "the next attempt of the request tries again");
+	is_int((long long)text.n, 0, "and has it in the file");
+	is_int((long long)response_length(response), 9, "the whole length");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -111,6 +133,7 @@ int main(void)
 	test_headers(pool);
 	test_preferences(pool);
 	test_response(pool);
+	test_spill(pool);
 	pool_free(&pool);
 	return done_testing();
 }

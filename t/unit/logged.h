@@ -20,17 +20,26 @@ static inline void logged_begin(void)
 		bail_out("no file for the log");
 }
 
-// It goes to where it went before. Is the text in what was written meanwhile?
-static inline bool logged_end_has(const char *text)
+// It goes to where it went before. How often is the text in what was written meanwhile?
+static inline size_t logged_end_count(const char *text)
 {
 	char all[4096] = "";
+	size_t n = 0;
 
 	(void)dup2(logged_stderr, STDERR_FILENO);
 	(void)close(logged_stderr);
 	rewind(logged_file);
 	all[fread(all, 1, sizeof(all) - 1, logged_file)] = '\0';
 	(void)fclose(logged_file);
-	return strstr(all, text) != NULL;
+	for (const char *at = all; (at = strstr(at, text)) != NULL; at++)
+		n++;
+	return n;
+}
+
+// Is it there?
+static inline bool logged_end_has(const char *text)
+{
+	return logged_end_count(text) > 0;
 }
 
 #endif

@@ -137,10 +137,8 @@ static void spill(struct placement_long *answer)
 
 bool placement_long_next(struct placement_long *answer)
 {
-	if (answer->json.n > SPILL_BYTES && !answer->no_file) {
+	if (answer->json.n > SPILL_BYTES && !answer->call->response.no_spill)
 		spill(answer);
-		answer->no_file = answer->json.n > 0;
-	}
 	answer->n++;
 	return answer->spilled + answer->json.n <= LONG_MAX_BYTES;
 }

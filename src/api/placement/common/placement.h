@@ -97,7 +97,6 @@ struct placement_long {
 	struct buf json;  // the caller appends here
 	uint64_t spilled; // bytes in the file
 	size_t n;         // calls of placement_long_next()
-	bool no_file;     // none can be written: all stays in memory
 };
 // Begins an answer, and drops what the response has of one that was begun before.
 struct placement_long placement_long_begin(struct call *call);
