@@ -329,7 +329,8 @@ subtest 'what is refused' => sub {
         [ 39, 'resources=VCPU:1&required=CUSTOM_NO', qr/No such trait\(s\): CUSTOM_NO\./ ],
         [ 39, 'resources=VCPU:1&root_required=CUSTOM_NO,!CUSTOM_NO2', qr/No such trait\(s\): CUSTOM_NO, CUSTOM_NO2\./ ],
         [ 39, 'resources=VCPU:0', qr/requires amount >= 1/ ],
-        [ 39, 'group_policy=none&' . join('&', map { "resources$_=VCPU:1" } 1 .. 65), qr/more than 64 parameters/ ],
+        [ 39, 'group_policy=none&' . join('&', map { "resources$_=VCPU:1" } 1 .. 65), qr/64 groups/ ],
+        [ 39, 'group_policy=none&' . join('&', map { "resources$_=VCPU:1" } 1 .. 320), qr/more than 320 parameters/ ],
     );
     for my $case (@cases) {
         my ($minor, $query, $text) = @$case;

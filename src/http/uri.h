@@ -10,7 +10,8 @@
 struct pool;
 struct buf;
 
-enum { URI_MAX_SEGMENTS = 32, URI_MAX_QUERY = 64 };
+// A request for allocation candidates may have 64 groups with some parameters each.
+enum { URI_MAX_SEGMENTS = 32, URI_MAX_QUERY = 320 };
 
 struct uri_pair {
 	struct str name, value;

@@ -171,7 +171,7 @@ static void test_limits(struct pool *pool)
 	is_int((long long)uri.n_pairs, URI_MAX_QUERY, "all are there");
 	BUF_LIT(&query, "&a");
 	is_int(uri_parse(pool, buf_str(&query), MAX, &uri, &detail), OUTCOME_BAD_ADDRESS, "one parameter more");
-	is_str(detail, "the query has more than 64 parameters", "names the limit");
+	is_str(detail, "the query has more than 320 parameters", "names the limit");
 
 	is_int(uri_parse(pool, STR("/abc"), 4, &uri, &detail), OUTCOME_OK, "just as long as allowed");
 	is_int(uri_parse(pool, STR("/abc"), 3, &uri, &detail), OUTCOME_TARGET_TOO_LONG, "too long");
