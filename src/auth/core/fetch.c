@@ -103,6 +103,7 @@ static void set_options(const struct fetcher *fetcher, const struct fetch_reques
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); // a timeout by signals would touch the whole process
+	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); // a name server that does not answer is not waited for beyond the timeout
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)request->timeout_ms);
 	if (fetcher->ca_file[0] != '\0')

@@ -150,6 +150,8 @@ static bool set_ways(const struct transfer *transfer)
 	       (rules->ca_file[0] == '\0' || curl_easy_setopt(curl, CURLOPT_CAINFO, rules->ca_file) == CURLE_OK);
 }
 
+// QUICK_EXIT: a name is looked up in a thread of libcurl's. When the time of a transfer is over, this thread is left to itself. Otherwise libcurl
+// would wait for the resolver, and with it all transfers.
 static bool set_rest(struct transfer *transfer, const struct transfer_request *request)
 {
 	const struct transfer_rules *rules = transfer->all->rules;
@@ -162,6 +164,7 @@ static bool set_rest(struct transfer *transfer, const struct transfer_request *r
 	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->error) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "tenure/" TENURE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)rules->timeout_ms) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)(rules->timeout_ms / CONNECT_SHARE + 1)) == CURLE_OK &&
