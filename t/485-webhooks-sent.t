@@ -292,6 +292,31 @@ subtest 'a database that was restored' => sub {
     }
 };
 
+# Nothing was sent for a while, so all that was changed meanwhile is looked at, and it is not asked whose changes they are.
+subtest 'a pause of all webhooks' => sub {
+    my $upto  = sub { return $instance->sql_value('SELECT published FROM log_horizon') };
+    my $asked = sub { return map { $_->[0] } $instance->sql("SELECT argument FROM mysql.general_log WHERE command_type = 'Execute' AND argument LIKE '%$_[0]%'") };
+    $instance->sql("SET GLOBAL log_output = 'TABLE'; TRUNCATE mysql.general_log; SET GLOBAL general_log = 1");
+    restart_deliverer(); # values of statements are logged that are prepared from now on
+    ok wait_until(sub { $asked->('AS failing_us') }), 'it has read the webhooks';
+    $instance->sql('TRUNCATE mysql.general_log');
+    $instance->sql('UPDATE webhooks SET paused = paused + 2; UPDATE webhook_lease SET edits = edits + 1');
+    ok wait_until(sub { $asked->('AS failing_us') }), 'all are paused';
+    $ann->put("/v2.0/t1/persistentvolumes/during$_", json => {})->is_status(201) for 1 .. 3;
+    ok wait_until(sub { $admin->get('/v2.0/all/changes?order=newest&limit=1')->json->{upto} == $upto->() }), 'time goes by';
+    my $end = $upto->();
+    $instance->sql('UPDATE webhooks SET paused = paused - 2 WHERE paused > 1; UPDATE webhook_lease SET edits = edits + 1');
+    for my $path ('/all', '/ops') {
+        ok wait_for($path, sub { grep { ($_->{resource} // '') eq 'persistentvolumes/during3' } @_ }), "they go on: $path";
+    }
+    $ann->put('/v2.0/t1/persistentvolumes/afterwards', json => {})->is_status(201);
+    ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/afterwards' } @_ }), 'what is changed later comes, too';
+    $instance->sql('SET GLOBAL general_log = 0');
+    my @from = map { /from_tenant_id FROM changes c WHERE c\.id > (\d+)/ ? $1 : () } $asked->('from_tenant_id FROM changes c WHERE c.id > ');
+    isnt scalar @from, 0, 'it is asked whose changes those are';
+    is_deeply [grep { $_ < $end } @from], [], '... but of the time of the pause';
+};
+
 subtest '410 disables' => sub {
     $receiver->mode('/all' => 410);
     $ann->put('/v2.0/t1/persistentvolumes/last', json => {})->is_status(201);

@@ -123,6 +123,8 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 			outcome = deliverer_load(me, lease.edits);
 		if (outcome == OUTCOME_OK && deliverer_needs_horizon(me))
 			outcome = deliverer_follow_horizon(me);
+		else if (outcome == OUTCOME_OK)
+			me->horizon = 0; // it is not followed, so all that is there later has to be looked at
 		*look_us = now_us + (me->n_streams > 0 ? LOOK_MS : IDLE_MS) * INT64_C(1000);
 	}
 	if (outcome == OUTCOME_OK)

@@ -59,7 +59,7 @@ struct deliverer {
 	bool away;                 // the database did not answer
 
 	bool loaded;             // streams and letters are those of the database as of `edits`
-	uint64_t edits, horizon; // horizon: the changes up to this id have been looked at; 0: none yet
+	uint64_t edits, horizon; // horizon: the changes up to this id have been looked at; 0: none yet, or the horizon was not followed lately
 	struct deliverer_stream *streams;  // in the order of their ids
 	struct deliverer_letter *letters;  // not more than are read at once
 	int64_t letters_us;                // when they were read

@@ -11,6 +11,7 @@
 enum {
 	SAVE_MS = 15000,  // for so long what is stored may be behind: by it, monitoring tells how late this process is
 	LETTERS_MS = 15000, // if there are more letters than are read at once, they are read again after so long
+	TENANTS_OF = 100000, // in so many ids is looked whose changes they are; of more, all tenants are taken to have some
 	TENANT_SHARE = 8, // of the attempts at the same time one tenant has an eighth
 };
 
@@ -214,10 +215,10 @@ bool deliverer_needs_horizon(const struct deliverer *me)
 }
 
 // Is there a change above the horizon of the last look that the webhooks of that tenant may be told? tenants: whose changes there are, in
-// rising order.
-static bool is_touched(const struct deliverer *me, const uint64_t *tenants, size_t n, uint64_t tenant_id)
+// rising order; NULL: it was not asked.
+static bool is_touched(const uint64_t *tenants, size_t n, uint64_t tenant_id)
 {
-	if (me->horizon == 0 || tenant_id == 0)
+	if (tenants == NULL || tenant_id == 0)
 		return true;
 	for (size_t low = 0, high = n; low < high;) {
 		size_t middle = low + (high - low) / 2;
@@ -245,15 +246,15 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 	}
 	if (outcome != OUTCOME_OK || horizon == me->horizon)
 		return outcome;
-	if (me->horizon != 0)
+	if (me->horizon != 0 && horizon - me->horizon <= TENANTS_OF)
 		outcome = webhook_tenants_changed(me->registry, me->horizon, horizon, &tenants, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < me->n_streams; i++)
-		me->streams[i].wants = me->streams[i].wants || is_touched(me, tenants, n, me->streams[i].is.tenant_id);
+		me->streams[i].wants = me->streams[i].wants || is_touched(tenants, n, me->streams[i].is.tenant_id);
 	for (size_t i = 0; i < me->n_letters; i++) {
 		struct deliverer_letter *letter = &me->letters[i];
-		if (letter->due_us == INT64_MAX && is_touched(me, tenants, n, letter->is.tenant_id))
+		if (letter->due_us == INT64_MAX && is_touched(tenants, n, letter->is.tenant_id))
 			letter->due_us = clock_tick_us(); // it may have been recovered
 	}
 	me->horizon = horizon;
