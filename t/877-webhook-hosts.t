@@ -172,6 +172,23 @@ for my $owner (@tenants, 'all') {
 }
 is $instance->sql_value('SELECT COUNT(*) FROM webhook_messages'), 0, 'nothing was given up';
 
+# ---- very many webhooks
+
+# Each looks through the whole log, which takes longer than the lease: the one that sends shows signs of life meanwhile.
+my $many  = 1000;
+my $sends = sub { return scalar(() = join('', $instance->log_text('host'), Tenure::Instance::read_file("$runtime/log")) =~ /sends to webhooks$/mg) };
+my $upto  = $instance->sql_value('SELECT published FROM log_horizon');
+my $held  = claim();
+my $begun = $sends->();
+$instance->sql('INSERT INTO webhooks (tenant_id, name, uid, url, description, filters, paused, secret, etag, revision, created_at, updated_at) '
+    . q(SELECT 0, CONCAT('many', seq), UNHEX(MD5(seq)), 'https://receiver.invalid/', '', '{"actors":["nobody"]}', 0, 'x', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) )
+    . "FROM seq_1_to_$many; INSERT INTO webhook_cursors (webhook_id, position) SELECT id, 0 FROM webhooks WHERE name LIKE 'many%'; "
+    . 'UPDATE webhook_lease SET edits = edits + 1');
+ok Tenure::Instance::wait_until(sub { !$instance->sql_value("SELECT COUNT(*) FROM webhook_cursors c JOIN webhooks w ON w.id = c.webhook_id WHERE w.name LIKE 'many%' AND c.position < $upto") }, 180),
+    "$many webhooks have looked at all changes";
+is claim(), $held, 'the same process sends';
+is $sends->(), $begun, 'and never another';
+
 is end_second('TERM'), 0, 'the second host ends';
 unlike Tenure::Instance::read_file("$runtime/log"), qr/^error /m, 'it had no errors' or diag Tenure::Instance::read_file("$runtime/log");
 done_testing;

@@ -108,6 +108,7 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 {
 	struct webhook_lease lease;
 	int64_t now_us = clock_tick_us();
+	bool more = false;
 	enum outcome outcome = now_us >= me->renew_us ? renew(me) : OUTCOME_OK;
 
 	if (outcome != OUTCOME_OK || !me->leads)
@@ -134,8 +135,8 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 	// Whoever was held up for longer than the lease sends nothing: another process may have taken it. During maintenance the database may be
 	// copied elsewhere, and what was sent here would be sent again there.
 	if (outcome == OUTCOME_OK && me->loaded && !me->rests && clock_tick_us() < me->lease_until_us)
-		outcome = deliverer_send_due(me);
-	*pause_ms = me->loaded ? (me->n_flying > 0 || me->n_streams > 0 ? LOOK_MS / 4 : IDLE_MS / 4) : 0;
+		outcome = deliverer_send_due(me, &more);
+	*pause_ms = me->loaded && !more ? (me->n_flying > 0 || me->n_streams > 0 ? LOOK_MS / 4 : IDLE_MS / 4) : 0;
 	return outcome;
 }
 

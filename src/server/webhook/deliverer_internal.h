@@ -100,8 +100,9 @@ enum outcome deliverer_save_positions(struct deliverer *me);
 
 // ---- deliverer_send.c
 
-// Begins what is due and has room. Every turn begins with another webhook. OUTCOME_OK, or that of a failed statement; as the next.
-enum outcome deliverer_send_due(struct deliverer *me);
+// Begins what is due and has room. Every turn begins with another webhook. A turn ends when the lease is to be renewed, but serves one webhook at
+// least; *more: others were due, with which the next turn begins. OUTCOME_OK, or that of a failed statement; as the next.
+enum outcome deliverer_send_due(struct deliverer *me, bool *more);
 // Writes down what became of the attempts that have ended.
 enum outcome deliverer_take_ends(struct deliverer *me);
 

@@ -193,9 +193,10 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	return outcome;
 }
 
-enum outcome deliverer_send_due(struct deliverer *me)
+// Letters have half of the time that a turn has, so that streams get theirs.
+static enum outcome send_letters(struct deliverer *me, int64_t now_us)
 {
-	int64_t now_us = clock_tick_us();
+	int64_t until_us = now_us + (me->renew_us - now_us) / 2;
 	size_t n_served = 0;
 	enum outcome outcome = OUTCOME_OK;
 
@@ -203,19 +204,45 @@ enum outcome deliverer_send_due(struct deliverer *me)
 		struct deliverer_letter *letter = &me->letters[i];
 		if (letter->flies || letter->ended || letter->due_us > now_us || !deliverer_has_room(me, letter->is.tenant_id))
 			continue;
+		if (n_served > 0 && clock_tick_us() >= until_us)
+			break;
 		outcome = serve_letter(me, letter);
 		n_served++;
 	}
+	return outcome;
+}
+
+static bool is_due(const struct deliverer *me, struct deliverer_stream *stream, int64_t now_us)
+{
+	bool begun = stream->is.begun_upto != 0;
+
+	if (begun && stream->wants && stream->due_us == INT64_MAX)
+		stream->due_us = now_us; // its tenant changed: it may have been recovered
+	bool due = begun ? stream->due_us <= now_us : stream->wants && stream->is.position < me->horizon;
+	return due && !stream->flies && deliverer_has_room(me, stream->is.tenant_id);
+}
+
+// The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are.
+enum outcome deliverer_send_due(struct deliverer *me, bool *more)
+{
+	int64_t now_us = clock_tick_us();
+	size_t n_served = 0, first = me->turn;
+	enum outcome outcome = send_letters(me, now_us);
+
+	*more = false;
+	me->turn = me->n_streams > 0 ? (first + 1) % me->n_streams : 0;
 	for (size_t i = 0; i < me->n_streams && outcome == OUTCOME_OK && me->loaded; i++) {
-		struct deliverer_stream *stream = &me->streams[(me->turn + i) % me->n_streams];
-		bool begun = stream->is.begun_upto != 0;
-		if (begun && stream->wants && stream->due_us == INT64_MAX)
-			stream->due_us = now_us; // its tenant changed: it may have been recovered
-		bool due = begun ? stream->due_us <= now_us : stream->wants && stream->is.position < me->horizon;
-		if (!stream->flies && due && deliverer_has_room(me, stream->is.tenant_id))
-			outcome = serve_stream(me, stream);
+		size_t at = (first + i) % me->n_streams;
+		if (!is_due(me, &me->streams[at], now_us))
+			continue;
+		if (n_served > 0 && clock_tick_us() >= me->renew_us) {
+			me->turn = at;
+			*more = true;
+			break;
+		}
+		outcome = serve_stream(me, &me->streams[at]);
+		n_served++;
 	}
-	me->turn = me->n_streams > 0 ? (me->turn + 1) % me->n_streams : 0;
 	return outcome;
 }
 
