@@ -125,6 +125,26 @@ subtest 'given up, and revived' => sub {
     $ann->post("$list/dead/action/revive?message=$dead->{message}")->is_problem(404, 'not_found', 'it is dead no more');
 };
 
+# Gives the messages of the webhook "dead" up that were revived, as if nobody had received them.
+sub give_up { return $instance->sql(q(UPDATE webhook_messages m JOIN webhooks w ON w.id = m.webhook_id SET m.state = 'dead' WHERE w.name = 'dead' AND m.state = 'delivered')) }
+
+subtest 'revived, and received while the webhook is paused' => sub {
+    my $tries = sub { return scalar grep { $_->{body} =~ m{/lost} } $receiver->attempts('/dead') };
+    my %is = (url => $receiver->url('/dead'), types => ['persistentvolumes']);
+    give_up();
+    $receiver->mode('/dead' => 'late');
+    my $before = $tries->();
+    is $ann->post("$list/dead/action/revive")->json->{revived}, 1, 'one is revived';
+    ok wait_until(sub { $tries->() > $before }), 'it is on its way';
+    $ann->put("$list/dead", json => { %is, paused => JSON::PP::true() })->is_status(200);
+    ok wait_until(sub { $ann->get("$list/dead/deliveries")->json->{deliveries}[0]{state} eq 'delivered' }), 'it is shown as received';
+    $receiver->mode('/dead' => 'ok');
+    $ann->put("$list/dead", json => \%is)->is_status(200);
+    $ann->put('/v2.0/t1/persistentvolumes/unpaused', json => {})->is_status(201);
+    ok wait_for('/dead', sub { grep { $_->{resource} eq 'persistentvolumes/unpaused' } @_ }), 'the next ones come';
+    is $tries->(), $before + 1, 'and it does not come again';
+};
+
 subtest 'ping, and a new secret' => sub {
     my $turned = $ann->post("$list/all/action/rotate")->json;
     my $ping = $ann->post("$list/all/action/ping");

@@ -102,7 +102,7 @@ enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, u
 // end. Also deletes messages of the webhook that ended longer ago than the setting retention.
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held);
-// Writes down an attempt to send a letter. gives_up: if it failed, there is no other.
+// Writes down an attempt to send a letter, of which only id and attempts count. gives_up: if it failed, there is no other.
 enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *claim, const struct webhook_letter *letter,
 	const struct webhook_result *result, bool gives_up, bool *held);
 

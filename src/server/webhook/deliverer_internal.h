@@ -31,6 +31,7 @@ struct deliverer_letter {
 enum { DELIVERER_LABEL_MAX = 160 };
 struct deliverer_flight {
 	uint64_t webhook_id, tenant_id, letter_id; // letter_id 0: it is the stream's message
+	uint64_t attempts;                         // of a letter: how many failed before
 	struct uuid message;
 	bool is_ping;
 	char label[DELIVERER_LABEL_MAX]; // for the log: whose webhook, and which; cut off if it is longer

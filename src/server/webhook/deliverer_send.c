@@ -180,7 +180,10 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (body.p != NULL) {
-		const struct deliverer_flight flight = { .webhook_id = letter->is.webhook_id, .tenant_id = letter->is.tenant_id, .letter_id = letter->is.id, .message = letter->is.message, .is_ping = letter->is.is_ping };
+		const struct deliverer_flight flight = {
+			.webhook_id = letter->is.webhook_id, .tenant_id = letter->is.tenant_id, .letter_id = letter->is.id,
+			.attempts = letter->is.attempts, .message = letter->is.message, .is_ping = letter->is.is_ping,
+		};
 		letter->flies = begin_attempt(me, &target, &flight, body);
 		return OUTCOME_OK;
 	}
@@ -336,10 +339,22 @@ static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *le
 	return outcome;
 }
 
+// The webhook was paused or disabled meanwhile: what was received need not be sent again.
+static enum outcome end_unknown(struct deliverer *me, const struct deliverer_flight *flight, const struct webhook_result *result)
+{
+	const struct webhook_letter letter = { .id = flight->letter_id, .attempts = flight->attempts };
+	bool held;
+
+	if (result->error.n > 0)
+		return OUTCOME_OK;
+	if (flight->letter_id != 0)
+		return webhook_letter_sent(me->registry, &me->claim, &letter, result, false, &held);
+	return webhook_sent(me->registry, &me->claim, flight->webhook_id, &flight->message, result, &held);
+}
+
 enum outcome deliverer_take_ends(struct deliverer *me)
 {
 	struct transfer_end end;
-	bool held;
 	enum outcome outcome = OUTCOME_OK;
 
 	while (outcome == OUTCOME_OK && transfers_next(me->transfers, &end)) {
@@ -354,8 +369,8 @@ enum outcome deliverer_take_ends(struct deliverer *me)
 			outcome = end_letter(me, letter, &result);
 		else if (deliverer_is_message_of(stream, flight))
 			outcome = end_stream(me, stream, &result);
-		else if (flight->letter_id == 0 && result.error.n == 0) // it was paused meanwhile: what was received need not be sent again
-			outcome = webhook_sent(me->registry, &me->claim, flight->webhook_id, &flight->message, &result, &held);
+		else
+			outcome = end_unknown(me, flight, &result);
 		deliverer_flight_ends(me, flight);
 	}
 	return outcome;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A receiver of webhooks' messages, on loopback. It keeps what came and answers as its mode says, which may be set for a path: mode('/slow' =>
-# 'slow'). Modes: ok (204), a status such as 500, redirect:URL, endless (a body without an end), slow (no answer for a while), hang (none
-# at all), drop (closes the connection), lost (takes the message, and closes the connection as if it was killed before it answered).
+# 'slow'). Modes: ok (204), a status such as 500, redirect:URL, endless (a body without an end), slow (no answer for a while), late (the
+# same, but the message is seen at once), hang (none at all), drop (closes the connection), lost (takes the message, and closes the connection as if it was killed before it answered).
 #
 #   my $receiver = Tenure::Receiver->start;
 #   my @messages = $receiver->messages('/path');    # { path, id, timestamp, signatures => [...], body, json }, in order
@@ -34,10 +34,11 @@ sub mode {
 sub answer {
     my ($self, $client, $request) = @_;
     my $mode = $self->kept('mode' . $request->{path} =~ s/\W/_/gr) // $self->kept('mode');
-    my $taken = $mode eq 'ok' || $mode eq 'slow' || $mode eq 'endless' || $mode eq 'lost';
+    my $taken = $mode eq 'ok' || $mode eq 'slow' || $mode eq 'endless' || $mode eq 'lost' || $mode eq 'late';
     sleep 2 if $mode eq 'slow';
     $self->note($json->encode({ path => $request->{path}, method => $request->{method}, header => $request->{header}, body => $request->{body},
         taken => $taken ? 1 : 0 }));
+    sleep 2 if $mode eq 'late';
     return close $client if $mode eq 'drop' || $mode eq 'lost';
     if ($mode eq 'hang') { sleep 60; return }
     return Tenure::FakeService::send_answer($client, 302, '', "Location: $1") if $mode =~ /\Aredirect:(.*)/;
