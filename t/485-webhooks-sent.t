@@ -346,6 +346,32 @@ subtest '410 disables' => sub {
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/last' } @_ }), 'a PUT enables it, and nothing is lost';
 };
 
+# A message beside the stream disables, too.
+subtest '410 to a revived message, and to a ping' => sub {
+    my $tries = sub { return scalar grep { $_->{body} =~ m{/lost} } $receiver->attempts('/dead') };
+    my $enable = sub { return $ann->put("$list/dead", json => { url => $receiver->url('/dead'), types => ['persistentvolumes'] })->is_status(200) };
+    my $is_disabled = sub { return ok wait_until(sub { $ann->get("$list/dead")->json->{state} eq 'disabled' }), 'it is disabled' };
+    $receiver->mode('/dead' => 410);
+    give_up();
+    my $before = $tries->();
+    is $ann->post("$list/dead/action/revive")->json->{revived}, 1, 'one is revived';
+    $is_disabled->();
+    my $now = $ann->get("$list/dead")->json;
+    is_deeply [@$now{qw(status error)}], [410, 'the receiver answered 410'], 'it is shown why';
+    is $tries->(), $before + 1, 'after one attempt';
+    $receiver->mode('/dead' => 'ok');
+    $enable->();
+    ok wait_until(sub { $ann->get("$list/dead/deliveries")->json->{deliveries}[0]{state} eq 'delivered' }), 'whoever enables it has the message sent again';
+    is $tries->(), $before + 2, 'once';
+    $receiver->mode('/dead' => 410);
+    my $ping = $ann->post("$list/dead/action/ping")->json->{message};
+    $is_disabled->();
+    my ($sent) = grep { $_->{message} eq $ping } @{ $ann->get("$list/dead/deliveries")->json->{deliveries} };
+    is $sent->{state}, 'dead', 'the ping is not sent again';
+    $receiver->mode('/dead' => 'ok');
+    $enable->();
+};
+
 # Another process sends from now on, which knows nothing but what is stored.
 sub restart_deliverer {
     my ($before) = $instance->host_children('tenured-deliver');

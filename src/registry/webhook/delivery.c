@@ -359,6 +359,8 @@ enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *c
 		.next_at_is_null = ended,
 		.ended_at = result->now_us,
 		.ended_at_is_null = !ended,
+		.disabled_at = result->now_us,
+		.disabled_at_is_null = !result->disables,
 	};
 	struct db_rows rows;
 	enum db_result ran = sql_webhook_letter_ended_run(registry->db, registry->pool, &in, &rows);

@@ -321,20 +321,23 @@ static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *st
 	return outcome;
 }
 
+// As with a stream's message, what disables the webhook is not given up: whoever enables it has it sent again. A ping is sent once.
 static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *letter, struct webhook_result *result)
 {
 	uint64_t attempts = letter->is.attempts + 1;
-	bool held, gives_up = letter->is.is_ping || attempts >= me->settings->attempts;
+	bool held, is_received = result->error.n == 0;
 	int64_t pause = deliverer_pause_us(me, attempts);
 
-	metrics_add(me->host, result->error.n == 0 ? METRICS_WEBHOOK_RECEIVED : gives_up ? METRICS_WEBHOOK_GIVEN_UP : METRICS_WEBHOOK_FAILED, 1);
+	result->disables = result->status == GONE;
+	bool gives_up = letter->is.is_ping || (!result->disables && attempts >= me->settings->attempts);
+	metrics_add(me->host, is_received ? METRICS_WEBHOOK_RECEIVED : gives_up ? METRICS_WEBHOOK_GIVEN_UP : METRICS_WEBHOOK_FAILED, 1);
 	letter->flies = false;
-	letter->ended = result->error.n == 0 || gives_up;
+	letter->ended = is_received || gives_up;
 	result->next_us = result->now_us + pause;
 	enum outcome outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, result, gives_up, &held);
 	letter->is.attempts = attempts;
 	letter->due_us = clock_tick_us() + pause;
-	if (!held)
+	if (!held || result->disables)
 		me->loaded = false;
 	return outcome;
 }
