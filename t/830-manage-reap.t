@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use POSIX ();
 use Test::More;
 
@@ -112,6 +113,23 @@ subtest 'a dry run counts what a run purges, of every kind' => sub {
     cmp_ok $dry->{$_->[0]}, '>=', $_->[1], "$_->[0] are due" for [moves => 2], [changes => 5], [periods => 2];
     is_deeply reap(), $dry, 'a run purges as many';
     is_deeply [ @{ reap('--dry-run') }{qw(moves changes periods)} ], [ 0, 0, 0 ], 'then nothing is due';
+};
+
+# Messages of webhooks that ended go by when they ended, whatever becomes of their webhook.
+subtest 'messages of webhooks' => sub {
+    $admin->put('/v2.0/keep/webhooks/chat', json => { url => 'https://receiver.invalid/', paused => JSON::PP::true() })->is_status(201);
+    my $message = sub {
+        my ($name, $state, $days) = @_;
+        my $ended = $state eq 'queued' ? 'NULL' : "UTC_TIMESTAMP(6) - INTERVAL $days DAY";
+        return $instance->sql('INSERT INTO webhook_messages (webhook_id, uid, kind, state, upto, created_at, ended_at, error) '
+            . "SELECT id, UNHEX(MD5('$name')), 'changes', '$state', 1, UTC_TIMESTAMP(6) - INTERVAL 40 DAY, $ended, '$name' FROM webhooks");
+    };
+    $message->(@$_) for ['given up', 'dead', 31], ['queued', 'queued'], ['received', 'delivered', 31], ['given up lately', 'dead', 29], ['revived lately', 'delivered', 29];
+    reap('--dry-run');
+    is $instance->sql_value('SELECT COUNT(*) FROM webhook_messages'), 5, 'a dry run deletes none';
+    reap();
+    is_deeply [map { $_->[0] } $instance->sql('SELECT error FROM webhook_messages ORDER BY id')], ['queued', 'given up lately', 'revived lately'], 'what ended long ago goes';
+    is $admin->get('/v2.0/keep/webhooks/chat')->json->{dead}, 1, '... which its owner sees';
 };
 
 subtest 'a tenant is recovered while its name is about to become free' => sub {

@@ -113,20 +113,34 @@ SELECT (SELECT COUNT(*) FROM resources r WHERE r.purge_at <= :now)
 
 -- ---- rows whose deletion leaves no change row: a page is read without locks, then those of it that are due are deleted by their keys
 
--- Moves that are over, in the order in which they were asked for. A move ends after it was asked for: behind the first one that was
--- asked for at :until or later, none is due.
--- @statement reap_page_of_moves
+-- What ends after it was asked for: moves, and messages of webhooks.
+-- @choice reap_ended
+-- @case moves
+COALESCE(x.state <> 'queued' AND x.finished_at < :until, FALSE) AS is_due, x.created_at >= :until AS is_younger
+FROM moves x
+-- @case messages
+COALESCE(x.state <> 'queued' AND x.ended_at < :until, FALSE) AS is_due, x.created_at >= :until AS is_younger
+FROM webhook_messages x
+
+-- @choice reap_ended_table
+-- @case moves
+moves
+-- @case messages
+webhook_messages
+
+-- Those that are over, in the order in which they were asked for. Behind the first one that was asked for at :until or later, none is due.
+-- @statement reap_page_of_ended
 -- @in after uint, until time, limit uint
 -- @out id uint, is_due uint, is_younger uint
-SELECT id, COALESCE(state <> 'queued' AND finished_at < :until, FALSE) AS is_due, created_at >= :until AS is_younger
-FROM moves
-WHERE id > :after
-ORDER BY id
+SELECT x.id, {reap_ended}
+WHERE x.id > :after
+ORDER BY x.id
 LIMIT :limit;
 
--- @statement reap_moves
+-- A message that was revived since the page was read is not over.
+-- @statement reap_ended_rows
 -- @in ids text
-DELETE m FROM {ids} STRAIGHT_JOIN moves m ON m.id = j.id;
+DELETE x FROM {ids} STRAIGHT_JOIN {reap_ended_table} x ON x.id = j.id WHERE x.state <> 'queued';
 
 -- The log is shortened from its beginning, never in the middle, whatever the times of its rows: a reader of what follows an id
 -- compares it with the oldest id to learn whether all of that is still there. A change that usage has yet to count is not due, however old

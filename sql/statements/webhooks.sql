@@ -280,11 +280,6 @@ SET m.state = :state, m.attempts = :attempts, m.status = :status, m.error = :err
   c.disabled_at = COALESCE(:disabled_at, c.disabled_at)
 WHERE l.id = 1 AND l.claim = :claim AND m.state = 'queued';
 
--- Messages that ended long ago.
--- @statement webhook_forget
--- @in webhook_id uint, before time
-DELETE FROM webhook_messages WHERE webhook_id = :webhook_id AND state <> 'queued' AND ended_at < :before;
-
 -- ---- for monitoring
 
 -- What their owners see; those of deleted tenants rest.

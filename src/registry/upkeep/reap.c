@@ -260,6 +260,8 @@ static enum outcome purge_all(struct reaping *reaping)
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_moves(reaping, REAP_PURGE);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
+		outcome = reap_webhook_messages(reaping);
+	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_changes(reaping, REAP_PURGE);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_former_content(reaping);

@@ -39,6 +39,8 @@ enum outcome reap_expired_resources(struct reaping *reaping);
 // Deletes what purged tenants had.
 enum outcome reap_purged_tenants(struct reaping *reaping);
 enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode);
+// Messages of webhooks that were received or given up longer ago than the retention, and pings. They are not counted.
+enum outcome reap_webhook_messages(struct reaping *reaping);
 // Ends before the first change that usage has yet to count: a period must not lose what nobody counted in time.
 enum outcome reap_changes(struct reaping *reaping, enum reap_mode mode);
 // What updates replaced.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purges what is kept of the past: moves, the change log, what updates replaced, and usage. Each is deleted from its beginning.
+// Purges what is kept of the past: moves, messages of webhooks, the change log, what updates replaced, and usage. Each is deleted from its
+// beginning.
 #include "base/base.h"
 
 #include "registry/upkeep/reap_internal.h"
@@ -10,35 +11,41 @@
 #include "registry/core/settings.h"
 #include "sql/reaping.h"
 
-// ---- moves
+// ---- moves, and messages of webhooks
 
-// A reap_fn. arg: the ids, as the statement takes them.
-static enum outcome delete_moves(struct registry *registry, const void *arg, uint64_t *n)
+struct ended_rows {
+	enum sql_reap_ended_table table;
+	struct sql_reap_ended_rows in;
+};
+
+// A reap_fn. arg: the struct ended_rows.
+static enum outcome delete_ended(struct registry *registry, const void *arg, uint64_t *n)
 {
-	const struct sql_reap_moves *in = arg;
+	const struct ended_rows *ended = arg;
 	struct db_rows rows;
-	enum db_result result = sql_reap_moves_run(registry->db, registry->pool, in, &rows);
+	enum db_result result = sql_reap_ended_rows_run(registry->db, registry->pool, ended->table, &ended->in, &rows);
 
 	return reap_deleted(result, &rows, n);
 }
 
-enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode)
+static enum outcome reap_ended(struct reaping *reaping, enum reap_mode mode, enum sql_reap_ended which, enum sql_reap_ended_table table,
+	uint64_t *counter)
 {
 	struct registry *registry = reaping->registry;
-	struct sql_reap_page_of_moves in = { .until = reap_kept_since(registry, registry->settings->retention), .limit = REAP_AT_ONCE };
+	struct sql_reap_page_of_ended in = { .until = reap_kept_since(registry, registry->settings->retention), .limit = REAP_AT_ONCE };
 	struct pool_mark mark = pool_mark(registry->pool);
 	enum outcome outcome = OUTCOME_OK;
 	bool more = true;
 
 	while (outcome == OUTCOME_OK && more && !reap_must_end(reaping)) {
 		struct db_rows rows;
-		enum db_result result = sql_reap_page_of_moves_run(registry->db, registry->pool, &in, &rows);
+		enum db_result result = sql_reap_page_of_ended_run(registry->db, registry->pool, which, &in, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		struct db_list due = db_list_new(registry->pool, rows.n * 8);
 		more = rows.n == REAP_AT_ONCE;
 		for (size_t i = 0; i < rows.n; i++) {
-			const struct sql_reap_page_of_moves_row *row = sql_reap_page_of_moves_row(&rows, i);
+			const struct sql_reap_page_of_ended_row *row = sql_reap_page_of_ended_row(&rows, i);
 			in.after = row->id;
 			more = more && row->is_younger == 0;
 			if (row->is_due != 0)
@@ -46,11 +53,23 @@ enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode)
 		}
 		uint64_t n = due.n;
 		if (n > 0 && mode == REAP_PURGE)
-			outcome = reap_transact(reaping, delete_moves, &(struct sql_reap_moves){ .ids = db_list_end(&due) }, &n);
-		reaping->counts->moves += n;
+			outcome = reap_transact(reaping, delete_ended, &(struct ended_rows){ .table = table, .in.ids = db_list_end(&due) }, &n);
+		*counter += n;
 		pool_rewind(registry->pool, mark);
 	}
 	return outcome;
+}
+
+enum outcome reap_moves(struct reaping *reaping, enum reap_mode mode)
+{
+	return reap_ended(reaping, mode, SQL_REAP_ENDED_MOVES, SQL_REAP_ENDED_TABLE_MOVES, &reaping->counts->moves);
+}
+
+enum outcome reap_webhook_messages(struct reaping *reaping)
+{
+	uint64_t n = 0;
+
+	return reap_ended(reaping, REAP_PURGE, SQL_REAP_ENDED_MESSAGES, SQL_REAP_ENDED_TABLE_MESSAGES, &n);
 }
 
 // ---- the change log, and what updates replaced

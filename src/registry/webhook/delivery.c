@@ -303,7 +303,6 @@ struct giving_up {
 	struct registry *registry;
 	struct sql_webhook_bury bury;
 	struct sql_webhook_go_on go_on;
-	struct sql_webhook_forget forget;
 	bool held;
 };
 
@@ -317,11 +316,7 @@ static enum db_verdict run_giving_up(void *arg)
 	giving->held = false;
 	if (sql_webhook_bury_run(registry->db, registry->pool, &giving->bury, &rows) != DB_OK || rows.affected == 0)
 		return DB_ROLLBACK;
-	struct db_call calls[] = {
-		sql_webhook_go_on_call(registry->pool, &giving->go_on),
-		sql_webhook_forget_call(registry->pool, &giving->forget),
-	};
-	giving->held = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls)) == DB_OK && calls[0].rows.affected > 0;
+	giving->held = sql_webhook_go_on_run(registry->db, registry->pool, &giving->go_on, &rows) == DB_OK && rows.affected > 0;
 	return giving->held ? DB_COMMIT : DB_ROLLBACK;
 }
 
@@ -334,7 +329,6 @@ enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim
 		.registry = registry,
 		.bury = { .claim = name, .id = id, .message = uid, .status = result->status, .error = result->error, .now = result->now_us },
 		.go_on = { .claim = name, .id = id, .message = uid, .status = result->status, .error = result->error, .now = result->now_us },
-		.forget = { .webhook_id = id, .before = result->now_us - registry_retention_us(registry) },
 	};
 	// Nobody asks what became of a COMMIT whose answer was lost: the caller reads the stream again.
 	enum db_result ran = db_txn_run(registry->db, DB_WRITE, NULL, run_giving_up, &giving);

@@ -99,7 +99,7 @@ struct webhook_result {
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held);
 // Writes down that the last attempt failed: the message is kept as one that was given up and may be revived, and the webhook moves on to its
-// end. Also deletes messages of the webhook that ended longer ago than the setting retention.
+// end.
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
 	const struct webhook_result *result, bool *held);
 // Writes down an attempt to send a letter, of which only id and attempts count. gives_up: if it failed, there is no other.
