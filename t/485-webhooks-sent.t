@@ -340,7 +340,9 @@ subtest 'a pause of all webhooks' => sub {
 subtest '410 disables' => sub {
     $receiver->mode('/all' => 410);
     $ann->put('/v2.0/t1/persistentvolumes/last', json => {})->is_status(201);
+    my $before = $ann->get("$list/all")->etag;
     ok wait_until(sub { $ann->get("$list/all")->json->{state} eq 'disabled' }), 'it is disabled';
+    is $ann->get("$list/all", if_none_match => $before)->json->{state}, 'disabled', '... which a client learns that has a copy';
     $receiver->mode('/all' => 'ok');
     $ann->put("$list/all", json => { url => $receiver->url('/all') })->is_status(200);
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/last' } @_ }), 'a PUT enables it, and nothing is lost';

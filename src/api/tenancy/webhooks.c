@@ -158,11 +158,12 @@ enum outcome list_webhooks(struct call *call)
 	return OUTCOME_OK;
 }
 
+// If-None-Match is not heeded: the etag is that of what the owner has set, and how far the webhook is changes without it.
 enum outcome get_webhook(struct call *call)
 {
 	struct conditions conditions;
 	struct webhook webhook;
-	enum outcome outcome = conditions_read(call, &conditions);
+	enum outcome outcome = conditions_read_match(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = webhook_get(call->registry, webhook_key(call), &webhook);
