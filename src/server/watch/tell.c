@@ -26,7 +26,9 @@ enum {
 	ROUND_MS = 100,               // between two reads of the change log
 	SOON_MS = 10,                 // the same while the horizon waits for other connections' statements
 	AHEAD_MS = 200,               // between two reads ahead of the front
+	SLICE_MS = 100,               // a round begins no further page of the same clients after so long: connections and signals wait meanwhile
 	PAGE = 500,                   // changes read at a time
+	LOOK = 100000,                // ids above the front in which is looked at a time whose changes they are
 	EVENT_PER_BODY = 4,           // bytes of an event for each byte of max_body: the object, and a table's cells of it
 };
 
@@ -357,8 +359,14 @@ static bool begin_front(struct watch_teller *teller, uint64_t horizon)
 	return true;
 }
 
-// Finds the horizon, and sends all changes up to it to the clients at the front.
-static bool serve_front(struct watch_teller *teller)
+// Is the time over that this round has for pages?
+static bool is_slice_over(const struct watch_teller *teller)
+{
+	return clock_tick_us() >= teller->slice_us;
+}
+
+// Finds the horizon, and sends the changes up to it to the clients at the front: one page at least. *more: there are more.
+static bool serve_front(struct watch_teller *teller, bool *more)
 {
 	uint64_t horizon, reached;
 
@@ -366,11 +374,12 @@ static bool serve_front(struct watch_teller *teller)
 		return false;
 	if ((teller->front == 0 || horizon < teller->front) && !begin_front(teller, horizon))
 		return false;
-	while (teller->front < horizon) {
+	for (bool over = false; teller->front < horizon && !over; over = is_slice_over(teller)) {
 		if (!begin_round(teller) || !serve_page(teller, teller->front, horizon, &reached))
 			return false;
 		teller->front = reached;
 	}
+	*more = teller->front < horizon;
 	return true;
 }
 
@@ -382,10 +391,10 @@ static bool is_at_front(const struct watch_teller *teller, const struct watch_cl
 	return is_served_from(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
 }
 
-// Marks the clients whose tenants have changes up to that id, committed or not.
-static bool find_news(struct watch_teller *teller, uint64_t up_to)
+// Marks the clients whose tenants have changes up to that id, committed or not. Gets LOOK ids further at most.
+static bool find_news(struct watch_teller *teller, uint64_t settled)
 {
-	uint64_t *ids;
+	uint64_t *ids, up_to = settled - teller->looked > LOOK ? teller->looked + LOOK : settled;
 	size_t n;
 
 	if (change_stream_tenants(teller->call->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
@@ -398,10 +407,10 @@ static bool find_news(struct watch_teller *teller, uint64_t up_to)
 	return true;
 }
 
-// Sends pages of the changes of two tenants to the watches of teller->only.
+// Sends pages of the changes of two tenants to the watches of teller->only: one at least, and all if there is time.
 static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
 {
-	while (after < up_to) {
+	for (bool over = false; after < up_to && !over; over = is_slice_over(teller)) {
 		struct streamed_change *list;
 		size_t n;
 		const struct change_range range = { .after = after, .up_to = up_to, .limit = PAGE };
@@ -457,8 +466,9 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	return true;
 }
 
-// Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up.
-static bool serve_ahead(struct watch_teller *teller)
+// Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up. *more: there are more ids to look for their
+// changes in, which comes first.
+static bool serve_ahead(struct watch_teller *teller, bool *more)
 {
 	uint64_t settled = horizon_settled(teller->call->registry);
 	bool well = true;
@@ -472,6 +482,9 @@ static bool serve_ahead(struct watch_teller *teller)
 		(teller->system_id == 0 && change_stream_tenant(teller->call->registry, STR(TENANT_SYSTEM),
 		&teller->system_id) != OUTCOME_OK))
 		return false;
+	*more = teller->looked < settled;
+	if (*more)
+		return true;
 	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
 		if (client->news && is_at_front(teller, client))
 			well = serve_tenant(teller, watcher_tenant(client->watcher));
@@ -494,12 +507,26 @@ static bool serve_behind(struct watch_teller *teller, bool *more)
 	return !*more || (begin_round(teller) && serve_page(teller, first, teller->front, &reached));
 }
 
+// Serves those at the front, those ahead of it, and those behind it. Nobody is served ahead of the front while that has more to do. *more: the
+// next round should go on at once.
+static bool serve_all(struct watch_teller *teller, bool *more)
+{
+	bool behind = false;
+
+	*more = false;
+	if (!begin_round(teller) || !serve_front(teller, more) || (!*more && !serve_ahead(teller, more)) || !serve_behind(teller, &behind))
+		return false;
+	*more = *more || behind;
+	return true;
+}
+
 int watch_tell_round(struct watch_teller *teller)
 {
 	bool more;
 
 	watch_shares_begin(&teller->shares, teller->clients);
-	if (!begin_round(teller) || !serve_front(teller) || !serve_ahead(teller) || !serve_behind(teller, &more)) {
+	teller->slice_us = clock_tick_us() + SLICE_MS * INT64_C(1000);
+	if (!serve_all(teller, &more)) {
 		drop_undurable(teller);
 		return -1;
 	}

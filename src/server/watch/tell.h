@@ -25,11 +25,13 @@ struct watch_teller {
 	uint64_t system_id;       // the system's tenant; 0: not known yet
 	struct str only;          // if p is not NULL: only the watches of this tenant are served now
 	int64_t ahead_us;         // clock_tick_us() of the next look above the front
+	int64_t slice_us;         // clock_tick_us() at which this round begins no further page
 	struct watch_shares shares;
 };
 
-// Makes the events of all new changes, and writes them to the clients' connections once the changes are durable
-// (registry/log/horizon.h). Returns the milliseconds until the next round should begin; -1: the database can't be reached. In
+// Makes the events of new changes, and writes them to the clients' connections once the changes are durable
+// (registry/log/horizon.h). Ends after a tenth of a second, or a page of changes if that takes longer: the next round, which should begin at
+// once then, goes on. Returns the milliseconds until the next round should begin; -1: the database can't be reached. In
 // that case, clients that were sent changes which may not be durable are gone, and the other clients get the rest in a later
 // round.
 int watch_tell_round(struct watch_teller *teller);
