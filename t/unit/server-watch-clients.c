@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // A watch's connection is closed while the worker that handed it over has it open still: no event of it comes any more. A watch begins with
-// a file that its client is slow to take.
+// a file that its client is slow to take. The place of a watch that can't be taken over is given back.
 #include "base/base.h"
 
+#include <glob.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/spaces/watch/watcher.h"
 #include "base/log.h"
 #include "server/request/limits_internal.h"
+#include "server/setup/host.h"
+#include "server/setup/settings.h"
 #include "server/watch/client.h"
 #include "server/wire/handover.h"
+#include "set.h"
+#include "settings/settings.h"
 #include "tap.h"
 
 // What these functions ask of a watcher.
@@ -111,6 +118,64 @@ static void test_beginning(struct watch_clients *clients, const int line[2])
 	close(connection[1]);
 }
 
+// A worker of its own process: begins a watch, hands it over, and begins another one when it is told to. Returns how many of the two began, or
+// -1 if a second one began beside the first.
+static int work(const struct config *config, const struct endpoint_config *endpoint, int to, int from)
+{
+	const struct principal who = { .user = STR("ann"), .tenant = STR("acme"), .role = ROLE_MEMBER };
+	struct limits *limits = limits_new(config, endpoint, host_shared_open(config), 1);
+	struct limits_watch counted, another;
+	struct limits_refusal refusal;
+	int connection[2], n;
+	char byte;
+
+	n = socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 && limits_watch_begin(limits, &who, STR("token"), &counted, &refusal);
+	if (limits_watch_begin(limits, &who, STR("token"), &another, &refusal))
+		return -1;
+	// The watch process has no memory for the order, or no descriptors left: here since the order is empty.
+	(void)handover_send(to, connection[0], 1, counted, STR(""), -1);
+	return read(from, &byte, 1) == 1 ? n + limits_watch_begin(limits, &who, STR("token"), &another, &refusal) : n;
+}
+
+static void test_incomplete(const int line[2])
+{
+	char dir[] = "/tmp/tenure-watch-clients-XXXXXX", *pattern = NULL;
+	struct config *config = config_new(settings_tables());
+	const struct endpoint_config *endpoint = config_add_endpoint(config, STR("service"));
+	struct watch_clients clients = { .epoll_fd = epoll_create1(EPOLL_CLOEXEC) };
+	struct pollfd poll_line = { .fd = line[1], .events = POLLIN };
+	int go_on[2], status = 0;
+	glob_t found;
+
+	ok(mkdtemp(dir) != NULL && pipe(go_on) == 0, "a folder");
+	SET(config, server)->runtime_dir = dir;
+	SET(config, server)->watches_per_token = 1;
+	SET_ENDPOINT(endpoint, server_endpoint)->watches = 20;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(work(config, endpoint, line[0], go_on[0]));
+	struct shared *shared = host_shared_open(config);
+	clients.limits = limits_new(config, endpoint, shared, 0);
+	is_int(poll(&poll_line, 1, 10000), 1, "a worker hands a watch over");
+	watch_clients_take_over(&clients, line[1]);
+	is_int((int64_t)clients.n, 0, "which can't be taken over");
+	ok(write(go_on[1], "x", 1) == 1 && waitpid(pid, &status, 0) == pid && WIFEXITED(status), "the worker goes on");
+	is_int(WEXITSTATUS(status), 2, "another watch has room, where there may be one");
+	limits_free(&clients.limits);
+	shared_close(&shared);
+	config_free(&config);
+	close(clients.epoll_fd);
+	close(go_on[0]);
+	close(go_on[1]);
+	if (asprintf(&pattern, "%s/*", dir) > 0 && glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	free(pattern);
+	(void)rmdir(dir);
+}
+
 int main(void)
 {
 	struct limits limits = { .shared = NULL };
@@ -131,6 +196,7 @@ int main(void)
 	is_int((int64_t)clients.n, 0, "the client is gone");
 	is_int(count_events(clients.epoll_fd), 0, "there is no event any more, although the worker has the connection open");
 	test_beginning(&clients, line);
+	test_incomplete(line);
 	close(clients.epoll_fd);
 	for (int i = 0; i < 2; i++) {
 		close(line[i]);

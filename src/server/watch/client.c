@@ -97,6 +97,13 @@ void watch_clients_sweep(struct watch_clients *clients)
 	}
 }
 
+// Gives back the place of a watch that did not become a client's. The worker that counted it has it no more.
+static void give_back(struct watch_clients *clients, const struct limits_watch *counted)
+{
+	limits_watch_take(clients->limits, counted);
+	limits_watch_end(clients->limits, counted);
+}
+
 static void take_over(struct watch_clients *clients, const struct handover *handover)
 {
 	struct watch_client *client = calloc(1, sizeof(*client));
@@ -106,6 +113,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 		close(handover->fd);
 		if (handover->beginning >= 0)
 			close(handover->beginning);
+		give_back(clients, &handover->watch);
 		return;
 	}
 	stream_open(&client->stream, handover->fd, handover->request_id);
@@ -143,6 +151,7 @@ void watch_clients_take_over(struct watch_clients *clients, int from)
 		take_over(clients, &handover);
 		free(handover.order);
 	}
+	give_back(clients, &handover.watch);
 }
 
 void watch_clients_free(struct watch_clients *clients)

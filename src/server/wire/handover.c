@@ -155,6 +155,7 @@ bool handover_receive(int from, struct handover *handover)
 	*handover = (struct handover){ .fd = -1, .beginning = -1 };
 	if (!receive_all(from, descriptors, &content))
 		return false;
+	handover->watch = content.watch;
 	bool whole = descriptors[CONNECTION] >= 0 && descriptors[CONTENT] >= 0 && (!content.begins || descriptors[BEGINNING] >= 0) &&
 		read_order(descriptors[CONTENT], handover);
 	if (!whole) {
@@ -165,7 +166,6 @@ bool handover_receive(int from, struct handover *handover)
 	close(descriptors[CONTENT]);
 	handover->fd = descriptors[CONNECTION];
 	handover->request_id = content.request_id;
-	handover->watch = content.watch;
 	handover->beginning = descriptors[BEGINNING];
 	return true;
 }

@@ -21,7 +21,8 @@ bool handover_pair(int ends[2]);
 // Sends a connection with an order, and the file with the rest of the answer's beginning; -1: there is none. False if that fails;
 // logged. Both descriptors stay the caller's in any case.
 bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order, int beginning);
-// Receives a connection with its order; the caller owns both descriptors. Never blocks. False: none is waiting, or it was incomplete.
+// Receives a connection with its order; the caller owns both descriptors. Never blocks. False: none is waiting, or it was incomplete. Then only
+// handover->watch is set, to the place of the one that was incomplete, which the caller gives back as well; index 0: there is none.
 bool handover_receive(int from, struct handover *handover);
 
 // Sends a connection to the sender. file holds the bytes still to be sent; tenant is limits_tenant() of the request. False if
