@@ -5,6 +5,8 @@
 
 #include "registry-rows.h"
 #include "registry/tenant/change_list.h"
+#include "registry/watch/change_stream.h"
+#include "registry/webhook/delivery.h"
 
 // What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who; and
 // whether the resource's row names that change as its last.
@@ -365,6 +367,35 @@ static void changes_listed(void)
 	is_str(changes_told((struct listing){ .tenant = "none", .limit = 2 }), "not-found", "of a tenant that is not there");
 }
 
+// A change of a type that is not cached, and can't be read: who watches, or has a webhook, is not told that it is one of the tenant itself.
+static void changes_without_types(void)
+{
+	struct client fresh;
+	struct uuid id = uuid_new();
+	struct streamed_change *streamed;
+	struct change *told;
+	size_t n;
+
+	EXPECT(CREATED, "one", PUT, "a", "typed");
+	uint64_t newest = (uint64_t)sql_number("SELECT MAX(id) FROM changes");
+	const struct change_range range = { .after = newest - 1, .up_to = newest, .limit = 10 };
+	server_sql("INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) "
+		"VALUES ('example.com', 'v1', 'Late', 'lates', 'late', 0, 0); "
+		"UPDATE changes SET type_id = (SELECT id FROM types WHERE plural = 'lates') WHERE name = 'typed';");
+	client_open(&fresh);
+	is_outcome(registry_begin(fresh.registry, fresh.pool, &id, STR("tester"), &fresh.problem), OUTCOME_OK, "built-in types are read");
+	server_sql("RENAME TABLE types TO types_away;");
+	ok(change_stream_read(fresh.registry, range, &streamed, &n) != OUTCOME_OK, "a watch reads it again");
+	ok(webhook_changes(fresh.registry, 0, range, &told, &n) != OUTCOME_OK, "so does what sends to webhooks");
+	server_sql("RENAME TABLE types_away TO types;");
+	is_outcome(change_stream_read(fresh.registry, range, &streamed, &n), OUTCOME_OK, "later");
+	ok(n == 1 && streamed[0].resource.type != NULL && str_eq_c(streamed[0].resource.type->plural, "lates"), "it has its type");
+	is_outcome(webhook_changes(fresh.registry, 0, range, &told, &n), OUTCOME_OK, "later");
+	ok(n == 1 && told[0].type != NULL && str_eq_c(told[0].type->plural, "lates"), "likewise");
+	client_close(&fresh);
+	server_sql("UPDATE changes c JOIN resources r ON r.id = c.resource_id SET c.type_id = r.type_id WHERE c.name = 'typed';");
+}
+
 // Text of that many levels: an object in an object …
 static char *nested(unsigned levels, const char *outer)
 {
@@ -420,6 +451,7 @@ int main(void)
 	others_forwards();
 	are_neighbours();
 	changes_listed();
+	changes_without_types();
 	depths();
 	times_rise();
 	return fixture_end();

@@ -28,14 +28,15 @@ static struct str told_etag(struct registry *registry, const struct type *type, 
 	return str_n((const char *)etag, DIGEST_SHA512);
 }
 
-struct change change_of_columns(struct registry *registry, const struct sql_told_change *row)
+enum outcome change_of_columns(struct registry *registry, const struct sql_told_change *row, struct change *change)
 {
-	struct change change = {
+	enum outcome outcome = OUTCOME_OK;
+
+	*change = (struct change){
 		.id = row->id,
 		.at_us = row->at,
 		.actor = row->actor,
 		.verb = row->verb,
-		.type = row->type_id_is_null ? NULL : type_by_id(registry, row->type_id),
 		.space = row->namespace,
 		.name = row->name,
 		.revision = row->revision,
@@ -44,15 +45,19 @@ struct change change_of_columns(struct registry *registry, const struct sql_told
 		.from_tenant = row->from_tenant,
 	};
 
-	uuid_from_bytes(row->request_id, &change.request_id);
-	uuid_from_bytes(row->uid, &change.uid);
+	if (!row->type_id_is_null)
+		outcome = type_look_up(registry, row->type_id, &change->type);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	uuid_from_bytes(row->request_id, &change->request_id);
+	uuid_from_bytes(row->uid, &change->uid);
 	// The move itself raises the count of moves, so the etag before it has one less. Rows of older versions have 0.
 	bool moved = !row->from_tenant_id_is_null;
 	uint64_t tenant_before = moved ? row->from_tenant_id : row->tenant_id;
 	uint64_t moves_before = moved && row->moves > 0 ? row->moves - 1 : row->moves;
-	change.etag_before = told_etag(registry, change.type, tenant_before, moves_before, row->etag_before);
-	change.etag_after = told_etag(registry, change.type, row->tenant_id, row->moves, row->etag_after);
-	return change;
+	change->etag_before = told_etag(registry, change->type, tenant_before, moves_before, row->etag_before);
+	change->etag_after = told_etag(registry, change->type, row->tenant_id, row->moves, row->etag_after);
+	return OUTCOME_OK;
 }
 
 // ---- which changes are looked at
@@ -139,10 +144,11 @@ static enum outcome read_page(struct registry *registry, enum sql_change_whose w
 		return registry_db_failed(result);
 	page->n = calls[1].rows.n;
 	page->list = POOL_ARRAY(registry->pool, struct change, page->n);
-	for (size_t i = 0; i < page->n; i++)
-		page->list[i] = change_of_columns(registry, &sql_change_list_row(&calls[1].rows, i)->c);
-	end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
-	return OUTCOME_OK;
+	for (size_t i = 0; i < page->n && outcome == OUTCOME_OK; i++)
+		outcome = change_of_columns(registry, &sql_change_list_row(&calls[1].rows, i)->c, &page->list[i]);
+	if (outcome == OUTCOME_OK)
+		end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
+	return outcome;
 }
 
 enum outcome change_list(struct registry *registry, const struct change_query *query, struct change_page *page)

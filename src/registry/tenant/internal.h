@@ -35,8 +35,8 @@ enum outcome tenant_fail_deleted(struct registry *registry, const struct tenant 
 // that of a failed statement.
 enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field);
 
-// Makes a change of its columns.
-struct change change_of_columns(struct registry *registry, const struct sql_told_change *columns);
+// Makes a change of its columns. OUTCOME_OK; or that of a failed statement, which was to find its type.
+enum outcome change_of_columns(struct registry *registry, const struct sql_told_change *columns, struct change *change);
 
 // ---- for files of tenant/
 

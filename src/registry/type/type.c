@@ -258,16 +258,28 @@ const struct type *type_with_rules(struct registry *registry, const struct type_
 	return entry != NULL ? &entry->type : NULL;
 }
 
-const struct type *type_by_id(struct registry *registry, uint64_t id)
+enum outcome type_look_up(struct registry *registry, uint64_t id, const struct type **type)
 {
 	struct entry *entry = cached_by_id(registry->store->types, id);
 	struct db_rows rows;
 
 	assert(types_loaded(registry->store->types));
+	*type = entry != NULL ? &entry->type : NULL;
 	if (entry != NULL)
-		return &entry->type;
+		return OUTCOME_OK;
 	enum db_result result = sql_type_by_id_run(registry->db, registry->pool, &(struct sql_type_by_id){ .id = id }, &rows);
-	return result == DB_OK && rows.n > 0 ? take_type(registry, &sql_type_by_id_row(&rows, 0)->t) : NULL;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0)
+		*type = take_type(registry, &sql_type_by_id_row(&rows, 0)->t);
+	return OUTCOME_OK;
+}
+
+const struct type *type_by_id(struct registry *registry, uint64_t id)
+{
+	const struct type *type;
+
+	return type_look_up(registry, id, &type) == OUTCOME_OK ? type : NULL;
 }
 
 const struct type *type_namespaces(struct registry *registry)

@@ -25,10 +25,12 @@ struct str type_name(struct pool *pool, const struct type *type);
 const struct type_parts *type_parts(const struct type *type);
 // Returns the type with these rules. NULL: the database has no such type.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
-// Returns the type with that id; NULL: there is none, or the statement failed. For the change log, where a change is shown
-// without its type if that cannot be found. Code that needs the type of a resource calls type_of_resource()
-// (registry/type/stored_type.h).
+// Returns the type with that id; NULL: there is none, or the statement failed. Code that needs the type of a resource calls
+// type_of_resource() (registry/type/stored_type.h).
 const struct type *type_by_id(struct registry *registry, uint64_t id);
+// For the change log, where a change is shown without its type if there is none: *type is the one with that id, or NULL. OUTCOME_OK, or that of
+// a failed statement.
+enum outcome type_look_up(struct registry *registry, uint64_t id, const struct type **type);
 // The types "namespaces" and "customresourcedefinitions".
 const struct type *type_namespaces(struct registry *registry);
 const struct type *type_definitions(struct registry *registry);

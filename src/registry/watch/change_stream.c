@@ -25,9 +25,9 @@ enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, u
 	return OUTCOME_OK;
 }
 
-static struct streamed_change followed_of(struct registry *registry, const struct sql_streamed *c)
+static enum outcome followed_of(struct registry *registry, const struct sql_streamed *c, struct streamed_change *change)
 {
-	struct streamed_change change = {
+	*change = (struct streamed_change){
 		.id = c->id,
 		.verb = c->verb,
 		.tenant = c->tenant_live_is_null ? STR_NONE : c->tenant,
@@ -37,7 +37,6 @@ static struct streamed_change followed_of(struct registry *registry, const struc
 		.beside = c->beside != 0,
 		.resource = {
 			.id = c->resource_id,
-			.type = c->type_id_is_null ? NULL : type_by_id(registry, c->type_id),
 			.space = c->namespace,
 			.name = c->name,
 			.revision = c->revision,
@@ -49,8 +48,8 @@ static struct streamed_change followed_of(struct registry *registry, const struc
 		},
 	};
 
-	uuid_from_bytes(c->uid, &change.resource.uid);
-	return change;
+	uuid_from_bytes(c->uid, &change->resource.uid);
+	return c->type_id_is_null ? OUTCOME_OK : type_look_up(registry, c->type_id, &change->resource.type);
 }
 
 enum outcome change_stream_read(struct registry *registry, struct change_range range, struct streamed_change **list, size_t *n)
@@ -58,15 +57,16 @@ enum outcome change_stream_read(struct registry *registry, struct change_range r
 	assert(range.limit > 0);
 	const struct sql_stream_page in = { .after = range.after, .up_to = range.up_to, .limit = range.limit };
 	struct db_rows rows;
+	enum outcome outcome = OUTCOME_OK;
 	enum db_result result = sql_stream_page_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = rows.n;
 	*list = POOL_ARRAY(registry->pool, struct streamed_change, rows.n);
-	for (size_t i = 0; i < rows.n; i++)
-		(*list)[i] = followed_of(registry, &sql_stream_page_row(&rows, i)->c);
-	return OUTCOME_OK;
+	for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK; i++)
+		outcome = followed_of(registry, &sql_stream_page_row(&rows, i)->c, &(*list)[i]);
+	return outcome;
 }
 
 enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], struct change_range range,
@@ -80,15 +80,16 @@ enum outcome change_stream_read_of(struct registry *registry, const uint64_t ten
 		.limit = range.limit,
 	};
 	struct db_rows rows;
+	enum outcome outcome = OUTCOME_OK;
 	enum db_result result = sql_stream_page_of_two_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = rows.n;
 	*list = POOL_ARRAY(registry->pool, struct streamed_change, rows.n);
-	for (size_t i = 0; i < rows.n; i++)
-		(*list)[i] = followed_of(registry, &sql_stream_page_of_two_row(&rows, i)->c);
-	return OUTCOME_OK;
+	for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK; i++)
+		outcome = followed_of(registry, &sql_stream_page_of_two_row(&rows, i)->c, &(*list)[i]);
+	return outcome;
 }
 
 enum outcome change_stream_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)

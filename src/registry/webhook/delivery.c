@@ -178,6 +178,7 @@ enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, stru
 		.tenant = { .id = tenant_id }, .after = range.after, .up_to = range.up_to, .limit = range.limit
 	};
 	struct db_rows rows;
+	enum outcome outcome = OUTCOME_OK;
 	enum db_result result = sql_webhook_changes_run(registry->db, registry->pool,
 		tenant_id != 0 ? SQL_WEBHOOK_CHANGE_IDS_OF_TENANT : SQL_WEBHOOK_CHANGE_IDS_ALL, &in, &rows);
 
@@ -185,9 +186,9 @@ enum outcome webhook_changes(struct registry *registry, uint64_t tenant_id, stru
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*changes = POOL_ARRAY(registry->pool, struct change, rows.n);
-	for (; *n < rows.n; (*n)++)
-		(*changes)[*n] = change_of_columns(registry, &sql_webhook_changes_row(&rows, *n)->c);
-	return OUTCOME_OK;
+	for (; *n < rows.n && outcome == OUTCOME_OK; (*n)++)
+		outcome = change_of_columns(registry, &sql_webhook_changes_row(&rows, *n)->c, &(*changes)[*n]);
+	return outcome;
 }
 
 // Is there no list of that name, or one of the two texts in it? other may have p NULL.
