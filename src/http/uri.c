@@ -115,7 +115,11 @@ static enum outcome parse_query(struct pool *pool, struct uri *uri, struct str *
 {
 	struct str rest = uri->query;
 	struct str item;
+	size_t room = rest.n > 0;
 
+	for (size_t i = 0; i < rest.n; i++)
+		room += rest.p[i] == '&';
+	uri->pairs = POOL_ARRAY(pool, struct uri_pair, room < URI_MAX_QUERY ? room : URI_MAX_QUERY);
 	while (str_split(&rest, '&', &item)) {
 		if (item.n == 0)
 			continue;

@@ -25,7 +25,7 @@ struct uri {
 	struct str segments[URI_MAX_SEGMENTS]; // decoded; the path "/" has none
 	size_t n_segments;
 	bool trailing_slash;   // the path ends in '/', and is not "/"; the empty last segment is not counted
-	struct uri_pair pairs[URI_MAX_QUERY]; // decoded
+	struct uri_pair *pairs; // decoded, at most URI_MAX_QUERY
 	size_t n_pairs;
 };
 
