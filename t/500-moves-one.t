@@ -44,6 +44,21 @@ subtest 'there and what it keeps' => sub {
     is_deeply $admin->get('/v2.0/t1/configmaps')->json->{resources}, [], 'nor listed';
 };
 
+subtest 'Prefer: return=minimal' => sub {
+    for my $path (qw(persistentvolumes/brief namespaces/default/configmaps/brief namespaces/brief)) {
+        $admin->make("/v2.0/t1/$path");
+        my $tag  = $admin->get("/v2.0/t1/$path/action/move?dest=t2")->etag;
+        my $post = move("/v2.0/t1/$path", 't2', prefer => 'return=minimal', if_match => $tag);
+        $post->is_status(204, $path);
+        $post->header_is('Preference-Applied', 'return=minimal');
+        ok !defined $post->location, 'no address, which a client would follow with the If-Match of the move';
+        $admin->get("/v2.0/t2/$path")->is_status(200, 'it moved');
+        my $again = move("/v2.0/t1/$path", 't3', prefer => 'return=minimal');
+        $again->is_status(301, 'what has moved before is no success');
+        leads_to($again, "/v2.0/t2/$path/action/move?dest=t3");
+    }
+};
+
 subtest 'the old address' => sub {
     my $path = 'persistentvolumes/p';
     $admin->make("/v2.0/t1/$path", { a => 1 });

@@ -158,6 +158,23 @@ async function lookAtAudit(page) {
 	check(await page.getByText('No change fits').isVisible(), 'none is said as well');
 }
 
+// One resource; and a namespace with what is in it.
+async function moveOne(page) {
+	await page.evaluate(async () => {
+		for (const path of ['namespaces/side', 'namespaces/side/configmaps/inner'])
+			await fetch(`/v2.0/acme/${path}`, { method: 'PUT', body: '{}', headers: { 'X-Tenure-Console': '1', 'Content-Type': 'application/json' } });
+	});
+	for (const [what, last] of [['persistentvolumes/disk-1', 'persistentvolumes/disk-1'], ['namespaces/side', 'namespaces/side/configmaps/inner']]) {
+		await go(page, `#/move/acme/${what}`);
+		await page.getByLabel('To the tenant').fill('globex');
+		await page.getByRole('button', { name: 'Preview' }).click();
+		await page.getByRole('button', { name: /^Move \d+ resources? to globex/ }).click();
+		await eventually(() => page.getByRole('heading', { name: '3. Moved' }).isVisible(), `${what} alone is moved, and the page says so`);
+		const addresses = await page.locator('.addresses').allTextContents();
+		check(addresses.join().includes(`/v2.0/acme/${last}/v2.0/globex/${last}`), 'its old address leads to the new one', addresses.join());
+	}
+}
+
 async function moveAll(page) {
 	await go(page, '#/move/acme');
 	await page.getByLabel('To the tenant').fill('globex');
@@ -289,7 +306,7 @@ async function stranger(page) {
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signingIn(window);
-	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, makeOne, lookAtAudit, moveAll, hostileNames, hostileProviders])
+	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, makeOne, lookAtAudit, moveOne, moveAll, hostileNames, hostileProviders])
 		await look(window);
 	await window.close();
 });

@@ -130,7 +130,7 @@ static struct str home_path(struct call *call, const struct move_result *result,
 
 static enum outcome answer_moved(struct call *call, const struct move_result *result, const struct address *address)
 {
-	if (address == NULL && request_prefers(&call->request, "return", "minimal")) {
+	if (request_prefers(&call->request, "return", "minimal")) {
 		response_set(&call->response, "Preference-Applied", STR("return=minimal"));
 		return OUTCOME_NO_CONTENT;
 	}
