@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
@@ -39,6 +40,18 @@ subtest 'each virtual host of the files has its names' => sub {
     my @passed = $file{lighttpd} =~ /^(.*\n)\t+fastcgi\.server = \( /mg;
     is scalar @passed, 3, 'lighttpd: service, admin, combined';
     like $_, qr/^\t?\$HTTP\["host"\] =~ var\.tenure_(?:admin_)?hosts \{$/, '... below a condition' for @passed;
+};
+
+# As after `apt-get remove tenure`, which leaves the web servers' files.
+subtest 'Apache starts without the program' => sub {
+    plan skip_all => 'mod_fcgid is not installed' if !Tenure::Instance::on_path('apache2') || !-e '/usr/lib/apache2/modules/mod_fcgid.so';
+    my $dir = File::Temp->newdir('tenure-httpd-XXXXXX', TMPDIR => 1);
+    Tenure::Run::write_file("$dir/apache.conf", join '', map { "$_\n" } "ServerRoot $dir", 'ServerName localhost', "ErrorLog $dir/error.log",
+        (map { "LoadModule ${_}_module /usr/lib/apache2/modules/mod_$_.so" } qw(mpm_event authz_core env macro setenvif headers alias mime fcgid)),
+        'TypesConfig /dev/null', "Define TENURE_PROGRAM $dir/tenured", 'Include ' . Tenure::Instance::source_dir() . '/httpd-conf/apache-fcgid.conf');
+    local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
+    my $said = qx{apache2 -t -f $dir/apache.conf 2>&1};
+    is $?, 0, 'apache2 -t' or diag $said;
 };
 
 for my $server (sort keys %refuses) {
