@@ -13,6 +13,9 @@ export class Problem extends Error {
 export class Unreachable extends Error {
 }
 
+// Is it an error that passes by itself: no answer at all, or one that the service is not there for now?
+export const passing = (error) => error instanceof Unreachable || [429, 502, 503, 504].includes(error.status);
+
 // What to do when the session has ended: a function that resolves once there is a new one. Set by console.js.
 let signIn = null;
 export const onSignedOut = (run) => signIn = run;

@@ -2,7 +2,7 @@
 // Many resources from a file, as `tenure import` does it: each row is a request of its own, and a row that is refused keeps no other from being
 // imported. First what would be done is shown; then it is done.
 
-import { address, call, isMine, offers, Unreachable } from './api.js';
+import { address, call, isMine, offers, passing } from './api.js';
 import { announce, button, field, h, note, number, panel, replace, select } from './dom.js';
 import { equal, parse, text, without } from './json.js';
 import { tenantScreen, typesOf } from './places.js';
@@ -120,8 +120,8 @@ async function foresee(choice, row) {
 
 // ---- the screen
 
-// Runs do_ for each row, some at a time, each resource's rows in their order and behind those that make its namespace and type; tells of each. stopped(): whether to begin no more; it stops by
-// itself where the service can't be reached.
+// Runs do_ for each row, some at a time, each resource's rows in their order and behind those that make its namespace and type; tells of each. stopped(): whether to begin no more. stop(error) is called
+// where the service is not there: such a row is none that was refused, but one of those that are left.
 async function run(choice, rows, do_, tell, stopped, stop) {
 	const waiting = rows.map((one) => ({ one })), last = new Map();
 	const next = async () => {
@@ -139,8 +139,10 @@ async function run(choice, rows, do_, tell, stopped, stop) {
 			} catch (error) {
 				if (error.name === 'TypeError')
 					console.error(error);
-				if (error instanceof Unreachable)
-					stop();
+				if (passing(error)) {
+					stop(error);
+					continue;
+				}
 				why = error.message;
 			}
 			tell({ line: one.line, label, result, why });
@@ -230,7 +232,10 @@ export async function importRows(tenant) {
 				lines.splice(at, 0, told.line);
 			}
 			show();
-		}, () => stopping, () => stopping = true);
+		}, () => stopping, (error) => {
+			stopping = true;
+			replace(problem, note('bad', error.message));
+		});
 		end(!dry || n.created + n.replaced > 0);
 		const more = n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '';
 		state.textContent = done < rows.length ? `Stopped after ${number(done)} of ${number(rows.length)} rows. Run it again to go on: what is there already stays.${more}`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The move wizard: what would move and what is in its way; the move itself, on that very preview; then where things are now.
 
-import { address, call, local, query, Unreachable } from './api.js';
+import { address, call, local, passing, query } from './api.js';
 import { alone, announce, button, field, h, icon, note, number, panel, replace } from './dom.js';
 import { screen, resourceAddress, resourceScreen, tenantScreen } from './places.js';
 
@@ -79,8 +79,6 @@ async function oldAddresses(from, resources) {
 		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Old address'), h('th', { scope: 'col' }, 'Answers with'))),
 		h('tbody', null, rows.map(([old, now]) => h('tr', null, h('th', { scope: 'row' }, h('code', null, old)), h('td', null, h('code', null, now)))))));
 }
-
-const passing = (error) => error instanceof Unreachable || [429, 502, 503, 504].includes(error.status);
 
 // A move in the background: its status, in place, until it is done: true. False: the user left the screen before; nothing is lost by that.
 // Throws why it failed; that its status can't be read for a while is no such reason.

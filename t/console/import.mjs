@@ -105,6 +105,27 @@ async function fromJson(page) {
 	await eventually(async () => /namespaces2$/.test(await page.locator('.types li', { hasText: 'namespaces' }).first().textContent()), 'and the namespace that each tenant has');
 }
 
+// The service goes into maintenance while rows are sent.
+async function throughAnOutage(page) {
+	await go(page, '#/import/acme');
+	const rows = Array.from({ length: 40 }, (_, i) => JSON.stringify({ kind: 'ConfigMap', metadata: { name: `late-${i}` }, data: { i: `${i}` } })).join('\n');
+	await preview(page, file('late.ndjson', rows));
+	await eventually(() => page.getByText('40 rows were compared').isVisible(), 'a file is looked at');
+	let sent = 0;
+	const detail = 'the service is in maintenance', away = (route) => route.request().method() !== 'PUT' || ++sent <= 10 ? route.continue()
+		: route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ detail }) });
+	await page.route((address) => address.pathname.startsWith('/v2.0/acme/'), away);
+	await page.getByRole('button', { name: 'Import' }).click();
+	await eventually(() => page.getByText('Stopped after 10 of 40 rows').isVisible(), 'an import stops where the service is not there');
+	check(sent <= 14, 'no more than what was under way is sent', sent);
+	check(/^created10.*refused0/.test(await facts(page)), 'the rows that are left are not called refused', await facts(page));
+	check(await page.getByRole('alert').filter({ hasText: detail }).isVisible(), 'and why is told');
+	await page.unrouteAll();
+	await page.getByRole('button', { name: 'Import' }).click();
+	await eventually(() => page.getByText('40 rows were imported or refused').isVisible(), 'run again it goes on');
+	check(/^created30.*there already10.*refused0/.test(await facts(page)), 'with those that are left', await facts(page));
+}
+
 async function aReader(page) {
 	await signIn(page, service, settings.reader, '#/t/acme');
 	is(await page.getByRole('link', { name: 'Import' }).count(), 0, 'a reader is offered no import');
@@ -158,7 +179,7 @@ async function tiers(page) {
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signIn(window, service, settings.user, '#/t/acme');
-	for (const look of [fromCsv, fromJson])
+	for (const look of [fromCsv, fromJson, throughAnOutage])
 		await look(window);
 	await window.close();
 });
