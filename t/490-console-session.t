@@ -138,6 +138,27 @@ sub check_sessions {
     return;
 }
 
+# The page can follow no redirect to another origin, so what it is answered has no origin.
+sub check_links {
+    my ($instance) = @_;
+    my $admin = $instance->admin;
+    my $ask = sub { my ($method, $path, %option) = @_; return $admin->request($method, $path, %option, headers => { %console, %{ $option{headers} // {} } }) };
+    my $map = 'namespaces/default/configmaps/link';
+    my $made = got($ask->('PUT', "/v2.0/acme/$map", json => {}), 201, 'made');
+    is $made->location, "/v2.0/acme/$map", '201 leads to a path';
+    like got($ask->('GET', '/v2.0?limit=1'), 200, 'a page')->json->{next}, qr{\A/v2\.0\?}, 'so does the next page';
+    my $moved = got($ask->('POST', "/v2.0/acme/$map/action/move?dest=globex", headers => { Prefer => 'respond-async' }), 202, 'a move in the background');
+    like $moved->location, qr{\A/v2\.0/acme/moves/[^/]+\z}, 'is followed at a path';
+    ok Tenure::Instance::wait_until(sub { $ask->('GET', $moved->location)->status == 303 }), 'it is done';
+    is $ask->('GET', $moved->location)->location, "/v2.0/globex/$map", '303 leads to a path';
+    is got($ask->('GET', "/v2.0/acme/$map"), 301, 'the old address')->location, "/v2.0/globex/$map", '301, too';
+    my $provider = got($ask->('POST', '/placement/resource_providers', json => { name => 'link' }, headers => { 'OpenStack-API-Version' => 'placement 1.39' }), 200, 'a provider');
+    like $provider->location, qr{\A/placement/resource_providers/[^/]+\z}, '200 with a path';
+    is $provider->json->{name}, 'link', '... is answered as it is';
+    like $admin->get("/v2.0/acme/$map")->location, qr{\Ahttp://.*/v2\.0/globex/$map\z}, 'others get whole addresses';
+    return;
+}
+
 sub check_ends {
     my ($instance) = @_;
     my $client = $instance->combined(undef);
@@ -176,6 +197,7 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         check_files($instance);
         check_sessions($instance);
         check_ends($instance);
+        check_links($instance);
         $instance->stop;
     };
 }

@@ -15,7 +15,8 @@ use Tenure::Instance;
 
 Tenure::Browser::need();
 
-my $instance = Tenure::Instance->start(workers => 3, settings => { 'tenure.session_idle' => 3600 });
+# Operators open the page by another name than the public one, as through a tunnel.
+my $instance = Tenure::Instance->start(workers => 3, settings => { 'tenure.session_idle' => 3600, 'endpoint admin.public_url' => 'http://registry.invalid' });
 my $admin    = $instance->admin;
 $admin->make_tenant($_) for qw(acme globex initech);
 $admin->put('/v2.0/umbrella', json => { tenant => { tier => 'gold', metadata => { contact => 'Ida', city => "K\x{f6}ln" } } });

@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/settings.h"
+#include "auth/session.h"
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -136,30 +137,44 @@ static struct str authority(struct str url_rest, bool https)
 	return str_ends(own, port) ? str_part(own, 0, own.n - port.n) : own;
 }
 
-// Does the URL have the request's scheme and host?
-static bool came_by(const struct request *request, struct str url)
+// Does the URL have this scheme and the request's host?
+static bool came_by(const struct request *request, struct str url, bool https)
 {
-	const struct str scheme = request->https ? STR("https://") : STR("http://");
+	const struct str scheme = https ? STR("https://") : STR("http://");
 
-	return str_starts(url, scheme) && str_eq_nocase(authority(str_part(url, scheme.n, url.n), request->https),
-		authority(request->host, request->https));
+	return str_starts(url, scheme) &&
+		str_eq_nocase(authority(str_part(url, scheme.n, url.n), https), authority(request->host, https));
 }
 
-// Of the URLs in the setting public_url the one that has the request's scheme and host, else the first one; "" if there is none.
-static struct str public_url(const struct call *call)
+// The first URL in the list with this scheme and the request's host; p NULL: there is none.
+static struct str url_of_host(const struct request *request, struct str list, bool https)
 {
-	struct str rest = str_c(api_endpoint_settings(call->endpoint)->public_url), item;
-	struct str first = str_part(rest, 0, str_find(rest, ',', 0));
+	struct str item;
 
-	while (rest.n > 0 && str_split(&rest, ',', &item)) {
-		if (came_by(&call->request, str_trim(item)))
+	while (list.n > 0 && str_split(&list, ',', &item)) {
+		if (came_by(request, str_trim(item), https))
 			return str_trim(item);
 	}
-	return str_trim(first);
+	return STR_NONE;
+}
+
+// Of the URLs in the setting public_url the one that has the request's scheme and host; else, where a proxy may have ended the TLS, the one
+// with https and this host; else the first one; "" if there is none.
+static struct str public_url(const struct call *call)
+{
+	struct str list = str_c(api_endpoint_settings(call->endpoint)->public_url);
+	struct str found = url_of_host(&call->request, list, call->request.https);
+
+	if (found.p == NULL && !call->request.https)
+		found = url_of_host(&call->request, list, true);
+	return found.p != NULL ? found : str_trim(str_part(list, 0, str_find(list, ',', 0)));
 }
 
 struct str call_url(struct call *call, struct str path)
 {
+	// The console's page may follow no redirect to another origin, and is asked by names that public_url lacks, as through a tunnel.
+	if (session_by_console(&call->request))
+		return path;
 	struct str base = public_url(call);
 	struct buf url = buf_new(call->pool, base.n + call->request.host.n + path.n + sizeof("https://"));
 

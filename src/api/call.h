@@ -99,8 +99,8 @@ enum outcome call_read(struct call *call, const struct repr_document *document, 
 // Writes body as this document in the negotiated format into the response.
 void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
 // The absolute URL of a path of this service. It begins with the URL of the setting public_url that has the request's scheme and
-// Host, else with its first URL. If public_url is empty, it begins with the request's scheme and Host, provided that Host is a
-// plain host.
+// Host, else with the https URL that has its Host, else with its first URL. If public_url is empty, it begins with the request's scheme and
+// Host, provided that Host is a plain host. For the console's page it is the path itself.
 struct str call_url(struct call *call, struct str path);
 // Does the client reach the service by https? A proxy in front may have ended the TLS: public_url says so then.
 bool call_is_secure(const struct call *call);

@@ -59,11 +59,16 @@ static struct str find_cookie(struct str cookies, struct str name)
 	return STR_NONE;
 }
 
+bool session_by_console(const struct request *request)
+{
+	return str_eq(str_trim(request_header(request, "x-tenure-console")), STR("1"));
+}
+
 struct str session_cookie(const struct session_place *place, const struct request *request)
 {
 	struct str token, cookies = request_header(request, "cookie");
 
-	if (cookies.n == 0 || !str_eq(str_trim(request_header(request, "x-tenure-console")), STR("1")))
+	if (cookies.n == 0 || !session_by_console(request))
 		return STR_NONE;
 	if (auth_read_token(request, &token) || request->remote_user.n > 0)
 		return STR_NONE;

@@ -34,6 +34,8 @@ struct session {
 	int64_t created_us, used_us, ends_us; // by the wall clock. used: when it was used last, to the minute
 };
 
+// Has the request been sent by the console's page? It has X-Tenure-Console: 1 then. Other clients may send that, too.
+bool session_by_console(const struct request *request);
 // The value of the session's cookie if the request has one that may count: it has X-Tenure-Console: 1, and no token or user of its own.
 // p NULL: it has none.
 struct str session_cookie(const struct session_place *place, const struct request *request);

@@ -85,6 +85,9 @@ static void urls_of_the_configuration(void)
 	begin("https://cloud.example/");
 	is_str(call_url(&call, STR("/a")), "https://cloud.example/a", "its last slash is not doubled");
 
+	ok(request_add_header(pool, &call.request, STR("X-Tenure-Console"), STR("1")) == OUTCOME_OK, "a header field");
+	is_str(call_url(&call, STR("/a")), "/a", "the console gets a path, by whatever name it came");
+
 	static const struct {
 		const char *host;
 		bool https;
@@ -93,6 +96,11 @@ static void urls_of_the_configuration(void)
 		{ "one.example", true, "https://one.example/t/a" },
 		{ "ONE.example:443", true, "https://one.example/t/a" },
 		{ "one.example", false, "https://one.example/t/a" },
+		{ "four.example", false, "https://four.example/a" },
+		{ "four.example:443", false, "https://four.example/a" },
+		{ "four.example:8443", false, "https://one.example/t/a" },
+		{ "five.example", false, "http://five.example/a" },
+		{ "five.example", true, "https://five.example/a" },
 		{ "two.example:8080", false, "http://two.example:8080/a" },
 		{ "two.example", false, "https://one.example/t/a" },
 		{ "three.example:80", false, "http://three.example/a" },
@@ -103,7 +111,8 @@ static void urls_of_the_configuration(void)
 		{ "", false, "https://one.example/t/a" },
 	};
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		begin("https://one.example/t, http://two.example:8080 ,http://three.example");
+		begin("https://one.example/t, http://two.example:8080 ,http://three.example,https://four.example,"
+		      "https://five.example,http://five.example");
 		call.request.host = str_c(rows[i].host);
 		call.request.https = rows[i].https;
 		is_str(call_url(&call, STR("/a")), rows[i].want, "of several, by Host \"%s\"", rows[i].host);

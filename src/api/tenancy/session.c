@@ -47,7 +47,7 @@ static enum outcome check_console(struct call *call)
 {
 	struct str detail;
 
-	if (!str_eq(str_trim(request_header(&call->request, "x-tenure-console")), STR("1")))
+	if (!session_by_console(&call->request))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this needs the header field X-Tenure-Console: 1");
 	if (!session_same_origin(&call->request, &detail))
 		return call_fail(call, OUTCOME_FORBIDDEN, "%.*s", STR_ARG(detail));
