@@ -6,6 +6,7 @@ import { counted, h, number, replace, newId, button, note } from './dom.js';
 
 const SPARE = 8; // rows above and below those in sight
 const PAUSE = 300; // milliseconds without typing before the service is asked
+const VAIN = 20; // pages one after the other with nothing to be shown before the user is asked whether to go on
 
 // options:
 //   first    address of the first page; its answer has the items under key, and "next"
@@ -41,7 +42,9 @@ class List {
 		this.problem = h('div');
 		this.element = h('div.list-box', null, h('div.list-bar', null, this.filter, this.labels, this.status), this.table, this.problem);
 		this.element.reload = (first) => this.begin(first);
-		new ResizeObserver(() => this.draw()).observe(this.view);
+		const resized = new ResizeObserver(() => this.draw());
+		resized.observe(this.view);
+		resized.observe(this.element); // comes to the page, maybe with a view that has no height yet
 	}
 
 	begin(first) {
@@ -79,6 +82,7 @@ class List {
 		this.chosen = [];
 		this.next = this.address();
 		this.failed = false;
+		this.vain = 0;
 		this.active = -1;
 		this.run = (this.run ?? 0) + 1;
 		this.loading = false;
@@ -88,10 +92,12 @@ class List {
 		this.load();
 	}
 
+	// A list that is on no page, as its screen was left, loads nothing; but its first page is asked for before it is there.
 	async load() {
-		if (this.loading || !this.next)
+		if (this.loading || !this.next || (this.begun && !this.element.isConnected))
 			return;
 		const run = this.run;
+		this.begun = true;
 		this.loading = true;
 		this.tell();
 		try {
@@ -118,11 +124,21 @@ class List {
 	}
 
 	append(items) {
+		const before = this.chosen.length;
 		for (const item of items) {
 			if (this.fits(item))
 				this.chosen.push(item);
 			this.items.push(item);
 		}
+		this.vain = this.chosen.length > before ? 0 : this.vain + 1;
+		if (this.vain === VAIN && this.next)
+			replace(this.problem, note('info', h('p', null, 'Nothing that fits on the last pages.'), button('Look further', () => this.further())));
+	}
+
+	further() {
+		this.vain = 0;
+		replace(this.problem);
+		this.load();
 	}
 
 	fits(item) {
@@ -134,6 +150,9 @@ class List {
 		this.chosen = this.items.filter((item) => this.fits(item));
 		this.active = -1;
 		this.view.scrollTop = 0;
+		this.vain = 0;
+		if (!this.failed)
+			replace(this.problem);
 		this.draw();
 	}
 
@@ -157,7 +176,7 @@ class List {
 		replace(this.space, this.chosen.slice(from, to).map((item, i) => this.row(item, from + i, height)));
 		this.setActive();
 		this.tell();
-		if (!this.failed && to >= this.chosen.length - seen)
+		if (!this.failed && this.vain < VAIN && to >= this.chosen.length - seen)
 			this.load();
 	}
 

@@ -61,12 +61,69 @@ async function inAll(page) {
 	check(true, 'the row leads to the resource');
 }
 
+// Answers each page of that path, slowly, with what the function makes of it. Returns a function: how many were asked for.
+async function pages(page, path, make) {
+	let asked = 0;
+	await page.route((address) => address.pathname === path, async (route) => {
+		const n = ++asked, answer = await route.fetch({ url: route.request().url().replace(/&n=\d+/, '') }), json = make(await answer.json(), n);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		await route.fulfill({ response: answer, json });
+	});
+	return () => asked;
+}
+
+// A list that goes on would load some twenty pages meanwhile; one may have been under way.
+async function stays(asked, name) {
+	const before = asked();
+	await new Promise((resolve) => setTimeout(resolve, 1500));
+	check(asked() <= before + 1, name, `${before}, then ${asked()}`);
+}
+
+async function inChanges(page) {
+	const asked = await pages(page, '/v2.0/acme/changes', (answer, n) =>
+		({ changes: Array.from({ length: 100 }, () => answer.changes).flat(), next: `/v2.0/acme/changes?order=newest&limit=500&n=${n}` }));
+	const filter = page.getByLabel('Filter changes of acme'), further = page.getByRole('button', { name: 'Look further' });
+	await go(page, '#/t/acme/changes');
+	await eventually(async () => /^[\d,]+ changes so far$/.test(await status(page)), 'a log of many pages');
+	const before = asked();
+	await filter.fill('nobody-did-that');
+	await eventually(() => further.isVisible(), 'a filter that nothing fits does not load all of it');
+	await stays(asked, 'but some pages');
+	const some = asked() - before;
+	check(some >= 10 && some <= 30, 'which are not few', some);
+	await further.click();
+	await eventually(() => asked() > before + some, 'and more if they are wanted');
+	await filter.fill('zzz');
+	await eventually(async () => (await names(page)).length > 0, 'what is there is found');
+	is(await further.count(), 0, 'without asking');
+	await filter.fill('nobody-did-that');
+	await eventually(() => asked() > before + some + 5, 'a list loads on');
+	await page.evaluate(() => location.hash = '#/tiers');
+	await page.getByRole('heading', { name: 'Tiers', level: 1 }).waitFor();
+	await stays(asked, 'until its screen is left');
+	await page.unrouteAll({ behavior: 'wait' });
+}
+
+// Pages without a match, and always more of them.
+async function withoutAnEnd(page) {
+	const asked = await pages(page, '/v2.0/all/resources', (answer, n) => ({ resources: [], next: `/v2.0/all/resources?text=x&n=${n}` }));
+	await go(page, '#/find');
+	await page.getByLabel('Text', { exact: true }).fill('x');
+	await page.getByRole('button', { name: 'Find', exact: true }).click();
+	await eventually(() => asked() > 3, 'the service is asked on while it found nothing');
+	await eventually(() => page.getByRole('button', { name: 'Look further' }).isVisible(), 'then the user');
+	await stays(asked, 'and nothing is asked for until he answers');
+	await page.unrouteAll({ behavior: 'wait' });
+}
+
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
 	await inResources(window);
 	await inTenants(window);
 	await inAll(window);
+	await inChanges(window);
+	await withoutAnEnd(window);
 });
 await browse({}, async ({ page }) => {
 	const window = await page();
