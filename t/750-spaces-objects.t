@@ -208,6 +208,18 @@ subtest 'patch' => sub {
     $acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"test","path":"/data/c","value":"9"}]'))->is_failure(422, 'Invalid', qr/./, 'a test that fails');
     $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"resourceVersion":"1"},"data":{"q":"1"}}'))->is_failure(409, 'Conflict', qr/modified/, 'a stale version');
     $acme->request('PATCH', "$cms/c1", body => '{}', type => 'application/apply-patch+yaml')->is_failure(415, 'UnsupportedMediaType', qr/merge-patch/, 'apply');
+    my $version = $acme->get("$cms/c1")->json->{metadata}{resourceVersion};
+    for my $member (qw(resourceVersion uid)) {
+        my $wrong = sub { $_[0]->is_failure(400, 'BadRequest', qr/metadata\.$member must be a string/, "$_[1] with a $member that is no text") };
+        $wrong->($acme->put("$cms/c1", json => config_map('c1', data => { q => '1' }, metadata => { $member => $_ })), 'PUT')
+            for $version + 0, 1, [], $JSON::PP::true;
+        $wrong->($acme->post($cms, json => config_map('textless', metadata => { $member => 1 })), 'POST');
+        $wrong->($acme->request('PATCH', "$cms/c1", $type->($_, qq({"metadata":{"$member":1},"data":{"q":"1"}}))), $_) for qw(merge strategic-merge);
+        $wrong->($acme->request('PATCH', "$cms/c1",
+            $type->('json', qq([{"op":"replace","path":"/metadata/$member","value":1},{"op":"add","path":"/data/q","value":"1"}]))), 'JSON');
+        $wrong->($admin->patch('/api/v1/tenants/acme', { metadata => { $member => 1, labels => { q => '1' } } }), 'PATCH of a tenant');
+    }
+    is $acme->get("$cms/c1")->json->{metadata}{resourceVersion}, $version, 'and nothing is changed';
     my $pod = { metadata => { name => 'p' }, spec => { containers => [{ name => 'a', image => '1' }, { name => 'b', image => '1' }] } };
     $acme->post('/api/v1/namespaces/default/pods', json => $pod)->is_status(201, 'a pod');
     my $patched = $acme->request('PATCH', '/api/v1/namespaces/default/pods/p', $type->('strategic-merge', '{"spec":{"containers":[{"name":"b","image":"2"}]}}'));

@@ -64,10 +64,11 @@ static enum outcome check_kind(struct call *call, const struct target *target, c
 	return OUTCOME_OK;
 }
 
-// Both must be strings if they are present: a name of another type must not lead to a generated name.
-static enum outcome check_naming(struct call *call, const struct doc *object)
+// These members must be strings if they are present: a name of another type must not lead to a generated name, nor a version or uid of
+// another type to a write without that precondition.
+static enum outcome check_texts(struct call *call, const struct doc *object)
 {
-	static const char *const names[] = { "name", "generateName" };
+	static const char *const names[] = { "name", "generateName", "resourceVersion", "uid" };
 	const struct doc *metadata, *value;
 
 	if (!doc_get(object, STR("metadata"), &metadata) || metadata == NULL)
@@ -90,7 +91,7 @@ enum outcome object_read(struct call *call, const struct target *target, struct 
 	if (outcome == OUTCOME_OK)
 		outcome = check_kind(call, target, *object);
 	if (outcome == OUTCOME_OK)
-		outcome = check_naming(call, *object);
+		outcome = check_texts(call, *object);
 	*name = outcome == OUTCOME_OK ? spaces_metadata_text(*object, "name") : STR_NONE;
 	return outcome;
 }
@@ -160,6 +161,8 @@ enum outcome change_result(const struct change_of_object *change, const struct d
 	if (doc_kind(*whole) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the result of the patch is no object");
 	enum outcome outcome = check_kind(call, change->target, *whole);
+	if (outcome == OUTCOME_OK)
+		outcome = check_texts(call, *whole);
 	return outcome == OUTCOME_OK ? fields_check(call, change->target, *whole, current) : outcome;
 }
 
