@@ -423,6 +423,21 @@ subtest 'where changes need a precondition' => sub {
     $admin->request('DELETE', "$maps/c", json => { preconditions => $_ })->is_failure(428, 'Conflict', qr/If-Match/, 'a uid names no version')
         for { uid => $made->{uid} }, {};
     $admin->request('DELETE', "$maps/c", json => { preconditions => { resourceVersion => $made->{resourceVersion} } })->is_status(200, 'a resourceVersion does');
+    $admin->post($maps, json => config_map('c', data => { a => '1' }));
+    for my $path ("$maps/c", '/api/v1/tenants/strict') {
+        my $of = sub { $admin->request('PATCH', $path, type => "application/$_[0]-patch+json", body => $_[1]) };
+        $of->('merge', '{"metadata":{"labels":{"a":"1"}}}')->is_failure(428, 'Conflict', qr/If-Match/, "a patch of $path without a version");
+        $of->('merge', '[{"resourceVersion":"1"}]')->is_failure(428, 'Conflict', qr/If-Match/, 'which a list has not');
+        my $version = $admin->get($path)->json->{metadata}{resourceVersion};
+        $of->('merge', qq({"metadata":{"resourceVersion":"$version","labels":{"a":"1"}}}))->is_status(200, 'with its version');
+        $of->('merge', qq({"metadata":{"resourceVersion":"$version","labels":{"a":"2"}}}))->is_failure(409, 'Conflict', qr/modified/, 'with a stale one');
+        is $admin->get($path)->json->{metadata}{labels}{a}, '1', 'which changes nothing';
+    }
+    my $strategic = sub { $admin->request('PATCH', "$maps/c", type => 'application/strategic-merge-patch+json', body => $_[0]) };
+    my $version = $admin->get("$maps/c")->json->{metadata}{resourceVersion};
+    $strategic->($_)->is_failure(409, 'Conflict', qr/modified/, 'a stale one in a strategic patch')
+        for '{"metadata":{"resourceVersion":"1","labels":{"a":"2"}}}', '{"metadata":{"resourceVersion":"1","$patch":"delete"},"data":{"a":"2"}}';
+    $strategic->(qq({"metadata":{"resourceVersion":"$version","labels":{"a":"2"}}}))->is_status(200, 'and its version');
 };
 
 subtest 'the status of a namespace, and its finalize' => sub {

@@ -277,6 +277,8 @@ enum outcome object_check_version(const struct change_of_object *change, const s
 	struct str said = spaces_metadata_text(whole, "resourceVersion"), said_uid = spaces_metadata_text(whole, "uid");
 	struct pool *pool = change->call->pool;
 
+	if (said.n == 0) // a strategic merge patch can remove the metadata that has its resourceVersion
+		said = spaces_metadata_text(change->document, "resourceVersion");
 	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
 		return call_fail(change->call, OUTCOME_CONFLICT,
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),

@@ -180,8 +180,9 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	struct guard guard = conditions_guard(conditions);
 	struct resource resource;
 
-	// A resourceVersion in the body serves as a precondition, like If-Match.
-	if (change->kind == CHANGE_REPLACE && spaces_metadata_text(change->document, "resourceVersion").n > 0)
+	// A resourceVersion in the body serves as a precondition, like If-Match: object_check_version() checks it. A JSON Patch is an
+	// array, which has none.
+	if (spaces_metadata_text(change->document, "resourceVersion").n > 0)
 		guard.prevents_lost_update = true;
 	if (!target->definition->stored)
 		return tenant_object_change(call, target, change, guard);

@@ -55,9 +55,9 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	struct doc **meta, bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
-// Checks uid and resourceVersion in the whole object's metadata against those of the stored object. changes: would the write change
-// it? If not, it can't overwrite another writer's change, so its resourceVersion may be old; its uid must be right even so.
-// OUTCOME_OK; _CONFLICT: one differs.
+// Checks uid and resourceVersion in the whole object's metadata against those of the stored object. If it has no resourceVersion, that in
+// the client's document is checked. changes: would the write change the object? If not, it can't overwrite another writer's change, so its
+// resourceVersion may be old; its uid must be right even so. OUTCOME_OK; _CONFLICT: one differs.
 enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid, bool changes);
 
