@@ -475,6 +475,22 @@ END
     my $refused = $acme->get("$in?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan");
     $refused->is_status(413, 'more than a watch begins with');
     like $refused->json->{message}, qr/has more than 67108864 bytes: list it by pages, and watch from the list's resourceVersion/, 'which says what to do';
+    $refused = $acme->get($in);
+    $refused->is_status(413, 'and more than a list has');
+    like $refused->json->{message}, qr/has more than 67108864 bytes: ask for pages, with limit/, 'which says so, too';
+    # The documents are not decoded, which would take minutes.
+    my ($next, @sizes, @names) = '';
+    do {
+        my $page = $acme->get("$in?limit=500$next");
+        $page->is_status(200, 'a page of as many as have room');
+        my @of_page = $page->text =~ /"name":"((?:l|more)\d+)"/g;
+        push @sizes, scalar @of_page;
+        push @names, @of_page;
+        cmp_ok length $page->text, '<', 67_108_864 + 4096, 'which is not larger';
+        $next = $page->text =~ /"continue":"([^"]+)"/ ? "&continue=$1" : undef;
+    } while (defined $next && @sizes < 10);
+    is scalar @sizes, 2, 'two of them' or diag "@sizes";
+    is join(' ', @names), join(' ', sort map({"l$_"} 2 .. 10), map({"more$_"} 1 .. 59)), 'have all, each once';
     $instance->sql(q(DELETE FROM resources WHERE namespace = 'large' AND name LIKE 'more%'));
     $acme->delete('/api/v1/namespaces/large')->is_status(200, 'it goes');
 };

@@ -58,13 +58,18 @@ void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed)
 	as_of->seen[as_of->n++] = (struct sighting){ id, changed };
 }
 
-void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name)
+void as_of_note_last(struct as_of *as_of, uint64_t id, struct str space, struct str name)
 {
 	assert(name.p != NULL);
-	as_of->is_page = true;
 	as_of->last_id = id;
 	as_of->last_space = str_dup(as_of->call->pool, space);
 	as_of->last_name = str_dup(as_of->call->pool, name);
+}
+
+void as_of_note_page_end(struct as_of *as_of)
+{
+	assert(as_of->last_name.p != NULL);
+	as_of->is_page = true;
 }
 
 // ---- comparing a change with the objects read

@@ -23,10 +23,10 @@ struct as_of {
 	uint64_t newest;          // newest change id in the log after the reading; 0: not read
 	struct sighting *seen;
 	size_t n, room;
-	// Of a page: objects behind its last one were not looked at.
-	bool is_page;
+	// The last object that was looked at. Of a page: those behind it were not.
 	uint64_t last_id;
-	struct str last_space, last_name;
+	struct str last_space, last_name; // last_name.p NULL: none was
+	bool is_page;
 };
 
 // Begins a reading of the target's collection. name: the only object that is looked at; p NULL: all. target and name must live as
@@ -36,8 +36,10 @@ enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct ta
 enum outcome as_of_restart(struct as_of *as_of);
 // Notes that the resource (or tenant) of that id was read, whose latest change is `changed`.
 void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed);
-// Notes that the page ends with that object, and that more follow. Of a Tenant: space is "".
-void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name);
+// Notes which object is the last one that was looked at so far. Of a Tenant: space is "".
+void as_of_note_last(struct as_of *as_of, uint64_t id, struct str space, struct str name);
+// Notes that the page ends with the object that as_of_note_last() noted, and that more follow.
+void as_of_note_page_end(struct as_of *as_of);
 // *version: the version of what was read; if *exact is false, a watch from there repeats some of the changes. *again: the reading
 // mixed two states of the log, so no version fits it; reading again may help (as_of_restart()). May wait up to 0.1 seconds since
 // as_of_begin(). OUTCOME_OK, or the database's outcome.

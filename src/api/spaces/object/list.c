@@ -83,13 +83,14 @@ static void make_room(struct buf *into, const struct resource *list, size_t n)
 	(void)buf_more(into, room);
 }
 
-// Reads one page, and calls take() for the selected objects until it has enough. *marker: the last object that was looked at.
+// Reads one page, and calls take() for the selected objects until the visit ends. *marker: the last object that was looked at; as it
+// was if there is none.
 static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
-	bool *enough, struct str *marker)
+	enum visit_next *then, struct str *marker)
 {
 	struct call *call = visit->call;
 	struct resource *list;
-	size_t n;
+	size_t n, i = 0;
 	enum outcome outcome = resource_list(call->registry, query, &list, &n, more);
 
 	if (outcome != OUTCOME_OK)
@@ -97,47 +98,54 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 	if (visit->into != NULL && visit->query->choice.all)
 		make_room(visit->into, list, n);
 	struct buf object = buf_new(call->scratch, 4096);
-	for (size_t i = 0; i < n && !*enough; i++) {
+	for (; i < n && *then == VISIT_GOES_ON; i++) {
 		object.n = 0;
 		answer_object_add(form, &list[i], &object);
-		*marker = resource_marker(call->scratch, query, &list[i]);
-		if (visit->as_of != NULL)
-			as_of_note(visit->as_of, list[i].id, list[i].changed);
 		if (selection_matches(&visit->query->choice, call->scratch, resource_place(&list[i], "meta or body"),
 			buf_str(&object)))
-			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
-		if (*enough && i + 1 < n)
-			*more = true;
-		if (*enough && *more && visit->as_of != NULL)
-			as_of_note_page_end(visit->as_of, list[i].id, list[i].space, list[i].name);
+			*then = visit->take(visit->arg, &list[i], buf_str(&object));
+		if (*then == VISIT_ENDS_BEFORE)
+			break;
+		if (visit->as_of != NULL)
+			as_of_note(visit->as_of, list[i].id, list[i].changed);
 	}
+	*more = *more || i < n;
+	if (i == 0)
+		return OUTCOME_OK;
+	*marker = resource_marker(call->scratch, query, &list[i - 1]);
+	if (visit->as_of != NULL)
+		as_of_note_last(visit->as_of, list[i - 1].id, list[i - 1].space, list[i - 1].name);
 	return OUTCOME_OK;
 }
 
-// Reads pages until take() has enough or all objects were read. *next: the marker of the last object looked at, if there are
+// Reads pages until take() ends the visit or all objects were read. *next: the marker of the last object looked at, if there are
 // more.
 static enum outcome visit_pages(const struct visit *visit, struct object_form *form, struct resource_query *query,
 	struct str *next)
 {
 	struct call *call = visit->call;
 	struct pool *scratch = call->scratch;
-	bool more = true, enough = false;
+	enum visit_next then = VISIT_GOES_ON;
+	bool more = true;
 	struct str marker = STR_NONE;
 	enum outcome outcome = OUTCOME_OK;
 
 	// The marker is copied to the call's pool, because it lies in the scratch pool, which each page clears.
-	while (outcome == OUTCOME_OK && more && !enough) {
-		outcome = take_page(visit, form, query, &more, &enough, &marker);
+	while (outcome == OUTCOME_OK && more && then == VISIT_GOES_ON) {
+		outcome = take_page(visit, form, query, &more, &then, &marker);
 		if (outcome != OUTCOME_OK || marker.p == NULL)
 			break;
 		marker = str_dup(call->pool, marker);
 		query->marker = marker;
-		if (more && !enough)
+		if (more && then == VISIT_GOES_ON)
 			pool_clear(scratch);
 	}
-	if (outcome == OUTCOME_OK && more && enough)
-		*next = marker;
-	return outcome;
+	if (outcome != OUTCOME_OK || !more || then == VISIT_GOES_ON)
+		return outcome;
+	*next = marker;
+	if (visit->as_of != NULL)
+		as_of_note_page_end(visit->as_of);
+	return OUTCOME_OK;
 }
 
 // Visits the only object that the selectors' name allows: reads it by its name instead of searching for it.
@@ -219,17 +227,18 @@ struct listed {
 	bool too_large;
 };
 
-// Adds an object to the page. False, which stops the reading: the page is full, or the answer too large.
-static bool add_to_page(struct listed *listed, struct stored_place place, struct str object)
+// Adds an object to the page, and ends the reading if the page is full. limit is only a maximum, so a page may end before the object
+// that would make it too large; a list without limit is refused then.
+static enum visit_next add_to_page(struct listed *listed, struct stored_place place, struct str object)
 {
 	uint64_t limit = listed->query->limit;
 
 	if (listed->listing.spilled + listed->listing.out.n + object.n > LIST_MAX_BYTES) {
-		listed->too_large = true;
-		return false;
+		listed->too_large = limit == 0 || listed->listing.n == 0;
+		return listed->too_large ? VISIT_ENDS : VISIT_ENDS_BEFORE;
 	}
 	listing_add(&listed->listing, place, object);
-	return limit == 0 || listed->listing.n < limit;
+	return limit == 0 || listed->listing.n < limit ? VISIT_GOES_ON : VISIT_ENDS;
 }
 
 // Is the object a definition of the space that a forced definition of that name hides?
@@ -242,23 +251,23 @@ static bool is_hidden(const struct str *forced, size_t n_forced, const struct re
 }
 
 // The function take() of a visit.
-static bool list_one(void *arg, const struct resource *resource, struct str object)
+static enum visit_next list_one(void *arg, const struct resource *resource, struct str object)
 {
 	const struct listed *listed = arg;
 
 	if (is_hidden(listed->forced, listed->n_forced, resource))
-		return true;
+		return VISIT_GOES_ON;
 	return add_to_page(arg, resource_place(resource, "meta or body"), object);
 }
 
 // A tenants_visit's take(), which has to check the selectors itself.
-static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
+static enum visit_next list_tenant(void *arg, const struct tenant *tenant, struct str object)
 {
 	struct listed *listed = arg;
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
 
 	if (!selection_matches(&listed->query->choice, listed->listing.call->scratch, place, object))
-		return true;
+		return VISIT_GOES_ON;
 	return add_to_page(listed, place, object);
 }
 
@@ -372,20 +381,20 @@ struct collected {
 	struct listing listing;
 };
 
-static bool collect_one(void *arg, const struct resource *resource, struct str object)
+static enum visit_next collect_one(void *arg, const struct resource *resource, struct str object)
 {
 	struct collected *collected = arg;
 
 	if (is_hidden(collected->forced, collected->n_forced, resource))
-		return true;
+		return VISIT_GOES_ON;
 	if (collected->n == DELETE_MAX) {
 		collected->too_many = true;
-		return false;
+		return VISIT_ENDS;
 	}
 	collected->list[collected->n].space = str_dup(collected->call->pool, resource->space);
 	collected->list[collected->n++].name = str_dup(collected->call->pool, resource->name);
 	listing_add(&collected->listing, resource_place(resource, "meta or body"), object);
-	return collected->limit == 0 || collected->n < collected->limit;
+	return collected->limit == 0 || collected->n < collected->limit ? VISIT_GOES_ON : VISIT_ENDS;
 }
 
 // Objects that others have deleted or moved since they were listed are no longer there to be deleted.

@@ -11,13 +11,19 @@ struct as_of; // api/spaces/object/as_of.h
 
 // ---- list.c: reading collections
 
+// What a visit does after an object that it gave to take().
+enum visit_next {
+	VISIT_GOES_ON,
+	VISIT_ENDS,        // with that object
+	VISIT_ENDS_BEFORE, // the object was not taken, so the list goes on with it. Only after another one was taken
+};
 // A reading of a collection, object by object.
 struct visit {
 	struct call *call;
 	const struct target *target;
 	const struct list_query *query;
-	// Takes a selected object, whose JSON is valid until the function returns. False: it wants no more.
-	bool (*take)(void *arg, const struct resource *resource, struct str object);
+	// Takes a selected object, whose JSON is valid until the function returns.
+	enum visit_next (*take)(void *arg, const struct resource *resource, struct str object);
 	void *arg;
 	struct as_of *as_of; // notes each object, selected or not; NULL: no version is needed
 	struct buf *into;    // the buffer to which take() appends the objects: room for a whole page is made at once. May be NULL
@@ -90,8 +96,8 @@ struct tenants_visit {
 	const struct target *target;
 	const struct list_query *query;
 	// Takes a Tenant that the caller may see and whose name fits. Both arguments are valid until the function returns; it has to
-	// check the other selectors itself. False: it wants no more.
-	bool (*take)(void *arg, const struct tenant *tenant, struct str object);
+	// check the other selectors itself.
+	enum visit_next (*take)(void *arg, const struct tenant *tenant, struct str object);
 	void *arg;
 	struct as_of *as_of; // as in struct visit
 };

@@ -123,7 +123,7 @@ enum outcome tenant_object_get(struct call *call, const struct target *target, s
 
 // ---- lists
 
-static bool take_tenant(const struct tenants_visit *visit, const struct tenant *tenant)
+static enum visit_next take_tenant(const struct tenants_visit *visit, const struct tenant *tenant)
 {
 	if (visit->as_of != NULL)
 		as_of_note(visit->as_of, tenant->id, tenant->changed);
@@ -141,9 +141,10 @@ static enum outcome visit_tenant(const struct tenants_visit *visit, struct str n
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
 }
 
-// Reads one page behind *last into call->scratch, and calls take() for its tenants until it has enough. *last: the last tenant that was
-// looked at, in call->pool. page->more: there are others behind that one.
-static enum outcome take_tenants(const struct tenants_visit *visit, struct str *last, struct tenant_page *page, bool *enough)
+// Reads one page behind *last into call->scratch, and calls take() for its tenants until the visit ends. *last: the last tenant that was
+// looked at, in call->pool; as it was if there is none. page->more: there are others behind that one.
+static enum outcome take_tenants(const struct tenants_visit *visit, struct str *last, struct tenant_page *page,
+	enum visit_next *then)
 {
 	struct call *call = visit->call;
 	enum outcome outcome = tenant_list(call->registry, call->scratch, SPACES_LIVE, *last, STEP, page);
@@ -151,10 +152,14 @@ static enum outcome take_tenants(const struct tenants_visit *visit, struct str *
 
 	if (outcome != OUTCOME_OK || page->n == 0)
 		return outcome;
-	while (i < page->n && !*enough)
-		*enough = !take_tenant(visit, &page->list[i++]);
-	*last = str_dup(call->pool, page->list[i - 1].name);
+	for (; i < page->n && *then == VISIT_GOES_ON; i++) {
+		*then = take_tenant(visit, &page->list[i]);
+		if (*then == VISIT_ENDS_BEFORE)
+			break;
+	}
 	page->more = page->more || i < page->n;
+	if (i > 0)
+		*last = str_dup(call->pool, page->list[i - 1].name);
 	return OUTCOME_OK;
 }
 
@@ -164,7 +169,7 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	const struct str named = visit->query->choice.name;
 	struct str last = visit->query->marker;
 	struct tenant_page page = { .more = true };
-	bool enough = false;
+	enum visit_next then = VISIT_GOES_ON;
 	enum outcome outcome = OUTCOME_OK;
 
 	assert(visit->take != NULL);
@@ -174,17 +179,20 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	if (!is_operator(call) || named.p != NULL)
 		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
 	call->scratch = visit_scratch(call);
-	while (outcome == OUTCOME_OK && page.more && !enough) {
+	while (outcome == OUTCOME_OK && page.more && then == VISIT_GOES_ON) {
 		pool_clear(call->scratch);
-		outcome = take_tenants(visit, &last, &page, &enough);
+		outcome = take_tenants(visit, &last, &page, &then);
 	}
 	call->scratch = call->pool;
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (page.more)
-		*next = last;
-	if (page.more && visit->as_of != NULL)
-		as_of_note_page_end(visit->as_of, 0, STR(""), last);
+	if (!page.more)
+		return OUTCOME_OK;
+	*next = last;
+	if (visit->as_of != NULL) {
+		as_of_note_last(visit->as_of, 0, STR(""), last);
+		as_of_note_page_end(visit->as_of);
+	}
 	return OUTCOME_OK;
 }
 

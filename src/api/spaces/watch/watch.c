@@ -236,7 +236,7 @@ static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed
 }
 
 // A visit's take() for initial events. The object is written anew, as of the position.
-static bool take_first(void *arg, const struct resource *resource, struct str object)
+static enum visit_next take_first(void *arg, const struct resource *resource, struct str object)
 {
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
@@ -247,15 +247,15 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 
 	if (!fits) {
 		note_unchosen(begun, resource->id, resource->changed);
-		return true;
+		return VISIT_GOES_ON;
 	}
 	now.changed = as_of_position(begun, now.changed);
 	answer_object_json(call, begun->target->definition, begun->target->version, &now, &text);
 	tell_first(begun, place, resource->changed, buf_str(&text));
-	return !begun->too_large;
+	return begun->too_large ? VISIT_ENDS : VISIT_GOES_ON;
 }
 
-static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str object)
+static enum visit_next take_first_tenant(void *arg, const struct tenant *tenant, struct str object)
 {
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
@@ -265,11 +265,11 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 
 	if (!fits) {
 		note_unchosen(begun, tenant->id, tenant->changed);
-		return true;
+		return VISIT_GOES_ON;
 	}
 	now.changed = as_of_position(begun, now.changed);
 	tell_first(begun, place, tenant->changed, tenant_object_text(call, begun->target, &now));
-	return !begun->too_large;
+	return begun->too_large ? VISIT_ENDS : VISIT_GOES_ON;
 }
 
 static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
