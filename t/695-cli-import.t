@@ -150,6 +150,48 @@ subtest 'an import that is broken off' => sub {
     import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
 };
 
+# The documents differ from their rows by what the service adds and leaves out, so only the service can tell that a row changes nothing.
+subtest 'what the service makes of a row counts as unchanged, too' => sub {
+    $admin->make_tenant($_) for qw(t6 t7);
+    my $schema = { type => 'object', properties => { spec => { type => 'object', properties => { color => { type => 'string' }, size => { type => 'integer', default => 3 } } } } };
+    $admin->put('/v2.0/t6/customresourcedefinitions.apiextensions.k8s.io/tools.example.com', json => definition_of('tools', schema => $schema))->is_status(201);
+    my $at     = '/v2.0/t6/namespaces/default';
+    my $tool_1 = sub { $admin->get("$at/tools.example.com/a") };
+    my $csv    = file('tools.csv', "name,spec.color,spec.unknown\na,red,x\nb,blue,\n");
+    my @tools  = (qw(--type tools.example.com -n default -t t6));
+    import_is(0, { created => 2 }, 'a type with a default that prunes', $csv, @tools);
+    my $etag = $tool_1->()->header('ETag');
+    is_deeply $tool_1->()->json->{spec}, { color => 'red', size => 3 }, '... does both';
+    my $changes = $instance->change_count;
+    import_is(0, { unchanged => 2 }, 'a second time nothing changes', $csv, @tools);
+    import_is(0, { unchanged => 2 }, '... nor would it', $csv, @tools, '--dry-run');
+    import_is(0, { unchanged => 2 }, '... nor with --no-etag', $csv, @tools, '--no-etag');
+    is $instance->change_count, $changes, '... and nothing is logged';
+    is $tool_1->()->header('ETag'), $etag, '... and the etag stays';
+    $csv = file('stale.csv', qq{name,etag,spec.color\na,"W/""00""",red\nb,"W/""00""",green\n});
+    import_is(5, { unchanged => 1, refused => 1 }, 'rows with stale etags', $csv, @tools, '--etag', 'auto');
+    $csv = file('others.csv', qq{name,spec.color,spec.size:\na,red,4\nb,blue,"""big"""\n});
+    my $run = import_is(5, { refused => 2 }, 'other content is refused', $csv, @tools);
+    like $run->{err}, qr{others\.csv:2: tools\.example\.com/a: it is there already, with other content;}, '... as such';
+    like $run->{err}, qr{others\.csv:3: tools\.example\.com/b: it is there already, with other content;}, '... also what its schema forbids';
+    is_deeply $tool_1->()->json->{spec}, { color => 'red', size => 3 }, '... and it is not touched';
+    import_is(0, { unchanged => 1, replaced => 1 }, '--no-etag counts what it replaces', file('some.csv', "name,spec.color\na,red\nb,black\n"), @tools, '--no-etag');
+
+    my $kubectl = file('kubectl-generation.json', '{"kind":"List","items":[{"kind":"ConfigMap","metadata":{"name":"web","namespace":"default","generation":4,"managedFields":[{"manager":"x"}],'
+        . '"deletionGracePeriodSeconds":30,"hashKey":"x"},"data":{"a":"1"}}]}');
+    import_is(0, { created => 1 }, 'what kubectl prints of a cluster', $kubectl, '-t', 't6');
+    import_is(0, { unchanged => 1 }, '... a second time', $kubectl, '-t', 't6');
+
+    $admin->put("$at/configmaps/fast", json => { data => { a => 1 } })->is_status(201);
+    $admin->put("$at/configmaps/fast/traits", json => { traits => ['STORAGE_DISK_SSD'] })->is_status(200);
+    my $lines = file('traits.ndjson', $tool->ends(0, qw(export configmaps -t t6))->{out});
+    $run = import_is(0, { created => 2 }, 'a resource with traits and another', $lines, '-t', 't7');
+    like $run->{err}, qr/^tenure: warning: the traits of 1 row are left out/m, '... are created without them, with a warning';
+    $run = import_is(0, { unchanged => 2 }, '... a second time', $lines, '-t', 't7');
+    is $run->{err}, '', '... without one';
+    import_is(0, { unchanged => 2 }, '... and where they are from', $lines, '-t', 't6');
+};
+
 subtest 'out as CSV and in again' => sub {
     $admin->make_tenant($_) for qw(t4 t5);
     my $at = '/v2.0/t4/namespaces/default';

@@ -108,8 +108,10 @@ void merge_documents(struct pool *pool, const struct doc *base, const struct doc
 
 // ---- members of the client and of the service
 
+// The address, and what the service ignores in a PUT: the list of src/registry/resource/meta.c.
 static const char *const resource_owned[] = { "name", "namespace", "tenant", "uid", "resourceVersion", "etag",
-	"creationTimestamp", "deletionTimestamp", "purgeTimestamp", "selfLink", NULL };
+	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "purgeTimestamp", "selfLink", "traits", "generation",
+	"managedFields", "hashKey", NULL };
 static const char *const tenant_owned[] = { "id", "state", "resources", "created_at", "updated_at", "purge_at", "etag",
 	NULL };
 

@@ -13,6 +13,7 @@
 #include "base/siphash.h"
 #include "cli/core/cli.h"
 
+#define DRY_RUN "?dry_run=true"
 enum { TRIES = 10, PROGRESS_US = 200 * 1000 };
 
 // What a row may do to a resource that is there with other content.
@@ -45,6 +46,7 @@ struct importing {
 	uint64_t skip;                   // rows that an earlier import has done
 	uint64_t counts[RESULT__COUNT];
 	uint64_t rows;
+	uint64_t without_traits;         // rows whose resources were created without their traits
 	int code;                        // of the first row that was refused
 	bool stopped;                    // by a failure that further rows would have, too
 	bool shows_progress;
@@ -94,13 +96,18 @@ static enum result refuse(struct importing *importing, int code)
 	return RESULT_REFUSED;
 }
 
+// Is it not the row's fault that the call failed, so that further rows would fail as well?
+static bool stops(enum tenure_status status)
+{
+	return status == TENURE_UNAVAILABLE || status == TENURE_UNCERTAIN || status == TENURE_UNAUTHENTICATED || status == TENURE_PROTOCOL;
+}
+
 // A failed call. If it is not the row's fault, the import stops there.
 static enum result refuse_status(struct importing *importing, const struct import_row *row, enum tenure_status status)
 {
 	clear_progress(importing);
 	int code = cli_fail_status(importing->cli, status, row->label);
-	importing->stopped = status == TENURE_UNAVAILABLE || status == TENURE_UNCERTAIN || status == TENURE_UNAUTHENTICATED ||
-		status == TENURE_PROTOCOL;
+	importing->stopped = stops(status);
 	return refuse(importing, code);
 }
 
@@ -200,14 +207,35 @@ static bool is_there(struct cli *cli, const struct import_row *row)
 		doc_equal_by_value(own_of(cli, document), row->own);
 }
 
-// Has the resource, as it was read or answered just now, the etag of the row?
-static bool has_etag_of(struct cli *cli, const struct import_row *row)
+// Has the resource, as it was read or answered just now, this etag? NULL: no.
+static bool has_etag(struct cli *cli, const struct import_row *row, const char *wanted)
 {
 	const char *etag = tenure_resource_etag(row->resource);
 	struct str theirs, ours;
 
-	return row->etag != NULL && etag != NULL && client_etag_header(cli->pool, str_c(etag), &theirs) &&
-		client_etag_header(cli->pool, str_c(row->etag), &ours) && str_eq(theirs, ours);
+	return wanted != NULL && etag != NULL && client_etag_header(cli->pool, str_c(etag), &theirs) &&
+		client_etag_header(cli->pool, str_c(wanted), &ours) && str_eq(theirs, ours);
+}
+
+// A copy of the etag that the resource was read with.
+static const char *etag_read(struct cli *cli, const struct import_row *row)
+{
+	const char *etag = tenure_resource_etag(row->resource);
+	return etag != NULL ? str_dup(cli->pool, str_c(etag)).p : NULL;
+}
+
+// Would the row change the resource, as it was read just now? Documents that differ do not tell: the service fills in a type's defaults,
+// prunes unknown members and completes some types by their rules. So it tries the row, and a PUT that changes nothing keeps the etag.
+static enum tenure_status try_row(struct importing *importing, const struct import_row *row, struct str body, bool *changes)
+{
+	struct tenure_client *client = importing->cli->client;
+	const char *before = client->change_query, *etag = etag_read(importing->cli, row);
+
+	client->change_query = DRY_RUN;
+	enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, TENURE_ETAG_CURRENT);
+	client->change_query = before;
+	*changes = status != TENURE_OK || !has_etag(importing->cli, row, etag);
+	return status;
 }
 
 static enum result refuse_other(struct importing *importing, const struct import_row *row)
@@ -227,13 +255,29 @@ static bool needs_what_would_be_made(const struct importing *importing, const st
 		would_be_made(importing, NULL, "customresourcedefinitions.apiextensions.k8s.io", row->type));
 }
 
+// The resource is there, as it was read just now, with a document other than the row's, and the row may not replace it. RESULT__COUNT: it was
+// changed meanwhile, so the row is sent again.
+static enum result judge(struct importing *importing, const struct import_row *row, struct str body)
+{
+	bool changes;
+	enum tenure_status status = try_row(importing, row, body, &changes);
+
+	if (!changes)
+		return RESULT_UNCHANGED;
+	if (status == TENURE_STALE || status == TENURE_NOT_FOUND || status == TENURE_GONE)
+		return RESULT__COUNT;
+	return stops(status) ? refuse_status(importing, row, status) : refuse_other(importing, row);
+}
+
 // Sends the row. A create that is refused because something is there, and a change whose etag is stale, may have been done by an earlier
 // run: only what is there now can tell.
 static enum result carry_out(struct importing *importing, const struct import_row *row)
 {
-	struct str body = doc_text(importing->cli->pool, row->own);
+	struct cli *cli = importing->cli;
+	struct str body = doc_text(cli->pool, row->own);
 	bool guarded = importing->rule == RULE_GUARDED && row->etag != NULL;
 	struct tenure_etag etag = guarded ? TENURE_ETAG_TEXT(row->etag) : TENURE_ETAG_NEW;
+	const char *before = guarded ? row->etag : NULL; // the etag that a PUT replaces; NULL: it creates
 
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, etag);
@@ -243,7 +287,7 @@ static enum result carry_out(struct importing *importing, const struct import_ro
 		if (status == TENURE_NOT_FOUND && !guarded && needs_what_would_be_made(importing, row))
 			return RESULT_CREATED;
 		if (status == TENURE_OK) // a PUT of what is there already leaves the etag as it is
-			return guarded && has_etag_of(importing->cli, row) ? RESULT_UNCHANGED : RESULT_REPLACED;
+			return has_etag(cli, row, before) ? RESULT_UNCHANGED : RESULT_REPLACED;
 		if (status != TENURE_STALE)
 			return refuse_status(importing, row, status);
 		status = tenure_resource_get(row->resource);
@@ -253,11 +297,16 @@ static enum result carry_out(struct importing *importing, const struct import_ro
 		}
 		if (status != TENURE_OK)
 			return refuse_status(importing, row, status);
-		if (is_there(importing->cli, row))
+		if (is_there(cli, row))
 			return RESULT_UNCHANGED;
-		if (importing->rule != RULE_REPLACE)
-			return refuse_other(importing, row);
-		etag = TENURE_ETAG_CURRENT;
+		if (importing->rule == RULE_REPLACE) {
+			etag = TENURE_ETAG_CURRENT;
+			before = etag_read(cli, row);
+			continue;
+		}
+		enum result result = judge(importing, row, body);
+		if (result != RESULT__COUNT)
+			return result;
 	}
 	return refuse_text(importing, EXIT_STALE, row->label, "others keep changing it");
 }
@@ -390,6 +439,13 @@ static enum result try_out(struct importing *importing, const struct import_row 
 	return result;
 }
 
+// Has the document of a row traits? The service ignores them in a PUT of the document: a call of their own sets them.
+static bool has_traits(const struct doc *document)
+{
+	const struct doc *traits;
+	return doc_at_path(document, STR("metadata.traits"), &traits) && doc_kind(traits) == DOC_ARRAY && doc_length(traits) > 0;
+}
+
 static enum result import_row(struct importing *importing, const struct file_row *row)
 {
 	struct import_row one;
@@ -400,6 +456,8 @@ static enum result import_row(struct importing *importing, const struct file_row
 		result = refuse_text(importing, EX_DATAERR, one.label, wrong);
 	else
 		result = importing->dry_run ? try_out(importing, &one) : carry_out(importing, &one);
+	if (result == RESULT_CREATED && has_traits(row->document))
+		importing->without_traits++;
 	tenure_resource_free(&one.resource);
 	return result;
 }
@@ -496,12 +554,15 @@ int command_import(struct cli *cli)
 	if (code != EX_OK)
 		return code;
 	if (importing.dry_run)
-		cli->client->change_query = "?dry_run=true";
+		cli->client->change_query = DRY_RUN;
 	code = import_rows(&importing, rows);
 	cli->client->change_query = NULL;
 	free(importing.foreseen);
 	rows_close(&rows);
 	code = cli_first_failure(code, print_summary(&importing, summary));
+	if (importing.without_traits > 0)
+		cli_warn("the traits of %llu row%s are left out: a PUT of the resource's address and \"/traits\" sets them",
+			(unsigned long long)importing.without_traits, importing.without_traits == 1 ? "" : "s");
 	if (importing.dry_run)
 		cli_fail(0, "this was a dry run: nothing was changed");
 	return code;
