@@ -163,6 +163,7 @@ subtest 'lists of accounts' => sub {
     is $alice->{metadata}{email}, 'alice@example.org', '... and the rest metadata';
     is $admin->get('/v2.0/erin')->json->{tenant}{metadata}{domain}, 'erin.example.net', 'of cPanel';
     is $admin->get('/v2.0/frank')->json->{tenant}{metadata}{'quota-bytes'}, '1073741824', 'of Swift';
+    is $admin->get('/v2.0/frank')->json->{tenant}{metadata}{color}, 'Blue', '... names in lower case, values as they are';
     is $admin->get('/v2.0/bob/namespaces/default/configmaps/bob-wiki')->json->{data}{engine}, 'postgresql', 'what an account owns';
     is $admin->get('/v2.0/alice/namespaces/default/configmaps/carol-blog')->json->{data}{engine}, 'mariadb', 'what changed hands';
     my $token = read_file("$home/work/token-bob") =~ s/\s+\z//r;
