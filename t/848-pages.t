@@ -179,6 +179,15 @@ subtest 'Ironic' => sub {
     my $node = $admin->get('/baremetal/v1/nodes/6d85703a-565d-469a-96ce-30b6de53079d', %version)->json;
     is_deeply [@$node{qw(name owner resource_class traits)}], ['rack1-u7', 'acme', 'large', ['HW_CPU_X86_VMX']], 'a node with its owner and traits';
     is $node->{properties}{cpus}, 32, '... and properties';
+    is_deeply [@$node{qw(description lessee)}], ["Gr\x{f6}\x{df}e L", "m\x{fc}ller"], '... and letters beyond ASCII';
+    $admin->get('/v2.0/m%C3%BCller')->is_status(200, '... also in the names of tenants');
+    my $other = $admin->get('/baremetal/v1/nodes/5bbd5f2e-1a5f-4a4c-9d2a-8f1f5a4f1c11', %version)->json;
+    my %kept  = (
+        chassis_uuid => 'b2c46e1e-9f0a-4d7e-8b0c-6a3d6a8e7c05', maintenance => JSON::PP::true, maintenance_reason => "L\x{fc}fter", retired => JSON::PP::true,
+        retired_reason => 'old', instance_info => { display_name => 'web-7' }, instance_uuid => 'c7a1f0d4-51de-4b0a-9d5e-2f6f3a7b8e11',
+    );
+    is_deeply { map { $_ => $other->{$_} } keys %kept }, \%kept, 'what a client sets of a node';
+    is $admin->get("/baremetal/v1/chassis/$kept{chassis_uuid}", %version)->json->{description}, "Geh\x{e4}use 1", 'its chassis';
     is $admin->get('/baremetal/v1/ports/d2b30520-907d-46c8-bfee-c5586e6fb3a1', %version)->json->{physical_network}, 'physnet1', 'a port';
 };
 
