@@ -74,14 +74,30 @@ async function look(row) {
 	}
 }
 
+// Would the row change what is there, with that etag? Documents that differ do not tell: the service fills in a type's defaults, prunes unknown members
+// and completes some types by their rules. So it tries the row, and a PUT that changes nothing keeps the etag. A row that it does not take differs.
+// null: it was changed meanwhile.
+async function changes(row, etag) {
+	try {
+		const answer = await call('PUT', `${row.path}?dry_run=true`, { body: text(row.own), headers: { 'If-Match': etag } });
+		return bare(answer.etag) !== bare(etag);
+	} catch (error) {
+		if (error.status === 412)
+			return null;
+		if ([400, 409, 413, 422].includes(error.status))
+			return true;
+		throw error;
+	}
+}
+
 // dry: the service answers as if it did it, and does nothing.
 async function carryOut(choice, row, dry = false) {
 	const body = text(row.own), path = dry ? `${row.path}?dry_run=true` : row.path;
-	let headers = guarded(choice, row) ? { 'If-Match': `W/"${bare(row.etag)}"` } : { 'If-None-Match': '*' };
+	let headers = guarded(choice, row) ? { 'If-Match': `W/"${bare(row.etag)}"` } : { 'If-None-Match': '*' }, before = row.etag;
 	for (let tries = 0; tries < TRIES; tries++) {
 		try {
 			const answer = await call('PUT', path, { body, headers });
-			return answer.status === 201 ? 'created' : bare(answer.etag) === bare(row.etag) ? 'unchanged' : 'replaced';
+			return answer.status === 201 ? 'created' : bare(answer.etag) === bare(before) ? 'unchanged' : 'replaced';
 		} catch (error) {
 			// What this one needs, a row above would make; then the service can't look at the document.
 			if (dry && error.status === 404 && !guarded(choice, row) && row.needs.some((need) => choice.foreseen.has(need)))
@@ -92,11 +108,18 @@ async function carryOut(choice, row, dry = false) {
 		const there = await look(row);
 		if (there?.same)
 			return 'unchanged';
-		if (there !== null && choice.rule !== 'replace')
-			throw otherContent(choice, row);
+		if (there !== null && choice.rule !== 'replace') {
+			const would = await changes(row, there.etag);
+			if (would === null)
+				continue;
+			if (would)
+				throw otherContent(choice, row);
+			return 'unchanged';
+		}
 		if (there === null && guarded(choice, row))
 			throw new Refused('it is not there any more');
 		headers = there === null ? { 'If-None-Match': '*' } : { 'If-Match': there.etag };
+		before = there?.etag;
 	}
 	throw new Refused('others keep changing it');
 }

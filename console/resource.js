@@ -9,7 +9,8 @@ import { changeColumns, reload, resourceAddress, screen, tenantScreen, typesOf }
 import { pagedList } from './list.js';
 
 // Members of metadata that are the service's (src/cli/change/merge.c).
-const owned = ['name', 'namespace', 'tenant', 'uid', 'resourceVersion', 'etag', 'creationTimestamp', 'deletionTimestamp', 'purgeTimestamp', 'selfLink'];
+const owned = ['name', 'namespace', 'tenant', 'uid', 'resourceVersion', 'etag', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'purgeTimestamp', 'selfLink',
+	'traits', 'generation', 'managedFields', 'hashKey'];
 
 export function strip(document) {
 	const metadata = document.get('metadata');

@@ -84,6 +84,24 @@ async function fromJson(page) {
 	check(/^created0.*replaced1.*refused3/.test(await facts(page)), 'what the service refuses is counted', await facts(page));
 	check((await refusals(page)).some((line) => /3.*new.*label/i.test(line)), 'with what it says', (await refusals(page)).join('\n'));
 	is((await get(page, '/v2.0/acme/namespaces/default/configmaps/web-1')).data.big, 'changed', 'the guarded one was replaced');
+	const made = ['{"kind":"ConfigMap","metadata":{"name":"made","generation":4,"traits":["HW_CPU_X86_VMX"]}}',
+		'{"metadata":{"name":"hammer","namespace":"default","type":"tools.example.com"},"spec":{"color":"red","unknown":1}}'].join('\n');
+	await page.getByLabel('Type').selectOption('');
+	for (const [rule, counts] of [['create', /^created2.*replaced0.*there already0.*refused0/], ['guarded', /^created0.*there already2.*refused0/], ['create', /^created0.*there already2.*refused0/],
+		['replace', /^created0.*replaced0.*there already2.*refused0/]]) {
+		await page.getByLabel('If it is there already').selectOption(rule);
+		await preview(page, file('made.ndjson', made));
+		await eventually(() => page.getByText('2 rows were compared').isVisible(), `what the service completes and prunes: ${rule}`);
+		if (!await page.getByRole('button', { name: 'Import' }).isDisabled()) {
+			await page.getByRole('button', { name: 'Import' }).click();
+			await eventually(() => page.getByText('2 rows were imported or refused').isVisible(), '... is imported');
+		}
+		check(counts.test((await facts(page)).replace(/to be /g, '')), '... or there already', await facts(page));
+	}
+	const hammer = '{"metadata":{"name":"hammer","namespace":"default","type":"tools.example.com"},"spec":{"color":"blue"}}';
+	await page.getByLabel('If it is there already').selectOption('create');
+	await preview(page, file('hammer.ndjson', hammer));
+	await eventually(async () => (await refusals(page)).some((line) => /hammer.*already, with other content/.test(line)), '... but not other content', await facts(page));
 	const below = ['{"kind":"Namespace","metadata":{"name":"later"}}', '{"kind":"ConfigMap","metadata":{"name":"in","namespace":"later"}}',
 		'{"kind":"ConfigMap","metadata":{"name":"in","namespace":"later"},"data":{"a":"1"}}', '{"kind":"ConfigMap","metadata":{"name":"in","namespace":"never"}}'].join('\n');
 	await page.getByLabel('Type').selectOption('');
@@ -101,7 +119,7 @@ async function fromJson(page) {
 	await eventually(async () => /created300.*replaced1.*there already0.*refused1/.test(await facts(page)), 'many, and one that replaces', await facts(page));
 	await go(page, '#/t/acme');
 	const card = page.locator('.types li', { hasText: 'configmaps' }).first();
-	await eventually(async () => /306/.test(await card.textContent()), 'the tenant’s screen counts all of them', await card.textContent());
+	await eventually(async () => /307/.test(await card.textContent()), 'the tenant’s screen counts all of them', await card.textContent());
 	await eventually(async () => /namespaces2$/.test(await page.locator('.types li', { hasText: 'namespaces' }).first().textContent()), 'and the namespace that each tenant has');
 }
 

@@ -108,7 +108,7 @@ void merge_documents(struct pool *pool, const struct doc *base, const struct doc
 
 // ---- members of the client and of the service
 
-// The address, and what the service ignores in a PUT: the list of src/registry/resource/meta.c.
+// The address, and what the service ignores in a PUT: the list of src/registry/resource/meta.c. console/resource.js has the same.
 static const char *const resource_owned[] = { "name", "namespace", "tenant", "uid", "resourceVersion", "etag",
 	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "purgeTimestamp", "selfLink", "traits", "generation",
 	"managedFields", "hashKey", NULL };
