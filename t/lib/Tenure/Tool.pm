@@ -15,7 +15,8 @@ use Test::More ();
 
 use Tenure::Instance;
 
-# url, token, tenant: in the environment of each run; home: shared with another tool's.
+# url, token, tenant: in the environment of each run; home: shared with another tool's; stdout: a handle that gets the output, which end() then
+# does not return; within: the words of a command that runs the words behind its own.
 sub new {
     my ($class, %option) = @_;
     my $home = $option{home} // File::Temp->newdir('tenure-home-XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -49,9 +50,11 @@ sub begin {
     if ($pid == 0) {
         $self->_environment;
         open STDIN,  '<',  "$run{in}" or POSIX::_exit(127);
-        open STDOUT, '>&', $run{out}  or POSIX::_exit(127);
+        open STDOUT, '>&', $self->{stdout} // $run{out} or POSIX::_exit(127);
         open STDERR, '>&', $run{err}  or POSIX::_exit(127);
-        exec { Tenure::Instance::build_dir() . '/tenure' } 'tenure', @words or POSIX::_exit(127);
+        my $tenure = Tenure::Instance::build_dir() . '/tenure';
+        my @command = $self->{within} ? (@{ $self->{within} }, $tenure) : 'tenure';
+        exec { $self->{within} ? $command[0] : $tenure } @command, @words or POSIX::_exit(127);
     }
     return { %run, pid => $pid, words => "@words" };
 }
