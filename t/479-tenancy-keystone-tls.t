@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # A Keystone, and an issuer of JSON Web Tokens, behind TLS: the certificate has to be of an authority that ca_file names, and for the name
-# in auth_url, or jwks_url.
+# in auth_url, or jwks_url. And a webhook's receiver behind TLS.
 use strict;
 use warnings;
 
@@ -16,9 +16,16 @@ use Tenure::Client;
 use Tenure::FakeKeystone;
 use Tenure::Instance;
 use Tenure::Issuer;
-use Tenure::Run qw(write_file);
+use Tenure::Receiver;
+use Tenure::Run qw(wait_until write_file);
 
 plan skip_all => 'nginx is not installed' unless Tenure::Instance::on_path('nginx');
+# The system's folder of authorities is one of this test's own, in a mount namespace. Where none can be made, what needs the folder is left out.
+my $certs = '/etc/ssl/certs';
+if (!defined $ENV{TENURE_TEST_CERTS}) {
+    $ENV{TENURE_TEST_CERTS} = system("exec 2>/dev/null; unshare -m mount -t tmpfs tenure $certs") == 0;
+    exec 'unshare', '-m', 'sh', '-c', "mount -t tmpfs tenure $certs && exec \"\$@\"", 'sh', $^X, __FILE__ or die "unshare: $!" if $ENV{TENURE_TEST_CERTS};
+}
 
 my $folder = File::Temp->newdir('tenure-keystone-tls-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $dir = "$folder";
@@ -29,6 +36,8 @@ my $issuer = Tenure::Issuer->start;
 $issuer->make_key('k', 'ES256');
 $issuer->publish('k');
 my ($keys_behind) = $issuer->url =~ m{(127\.0\.0\.1:\d+)};
+my $receiver = Tenure::Receiver->start;
+my ($receiver_behind) = $receiver->url('/') =~ m{(127\.0\.0\.1:\d+)};
 my ($behind) = $keystone->url =~ m{(127\.0\.0\.1:\d+)};
 
 sub openssl {
@@ -40,7 +49,9 @@ sub openssl {
 
 my @key = qw(-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes);
 openssl(qw(req -x509 -days 2), @key, '-keyout', "$dir/$_.key", '-out', "$dir/$_.pem", '-subj', '/CN=Authority') for qw(ca foreign);
-my %servers = (good => [ 'ca', 'IP:127.0.0.1' ], misnamed => [ 'ca', 'DNS:keystone.example.org' ], strange => [ 'foreign', 'IP:127.0.0.1' ]);
+openssl(qw(req -x509 -days 2), @key, '-keyout', "$dir/known.key", '-out', "$dir/known.pem", '-subj', '/CN=Known');
+my %servers = (good => [ 'ca', 'IP:127.0.0.1' ], misnamed => [ 'ca', 'DNS:keystone.example.org' ], strange => [ 'foreign', 'IP:127.0.0.1' ],
+    system => [ 'known', 'IP:127.0.0.1' ]);
 my @names = sort keys %servers;
 my %port;
 @port{@names} = Tenure::Instance::free_ports(scalar @names);
@@ -52,7 +63,8 @@ for my $name (@names) {
     openssl(qw(x509 -req -days 2 -CAcreateserial -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-extfile', "$dir/$name.ext",
         '-out', "$dir/$name.crt");
     $blocks .= "server { listen 127.0.0.1:$port{$name} ssl; ssl_certificate $dir/$name.crt; ssl_certificate_key $dir/$name.key;\n"
-        . "location / { proxy_pass http://$behind; } location /realm { proxy_pass http://$keys_behind; } }\n";
+        . "location / { proxy_pass http://$behind; } location /realm { proxy_pass http://$keys_behind; }\n"
+        . "location /hook { proxy_pass http://$receiver_behind; } }\n";
 }
 mkdir "$dir/tmp";
 write_file("$dir/nginx.conf", ($> == 0 ? "user root;\n" : '') . "daemon off; pid $dir/nginx.pid; error_log $dir/error.log; events { worker_connections 64; }\n"
@@ -71,6 +83,15 @@ END {
 }
 Tenure::Instance::wait_until(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port{good}") }) or die "nginx does not listen\n";
 
+if ($ENV{TENURE_TEST_CERTS}) {
+    write_file("$certs/ca-certificates.crt", Tenure::Instance::read_file("$dir/foreign.pem"));
+    my ($code, $hash) = Tenure::Run::run('openssl', 'x509', '-in', "$dir/known.pem", '-noout', '-hash');
+    chomp $hash;
+    write_file("$certs/$hash.0", Tenure::Instance::read_file("$dir/known.pem"));
+}
+diag 'no file system can be mounted here, so the folder of the system is not tested' if !$ENV{TENURE_TEST_CERTS};
+my @of_system = $ENV{TENURE_TEST_CERTS} ? [ 'system', "$dir/ca.pem", 'one of an authority that the system knows, where ca_file names another' ] : ();
+
 sub ask_by {
     my ($name, $ca_file) = @_;
     my $instance = Tenure::Instance->start(auth => 'token', allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/],
@@ -88,7 +109,7 @@ my ($status, $log) = ask_by('good', "$dir/ca.pem");
 is $status, 200, 'a certificate of the authority in ca_file';
 is $keystone->count('validate red-member'), 1, 'Keystone was asked by TLS';
 for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'strange', "$dir/ca.pem", 'one of an authority of the same name' ],
-    [ 'good', '', 'one of an authority that the system does not know' ]) {
+    [ 'good', '', 'one of an authority that the system does not know' ], @of_system) {
     my ($name, $ca_file, $what) = @$case;
     ($status, $log) = ask_by($name, $ca_file);
     is $status, 503, "$what: unavailable";
@@ -111,11 +132,38 @@ sub ask_by_jwt {
 
 is((ask_by_jwt('good', "$dir/ca.pem"))[0], 200, 'keys of an issuer, by a certificate of the authority in ca_file');
 is $issuer->count('/keys'), 1, '... fetched by TLS';
-for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'good', '', 'one of an authority that the system does not know' ]) {
+for my $case ([ 'misnamed', "$dir/ca.pem", 'one for another name' ], [ 'good', '', 'one of an authority that the system does not know' ], @of_system) {
     my ($name, $ca_file, $what) = @$case;
     ($status, $log) = ask_by_jwt($name, $ca_file);
     is $status, 503, "$what: unavailable";
     like $log, qr/JWT: .*(?:certificate|SSL)/, '... and the log says why';
     is $issuer->count('/keys'), 0, '... and no keys were fetched';
+}
+
+# Sends a change by a webhook. Returns how many messages came to the receiver, and what its owner is told of an error.
+sub send_to {
+    my ($name, $ca_file, $path) = @_;
+    my $instance = Tenure::Instance->start(settings => { 'webhooks.allow' => '127.0.0.1', 'webhooks.ca_file' => $ca_file, 'webhooks.timeout' => 20 });
+    $instance->admin->make_tenant('t1');
+    my $ann = $instance->service('ann:t1:admin');
+    $ann->put('/v2.0/t1/webhooks/hook', json => { url => "https://127.0.0.1:$port{$name}$path" })->is_status(201);
+    $ann->put('/v2.0/t1/persistentvolumes/x', json => {})->is_status(201);
+    my $error;
+    wait_until(sub { $error = $ann->get('/v2.0/t1/webhooks/hook')->json->{error}; $error || $receiver->messages($path) });
+    $instance->stop;
+    return (scalar $receiver->messages($path), $error // '');
+}
+
+my ($came, $error) = send_to('good', "$dir/ca.pem", '/hook/good');
+cmp_ok $came, '>', 0, 'a message to a receiver with a certificate of the authority in ca_file' or diag $error;
+for my $case ([ 'strange', "$dir/ca.pem", 'one of an authority of the same name' ], @of_system) {
+    my ($name, $ca_file, $what) = @$case;
+    ($came, $error) = send_to($name, $ca_file, "/hook/$name");
+    is $came, 0, "$what: no message";
+    like $error, qr/certificate|SSL/, '... and its owner is told why';
+}
+if (@of_system) {
+    ($came, $error) = send_to('system', '', '/hook/trusted');
+    cmp_ok $came, '>', 0, '... and where ca_file names none, it is trusted' or diag $error;
 }
 done_testing();

@@ -182,6 +182,19 @@ subtest 'TLS' => sub {
     like tool(serve($dropped))->ends(69, @show)->{err}, qr{^tenure:   is it https://127\.0\.0\.1:\d+\?$}m, 'an answer of nothing may be that of https';
     tool("https://127.0.0.1:$port")->ends(69, @show, '--ca-file', "$work/ca.pem");
     $tool->ends(69, @show, '--ca-file', '/nonexistent');
+
+    # Those in the folder that libcurl knows by itself are not trusted beside it.
+    ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', "$work/other.key", '-out', "$work/other.pem",
+        '-subj', '/CN=Other');
+    my ($unshare) = grep { system(@$_, 'sh', '-c', 'exec 2>/dev/null; mount -t tmpfs tenure /etc/ssl/certs') == 0 } ['unshare', '-m'], ['unshare', '-r', '-m'];
+    my $with_folder = 'cd $0 && mount -t tmpfs tenure /etc/ssl/certs && cp other.pem /etc/ssl/certs/ca-certificates.crt && '
+        . 'cp ca.pem /etc/ssl/certs/$(openssl x509 -in ca.pem -noout -hash).0 && exec "$@"';
+    SKIP: {
+        skip 'no file system can be mounted here', 2 if !$unshare;
+        my $there = tool("https://localhost:$port", within => [@$unshare, 'sh', '-c', $with_folder, $work]);
+        is $there->run(@show)->{code}, 0, 'an authority in the folder of the system is trusted';
+        like $there->ends(69, @show, '--ca-file', "$work/other.pem")->{err}, qr/certificate/, '... but not where another one is named';
+    }
 };
 
 subtest 'the token goes nowhere else' => sub {

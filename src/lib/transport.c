@@ -216,8 +216,10 @@ static void set_connection(CURL *curl, const struct tenure_client *client, char 
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, client->connect_ms);
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, client->call_ms);
-	if (client->ca_file != NULL)
+	if (client->ca_file != NULL) {
 		curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL); // else libcurl trusts the authorities in the system's folder as well
+	}
 }
 
 static void set_request(CURL *curl, const struct wish *wish, const char *url)

@@ -106,8 +106,10 @@ static void set_options(const struct fetcher *fetcher, const struct fetch_reques
 	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L); // a name server that does not answer is not waited for beyond the timeout
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)request->timeout_ms);
-	if (fetcher->ca_file[0] != '\0')
+	if (fetcher->ca_file[0] != '\0') {
 		curl_easy_setopt(curl, CURLOPT_CAINFO, fetcher->ca_file);
+		curl_easy_setopt(curl, CURLOPT_CAPATH, NULL); // else libcurl trusts the authorities in the system's folder as well
+	}
 	curl_easy_setopt(curl, CURLOPT_URL, request->url);
 	if (request->body != NULL)
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);

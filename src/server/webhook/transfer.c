@@ -133,6 +133,20 @@ static bool set_headers(struct transfer *transfer, const struct transfer_request
 	return true;
 }
 
+// Trusts the authorities of ca_file alone. Without the second option libcurl trusts those in the system's folder as well; a TLS library that
+// reads no folders has no such option.
+static bool set_authorities(CURL *curl, const char *ca_file)
+{
+	CURLcode code;
+
+	if (ca_file[0] == '\0')
+		return true;
+	if (curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file) != CURLE_OK)
+		return false;
+	code = curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+	return code == CURLE_OK || code == CURLE_NOT_BUILT_IN;
+}
+
 // What decides where a connection may lead.
 static bool set_ways(const struct transfer *transfer)
 {
@@ -147,7 +161,7 @@ static bool set_ways(const struct transfer *transfer)
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
-	       (rules->ca_file[0] == '\0' || curl_easy_setopt(curl, CURLOPT_CAINFO, rules->ca_file) == CURLE_OK);
+	       set_authorities(curl, rules->ca_file);
 }
 
 // QUICK_EXIT: a name is looked up in a thread of libcurl's. When the time of a transfer is over, this thread is left to itself. Otherwise libcurl
