@@ -115,6 +115,17 @@ subtest 'what is sent again' => sub {
     is scalar(grep { m{^If-Match: W/"aa"\r$}m } @sent), 3, 'with its etag each time';
     tool(serve($dropped, $ok))->ends(0, qw(configmaps set x a=1 --etag new));
     is scalar(grep { /^If-None-Match: \*\r$/m } requests()), 2, 'as one that makes it';
+    my $limited = answer(429, '{"title":"Too many requests","status":429,"detail":"fewer"}', 'Retry-After: 0');
+    for my $words ('configmaps show x', 'configmaps patch x a=1 --no-etag', 'configmaps delete x --yes --no-etag') {
+        tool(serve($limited, $limited, $ok))->ends(0, split / /, $words);
+        is scalar(requests()), 3, 'what was answered 429 is sent again, since nothing of it was done';
+    }
+    like tool(serve($limited))->ends(69, qw(configmaps patch x a=1 --no-etag))->{err}, qr/Too many requests: fewer$/m, 'but not for ever, and nothing was changed then';
+    is scalar(requests()), 4, '... after four attempts';
+    tool(serve($limited, $busy, $ok))->ends(75, qw(configmaps patch x a=1 --no-etag));
+    is scalar(requests()), 2, 'an attempt after it may have been done';
+    like tool(serve($dropped, $limited))->ends(75, qw(configmaps patch x a=1 --etag W/aa))->{err},
+        qr/\(Empty reply from server; when it was sent again, the answer was 429: Too many requests: fewer\)/, 'as may an attempt before it';
     my $stale = answer(412, '{"title":"Precondition failed","status":412}');
     tool(serve($dropped, $stale))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
     tool(serve($stale))->ends(5, qw(configmaps patch x a=1 --etag W/aa));
@@ -362,6 +373,14 @@ subtest 'a document that is too large' => sub {
     open my $large, '>', "$work/large" or die "large: $!";
     truncate $large, 65 * 1024 * 1024 or die "large: $!";
     like tool(serve($ok))->ends(66, qw(configmaps set x --no-etag --file), "$work/large")->{err}, qr{/large: File too large$}m, 'is said to be';
+};
+
+# Rows that are refused for now are not refused for good.
+subtest 'an import that is sent too fast' => sub {
+    Tenure::Instance::write_file("$work/rows.ndjson", join '', map { qq({"kind":"ConfigMap","metadata":{"name":"$_"},"v":1}\n) } 'a' .. 'c');
+    my $limited = answer(429, '{"title":"Too many requests","status":429}', 'Retry-After: 0');
+    like tool(serve(answer(201, $doc), $limited, answer(201, $doc)))->ends(0, 'import', "$work/rows.ndjson", qw(--format json))->{out}, qr/"created": 3,/, 'it goes on';
+    like tool(serve(answer(201, $doc), $limited))->ends(69, 'import', "$work/rows.ndjson")->{err}, qr/--skip 1\b/, 'or stops at the row';
 };
 
 # Between the refusal of a row and the look at what is there, somebody deletes that.

@@ -43,7 +43,7 @@ enum tenure_status {
 	TENURE_BLOCKED = 11,      // 409: the problem's "blockers" say what keeps a move from being done
 	TENURE_STALE = 12,        // 412: it changed since its etag was read
 	TENURE_NEEDS_ETAG = 13,   // 428: this service wants an etag with each change
-	TENURE_UNAVAILABLE = 14,  // no connection, or 503: nothing was changed
+	TENURE_UNAVAILABLE = 14,  // no connection, 503, or 429 (too many requests): nothing was changed
 	TENURE_UNCERTAIN = 15,    // a change whose outcome is unknown: read again
 	TENURE_PROTOCOL = 16,     // the answer is not one of a Tenure service, such as a redirect to a page for logging in
 	TENURE_FAILED = 17,       // 5xx; or a move in the background that failed

@@ -85,6 +85,7 @@ static enum tenure_status status_of(const struct wish *wish, const struct answer
 	case 410: return TENURE_GONE;
 	case 412: return TENURE_STALE;
 	case 428: return TENURE_NEEDS_ETAG;
+	case 429:
 	case 502:
 	case 503:
 	case 504: return TENURE_UNAVAILABLE;
@@ -190,7 +191,14 @@ static long wait_before(const struct tenure_client *client, const struct answer 
 
 static bool asks_again(enum sent sent, const struct answer *answer)
 {
-	return sent != SENT_ANSWERED || answer->status == 502 || answer->status == 503 || answer->status == 504;
+	return sent != SENT_ANSWERED || answer->status == 429 || answer->status == 502 || answer->status == 503 || answer->status == 504;
+}
+
+// May this attempt have changed something? A 503 usually means that nothing was changed, but not if the service lost its database during
+// COMMIT. A 429 is answered before anything of the request is done.
+static bool leaves_doubt(const struct wish *wish, enum sent sent, const struct answer *answer)
+{
+	return changes(wish) && sent != SENT_NEVER && (sent != SENT_ANSWERED || answer->status != 429);
 }
 
 // That a change was answered so, and what the service says why.
@@ -212,7 +220,7 @@ static bool may_be_own_doing(const struct wish *wish, const struct answer *answe
 {
 	enum tenure_status status = status_of(wish, answer, NULL);
 
-	return status != TENURE_OK && (status != TENURE_REFUSED || answer->status == 429);
+	return status != TENURE_OK && status != TENURE_REFUSED;
 }
 
 // An attempt may have changed something, and no later answer can tell whether it did.
@@ -239,11 +247,14 @@ static enum tenure_status ended(struct tenure_client *client, const struct wish 
 	return TENURE_OK;
 }
 
-static enum tenure_status gave_up(struct tenure_client *client, const struct wish *wish, const struct answer *answer,
-	enum sent sent, bool doubt, struct str why)
+// why: how the last attempt ended if it was not answered. first: how the one that left a doubt ended; p NULL: none did.
+static enum tenure_status gave_up(struct tenure_client *client, struct pool *pool, const struct wish *wish, const struct answer *answer,
+	enum sent sent, struct str why, struct str first)
 {
-	if (doubt)
-		return uncertain(client, wish, why);
+	if (first.p != NULL && sent == SENT_ANSWERED && !leaves_doubt(wish, sent, answer))
+		return uncertain_still(client, pool, wish, answer, first);
+	if (first.p != NULL)
+		return uncertain(client, wish, first);
 	if (sent == SENT_ANSWERED)
 		return refused(client, wish, answer);
 	return client_fail(client, TENURE_UNAVAILABLE, "no answer from %.*s: %.*s", STR_ARG(client->url), STR_ARG(why));
@@ -252,8 +263,7 @@ static enum tenure_status gave_up(struct tenure_client *client, const struct wis
 enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *given,
 	struct answer *answer)
 {
-	struct str why = STR("");
-	bool doubt = false; // an earlier attempt may have changed something
+	struct str why = STR(""), first = STR_NONE; // first: how the last attempt ended that may have changed something; p NULL: none may
 	struct wish queried = *given;
 	const struct wish *wish = &queried;
 
@@ -269,16 +279,12 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (sent == SENT_ANSWERED && answer->warnings.n > 0 && client->warned != NULL)
 			client->warned(answer->warnings, client->warned_arg);
 		if (!asks_again(sent, answer))
-			return doubt && may_be_own_doing(wish, answer) ? uncertain_still(client, pool, wish, answer, why)
+			return first.p != NULL && may_be_own_doing(wish, answer) ? uncertain_still(client, pool, wish, answer, first)
 				: ended(client, wish, answer);
-		// A 503 usually means that nothing was changed, but not if the service lost its database during COMMIT.
-		if (changes(wish) && sent != SENT_NEVER) {
-			doubt = true;
-			if (sent == SENT_ANSWERED)
-				why = answered(pool, answer);
-		}
-		if (attempt >= client->retries || (doubt && !conditional(wish)))
-			return gave_up(client, wish, answer, sent, doubt, why);
+		if (leaves_doubt(wish, sent, answer))
+			first = sent == SENT_ANSWERED ? answered(pool, answer) : why;
+		if (attempt >= client->retries || (first.p != NULL && !conditional(wish)))
+			return gave_up(client, pool, wish, answer, sent, why, first);
 		clock_sleep_us(wait_before(client, answer, attempt) * INT64_C(1000));
 	}
 }
