@@ -214,4 +214,34 @@ subtest 'who follows waits for a service that is away' => sub {
     $nowhere->ends(69, @follow);
 };
 
+# Without a reader it would go on for ever, and with a full disk it would leave out changes.
+subtest 'who follows ends when the output can not be written' => sub {
+    my %whose  = (url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 't1');
+    my @follow = qw(changes list --follow --type configmaps --columns resource --format);
+    my $ended  = sub {
+        my ($tool, $job) = @_;
+        my $in_time = Tenure::Instance::wait_until(sub { Tenure::Instance::read_file("/proc/$job->{pid}/stat") =~ /\) Z / });
+        kill TERM => $job->{pid} if !$in_time;
+        return $tool->end($job);
+    };
+    for my $format (qw(csv json)) {
+        pipe my $reader, my $writer or die "pipe: $!";
+        my $tool = Tenure::Tool->new(%whose, stdout => $writer);
+        my $job  = $tool->begin(undef, @follow, $format);
+        close $writer;
+        delete $tool->{stdout};
+        ok defined readline $reader, "$format: a line is read";
+        close $reader;
+        my $run = $ended->($tool, $job);
+        is $run->{code}, 74, '... and after that nobody reads';
+        is $run->{err}, '', '... which nobody is told';
+
+        open my $full, '>', '/dev/full' or die "/dev/full: $!";
+        $tool = Tenure::Tool->new(%whose, stdout => $full);
+        $run = $ended->($tool, $tool->begin(undef, @follow, $format));
+        is $run->{code}, 74, "$format: the disk is full";
+        is $run->{err}, "tenure: can't write the output\n", '... which is told';
+    }
+};
+
 done_testing;

@@ -237,6 +237,18 @@ subtest 'the token goes nowhere else' => sub {
     tool(serve($loop))->ends(0, qw(persistentvolumes list --limit 1));
 };
 
+subtest 'an output that can not be written' => sub {
+    my $long = 'x' x 100_000;
+    my %page = ('export persistentvolumes' => qq({"resources":[{"metadata":{"name":"a"},"v":"$long"}],"next":"/x?limit=1&marker=a"}),
+        'history persistentvolumes/a' => qq({"history":[{"id":5,"verb":"created","fields":["$long"]}],"next":"/x?before=5"}));
+    for my $words (sort keys %page) {
+        open my $full, '>', '/dev/full' or die "/dev/full: $!";
+        my $run = tool(serve(answer(200, $page{$words})), stdout => $full)->ends(74, split / /, $words);
+        is scalar(requests()), 1, "$words: no more pages are read then";
+        is $run->{err}, "tenure: can't write the output\n", '... and it is told once';
+    }
+};
+
 subtest 'a hostile service' => sub {
     my $evil = "\\u001b]0;owned\\u0007";
     my $run = tool(serve(answer(409, qq({"title":"a $evil","status":409,"detail":"b\\u009b1m"}))))->ends(4, qw(configmaps show x));

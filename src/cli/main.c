@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -38,14 +37,6 @@ static int run(struct cli *cli, int argc, char **argv)
 	return code;
 }
 
-// `tenure tenant list | head` has seen what it wanted: there is nobody to tell of an error.
-static bool reader_is_gone(void)
-{
-	struct pollfd out = { .fd = STDOUT_FILENO };
-
-	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
-}
-
 int main(int argc, char **argv)
 {
 	log_open("tenure", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
@@ -60,5 +51,6 @@ int main(int argc, char **argv)
 	pool_free(&cli.pool);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	return reader_is_gone() ? EX_IOERR : cli_fail(EX_IOERR, "can't write the output");
+	// `tenure tenant list | head` has seen what it wanted: there is nobody to tell of an error.
+	return cli_reader_is_gone(0) ? EX_IOERR : cli_fail(EX_IOERR, "can't write the output");
 }

@@ -2,8 +2,6 @@
 // tenure changes list: what was changed in a tenant, or in all, when and by whom.
 #include "base/base.h"
 
-#include <unistd.h>
-
 #include "base/pool.h"
 #include "cli/core/cli.h"
 #include "http/uri.h"
@@ -199,6 +197,12 @@ static int show_last(struct cli *cli, struct reading *reading)
 	return code;
 }
 
+// Pauses while a list is followed, unless its reader is gone: then the list ends, rather than asking for ever for nobody.
+static int pause_unless_unread(unsigned seconds)
+{
+	return cli_reader_is_gone((int)seconds * 1000) ? EX_IOERR : EX_OK;
+}
+
 // Shows changes as they come. What each call took is freed after it, so this may go on for as long as one likes.
 static int follow(struct cli *cli, struct reading *reading)
 {
@@ -209,8 +213,7 @@ static int follow(struct cli *cli, struct reading *reading)
 		pool_rewind(cli->pool, mark);
 		code = read_page(cli, reading, false);
 		if (code == EX_UNAVAILABLE && reading->away_s > 0) {
-			(void)sleep(reading->away_s);
-			code = EX_OK;
+			code = pause_unless_unread(reading->away_s);
 			continue;
 		}
 		if (code == EX_OK)
@@ -219,7 +222,7 @@ static int follow(struct cli *cli, struct reading *reading)
 			break;
 		reading->after = reading->upto;
 		if (!reading->more && reading->left > 0)
-			(void)sleep(FOLLOW_PAUSE_S);
+			code = pause_unless_unread(FOLLOW_PAUSE_S);
 	}
 	return code;
 }

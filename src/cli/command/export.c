@@ -291,7 +291,8 @@ static int export_document(struct exporting *exporting, const struct tenure_reso
 	else if (code == EX_OK)
 		print_json(exporting, document, type);
 	exporting->first = false;
-	return code;
+	// If the output can't be written, the pages that are left are not worth reading. main() prints the error.
+	return code == EX_OK && ferror(stdout) ? EX_IOERR : code;
 }
 
 static int export_type(struct exporting *exporting, const char *type)

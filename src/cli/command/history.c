@@ -150,7 +150,8 @@ static int read_page(struct cli *cli, struct reading *reading)
 		else
 			show_change(cli, doc_at(list, i));
 	}
-	return go_on(reading, document, n > 0 ? doc_at(list, n - 1) : NULL);
+	// If the output can't be written, the pages that are left are not worth reading. main() prints the error.
+	return ferror(stdout) ? EX_IOERR : go_on(reading, document, n > 0 ? doc_at(list, n - 1) : NULL);
 }
 
 int command_history(struct cli *cli)

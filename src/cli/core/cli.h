@@ -167,6 +167,8 @@ bool cli_write_and_close(int fd, struct str text);
 
 // ---- text.c
 
+// Can nobody read what is printed to stdout any more, such as a pipe whose reader has ended? Waits up to ms for that; 0: not at all.
+bool cli_reader_is_gone(int ms);
 void cli_text_print(FILE *out, struct str s);
 // Prints a cell of CSV (RFC 4180) to stdout: in quotes if quoted, or if its text could be read otherwise without them; at a terminal with
 // control characters made visible.
@@ -201,7 +203,8 @@ void table_add(struct table *table, const struct doc *document);
 // row and no member of any built-in type. A list without rows takes any name.
 int table_print(struct table *table);
 // The same for the rows that were added since the last call, for lists that go on: the titles once, JSON as one object on each line. The
-// rows are forgotten, so their memory may be freed. Only the first rows can be refused.
+// rows are forgotten, so their memory may be freed. Only the first rows can be refused. EX_IOERR, without a message, which main() prints: the
+// output can't be written, so the list must end.
 int table_print_more(struct table *table);
 // For rows that have known columns only: EX_USAGE, with an error printed, if --columns has another name.
 int table_refuse_others(const struct table *table);

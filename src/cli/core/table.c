@@ -398,8 +398,8 @@ int table_print_more(struct table *table)
 	table->first = NULL;
 	table->last = &table->first;
 	table->n_rows = 0;
-	(void)fflush(stdout);
-	return code;
+	// What could not be written is lost, so rows after it must not be printed as if nothing was missing.
+	return fflush(stdout) == 0 && !ferror(stdout) ? code : cli_first_failure(code, EX_IOERR);
 }
 
 // ---- one document, one field on each line

@@ -2,7 +2,17 @@
 // Text for people and terminals.
 #include "base/base.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include "cli/core/cli.h"
+
+bool cli_reader_is_gone(int ms)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, ms) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
 
 void cli_text_print(FILE *out, struct str s)
 {
