@@ -150,6 +150,14 @@ static void tenants(struct tenure_client *c)
 	const char *patch = "{\"tenant\":{\"metadata\":{\"a\":\"1\"}}}";
 	check(tenure_resource_update(t, patch, strlen(patch), TENURE_ETAG_CURRENT) == TENURE_OK, "changed in part");
 	check(strstr(tenure_resource_document(t, NULL), "\"a\":\"1\"") != NULL, "as told");
+	patch = "{\"tenant\":{\"etag_required\":true}}";
+	check(tenure_resource_update(t, patch, strlen(patch), TENURE_ETAG_CURRENT) == TENURE_OK, "etags required");
+	patch = "{\"tenant\":{\"tier\":null}}";
+	check(tenure_resource_update(t, patch, strlen(patch), TENURE_ETAG_CURRENT) == TENURE_REFUSED, "no tenant is without a tier");
+	patch = "{\"tenant\":{\"metadata\":null,\"etag_required\":null}}";
+	check(tenure_resource_update(t, patch, strlen(patch), TENURE_ETAG_CURRENT) == TENURE_OK, "members removed");
+	check(tenure_resource_get(t) == TENURE_OK && strstr(tenure_resource_document(t, NULL), "\"a\":\"1\"") == NULL, "the metadata is");
+	check(strstr(tenure_resource_document(t, NULL), "\"etag_required\":true") == NULL, "etag_required is");
 	tenure_list_set_page(list, 1);
 	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
 		found++;

@@ -263,6 +263,24 @@ enum tenure_status tenure_resource_put(struct tenure_resource *resource, const c
 	return status;
 }
 
+// What the patch removes of a tenant is sent as what it is without it: a PUT that leaves a member out keeps it. The service refuses null,
+// so it refuses to remove a tier, which no tenant is without.
+static struct doc *tenant_merge(struct pool *pool, const struct doc *held, const struct doc *patch)
+{
+	struct doc *merged = doc_merge_patch(pool, held, patch), *tenant = doc_own_member(merged, STR("tenant"));
+	const struct doc *changes, *value;
+
+	if (!doc_get(patch, STR("tenant"), &changes) || doc_kind(tenant) != DOC_OBJECT)
+		return merged;
+	if (doc_get(changes, STR("metadata"), &value) && value == NULL)
+		doc_set(tenant, STR("metadata"), doc_new_object(pool));
+	if (doc_get(changes, STR("etag_required"), &value) && value == NULL)
+		doc_set(tenant, STR("etag_required"), doc_new_bool(pool, false));
+	if (doc_get(changes, STR("tier"), &value) && value == NULL)
+		doc_set(tenant, STR("tier"), NULL);
+	return merged;
+}
+
 // A merge patch in the form that the object's dialect takes.
 static enum tenure_status translate(struct tenure_resource *resource, struct pool *pool, struct wish *wish)
 {
@@ -277,7 +295,7 @@ static enum tenure_status translate(struct tenure_resource *resource, struct poo
 		wish->method = "PUT";
 		wish->type = JSON;
 		wish->body = text_of(pool, resource->kind == OBJECT_PROVIDER ? provider_merge(pool, held, patch)
-			: doc_merge_patch(pool, held, patch));
+			: tenant_merge(pool, held, patch));
 	} else {
 		wish->type = JSON_PATCH;
 		wish->body = text_of(pool, object_merge(pool, held, patch));
