@@ -225,6 +225,31 @@ subtest 'an object whose definition is gone' => sub {
     $acme->get($at)->is_status(404, 'and the namespace with it');
 };
 
+# Controllers that look only at new generations must see it.
+subtest 'a deletion that waits is a generation' => sub {
+    my $crds    = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $at      = space('generations');
+    my $widgets = '/apis/example.com/v1/namespaces/generations/widgets';
+    my $of      = sub { return $_[0]->json->{metadata}{generation} };
+    $acme->post($crds, json => definition_of('widgets'))->is_status(201, 'a type');
+    is $of->(answered($acme->post($widgets, json => { metadata => { name => $_, finalizers => ['example.com/f'] } }), 201, $_)), 1, 'the first'
+        for qw(one two);
+    my $watch = Tenure::Watch->new($admin->url, 'alice:acme', "$widgets?resourceVersion=" . $acme->get($widgets)->json->{metadata}{resourceVersion},
+        wait => $server eq 'lighttpd' ? 10 : 0.2);
+    is $of->(answered($acme->delete("$widgets/one"), 200, 'one is asked to go')), 2, 'the second';
+    is $of->($acme->get("$widgets/one")), 2, '... which is kept';
+    my ($event) = events($watch, 1);
+    is name_of($event) . " $event->{object}{metadata}{generation}", 'MODIFIED one 2', '... and told';
+    is $of->(answered($acme->delete("$widgets/one"), 200, 'asked again')), 2, '... is none';
+    is $of->(answered($acme->patch("$widgets/one", { metadata => { labels => { a => 'b' } } }), 200, 'a label')), 2, '... neither';
+    $acme->delete($at)->is_status(200, 'with the namespace, the other one is');
+    is $of->($acme->get("$widgets/$_")), 2, "$_: the second" for qw(one two);
+    is_deeply [map { name_of($_) . " $_->{object}{metadata}{generation}" } events($watch, 2)], ['MODIFIED one 2', 'MODIFIED two 2'], '... is told';
+    let_go("$widgets/$_") for qw(one two);
+    $acme->get($at)->is_status(404, 'all gone');
+    $acme->delete("$crds/widgets.example.com")->is_status(200, 'and the type');
+};
+
 my ($code, $text) = $instance->manage('doctor');
 is $code, 0, 'the doctor finds everything as it should be' or diag $text;
 

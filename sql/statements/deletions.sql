@@ -76,10 +76,10 @@ WHERE id = :id;
 
 -- Marks a resource whose deletion waits for its finalizers. Runs after its change row, in the same batch.
 -- @statement deletion_wait
--- @in id uint, doomed_at time, revision uint, edits uint, etag bytes, updated_at time
+-- @in id uint, doomed_at time, revision uint, edits uint, etag bytes, updated_at time, generation uint
 UPDATE resources
 SET doomed_at = :doomed_at, revision = :revision, edits = :edits, etag = :etag, updated_at = :updated_at,
-  changed = LAST_INSERT_ID()
+  generation = :generation, changed = LAST_INSERT_ID()
 WHERE id = :id;
 
 -- ---- what one deletion took

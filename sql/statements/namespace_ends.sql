@@ -31,8 +31,8 @@ JSON_TABLE(:waiting, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', etag CHAR(1
 -- @in waiting text, doomed_at time
 UPDATE {waiting}
 STRAIGHT_JOIN resources r ON r.id = j.id
-SET r.doomed_at = :doomed_at, r.revision = r.revision + 1, r.edits = r.edits + 1, r.etag = UNHEX(j.etag),
-  r.updated_at = :doomed_at, r.changed = {last_change};
+SET r.doomed_at = :doomed_at, r.revision = r.revision + 1, r.edits = r.edits + 1, r.generation = r.generation + 1,
+  r.etag = UNHEX(j.etag), r.updated_at = :doomed_at, r.changed = {last_change};
 
 -- How many resources are left, by type.
 -- @statement namespace_count_left

@@ -228,6 +228,7 @@ enum outcome resource_mark_for_deletion(struct registry *registry, struct resour
 	resource->deletion_requested_us = resource->updated_us = registry->stamp_us;
 	resource->revision++;
 	resource->edits++;
+	resource->generation++; // else controllers that look only at new generations would not see the deletion
 	etag_of_resource(registry, resource);
 	const struct sql_deletion_wait wait = {
 		.id = resource->id,
@@ -236,6 +237,7 @@ enum outcome resource_mark_for_deletion(struct registry *registry, struct resour
 		.edits = resource->edits,
 		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
 		.updated_at = resource->updated_us,
+		.generation = resource->generation,
 	};
 	struct db_call calls[3] = { change_in_field(registry, &before, resource, "/metadata/deletionTimestamp") };
 	size_t n = change_keep_resource(registry, resource->id, calls, 1);

@@ -234,6 +234,7 @@ enum outcome resource_space_mark_waiting(struct registry *registry, const struct
 		assert(resource->deletion_requested_us == 0 && str_eq(resource->space, space->name));
 		resource->revision++;
 		resource->edits++;
+		resource->generation++;
 		etag_of_resource(registry, resource);
 		buf_add(&waiting, i == 0 ? STR("[[") : STR(",["));
 		buf_add_u64(&waiting, resource->id);
