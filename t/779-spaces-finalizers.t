@@ -250,6 +250,38 @@ subtest 'a deletion that waits is a generation' => sub {
     $acme->delete("$crds/widgets.example.com")->is_status(200, 'and the type');
 };
 
+subtest 'an object that its definition no longer allows' => sub {
+    my $crds    = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $at      = space('stricter');
+    my $in      = '/apis/example.com/v1/namespaces/stricter';
+    my $of_size = sub { my ($plural, $minimum, %more) = @_;
+        return definition_of($plural, schema => { type => 'object', properties => { spec => { type => 'object',
+            properties => { size => { type => 'integer', minimum => $minimum } } } } }, %more) };
+    my $is_let_go = sub {
+        my ($object) = @_;
+        $acme->delete($object)->is_status(200, 'it shall go');
+        my $refused = answered($acme->patch($object, { spec => { size => 6 } }), 422, 'it takes no other that is wrong');
+        is $refused->json->{details}{causes}[0]{field}, 'spec.size', '... for this field';
+        $acme->patch($object, { metadata => { finalizers => undef }, spec => { size => 6 } })->is_status(422, '... beside its metadata, either');
+        $acme->patch($object, { metadata => { labels => { a => 'b' } } })->is_status(200, 'a label');
+        is $acme->get($object)->json->{spec}{size}, 5, 'it is as it was';
+        let_go($object);
+        $acme->get($object)->is_status(404, 'gone');
+    };
+    my %object = (metadata => { name => 'o', finalizers => ['example.com/f'] }, spec => { size => 5 });
+    $acme->post($crds, json => $of_size->('widgets', 1))->is_status(201, 'a type');
+    $acme->post("$in/widgets", json => \%object)->is_status(201, 'an object of it');
+    my $now = $acme->get("$crds/widgets.example.com")->json->{metadata}{resourceVersion};
+    $acme->put("$crds/widgets.example.com", json => $of_size->('widgets', 100, metadata => { resourceVersion => $now }))->is_status(200, 'the type becomes stricter');
+    $is_let_go->("$in/widgets/o");
+    $acme->post($crds, json => $of_size->('gadgets', 1))->is_status(201, 'another type');
+    $acme->post("$in/gadgets", json => \%object)->is_status(201, 'an object of it');
+    $admin->post($crds, json => $of_size->('gadgets', 100, applicableRange => ['*']))->is_status(201, "the operator's is stricter");
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'and comes first');
+    $is_let_go->("$in/gadgets/o");
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => undef } })->is_status(200, 'as before');
+};
+
 my ($code, $text) = $instance->manage('doctor');
 is $code, 0, 'the doctor finds everything as it should be' or diag $text;
 

@@ -140,9 +140,9 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 		doc_write_json(body, &text);
 		outcome = check_size(registry, current, content->meta, buf_str(&text));
 	}
-	// Objects whose definition is gone, or has other defaults now that make them too large, stay as they are, but a change of their
-	// metadata must be possible: their deletion, and that of their namespace, may wait for a finalizer.
-	if ((outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BODY_TOO_LARGE) && current != NULL && doc_equal(sent, stored)) {
+	// Objects whose definition is gone, does not allow them any more, or has other defaults now that make them too large, stay as they
+	// are, but a change of their metadata must be possible: their deletion, and that of their namespace, may wait for a finalizer.
+	if ((outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BAD_DOCUMENT || outcome == OUTCOME_BODY_TOO_LARGE) && current != NULL && doc_equal(sent, stored)) {
 		*registry->problem = (struct problem){ .n_members = 0 };
 		content->body = current->body;
 		return OUTCOME_OK;
