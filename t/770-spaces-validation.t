@@ -272,6 +272,35 @@ subtest 'services' => sub {
     $answer->is_status(400, 'for another dialect, too');
     like $answer->detail, qr/Service "kept" is invalid: spec\.clusterIPs\[0\]: .*may not change once set/, 'which says why';
     $acme->patch($tenancy, { spec => { sessionAffinity => 'ClientIP' } })->is_status(200, 'the rest does not');
+    $answer = $acme->put($tenancy, json => $service->());
+    $answer->is_status(400, 'nor is it lost there');
+    like $answer->detail, qr/spec\.clusterIPs\[0\]: .*may not change once set/, 'which says why';
+};
+
+# Manifests lack what a controller has set; a write of the whole object must not take it away.
+subtest 'what was given to a service' => sub {
+    my $path = "$in/services/given";
+    my @port = ({ port => 80, name => 'http' }, { port => 443, name => 'https' });
+    my %spec = (type => 'NodePort', ports => \@port);
+    my $spec = sub { my ($answer, $what) = @_; $answer->is_status(200, $what); return $acme->get($path)->json->{spec} };
+    my $put  = sub { my ($what, %now) = @_; return $spec->($acme->put($path, json => { metadata => { name => 'given' }, spec => \%now }), $what) };
+    my $is_kept = sub { my ($now, $what, @ports) = @_;
+        is_deeply [@$now{qw(clusterIP clusterIPs)}, map { $_->{nodePort} } @{ $now->{ports} }], ['10.0.0.9', ['10.0.0.9'], @ports], "$what: all is there" };
+    taken('one', "$in/services", { metadata => { name => 'given' }, spec => \%spec });
+    $is_kept->($put->('addresses', %spec, clusterIP => '10.0.0.9', clusterIPs => ['10.0.0.9'],
+        ports => [{ %{ $port[0] }, nodePort => 30080 }, { %{ $port[1] }, nodePort => 30443 }]), 'addresses', 30080, 30443);
+    $is_kept->($put->('PUT without them', %spec), 'PUT without them', 30080, 30443);
+    $is_kept->($put->('empty ones', %spec, clusterIP => '', clusterIPs => [], ports => [map { { %$_, nodePort => 0 } } @port]), 'empty ones', 30080, 30443);
+    $is_kept->($spec->($acme->patch($path, { spec => { clusterIP => undef, clusterIPs => undef } }), 'PATCH'), 'PATCH', 30080, 30443);
+    $is_kept->($put->('the ports in another order', %spec, ports => [reverse @port]), 'the ports in another order', 30443, 30080);
+    $is_kept->($put->('a port more', %spec, ports => [@port, { port => 8080, name => 'new' }]), 'a port more', 30080, 30443, undef);
+    $is_kept->($put->('another number', %spec, ports => [{ %{ $port[0] }, nodePort => 30443 }, $port[1]]), 'another number, which is no other port\'s', 30443, undef);
+    my %fault = faults_of($acme->put($path, json => { metadata => { name => 'given' }, spec => { %spec, clusterIP => '10.0.0.8' } }), 'another address', 'Service');
+    like $fault{'spec.clusterIPs[0]'}, qr/may not change once set/, 'is refused';
+    $is_kept->($put->('no node ports', %spec, type => 'ClusterIP'), 'no node ports', undef, undef);
+    my $alias = $put->('an alias', type => 'ExternalName', externalName => 'example.com');
+    is_deeply [@$alias{qw(clusterIP clusterIPs ports)}], [undef, undef, undef], '... has none of that';
+    is $put->('no alias', %spec)->{clusterIP}, undef, '... nor what follows it';
 };
 
 subtest 'the spec of a pod' => sub {

@@ -259,7 +259,102 @@ static void check_selector(struct field_faults *faults, const struct field_path 
 	check_label_map(check_object_member(spec, "selector"), &at, faults);
 }
 
-// A service that has an address keeps it: it must not get another one.
+// ---- what stays
+
+static bool is_alias(const struct doc *spec)
+{
+	return str_eq(check_object_text(spec, "type"), STR("ExternalName"));
+}
+
+static bool has_node_ports(const struct doc *spec)
+{
+	const struct doc *allocates = check_object_member(spec, "allocateLoadBalancerNodePorts");
+	struct str type = check_object_text(spec, "type");
+
+	return str_eq(type, STR("NodePort")) ||
+	       (str_eq(type, STR("LoadBalancer")) && (doc_kind(allocates) != DOC_BOOL || doc_bool(allocates)));
+}
+
+// A node port by the name of its port.
+struct node_port {
+	struct str name;
+	int64_t number;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct node_port *x = a, *y = b;
+
+	return str_cmp(x->name, y->name);
+}
+
+// Has the port a node port? *number: which one; 0: it is none that a service may have.
+static bool read_node_port(const struct doc *port, int64_t *number)
+{
+	if (!check_object_integer(port, "nodePort", number) || *number == 0)
+		return false;
+	*number = *number >= NODE_PORT_MIN && *number <= NODE_PORT_MAX ? *number : 0;
+	return true;
+}
+
+// A sorted list of the node ports in ports.
+static struct node_port *node_ports(struct pool *pool, const struct doc *ports, size_t *n)
+{
+	struct node_port *list = POOL_ARRAY(pool, struct node_port, doc_elements(ports) + 1);
+	int64_t number;
+
+	*n = 0;
+	for (size_t i = 0; i < doc_elements(ports); i++) {
+		if (read_node_port(doc_at(ports, i), &number) && number != 0)
+			list[(*n)++] = (struct node_port){ check_object_text(doc_at(ports, i), "name"), number };
+	}
+	qsort(list, *n, sizeof(*list), by_name);
+	return list;
+}
+
+// A port without a node port gets that of the old port of its name, unless another port has taken it.
+static void carry_node_ports(struct pool *pool, const struct doc *old, struct doc *ports)
+{
+	bool taken[NODE_PORT_MAX - NODE_PORT_MIN + 1] = { false };
+	size_t n;
+	const struct node_port *list = node_ports(pool, old, &n);
+	int64_t number;
+
+	for (size_t i = 0; i < doc_elements(ports); i++) {
+		if (read_node_port(doc_at(ports, i), &number) && number != 0)
+			taken[number - NODE_PORT_MIN] = true;
+	}
+	for (size_t i = 0; n > 0 && i < doc_elements(ports); i++) {
+		struct doc *port = doc_own_item(ports, i);
+		const struct node_port key = { .name = check_object_text(port, "name") };
+		const struct node_port *found = bsearch(&key, list, n, sizeof(key), by_name);
+		if (doc_kind(port) != DOC_OBJECT || found == NULL || read_node_port(port, &number) || taken[found->number - NODE_PORT_MIN])
+			continue;
+		taken[found->number - NODE_PORT_MIN] = true;
+		doc_set(port, STR("nodePort"), doc_new_i64(pool, found->number));
+	}
+}
+
+// As Kubernetes' patchAllocatedValues(): manifests don't have the addresses and node ports that were allocated.
+static void carry_over_service(struct pool *pool, const struct doc *before, struct doc *body)
+{
+	const struct doc *old = check_object_member(before, "spec"), *old_ips = check_object_member(old, "clusterIPs");
+	struct doc *spec = doc_own_member(body, STR("spec"));
+	struct str ip = check_object_text(old, "clusterIP");
+
+	if (doc_kind(spec) != DOC_OBJECT)
+		return;
+	if (!is_alias(old) && !is_alias(spec)) {
+		if (ip.n > 0 && check_object_text(spec, "clusterIP").n == 0)
+			doc_set_str(pool, spec, "clusterIP", ip);
+		if (doc_elements(old_ips) > 0 && doc_elements(check_object_member(spec, "clusterIPs")) == 0)
+			doc_set(spec, STR("clusterIPs"), doc_copy(pool, old_ips));
+	}
+	if (has_node_ports(old) && has_node_ports(spec))
+		carry_node_ports(pool, check_object_member(old, "ports"), doc_own_member(spec, STR("ports")));
+}
+
+// A service that has an address keeps it: it must not lose it or get another one.
 static void check_service_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
 {
 	const struct field_path at = field_name(NULL, STR("spec")), of_ips = field_name(&at, STR("clusterIPs"));
@@ -267,10 +362,7 @@ static void check_service_kept(struct field_faults *faults, const struct doc *be
 	const struct doc *old = check_object_member(before, "spec"), *spec = check_object_member(after, "spec");
 	struct str had = check_object_text(old, "clusterIP"), has = check_object_text(spec, "clusterIP");
 
-	if (str_eq(check_object_text(old, "type"), STR("ExternalName")) || str_eq(check_object_text(spec, "type"),
-		STR("ExternalName")))
-		return;
-	if (had.n > 0 && has.n > 0 && !str_eq(had, has))
+	if (had.n > 0 && !is_alias(old) && !is_alias(spec) && !str_eq(had, has))
 		field_invalid_text(faults, &first, has, "may not change once set");
 }
 
@@ -309,6 +401,7 @@ const struct type_parts services_parts = {
 	.message = &proto_service,
 	.check_name = check_dns_1035_label,
 	.check = check_service,
+	.carry_over = carry_over_service,
 	.kept_if = STR_INIT("\"clusterIP\""),
 	.check_kept = check_service_kept,
 };

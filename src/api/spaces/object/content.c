@@ -329,9 +329,11 @@ static void keep_status(const struct change_of_object *change, struct doc *body,
 	}
 }
 
-// If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else.
+// If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else. Nor does a
+// write of the whole object take away what a controller has set, if its type says so.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
+	const struct type_parts *parts = type_parts(change->target->definition->type);
 	struct pool *pool = change->call->pool;
 
 	if (change->target->part == PART_STATUS) {
@@ -345,6 +347,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 		take_from(pool, body, stored, "spec");
 	if (change->target->version->has_status)
 		keep_status(change, body, stored);
+	if (parts->carry_over != NULL && stored != NULL)
+		parts->carry_over(pool, stored, body);
 	return body;
 }
 
