@@ -534,6 +534,14 @@ subtest 'without a watch process' => sub {
     $answer->is_status(405, 'mod_fcgid starts none');
     like $answer->json->{message}, qr/watch is not offered/, 'which it says';
     is $alone->combined('admin')->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->status, 201, 'all else goes';
+    my $alice = $alone->combined('alice:acme');
+    my $made  = $alice->post($cms, json => config_map('made'))->json->{metadata}{resourceVersion};
+    $answer = $alice->get("$cms?resourceVersion=$made&resourceVersionMatch=Exact");
+    $answer->is_status(200, 'a list as of a write that nobody has told of yet');
+    is $answer->json->{metadata}{resourceVersion}, $made, '... is exactly that';
+    my $newer = $alice->post($cms, json => config_map('newer'))->json->{metadata}{resourceVersion};
+    $alice->get("$cms?resourceVersion=$made&resourceVersionMatch=Exact")->is_status(410, '... which it is no more after the next');
+    $alice->get("$cms?resourceVersion=$newer&resourceVersionMatch=Exact")->is_status(200, '... as of which there is one');
 
     # As apache-fcgid.conf says: a master beside it, for watches alone.
     my $conf   = "$alone->{dir}/httpd/apache.conf";

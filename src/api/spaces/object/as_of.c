@@ -209,6 +209,12 @@ static bool is_too_far(const struct as_of *as_of, uint64_t newest)
 	return newest - as_of->horizon >= CHANGES_MAX && horizon_backlog(as_of->call->registry) >= CHANGES_MAX;
 }
 
+static void sort_sightings(struct as_of *as_of)
+{
+	if (as_of->n > 0)
+		qsort(as_of->seen, as_of->n, sizeof(*as_of->seen), by_id);
+}
+
 // as_of_end() without its last step. The order of the steps: the comparison is worth its cost only near the horizon; the changes
 // above the horizon tell the last one that was read; the horizon has to reach that one, since smaller ids may still be committed;
 // and only then is it known whether everything below it was read.
@@ -228,8 +234,7 @@ static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *e
 	*exact = !is_too_far(as_of, newest);
 	if (!*exact)
 		return OUTCOME_OK;
-	if (as_of->n > 0)
-		qsort(as_of->seen, as_of->n, sizeof(*as_of->seen), by_id);
+	sort_sightings(as_of);
 	outcome = read_changes(as_of, newest, &list, &n, &all);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -258,6 +263,26 @@ enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool
 	return outcome == OUTCOME_OK && !*exact && !*again ? horizon_publish(as_of->call->registry) : outcome;
 }
 
+// *all: whether the reading contains every change up to version. A write answers with a version that may be above the horizon with which
+// the reading began; then smaller ids may have been committed since.
+static enum outcome contains_all(struct as_of *as_of, uint64_t version, bool *all)
+{
+	struct streamed_change *list;
+	size_t n;
+
+	*all = version <= as_of->horizon;
+	if (*all || is_too_far(as_of, version))
+		return OUTCOME_OK;
+	enum outcome outcome = await(as_of, version, all);
+	if (outcome == OUTCOME_OK && *all)
+		outcome = read_changes(as_of, version, &list, &n, all);
+	if (outcome != OUTCOME_OK || !*all)
+		return outcome;
+	sort_sightings(as_of);
+	*all = all_seen(as_of, list, n);
+	return OUTCOME_OK;
+}
+
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same)
 {
 	struct streamed_change *list;
@@ -267,7 +292,10 @@ enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *sam
 	enum outcome outcome = change_stream_bounds(as_of->call->registry, &oldest, &newest);
 
 	*same = false;
-	if (outcome != OUTCOME_OK || version > as_of->horizon || version + 1 < oldest)
+	if (outcome != OUTCOME_OK || version > newest || version + 1 < oldest)
+		return outcome;
+	outcome = contains_all(as_of, version, &all);
+	if (outcome != OUTCOME_OK || !all)
 		return outcome;
 	as_of->horizon = version;
 	outcome = read_changes(as_of, newest, &list, &n, &all);

@@ -44,8 +44,8 @@ void as_of_note_page_end(struct as_of *as_of);
 // mixed two states of the log, so no version fits it; reading again may help (as_of_restart()). May wait up to 0.1 seconds since
 // as_of_begin(). OUTCOME_OK, or the database's outcome.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again);
-// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. OUTCOME_OK, or the
-// database's outcome.
+// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. May wait as
+// as_of_end() does. OUTCOME_OK, or the database's outcome.
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same);
 
 #endif
