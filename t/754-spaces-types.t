@@ -74,6 +74,29 @@ subtest 'every dialect asks the same' => sub {
         'type-unavailable', 'to where it is not';
 };
 
+subtest 'what makes a generation' => sub {
+    my $plain      = definition('plains', 'Plain', 'integer', version => {});
+    my $generation = sub { my ($path, $change, $what) = @_;
+        my $answer = $acme->patch($path, $change);
+        $answer->is_status(200, $what);
+        return $answer->json->{metadata}{generation} };
+    for my $version ($plain, definition('parted', 'Parted', 'integer')) {
+        my ($plural, $kind) = ($version->{spec}{names}{plural}, $version->{spec}{names}{kind});
+        $version->{spec}{versions}[0]{schema}{openAPIV3Schema}{properties}{status} = { type => 'object', properties => { is => { type => 'integer' } } };
+        $acme->post($crds, json => $version)->is_status(201, "a type, $plural");
+        $acme->post("/apis/example.com/v1/namespaces/default/$plural", json => object($kind, 'p', 1))->is_status(201, 'an object of it');
+    }
+    my ($whole, $parted) = map { "/apis/example.com/v1/namespaces/default/$_/p" } 'plains', 'parted';
+    is $generation->($whole, { status => { is => 1 } }, 'its status'), 2, 'does, if it is no part';
+    is $generation->($whole, { metadata => { labels => { a => 'b' } } }, 'its metadata'), 2, 'does not';
+    is $generation->("$parted/status", { status => { is => 1 } }, 'its status'), 1, 'does not, if it is a part';
+    is $generation->($parted, { spec => { size => 2 } }, 'the rest'), 2, 'does';
+    my $tenancy = '/v2.0/acme/namespaces/default';
+    $acme->patch("$tenancy/$_.example.com/p", { status => { is => 2 } })->is_status(200, 'by another dialect') for 'plains', 'parted';
+    is_deeply [map { $acme->get($_)->json->{metadata}{generation} } $whole, $parted], [3, 2], '... likewise';
+    $acme->delete("$crds/$_.example.com")->is_status(200, 'the type goes') for 'plains', 'parted';
+};
+
 subtest 'sharing' => sub {
     my $gadgets = '/apis/example.com/v1/namespaces/default/gadgets';
     my $gadget = definition('gadgets', 'Gadget', 'integer', applicableRange => ['region=acme']);

@@ -87,7 +87,8 @@ struct resource {
 	bool locked;
 	uint64_t revision, edits;
 	uint64_t changed;    // id of its last change in the change log; rises over all resources of the server
-	uint64_t generation; // grows with each change of the body outside of "status", and once deletion is asked for
+	// grows with each change of the body (outside of "status", if its type has that as a part), and once deletion is asked for
+	uint64_t generation;
 	uint64_t moves;      // how often it moved to another tenant
 	uint8_t stored_etag[64]; // the column etag: a hash of the content. For writers of rows and of the change log only
 	uint8_t etag[64];    // what clients see and send: stored_etag, or derived from it (registry/tags/etag.h)

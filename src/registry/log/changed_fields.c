@@ -167,13 +167,13 @@ static bool is_below(struct str pointer, struct str top)
 	return str_starts(pointer, top) && (pointer.n == top.n || pointer.p[top.n] == '/');
 }
 
-bool changed_fields_in_spec(struct pool *pool, struct str fields)
+bool changed_fields_in_spec(struct pool *pool, struct str fields, bool has_status)
 {
 	const struct doc *list = stored_document(pool, STORED_NEW, fields);
 
 	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
 		struct str pointer = doc_string(doc_at(list, i));
-		if (!is_below(pointer, STR("/metadata")) && !is_below(pointer, STR("/status")))
+		if (!is_below(pointer, STR("/metadata")) && !(has_status && is_below(pointer, STR("/status"))))
 			return true;
 	}
 	return false;

@@ -23,8 +23,8 @@ bool changed_fields_add_stored(struct changed_fields *fields, struct str json);
 // Completes the list: if there were more than FIELDS_MAX, it becomes the pointer "", which means the whole document.
 void changed_fields_finish(struct changed_fields *fields);
 
-// Is one of the fields (a JSON array of pointers) outside of "metadata" and "status"?
-bool changed_fields_in_spec(struct pool *pool, struct str fields);
+// Is one of the fields (a JSON array of pointers) outside of "metadata" and, if the type has a part "status", outside of that?
+bool changed_fields_in_spec(struct pool *pool, struct str fields, bool has_status);
 // Returns a JSON array of pointers to the members in which two versions of a resource differ. If these are more than FIELDS_MAX,
 // only members of the first level are listed. Labels, annotations, traits and the tenant's name stand under "/metadata".
 struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);

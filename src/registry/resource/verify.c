@@ -89,7 +89,7 @@ static enum outcome check_rules(struct registry *registry, const struct address 
 static enum outcome check_schema(struct registry *registry, const struct address *address, const struct resource *resource)
 {
 	struct doc *body = resource_body_doc(registry->pool, resource);
-	enum outcome outcome = definition_complete(registry, address, STR_NONE, &body);
+	enum outcome outcome = definition_complete(registry, address, STR_NONE, &body, NULL);
 
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BODY_TOO_LARGE ? OUTCOME_BAD_DOCUMENT : outcome;
 }

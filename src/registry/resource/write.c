@@ -72,6 +72,7 @@ struct revision {
 	struct content content;
 	const struct doc *document; // the tree of the body; NULL if the type has no rules
 	struct relations before, after;
+	bool has_status; // the type keeps its status apart, so a change of that makes no new generation
 };
 
 static enum outcome complete(struct registry *registry, const struct address *address, const struct edit *edit,
@@ -127,14 +128,15 @@ static enum outcome check_size(struct registry *registry, const struct resource 
 }
 
 static enum outcome complete_custom(struct registry *registry, const struct address *address, struct str version,
-	const struct resource *current, struct content *content)
+	const struct resource *current, struct revision *revision)
 {
+	struct content *content = &revision->content;
 	struct pool *pool = registry->pool;
 	struct doc *sent = content->body.p == NULL ? content->document : stored_document(pool, STORED_NEW, content->body);
 	struct doc *body = sent;
 	const struct doc *stored = current != NULL ? resource_body_doc(pool, current) : NULL;
 	struct buf text = buf_new(pool, 1024);
-	enum outcome outcome = definition_complete(registry, address, version, &body);
+	enum outcome outcome = definition_complete(registry, address, version, &body, &revision->has_status);
 
 	if (outcome == OUTCOME_OK && (current == NULL || !doc_equal(body, stored))) {
 		doc_write_json(body, &text);
@@ -203,14 +205,14 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 {
 	struct buf text = buf_new(registry->pool, 1024);
 
-	*revision = (struct revision){ 0 };
+	*revision = (struct revision){ .has_status = true };
 	enum outcome outcome = edit->apply(edit->arg, current, &revision->content);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (address->type->rules != NULL)
 		return complete(registry, address, edit, current, uid, revision);
 	if (!address->type->builtin)
-		return complete_custom(registry, address, edit->version, current, &revision->content);
+		return complete_custom(registry, address, edit->version, current, revision);
 	if (revision->content.body.p == NULL) {
 		doc_write_json(revision->content.document, &text);
 		revision->content.body = buf_str(&text);
@@ -382,7 +384,7 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 {
 	struct str etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag));
 	struct str fields = changed_fields_of_resource(registry->pool, before, resource);
-	if (changed_fields_in_spec(registry->pool, fields))
+	if (changed_fields_in_spec(registry->pool, fields, revision->has_status))
 		resource->generation++;
 	const struct sql_resource_update in = {
 		.id = resource->id,

@@ -62,7 +62,7 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 }
 
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version_name,
-	struct doc **body)
+	struct doc **body, bool *has_status)
 {
 	const struct definition *definition;
 	const struct definition_version *version;
@@ -77,6 +77,8 @@ enum outcome definition_complete(struct registry *registry, const struct address
 		outcome = find_version(registry, definition, version_name, &version);
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (has_status != NULL)
+		*has_status = version->has_status;
 	const struct structural *schema = definition_details(registry, definition, version)->structural;
 	return schema != NULL ? apply_schema(registry, definition, version, schema, address, body) : OUTCOME_OK;
 }

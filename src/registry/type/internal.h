@@ -27,8 +27,9 @@ void definitions_end(struct registry_store *store);
 // For an object of a custom type: prunes unknown fields, fills in defaults and checks the body by the tenant's definition.
 // version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
 // tenant; OUTCOME_BAD_DOCUMENT with causes; OUTCOME_BODY_TOO_LARGE: its defaults are too many; or that of a failed statement.
+// *has_status, with OUTCOME_OK: whether the version has the subresource "status". has_status may be NULL.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
-	struct doc **body);
+	struct doc **body, bool *has_status);
 // Can different tenants have different definitions of this type, or can some have none?
 bool definition_varies(const struct type *type);
 // Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
