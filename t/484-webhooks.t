@@ -151,7 +151,10 @@ subtest 'etag_required' => sub {
     my $etag = $ann->get("$list/a")->etag;
     $ann->put("$list/a", json => { url => "$url/x" }, if_match => $etag)->is_status(200);
     $ann->put("$list/new", json => { url => $url })->is_status(201, 'a new one needs none');
-    $ann->post("$list/a/action/ping")->is_status(202, 'nor does a ping');
+    $ann->post("$list/a/action/$_->[0]")->is_status($_->[1], "nor does $_->[0]") for [ping => 202], [revive => 202], [rotate => 200];
+    $ann->post("$list/a/action/rotate", if_match => $etag)->is_problem(412, 'stale', 'which heeds one all the same');
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_COMBINED_URL'), token => 'ann:t1:admin', tenant => 't1');
+    like $tool->run('webhook', 'rotate', 'a', '--yes')->{out}, qr/\Asecret: whsec_\S{44}\n\z/, 'so `tenure webhook rotate` works';
     $admin->put('/v2.0/t1', json => { tenant => { etag_required => JSON::PP::false() } }, if_match => '*')->is_status(202);
     $ann->delete("$list/new")->is_status(204);
 };

@@ -461,9 +461,10 @@ enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, s
 	uint8_t secret[WEBHOOK_SECRET])
 {
 	struct tenant owner;
-	enum outcome outcome = begin_change(registry, key, guard, &owner, webhook);
 
 	assert(db_txn_writes(registry->db));
+	guard.prevents_lost_update = true; // nothing that a client wrote is replaced
+	enum outcome outcome = begin_change(registry, key, guard, &owner, webhook);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	webhook->revision++;

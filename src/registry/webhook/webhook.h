@@ -91,7 +91,8 @@ enum outcome webhook_put(struct registry *registry, struct webhook_key key, cons
 enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct str name, const struct webhook_content *content);
 // Deletes the webhook and all its messages. OUTCOME_NO_CONTENT.
 enum outcome webhook_delete(struct registry *registry, struct webhook_key key, struct guard guard);
-// Gives the webhook a new secret. The old one goes on to sign beside it for the time of the setting secret_overlap. OUTCOME_OK.
+// Gives the webhook a new secret. The old one goes on to sign beside it for the time of the setting secret_overlap. It replaces nothing
+// that a client wrote, so it needs no precondition, but heeds one. OUTCOME_OK.
 enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, struct guard guard, struct webhook *webhook,
 	uint8_t secret[WEBHOOK_SECRET]);
 
