@@ -413,6 +413,32 @@ subtest 'failures for disable_after disable' => sub {
     ok wait_for('/all', sub { grep { ($_->{resource} // '') eq 'persistentvolumes/later' } @_ }), 'a PUT enables it';
 };
 
+# A stream that has nothing to send after what was given up: what is received beside it ends the failing.
+subtest 'received later, by a revived message or a ping' => sub {
+    hook($ann, "$list/quiet", '/quiet', types => ['persistentvolumes']);
+    my $now = sub { return $ann->get("$list/quiet")->json };
+    for my $by ('revive', 'ping') {
+        $receiver->mode('/quiet' => 503);
+        $ann->put("/v2.0/t1/persistentvolumes/quiet-$by", json => {})->is_status(201);
+        ok wait_until(sub { my $is = $now->(); !$is->{attempts} && ($is->{status} // 0) == 503 && $is->{dead} }), 'given up';
+        is $now->()->{state}, 'failing', 'it fails';
+        $instance->sql(q(UPDATE webhook_cursors SET failing_since = failing_since - INTERVAL 6 DAY WHERE failing_since IS NOT NULL));
+        restart_deliverer();
+        $receiver->mode('/quiet' => 'ok');
+        $ann->post("$list/quiet/action/$by")->is_status(202);
+        ok wait_until(sub { $now->()->{state} eq 'active' }), "after $by it is active";
+        ok !$now->()->{failing_since}, 'since when it fails is not told';
+        $receiver->mode('/quiet' => 503);
+        $ann->put("/v2.0/t1/persistentvolumes/again-$by", json => {})->is_status(201);
+        ok wait_until(sub { $now->()->{attempts} }), 'the next failure';
+        is $now->()->{state}, 'failing', 'is the first: it does not disable';
+        $receiver->mode('/quiet' => 'ok');
+        ok wait_for('/quiet', sub { grep { ($_->{resource} // '') eq "persistentvolumes/again-$by" } @_ }), 'and is tried again';
+        ok wait_until(sub { $now->()->{state} eq 'active' }), 'until it is received';
+    }
+    $ann->delete("$list/quiet")->is_status(204);
+};
+
 # By one that is behind, a webhook would seem to have failed for long once another process sends.
 subtest 'the first failure is noted by the later clock' => sub {
     $instance->sql(q(SET GLOBAL init_connect = 'SET timestamp = UNIX_TIMESTAMP() + 10 * 86400'));

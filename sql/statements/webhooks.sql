@@ -270,14 +270,14 @@ SET c.position = c.begun_upto, c.begun_upto = NULL, c.message = NULL, c.attempts
   c.failing_since = {webhook_failing_since}, c.status = :status, c.error = :error
 WHERE {webhook_sending};
 
--- disabled_at NULL: it leaves the webhook as it is.
+-- disabled_at NULL: it does not disable the webhook. What is received ends its failing, as a message of the stream does.
 -- @statement webhook_letter_ended
 -- @in claim bytes, id uint, state text, attempts uint, status uint, error text, next_at time null, ended_at time null,
 --     disabled_at time null
 UPDATE webhook_lease l JOIN webhook_messages m ON m.id = :id JOIN webhook_cursors c ON c.webhook_id = m.webhook_id
 SET m.state = :state, m.attempts = :attempts, m.status = :status, m.error = :error, m.next_at = :next_at, m.ended_at = :ended_at,
   c.status = IF(:disabled_at IS NULL, c.status, :status), c.error = IF(:disabled_at IS NULL, c.error, :error),
-  c.disabled_at = COALESCE(:disabled_at, c.disabled_at)
+  c.disabled_at = COALESCE(:disabled_at, c.disabled_at), c.failing_since = IF(:state = 'delivered', NULL, c.failing_since)
 WHERE l.id = 1 AND l.claim = :claim AND m.state = 'queued';
 
 -- ---- for monitoring

@@ -321,12 +321,14 @@ static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *st
 	return outcome;
 }
 
-// As with a stream's message, what disables the webhook is not given up: whoever enables it has it sent again. A ping is sent once.
+// As with a stream's message, what disables the webhook is not given up: whoever enables it has it sent again. A ping is sent once. What is
+// received ends the failing of the stream, which may have nothing to send for long.
 static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *letter, struct webhook_result *result)
 {
 	uint64_t attempts = letter->is.attempts + 1;
 	bool held, is_received = result->error.n == 0;
 	int64_t pause = deliverer_pause_us(me, attempts);
+	struct deliverer_stream *stream = deliverer_find_stream(me, letter->is.webhook_id);
 
 	result->disables = result->status == GONE;
 	bool gives_up = letter->is.is_ping || (!result->disables && attempts >= me->settings->attempts);
@@ -337,6 +339,8 @@ static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *le
 	enum outcome outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, result, gives_up, &held);
 	letter->is.attempts = attempts;
 	letter->due_us = clock_tick_us() + pause;
+	if (is_received && stream != NULL)
+		stream->is.failing_since_us = 0;
 	if (!held || result->disables)
 		me->loaded = false;
 	return outcome;
