@@ -115,6 +115,9 @@ subtest 'what another dialect deletes' => sub {
             versions => [{ name => 'v1', served => \1, storage => \1, schema => { openAPIV3Schema => { type => 'object' } } }] } };
     my $definition = $boss->put('/v2.0/t1/customresourcedefinitions.apiextensions.k8s.io/widgets.example.com', json => $crd);
     $definition->is_status(201);
+    $ann->get(undo_path('t1', $definition))->is_problem(403, 'forbidden', 'a definition is an admin\'s');
+    $ann->post(undo_path('t1', $definition))->is_problem(403, 'forbidden', '... so no member takes its creation back');
+    is_deeply reasons($boss->get(undo_path('t1', $definition))), [], '... as an admin may';
     my $widget = $ann->put('/v2.0/t1/namespaces/default/widgets.example.com/w', json => { apiVersion => 'example.com/v1', kind => 'Widget' });
     $widget->is_status(201);
     my $map = $ann->put("$at/kubectl", json => {});

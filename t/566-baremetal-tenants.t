@@ -150,6 +150,35 @@ subtest 'roles' => sub {
     $by{ann}->patch('/nodes/roles', [[add => '/extra/c', 1]])->is_status(200, 'what is set does not hinder them');
 };
 
+subtest 'roles, by the other dialects' => sub {
+    my $uuid = tree($by{ann}, name => 'elsewhere')->{node}{uuid};
+    my ($amy, $ann) = map { $instance->combined("$_->[0]:acme:$_->[1]") } ['amy', 'member'], ['ann', 'admin'];
+    my ($at, $spaces) = ('/v2.0/acme/nodes', '/apis/baremetal.openstack.org/v1/nodes');
+    my $refused = sub {
+        my ($answer, $what) = @_;
+        $answer->is_status(403, $what);
+        like $answer->json->{detail} // $answer->json->{message}, qr/\bthe role admin\b/, '... naming the role';
+    };
+    $amy->patch("$at/$uuid", { extra => { a => 1 } })->is_status(200, 'a member patches a node');
+    $amy->put("$at/$uuid", json => $amy->get("$at/$uuid")->json)->is_status(200, 'and puts one that is there');
+    $amy->put("$at/$uuid/traits/HW_CPU_X86_AVX")->is_status(204, 'with its traits');
+    $refused->($amy->put("$at/$none", json => { driver => 'fake-hardware' }), 'but makes none');
+    $refused->($amy->put("/v1.0/acme/nodes/$none", json => { driver => 'fake-hardware' }), 'as an account neither');
+    $refused->($amy->delete("$at/$uuid"), 'nor deletes one');
+    $amy->patch("$spaces/$uuid", { extra => { a => 2 } })->is_status(200, 'kubectl patches one, too');
+    $refused->($amy->delete("$spaces/$uuid"), 'deletes none');
+    $refused->($amy->post($spaces, json => { metadata => { name => $none }, driver => 'fake-hardware' }), 'and makes none');
+    my $made = $ann->put("$at/$none", json => { driver => 'fake-hardware' });
+    $made->is_status(201, 'an admin makes one');
+    $amy->post('/v2.0/acme/changes/' . $made->request_id . '/undo', body => '')->is_problem(403, 'forbidden', 'which a member does not take back');
+    my $deleted = $ann->delete("$at/$none");
+    $deleted->is_status(204, 'an admin deletes it');
+    $amy->post('/v2.0/acme/changes/' . $deleted->request_id . '/undo', body => '')->is_problem(403, 'forbidden', 'nor that');
+    $refused->($amy->post("$at/$none/action/recover"), 'nor recovers it');
+    $ann->post("$at/$none/action/recover")->is_status(204, 'as an admin does');
+    $ann->delete("$at/$_")->is_status(204) for $none, $uuid;
+};
+
 subtest 'the owner changes' => sub {
     my $tree   = tree($admin, owner => 'acme', name => 'given', extra => { a => 1 });
     my $before = $admin->get('/nodes/given')->json;

@@ -147,6 +147,17 @@ subtest 'parts' => sub {
     $_->get('/api/v1/namespaces/default/events/acme')->is_failure(404, 'NotFound', qr/events "acme" not found/, 'there are no events')
         for $acme, $admin;
     $who{member}->delete($crds)->is_failure(403, 'Forbidden', qr/role admin/, 'members delete no types, together neither');
+    my $by_tenancy = '/v2.0/acme/customresourcedefinitions.apiextensions.k8s.io/widgets.example.com';
+    my $is = $acme->get($by_tenancy)->json;
+    my $told = sub { my ($answer, $what) = @_; $answer->is_problem(403, 'forbidden', $what); like $answer->json->{detail}, qr/the role admin/, '... naming the role' };
+    $told->($who{member}->delete($by_tenancy), 'nor by /v2.0');
+    $told->($who{member}->delete($by_tenancy =~ s/v2/v1/r), 'nor by /v1.0');
+    $told->($who{member}->put($by_tenancy, json => $is), 'nor put they one');
+    $told->($who{member}->put($by_tenancy =~ s/widgets/gadgets/r, json => definition('gadgets', 'Gadget')), 'or make one');
+    $told->($who{member}->patch($by_tenancy, { metadata => { labels => { a => 'b' } } }), 'or patch one');
+    $told->($who{member}->put("$by_tenancy/traits/HW_CPU_X86_AVX"), 'or give it a trait');
+    $told->($who{member}->post("$by_tenancy/action/recover"), 'or recover one');
+    $acme->patch($by_tenancy, { metadata => { labels => { a => 'b' } } })->is_status(200, 'an admin patches it');
     $acme->put("$cms/parts/scale", json => {})->is_failure(404, 'NotFound', qr/could not find/, 'nor a scale');
 };
 

@@ -4,6 +4,7 @@
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
+#include "api/type_role.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/settings.h"
@@ -116,9 +117,12 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 	const struct content_edit *edit = arg;
 	struct call *call = edit->call;
 	struct pool *pool = call->pool;
+	enum outcome outcome = current == NULL ? type_role_check(call, edit->address->type, false) : OUTCOME_OK;
 
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	call->pool = pool_scratch(pool, current != NULL ? current->body.n : 0);
-	enum outcome outcome = apply(edit, current, content);
+	outcome = apply(edit, current, content);
 	if (call->pool != pool && outcome == OUTCOME_OK) {
 		content->meta = str_dup(pool, content->meta);
 		content->body = str_dup(pool, content->body);

@@ -4,6 +4,7 @@
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
+#include "api/type_role.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -16,6 +17,15 @@ enum outcome tenancy_begin_resource(struct call *call, struct address *address, 
 {
 	enum outcome outcome = address_read(call, address);
 
+	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
+}
+
+enum outcome tenancy_begin_change(struct call *call, bool of_content, struct address *address, struct conditions *conditions)
+{
+	enum outcome outcome = address_read(call, address);
+
+	if (outcome == OUTCOME_OK)
+		outcome = type_role_check(call, address->type, of_content);
 	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
 }
 
@@ -81,7 +91,7 @@ enum outcome put_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct doc *document;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, true, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &resource_document, &document);
@@ -97,7 +107,7 @@ enum outcome patch_resource(struct call *call)
 	struct conditions conditions;
 	enum edit_kind kind;
 	struct doc *patch;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, true, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = patch_read_body(call, &kind, &patch);
@@ -109,7 +119,7 @@ enum outcome delete_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, false, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -126,7 +136,7 @@ enum outcome recover_resource(struct call *call)
 	struct conditions conditions;
 	struct uuid uid;
 	struct str text = call_param(call, "uid");
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, false, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -108,6 +108,9 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 // Reads the address and the preconditions of a call about one resource. OUTCOME_OK, or the outcome of address_read() or
 // conditions_read().
 enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions);
+// The same of a call that changes it, and checks that its type leaves that to the caller's role: OUTCOME_FORBIDDEN. of_content: as in
+// type_role_check(); PUT begins with true, and content_apply() checks the role again if there is no such resource.
+enum outcome tenancy_begin_change(struct call *call, bool of_content, struct address *address, struct conditions *conditions);
 // Answers GET for the resource, or for a part of it at suffix below its address. write renders the answer.
 enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource));

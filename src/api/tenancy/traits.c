@@ -38,7 +38,7 @@ enum outcome put_resource_traits(struct call *call)
 	struct resource resource;
 	struct doc *document;
 	const struct doc *list = NULL;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, true, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &traits_document, &document);
@@ -64,7 +64,7 @@ static enum outcome change_one(struct call *call, enum trait_change what)
 	struct conditions conditions;
 	struct resource resource;
 	struct str name = call_param(call, "trait");
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_change(call, true, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -4,6 +4,7 @@
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
+#include "api/type_role.h"
 #include "base/pool.h"
 #include "registry/undo/undo.h"
 
@@ -187,15 +188,19 @@ static enum outcome may_make_one(struct call *call, const char *const *ids, size
 }
 
 // An undo_may_fn. arg: the call.
-static enum outcome may_reverse(void *arg, enum undo_call kind, enum undo_place place, struct str group, struct str *name)
+static enum outcome may_reverse(void *arg, enum undo_call kind, enum undo_place place, const struct type *type, struct str *name)
 {
 	const char *const *ids = reverse_methods[kind][place];
+	const struct call *call = arg;
+	bool of_content = kind != UNDO_CALL_DELETE && kind != UNDO_CALL_RECOVER;
 
 	assert(ids[0] != NULL);
 	*name = str_c(ids[0]);
 	enum outcome best = may_make_one(arg, ids, ALTERNATIVES, OUTCOME_METHOD_NOT_ALLOWED, name);
 	if (kind == UNDO_CALL_DELETE)
-		best = may_make_one(arg, spaces_deletes[place][group.n > 0], 2, best, name);
+		best = may_make_one(arg, spaces_deletes[place][type != NULL && type->group.n > 0], 2, best, name);
+	if (best == OUTCOME_OK && kind != UNDO_CALL_MOVE && type != NULL && call->who.role < type_role_needed(type, of_content))
+		return OUTCOME_FORBIDDEN;
 	return best;
 }
 

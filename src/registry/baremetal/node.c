@@ -403,6 +403,7 @@ const struct type_rules node_rules = {
 	.title = "Node",
 	.is_root = true,
 	.shows_owner = true,
+	.for_admins = FOR_ADMINS_EXISTENCE,
 	.untagged = untagged,
 	.complete = complete,
 	.relate = relate,

@@ -530,6 +530,7 @@ const struct type_rules crd_rules = {
 	.noun = "CustomResourceDefinition",
 	.title = "CustomResourceDefinition",
 	.has_names = true,
+	.for_admins = FOR_ADMINS_CHANGES,
 	.complete = complete,
 	.relate = relate,
 	.may_recover = may_recover,

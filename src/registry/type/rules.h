@@ -42,6 +42,13 @@ struct draft {
 };
 
 // The rules of one type. A function may be NULL if its comment says what NULL means.
+// What a member of a tenant may not do with its resources of a type, only an admin: the rest is a member's.
+enum for_admins {
+	FOR_ADMINS_NOTHING,
+	FOR_ADMINS_EXISTENCE, // make, delete and recover one
+	FOR_ADMINS_CHANGES, // these, and change one
+};
+
 struct type_rules {
 	const char *group, *plural; // the type's group and plural name
 	const char *noun, *title;   // its names in messages, within a sentence and at its beginning: "volume connector", "Volume connector"
@@ -52,6 +59,7 @@ struct type_rules {
 	bool is_root;
 	// The resource's document shows the tenant as content, so the etag covers the tenant (registry/tags/etag.h).
 	bool shows_owner;
+	enum for_admins for_admins; // api/type_role.h asks for it, in every dialect
 	const char *const *untagged; // members that the etag does not cover; ends with NULL. NULL: the etag covers all
 
 	// Checks body and brings it into its stored form: every member exists, defaults are filled in, each value has one

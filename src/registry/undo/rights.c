@@ -9,6 +9,7 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/internal.h"
+#include "registry/type/rules.h"
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
@@ -118,11 +119,19 @@ static bool is_taken_along(struct undo *undo, enum kind kind, const struct sql_u
 	return false;
 }
 
-static struct str group_of(struct undo *undo, const struct sql_undo_rows_row *row)
+// NULL: a change of the tenant.
+static const struct type *type_of(struct undo *undo, const struct sql_undo_rows_row *row)
 {
-	const struct type *type = row->resource_id_is_null ? NULL : type_of_resource(undo->registry, 0, row->type_id);
+	return row->resource_id_is_null ? NULL : type_of_resource(undo->registry, 0, row->type_id);
+}
 
-	return type != NULL ? type->group : STR("");
+// Core types, others, and each kind of those that are for admins: the answer to undo_may_fn is the same for all types of one class.
+enum { CLASSES = 4 };
+static size_t class_of(const struct type *type)
+{
+	size_t for_admins = type != NULL && type->rules != NULL ? type->rules->for_admins : FOR_ADMINS_NOTHING;
+
+	return for_admins > 0 ? 1 + for_admins : type != NULL && type->group.n > 0;
 }
 
 // Who may move all of a tenant may take that back, too. Such a move is recorded without a resource.
@@ -131,14 +140,14 @@ static bool may_move_all(struct undo *undo)
 	struct str name;
 
 	return undo->moved_all &&
-	       undo->order->may(undo->order->may_arg, UNDO_CALL_MOVE, UNDO_PLACE_ALL, STR(""), &name) == OUTCOME_OK;
+	       undo->order->may(undo->order->may_arg, UNDO_CALL_MOVE, UNDO_PLACE_ALL, NULL, &name) == OUTCOME_OK;
 }
 
 // Asks for the right to a call. What this endpoint does not offer becomes a blocker of subject. OUTCOME_OK, _FORBIDDEN.
-static enum outcome ask(struct undo *undo, enum undo_call call, enum undo_place place, struct str group, struct str subject)
+static enum outcome ask(struct undo *undo, enum undo_call call, enum undo_place place, const struct type *type, struct str subject)
 {
 	struct str name;
-	enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, group, &name);
+	enum outcome outcome = undo->order->may(undo->order->may_arg, call, place, type, &name);
 
 	if (outcome == OUTCOME_FORBIDDEN)
 		return registry_fail(undo->registry, OUTCOME_FORBIDDEN,
@@ -158,7 +167,7 @@ enum outcome undo_check_rights_to_move(struct undo *undo, const bool places[UNDO
 		return OUTCOME_OK;
 	for (enum undo_place place = 0; outcome == OUTCOME_OK && place < UNDO_PLACE__N; place++)
 		if (places[place])
-			outcome = ask(undo, UNDO_CALL_MOVE, place, STR(""), STR(""));
+			outcome = ask(undo, UNDO_CALL_MOVE, place, NULL, STR(""));
 	return outcome;
 }
 
@@ -169,13 +178,13 @@ enum outcome undo_check_rights_to(struct undo *undo, enum undo_call call, const 
 										  UNDO_PLACE_AT_LARGE;
 	struct str path = resource_path(undo->registry->pool, resource->type, resource->space, resource->name);
 
-	return ask(undo, call, place, resource->type->group, path);
+	return ask(undo, call, place, resource->type, path);
 }
 
-// Each call is asked for once, for core types and for others.
+// Each call is asked for once for each class of types.
 enum outcome undo_check_rights(struct undo *undo, enum kind kind)
 {
-	bool checked[UNDO_CALL__N][UNDO_PLACE__N][2] = { 0 };
+	bool checked[UNDO_CALL__N][UNDO_PLACE__N][CLASSES] = { 0 };
 
 	if (kind == KIND_MOVED && may_move_all(undo))
 		return OUTCOME_OK;
@@ -183,13 +192,13 @@ enum outcome undo_check_rights(struct undo *undo, enum kind kind)
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		enum undo_call call = call_of(undo, kind, row);
 		enum undo_place place = place_of(undo, row);
-		struct str group = group_of(undo, row);
-		bool *done = &checked[call][place][group.n > 0];
+		const struct type *type = type_of(undo, row);
+		bool *done = &checked[call][place][class_of(type)];
 
 		if (*done || is_taken_along(undo, kind, row))
 			continue;
 		*done = true;
-		enum outcome outcome = ask(undo, call, place, group, undo_path(undo, row));
+		enum outcome outcome = ask(undo, call, place, type, undo_path(undo, row));
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}

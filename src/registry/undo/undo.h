@@ -50,10 +50,11 @@ enum undo_place {
 	UNDO_PLACE__N
 };
 
-// May the caller make that call for a resource whose type has this group ("": the core types, and the tenant)? OUTCOME_OK; _FORBIDDEN: the
+// May the caller make that call for a resource of this type (NULL: it is about the tenant, or a move)? OUTCOME_OK; _FORBIDDEN: the
 // caller's role does not suffice; _METHOD_NOT_ALLOWED: the endpoint does not offer the call. Unless OUTCOME_OK, *call_name is the call's name,
 // which lives as long as arg.
-typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, struct str group, struct str *call_name);
+typedef enum outcome undo_may_fn(void *arg, enum undo_call call, enum undo_place place, const struct type *type,
+	struct str *call_name);
 
 struct undo_order {
 	struct str tenant;

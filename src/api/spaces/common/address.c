@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/type_role.h"
 #include "auth/core/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -201,14 +202,14 @@ enum role spaces_role_needed(const struct definition *definition, unsigned verb)
 {
 	if ((verb & (VERB_GET | VERB_LIST | VERB_WATCH)) != 0)
 		return ROLE_READER;
-	if (definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) || definition_has_identity(definition, "", "tenants"))
+	if (definition_has_identity(definition, "", "tenants"))
 		return ROLE_ADMIN;
-	return ROLE_MEMBER;
+	return type_role_needed(definition->type, (verb & (VERB_UPDATE | VERB_PATCH)) != 0);
 }
 
-enum outcome spaces_check_role(struct call *call, const struct definition *definition)
+enum outcome spaces_check_role(struct call *call, const struct definition *definition, unsigned verb)
 {
-	enum role needed = spaces_role_needed(definition, VERB_UPDATE);
+	enum role needed = spaces_role_needed(definition, verb);
 
 	return call->who.role >= needed ? OUTCOME_OK : call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(needed));
 }

@@ -41,11 +41,11 @@ enum outcome target_read_one_tenant(struct call *call, struct str *tenant);
 // verb: one of enum definition_verbs. OUTCOME_OK; _NOT_FOUND, _FORBIDDEN, _METHOD_NOT_ALLOWED, _BAD_REQUEST with call->problem
 // set.
 enum outcome spaces_read_target(struct call *call, unsigned verb, struct target *target);
-// The role that a verb needs on objects of a type: definitions of types, and tenants, are changed by admins.
+// The role that a verb needs on objects of a type: that of type_role_needed(); tenants are changed by admins. verb: one.
 enum role spaces_role_needed(const struct definition *definition, unsigned verb);
-// Has the caller the role that a change of an object of this type needs? The method of the WADL asks for less, since it serves all
+// Has the caller the role that this verb needs on an object of this type? The method of the WADL asks for less, since it serves all
 // types. OUTCOME_OK; OUTCOME_FORBIDDEN with call->problem set.
-enum outcome spaces_check_role(struct call *call, const struct definition *definition);
+enum outcome spaces_check_role(struct call *call, const struct definition *definition, unsigned verb);
 // Adds a Warning header if the requested version is deprecated.
 void target_warn_if_deprecated(struct call *call, const struct target *target);
 // The registry's address of the object; its texts are the target's.

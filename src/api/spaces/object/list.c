@@ -430,7 +430,7 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, target);
 
 	if (outcome == OUTCOME_OK)
-		outcome = spaces_check_role(call, target->definition);
+		outcome = spaces_check_role(call, target->definition, VERB_DELETECOLLECTION);
 	if (outcome == OUTCOME_OK && (target->all || target->all_spaces || target->name.p != NULL || !target->definition->stored))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"a collection is deleted in the space of one tenant, and in one namespace of it");

@@ -22,7 +22,7 @@ static enum outcome begin_write(struct call *call, unsigned verb, struct target 
 
 	if (outcome == OUTCOME_OK) {
 		target_warn_if_deprecated(call, target);
-		outcome = spaces_check_role(call, target->definition);
+		outcome = spaces_check_role(call, target->definition, verb);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = object_check_forced(call, target);

@@ -357,7 +357,7 @@ enum outcome tenant_object_change(struct call *call, const struct target *target
 	enum outcome outcome = check_own(call, target);
 
 	if (outcome == OUTCOME_OK)
-		outcome = spaces_check_role(call, target->definition);
+		outcome = spaces_check_role(call, target->definition, VERB_UPDATE);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_patch(call->registry, target->name, &(struct tenant_edit){ apply, change }, guard, &tenant);
 	// As for resources, a dry run shows the old version and ETag.
