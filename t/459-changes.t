@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use Encode ();
 use Test::More;
 
 use Tenure::Instance;
@@ -242,6 +243,19 @@ subtest 'who follows ends when the output can not be written' => sub {
         is $run->{code}, 74, "$format: the disk is full";
         is $run->{err}, "tenure: can't write the output\n", '... which is told';
     }
+};
+
+# The longest path that the log can show: names of 255 letters of two bytes.
+subtest 'a resource with the longest names' => sub {
+    my ($space, $name) = map { join '', map { sprintf '%%%02X', ord } split //, Encode::encode('UTF-8', chr($_) x 255) } 0xe9, 0xe8;
+    my $path = "namespaces/$space/configmaps/$name";
+    $admin->make_tenant('t4');
+    $admin->put("/v2.0/t4/namespaces/$space", json => {})->is_status(201);
+    $admin->put("/v2.0/t4/$path", json => {})->is_status(201);
+    my ($shown) = grep { /configmaps/ } map { $_->{resource} // '' } @{ $admin->get('/v2.0/t4/changes')->json->{changes} };
+    is_deeply [map { $_->{resource} } @{ $admin->get("/v2.0/t4/changes?resource=$path")->json->{changes} }], [$shown], 'is selected by it';
+    $admin->get("/v2.0/t4/changes?resource=namespaces/%FF/configmaps/c")->is_status(400, 'what is no text is refused');
+    $admin->delete('/v2.0/t4')->is_status(204);
 };
 
 done_testing;

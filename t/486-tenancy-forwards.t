@@ -52,6 +52,19 @@ subtest 'the list' => sub {
     $admin->get('/v2.0/none/forwards')->is_status(404, 'of no tenant');
 };
 
+subtest 'pages that end with the longest names' => sub {
+    my @space = ('s' x 255, 't' x 255);
+    $admin->make_tenant($_) for 'long1', 'long2';
+    for my $space (@space) {
+        my $below = "/namespaces/$space";
+        $admin->put("/v2.0/$_$below", json => {})->is_status(201) for 'long1', 'long2';
+        $admin->put("/v2.0/long1$below/configmaps/" . 'c' x 255, json => {})->is_status(201);
+        $admin->post("/v2.0/long1$below/configmaps/" . 'c' x 255 . '/action/move?dest=long2')->is_status(303);
+    }
+    is_deeply [$admin->list('/v2.0/long1/forwards?limit=1', 'forwards')], [forwards('long1')], 'page by page the same';
+    is scalar(() = forwards('long1')), 2, 'both';
+};
+
 subtest 'who may' => sub {
     $instance->service('ann:t1:admin')->get('/v2.0/t1/forwards')->is_status(404, 'the endpoint of users has no forwards');
     for my $who ('ann:t1:admin', 'bob:t2:admin') {

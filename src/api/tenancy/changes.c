@@ -63,7 +63,8 @@ static struct doc *change_doc(struct call *call, const struct change *change, st
 
 // ---- what is asked for
 
-// The longest text of a condition, in bytes: no member of a change that it is compared with is longer than a name.
+// The longest text of a condition, in bytes: no member of a change that it is compared with is longer than a name. "resource" has two names, and
+// has a form to be checked by.
 enum { TEXT_MAX = 4 * REGISTRY_MAX_ID };
 
 // Reads "configmaps", "widgets.example.com" or "nodes.core", as addresses and the log have it.
@@ -84,7 +85,7 @@ static bool read_resource(struct str text, struct change_query *query)
 	query->has_uid = uuid_parse(text, &query->uid);
 	if (query->has_uid)
 		return true;
-	if (!address_split_path(text, &plural, &space, &query->name))
+	if (!str_utf8_ok(text, NULL) || !address_split_path(text, &plural, &space, &query->name))
 		return false;
 	query->space = space.p != NULL ? space : STR("");
 	read_type(plural, query);
@@ -131,7 +132,7 @@ enum outcome tenancy_check_text(struct call *call, const char *name)
 
 static enum outcome read_conditions(struct call *call, struct change_query *query)
 {
-	static const char *const texts[] = { "actor", "verb", "type", "resource", "text" };
+	static const char *const texts[] = { "actor", "verb", "type", "text" };
 	struct str type = call_param(call, "type"), resource = call_param(call, "resource");
 	enum outcome outcome = tenancy_read_time(call, "from", &query->since_us);
 
