@@ -29,7 +29,7 @@ static const struct setting webhook_rows[] = {
 	WEBHOOKS("attempts", NUMBER, attempts, "20", 1, 1000, NULL,
 		"A message is given up after this many failed attempts."),
 	WEBHOOKS("retry_first", NUMBER, retry_first, "5000", 10, SETTING_DAY * 1000, NULL,
-		"Milliseconds between the first failed attempt and the second; each further pause is twice as long."),
+		"The longest pause between the first failed attempt and the second, in milliseconds; of each further pause it is twice as long."),
 	WEBHOOKS("retry_most", NUMBER, retry_most, "3600000", 10, SETTING_DAY * 1000, NULL,
 		"Milliseconds that a pause between two attempts is at most."),
 	WEBHOOKS("disable_after", SECONDS, disable_after, "5d", 0, 366 * SETTING_DAY, NULL,

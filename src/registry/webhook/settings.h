@@ -18,7 +18,7 @@ struct webhook_settings {
 	unsigned parallel;    // attempts at the same time; one tenant has an eighth of them at most
 	unsigned batch;       // changes in one message
 	unsigned attempts;    // after so many failed ones a message is given up
-	unsigned retry_first; // milliseconds from the first failed attempt to the next; each further pause is twice as long
+	unsigned retry_first; // the longest pause from the first failed attempt to the next, in milliseconds; of each further pause it is twice as long
 	unsigned retry_most;  // milliseconds, the longest pause
 	uint64_t disable_after; // seconds of failure after which a webhook is disabled; 0: never
 	uint64_t secret_overlap; // seconds for which a replaced secret still signs
