@@ -101,8 +101,8 @@ my @kinds = (
     },
     {
         kind => 'Pod', type => 'po', said => 'pod', names => 'pods', namespaced => 1, at => [qw(metadata annotations note)],
-        head => 'NAME READY STATUS RESTARTS AGE', cells => '0/1 Pending 0 AGE', wide_head => ' IP NODE NOMINATED NODE',
-        wide_cells => ' <none> <none> <none>', collection => '/api/v1/SPACEnamespaces/default/pods',
+        head => 'NAME READY STATUS RESTARTS AGE', cells => '0/1 Pending 0 AGE', wide_head => ' IP NODE NOMINATED NODE READINESS GATES',
+        wide_cells => ' <none> <none> <none> <none>', collection => '/api/v1/SPACEnamespaces/default/pods',
         explain => ['pod.spec.containers', 'image <string>'],
         body => { spec => { containers => [{ name => 'web', image => 'nginx:1', ports => [{ containerPort => 80 }] }] } },
         describe => "Name: one\nNamespace: default\n...\nStatus: Pending\n...web:\n Image: nginx:1\n Port: 80/TCP\n...Events: <none>",
