@@ -133,11 +133,13 @@ subtest 'what is no database of Placement' => sub {
     $said->('no section', "[api]\nconnection = mysql://x/y\n", 78, qr/no option "connection" in a section \[placement_database\]/);
     my $of = sub { return "[placement_database]\nconnection = $_[0]\n" };
     $said->('another kind of server', $of->('sqlite:////var/lib/placement.db'), 78, qr/no MySQL or MariaDB server: got "sqlite:/);
-    $said->($_, $of->($_), 78, qr/not of the form/) for 'mysql://root@host', 'mysql://root@host/', 'mysql://ro%zzt@h/d', 'mysql://r%00t@h/d';
+    $said->($_, $of->($_), 78, qr/not of the form/) for 'mysql://root@host', 'mysql://root@host/', 'mysql://ro%zzt@h/d', 'mysql://r%00t@h/d',
+        'mysql://root@h:33o7/d', 'mysql://root@h:70000/d', 'mysql://root@h,i/d';
     $said->('a database that does not exist', $of->("mysql://root@/none?unix_socket=$socket"), 78, qr/can't connect.*none/);
     # By TCP, as Placement's driver connects, and not by the unix socket that Connector/C takes for these.
     my ($port) = Tenure::Instance::free_ports(1);
     $said->("nobody at $_$port", $of->("mysql+pymysql://root\@$_$port/x"), 75, qr/can't connect.* on '127\.0\.0\.1'/) for 'localhost:', ':';
+    $said->('no port behind the colon', $of->('mysql://root@127.0.0.2:/x'), 75, qr/can't connect.* on '127\.0\.0\.2'/);
     $said->('a server that is away', $of->("mysql://root@/x?unix_socket=$dir/none.sock"), 75, qr/can't connect/);
     $said->('ours', $of->('mysql://root@/' . $instance->env('TENURE_DB_NAME') . "?unix_socket=$socket"), 65, qr/no table alembic_version/);
     my $other = new_db('other', "UPDATE alembic_version SET version_num = '611cd6dffd7b';");

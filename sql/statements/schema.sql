@@ -143,11 +143,6 @@ INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIM
 -- @in name text
 DELETE FROM settings WHERE name = :name;
 
--- Seconds since 1970.
--- @statement database_clock
--- @out now uint
-SELECT CAST(UNIX_TIMESTAMP() AS UNSIGNED) AS now;
-
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
 -- by which workers learn that their caches are stale, the horizon of the change log, which continues, and which server is the writer.
 -- @statement schema_registry_tables

@@ -45,6 +45,16 @@ bool db_conn_parse_host(struct str text, unsigned default_port, struct db_host *
 	return true;
 }
 
+bool db_is_host(struct str text)
+{
+	struct db_host host;
+
+	if (str_find(text, ',', 0) < text.n || !db_conn_parse_host(text, 1, &host))
+		return false;
+	free(host.name);
+	return true;
+}
+
 // Each process tries the hosts in another order, so the nodes of a cluster share the connections.
 static void shuffle_hosts(struct db *db)
 {

@@ -79,6 +79,8 @@ struct db *db_open(const struct db_settings *settings, enum db_account account);
 struct db *db_open_foreign(const struct db_settings *settings);
 // The number of servers in settings->host, and the text of one of them, which lives as long as settings.
 size_t db_hosts(const struct db_settings *settings);
+// Can text be an item of settings->host: HOST or HOST:PORT, with an IPv6 address in [ and ]? A malformed port makes it none.
+bool db_is_host(struct str text);
 struct str db_host(const struct db_settings *settings, size_t index);
 // A handle to the server with that index in settings->host, whether it is the writer or not, without the fence: for code that
 // looks at the nodes and appoints a writer.

@@ -153,7 +153,7 @@ int command_etag_key_retire(struct manage *manage)
 {
 	struct registry_store *store = NULL;
 	struct registry registry;
-	struct db_rows rows;
+	int64_t now_us = 0;
 	uint64_t id;
 	size_t i = 0;
 	if (!str_to_u64(str_c(manage->arguments[0]), &id))
@@ -164,13 +164,13 @@ int command_etag_key_retire(struct manage *manage)
 	const struct etag_keys *keys = store->etag_keys;
 	while (i < keys->n && keys->keys[i].id != id)
 		i++;
-	enum db_result result = sql_database_clock_run(manage->db, manage->pool, &rows);
+	outcome = registry_database_now(&registry, &now_us);
+	if (outcome != OUTCOME_OK)
+		return fail(manage, &store, outcome);
 	int code = EX_OK;
-	if (result != DB_OK)
-		code = manage_db_fail(manage, result, "can't read the clock");
-	else if (i == keys->n)
+	if (i == keys->n)
 		code = manage_fail(EX_NOINPUT, "there is no key %llu", (unsigned long long)id);
-	const char *why = code == EX_OK ? refusal(manage, keys, i, sql_database_clock_row(&rows, 0)->now) : NULL;
+	const char *why = code == EX_OK ? refusal(manage, keys, i, (uint64_t)now_us / 1000000) : NULL;
 	if (why != NULL)
 		code = manage_fail(EX_DATAERR, "key %llu stays: %s", (unsigned long long)id, why);
 	if (code == EX_OK)

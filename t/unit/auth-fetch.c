@@ -39,7 +39,7 @@ static int open_syslog(void)
 
 	if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
 		return -1;
-	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("tenure", "/dev", "tmpfs", 0, NULL) != 0)
+	if (mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0 || mount("tenure", "/dev", "tmpfs", 0, NULL) != 0)
 		return -1;
 	return bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? fd : -1;
 }

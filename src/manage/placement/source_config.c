@@ -135,7 +135,8 @@ static bool take_address(struct pool *pool, struct str text, struct db_settings 
 		return false;
 	to->user = decode(pool, str_part(owner, 0, colon));
 	to->password = decode(pool, str_part(owner, colon + 1, owner.n));
-	to->host = decode(pool, str_part(text, host, slash));
+	bool no_port = slash > host && text.p[slash - 1] == ':'; // "HOST:", which SQLAlchemy takes for HOST
+	to->host = decode(pool, str_part(text, host, slash - no_port));
 	to->name = decode(pool, str_part(text, slash + 1, question));
 	if (to->user == NULL || to->password == NULL || to->host == NULL || to->name == NULL ||
 		to->name[0] == '\0')
@@ -144,7 +145,7 @@ static bool take_address(struct pool *pool, struct str text, struct db_settings 
 	struct str name = str_part(str_c(to->host), 0, str_find(str_c(to->host), ':', 0));
 	if (name.n == 0 || str_eq(name, STR("localhost")))
 		to->host = str_printf(pool, "127.0.0.1%s", to->host + name.n).p;
-	return take_options(pool, str_part(text, question + 1, text.n), to);
+	return db_is_host(str_c(to->host)) && take_options(pool, str_part(text, question + 1, text.n), to);
 }
 
 const char *source_read_config(struct pool *pool, const char *path, const struct db_settings *ours, struct db_settings *to)
