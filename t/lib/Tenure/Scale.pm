@@ -114,6 +114,18 @@ sub _upgrade {
 
 sub stop { my ($self) = @_; $self->_quickstart('--stop'); return }
 
+# The counting of usage begins with a look at all resources, once in the life of a registry, which the host service does here. Waits until it
+# is over, and all changes are counted.
+sub await_usage {
+    my ($self) = @_;
+    my $began = time;
+    until ($self->value("SELECT stage IN ('counting', 'closing') AND position >= (SELECT MAX(id) FROM changes) FROM usage_progress")) {
+        die "$self->{dir}: usage is not counted after an hour\n" if time - $began > 3600;
+        sleep 1;
+    }
+    return time - $began;
+}
+
 sub client { my ($self, $endpoint) = @_; return Tenure::Client->new(url => $self->{env}{"TENURE_\U$endpoint\E_URL"}, token => 'admin', timeout => 600) }
 
 sub manage { my ($self, @args) = @_; return run("$self->{build}/tenure-manage", '-c', "$self->{dir}/tenure.conf", @args) }
