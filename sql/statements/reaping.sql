@@ -186,10 +186,16 @@ LIMIT :limit;
 -- @in now time, limit uint
 DELETE FROM forwards WHERE expires_at <= :now LIMIT :limit;
 
--- Tokens that ended before :until, each by its index.
+-- @choice reap_token_end
+-- @case expired
+expires_at
+-- @case revoked
+revoked_at
+
+-- Tokens that ended before :until. Each of the two times has its index; a statement about both reads, and locks, all tokens.
 -- @statement reap_tokens
 -- @in until time, limit uint
-DELETE FROM tokens WHERE expires_at < :until OR revoked_at < :until LIMIT :limit;
+DELETE FROM tokens WHERE {reap_token_end} < :until ORDER BY {reap_token_end} LIMIT :limit;
 
 -- Sessions of the console that have ended. They are not counted.
 -- @statement reap_sessions

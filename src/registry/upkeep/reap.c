@@ -110,7 +110,7 @@ enum outcome reap_deleted(enum db_result result, const struct db_rows *rows, uin
 
 // ---- what has ended
 
-// The next three are of the type reap_fn, without an argument.
+// The next three are of the type reap_fn, without an argument but where one is named.
 
 static enum outcome delete_forwards(struct registry *registry, const void *arg, uint64_t *n)
 {
@@ -122,13 +122,14 @@ static enum outcome delete_forwards(struct registry *registry, const void *arg, 
 	return reap_deleted(result, &rows, n);
 }
 
+// arg: const enum sql_reap_token_end *.
 static enum outcome delete_tokens(struct registry *registry, const void *arg, uint64_t *n)
 {
+	const enum sql_reap_token_end *end = arg;
 	const struct sql_reap_tokens in = { .until = reap_kept_since(registry, registry->settings->retention), .limit = REAP_AT_ONCE };
 	struct db_rows rows;
-	enum db_result result = sql_reap_tokens_run(registry->db, registry->pool, &in, &rows);
+	enum db_result result = sql_reap_tokens_run(registry->db, registry->pool, *end, &in, &rows);
 
-	(void)arg;
 	return reap_deleted(result, &rows, n);
 }
 
@@ -141,6 +142,16 @@ static enum outcome delete_sessions(struct registry *registry, const void *arg, 
 
 	(void)arg;
 	return reap_deleted(result, &rows, n);
+}
+
+static enum outcome reap_tokens(struct reaping *reaping)
+{
+	static const enum sql_reap_token_end ends[] = { SQL_REAP_TOKEN_END_EXPIRED, SQL_REAP_TOKEN_END_REVOKED };
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < COUNT_OF(ends) && outcome == OUTCOME_OK && !reap_must_end(reaping); i++)
+		outcome = reap_all(reaping, delete_tokens, &ends[i], &reaping->counts->tokens);
+	return outcome;
 }
 
 // Deletes rows that nothing refers to any more: progress of moves, hidden traits and hidden classes. The counts don't include them.
@@ -270,7 +281,7 @@ static enum outcome purge_all(struct reaping *reaping)
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_all(reaping, delete_forwards, NULL, &counts->forwards);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
-		outcome = reap_all(reaping, delete_tokens, NULL, &counts->tokens);
+		outcome = reap_tokens(reaping);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
 		outcome = reap_all(reaping, delete_sessions, NULL, &sessions);
 	if (outcome == OUTCOME_OK && !reap_must_end(reaping))
