@@ -184,7 +184,7 @@ static void take_state(struct cluster_node *node, struct pool *pool, const struc
 // Leaves what does not depend on how the node is.
 static void forget(struct cluster_node *node, const char *error)
 {
-	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .silent_in = node->silent_in,
+	*node = (struct cluster_node){ .host = node->host, .db = node->db, .ask_again_us = node->ask_again_us, .silent_since = node->silent_since,
 		.connected = node->connected, .error = str_c(error) };
 }
 
@@ -246,13 +246,13 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	bool was_connected = node->connected;
 
 	forget(node, "it did not answer in time");
-	if (node->ask_again_us > begun_us && node->silent_in == cluster->membership)
+	if (node->ask_again_us > begun_us && node->silent_since == cluster->arrivals)
 		return;
 	node->connected = db_run_batch(node->db, pool, calls, COUNT_OF(calls)) == DB_OK; // SHOW is not repeated by db/
 	if (!node->connected) {
 		int64_t now_us = clock_tick_us();
 		node->error = str_dup(pool, str_c(db_error(node->db)));
-		node->silent_in = cluster->membership;
+		node->silent_since = cluster->arrivals;
 		if (now_us - begun_us >= CONNECT_S * INT64_C(900000))
 			node->ask_again_us = now_us + AGAIN_S * INT64_C(1000000);
 		else if (was_connected)
@@ -261,8 +261,11 @@ static void look_at(struct cluster *cluster, struct cluster_node *node)
 	}
 	node->error = STR("");
 	take_state(node, pool, &calls[0].rows, &calls[1].rows);
-	if (node->primary && node->membership > cluster->membership)
+	if (node->primary && node->membership > cluster->membership) {
+		cluster->arrivals += node->size >= cluster->size;
 		cluster->membership = node->membership;
+		cluster->size = node->size;
+	}
 	if (!node->galera && cluster->account == DB_OPERATOR)
 		(void)cluster_ask_replication(cluster, node);
 	if (!node->primary || sql_cluster_writer_run(node->db, pool, &rows) != DB_OK || rows.n != 1)

@@ -62,16 +62,18 @@ struct cluster_node {
 	struct str settings; // what is wrong with the node's settings, a text for operators; "": nothing
 	struct str error;    // why it does not answer
 	bool connected;      // the last time that it was asked, it answered
-	// Since it did not answer in time, or ended its connection, it is not asked before this clock_tick_us(), unless the cluster's membership is
-	// another one by now than it was then: it may have come back.
+	// Since it did not answer in time, or ended its connection, it is not asked before this clock_tick_us(), unless a node has come to the
+	// cluster since then, which may be this one.
 	int64_t ask_again_us;
-	uint64_t silent_in;  // that membership
+	uint64_t silent_since; // cluster->arrivals then
 };
 
 struct cluster {
 	size_t n;
 	struct cluster_node nodes[CLUSTER_NODES];
 	uint64_t membership; // the highest that a node of the primary component has told
+	uint64_t size;       // of the component with that membership
+	uint64_t arrivals;   // grows with each change of the membership that did not make the component smaller
 	struct pool *pool;
 	struct db_settings *settings; // with short timeouts
 	enum db_account account;
