@@ -20,7 +20,17 @@
 #include "tap.h"
 
 // PAGE_MS: what a page of changes takes. All of them take ten times as long as a round may.
-enum { PAGE_MS = 10, PAGE = 500, PAGES = 100, BEGIN = 1000000, BEHIND = 2000, LOOKS_MAX = 10 };
+enum { PAGE_MS = 10, PAGE = 500, PAGES = 100, BEGIN = 1000000, BEHIND = 2000, LOOKS_MAX = 10, TENANTS = 60 };
+
+struct watcher {
+	uint64_t position;
+	char tenant[8];
+	unsigned asked; // how often its tenant was looked at
+};
+
+static struct watcher at_front = { .position = BEGIN, .tenant = "acme" }, behind = { .position = BEGIN - BEHIND, .tenant = "acme" };
+static struct watcher others[TENANTS];
+static unsigned n_asked; // how many of these were looked at
 
 // ---- in the place of the database
 
@@ -121,7 +131,12 @@ enum outcome change_stream_tenants(struct registry *registry, uint64_t after, ui
 enum outcome change_stream_tenant(struct registry *registry, struct str name, uint64_t *id)
 {
 	UNUSED(registry);
-	UNUSED(name);
+	for (size_t i = 0; i < TENANTS; i++) {
+		if (!str_eq_c(name, others[i].tenant))
+			continue;
+		n_asked += others[i].asked++ == 0;
+		clock_pause_ms(PAGE_MS);
+	}
 	*id = 1;
 	return OUTCOME_OK;
 }
@@ -136,12 +151,6 @@ enum outcome change_stream_contents(struct registry *registry, struct streamed_c
 
 // ---- watches that want none of the changes
 
-struct watcher {
-	uint64_t position;
-};
-
-static struct watcher at_front = { BEGIN }, behind = { BEGIN - BEHIND };
-
 struct watcher *watcher_new(struct str order)
 {
 	UNUSED(order);
@@ -155,8 +164,7 @@ void watcher_free(struct watcher **watcher)
 
 struct str watcher_tenant(const struct watcher *watcher)
 {
-	UNUSED(watcher);
-	return STR("acme");
+	return str_c(watcher->tenant);
 }
 
 struct str watcher_user_tenant(const struct watcher *watcher)
@@ -234,8 +242,8 @@ void watch_add_broken(struct buf *out)
 
 // ---- rounds
 
-static struct watch_client list[2];
-static int ends[2][2];
+static struct watch_client list[2 + TENANTS];
+static int ends[2 + TENANTS][2];
 
 static void open_client(struct watch_clients *clients, int i, struct watcher *watcher)
 {
@@ -284,6 +292,29 @@ static void test_ahead(struct watch_teller *teller)
 	is_int((int64_t)looks[2].up_to, (int64_t)the_settled, "up to the last change in flight");
 }
 
+// Of very many tenants each round looks at some, and the next ones at the rest.
+static void test_many_ahead(struct watch_teller *teller)
+{
+	unsigned n_rounds = 0, most = 0;
+
+	for (int i = 0; i < TENANTS; i++) {
+		others[i].position = teller->front;
+		(void)snprintf(others[i].tenant, sizeof(others[i].tenant), "t%d", i);
+		open_client(teller->clients, 2 + i, &others[i]);
+		list[2 + i].news = true;
+	}
+	for (; n_asked < TENANTS && n_rounds < 2 * TENANTS; n_rounds++) {
+		int pause_ms = watch_tell_round(teller);
+		most = others[0].asked > most ? others[0].asked : most;
+		if (n_asked > 0 && n_asked < TENANTS)
+			is_int(pause_ms, 0, "%u of %d tenants were looked at: the next round goes on at once", n_asked, TENANTS);
+		clock_pause_ms((unsigned)pause_ms);
+	}
+	ok(n_rounds > 2, "it took more rounds than one: %u", n_rounds);
+	is_int(n_asked, TENANTS, "all were looked at");
+	is_int(most, 1, "each once");
+}
+
 int main(void)
 {
 	struct limits limits = { .shared = NULL };
@@ -296,7 +327,8 @@ int main(void)
 	open_client(&clients, 1, &behind);
 	test_front(&teller);
 	test_ahead(&teller);
-	for (int i = 0; i < 2; i++) {
+	test_many_ahead(&teller);
+	for (int i = 0; i < 2 + TENANTS; i++) {
 		stream_close(&list[i].stream);
 		close(ends[i][1]);
 	}

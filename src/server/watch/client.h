@@ -40,6 +40,7 @@ struct watch_client {
 	// The rest is for watch/tell.c only.
 	uint64_t tenant_id;       // 0: not known yet
 	bool news;                // there may be changes of its tenant above the front
+	bool due;                 // and the look at them that is going on has not come to it yet
 	bool unsafe;              // its stream, or its position, contains changes that may not be durable yet
 	struct watch_client *next;
 };

@@ -461,17 +461,46 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	// If the tenant itself has changes in flight, or more than were read, it is looked at again.
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
-			client->news = false;
+			client->news = client->due = false;
 	}
 	return true;
 }
 
+// Serves the tenants whose clients are due: one at least, and all if there is time. *more: there was not.
+static bool serve_due(struct watch_teller *teller, bool *more)
+{
+	bool served = false;
+
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (!client->due || !is_at_front(teller, client))
+			continue;
+		*more = served && is_slice_over(teller);
+		if (*more)
+			return true;
+		client->due = false;
+		served = true;
+		bool well = serve_tenant(teller, watcher_tenant(client->watcher));
+		teller->only = STR_NONE;
+		if (!well)
+			return false;
+	}
+	return true;
+}
+
+static bool is_any_due(const struct watch_teller *teller)
+{
+	const struct watch_client *client = teller->clients->first;
+
+	while (client != NULL && !(client->due && is_at_front(teller, client)))
+		client = client->next;
+	return client != NULL;
+}
+
 // Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up. *more: there are more ids to look for their
-// changes in, which comes first.
+// changes in, which comes first, or more tenants. A look that ran out of time goes on where it ended, so no tenant waits for ever.
 static bool serve_ahead(struct watch_teller *teller, bool *more)
 {
 	uint64_t settled = horizon_settled(teller->call->registry);
-	bool well = true;
 
 	if (settled <= teller->front || clock_tick_us() < teller->ahead_us)
 		return true;
@@ -485,13 +514,14 @@ static bool serve_ahead(struct watch_teller *teller, bool *more)
 	*more = teller->looked < settled;
 	if (*more)
 		return true;
-	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
-		if (client->news && is_at_front(teller, client))
-			well = serve_tenant(teller, watcher_tenant(client->watcher));
-		teller->only = STR_NONE;
-	}
-	teller->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
-	return well;
+	bool goes_on = is_any_due(teller);
+	for (struct watch_client *client = teller->clients->first; client != NULL && !goes_on; client = client->next)
+		client->due = client->news;
+	if (!serve_due(teller, more))
+		return false;
+	if (!*more)
+		teller->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
+	return true;
 }
 
 // Serves the clients behind the front. *more: one of them is still behind, and has room for more.
