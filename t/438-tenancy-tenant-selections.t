@@ -38,7 +38,8 @@ subtest 'a text that JSON escapes, or is made of' => sub {
     is_deeply found('/v2.0?text=' . escaped($note{$_})), [$_], "$note{$_}" for sort keys %note;
     is_deeply found('/v2.0?text=PLACE'), [sort keys %note], 'in a name of metadata';
     my %only = ('"' => ['quoted'], '\\' => ['slash'], '{' => ['braces'], '}' => ['braces'], ':' => ['colon', 'slash'], ',' => ['comma'], '":"' => [], '","' => [],
-        '\\"' => [], 'hi"}' => []);
+        '\\"' => [], 'hi"}' => [],
+        "\tb" => ['lines'], tb => [], nc => []);
     is_deeply found('/v2.0?text=' . escaped($_)), $only{$_}, "$_ where it is meant" for sort keys %only;
     $admin->delete("/v2.0/$_")->is_status(204) for sort keys %note;
 };

@@ -5,18 +5,19 @@
 -- before after.
 -- @group tenant_selection_page after_name text, after_at time, after_id uint, until_name text, until_at time, until_id uint
 
--- text is looked for without regard to case. In metadata, {"a":"b","c":"d"}, that is text_escaped, as text stands in a JSON string; braces, and the
--- quotes that are no part of a name or value with what is between them, are none of it. metadata_has, object_has: texts that the metadata and the object of the tenants that are
+-- text is looked for without regard to case, in the tenant's id and in its metadata's names and values. These stand as {"a":"b","c":"d"}: less what is
+-- before the first and behind the last, with U+FFFE, which is no character, for what is between them, they are one JSON string, whose escapes are
+-- read. metadata_has, object_has: texts that the metadata and the object of the tenants that are
 -- wanted have (api/selector.h): what has them is read, and compared with the selectors then.
--- @group tenant_selection_conditions deleted uint, now time, system_name text, tier_id uint null, text text null, text_escaped text null,
+-- @group tenant_selection_conditions deleted uint, now time, system_name text, tier_id uint null, text text null,
 --      created_since time, created_before time, updated_since time, updated_before time, metadata_has text null, object_has text null
 -- @fragment names_and_values_of_tenant
-REPLACE(REPLACE(SUBSTRING(t.metadata, 2, CHAR_LENGTH(t.metadata) - 2), '":"', '" "'), '","', '" "')
+JSON_UNQUOTE(CONCAT('"', REPLACE(REPLACE(SUBSTRING(t.metadata, 3, CHAR_LENGTH(t.metadata) - 4), '":"', _utf8mb4 X'EFBFBE'), '","', _utf8mb4 X'EFBFBE'), '"'))
 -- @fragment is_selected_tenant
 AND t.live = 1 AND IF(:want.deleted, t.purge_at > :want.now, t.deleted_at IS NULL AND t.name <> :want.system_name)
 AND (:want.tier_id IS NULL OR t.tier_id = :want.tier_id)
 AND (:want.text IS NULL OR LOCATE(:want.text, t.name COLLATE utf8mb4_general_nopad_ci) > 0
-  OR LOCATE(:want.text_escaped, {names_and_values_of_tenant} COLLATE utf8mb4_general_nopad_ci) > 0)
+  OR LOCATE(:want.text, {names_and_values_of_tenant} COLLATE utf8mb4_general_nopad_ci) > 0)
 AND t.created_at >= :want.created_since AND t.created_at < :want.created_before
 AND t.updated_at >= :want.updated_since AND t.updated_at < :want.updated_before
 AND (:want.metadata_has IS NULL OR LOCATE(:want.metadata_has, t.metadata) > 0)

@@ -10,7 +10,6 @@
 #include "db/list.h"
 #include "registry/resource/internal.h"
 #include "registry/tenant/internal.h"
-#include "repr/json/doc.h"
 #include "sql/tenant_selections.h"
 #include "sql/tiers.h"
 
@@ -85,17 +84,6 @@ static enum outcome read_extent(struct registry *registry, const struct tenant_s
 	return OUTCOME_OK;
 }
 
-// The text as it stands in a JSON string, without the quotes. None: none.
-static struct str escaped(struct pool *pool, struct str text)
-{
-	struct buf out = buf_new(pool, text.n + 2);
-
-	if (text.p == NULL)
-		return STR_NONE;
-	json_add_string(&out, text);
-	return str_part(buf_str(&out), 1, out.n - 1);
-}
-
 static enum outcome read_index(struct registry *registry, const struct tenant_selection *selection,
 	const struct sql_tenant_selection_page *page, uint64_t tier_id, uint64_t limit, struct db_rows *rows)
 {
@@ -108,7 +96,6 @@ static enum outcome read_index(struct registry *registry, const struct tenant_se
 			.tier_id = tier_id,
 			.tier_id_is_null = selection->tier.p == NULL,
 			.text = selection->text,
-			.text_escaped = escaped(registry->pool, selection->text),
 			.created_since = selection->created.since_us,
 			.created_before = selection->created.before_us,
 			.updated_since = selection->updated.since_us,
