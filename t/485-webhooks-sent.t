@@ -361,10 +361,14 @@ subtest '410 to a revived message, and to a ping' => sub {
     my $now = $ann->get("$list/dead")->json;
     is_deeply [@$now{qw(status error)}], [410, 'the receiver answered 410'], 'it is shown why';
     is $tries->(), $before + 1, 'after one attempt';
-    $receiver->mode('/dead' => 'ok');
+    $receiver->mode('/dead' => 503);
     $enable->();
-    ok wait_until(sub { $ann->get("$list/dead/deliveries")->json->{deliveries}[0]{state} eq 'delivered' }), 'whoever enables it has the message sent again';
-    is $tries->(), $before + 2, 'once';
+    ok wait_until(sub { $ann->get("$list/dead")->json->{dead} == 1 }), 'whoever enables it has the message sent again';
+    is $tries->(), $before + 11, '... ten times until it is given up, as if it had not failed before';
+    $receiver->mode('/dead' => 'ok');
+    $ann->post("$list/dead/action/revive")->is_status(200);
+    ok wait_until(sub { $ann->get("$list/dead/deliveries")->json->{deliveries}[0]{state} eq 'delivered' }), 'it is revived once more, and received';
+    is $tries->(), $before + 12, 'once';
     $receiver->mode('/dead' => 410);
     my $ping = $ann->post("$list/dead/action/ping")->json->{message};
     $is_disabled->();

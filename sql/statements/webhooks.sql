@@ -62,6 +62,11 @@ WHERE id = :id;
 -- @in webhook_id uint
 UPDATE webhook_cursors SET disabled_at = NULL, failing_since = NULL, attempts = 0, next_at = NULL WHERE webhook_id = :webhook_id;
 
+-- So are revived messages, one of which may have been answered 410.
+-- @statement webhook_enable_messages
+-- @in webhook_id uint
+UPDATE webhook_messages SET attempts = 0, next_at = NULL WHERE webhook_id = :webhook_id AND kind = 'changes' AND state = 'queued';
+
 -- @statement webhook_rotate
 -- @in id uint, secret bytes, until time, etag bytes, revision uint, now time
 UPDATE webhooks

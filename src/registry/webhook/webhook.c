@@ -391,6 +391,7 @@ static enum outcome replace(struct registry *registry, const struct webhook_cont
 	struct db_call calls[] = {
 		sql_webhook_update_call(registry->pool, &in),
 		sql_webhook_enable_call(registry->pool, &(struct sql_webhook_enable){ .webhook_id = webhook->id }),
+		sql_webhook_enable_messages_call(registry->pool, &(struct sql_webhook_enable_messages){ .webhook_id = webhook->id }),
 	};
 	return registry_run_calls(registry, calls, COUNT_OF(calls));
 }
