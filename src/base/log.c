@@ -90,13 +90,6 @@ void log_open(const char *program, enum log_sink sink, enum log_level least)
 		openlog(program, LOG_PID | LOG_NDELAY, LOG_DAEMON);
 }
 
-void log_forked(void)
-{
-	closelog(); // whatever the sink: a line that stderr did not take has opened it as well
-	if (out.sink == LOG_SINK_SYSLOG)
-		openlog(out.program, LOG_PID, LOG_DAEMON);
-}
-
 void log_override(bool is_set, enum log_level least)
 {
 	assert(!is_set || least <= LOG_LEVEL_DEBUG);
@@ -339,6 +332,16 @@ bool log_access_open(const char *path)
 	close_access();
 	out.access_fd = fd;
 	return true;
+}
+
+void log_close_inherited(void)
+{
+	out.n_access = 0; // the process that forked writes them
+	close_access();
+	closelog(); // whatever the sink: a line that stderr did not take has opened it as well
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	if (out.sink == LOG_SINK_SYSLOG)
+		openlog(out.program, LOG_PID, LOG_DAEMON);
 }
 
 bool log_access_moved(const char *path)

@@ -15,9 +15,9 @@ enum log_sink { LOG_SINK_STDERR, LOG_SINK_SYSLOG };
 void log_open(const char *program, enum log_sink sink, enum log_level least);
 // Logs lines of another level than log_open() said, until it is called with is_set false, or log_open() again.
 void log_override(bool is_set, enum log_level least);
-// To be called by a process that was forked and is about to close the descriptors that it inherited: closes the socket to syslog, if there
-// is one, and the next line for syslog opens another. Otherwise syslog(3) would send lines to whatever gets that descriptor's number next.
-void log_forked(void);
+// For a process that was forked and needs nothing of what it inherited: closes all descriptors but the standard ones. The access log is closed,
+// and the next line for syslog opens another socket: syslog(3) by itself would send lines to whatever gets the number of the old one next.
+void log_close_inherited(void);
 // Sets the request id that following lines carry; "" for none. Copies at most 63 bytes.
 void log_request(struct str id);
 // Log one line. Control characters, and bytes that are not UTF-8, are written as \xHH, so no value can forge a line.

@@ -79,6 +79,20 @@ static void test_syslog(void)
 		is_int(WEXITSTATUS(status), ARRIVED, "a process that asks another service logs to syslog");
 }
 
+// Nothing is to be done: it is about whether the caller is told that a process was started.
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+// A worker that no master has started ignores SIGCHLD, so that the kernel takes its children away.
+static void test_children_unseen(void)
+{
+	(void)signal(SIGCHLD, SIG_IGN);
+	ok(fetch_apart(do_nothing, NULL), "a process is started where SIGCHLD is ignored, too, and said to be");
+	(void)signal(SIGCHLD, SIG_DFL);
+}
+
 // ---- keys of an issuer
 
 #define KEYS "{\"keys\":[{\"kid\":\"new\",\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}"
@@ -149,6 +163,7 @@ static void test_withdrawn_key(void)
 int main(void)
 {
 	test_syslog();
+	test_children_unseen();
 	test_withdrawn_key();
 	return done_testing();
 }

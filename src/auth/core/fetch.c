@@ -149,19 +149,19 @@ bool fetch(struct fetcher *fetcher, struct pool *pool, const struct fetch_reques
 
 bool fetch_apart(void (*run)(void *arg), void *arg)
 {
-	pid_t child = fork();
+	pid_t child = fork(), ended = -1;
 	int status = 1;
 
 	if (child == 0) {
 		pid_t grandchild = fork();
 		if (grandchild != 0)
 			_exit(grandchild > 0 ? 0 : 1);
-		log_forked();
-		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+		log_close_inherited();
 		run(arg);
 		_exit(0);
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+	while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	return child > 0 && status == 0;
+	// Where SIGCHLD is ignored, as in workers that no master has started, nobody learns how a child ended (wait(2), ECHILD).
+	return child > 0 && (ended > 0 ? status == 0 : errno == ECHILD);
 }

@@ -34,10 +34,9 @@ static void drop_descriptors(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)log_access_open("");
 	if (null >= 0)
 		(void)dup2(null, STDIN_FILENO);
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	log_close_inherited();
 }
 
 _Noreturn static void carry_out(const struct config *config, const struct shared *host)
