@@ -73,6 +73,8 @@ INSERT INTO settings (name, value) VALUES ('doctor_position', :position) ON DUPL
 -- @statement doctor_position_forget
 DELETE FROM settings WHERE name = 'doctor_position';
 
+-- @fragment n_is_namespaces
+n.group_name = '' AND n.plural = 'namespaces' AND n.namespaced = 0
 -- @fragment r_in_slice
 r.id > :after AND r.id <= :upto
 -- @fragment t_in_slice
@@ -214,20 +216,22 @@ JOIN tenants t ON t.id = k.tenant_id
 WHERE t.live = 1 AND t.name IN ('all', 'system') AND k.revoked_at IS NULL
 -- @case default_namespace
 SELECT {tenant_name} AS example
-FROM tenants t
-LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default'
-WHERE t.live = 1 AND r.id IS NULL AND {t_in_slice}
+FROM types n
+STRAIGHT_JOIN tenants t
+LEFT JOIN resources r FORCE INDEX (address) ON r.tenant_id = t.id AND r.type_id = n.id AND r.namespace = '' AND r.name = 'default' AND r.live = 2
+WHERE {n_is_namespaces} AND t.live = 1 AND r.id IS NULL AND {t_in_slice}
 -- @case system_space
 SELECT '`tenure-manage db upgrade` makes it' AS example
 FROM (SELECT COUNT(*) AS n FROM tenants t WHERE t.name = 'system' AND t.live = 1) s
 WHERE s.n = 0
 -- @case namespace
 SELECT {resource_name} AS example
-FROM resources r FORCE INDEX (PRIMARY)
+FROM types n
+STRAIGHT_JOIN resources r FORCE INDEX (PRIMARY)
 STRAIGHT_JOIN types y ON y.id = r.type_id AND y.namespaced
-LEFT JOIN resources s ON s.tenant_id = r.tenant_id AND s.namespace = '' AND s.name = r.namespace AND s.live IS NOT NULL
-  AND s.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces')
-WHERE r.live = 1 AND s.id IS NULL AND {r_in_slice}
+LEFT JOIN resources s FORCE INDEX (address) ON s.tenant_id = r.tenant_id AND s.type_id = n.id AND s.namespace = '' AND s.name = r.namespace
+  AND s.live IS NOT NULL
+WHERE {n_is_namespaces} AND r.live = 1 AND s.id IS NULL AND {r_in_slice}
 -- @case purge_time
 SELECT {resource_name} AS example
 FROM resources r
