@@ -14,6 +14,7 @@ use Test::More;
 use Tenure::Client;
 use Tenure::Instance;
 use Tenure::Metal;
+use Tenure::Ports qw(start_on_ports);
 
 # Folder of lighttpd's modules, for one that stands elsewhere.
 my $lighttpd_modules = $ENV{TENURE_LIGHTTPD_MODULES} // '/usr/lib/lighttpd';
@@ -60,19 +61,19 @@ sub apache {
 # Runs a web server more before the same workers. Two clients of it: an operator's, a user's.
 sub start {
     my ($instance, $make) = @_;
-    my ($port, $admin_port) = Tenure::Instance::free_ports(2);
-    my @command = $make->($instance, $port, $admin_port);
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
+    my $client;
+    my $pid = start_on_ports(2, sub {
+        my ($port, $admin_port) = @_;
+        $client = Tenure::Client->new(url => "http://127.0.0.1:$admin_port", token => $instance->operator_token);
+        my @command = $make->($instance, $port, $admin_port);
+        my $pid = fork // die "fork: $!\n";
+        return $pid if $pid;
         $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
         open STDOUT, '>', $instance->dir . '/log/compress.log' or POSIX::_exit(127);
         open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
         exec { $command[0] } @command or POSIX::_exit(127);
-    }
+    }, sub { $client->get('/healthz')->status == 200 }) // die 'the web server: ' . Tenure::Instance::read_file($instance->dir . '/log/compress.log');
     $pids{$pid} = 1;
-    my $client = Tenure::Client->new(url => "http://127.0.0.1:$admin_port", token => $instance->operator_token);
-    Tenure::Instance::wait_until(sub { $client->get('/healthz')->status == 200 }, 20)
-        or BAIL_OUT("$command[0]: " . Tenure::Instance::read_file($instance->dir . '/log/compress.log'));
     return $client;
 }
 

@@ -13,10 +13,10 @@ use Test::More;
 
 use Tenure::Client;
 use Tenure::Instance;
+use Tenure::Ports qw(start_on_ports);
 
 my $instance = Tenure::Instance->start;
 my $dir = $instance->dir;
-my ($ops, $users, $mail) = Tenure::Instance::free_ports(3);
 my $secret = '0123456789abcdef';
 my @pids;
 my $owner = $$;
@@ -58,13 +58,17 @@ sub site {
 }
 CONF
 }
-Tenure::Instance::write_file("$dir/remote-httpd.conf", <<"CONF" . site($ops, 'ops', 'operators') . site($users, 'users', 'users') . site($mail, 'mail', 'users'));
+sub write_httpd {
+    my ($ops, $users, $mail, $other) = @_;
+    Tenure::Instance::write_file("$dir/remote-httpd.conf", <<"CONF" . site($ops, 'ops', 'operators') . site($users, 'users', 'users') . site($mail, 'mail', 'users'));
 server.modules = ("mod_auth", "mod_authn_file", "mod_setenv", "mod_fastcgi")
 server.document-root = "$dir/empty"
 server.bind = "127.0.0.1"
-server.port = @{[ (Tenure::Instance::free_ports(1))[0] ]}
+server.port = $other
 server.errorlog = "$dir/log/remote-httpd.log"
 CONF
+    return;
+}
 
 sub spawn {
     my ($log, @command) = @_;
@@ -75,20 +79,21 @@ sub spawn {
         open STDERR, '>&', \*STDOUT         or POSIX::_exit(126);
         exec @command or POSIX::_exit(127);
     }
-    push @pids, $pid;
-    return;
+    return $pid;
 }
-spawn("$_.log", Tenure::Instance::build_dir() . '/tenured', '-c', "$dir/remote.conf", '-e', $_) for qw(ops users mail);
-spawn('remote-httpd.log', -x '/usr/sbin/lighttpd' ? '/usr/sbin/lighttpd' : 'lighttpd', '-D', '-f', "$dir/remote-httpd.conf");
-
+push @pids, spawn("$_.log", Tenure::Instance::build_dir() . '/tenured', '-c', "$dir/remote.conf", '-e', $_) for qw(ops users mail);
 sub client { return Tenure::Client->new(url => "http://127.0.0.1:$_[0]") }
 sub basic  { return { Authorization => 'Basic ' . MIME::Base64::encode_base64($_[0], '') } }
 
-my ($as_ops, $as_user, $by_mail) = map { client($_) } $ops, $users, $mail;
-Tenure::Instance::wait_until(sub {
+my ($as_ops, $as_user, $by_mail);
+push @pids, start_on_ports(4, sub {
+    ($as_ops, $as_user, $by_mail) = map { client($_) } @_[ 0 .. 2 ];
+    write_httpd(@_);
+    return spawn('remote-httpd.log', -x '/usr/sbin/lighttpd' ? '/usr/sbin/lighttpd' : 'lighttpd', '-D', '-f', "$dir/remote-httpd.conf");
+}, sub {
     return !grep { $_->get('/', headers => basic($_ == $as_ops ? 'olga:o-secret' : 'acme:a-secret'))->status != 200 }
         $as_ops, $as_user, $by_mail;
-}) or BAIL_OUT('the endpoints do not answer');
+}) // die "the endpoints do not answer\n";
 
 my %olga = (headers => basic('olga:o-secret'));
 is $as_ops->get('/v2.0')->status, 401, 'the web server asks for a password';

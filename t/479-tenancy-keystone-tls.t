@@ -9,13 +9,14 @@ use File::Basename ();
 use lib File::Basename::dirname(__FILE__) . '/lib';
 
 use File::Temp ();
-use IO::Socket::INET;
+use POSIX ();
 use Test::More;
 
 use Tenure::Client;
 use Tenure::FakeKeystone;
 use Tenure::Instance;
 use Tenure::Issuer;
+use Tenure::Ports qw(start_on_ports);
 use Tenure::Receiver;
 use Tenure::Run qw(wait_until write_file);
 
@@ -53,27 +54,29 @@ openssl(qw(req -x509 -days 2), @key, '-keyout', "$dir/known.key", '-out', "$dir/
 my %servers = (good => [ 'ca', 'IP:127.0.0.1' ], misnamed => [ 'ca', 'DNS:keystone.example.org' ], strange => [ 'foreign', 'IP:127.0.0.1' ],
     system => [ 'known', 'IP:127.0.0.1' ]);
 my @names = sort keys %servers;
-my %port;
-@port{@names} = Tenure::Instance::free_ports(scalar @names);
-my $blocks = '';
 for my $name (@names) {
     my ($ca, $alternative) = @{ $servers{$name} };
     write_file("$dir/$name.ext", "subjectAltName=$alternative\n");
     openssl('req', @key, '-keyout', "$dir/$name.key", '-out', "$dir/$name.csr", '-subj', '/CN=127.0.0.1');
     openssl(qw(x509 -req -days 2 -CAcreateserial -in), "$dir/$name.csr", '-CA', "$dir/$ca.pem", '-CAkey', "$dir/$ca.key", '-extfile', "$dir/$name.ext",
         '-out', "$dir/$name.crt");
-    $blocks .= "server { listen 127.0.0.1:$port{$name} ssl; ssl_certificate $dir/$name.crt; ssl_certificate_key $dir/$name.key;\n"
-        . "location / { proxy_pass http://$behind; } location /realm { proxy_pass http://$keys_behind; }\n"
-        . "location /hook { proxy_pass http://$receiver_behind; } }\n";
 }
+
+my %port;
+sub write_configuration {
+    my $blocks = '';
+    for my $name (@names) {
+        $blocks .= "server { listen 127.0.0.1:$port{$name} ssl; ssl_certificate $dir/$name.crt; ssl_certificate_key $dir/$name.key;\n"
+            . "location / { proxy_pass http://$behind; } location /realm { proxy_pass http://$keys_behind; }\n"
+            . "location /hook { proxy_pass http://$receiver_behind; } }\n";
+    }
+    write_file("$dir/nginx.conf", ($> == 0 ? "user root;\n" : '') . "daemon off; pid $dir/nginx.pid; error_log $dir/error.log; events { worker_connections 64; }\n"
+        . "http { access_log off;\n" . (join '', map { "${_}_temp_path $dir/tmp/$_;\n" } qw(client_body proxy fastcgi uwsgi scgi)) . "$blocks}\n");
+    return;
+}
+
 mkdir "$dir/tmp";
-write_file("$dir/nginx.conf", ($> == 0 ? "user root;\n" : '') . "daemon off; pid $dir/nginx.pid; error_log $dir/error.log; events { worker_connections 64; }\n"
-    . "http { access_log off;\n" . (join '', map { "${_}_temp_path $dir/tmp/$_;\n" } qw(client_body proxy fastcgi uwsgi scgi)) . "$blocks}\n");
-my $pid = fork // die "fork: $!";
-if (!$pid) {
-    $ENV{PATH} .= ':/usr/sbin:/sbin';
-    exec 'nginx', '-p', $dir, '-e', "$dir/error.log", '-c', "$dir/nginx.conf" or die "nginx: $!";
-}
+my $pid;
 END {
     if ($pid) {
         local $?;
@@ -81,7 +84,15 @@ END {
         waitpid $pid, 0;
     }
 }
-Tenure::Instance::wait_until(sub { IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port{good}") }) or die "nginx does not listen\n";
+# nginx writes its pid when all its ports are open.
+$pid = start_on_ports(scalar @names, sub {
+    @port{@names} = @_;
+    write_configuration();
+    my $child = fork // die "fork: $!";
+    return $child if $child;
+    $ENV{PATH} .= ':/usr/sbin:/sbin';
+    exec 'nginx', '-p', $dir, '-e', "$dir/error.log", '-c', "$dir/nginx.conf" or POSIX::_exit(127);
+}, sub { -s "$dir/nginx.pid" }) // die "nginx does not listen\n" . Tenure::Instance::read_file("$dir/error.log");
 
 if ($ENV{TENURE_TEST_CERTS}) {
     write_file("$certs/ca-certificates.crt", Tenure::Instance::read_file("$dir/foreign.pem"));

@@ -14,10 +14,13 @@ use File::Temp ();
 use IO::Socket::INET;
 use POSIX ();
 
+use Tenure::Ports qw(lasting_ports);
+use Tenure::Run qw(wait_until);
+
 my @running;
 my $owner = $$;
 
-# Makes it, without serving yet: begin() does. name: of its folder. port: 0 or undef for any.
+# Makes it, without serving yet: begin() does. name: of its folder. port: 0 or undef for any, which it keeps.
 sub new {
     my ($class, $name, $port) = @_;
     my $dir = File::Temp->newdir("tenure-$name-XXXXXX", TMPDIR => 1, CLEANUP => 1);
@@ -71,10 +74,14 @@ sub forget_log { my ($self) = @_; unlink "$self->{dir}/log"; return }
 
 # ---- serving
 
+# A process that was forked for a connection just before stop() may hold the socket for a moment yet, so the port is tried until it is free.
 sub listen {
     my ($self) = @_;
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $self->{port} // 0, Listen => 64, Proto => 'tcp',
-        ReuseAddr => 1) or die "$self->{name}: $!";
+    my $socket;
+    wait_until(sub {
+        $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $self->{port} || lasting_ports(1), Listen => 64, Proto => 'tcp',
+            ReuseAddr => 1);
+    }) or die "$self->{name}: $@\n";
     $self->{port} = $socket->sockport;
     my $pid = fork // die "fork: $!";
     if (!$pid) {

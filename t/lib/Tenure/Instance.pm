@@ -18,12 +18,12 @@ use File::Basename ();
 use File::Spec ();
 use File::Temp ();
 use IO::Handle;
-use IO::Socket::INET;
 use POSIX ();
 use Test::More ();
 use Time::HiRes ();
 
 use Tenure::Client;
+use Tenure::Ports qw(free_ports);
 use Tenure::Run qw(run read_file write_file wait_until);
 
 my $source = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
@@ -62,14 +62,6 @@ sub need {
         :                                                              undef;
     Test::More::plan(skip_all => $missing) if defined $missing;
     return;
-}
-
-# Returns n TCP ports that are free now. All are open at the same time while they are chosen, so that they differ.
-sub free_ports {
-    my ($n) = @_;
-    my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1, Proto => 'tcp')
-            // die "no port: $!\n" } 1 .. $n;
-    return map { $_->sockport } @sockets;
 }
 
 # Options: server, auth (token, noauth), workers, reserve (0 unless given, so a test with one worker has exactly one), combined

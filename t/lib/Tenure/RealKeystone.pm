@@ -18,6 +18,7 @@ use POSIX ();
 use Test::More ();
 
 use Tenure::Instance;
+use Tenure::Ports qw(lasting_ports);
 use Tenure::Run qw(run write_file);
 
 my $json = JSON::PP->new->utf8;
@@ -34,7 +35,7 @@ sub missing {
 
 sub start {
     my ($class, $dir) = @_;
-    my ($port) = Tenure::Instance::free_ports(1);
+    my ($port) = lasting_ports(1); # it is opened a while later, and again after a stop
     my $self = bless { dir => $dir, port => $port, http => HTTP::Tiny->new(timeout => 60), id => {} }, $class;
     mkdir $_, 0700 or die "$_: $!\n" for $dir, "$dir/fernet", "$dir/credential";
     write_file("$dir/keystone.conf", <<"CONF");

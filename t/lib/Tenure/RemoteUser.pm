@@ -17,6 +17,7 @@ use File::Basename ();
 use POSIX ();
 
 use Tenure::Instance;
+use Tenure::Ports qw(start_on_ports);
 use Tenure::Raw;
 use Tenure::Run qw(read_file write_file);
 
@@ -35,17 +36,19 @@ sub start {
     $self->{config} = write_config($instance, $option{name}, "remote_user_secret = $option{secret}\nremote_user_role = operator\n",
         $self->{sockets});
     $self->_write_passwords if $option{authenticate};
-    $self->_write_httpd;
     my $log = "$dir/log/$option{name}.log";
     my $build = Tenure::Instance::build_dir();
-    $self->_spawn($log, "$build/tenured", '-c', $self->{config}, '-e', 'admin') if $instance->{server} ne 'apache-fcgid';
-    $self->_spawn("$dir/log/$option{name}-server.log", $self->_command);
     $running{$self} = $self->{pids};
-    Tenure::Instance::wait_until(sub {
+    push @{ $self->{pids} }, _spawn($log, "$build/tenured", '-c', $self->{config}, '-e', 'admin') if $instance->{server} ne 'apache-fcgid';
+    my $pid = start_on_ports(2, sub {
+        $self->_write_httpd(@_);
+        return _spawn("$dir/log/$option{name}-server.log", $self->_command);
+    }, sub {
         my $answer = eval { Tenure::Raw::get($self->url, '/v2.0', seconds => 5) } or return 0;
         # The web server may say so by itself, before tenured is there.
         return $answer->status == 401 && ($instance->{server} eq 'apache-fcgid' || read_file($log) =~ / workers? serves? /);
-    }) or die "$option{name}: no answer\n" . read_file($log) . read_file("$dir/log/$option{name}-server.log");
+    }) // die "$option{name}: no answer\n" . read_file($log) . read_file("$dir/log/$option{name}-server.log");
+    push @{ $self->{pids} }, $pid;
     return $self;
 }
 
@@ -104,11 +107,10 @@ sub _uncomment {
 
 # Its own file of those that quickstart wrote or includes, with other ports, folders and sockets.
 sub _write_httpd {
-    my ($self) = @_;
+    my ($self, $new_service, $new_admin) = @_;
     my ($instance, $name, $short) = @$self{qw(instance name short)};
     my $dir = $instance->dir;
     my ($service, $admin) = map { $instance->env($_) =~ /:(\d+)\z/ } qw(TENURE_SERVICE_URL TENURE_ADMIN_URL);
-    my ($new_service, $new_admin) = Tenure::Instance::free_ports(2);
     $self->{url} = "http://127.0.0.1:$new_admin";
     my $shipped = Tenure::Instance::source_dir() . '/httpd-conf';
     my $change = sub {
@@ -162,8 +164,9 @@ sub _command {
     return @{ $command{ $self->{instance}{server} } };
 }
 
+# Returns its process id.
 sub _spawn {
-    my ($self, $log, @command) = @_;
+    my ($log, @command) = @_;
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
         local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
@@ -172,8 +175,7 @@ sub _spawn {
         open STDERR, '>&', \*STDOUT    or POSIX::_exit(126);
         exec { $command[0] } @command or POSIX::_exit(127);
     }
-    push @{ $self->{pids} }, $pid;
-    return;
+    return $pid;
 }
 
 sub _end {

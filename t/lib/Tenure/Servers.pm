@@ -11,12 +11,12 @@ use warnings;
 
 use File::Path ();
 use File::Temp ();
-use IO::Socket::INET;
 use POSIX ();
 use Test::More ();
 
 use Tenure::Instance;
-use Tenure::Run qw(run read_file);
+use Tenure::Ports qw(lasting_ports);
+use Tenure::Run qw(run);
 
 # Of every user of the servers but root, who needs none.
 use constant PASSWORD => 'secret';
@@ -33,25 +33,13 @@ sub create {
     my $self = bless { dir => "$dir", holder => $dir, n => $arg{n}, letter => $arg{letter}, option => $arg{option} }, $class;
     push @running, $self;
     my $each  = $arg{ports} // 1;
-    my @ports = _free_ports($each * $self->{n});
+    my @ports = lasting_ports($each * $self->{n});
     for my $i (1 .. $self->{n}) {
         my @own = splice @ports, 0, $each;
         $self->{servers}[$i] = { port => $own[0], ports => \@own };
         File::Path::make_path($self->folder($i) . '/tmp');
     }
     return $self;
-}
-
-# n ports below those that the kernel gives to outgoing connections: a server must get its own again when it returns.
-sub _free_ports {
-    my ($n) = @_;
-    my ($low) = read_file('/proc/sys/net/ipv4/ip_local_port_range') =~ /(\d+)/;
-    for (1 .. 50) {
-        my $base = 10000 + int rand($low - 10100);
-        my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $base + $_, Listen => 1, Proto => 'tcp') } 0 .. $n - 1;
-        return map { $base + $_ } 0 .. $n - 1 if $n == grep { defined } @sockets;
-    }
-    die "no free ports\n";
 }
 
 # Makes an empty database in that server's folder, with root as its only user.
