@@ -47,20 +47,28 @@ quiet('openssl', 'req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=db', '-ke
 quiet('openssl', 'x509', '-req', '-in', "$dir/db.csr", '-CA', "$dir/ca.pem", '-CAkey', "$dir/ca.key", '-CAcreateserial',
     '-days', '2', '-extfile', "$dir/san", '-out', "$dir/db.pem") == 0 or die $output;
 
-my ($port, $dead) = Tenure::Instance::free_ports(2);
-quiet("$top/scripts/private-mariadb", 'start', "$dir/db", '--skip-networking=0', '--bind-address=127.0.0.1,127.0.0.2',
-    "--port=$port", "--ssl-ca=$dir/ca.pem", "--ssl-cert=$dir/db.pem", "--ssl-key=$dir/db.key") == 0
-    or BAIL_OUT($output);
+# Starts a database server in that folder, and returns its port. Another process may take the port before the server opens it.
+sub start_database {
+    my ($folder, @options) = @_;
+    for my $try (1 .. 3) {
+        my ($port) = Tenure::Instance::free_ports(1);
+        return $port if quiet("$top/scripts/private-mariadb", 'start', $folder, '--skip-networking=0', "--port=$port", @options) == 0;
+    }
+    die $output;
+}
+
+my $dead = 1; # a port where nobody listens
+my $port = start_database("$dir/db", '--bind-address=127.0.0.1,127.0.0.2', "--ssl-ca=$dir/ca.pem", "--ssl-cert=$dir/db.pem", "--ssl-key=$dir/db.key");
 END { system "$top/scripts/private-mariadb", 'stop', "$dir/db" if defined $owner && $owner == $$ && $dir }
 
 quiet('mariadb', '--no-defaults', '-u', 'root', '-S', "$dir/db/mysql.sock", '-e',
     'CREATE DATABASE tenure; CREATE USER tls@"127.0.0.%" IDENTIFIED BY "secret" REQUIRE SSL; '
         . 'CREATE USER plain@127.0.0.1 IDENTIFIED BY "secret"; GRANT ALL ON tenure.* TO tls@"127.0.0.%", plain@127.0.0.1')
-    == 0 or BAIL_OUT($output);
+    == 0 or die $output;
 
 # Exit code of a command that asks the database, with these settings.
 sub status_with {
-    my (%settings) = (host => "127.0.0.1:$port", user => 'tls', connect_timeout => 2, @_);
+    my (%settings) = (host => "127.0.0.1:$port", user => 'tls', connect_timeout => 20, @_);
     open my $file, '>', "$dir/tenure.conf" or die $!;
     print {$file} "[database]\nname = tenure\npassword = secret\n", map { "$_ = $settings{$_}\n" } sort keys %settings;
     print {$file} "[tenure]\nsql_dir = $top/sql/schema\nwadl_dir = $build/build/wadl\n[endpoint service]\nauth = token\n";
@@ -70,7 +78,7 @@ sub status_with {
 
 is status_with(user => 'plain', tls => 'off'), 2, 'without TLS: reached, but the schema is not there yet';
 like $output, qr/db init/, '... and what to do is said';
-quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init') == 0 or BAIL_OUT($output);
+quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init') == 0 or die $output;
 
 is status_with(user => 'plain', tls => 'off'), 0, 'without TLS';
 isnt status_with(tls => 'off'), 0, 'a user that requires TLS is not let in without';
@@ -131,13 +139,11 @@ like $output, qr/\S/, '... which is said';
 isnt status_with(tls => 'on', password => 'wrong'), 0, 'a wrong password is refused';
 
 # A server that offers no TLS, and logs all that it is asked.
-my ($clear_port) = Tenure::Instance::free_ports(1);
-quiet("$top/scripts/private-mariadb", 'start', "$dir/clear", '--skip-networking=0', '--bind-address=127.0.0.1',
-    "--port=$clear_port", '--skip-ssl', '--general-log', "--general-log-file=$dir/clear/general.log") == 0 or BAIL_OUT($output);
+my $clear_port = start_database("$dir/clear", '--bind-address=127.0.0.1', '--skip-ssl', '--general-log', "--general-log-file=$dir/clear/general.log");
 END { system "$top/scripts/private-mariadb", 'stop', "$dir/clear" if defined $owner && $owner == $$ && $dir }
 quiet('mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S', "$dir/clear/mysql.sock", '-e',
     'CREATE DATABASE tenure; CREATE USER plain@127.0.0.1 IDENTIFIED BY "secret", plain@localhost IDENTIFIED BY "secret"; '
-        . 'GRANT ALL ON tenure.* TO plain@127.0.0.1, plain@localhost') == 0 or BAIL_OUT($output);
+        . 'GRANT ALL ON tenure.* TO plain@127.0.0.1, plain@localhost') == 0 or die $output;
 my %clear = (user => 'plain', host => "127.0.0.1:$clear_port");
 
 # What a user was heard to ask the server since the last look.
