@@ -34,7 +34,7 @@ sub version {
         schema => { openAPIV3Schema => { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true() } }, %more };
 }
 
-sub must { my ($answer, @what) = @_; $answer->status < 300 or BAIL_OUT("@what: " . $answer->describe); return $answer }
+sub must { my ($answer, @what) = @_; $answer->status < 300 or die "@what: " . $answer->describe . "\n"; return $answer }
 
 {
     my ($operator, $alice, $bob) = @client{qw(operator alice bob)};

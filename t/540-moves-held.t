@@ -29,7 +29,7 @@ sub session {
     while (defined(my $line = readline $out)) {
         return 1 if $line eq "done\n";
     }
-    BAIL_OUT('the session ended');
+    die "the session ended\n";
 }
 
 # By key, one by one: a scan of so small a table would lock the others, too.

@@ -181,9 +181,9 @@ subtest 'deleted and recovered at once' => sub {
         }
         waitpid $_, 0 for @pids;
         my $has = $placement->get("/resource_providers/$provider/traits")->json->{traits};
-        BAIL_OUT("round $round: it has @$has") if "@$has" ne 'CUSTOM_T';
+        die "round $round: it has @$has\n" if "@$has" ne 'CUSTOM_T';
         my $s = statuses();
-        BAIL_OUT("round $round: " . join ' ', %$s) if grep { $s->{$_} != $found{$_} } keys %found;
+        die "round $round: " . join(' ', %$s) . "\n" if grep { $s->{$_} != $found{$_} } keys %found;
     }
     pass 'all of it is there, each time';
     is_sound();

@@ -30,7 +30,7 @@ if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
     mkdir $db, 0700 or die "$db: $!";
     !-d "$template/data" or system('cp', '-a', "$template/data", "$db/data") == 0 or die 'cp';
 }
-system("$top/scripts/private-mariadb", 'start', $db) == 0 or BAIL_OUT('no database');
+system("$top/scripts/private-mariadb", 'start', $db) == 0 or die "no database\n";
 END { system "$top/scripts/private-mariadb", 'stop', $db if defined $owner && $owner == $$ && $db }
 
 write_file("$dir/tenure.conf", <<"CONF");

@@ -93,7 +93,7 @@ sub command {
 }
 
 my @blocks = grep { $_->{heading} eq 'A cluster in ten commands' } Tenure::Pages::blocks(Tenure::Instance::source_dir(), 'operations.md');
-is scalar @blocks, 10, 'ten commands' or BAIL_OUT('the page has changed');
+is scalar @blocks, 10, 'ten commands' or die "the page has changed\n";
 my @hosts = ([ 1 .. 3 ], [ 1 .. 3 ], [1], [ 2, 3 ], [ 1 .. 3 ], [1], [1], [ 1 .. 3 ], [1], [1]);
 my $out;
 for my $i (0 .. 9) {

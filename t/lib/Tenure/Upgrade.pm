@@ -67,7 +67,7 @@ sub new {
     if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
         !-d "$template/data" || -d "$dir/db/data" or system('cp', '-a', "$template/data", "$dir/db/data") == 0 or die "cp\n";
     }
-    system("$top/scripts/private-mariadb", 'start', "$dir/db", @{ $option{server} // [] }) == 0 or Test::More::BAIL_OUT('no database');
+    system("$top/scripts/private-mariadb", 'start', "$dir/db", @{ $option{server} // [] }) == 0 or die "no database\n";
     return $self;
 }
 
