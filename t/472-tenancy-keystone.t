@@ -22,7 +22,7 @@ my %settings = (
     'keystone.www_authenticate_uri' => 'https://id.example.org/v3',
     'keystone.username'           => 'tenure',
     'keystone.password'           => 'secret',
-    'keystone.timeout'            => 3,
+    'keystone.timeout'            => 6,
     'keystone.token_cache_time'   => 600,
     'keystone.invalid_cache_time' => 2,
     'keystone.create_tenants'     => 'yes',
@@ -221,7 +221,7 @@ subtest 'away' => sub {
     is ask_status('stuck', $path), 503, 'and again' for 1 .. 5;
     is ask_status('red-member', $path), 200, 'a cached token goes on';
     $keystone->thaw;
-    ok Tenure::Instance::wait_until(sub { ask_status('stuck', $path) == 200 }), 'it is back';
+    ok Tenure::Instance::wait_until(sub { ask_status('stuck', $path) == 200 }, 90), 'it is back';
 };
 
 subtest 'asked again' => sub {
@@ -235,11 +235,11 @@ subtest 'asked again' => sub {
         $asked++;
         $bad++ if ask_status('again', $path) != 503;
         return $keystone->count('validate again') >= 3;
-    }), 'after a while it is asked again';
+    }, 90), 'after a while it is asked again';
     is $bad, 0, 'nothing else than 503 meanwhile';
     cmp_ok $asked, '>', 5 * $keystone->count('validate again'), '... and most of them without Keystone';
     $keystone->mode('lame');
-    ok Tenure::Instance::wait_until(sub { ask_status('again', $path) == 200 }), 'a Keystone that needs more than a second is taken for well';
+    ok Tenure::Instance::wait_until(sub { ask_status('again', $path) == 200 }, 90), 'a Keystone that needs more than a second is taken for well';
     $keystone->token('more', project => $red, roles => ['member']);
     is ask_status('more', $path), 200, '... and asked';
     $keystone->mode('ok');
@@ -261,14 +261,14 @@ subtest 'a tenant that is gone' => sub {
 };
 
 subtest 'answers that are not cached' => sub {
-    my %uncached = (%settings, 'keystone.token_cache_time' => 0, 'keystone.invalid_cache_time' => 0, 'keystone.timeout' => 2);
+    my %uncached = (%settings, 'keystone.token_cache_time' => 0, 'keystone.invalid_cache_time' => 0, 'keystone.timeout' => 10);
     delete $uncached{'endpoint placement.auth'};
     my $other  = Tenure::Instance->start(auth => 'token', workers => 2, combined => 1, settings => \%uncached,
         allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/]);
     my $client = Tenure::Client->new(url => $other->env('TENURE_COMBINED_URL'));
     my $status = sub { $client->get("/v2.0/$red/persistentvolumes", headers => { 'X-Auth-Token' => @_ })->status };
     is $status->('red-member'), 200, 'a token is validated';
-    $keystone->mode('lame');
+    $keystone->mode('late');
     is $status->('red-member'), 200, 'by a Keystone that takes more than half of the time-out, too';
     is $status->('red-member', 'X-Service-Token' => 'nova'), 503, 'two tokens would take it more than all: unavailable';
     is $status->('red-member'), 200, '... and yet it is asked about others';
@@ -276,11 +276,18 @@ subtest 'answers that are not cached' => sub {
     is $status->('red-member', 'X-Service-Token' => 'nova'), 200, 'two tokens are validated when it is quick';
     for my $case ([ 'red-member', 200, 'good' ], [ 'nobody-has-this', 401, 'wrong' ]) {
         my ($token, $wanted, $name) = @$case;
-        $keystone->stop;
-        is $status->($token), 503, 'refused connections: unavailable';
-        $keystone->listen;
-        sleep 2; # nobody asks for a second
-        is $status->($token), $wanted, "the first request afterwards, with a $name token, is answered";
+        my $first;
+        # It waits for 0.7 s at most. Where the double took longer, because the machine is busy, the same is done again.
+        for my $round (1 .. 5) {
+            $keystone->stop;
+            is $status->($token), 503, 'refused connections: unavailable';
+            $keystone->listen;
+            sleep 2; # nobody asks for a second
+            $first = $status->($token);
+            last if $first == $wanted;
+            ok Tenure::Instance::wait_until(sub { $status->($token) == $wanted }, 90), 'it is well';
+        }
+        is $first, $wanted, "the first request afterwards, with a $name token, is answered";
     }
     $other->stop;
 };

@@ -26,7 +26,8 @@ my %project  = (red => $keystone->id('project', 'red'));
 
 my $instance = Tenure::Instance->start(auth => 'token', combined => 1, placement => 1, allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/], settings => {
     'endpoint combined.auth' => 'keystone,token', 'endpoint placement.auth' => 'keystone,token', 'keystone.auth_url' => $keystone->url,
-    'keystone.username' => 'tenure', 'keystone.password' => 'tenure', 'keystone.create_tenants' => 'yes', 'keystone.token_cache_time' => 2 });
+    'keystone.username' => 'tenure', 'keystone.password' => 'tenure', 'keystone.create_tenants' => 'yes', 'keystone.token_cache_time' => 2,
+    'keystone.timeout' => 60 });
 my %at = (combined => $instance->env('TENURE_COMBINED_URL'), placement => $instance->env('TENURE_PLACEMENT_URL'));
 sub ask { my ($token, $path, $at) = @_; return Tenure::Client->new(url => $at{ $at // 'combined' })->get($path, headers => { 'X-Auth-Token' => $token })->status }
 sub put { my ($token, $path) = @_; return Tenure::Client->new(url => $at{combined})->put($path, json => {}, headers => { 'X-Auth-Token' => $token })->status }
@@ -57,5 +58,5 @@ ok Tenure::Instance::wait_until(sub { ask($token{ann}, $path) == 401 }), '... so
 $keystone->stop;
 is ask($token{ann} . 'x', $path), 503, 'while it is away, a token that is not cached';
 $keystone->serve;
-ok Tenure::Instance::wait_until(sub { ask($token{ann} . 'x', $path) == 401 }), 'and when it is back';
+ok Tenure::Instance::wait_until(sub { ask($token{ann} . 'x', $path) == 401 }, 180), 'and when it is back';
 done_testing();

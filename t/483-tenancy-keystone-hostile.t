@@ -26,7 +26,7 @@ $issuer->make_key('k', 'ES256');
 $issuer->publish('k');
 my $instance = Tenure::Instance->start(server => 'apache-fcgid', auth => 'token', placement => 1, allow => [ qr/Keystone: /, qr/JWT: / ],
     settings => { 'endpoint service.auth' => 'keystone,jwt,token', 'endpoint placement.auth' => 'keystone', 'keystone.auth_url' => $keystone->url,
-        'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'keystone.token_cache_time' => 600,
+        'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'keystone.token_cache_time' => 600, 'keystone.timeout' => 30,
         'jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure' });
 my ($service)   = $instance->env('TENURE_SERVICE_URL') =~ /:(\d+)/;
 my ($placement) = $instance->env('TENURE_PLACEMENT_URL') =~ /:(\d+)/;

@@ -5,8 +5,8 @@
 #   my $keystone = Tenure::FakeKeystone->start;
 #   $keystone->token('T1', project => 'p' x 32, roles => ['member']);
 #   $keystone->count('validate T1');      # how often the token was validated
-#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), hang, error, huge, cut, deep, text, redirect, forbidden, strange,
-#                                       # closed (to the service user)
+#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, huge, cut, deep, text, redirect, forbidden,
+#                                       # strange, closed (to the service user)
 package Tenure::FakeKeystone;
 
 use strict;
@@ -115,11 +115,11 @@ sub _validate {
         $self->note('own token refused');
         return _answer($client, 401, { error => { code => 401 } });
     }
-    return _wrong($client, $mode) if $mode !~ /\A(?:ok|slow|lame)\z/;
+    return _wrong($client, $mode) if $mode !~ /\A(?:ok|slow|lame|late)\z/;
     return _answer($client, 400, { error => { code => 400 } }) if length $token > 8000; # as Apache and nginx do
     return close $client if length $token > 4000;                                       # as uwsgi does
     return _answer($client, 200, _body_of({ project => 'service', roles => ['service'], at => time, life => 3600 })) if $token =~ /\Aown-/ && $token eq $header->{'x-auth-token'};
-    Time::HiRes::sleep($mode eq 'slow' ? 0.5 : 1.3) if $mode ne 'ok';
+    Time::HiRes::sleep({ slow => 0.5, lame => 1.3, late => 6 }->{$mode}) if $mode ne 'ok';
     my $text = $token =~ m{\A[-\w.]+\z} ? $self->kept("tokens/$token") : undef;
     my $is = defined $text ? $json->decode($text) : undef;
     my $over = $is && $is->{at} + $is->{life} <= time && !$is->{never};
