@@ -129,8 +129,8 @@ subtest 'a type that is gone' => sub {
     $admin->put('/v2.0/acme/namespaces/n', json => {})->is_status(201, 'a namespace');
     $acme->post('/apis/example.com/v1/namespaces/n/widgets', json => { metadata => { name => 'w1' } })->is_status(201, 'an object');
     my ($type) = $instance->sql("SELECT id, group_name, version, kind, plural, singular, namespaced, builtin FROM types WHERE plural = 'widgets'");
-    my ($mover) = $instance->movers;
-    kill STOP => $mover;
+    ok Tenure::Instance::wait_until(sub { scalar $instance->movers }), 'there is a mover';
+    my ($host, @movers) = $instance->stop_movers;
     my @later = (headers => { Prefer => 'respond-async' });
     my $broken = $admin->post('/v2.0/acme/action/move?dest=globex', @later);
     $broken->is_status(202, 'a move that waits');
@@ -150,9 +150,10 @@ subtest 'a type that is gone' => sub {
     my $good = $admin->post('/v2.0/initech/action/move?dest=globex', @later);
     $good->is_status(202, 'its move');
     push @{ $instance->{allow} }, qr/mover \d+ ended by signal 9/;
-    kill KILL => $mover; # the next one does not know the type
-    Tenure::Instance::follow($admin, $good)->is_status(303, 'is carried out');
-    my $failed = Tenure::Instance::follow($admin, $broken)->json->{move};
+    kill KILL => @movers; # the next one does not know the type
+    kill CONT => $host;
+    Tenure::Instance::follow($admin, $good, 60)->is_status(303, 'is carried out');
+    my $failed = Tenure::Instance::follow($admin, $broken, 60)->json->{move};
     is "$failed->{state} $failed->{reason}", 'failed internal', 'has failed';
     like $failed->{detail}, qr/something stored that can't be read; the operator/, 'and says why';
     $admin->put('/v2.0/acme/namespaces/default/configmaps/after', json => {})->is_status(201, 'and holds up no writer');
