@@ -24,7 +24,7 @@ use Tenure::Instance;
 
 use constant { WORKERS => 4, STRANGERS => 6, TIMEOUT => 5 };
 my $seconds = $ENV{TENURE_AWAY_SECONDS} // 3;
-my $cache   = 2 * $seconds + 60; # what is validated before both outages is cached until their end
+my $cache   = 2 * $seconds + 600; # what is validated before both outages is cached until their end, however long it takes in between
 my $brief   = $seconds < 20 ? 4 : 30; # cache time of the second instance
 my $red     = 'a' x 32;
 my $path    = "/v2.0/$red/persistentvolumes/v1";
