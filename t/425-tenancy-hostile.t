@@ -12,7 +12,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Raw;
 
-my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.max_body' => '256K', 'database.connect_timeout' => 1 });
+my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.max_body' => '256K' });
 my $admin    = $instance->admin;
 $admin->make_tenant('t1');
 my $url  = '/v2.0/t1/namespaces/default/configmaps';
@@ -122,7 +122,7 @@ subtest 'the database is away' => sub {
     cmp_ok scalar(keys %told), '>', 0, 'the log tells';
     is_deeply [grep { $told{$_} > 1 } sort keys %told], [], '... but no worker tells the same with each request';
     $instance->database('start');
-    ok Tenure::Instance::wait_until(sub { $admin->get("$url/chunked")->status == 200 }, 20), 'it is back, and all with it';
+    ok Tenure::Instance::wait_until(sub { $admin->get("$url/chunked")->status == 200 }, 60), 'it is back, and all with it';
     $admin->get("$url/later")->is_status(404, 'what was refused did not happen');
     $instance->service(undef)->get('/healthz')->is_status(200, 'health is well');
 };
