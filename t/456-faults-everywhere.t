@@ -178,8 +178,9 @@ SKIP: {
 }
 
 subtest 'nothing is left behind' => sub {
-    my ($locked) = eval { $instance->sql('SET innodb_lock_wait_timeout = 0; BEGIN; SELECT COUNT(*) FROM tenants FOR UPDATE; SELECT COUNT(*) FROM resources FOR UPDATE; ROLLBACK'); 1 };
-    ok $locked, 'no row is locked';
+    # A transaction whose connection was lost is rolled back when the server notices it, and the host service has transactions of its own.
+    my $free = Tenure::Instance::wait_until(sub { eval { $instance->sql('SET innodb_lock_wait_timeout = 0; BEGIN; SELECT COUNT(*) FROM tenants FOR UPDATE; SELECT COUNT(*) FROM resources FOR UPDATE; ROLLBACK'); 1 } });
+    ok $free, 'no row is locked';
     my ($code, $text) = $instance->manage('doctor');
     is $code, 0, 'the database is sound' or diag $text;
 };

@@ -72,7 +72,7 @@ sub _start {
         open STDIN, '<&', $listener or POSIX::_exit(127);
         open STDERR, '>>', $self->{instance}->dir . '/log/one.log' or POSIX::_exit(127);
         %ENV = (%ENV, $self->{shim}->environment) if $self->{shim};
-        @ENV{qw(TENURE_DATABASE_SOCKET TENURE_DATABASE_CONNECT_TIMEOUT TENURE_DATABASE_LOCK_WAIT)} = ($self->{faulty}->path, '2s', '2s');
+        @ENV{qw(TENURE_DATABASE_SOCKET TENURE_DATABASE_CONNECT_TIMEOUT TENURE_DATABASE_LOCK_WAIT)} = ($self->{faulty}->path, '20s', '10s');
         exec Tenure::Instance::build_dir() . '/tenured', '-c', $self->{instance}->env('TENURE_CONFIG'), '-e', 'combined' or POSIX::_exit(127);
     }
     $self->{worker} = $pid;
@@ -202,7 +202,7 @@ sub attempt {
     my $health = $self->ask({ method => 'GET', path => '/v2.0' });
     push @wrong, 'the next request gets ' . ($health ? $health->{status} : 'no answer') if !$health || $health->{status} != 200;
     my $more = $self->_descriptors - $open;
-    push @wrong, "$more descriptors more" if $more > 0 && !Tenure::Instance::wait_until(sub { $self->_descriptors <= $open }, 2);
+    push @wrong, "$more descriptors more" if $more > 0 && !Tenure::Instance::wait_until(sub { $self->_descriptors <= $open });
     return map { "$name: $_" } @wrong;
 }
 
