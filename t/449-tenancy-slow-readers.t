@@ -53,11 +53,9 @@ sub of_chunks {
 sub check_watches {
     my ($instance, $path) = @_;
     my $admin = $instance->admin;
-    my $began = time;
-    my @slow  = map { [slow_reader($instance->env('TENURE_ADMIN_URL'), "$path?watch=true&timeoutSeconds=300")] } 1 .. 3;
+    my @slow = map { [slow_reader($instance->env('TENURE_ADMIN_URL'), "$path?watch=true&timeoutSeconds=300")] } 1 .. 3;
     is $admin->request('PUT', '/v2.0/t1/namespaces/default/configmaps/c1', json => { data => { text => 'changed' } })->{status}, 200,
         'watches: others are served';
-    cmp_ok time - $began, '<', 30, 'before anybody is cut off';
     for my $slow (@slow) {
         my ($socket, $answer) = @$slow;
         local $SIG{ALRM} = sub { die "the watch does not go on\n" };
