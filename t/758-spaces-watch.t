@@ -28,7 +28,7 @@ my $cms      = '/api/v1/namespaces/default/configmaps';
 my $many     = $server =~ /apache/ ? 20 : 300;
 my $table    = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 10 : 0.2) }
+sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 30 : 0.2) }
 
 sub config_map {
     my ($name, %more) = @_;

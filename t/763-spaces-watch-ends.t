@@ -29,7 +29,7 @@ for my $name (qw(acme globex)) {
 my %token = map { $_ => $instance->token($_, 'admin') } qw(acme globex);
 my $acme  = $instance->combined($token{acme});
 
-sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 10 : 0.2) }
+sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 30 : 0.2) }
 sub version_of { my ($client, $path) = @_; return $client->get($path)->json->{metadata}{resourceVersion} }
 
 # From a list that is as of all that was written: on a busy machine it may be as of a moment before.
@@ -239,7 +239,7 @@ sub watched_by_keystone {
     $operator->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'a tenant');
     my $path    = '/api/v1/tenants/acme/namespaces/default/configmaps';
     my $from    = version_of($operator, $path);
-    my %watches = map { $_ => Tenure::Watch->new($operator->url, $_, "$path?resourceVersion=$from", wait => $server eq 'lighttpd' ? 10 : 0.2) } @tokens;
+    my %watches = map { $_ => Tenure::Watch->new($operator->url, $_, "$path?resourceVersion=$from", wait => $server eq 'lighttpd' ? 30 : 0.2) } @tokens;
     return ($own, $operator, $path, \%watches);
 }
 

@@ -29,7 +29,7 @@ $admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_stat
 diag "TENURE_SEED=$seed";
 srand $seed;
 
-sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 10 : 0.2) }
+sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 30 : 0.2) }
 
 # ---- histories
 

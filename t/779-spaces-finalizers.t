@@ -44,7 +44,7 @@ subtest 'a namespace waits for its content' => sub {
     config_map($at, 'held-too', 'example.com/f', 'example.com/g');
     my $count = $admin->get('/v2.0/acme')->json->{tenant}{resources};
     my $watch = Tenure::Watch->new($admin->url, 'alice:acme', "$spaces?fieldSelector=metadata.name%3Dwaits&resourceVersion="
-        . $acme->get($spaces)->json->{metadata}{resourceVersion}, wait => $server eq 'lighttpd' ? 10 : 0.2);
+        . $acme->get($spaces)->json->{metadata}{resourceVersion}, wait => $server eq 'lighttpd' ? 30 : 0.2);
     my $deleted = answered($acme->delete($at), 200, 'asked to go');
     is $deleted->json->{kind}, 'Namespace', 'it is answered, as it is still there';
     my $now = answered($acme->get($at), 200, 'and can be read');
@@ -235,7 +235,7 @@ subtest 'a deletion that waits is a generation' => sub {
     is $of->(answered($acme->post($widgets, json => { metadata => { name => $_, finalizers => ['example.com/f'] } }), 201, $_)), 1, 'the first'
         for qw(one two);
     my $watch = Tenure::Watch->new($admin->url, 'alice:acme', "$widgets?resourceVersion=" . $acme->get($widgets)->json->{metadata}{resourceVersion},
-        wait => $server eq 'lighttpd' ? 10 : 0.2);
+        wait => $server eq 'lighttpd' ? 30 : 0.2);
     is $of->(answered($acme->delete("$widgets/one"), 200, 'one is asked to go')), 2, 'the second';
     is $of->($acme->get("$widgets/one")), 2, '... which is kept';
     my ($event) = events($watch, 1);

@@ -27,7 +27,7 @@ use constant {
 sub connect {
     my ($class, $path, %option) = @_;
     my $socket = IO::Socket::UNIX->new(Peer => $path) or die "connect to $path: $!\n";
-    return bless { socket => $socket, in => '', timeout => $option{timeout} // 20, id => $option{id} // 1 }, $class;
+    return bless { socket => $socket, in => '', timeout => $option{timeout} // 60, id => $option{id} // 1 }, $class;
 }
 
 sub try_connect {
@@ -163,7 +163,7 @@ sub request {
 # Has the peer closed? Waits for that, seconds at most.
 sub is_closed {
     my ($self, $seconds) = @_;
-    return 0 unless IO::Select->new($self->{socket})->can_read($seconds // 5);
+    return 0 unless IO::Select->new($self->{socket})->can_read($seconds // 30);
     my $n = sysread $self->{socket}, my $byte, 1;
     return !$n;
 }

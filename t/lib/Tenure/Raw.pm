@@ -32,7 +32,7 @@ sub exchange {
         substr $rest, 0, $sent, '';
     }
     shutdown $socket, SHUT_WR if $option{half_close};
-    return read_answer($socket, $option{seconds} // 20);
+    return read_answer($socket, $option{seconds} // 60);
 }
 
 sub read_answer {

@@ -11,6 +11,7 @@ use warnings;
 
 use File::Path ();
 use File::Temp ();
+use List::Util qw(max);
 use POSIX ();
 use Test::More ();
 
@@ -112,24 +113,30 @@ sub settings {
     );
 }
 
-# Runs the program mariadb as root on that server: as run(). {patience}: the seconds that it may take.
-sub client {
-    my ($self, $i, @more) = @_;
-    return run('timeout', $self->{patience} // 10, 'mariadb', '--no-defaults', '--skip-ssl', '--connect-timeout=2', '-u', 'root',
-        '-S', $self->socket($i), @more);
+# Runs the program mariadb as root on that server: as run(). seconds: that it may take, and those to connect.
+sub _run_client {
+    my ($self, $i, $seconds, $connect, @more) = @_;
+    return run('timeout', $seconds, 'mariadb', '--no-defaults', '--skip-ssl', "--connect-timeout=$connect", '-u', 'root', '-S', $self->socket($i), @more);
 }
+
+# The same, for a server that may hang. {patience}: the seconds that it may take.
+sub client { my ($self, $i, @more) = @_; return $self->_run_client($i, $self->{patience} // 10, 2, @more) }
+
+sub _rows { my ($text) = @_; return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ] }
 
 # Rows of a query on that server, each an array; undef if the server can't be asked. As root.
 sub ask {
     my ($self, $i, $statement, $database) = @_;
     my ($code, $text) = $self->client($i, '-N', '-B', '-e', $statement, $database // ());
-    return undef if $code != 0;
-    return [ map { [ split /\t/, $_, -1 ] } split /\n/, $text ];
+    return $code == 0 ? _rows($text) : undef;
 }
 
+# The same of a server that has to answer, however busy the machine is; dies otherwise.
 sub sql {
     my ($self, $i, $statement, $database) = @_;
-    return $self->ask($i, $statement, $database) // die 'SQL failed on ' . $self->name($i) . ": $statement\n";
+    my ($code, $text) = $self->_run_client($i, max(60, $self->{patience} // 0), 10, '-N', '-B', '-e', $statement, $database // ());
+    return _rows($text) if $code == 0;
+    die 'SQL failed on ' . $self->name($i) . ": $statement: $text\n";
 }
 
 sub value { my ($self, @args) = @_; my $rows = $self->ask(@args); return $rows && @$rows ? $rows->[0][0] : undef }

@@ -27,7 +27,7 @@ sub new {
     print {$socket} "GET $path$asks HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n$more\r\n";
     my $self = bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0, got => 0,
         keep => $option{keep}, all => '' }, $class;
-    read_while($self, $option{wait} // 10, sub { !defined $self->{head} });
+    read_while($self, $option{wait} // 30, sub { !defined $self->{head} });
     return $self;
 }
 
@@ -90,7 +90,7 @@ sub read_while {
 # Up to n events, those that come in that time.
 sub events {
     my ($self, $n, $seconds) = @_;
-    read_while($self, $seconds // 10, sub { @{ $self->{events} } < $n });
+    read_while($self, $seconds // 30, sub { @{ $self->{events} } < $n });
     return splice @{ $self->{events} }, 0, $n;
 }
 
