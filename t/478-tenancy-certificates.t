@@ -20,6 +20,7 @@ chmod 0755, "$folder";
 my $map = "$folder/map";
 write_file("$folder/map", join "\n", 'uri spiffe://example.org/ns/{tenant}/sa/{user} member', 'subject CN={user},OU=ops,O=Example%2C%20Inc operator',
     'subject CN={user},O={tenant} reader', 'email {user}@{tenant}.example.org admin', '');
+chmod 0644, $map; # Apache's user reads it
 
 sub openssl {
     my (@words) = @_;

@@ -64,6 +64,15 @@ my %keys_file = (
     'apache-proxy' => sub { return join '', map { $issuer->{keys}{$_}{pem} } @_ },
 );
 
+# Apache's user reads the file, whatever the umask is, and never a part of it.
+sub write_keys {
+    my ($file, $text) = @_;
+    write_file("$file.new", $text);
+    chmod 0644, "$file.new";
+    rename "$file.new", $file or die "$file: $!\n";
+    return;
+}
+
 for my $server (qw(apache-fcgid apache-proxy nginx)) {
     subtest $server => sub {
         my $program = $server =~ /apache/ ? 'apache2' : $server;
@@ -71,7 +80,7 @@ for my $server (qw(apache-fcgid apache-proxy nginx)) {
         plan skip_all => 'mod_fcgid is not installed' if $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so';
         my $file = "$folder/$server.keys";
         $issuer->publish(qw(rsa ec));
-        write_file($file, $keys_file{$server}->(qw(rsa ec))) if $keys_file{$server};
+        write_keys($file, $keys_file{$server}->(qw(rsa ec))) if $keys_file{$server};
         my $instance = Tenure::Instance->start(server => $server, auth => 'token', allow => [qr/JWT: /, qr/answered 503 \(unavailable\)/],
             settings => { 'endpoint service.auth' => 'jwt,token', 'jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure', 'jwt.leeway' => 5,
                 'jwt.keys_retry' => 1, 'jwt.timeout' => 20, 'jwt.create_tenants' => 'yes', ($keys_file{$server} ? ('jwt.keys_file' => $file) : ()) });
@@ -100,8 +109,7 @@ for my $server (qw(apache-fcgid apache-proxy nginx)) {
         is $ask->($new)->status, 401, 'a key that is not published yet';
         if ($keys_file{$server}) {
             is $issuer->log, '', 'with a file of keys the issuer is not asked';
-            write_file("$file.new", $keys_file{$server}->(qw(rsa next)));
-            rename "$file.new", $file or die "$file: $!\n";
+            write_keys($file, $keys_file{$server}->(qw(rsa next)));
             # Without a master, the processes that mod_fcgid starts after a restart read the file.
             my $pid = $instance->master_pid('service');
             kill 'HUP', $pid if $pid;
