@@ -205,8 +205,7 @@ subtest 'no tenant gets a tier that is just deleted' => sub {
     my $session = $instance->sql_locks("DELETE FROM tiers WHERE name = 'fleeting'");
     my $pid = fork // die $!;
     POSIX::_exit($admin->put('/v2.0/t3', json => { tenant => { tier => 'fleeting' } })->status == 400 ? 0 : 1) if $pid == 0;
-    # InnoDB refreshes that table only if nobody has read it for 100 ms.
-    Tenure::Instance::wait_until(sub { sleep 1; $instance->sql_value("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") });
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits }), 'it waits';
     print {$session} "COMMIT;\n";
     close $session;
     waitpid $pid, 0;
