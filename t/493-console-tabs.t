@@ -29,10 +29,11 @@ my $now = $instance->sql_value('SELECT UTC_TIMESTAMP(6)');
 ok Tenure::Instance::wait_until(sub { $instance->sql_value('SELECT COALESCE(MAX(until), 0) FROM usage_closings') gt $now }), 'a period of usage is closed';
 
 # Three weeks of earlier days, of which one has nothing.
-$instance->sql(q(INSERT INTO usage_closings (since, until, last_change, closed_at)
-    SELECT UTC_DATE() - INTERVAL seq + 1 DAY, UTC_DATE() - INTERVAL seq DAY, 0, UTC_TIMESTAMP(6) FROM seq_1_to_21));
-$instance->sql(q(INSERT INTO usage_periods (tenant_id, type_id, since, until, resources, bytes, resource_us, byte_us)
-    SELECT t.id, k.id, UTC_DATE() - INTERVAL seq + 1 DAY, UTC_DATE() - INTERVAL seq DAY, 0, 0,
+my $today = $instance->sql_value('SELECT UTC_DATE()');
+$instance->sql(qq(INSERT INTO usage_closings (since, until, last_change, closed_at)
+    SELECT '$today' - INTERVAL seq + 1 DAY, '$today' - INTERVAL seq DAY, 0, UTC_TIMESTAMP(6) FROM seq_1_to_21));
+$instance->sql(qq(INSERT INTO usage_periods (tenant_id, type_id, since, until, resources, bytes, resource_us, byte_us)
+    SELECT t.id, k.id, '$today' - INTERVAL seq + 1 DAY, '$today' - INTERVAL seq DAY, 0, 0,
     86400000000 * (IF(k.plural = 'configmaps', 40, 12) - seq), 86400000000 * 1000 * (40 - seq)
     FROM tenants t JOIN types k JOIN seq_1_to_21 WHERE t.name = 'acme' AND k.plural IN ('configmaps', 'persistentvolumes') AND seq <> 5
     AND (k.plural = 'configmaps' OR seq < 12)));
