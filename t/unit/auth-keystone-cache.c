@@ -307,8 +307,10 @@ static enum keystone_breaker wait_for_trial(int64_t longest_us)
 static void test_silence(void)
 {
 	ok(!keystone_breaker_is_silent(cache), "where nobody asks, nobody is silent");
+	int64_t begun_us = clock_tick_us();
 	keystone_breaker_ask(cache);
-	ok(!keystone_breaker_is_silent(cache), "nor at once");
+	bool silent = keystone_breaker_is_silent(cache);
+	ok(!silent || clock_tick_us() - begun_us > SECOND / 2, "nor at once"); // on a busy machine half a second may have passed
 	usleep(SECOND * 6 / 10);
 	keystone_breaker_ask(cache);
 	ok(keystone_breaker_is_silent(cache), "after half a second without an answer, whoever asks meanwhile");
@@ -316,12 +318,28 @@ static void test_silence(void)
 	ok(!keystone_breaker_is_silent(cache), "an answer ends it");
 }
 
+// On a busy machine the second for which a failure opens the breaker may be over before all was looked at: then it is opened anew.
+static void test_pause(void)
+{
+	enum keystone_breaker state = KEYSTONE_CLOSED;
+	bool waits = false, in_time = false;
+
+	for (int i = 0; i < 20 && !in_time; i++) {
+		keystone_breaker_report(cache, true);
+		int64_t begun_us = clock_tick_us();
+		keystone_breaker_report(cache, false);
+		state = keystone_breaker(cache, TRIAL);
+		waits = keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache);
+		in_time = clock_tick_us() - begun_us < SECOND;
+	}
+	is_int(state, KEYSTONE_OPEN, "after a failure nobody");
+	ok(waits, "not yet");
+}
+
 static void test_breaker(void)
 {
 	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_CLOSED, "at first all may ask");
-	keystone_breaker_report(cache, false);
-	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_OPEN, "after a failure nobody");
-	ok(keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache), "not yet");
+	test_pause();
 	is_int(wait_for_trial(SHORT), KEYSTONE_TRIAL, "then one tries");
 	is_int(wait_for_trial(TRIAL), KEYSTONE_TRIAL, "if it is killed, another one tries once its time is over");
 	is_int(keystone_breaker(cache, TRIAL), KEYSTONE_OPEN, "one alone");
