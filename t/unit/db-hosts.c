@@ -2,6 +2,7 @@
 // Several database hosts: the one that answers is found, and only the one that is the writer is written to.
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "db-server.h"
 #include "registry/log/change.h"
 
@@ -32,6 +33,20 @@ static uint64_t number(struct db *db, const struct db_query *query, const struct
 
 // ---- hosts
 
+// Where there are several hosts, one has a second to greet. On a busy machine that may not be enough: then it is asked again.
+static enum db_result connect_patiently(struct db *db)
+{
+	enum db_result result = DB_LOST;
+	bool slow = true;
+
+	for (int i = 0; i < 20 && result == DB_LOST && slow; i++) {
+		int64_t begun_us = clock_tick_us();
+		result = db_connect(db);
+		slow = clock_tick_us() - begun_us > 900000;
+	}
+	return result;
+}
+
 static void test_hosts(void)
 {
 	struct db_settings settings = *db_settings(server.config);
@@ -40,7 +55,7 @@ static void test_hosts(void)
 	for (int i = 0; i < 8; i++) {
 		struct db *db = open_db(&settings, DB_OPERATOR); // as tenure-manage, which takes a database without a schema
 
-		if (!ok(db_connect(db) == DB_OK, "the host of three that answers is found, round %d", i))
+		if (!ok(connect_patiently(db) == DB_OK, "the host of three that answers is found, round %d", i))
 			diag("%s", db_error(db));
 		db_close(&db);
 	}
@@ -100,12 +115,13 @@ static void test_fence(void)
 
 	make_writer_tables();
 	settings.host = "127.0.0.1:1,localhost";
-	settings.connect_timeout = 1;
+	settings.connect_timeout = 1; // so long it is asked again for what it refuses
 	appoint(me, 1);
 	struct db *db = open_db(&settings, DB_APPLICATION);
 	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
 
-	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
+	is_int(connect_patiently(db), DB_OK, "the writer is found");
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is written to");
 	uint64_t trips = db_round_trips(db);
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "and again");
 	is_int((long long)(db_round_trips(db) - trips), 2, "the fence costs no round trip");
@@ -115,21 +131,25 @@ static void test_fence(void)
 	appoint("'other'", 2);
 	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, add_and_read, db), DB_LOST, "once another is the writer, that is refused");
 	appoint(me, 2);
+	is_int(connect_patiently(db), DB_OK, "it is found");
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
 	appoint("'other'", 3);
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_LOST, "once another is the writer, a transaction is refused");
 	is_int(db_run(db, pool, test_query(&q_add), DB_IN(db_u(1)), NULL), DB_LOST, "and a single statement");
 	ok(strstr(db_error(db), "is not the writer, other is") != NULL, "which is said: %s", db_error(db));
 	appoint(me, 4);
+	is_int(connect_patiently(db), DB_OK, "it is found");
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "it is the writer again");
 	appoint(me, 5);
+	settings.connect_timeout = 10; // on a busy machine it may not greet within a second
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "a later epoch is found at once");
+	settings.connect_timeout = 1;
 	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 7, "what was refused was not done");
 	(void)usleep((DB_LEASE_MS + 50) * 1000);
 	appoint("'other'", 6);
 	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), NULL), DB_LOST, "a read that may not be of the writer's state is refused");
 	script("UPDATE writer SET node = '', held = 1;");
-	is_int(db_connect(db), DB_LOST, "while an operator holds all writes, there is no connection");
+	is_int(connect_patiently(db), DB_LOST, "while an operator holds all writes, there is no connection");
 	ok(strstr(db_error(db), "an operator has stopped all writes") != NULL, "which is said");
 	db_close(&db);
 	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
@@ -142,10 +162,11 @@ static void test_fence_waits(void)
 
 	make_writer_tables();
 	settings.host = "127.0.0.1:1,localhost";
-	settings.connect_timeout = settings.lock_wait = settings.retries = 1;
+	settings.lock_wait = settings.retries = 1;
 	appoint(SERVER_NAME, 1);
 	struct db *db = open_db(&settings, DB_APPLICATION);
 
+	is_int(connect_patiently(db), DB_OK, "the writer is found");
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
 	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1))), sessions = db_sessions(db);
 	script("LOCK TABLES writer_slots WRITE;");
@@ -193,9 +214,9 @@ static void test_commit_counts(void)
 	static_assert(DB_LEASE_MS < 500, "COMMIT is held up for longer");
 	make_writer_tables();
 	settings.host = "127.0.0.1:1,localhost";
-	settings.connect_timeout = 1;
 	appoint(SERVER_NAME, 1);
 	struct db *db = open_db(&settings, DB_APPLICATION);
+	is_int(connect_patiently(db), DB_OK, "the writer is found");
 	is_int(db_txn_run(db, DB_WRITE, NULL, add_once, db), DB_OK, "the writer is written to");
 	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
 	script("UPDATE writer SET node = 'other', epoch = 2;");
