@@ -465,10 +465,37 @@ static int run_until_asked(struct db *db, const int silent[2], int n)
 	return connections;
 }
 
-// Two other servers are silent. They delay one statement each, not all.
+// How many connections to silent servers a handle made, by its first two statements that make any, and by one more soon after.
+struct silent_asked {
+	int first, second, further;
+	bool warned; // the log has a connection that was lost
+};
+
+static struct silent_asked ask_silent(const struct db_settings *settings, const int silent[2])
+{
+	struct silent_asked n = { 0 };
+	struct db *db = open_writer_first(settings);
+
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
+	logged_begin();
+	n.first = run_until_asked(db, silent, 1);
+	n.second = run_until_asked(db, silent, 1);
+	is_int(db_run(db, pool, test_query(&q_while), NULL, NULL), DB_OK, "a further one");
+	n.further = asked(silent[0]) + asked(silent[1]);
+	if (clock_tick_us() >= db->hosts[1].silent_until_us || clock_tick_us() >= db->hosts[2].silent_until_us)
+		n.further = 0; // the while is over, or may have been
+	n.warned = logged_end_has("connection lost");
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	db_close(&db);
+	return n;
+}
+
+// Two other servers are silent. They delay one statement each, not all. On a busy machine the answer to one may take so long that both are
+// asked for it: then it is done again.
 static void test_silent_others(const struct db_settings *template)
 {
 	struct db_settings settings = *template;
+	struct silent_asked n = { 0 };
 	unsigned ports[2];
 	const int silent[2] = { listen_somewhere(SOCK_NONBLOCK, &ports[0]), listen_somewhere(SOCK_NONBLOCK, &ports[1]) };
 	char host[96];
@@ -476,21 +503,12 @@ static void test_silent_others(const struct db_settings *template)
 	(void)snprintf(host, sizeof(host), "localhost,127.0.0.1:%u,127.0.0.1:%u", ports[0], ports[1]);
 	settings.host = host;
 	settings.tls = "off";
-	struct db *db = open_writer_first(&settings);
-	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
-	logged_begin();
-	int first = run_until_asked(db, silent, 1), second = run_until_asked(db, silent, 1);
-	is_int(db_run(db, pool, test_query(&q_while), NULL, NULL), DB_OK, "a further one");
-	int further = asked(silent[0]) + asked(silent[1]);
-	bool soon = clock_tick_us() < db->hosts[1].silent_until_us && clock_tick_us() < db->hosts[2].silent_until_us;
-	bool warned = logged_end_has("connection lost");
-	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
-
-	is_int(first, 1, "one is asked; the answer is there then, so the next one is not");
-	is_int(second, 1, "the next statement has the other one asked");
-	ok(further == 0 || !soon, "further ones nobody for a while");
-	ok(!warned, "and the log has no connection that was lost, since none was");
-	db_close(&db);
+	for (int i = 0; i < 10 && (n.first != 1 || n.second != 1); i++)
+		n = ask_silent(&settings, silent);
+	is_int(n.first, 1, "one is asked; the answer is there then, so the next one is not");
+	is_int(n.second, 1, "the next statement has the other one asked");
+	is_int(n.further, 0, "further ones nobody for a while");
+	ok(!n.warned, "and the log has no connection that was lost, since none was");
 	(void)close(silent[0]);
 	(void)close(silent[1]);
 }
