@@ -126,23 +126,28 @@ subtest 'no random bytes' => sub {
 
 # A watch that begins, or does not; the connection is to be kept as long as it is.
 sub watch { return eval { Tenure::Watch->new($instance->env('TENURE_SERVICE_URL'), 'ann:acme:admin', '/api/v1/namespaces/default/secrets?resourceVersion=0', wait => 20) } }
-# The connections of the process for watches: to the database, and to clients.
-sub connections { my $pid = process('tenured-watch'); return scalar grep { (readlink($_) // '') =~ /\Asocket:/ } glob "/proc/$pid/fd/*" }
-my $idle; # how many there are without a client
+# The connections to clients that the process for watches has, by their inodes.
+sub clients {
+    my $pid  = process('tenured-watch');
+    my $path = $instance->dir . '/sockets/service.sock';
+    my %is   = map { / 03 +(\d+) \Q$path\E$/ ? ($1 => 1) : () } split /\n/, read_file('/proc/net/unix');
+    return grep { $is{$_} } map { (readlink($_) // '') =~ /\Asocket:\[(\d+)\]/ } glob "/proc/$pid/fd/*";
+}
 sub watches_again {
-    my $watch = watch();
-    my $is_served = $watch && ($watch->{head} // '') =~ m{^HTTP/1\.\d 200};
-    $idle = connections() - 1 if $is_served;
-    return ok $is_served, 'the next watch is served';
+    my %before = map { $_ => 1 } clients();
+    my $watch  = watch();
+    ok $watch && ($watch->{head} // '') =~ m{^HTTP/1\.\d 200}, 'the next watch is served';
+    # The beginning of the answer is the worker's.
+    return ok(Tenure::Instance::wait_until(sub { scalar grep { !$before{$_} } clients() }), '... by the process for watches');
 }
 
 watches_again();
 subtest 'a watch that is not handed over' => sub {
     $shim->arm(process => worker(), classes => ['start'], function => 'memfd_create', call => 1, error => 'EMFILE');
     watch();
+    logged(line('a watch could not be handed over: …')); # the client has the beginning of its answer before that
     my ($failed) = $shim->disarm;
     is $failed, 'memfd_create', 'it was needed';
-    logged(line('a watch could not be handed over: …'));
     serves();
     watches_again();
 };
@@ -157,12 +162,12 @@ subtest 'a watch that is not taken over' => sub {
 };
 
 subtest 'a watch that is not served' => sub {
-    ok Tenure::Instance::wait_until(sub { connections() <= $idle }, 60), 'the watch before has ended, which needs the same function';
+    ok Tenure::Instance::wait_until(sub { !clients() }, 60), 'the watch before has ended, which needs the same function';
     $shim->arm(process => process('tenured-watch'), classes => ['start'], function => 'epoll_ctl', call => 1, error => 'ENOSPC');
     watch();
+    logged(line("a watch can't be served: …")); # as above
     my ($failed) = $shim->disarm;
     is $failed, 'epoll_ctl', 'it was needed';
-    logged(line("a watch can't be served: …"));
     watches_again();
 };
 
