@@ -247,14 +247,6 @@ subtest "can't fork for a move" => sub {
 
 # ---- programs
 
-subtest 'more servers than there may be' => sub {
-    my $source = $instance->dir . '/placement.conf';
-    write_file($source, "[placement_database]\nconnection = mysql+pymysql://a:b\@" . join(',', map { "127.0.0.1:$_" } 1 .. 17) . "/placement\n");
-    my ($code, $text) = $instance->manage('import', 'placement', '--from', $source, '--dry-run');
-    isnt $code, 0, 'none of them answers';
-    like $text, line('database hosts behind the first … are not used'), 'and one is not asked';
-};
-
 subtest 'OpenSSL that does not compute' => sub {
     my $file = $instance->dir . '/openssl.cnf';
     write_file($file, "openssl_conf = all\n[all]\nalg_section = algorithms\n[algorithms]\ndefault_properties = fips=yes\n");

@@ -74,12 +74,8 @@ static void read_hosts(struct db *db)
 {
 	struct str rest = str_c(db->settings->host), item;
 
-	// Of [database] host, these mistakes have been refused with the configuration.
-	for (size_t i = 0; str_split(&rest, ',', &item); i++) {
-		if (db->n_hosts == DB_MAX_HOSTS) {
-			log_error("database hosts behind the first %d are not used", DB_MAX_HOSTS);
-			break;
-		}
+	// Of [database] host, more of them and this mistake have been refused with the configuration.
+	for (size_t i = 0; i < DB_MAX_HOSTS && str_split(&rest, ',', &item); i++) {
 		db->hosts[db->n_hosts].index = i;
 		if (!db_conn_parse_host(str_trim(item), db->settings->port, &db->hosts[db->n_hosts]))
 			log_error("database host \"%.*s\" is not host[:port]", STR_ARG(item));
