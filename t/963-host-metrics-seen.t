@@ -59,10 +59,11 @@ if ($pid == 0) {
     my $answer = $instance->admin->put('/v2.0/acme/persistentvolumes/p', json => {});
     POSIX::_exit($answer->status - 200);
 }
+ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits > 0 }), 'a request waits for a lock';
 sleep 1;
 print {$lock} "ROLLBACK;\n";
 waitpid $pid, 0;
-is 200 + ($? >> 8), 201, 'a request that waits for a lock';
+is 200 + ($? >> 8), 201, '... and is done then';
 becomes($_, is_above($before->{$_}), $_) for 'tenure_transaction_retries_total', 'tenure_slow_requests_total';
 
 my @stop = $instance->movers;

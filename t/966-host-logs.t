@@ -38,7 +38,8 @@ subtest 'access log as JSON lines' => sub {
     my $lock = $instance->sql_locks(q(SELECT id FROM tenants WHERE name = 'acme' FOR UPDATE));
     my $pid  = fork // die "fork: $!";
     if ($pid == 0) {
-        sleep 2;
+        Tenure::Instance::wait_until(sub { $instance->count_lock_waits > 0 });
+        sleep 1;
         print {$lock} "ROLLBACK;\n";
         POSIX::_exit(0);
     }
@@ -50,9 +51,15 @@ subtest 'access log as JSON lines' => sub {
     like $text // '', qr{slow: PUT /v2\.0/acme/persistentvolumes/p took [\d.]+ ms, of which the database [\d.]+ ms in \d+ round trips: \w+.* [\d.]+ ms}, 'with its statements';
     my $id = $slow->request_id;
     like $text // '', qr/\[\Q$id\E\]/, 'and its id';
-    unlike Tenure::Run::read_file($log), qr/slow: GET/, 'and no other';
-    close $lock;
     waitpid $pid, 0;
+    close $lock;
+    # On a busy machine others may be slow, too.
+    for my $other ($get, $strange) {
+        my $took = (eval { JSON::PP->new->utf8->decode($instance->access_line('admin', $other)) } // {})->{microseconds} // 0;
+        my $its  = $other->request_id;
+        my $is   = Tenure::Run::read_file($log) =~ /^(?=.*\[\Q$its\E\]).* slow: /m;
+        ok !$is || $took > 250_000, 'and none that is not slow';
+    }
 };
 
 for my $server (qw(lighttpd apache-fcgid)) {
