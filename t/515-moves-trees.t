@@ -127,7 +127,7 @@ subtest 'in the background' => sub {
     my $post = move("t1/nodes/$node", 't2');
     $post->is_status(202, 'a large tree');
     my $path = $admin->path_of($post->location);
-    ok Tenure::Instance::wait_until(sub { $admin->get($path)->status == 303 }, 20), 'is moved by and by';
+    ok Tenure::Instance::wait_until(sub { $admin->get($path)->status == 303 }, 60), 'is moved by and by';
     is $instance->sql_value("SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 't2' AND RIGHT(r.root, 16) = "
             . "UNHEX(REPLACE('$node', '-', ''))"), 61, 'as a whole';
     sound();

@@ -133,7 +133,7 @@ subtest 'the database' => sub {
     $instance->database('start');
     ok Tenure::Instance::wait_until(sub { make('d2')->status == 201 }), 'it is back';
     make('d3');
-    is told($watch, 2, 20), 'ADDED d2, ADDED d3', 'and nothing is lost';
+    is told($watch, 2, 60), 'ADDED d2, ADDED d3', 'and nothing is lost';
 };
 
 sub watch_process {
@@ -196,8 +196,11 @@ subtest 'a client that does not read' => sub {
     my $before = resident_kb($pid);
     my $path = "$cms/large";
     make('large', data => { k => 'x' x $size })->is_status(201, 'large objects');
-    $acme->patch($path, { data => { n => "$_" } }) for 1 .. 60; # 30 MB
-    my @events = events($fast, 61, 60);
+    my @events = events($fast, 1, 60);
+    for (1 .. 60) { # 30 MB
+        $acme->patch($path, { data => { n => "$_" } });
+        push @events, events($fast, 1, 60);
+    }
     is scalar @events, 61, 'who reads is told all of it';
     SKIP: {
         skip 'the sanitizers keep what is freed', 1 if is_sanitized($pid);
@@ -275,10 +278,12 @@ subtest 'tokens of a Keystone that is asked for every request' => sub {
     $keystone->mode('closed');
     $keystone->revoke_own;
     $keystone->forget_log;
+    my $began = Time::HiRes::time();
     ok $again->('wrong login', 1), 'it logs in again when that was revoked';
     Time::HiRes::sleep(4);
     is $own->combined('unknown')->get($path)->status, 503, '... while workers need to, as well';
-    cmp_ok $keystone->count('wrong login'), '<=', 2, '... and a login that is refused is rarely tried again, by the whole host';
+    my ($logins, $took) = ($keystone->count('wrong login'), Time::HiRes::time() - $began);
+    cmp_ok $logins, '<=', 2 + int($took / 5), '... and a login that is refused is rarely tried again, by the whole host';
     $keystone->mode('ok');
     $keystone->forget_log;
     ok $again->('validate stays', 2), 'once it succeeds, tokens are validated again';

@@ -185,7 +185,7 @@ subtest 'reset while workers run' => sub {
     my $list = $admin->get('/v2.0');
     $list->is_status(200, 'the operator\'s token still works');
     is_deeply $list->json->{tenants}, [], 'and there is nothing';
-    ok Tenure::Instance::wait_until(sub { $instance->service($reader)->get('/v2.0/keep/namespaces')->status == 401 }, 10),
+    ok Tenure::Instance::wait_until(sub { $instance->service($reader)->get('/v2.0/keep/namespaces')->status == 401 }),
         'tenants\' tokens are gone';
     is $instance->sql_value("SELECT COUNT(*) FROM $_"), 0, "$_ is empty" for qw(forwards moves changes resource_aliases resource_traits);
     is $instance->sql_value('SELECT GROUP_CONCAT(name) FROM tenants'), 'system', 'there is the system space alone';

@@ -39,7 +39,7 @@ for my $case ([3, 'at once'], [8, 'in the background']) {
         is live("n$n"), 1, '... and nothing came back';
         my $freed = $admin->patch("$space/configmaps/held", { metadata => { finalizers => undef } });
         ok($freed->status < 300, 'the finalizer is taken out') or diag $freed->text;
-        ok Tenure::Instance::wait_until(sub { $admin->get($space)->status == 410 }, 15), 'then all is deleted';
+        ok Tenure::Instance::wait_until(sub { $admin->get($space)->status == 410 }), 'then all is deleted';
         $refused = $admin->post(undo_path('t', $deleted));
         $refused->is_status(409);
         ok scalar(grep { $_ eq "namespaces/n$n changed-since" } @{ blocked($refused) }), 'the namespace was deleted by another request';
