@@ -50,6 +50,24 @@ sub latency {
     return @seconds[7, 14];
 }
 
+# Is what those processes do not noticed by any change? They take the processor, too, so that on a busy machine a change may be late for that
+# reason: then it is measured again, up to five times. What holds a change up as long as a transaction of theirs shows each time.
+sub is_not_noticed {
+    my ($client, $watch, $prefix, $name, $code) = @_;
+    my ($alone, $beside, $longest);
+    for my $round (1 .. 5) {
+        ($alone) = latency($client, $watch, "$prefix-alone$round");
+        beside($code) for 1 .. 2;
+        ($beside, $longest) = latency($client, $watch, "$prefix$round");
+        stop_all();
+        last if defined $alone && defined $beside && $beside < $alone + 0.15 && $longest < 0.9;
+    }
+    ok defined $alone, "$name: all is told";
+    cmp_ok $beside // 9, '<', ($alone // 0) + 0.15, '... and what others do is not noticed';
+    cmp_ok $longest // 9, '<', 0.9, '... by any change';
+    return $alone;
+}
+
 # By these words the horizon tells who is about to write, and an id that is taken from a conflict (CHANGE_INSERT in registry/log/change.h).
 subtest 'statements that write the log' => sub {
     my $top   = $ENV{TENURE_SRCDIR} // "$FindBin::Bin/..";
@@ -72,22 +90,12 @@ subtest 'what others do in a hurry' => sub {
     my $watch = Tenure::Watch->new($admin->url, 'alice:acme', "$cms?resourceVersion=" . $acme->get($cms)->json->{metadata}{resourceVersion});
     my $all   = Tenure::Watch->new($admin->url, 'admin', '/api/v1/tenants/all/configmaps?resourceVersion='
         . $admin->get('/api/v1/tenants/all/configmaps')->json->{metadata}{resourceVersion});
-    my ($alone) = latency($acme, $watch, 'alone');
-    ok defined $alone, 'nobody else';
-    beside(sub { $instance->combined('bob:globex')->post("$cms?dryRun=All", json => config_map('dry')) }) for 1 .. 2;
-    my ($beside, $longest) = latency($acme, $watch, 'dry');
-    cmp_ok $beside // 9, '<', $alone + 0.15, 'dry runs of another tenant are not noticed';
-    cmp_ok $longest // 9, '<', 0.9, 'by any change';
-    stop_all();
-    beside(sub {
+    is_not_noticed($acme, $watch, 'dry', 'dry runs of another tenant', sub { $instance->combined('bob:globex')->post("$cms?dryRun=All", json => config_map('dry')) });
+    my $alone = is_not_noticed($acme, $watch, 'hurry', 'creating and deleting', sub {
         my $bob = $instance->combined('bob:globex');
         $bob->post($cms, json => config_map("h$$"));
         $bob->delete("$cms/h$$");
-    }) for 1 .. 2;
-    ($beside, $longest) = latency($acme, $watch, 'hurry');
-    cmp_ok $beside // 9, '<', $alone + 0.15, 'nor creating and deleting';
-    cmp_ok $longest // 9, '<', 0.9, 'by any change';
-    stop_all();
+    });
     # A large transaction that is under way and then comes to nothing.
     my $session = $instance->sql_session;
     my $newest  = 'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SELECT MAX(id) FROM changes';
@@ -100,7 +108,8 @@ SELECT UNHEX(REPEAT('ab', 16)), UTC_TIMESTAMP(6), 'x', 'updated', r.tenant_id, r
 FROM resources r JOIN tenants t ON t.id = r.tenant_id AND t.name = 'globex' JOIN seq_1_to_20000 LIMIT 20000;
 SQL
     ok Tenure::Instance::wait_until(sub { $instance->sql_value($newest) >= $before + 20000 }), 'another tenant has much in flight';
-    ($beside, $longest) = latency($acme, $watch, 'large');
+    my ($rounds, $beside) = (0);
+    do { ($beside) = latency($acme, $watch, 'large' . ++$rounds) } until $rounds == 5 || ($beside // 9) < $alone + 0.5;
     cmp_ok $beside // 9, '<', $alone + 0.5, 'who has nothing to do with it is led ahead';
     my $last = $acme->post($cms, json => config_map('last'))->json->{metadata}{resourceVersion};
     my @seen = map { name_of($_) } grep { ($_->{object}{metadata}{tenant} // '') eq 'acme' } events($all, 100_000, 0.5);
@@ -112,7 +121,7 @@ SQL
         push @rest, name_of($event) if ($event->{object}{metadata}{tenant} // '') eq 'acme';
         last if $event->{object}{metadata}{resourceVersion} >= $last;
     }
-    is join(', ', grep { /large|last/ } @rest), join(', ', map { "ADDED $_" } (map { "large-$_" } 1 .. 15), 'last'), 'until it has come to nothing';
+    is join(', ', grep { /large|last/ } @rest), join(', ', map { "ADDED $_" } (map { my $round = $_; map { "large$round-$_" } 1 .. 15 } 1 .. $rounds), 'last'), 'until it has come to nothing';
     is told($watch, 1), 'ADDED last', 'and nobody is told anything twice';
     $instance->stop;
 };
