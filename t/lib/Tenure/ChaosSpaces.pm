@@ -222,9 +222,10 @@ sub findings {
 # Things that only one client makes and deletes are as the answers to this client say.
 sub _lost {
     my ($self) = @_;
-    my (%may, @wrong);
+    my (%may, %journal, @wrong);
     for ($self->_lines('client*')) {
-        my ($told, $what, $tenant, $plural, $name) = split / /;
+        my ($told, $what, $tenant, $plural, $name, $status) = split / /;
+        push @{ $journal{"$tenant $plural $name"} }, "$what $status" if $what =~ /create|delete/;
         next if $what !~ /create|delete/ || $told eq 'no' || $told eq 'refused';
         my $now = $what eq 'create' ? 1 : 0;
         $may{"$tenant $plural $name"} = $told eq 'done' ? { $now => 1 } : { %{ $may{"$tenant $plural $name"} // { 0 => 1 } }, $now => 1 };
@@ -232,7 +233,8 @@ sub _lost {
     my %there = map { ("$_->[0] $_->[1] $_->[2]" => 1) } $self->{instance}->sql(q(SELECT t.name, y.plural, r.name FROM resources r )
         . q(JOIN tenants t ON t.id = r.tenant_id JOIN types y ON y.id = r.type_id WHERE r.live = 1 AND r.namespace = 'default' AND r.name LIKE 'k%'));
     for my $what (sort keys %may) {
-        push @wrong, "$what is " . ($there{$what} ? '' : 'not ') . 'there, which nobody was told' if !$may{$what}{ $there{$what} ? 1 : 0 };
+        push @wrong, "$what is " . ($there{$what} ? '' : 'not ') . 'there, which nobody was told: ' . join ', ', @{ $journal{$what} }
+            if !$may{$what}{ $there{$what} ? 1 : 0 };
     }
     push @wrong, map { "$_ is there, and nobody made it" } grep { !$may{$_} } sort keys %there;
     return @wrong;

@@ -14,10 +14,24 @@ use Tenure::Response;
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
+# HTTP::Tiny sends PUT and DELETE a second time when the connection breaks off in the answer. The first one may have been done, and what is
+# told then belongs to the second one: that there is nothing to be deleted, for example. Here these are answered 599, as POST is.
+package Tenure::Client::HTTP {
+    use parent -norequire, 'HTTP::Tiny';
+
+    sub _request {
+        my ($self, $method, @rest) = @_;
+        my $answer = eval { $self->SUPER::_request($method, @rest) };
+        return $answer if defined $answer;
+        # By these words it is told what may be sent again; a hash is an answer.
+        die ref $@ || $method !~ /\A(?:PUT|DELETE)\z/ ? $@ : "the answer broke off: $@";
+    }
+}
+
 # url: of an endpoint, without the last '/'; token: sent with each request that brings none of its own (undef: none).
 sub new {
     my ($class, %option) = @_;
-    my $http = HTTP::Tiny->new(max_redirect => 0, keep_alive => 0, timeout => $option{timeout} // 60, proxy => undef, http_proxy => undef, agent => 'tenure-test');
+    my $http = Tenure::Client::HTTP->new(max_redirect => 0, keep_alive => 0, timeout => $option{timeout} // 60, proxy => undef, http_proxy => undef, agent => 'tenure-test');
     return bless { url => $option{url}, token => $option{token}, http => $http }, $class;
 }
 
