@@ -86,9 +86,10 @@ sub _relay {
     while (1) {
         my @ready = $select->can_read(length $answer ? SILENCE : undef);
         if (!@ready && !_runs($process)) {
-            syswrite $client, $answer;
-            # Nothing asked: the rest of an answer that the server was kept from sending.
+            # Nothing asked: the rest of an answer that the server was kept from sending. The line comes before the answer, so that it is there
+            # when the client has that.
             syswrite $log, "$process " . _commands_in($asked) . "\n" if $greeted++ > 1 && length $asked; # the greeting and who we are come first
+            syswrite $client, $answer;
             ($asked, $answer) = ('', '');
         }
         for my $socket (@ready) {
