@@ -203,7 +203,7 @@ subtest 'the tarball is reproducible' => sub {
     my %here = (TZ => 'UTC', LC_ALL => 'C');
     my %elsewhere = (TZ => 'Asia/Kathmandu', LC_ALL => $other // 'C.UTF-8');
     my ($first, $tarball) = dist($top, '022', %here);
-    my ($second, $again) = dist($top, '077', %elsewhere);
+    my ($second, $again) = dist($top, '077', %elsewhere, GIT_TEST_ASSUME_DIFFERENT_OWNER => 1); # git's own tests have it for that
     is system('cmp', $tarball, $again), 0, 'two runs make equal bytes';
     my @unpacked;
     for my $umask ('022', '077') {
