@@ -177,6 +177,10 @@ subtest 'tests that failed beside others' => sub {
     ($code, $text) = run('scripts/prove-again . 2 t/fails*.t');
     is $code, 1, 'are not run again where many fail';
     unlike $text, qr/Once more/, 'as that is no chance';
+    put("t/fine$_.t", "print qq(1..1\\nok 1\\n);\n") for 1 .. 14;
+    ($code, $text) = run('scripts/prove-again . 2 t/fails*.t t/fine*.t');
+    is $code, 1, 'fail if they are many of very many';
+    is scalar(() = $text =~ /Once more/g), 1, '... having been run again once';
 };
 
 # The areas that run all API tests: with small tests in place of these, and no build.
