@@ -94,7 +94,17 @@ subtest 'discovery' => sub {
     my %mine  = map { $_->{name} => $_ } @{ $acme->get('/api/v1')->json->{resources} };
     my %every = map { $_->{name} => $_ } @{ $admin->get('/api/v1')->json->{resources} };
     ok $mine{configmaps}{namespaced} && !$mine{namespaces}{namespaced}, 'scopes';
-    ok !$mine{nodes} && $every{nodes}, 'nodes are the operator\'s';
+    is_deeply $mine{nodes}, $every{nodes}, 'nodes mean the same to all: those of the cluster';
+    my $of_system = qr/nodes.* is forbidden: User "alice" cannot .*belong to the system space alone/;
+    my $item      = '/api/v1/nodes/n';
+    for ([list => $acme->get('/api/v1/nodes')], [watch => $acme->get('/api/v1/nodes?watch=true')], [create => $acme->post('/api/v1/nodes', json => { metadata => { name => 'n' } })],
+        [get => $acme->get($item)], [update => $acme->put($item, json => { metadata => { name => 'n' } })], [patch => $acme->patch($item, {})],
+        [delete => $acme->delete($item)], ['get status' => $acme->get("$item/status")], ['get by its full path' => $acme->get('/api/v1/tenants/acme/nodes')]) {
+        $_->[1]->is_failure(403, 'Forbidden', $of_system, "and are none of a tenant: $_->[0]");
+    }
+    is_deeply [map { $_->{name} } grep { $_->{kind} eq 'Node' } @{ $acme->get('/apis/baremetal.openstack.org/v1')->json->{resources} }], ['nodes'],
+        'those of bare metal are, in a group of their own';
+    $acme->get('/apis/baremetal.openstack.org/v1/nodes')->is_status(200, 'where they are listed');
     is_deeply [sort @{ $mine{tenants}{verbs} }], [qw(get list patch update watch)], 'tenants may not be made by tenants'
         or diag "@{ $mine{tenants}{verbs} }";
     $acme->get('/apis/none.example.com/v1')->is_failure(404, 'NotFound', qr/could not find/, 'no such group');

@@ -74,9 +74,9 @@ subtest 'tenants' => sub {
     fails('eve:brief', 'create -f -', qr/tenants "brief" not found/, input => object('ConfigMap', 'late'));
 };
 
-# What is listed is what may be used, and nothing else.
+# What is listed is what may be used, and the cluster's nodes, so that no other type is taken for them.
 subtest 'what there is' => sub {
-    my @tenants = qw(configmaps customresourcedefinitions.apiextensions.k8s.io events namespaces persistentvolumes pods secrets
+    my @tenants = qw(configmaps customresourcedefinitions.apiextensions.k8s.io events namespaces nodes persistentvolumes pods secrets
         selfsubjectaccessreviews.authorization.k8s.io selfsubjectreviews.authentication.k8s.io
         selfsubjectrulesreviews.authorization.k8s.io serviceaccounts services tenants);
     my $resources = sub {
@@ -84,7 +84,7 @@ subtest 'what there is' => sub {
         return join ' ', grep { !/openstack/ } sort split /\n/, $kubectl->run($token, 'api-resources -o name')->{out};
     };
     is $resources->($alice), join(' ', @tenants), 'api-resources of a tenant';
-    is $resources->($op), join(' ', sort @tenants, qw(daemonsets.apps nodes)), 'api-resources of the operator';
+    is $resources->($op), join(' ', sort @tenants, 'daemonsets.apps'), 'api-resources of the operator';
     does($_, 'version', qr/Server Version: .*1.*20/s) for $alice, $op;
     my @versions = qw(apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1 authentication.k8s.io/v1 authorization.k8s.io/v1 baremetal.openstack.org/v1
         placement.openstack.org/v1 v1);
@@ -99,6 +99,15 @@ subtest 'what there is' => sub {
     does($op, 'get all', qr{^daemonset.apps/d 0 0 0 0 0 <none> \d+s}m);
     does($op, 'delete ds d', 'daemonset.apps "d" deleted');
     does($alice, "get $_", '') for qw(all events sa svc);
+    my $of_system = qr/Forbidden.*nodes(?: "n")? is forbidden: User "alice" cannot \w+ resource "nodes" in API group "".*system space alone/;
+    fails($alice, $_, $of_system) for 'get nodes', 'get no', 'get node n', 'get nodes --watch', 'describe nodes', 'delete node n', 'label node n a=b';
+    fails($alice, 'create -f -', $of_system, input => object('Node', 'n'));
+    fails($alice, ['auth', 'can-i', $_, 'nodes'], qr/^no/m) for qw(create get list watch delete *);
+    does($alice, 'auth can-i list nodes.baremetal.openstack.org', qr/^yes/m);
+    unlike $kubectl->run($alice, 'auth can-i --list')->{out}, qr/^nodes(?:\/|\s)/m, 'nor in the list of what it can';
+    does($_, 'explain nodes', qr/A node of the cluster/) for $alice, $op;
+    does($alice, 'get nodes.baremetal.openstack.org', '');
+    does($op, 'get nodes', '');
     fails($alice, 'get deployments', qr/doesn't have a resource type/);
     fails('', 'get cm', qr/Unauthorized|logged in|credentials|Username/);
 };

@@ -37,20 +37,32 @@ static bool is_defined(struct client *client, const char *tenant, const char *pl
 
 #define ANSWERS(...) answers(&here, __VA_ARGS__)
 
-static bool listed(const char *tenant, const char *group, const char *plural)
+typedef enum outcome list_function(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
+
+static bool is_in(list_function *read_list, const char *tenant, const char *group, const char *plural)
 {
 	const struct definition *const *list;
 	size_t n;
 	struct uuid id = uuid_new();
 
 	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
-	if (definition_list(here.registry, str_c(tenant), &list, &n) != OUTCOME_OK)
+	if (read_list(here.registry, str_c(tenant), &list, &n) != OUTCOME_OK)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (str_eq_c(list[i]->type->group, group) && str_eq_c(list[i]->type->plural, plural))
 			return true;
 	}
 	return false;
+}
+
+static bool listed(const char *tenant, const char *group, const char *plural)
+{
+	return is_in(definition_list, tenant, group, plural);
+}
+
+static bool announced(const char *tenant, const char *group, const char *plural)
+{
+	return is_in(definition_announced, tenant, group, plural);
 }
 
 static void test_builtin(void)
@@ -75,6 +87,8 @@ static void test_builtin(void)
 		"tenants are no resources");
 	ok(listed("a", "", "pods") && !listed("a", "", "nodes") && !listed("a", "apps", "daemonsets"), "what a tenant sees");
 	ok(listed(TENANT_SYSTEM, "", "nodes") && listed(TENANT_SYSTEM, "apps", "daemonsets"), "and the system");
+	ok(announced("a", "", "pods") && announced("a", "", "nodes") && announced("none", "", "nodes"), "the cluster's nodes are announced to all");
+	ok(!announced("a", "apps", "daemonsets") && announced(TENANT_SYSTEM, "apps", "daemonsets"), "daemon sets are not");
 }
 
 static void test_own(void)

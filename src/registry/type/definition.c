@@ -143,12 +143,17 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 
 // ---- lists
 
-static void add_builtins(struct registry *registry, struct str tenant, const struct definition **list, size_t *n)
+// Which definitions a list has.
+enum listed { LISTED_SERVING, LISTED_SERVING_AND_ANNOUNCED };
+
+static void add_builtins(struct registry *registry, struct str tenant, enum listed listed, const struct definition **list,
+	size_t *n)
 {
 	const struct definition *all = definition_list_builtin(registry);
 
 	for (size_t i = 0; all != NULL && i < n_builtins; i++) {
-		if (all[i].type != NULL && (!all[i].system_only || definition_is_of_system(tenant)))
+		bool serves = !all[i].system_only || definition_is_of_system(tenant);
+		if (all[i].type != NULL && (serves || (listed == LISTED_SERVING_AND_ANNOUNCED && all[i].announced)))
 			list[(*n)++] = &all[i];
 	}
 }
@@ -181,7 +186,8 @@ static int by_type(const void *a, const void *b)
 	return definition_compare(*(const struct definition *const *)a, *(const struct definition *const *)b);
 }
 
-enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
+static enum outcome list_definitions(struct registry *registry, struct str tenant, enum listed listed,
+	const struct definition *const **list, size_t *n)
 {
 	struct view *own = NULL, *common = NULL;
 	enum outcome outcome = definitions_see_both(registry, tenant, NULL, &own, &common);
@@ -191,7 +197,7 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 		return outcome;
 	size_t most = n_builtins + (own != NULL ? own->n : 0) + (common != NULL ? common->n : 0);
 	const struct definition **all = POOL_ARRAY(registry->pool, const struct definition *, most);
-	add_builtins(registry, tenant, all, n);
+	add_builtins(registry, tenant, listed, all, n);
 	if (own != NULL) {
 		add_view(registry, own, common, own, all, n);
 		add_view(registry, own, common, common != own ? common : NULL, all, n);
@@ -199,6 +205,17 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 	qsort(all, *n, sizeof(*all), by_type); // never empty, since there are built-in types
 	*list = all;
 	return OUTCOME_OK;
+}
+
+enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
+{
+	return list_definitions(registry, tenant, LISTED_SERVING, list, n);
+}
+
+enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
+	size_t *n)
+{
+	return list_definitions(registry, tenant, LISTED_SERVING_AND_ANNOUNCED, list, n);
 }
 
 // ---- by one name

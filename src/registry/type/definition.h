@@ -63,6 +63,8 @@ struct definition {
 	const struct type *type; // identity: group and plural
 	bool builtin;
 	bool system_only; // built in and only for the system's own space: nodes of the cluster, daemon sets
+	// system_only, and yet discovery names it in every space, so that clients take its plural for this type and for no other.
+	bool announced;
 	// Its objects are rows of table resources. False for tenants (registry/tenant/tenant.h), and for events, which are not
 	// stored.
 	bool stored;
@@ -72,7 +74,7 @@ struct definition {
 	enum definition_scope scope;
 	// Sets of enum definition_verbs:
 	unsigned verbs;        // what is offered in the system's space
-	unsigned tenant_verbs; // what is offered in a tenant's space; of the type tenants: get and patch its own
+	unsigned tenant_verbs; // what is offered in a tenant's space; of the type tenants: get and patch its own; 0 if system_only
 	const struct definition_version *versions; // ordered by preference as Kubernetes does, the preferred one first
 	size_t n_versions;
 	// Of a CustomResourceDefinition only:
@@ -104,9 +106,13 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 // last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core". OUTCOME_OK, _NOT_FOUND, or that of a failed statement.
 enum outcome definition_named(struct registry *registry, struct str tenant, struct str name,
 	const struct definition **definition);
-// Returns all definitions that serve the tenant, ordered by group (the core group first) and plural: what discovery shows. The
-// types of bare metal and placement are among them. OUTCOME_OK, or that of a failed statement.
+// Returns all definitions that serve the tenant, ordered by group (the core group first) and plural. The types of bare metal and
+// placement are among them. OUTCOME_OK, or that of a failed statement.
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
+// Returns the same definitions and those that are announced: what discovery shows. A client takes a plural for the type of the first
+// group that has it, so if a type were left out, its plural would mean another type.
+enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
+	size_t *n);
 
 // Orders definitions by group and plural, as definition_list() does: <0, 0, >0.
 int definition_compare(const struct definition *a, const struct definition *b);

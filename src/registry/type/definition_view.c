@@ -118,7 +118,7 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 	definition->n_short_names = builtin->n_short_names;
 	definition->singular = definition->type->singular;
 	definition->owner = STR(TENANT_SYSTEM);
-	if (definition->tenant_verbs == 0)
+	if (definition->tenant_verbs == 0 && !definition->system_only)
 		definition->tenant_verbs = definition->verbs;
 }
 

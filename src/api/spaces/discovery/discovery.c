@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery: the groups, versions and types that the caller may use.
+// Discovery: the groups, versions and types that the caller may use, and types that are announced to it.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -61,7 +61,7 @@ enum outcome discovery_read_definitions(struct call *call, const struct definiti
 	*n = 0;
 	if (tenant.n == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "this user is of no tenant");
-	return definition_list(call->registry, tenant, list, n);
+	return definition_announced(call->registry, tenant, list, n);
 }
 
 // ---- groups
@@ -193,11 +193,23 @@ const struct verb_name verb_names[] = {
 	{ VERB_WATCH, "watch" }, { 0, NULL },
 };
 
+// The verbs that this process can serve.
+static unsigned verbs_of_process(const struct call *call, unsigned verbs)
+{
+	return call->may_hand_over ? verbs : verbs & ~(unsigned)VERB_WATCH;
+}
+
 unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition)
 {
-	unsigned verbs = call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs;
+	return verbs_of_process(call, call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs);
+}
 
-	return call->may_hand_over ? verbs : verbs & ~(unsigned)VERB_WATCH;
+// The verbs that discovery names. If a type is only announced to the caller, they are all that the type has: a client that finds a
+// verb missing gives no reason, whereas a request is answered with the reason why it is refused.
+static unsigned verbs_named(const struct call *call, const struct definition *definition)
+{
+	return definition->announced ? verbs_of_process(call, definition->verbs) :
+		definition_verbs_for_caller(call, definition);
 }
 
 static struct doc *verbs_doc(struct pool *pool, unsigned verbs)
@@ -238,7 +250,7 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 	doc_set(doc, STR("tenanted"), doc_new_bool(pool, definition->scope != SCOPE_CLUSTER));
 	set_tenant(pool, doc, definition);
 	doc_set_str(pool, doc, "kind", definition->kind);
-	doc_set(doc, STR("verbs"), verbs_doc(pool, definition_verbs_for_caller(call, definition)));
+	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs_named(call, definition)));
 	set_names(pool, doc, "shortNames", definition->short_names, definition->n_short_names);
 	set_names(pool, doc, "categories", definition->categories, definition->n_categories);
 	return doc;
@@ -288,7 +300,7 @@ static void add_types(struct call *call, struct str group, struct str version, c
 			continue;
 		doc_push(types, type_doc(call, definition));
 		for (enum part part = PART_STATUS; part <= PART_FINALIZE; part++) {
-			unsigned verbs = definition_verbs_for_caller(call, definition) & part_verbs(definition, found, part);
+			unsigned verbs = verbs_named(call, definition) & part_verbs(definition, found, part);
 			if (verbs != 0)
 				doc_push(types, part_of_type(call, definition, part, verbs));
 		}
