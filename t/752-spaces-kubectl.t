@@ -246,6 +246,16 @@ subtest 'types of one\'s own' => sub {
     does($alice, ['get', 'wd', 'w', '-o', 'jsonpath={.spec.color}'], qr/\Ared\z/);
     fails($alice, ['patch', 'wd', 'w', '-p', '{"spec":{"size":6}}'], qr/merge-patch/);
     does($alice, ['patch', 'wd', 'w', '--type', 'merge', '-p', '{"spec":{"size":6}}'], qr/patched/);
+    my $unknown = object('Widget', 'u', %widget, spec => { size => 5, colour => 'red' });
+    if ($minor >= 25) { # which leave it to a server that says that it can
+        fails($alice, 'create -f -', qr/strict decoding error: unknown field "spec\.colour"/, input => $unknown);
+        my $said = $kubectl->run($alice, 'create --validate=warn -f -', input => $unknown);
+        is_deeply [@$said{qw(code out)}], [0, "widget.example.com/u created\n"], '--validate=warn takes it';
+        like $said->{err}, qr/\AWarning: unknown field "spec\.colour"\n\z/, 'and warns of it, of nothing else';
+        does($alice, 'delete widget u', qr/deleted/);
+    } else {
+        fails($alice, 'create -f -', qr/unknown field "colour"/, input => $unknown);
+    }
     does($alice, 'scale widget w --replicas=7', qr/scaled/);
     does($alice, 'get wd', qr/w\s+7/);
     fails($alice, 'scale widget w --replicas=0', qr/spec\.size/);

@@ -573,7 +573,9 @@ subtest 'openapi' => sub {
     is_deeply $spec, { type => 'object', required => ['a', 'b'], properties => { a => { type => 'array', items => { type => 'string', format => 'date' } },
         b => { type => 'object', additionalProperties => { type => 'integer' } } } }, 'with its schema';
     my $path = $new->json->{paths}{'/apis/example.com/v1/namespaces/{namespace}/shaped/{name}'}{patch};
-    is_deeply [$path->{parameters}[0]{name}, $path->{'x-kubernetes-group-version-kind'}{kind}], ['dryRun', 'Shaped'], 'and a path that takes dry runs';
+    is_deeply [map { "$_->{in} $_->{name} $_->{type}" } @{ $path->{parameters} }], ['query dryRun string', 'query fieldValidation string'],
+        'and a path that takes dry runs and fieldValidation';
+    is $path->{'x-kubernetes-group-version-kind'}{kind}, 'Shaped', '... of its kind';
     $acme->get('/openapi/v2', accept => 'application/json', if_none_match => $new->header('ETag'))->is_status(304, 'unchanged');
     my $proto = $acme->get('/openapi/v2', accept => $kubectls, if_none_match => $new->header('ETag'));
     $proto->header_is('Content-Type', 'application/octet-stream', 'which kubectl asks for is another form');

@@ -134,10 +134,14 @@ static void test_paths(struct str document)
 {
 	struct str paths = get(document, PATHS, 0);
 	struct str item = named(paths, 2, "/apis/apps.example.com/v1/namespaces/{namespace}/widgets/{name}"), patch = get(item, 8, 0);
-	struct str query = get(get(get(get(patch, 8, 0), 1, 0), 2, 0), 3, 0);
+	static const char *const parameters[] = { "dryRun", "fieldValidation" };
 
-	is_str(get(query, 4, 0), "dryRun", "a dry run");
-	is_str(get(query, 2, 0), "query", "in the query");
+	for (size_t i = 0; i < COUNT_OF(parameters); i++) {
+		struct str query = get(get(get(get(patch, 8, i), 1, 0), 2, 0), 3, 0);
+		is_str(get(query, 4, 0), parameters[i], "a parameter");
+		is_str(get(query, 2, 0), "query", "in the query");
+	}
+	ok(get(patch, 8, COUNT_OF(parameters)).p == NULL, "and no other");
 	is_str(extension(patch, 13, "x-kubernetes-group-version-kind"),
 		"{\"group\":\"apps.example.com\",\"kind\":\"Widget\",\"version\":\"v1\"}", "of which kind");
 	ok(named(paths, 2, "/api/v1/pods/{name}").p == NULL && named(paths, 2, "/api/v1/namespaces/{namespace}/pods/{name}").p != NULL,

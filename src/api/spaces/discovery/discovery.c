@@ -354,7 +354,7 @@ static struct openapi_type described(struct registry *registry, const struct def
 		.kind = definition->kind,
 		.plural = definition->type->plural,
 		.namespaced = definition_is_namespaced(definition),
-		.dry_runs = true,
+		.has_path = true,
 		.builtin = definition->builtin,
 		.schema = definition_details(registry, definition, version)->schema,
 	};

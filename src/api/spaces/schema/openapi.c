@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the document: a definition for each type with a schema, and a PATCH for each type that supports dry runs.
+// Writes the document: a definition of each type with a schema, and the path of each type's objects with what clients look for there.
 #include "base/base.h"
 
 #include "api/spaces/schema/openapi_internal.h"
@@ -303,13 +303,13 @@ static struct str path_of(struct pool *pool, const struct openapi_type *type)
 	return buf_str(&path);
 }
 
-static void add_dry_run_parameter(struct buf *out)
+static void add_parameter(struct buf *out, const char *name)
 {
 	size_t item = openapi_proto_begin(out, OPERATION_PARAMETERS), parameter = openapi_proto_begin(out, PARAMETERS_PARAMETER);
 	size_t non_body = openapi_proto_begin(out, PARAMETER_NON_BODY), query = openapi_proto_begin(out, NON_BODY_QUERY);
 
 	openapi_proto_text(out, QUERY_IN, STR("query"));
-	openapi_proto_text(out, QUERY_NAME, STR("dryRun"));
+	openapi_proto_text(out, QUERY_NAME, str_c(name));
 	openapi_proto_text(out, QUERY_TYPE, STR("string"));
 	openapi_proto_end(out, query);
 	openapi_proto_end(out, non_body);
@@ -317,17 +317,21 @@ static void add_dry_run_parameter(struct buf *out)
 	openapi_proto_end(out, item);
 }
 
+// kubectl takes the parameters of a type's PATCH for those of all its writes. Without fieldValidation it would validate objects itself,
+// by the schemas in this document, and never show what the server says.
 static void add_path(struct pool *pool, const struct openapi_type *type, struct buf *out)
 {
+	static const char *const parameters[] = { "dryRun", "fieldValidation" };
 	size_t named, path, operation;
 
-	if (!type->dry_runs)
+	if (!type->has_path)
 		return;
 	named = openapi_proto_begin(out, PATHS_PATH);
 	openapi_proto_text(out, NAMED_NAME, path_of(pool, type));
 	path = openapi_proto_begin(out, NAMED_VALUE);
 	operation = openapi_proto_begin(out, PATH_PATCH);
-	add_dry_run_parameter(out);
+	for (size_t i = 0; i < COUNT_OF(parameters); i++)
+		add_parameter(out, parameters[i]);
 	schema_extension(out, OPERATION_EXTENSION, "x-kubernetes-group-version-kind", type_text(pool, type, false));
 	openapi_proto_end(out, operation);
 	openapi_proto_end(out, path);

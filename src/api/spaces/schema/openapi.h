@@ -12,7 +12,7 @@
 struct openapi_type {
 	struct str group, version, kind, plural;
 	bool namespaced;
-	bool dry_runs;            // its PATCH accepts dryRun
+	bool has_path;            // the path of its objects is described, with a PATCH that accepts dryRun and fieldValidation
 	bool builtin;
 	// The schema in the form of a CustomResourceDefinition (openAPIV3Schema). NULL: that of the built-in kind, if it has one;
 	// else the kind is not described, and clients don't validate it.
