@@ -68,6 +68,14 @@ subtest 'tenants' => sub {
     does($alice, ['patch', 'tenant', 'acme', '-p', '{"spec":{"multiTenancyCRDPolicy":"SystemCRDFirst"}}'], 'tenant/acme patched');
     does($alice, 'edit tenant acme', 'tenant/acme edited', editor => 'sed -i s/SystemCRDFirst/LocalCRDFirst/');
     does($alice, 'get tenant acme -o jsonpath={.spec.multiTenancyCRDPolicy}', 'LocalCRDFirst');
+    my $policy = sub { return object('Tenant', 'acme', spec => { multiTenancyCRDPolicy => $_[0] }, metadata => $_[1] // {}) };
+    does($alice, 'apply -f -', 'tenant/acme configured', input => $policy->('SystemCRDFirst'));
+    does($alice, 'apply -f -', 'tenant/acme unchanged',  input => $policy->('SystemCRDFirst'));
+    does($alice, 'get tenant acme -o jsonpath={.spec.multiTenancyCRDPolicy}{.metadata.labels.tier}', 'SystemCRDFirstgold');
+    fails($alice, 'apply -f -', qr/Forbidden.*multiTenancyCRDPolicy/s, input => $policy->('SystemCRDFirst', { annotations => { region => 'eu' } }));
+    does($op, 'apply -f -', 'tenant/acme configured', input => $policy->('NeverUseSystemCRDUnlessForced', { annotations => { region => 'eu' } }));
+    does($alice, 'replace -f -', 'tenant/acme replaced', input => $policy->('LocalCRDFirst', { annotations => { region => 'eu' }, labels => { tier => 'gold' } }));
+    does($op, 'annotate tenant acme region-', 'tenant/acme annotated');
     fails($alice, ['patch', 'tenant', 'acme', '-p', '{"spec":{"multiTenancyCRDPolicy":"Mine"}}'], qr/must be LocalCRDFirst/);
     does($op, 'delete tenant brief --timeout=20s', 'tenant "brief" deleted');
     does($op, 'wait tenant/brief --for=delete --timeout=20s', qr/\A/) if $minor > 20;

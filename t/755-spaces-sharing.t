@@ -111,6 +111,19 @@ subtest 'a range takes values whole' => sub {
     is $acme->get('/api/v1/tenants/acme')->json->{metadata}{annotations}{tier}, 'gold', 'which is shown so';
 };
 
+# A tenant writes this annotation, when it applies its own Tenant object.
+subtest 'an annotation that decides nothing' => sub {
+    my $applied = 'kubectl.kubernetes.io/last-applied-configuration';
+    $admin->post($crds, json => definition('juliets', 'shared', range => ["$applied=x"]))->is_status(201, 'a range that asks for it');
+    $acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { $applied => 'x' } } })->is_status(200, 'the tenant writes it');
+    is $acme->get('/api/v1/tenants/acme')->json->{metadata}{annotations}{$applied}, 'x', 'it is kept';
+    is answers($acme, 'juliets'), 'none', 'and lets nothing in';
+    $acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { $applied => undef, tier => 'silver' } } })->is_failure(403, 'Forbidden',
+        qr/multiTenancyCRDPolicy alone/, 'others are the operator\'s');
+    $acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { $applied => undef } } })->is_status(200, 'it takes it away');
+    $admin->delete("$crds/juliets.example.com")->is_status(200, 'the definition goes');
+};
+
 subtest 'what is told' => sub {
     is $acme->get('/spaces/acme/types/charlies.example.com')->json->{shared}, undef, 'not what the system has for others';
     is $admin->get('/spaces/acme/types/charlies.example.com')->json->{shared}{tenant}, 'system', 'but to the operator';

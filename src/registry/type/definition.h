@@ -147,5 +147,8 @@ struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 // The label that makes a definition of the system's forced, and its value, in upper or lower case.
 #define CRD_SHARING_LABEL "arktos.futurewei.com/crd-sharing-policy"
 #define CRD_FORCED "forced"
+// The annotation in which kubectl keeps the object that a client has applied. Tenants write it into their own Tenant objects, so no range
+// (spec.applicableRange) matches it.
+#define LAST_APPLIED_ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
 
 #endif

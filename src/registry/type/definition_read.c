@@ -160,10 +160,11 @@ bool definition_in_range(const struct doc *range, const struct doc *annotations)
 	for (size_t i = 0; i < doc_elements(range); i++) {
 		struct str item = doc_string(doc_at(range, i));
 		size_t equals = str_find(item, '=', 0);
+		struct str name = str_part(item, 0, equals);
 		const struct doc *value;
 		if (str_eq(item, STR("*")))
 			return true;
-		if (equals < item.n && doc_get(annotations, str_part(item, 0, equals), &value) &&
+		if (equals < item.n && !str_eq(name, STR(LAST_APPLIED_ANNOTATION)) && doc_get(annotations, name, &value) &&
 			doc_kind(value) == DOC_STRING && str_eq(doc_string(value), str_part(item, equals + 1, item.n)))
 			return true;
 	}

@@ -286,6 +286,15 @@ enum outcome tenant_object_create(struct call *call, const struct target *target
 	return outcome;
 }
 
+// The annotations that decide which definitions the tenant may use: all but the one that `kubectl apply` writes.
+static struct doc *deciding_annotations(struct pool *pool, const struct tenant *tenant, const struct doc *object)
+{
+	struct doc *annotations = annotations_doc(pool, tenant, object);
+
+	doc_remove(annotations, STR(LAST_APPLIED_ANNOTATION));
+	return annotations;
+}
+
 // A tenant may change only the order of its definitions; the operator decides by its annotations what it may use.
 static enum outcome check_tenants_own(const struct change_of_object *change, const struct tenant *current,
 	const struct tenant_content *content)
@@ -299,7 +308,7 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 	doc_remove(before, STR("deletionTimestamp")); // set by the registry
 	const struct doc *spec;
 	// Annotations may go from the object to the metadata, if there is room for them now.
-	bool same = doc_equal(annotations_doc(call->pool, current, before), annotations_doc(call->pool, &changed, after));
+	bool same = doc_equal(deciding_annotations(call->pool, current, before), deciding_annotations(call->pool, &changed, after));
 
 	for (size_t i = 0; i < COUNT_OF(docs); i++) {
 		struct doc *rest = doc_get(docs[i], STR("spec"), &spec) && spec != NULL ? doc_copy(call->pool, spec) :
