@@ -114,6 +114,7 @@ subtest 'what there is' => sub {
     does($alice, 'auth can-i list nodes.baremetal.openstack.org', qr/^yes/m);
     unlike $kubectl->run($alice, 'auth can-i --list')->{out}, qr/^nodes(?:\/|\s)/m, 'nor in the list of what it can';
     does($_, 'explain nodes', qr/A node of the cluster/) for $alice, $op;
+    does($alice, 'explain events.involvedObject', qr/What it is about.*fieldPath <string>/s);
     does($alice, 'get nodes.baremetal.openstack.org', '');
     does($op, 'get nodes', '');
     fails($alice, 'get deployments', qr/doesn't have a resource type/);
@@ -146,6 +147,8 @@ subtest 'what kubectl makes itself' => sub {
     does($alice, 'get sa', qr/\ANAME SECRETS AGE\nrobot 0 \d+s\z/);
     does($alice, 'create service clusterip web --tcp=80:8080', 'service/web created');
     does($alice, 'get svc', qr{\ANAME TYPE CLUSTER-IP EXTERNAL-IP PORT\(S\) AGE\nweb ClusterIP <none> <none> 80/TCP \d+s\z});
+    does($alice, 'get svc --field-selector spec.type=ClusterIP -o name', 'service/web');
+    does($alice, "get svc --field-selector $_ -o name", '') for 'spec.type=NodePort', 'spec.clusterIP=None';
     does($alice, 'delete svc,sa --all', qr/service "web" deleted\nserviceaccount "robot" deleted/);
 };
 

@@ -128,7 +128,9 @@ subtest 'reviews of what discovery does not have' => sub {
     is $may->($_, verb => 'create', resource => 'selfsubjectaccessreviews', group => 'authorization.k8s.io'), 'yes', 'to ask is for all' for values %who;
     is $may->($_, verb => 'create', resource => 'selfsubjectreviews', group => 'authentication.k8s.io'), 'yes', 'who one is, too' for values %who;
     for my $path (qw(/version /healthz /apis /apis/example.com/v1 /openapi/v2 /spaces/acme/types /spaces/globex/types /api/v1/tenants/acme/pods
-        /api/v1/tenants/globex/pods /api/v1/tenants/acme /api/v1/tenants/globex /application.wadl)) {
+        /api/v1/tenants/globex/pods /api/v1/tenants/acme /api/v1/tenants/globex /api/v1/namespaces/tenants/configmaps
+        /apis/example.com/v1/tenants/acme/widgets /apis/example.com/v1/tenants/globex/widgets
+        /apis/example.com/v1/namespaces/tenants/widgets /application.wadl)) {
         my $does = $acme->get($path)->status == 200 ? 'yes' : 'no';
         is $reach->($acme, $path), $does, "$path: $does";
     }

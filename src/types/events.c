@@ -6,6 +6,22 @@
 #include "types/common/checks.h"
 #include "types/common/parts.h"
 
+static const struct type_field series_fields[] = {
+	MEMBER_INTEGER("count", "How often it happened."), MEMBER_TIME("lastObservedTime", "When it was seen last."), MEMBER_END
+};
+static const struct type_field source_fields[] = { MEMBER_TEXT("component", ""), MEMBER_TEXT("host", ""), MEMBER_END };
+static const struct type_field event_fields[] = {
+	MEMBER_TEXT("action", "What was done."), MEMBER_INTEGER("count", "How often it happened."),
+	MEMBER_TIME("eventTime", "When it was seen first."), MEMBER_TIME("firstTimestamp", "When it was told first."),
+	MEMBER_MUST("involvedObject", OF_OBJECT, object_reference_fields, "What it is about."),
+	MEMBER_TIME("lastTimestamp", "When it was told last."), MEMBER_TEXT("message", "What happened."),
+	MEMBER_TEXT("reason", "Why it was told, in one word."),
+	MEMBER_OBJECT("related", object_reference_fields, "Another object that it is about."),
+	MEMBER_TEXT("reportingComponent", "The controller that told it."), MEMBER_TEXT("reportingInstance", ""),
+	MEMBER_OBJECT("series", series_fields, "Where it is one of several."),
+	MEMBER_OBJECT("source", source_fields, "Who told it."), MEMBER_TEXT("type", "Normal or Warning."), MEMBER_END
+};
+
 static void cell_of_last_seen(struct type_row *row, const struct type_column *column)
 {
 	const struct doc *last = check_object_member(row->object, "lastTimestamp");
@@ -37,6 +53,8 @@ static const char *const selectable[] = {
 };
 
 const struct type_parts events_parts = {
+	.description = "An event tells what happened to an object. None are stored.",
+	.fields = event_fields,
 	.columns = of_events,
 	.selectable = selectable,
 };

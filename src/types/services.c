@@ -97,6 +97,8 @@ static const struct type_column of_services[] = {
 	COLUMN("Selector", "string", COLUMN_WIDE, cell_of_pairs, ".spec.selector", "The pods it leads to."), COLUMN_END
 };
 
+static const char *const selectable[] = { "spec.clusterIP", "spec.type", NULL };
+
 // ---- protobuf, and defaults
 
 PB_MESSAGE(service_port,
@@ -399,6 +401,7 @@ const struct type_parts services_parts = {
 	.merge = service_merge,
 	.columns = of_services,
 	.message = &proto_service,
+	.selectable = selectable,
 	.check_name = check_dns_1035_label,
 	.check = check_service,
 	.carry_over = carry_over_service,

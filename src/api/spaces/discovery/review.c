@@ -136,16 +136,15 @@ static enum outcome answer(struct call *call, const struct question *question, b
 
 // ---- paths
 
-// The tenant in "/api/v1/tenants/T/…" or "/spaces/T/…"; STR_NONE if the path names none.
+// The tenant in "/api/v1/tenants/T/…", "/apis/GROUP/v1/tenants/T/…" or "/spaces/T/…"; STR_NONE if the path names none.
 static struct str tenant_in(struct str path)
 {
 	struct str rest = str_part(path, 1, path.n), segment, last = STR("");
 	bool spaces = str_starts(path, STR("/spaces/"));
+	size_t place = spaces ? 1 : str_starts(path, STR("/apis/")) ? 4 : 3; // elsewhere "tenants" is a name, as of a namespace
 
-	for (size_t i = 0; str_split(&rest, '/', &segment); i++) {
-		if (i == 1 && spaces)
-			return segment;
-		if (!spaces && i >= 2 && str_eq(last, STR("tenants")))
+	for (size_t i = 0; str_split(&rest, '/', &segment) && i <= place; i++) {
+		if (i == place && (spaces || str_eq(last, STR("tenants"))))
 			return segment;
 		last = segment;
 	}
