@@ -7,10 +7,12 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use Test::More;
 
 use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
+use Tenure::Watch;
 
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = $instance->combined('admin');
@@ -72,6 +74,47 @@ subtest 'every dialect asks the same' => sub {
     is types($globex), '', 'from discovery';
     is $admin->post("/v2.0/acme/namespaces/default/widgets.example.com/w/action/move?dest=globex")->json->{blockers}[0]{reason},
         'type-unavailable', 'to where it is not';
+};
+
+# The operator has no definition of the type, so the oldest of the tenants' stands for it.
+subtest 'all tenants\' objects of a type that tenants define' => sub {
+    my $bolts = '/apis/example.com/v1/namespaces/default/bolts';
+    my $all   = '/apis/example.com/v1/tenants/all/bolts';
+    my $shown = sub {
+        my ($path) = @_;
+        my $list   = $admin->get($path)->json;
+        return join ' ', "$list->{kind}:", map { "$_->{kind}/$_->{metadata}{name} of $_->{metadata}{tenant}" } @{ $list->{items} // [] };
+    };
+    $admin->get($all)->is_failure(404, 'NotFound', qr/could not find/, 'nobody has it');
+    $acme->post($crds, json => definition('bolts', 'Bolt', 'integer'))->is_status(201, 'one of acme');
+    my $later = definition('bolts', 'Screw', 'string');
+    push @{ $later->{spec}{versions} }, { %{ $later->{spec}{versions}[0] }, name => 'v2', storage => JSON::PP::false() };
+    $globex->post($crds, json => $later)->is_status(201, 'one of globex, later');
+    $acme->post($bolts, json => object('Bolt', 'a', 1))->is_status(201, 'an object of acme');
+    $globex->post($bolts, json => object('Screw', 'g', 'big'))->is_status(201, 'and of globex');
+    is $shown->($all), 'BoltList: Bolt/a of acme Bolt/g of globex', 'all of them by the older definition';
+    is $shown->('/apis/example.com/v1/tenants/all/namespaces/default/bolts'), 'BoltList: Bolt/a of acme Bolt/g of globex', 'in one namespace, too';
+    is $shown->("$all?limit=1"), 'BoltList: Bolt/a of acme', 'by pages';
+    my $watch = Tenure::Watch->new($instance->env('TENURE_COMBINED_URL'), 'admin', $all);
+    is Tenure::Watch::told($watch, 2), 'ADDED a, ADDED g', 'watched';
+    $globex->patch("$bolts/g", { metadata => { labels => { a => 'b' } } })->is_status(200, 'a change');
+    is Tenure::Watch::told($watch, 1), 'MODIFIED g', 'is told';
+    $admin->get($all =~ s/v1/v2/r)->is_failure(404, 'NotFound', qr/could not find/, 'in its versions');
+    $acme->get($all)->is_status(403, 'not by a tenant');
+    $admin->post($all, json => object('Bolt', 'x', 1))->is_status(405, 'nothing is made there');
+    $acme->delete("$crds/bolts.example.com")->is_status(200, 'it goes');
+    is $shown->($all), 'ScrewList: Screw/a of acme Screw/g of globex', 'the other one stands in';
+    $admin->get($all =~ s/v1/v2/r)->is_status(200, 'with its versions');
+    $admin->post($crds, json => definition('bolts', 'Nut', 'integer'))->is_status(201, 'the operator defines it, for itself');
+    is $shown->($all), 'NutList: Nut/a of acme Nut/g of globex', 'which decides';
+    $admin->delete("$crds/bolts.example.com")->is_status(200, 'that goes');
+    $admin->post('/api/v1/tenants', json => { metadata => { name => 'brief' } })->is_status(201, 'a tenant');
+    $globex->delete("$crds/bolts.example.com")->is_status(200, 'the last one goes');
+    $admin->get($all)->is_status(404, 'nobody has it');
+    $instance->combined('bea:brief')->post($crds, json => $later)->is_status(201, 'one of that tenant');
+    is $shown->($all), 'ScrewList: Screw/a of acme Screw/g of globex', 'counts';
+    $admin->delete('/v2.0/brief')->is_status(204, 'the tenant is deleted');
+    $admin->get($all)->is_status(404, 'and its definition counts no more');
 };
 
 subtest 'what makes a generation' => sub {

@@ -73,6 +73,17 @@ FROM resources r
 WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.live = 1 {definition_which}
 ORDER BY r.name;
 
+-- The tenant with the oldest definition of that name. type_id: of CustomResourceDefinitions.
+-- @statement definition_oldest
+-- @in type_id uint, name text
+-- @out tenant text
+SELECT t.name AS tenant
+FROM resources r FORCE INDEX (name)
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+WHERE r.name = :name AND r.type_id = :type_id AND r.namespace = '' AND r.live = 1
+ORDER BY r.id
+LIMIT 1;
+
 -- @statement definition_raise_types
 -- @in tenant_id uint
 UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = :tenant_id;

@@ -98,6 +98,11 @@ static void test_own(void)
 	ANSWERS("b", "widgets", "", "none");
 	ok(listed("a", "example.com", "widgets") && !listed("b", "example.com", "widgets"), "only one sees it");
 	EXPECT(CREATED, "another's of the same name", PUT, "b", WIDGETS, .type = CRDS, .body = WIDGET("{\"type\":\"string\"}"));
+	const struct definition *definition;
+	ok(definition_find_for_all(here.registry, STR("example.com"), STR("widgets"), &definition) == OUTCOME_OK &&
+			str_eq_c(definition->owner, "a"), "the older one shows the objects of all");
+	ok(definition_find_for_all(here.registry, STR("example.com"), STR("gadgets"), &definition) == OUTCOME_NOT_FOUND,
+		"what nobody defines is not there");
 	EXPECT(CREATED, "an object", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":3,\"x\":1},\"y\":2}");
 	is_str(here.resource.body, "{\"spec\":{\"size\":3,\"color\":\"red\"}}", "pruned, with its defaults");
 	EXPECT(BAD_DOCUMENT, "not what the schema says", PUT, "a", "default/w2", .type = WIDGETS, .body = "{\"spec\":{\"size\":10}}");

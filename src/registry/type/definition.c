@@ -7,6 +7,8 @@
 #include "registry/type/definition_internal.h"
 #include "registry/type/internal.h"
 #include "registry/type/policy.h"
+#include "registry/type/type.h"
+#include "sql/definitions.h"
 
 // ---- the decision
 
@@ -87,6 +89,38 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 		return outcome;
 	*definition = definitions_resolve(registry, own, common, group, plural, reason);
 	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
+}
+
+// Finds the tenant with the oldest definition of the type. OUTCOME_OK; _NOT_FOUND: no tenant has one; or that of a failed statement.
+static enum outcome find_oldest(struct registry *registry, struct str group, struct str plural, struct str *tenant)
+{
+	const struct sql_definition_oldest in = {
+		.type_id = type_definitions(registry)->id, .name = definition_stored_name(registry->pool, group, plural)
+	};
+	struct db_rows rows;
+	enum db_result result = sql_definition_oldest_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_NOT_FOUND;
+	*tenant = sql_definition_oldest_row(&rows, 0)->tenant;
+	return OUTCOME_OK;
+}
+
+enum outcome definition_find_for_all(struct registry *registry, struct str group, struct str plural,
+	const struct definition **definition)
+{
+	struct str tenant;
+	enum outcome outcome = definition_find(registry, STR(TENANT_SYSTEM), group, plural, definition, NULL);
+
+	if (outcome != OUTCOME_NOT_FOUND || group.n == 0)
+		return outcome;
+	outcome = find_oldest(registry, group, plural, &tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*registry->problem = (struct problem){ .n_members = 0 };
+	return definition_find(registry, tenant, group, plural, definition, NULL);
 }
 
 // ---- moves

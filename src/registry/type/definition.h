@@ -95,12 +95,15 @@ struct definition_reason {
 	bool in_range; // the tenant is in the range of the system's definition
 };
 
-// Finds the definition that serves the tenant. group is "" for the core group. reason may be NULL. To ask for the space of all
-// tenants, pass TENANT_SYSTEM. OUTCOME_OK, or OUTCOME_NOT_FOUND: there is no such type, or it is not for this tenant, or the
+// Finds the definition that serves the tenant. group is "" for the core group. reason may be NULL. OUTCOME_OK, or OUTCOME_NOT_FOUND: there is no such type, or it is not for this tenant, or the
 // type is not built in and there is no such tenant; the answer is the same in all these cases. Never OUTCOME_GONE: a writer
 // learns from resource_write() that the tenant was deleted.
 enum outcome definition_find(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	const struct definition **definition, struct definition_reason *reason);
+// Finds the definition by which objects of all tenants are shown together: the one that serves the system, shared or not; if there is
+// none, the oldest of the tenants' own. OUTCOME_OK; OUTCOME_NOT_FOUND: nobody has such a type; or that of a failed statement.
+enum outcome definition_find_for_all(struct registry *registry, struct str group, struct str plural,
+	const struct definition **definition);
 // Finds the definition by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one group has
 // that plural for the tenant. If several built-in types share a plural, the core group's comes first, and a system_only one
 // last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core". OUTCOME_OK, _NOT_FOUND, or that of a failed statement.

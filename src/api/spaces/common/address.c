@@ -132,13 +132,14 @@ unsigned part_verbs(const struct definition *definition, const struct definition
 static enum outcome find_type(struct call *call, unsigned verb, struct target *target, struct str plural)
 {
 	struct str group = call_param(call, "group"), version = call_param(call, "version");
+	struct str name_of_group = group.p != NULL ? group : STR("");
 	struct definition_reason reason = { 0 };
 
 	// Lets the look-up of the type read the object along with it. Types without a group are built in, and need no look-up.
 	if (verb == VERB_GET && group.n > 0 && target->name.p != NULL && !target->all)
 		resource_expect(call->registry, target->tenant, group, plural, target->space, target->name);
-	enum outcome outcome = definition_find(call->registry, target->tenant, group.p != NULL ? group : STR(""), plural,
-		&target->definition, &reason);
+	enum outcome outcome = target->all ? definition_find_for_all(call->registry, name_of_group, plural, &target->definition) :
+		definition_find(call->registry, target->tenant, name_of_group, plural, &target->definition, &reason);
 
 	if (outcome == OUTCOME_NOT_FOUND && reason.rule != NULL && strcmp(reason.rule, "system-only") == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone", STR_ARG(plural));
