@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use Test::More;
 
 use Tenure::Definition qw(definition_of);
@@ -170,6 +171,50 @@ subtest 'a forced one has no rival' => sub {
     my $answer = $acme->post($crds, json => definition('golfs', 'own'));
     is $answer->status, 409, 'one of that name is refused' or diag $answer->describe;
     is $answer->json->{reason}, 'Conflict', 'and told' or diag $answer->describe;
+};
+
+# By group, version and kind, so that no client finds two types for one kind.
+subtest 'a forced one has no rival of its kind, either' => sub {
+    my $with = sub {
+        my ($plural, $by, $kind, @versions) = @_;
+        my $definition = definition($plural, $by, labels => $by eq 'shared' ? { $forced => 'forced' } : {});
+        my ($first) = @{ $definition->{spec}{versions} };
+        $definition->{spec}{names}{kind} = $kind;
+        $definition->{spec}{versions} = [map { { %$first, name => $_, storage => $_ eq $versions[-1] ? JSON::PP::true() : JSON::PP::false() } } @versions];
+        return $definition;
+    };
+    my $of_kind = sub {
+        my ($kind, $version) = @_;
+        return join ' ', map { $_->{name} } grep { $_->{kind} eq $kind } @{ $acme->get("/apis/example.com/$version")->json->{resources} // [] };
+    };
+    my $list = sub { my ($plural, $version) = @_; return "/apis/example.com/$version/namespaces/default/$plural" };
+    $acme->post($crds, json => $with->('greens', 'own', 'Golf', 'v1'))->is_failure(409, 'Conflict', qr/forces golfs, which has the kind Golf, on every tenant/, 'one of its kind is refused');
+    $acme->post($crds, json => $with->('greens', 'own', 'Golf', 'v0', 'v1'))->is_failure(409, 'Conflict', qr/forces golfs/, 'in one of its versions');
+    $acme->post($crds, json => $with->('greens', 'own', 'Golf', 'v2'))->is_status(201, 'in another version it is none of its own');
+    is $of_kind->('Golf', 'v1'), 'golfs', 'there the kind is the system\'s';
+    is $of_kind->('Golf', 'v2'), 'greens', 'and here the tenant\'s';
+
+    $acme->post($crds, json => $with->('kilos', 'own', 'Lima', 'v1', 'v2'))->is_status(201, 'one that is there before, in two versions');
+    $acme->post($crds, json => $with->('mikes', 'own', 'November', 'v1'))->is_status(201, 'another, in one');
+    $acme->post($list->($_, 'v1'), json => { metadata => { name => 'o' } })->is_status(201, "an object of $_") for 'kilos', 'mikes';
+    $admin->post($crds, json => $with->('limas', 'shared', 'Lima', 'v1'))->is_status(201, 'the operator forces one of the first kind');
+    $admin->post($crds, json => $with->('novembers', 'shared', 'November', 'v1'))->is_status(201, 'and of the other');
+    is $of_kind->('Lima', 'v1'), 'limas', 'in its version it has the kind alone';
+    is $of_kind->('Lima', 'v2'), 'kilos', 'the tenant\'s keeps its other one';
+    is $of_kind->('November', 'v1'), 'novembers', 'where all of its versions are taken';
+    $acme->get($list->('kilos', 'v1'))->is_status(404, 'no request finds it there');
+    is join(' ', map { "$_->{apiVersion} $_->{metadata}{name}" } @{ $acme->get($list->('kilos', 'v2'))->json->{items} }), 'example.com/v2 o', 'its objects are served by the other version';
+    $acme->get($list->('mikes', 'v1'))->is_status(404, 'none of the other one');
+    my $explain = $acme->get('/spaces/acme/types/mikes.example.com')->json;
+    is_deeply [@$explain{qw(rule answers)}, $explain->{own}{tenant}], ['forced', undef, 'acme'], 'which is told';
+    like $explain->{detail}, qr/the system's novembers, which has its kind, is forced/, 'by its name';
+    is_deeply $acme->get('/spaces/acme/types/kilos.example.com')->json->{answers}{versions}, ['v2'], 'as what is left of the first';
+    my @shown = grep { /\Acom[.]example[.].*[.](?:Lima|November)\z/ } sort keys %{ $acme->get('/openapi/v2', accept => 'application/json')->json->{definitions} };
+    is "@shown", 'com.example.v1.Lima com.example.v1.November com.example.v2.Lima', 'OpenAPI has each kind once';
+    $acme->get('/v2.0/acme/namespaces/default/mikes.example.com/o')->is_status(200, 'what was made is kept');
+    $acme->patch("$crds/mikes.example.com", { metadata => { labels => { a => 'b' } } })->is_status(200, 'its definition can be changed');
+    $admin->delete("$crds/$_.example.com")->is_status(200, "$_ is withdrawn") for 'limas', 'novembers';
+    $acme->get($list->($_, 'v1') . '/o')->is_status(200, "$_ are there again") for 'kilos', 'mikes';
 };
 
 done_testing;

@@ -353,6 +353,19 @@ static void check_unchanged(struct checking *checking)
 		field_invalid(&checking->faults, &at, doc_member(checking->spec, "scope"), "field is immutable");
 }
 
+// Does the definition have a version that the other one serves?
+static bool shares_version(const struct checking *checking, const struct definition *other)
+{
+	const struct doc *versions = doc_member(checking->spec, "versions");
+
+	for (size_t i = 0; i < doc_elements(versions); i++)
+		if (definition_version(other, doc_string(doc_member(doc_at(versions, i), "name"))) != NULL)
+			return true;
+	return false;
+}
+
+// A new definition of a tenant may have neither the name of a forced one nor its kind. One that was there before is kept as it is: it
+// serves nobody as long as the other one is forced.
 static enum outcome check_forced(struct checking *checking)
 {
 	struct registry *registry = checking->draft->registry;
@@ -367,10 +380,15 @@ static enum outcome check_forced(struct checking *checking)
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	*registry->problem = (struct problem){ .n_members = 0 };
-	if (outcome == OUTCOME_NOT_FOUND || strcmp(reason.rule, "forced") != 0)
-		return OUTCOME_OK;
+	if (outcome == OUTCOME_OK && strcmp(reason.rule, "forced") == 0)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the operator forces a definition of %.*s on every tenant: use that, or another name", STR_ARG(address->name));
+	outcome = definition_find_forced(registry, checking->group, checking->kind, &definition);
+	if (outcome != OUTCOME_OK || definition == NULL || !shares_version(checking, definition))
+		return outcome;
 	return registry_fail(registry, OUTCOME_CONFLICT,
-		"the operator forces a definition of %.*s on every tenant: use that, or another name", STR_ARG(address->name));
+		"the operator forces %.*s, which has the kind %.*s, on every tenant: use that, or another kind",
+		STR_ARG(definition->type->plural), STR_ARG(checking->kind));
 }
 
 // ---- the status

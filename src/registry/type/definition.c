@@ -21,13 +21,77 @@ static const struct definition *decide(struct definition_reason *reason, const s
 	return definition;
 }
 
-// The decision of Arktos' GetMatchingCRD(). reason has the candidates (own, shared), in_range and the tenant's policy.
-static const struct definition *match(struct definition_reason *reason)
+// Is it the name of a definition of that group: "widgets.example.com"?
+static bool is_of_group(struct str name, struct str group)
 {
-	const struct definition *own = reason->own, *shared = reason->in_range ? reason->shared : NULL;
+	size_t dot = str_find(name, '.', 0);
+
+	return dot < name.n && str_eq(str_part(name, dot + 1, name.n), group);
+}
+
+// The forced one of the system's definitions with that group and kind, whatever its plural name; NULL: there is none. There is one at
+// most, because kinds are unique in a tenant and group (crd/names.c). common: the system's view; NULL: there is no system tenant yet.
+static const struct definition *find_forced(struct registry *registry, struct view *common, struct str group, struct str kind)
+{
+	for (size_t i = 0; common != NULL && i < common->n; i++) {
+		if (!is_of_group(common->list[i].name, group))
+			continue;
+		const struct definition *definition = definition_of_stored(registry, &common->list[i]);
+		if (definition != NULL && definition->forced && str_eq(definition->kind, kind))
+			return definition;
+	}
+	return NULL;
+}
+
+enum outcome definition_find_forced(struct registry *registry, struct str group, struct str kind, const struct definition **definition)
+{
+	struct view *common;
+	enum outcome outcome = definitions_see(registry, STR(TENANT_SYSTEM), &common);
+
+	*definition = outcome == OUTCOME_OK ? find_forced(registry, common, group, kind) : NULL;
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+// A tenant's own definition as it serves the tenant beside a forced one of its group and kind: without the versions that the forced one
+// has. NULL: no served version is left.
+static const struct definition *beside_forced(struct registry *registry, const struct definition *own,
+	const struct definition *forced)
+{
+	struct definition_version *versions = POOL_ARRAY(registry->pool, struct definition_version, own->n_versions);
+	bool same = true, serves = false;
+
+	for (size_t i = 0; i < own->n_versions; i++) {
+		bool taken = own->versions[i].served && definition_version(forced, own->versions[i].name) != NULL;
+		versions[i] = own->versions[i];
+		versions[i].served = own->versions[i].served && !taken;
+		serves = serves || versions[i].served;
+		same = same && !taken;
+	}
+	if (same)
+		return own;
+	if (!serves)
+		return NULL;
+	struct definition *left = POOL_NEW(registry->pool, struct definition);
+	*left = *own;
+	left->versions = versions;
+	return left;
+}
+
+// The decision of Arktos' GetMatchingCRD(). reason has the candidates (own, shared), in_range and the tenant's policy. common: the
+// system's definitions, of which a forced one wins by group, version and kind, also if the tenant's own has another plural name.
+static const struct definition *match(struct registry *registry, struct view *common, struct definition_reason *reason)
+{
+	const struct definition *own = reason->own, *shared = reason->in_range ? reason->shared : NULL, *forced = NULL;
 
 	if (reason->shared != NULL && reason->shared->forced)
 		return decide(reason, reason->shared, "forced", STR("the system's definition is forced on every tenant"));
+	if (own != NULL && !definition_is_of_system(own->owner))
+		forced = find_forced(registry, common, own->type->group, own->kind);
+	if (forced != NULL)
+		own = beside_forced(registry, own, forced);
+	if (forced != NULL && own == NULL && shared == NULL)
+		return decide(reason, NULL, "forced", str_printf(registry->pool,
+			"the system's %.*s, which has its kind, is forced on every tenant", STR_ARG(forced->type->plural)));
 	if (strcmp(reason->policy, TYPE_POLICY_NEVER) == 0) {
 		if (own != NULL)
 			return decide(reason, own, "own", STR("the tenant's own; its policy lets none of the system's in"));
@@ -56,7 +120,7 @@ const struct definition *definitions_resolve(struct registry *registry, struct v
 	if (own == common)
 		reason->shared = NULL; // the system's definitions are its own, not shared with it
 	reason->in_range = reason->shared != NULL && definition_in_range(reason->shared->range, own->annotations);
-	return match(reason);
+	return match(registry, common, reason);
 }
 
 static enum outcome fail_no_type(struct registry *registry, struct str group, struct str plural)
@@ -145,7 +209,7 @@ static const struct definition *with_own(struct registry *registry, struct view 
 	(void)definitions_resolve(registry, own, common, type->group, type->plural, &reason);
 	if (reason.own == NULL)
 		reason.own = coming;
-	return match(&reason);
+	return match(registry, common, &reason);
 }
 
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definition,
@@ -203,8 +267,9 @@ static void add_view(struct registry *registry, struct view *own, struct view *c
 		if (definition == NULL)
 			continue;
 		const struct type *type = definition->type;
-		if (definitions_resolve(registry, own, common, type->group, type->plural, &reason) == definition)
-			list[(*n)++] = definition;
+		const struct definition *serves = definitions_resolve(registry, own, common, type->group, type->plural, &reason);
+		if (serves != NULL && serves->source == definition->source)
+			list[(*n)++] = serves;
 	}
 }
 

@@ -80,14 +80,16 @@ struct definition {
 	// Of a CustomResourceDefinition only:
 	struct str owner; // the tenant that it belongs to: the tenant that was asked about, or TENANT_SYSTEM
 	struct uuid uid;  // of the CustomResourceDefinition
-	bool forced;      // overrides the tenants' own definitions
+	bool forced;      // overrides the tenants' own definitions of its name, and of its group, version and kind
 	const struct doc *range; // spec.applicableRange: which tenants may use it; NULL: the system alone
 	struct stored_definition *source; // private: its text (definition_view.c); NULL: built in
 };
 
 // Why definition_find() returned this definition, or none.
 struct definition_reason {
-	const char *rule; // built-in | system-only | forced | own | shared | none
+	// built-in | system-only | forced | own | shared | none. "forced" is also the rule by which no definition serves the tenant, if a
+	// forced one has the kind of the tenant's own.
+	const char *rule;
 	const char *policy; // the tenant's policy, one of TYPE_POLICY_…
 	struct str detail;  // the reason as a sentence
 	// The candidates: the tenant's own definition, and the system's; NULL if there was none.
@@ -137,7 +139,8 @@ const struct definition_details *definition_details(struct registry *registry, c
 // comes from, the registry checks names, scope and schemas, fills in defaults, and sets the conditions Established and
 // NamesAccepted, acceptedNames and storedVersions (crd/rules.c). A regular tenant's scope "Cluster" is kept as it was sent and
 // means its space. An invalid definition is refused with causes. OUTCOME_CONFLICT refuses names that another definition of the
-// same tenant has, or a forced one of the system's, or a built-in type; and changes of group, plural or scope.
+// same tenant has, or a forced one of the system's, or a built-in type; the kind of a forced one of the system's in one of its
+// versions; and changes of group, plural or scope.
 
 // Conversion between the forms v1beta1 and v1; each returns a copy in pool. v1beta1 allows a version, validation, subresources
 // and additionalPrinterColumns at the top level: they go into the versions. A v1beta1 definition without

@@ -95,6 +95,10 @@ static inline bool definition_is_of_system(struct str tenant)
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
 
+// Finds the system's definition of that group and kind if it is forced. *definition NULL: there is none. OUTCOME_OK, or that of a failed
+// statement.
+enum outcome definition_find_forced(struct registry *registry, struct str group, struct str kind, const struct definition **definition);
+
 // ---- definition_parts.c: checks
 
 enum presence { OPTIONAL, REQUIRED };
