@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Requests that ask to act as another user, by the header fields of Kubernetes, are refused: reads, writes, watches and reviews,
-# whoever sends them.
+# whoever sends them, in each dialect.
 use strict;
 use warnings;
 
@@ -36,6 +36,15 @@ for my $server ('lighttpd', 'apache-fcgid') {
                     like $status->{message}, qr/nobody may act as another user here, as the header field "\L$name\E" asks: send that user's own credential/, 'in words';
                 }
             }
+        }
+        my %as = (headers => { 'Impersonate-User' => 'root' });
+        my $operator = $client{operator};
+        my %elsewhere = (tenancy => $operator->get('/v2.0/acme', %as), accounts => $operator->get('/v1.0/acme', %as),
+            'a write in tenancy' => $operator->put('/v2.0/acme/namespaces/default/configmaps/x', json => {}, %as),
+            'bare metal' => $operator->get('/baremetal/v1/nodes', %as), placement => $operator->get('/placement/resource_providers', %as));
+        for my $what (sort keys %elsewhere) {
+            $elsewhere{$what}->is_status(403, $what);
+            like $elsewhere{$what}->text, qr/nobody may act as another user here/, '... in words';
         }
         is $instance->sql_value(q(SELECT COUNT(*) FROM changes WHERE name = 'x')), 0, 'nothing was written';
         $client{admin}->get($maps)->is_status(200, 'without them all is as before');

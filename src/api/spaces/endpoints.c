@@ -120,26 +120,10 @@ static void leave(struct call *call)
 	response_set(&call->response, "Cache-Control", STR("no-cache, private"));
 }
 
-// A proxy that impersonates sends its own credential, and names the user that it acts for in header fields Impersonate-User, -Uid,
-// -Group and -Extra-NAME. If they were ignored, each user of the proxy could do what the proxy may. So whoever sends one is refused.
-static enum outcome permit(struct call *call, enum outcome by_role)
-{
-	const struct request *request = &call->request;
-
-	for (size_t i = 0; by_role == OUTCOME_OK && i < request->n_headers; i++) {
-		if (str_starts(request->headers[i].name, STR("impersonate-")))
-			return call_fail(call, OUTCOME_FORBIDDEN,
-				"nobody may act as another user here, as the header field \"%.*s\" asks: send that user's own credential",
-				STR_HEAD_ARG(request->headers[i].name, 64));
-	}
-	return by_role;
-}
-
 const struct dialect spaces_dialect = {
 	.name = "spaces",
 	.endpoints = endpoints,
 	.render_problem = spaces_render_problem,
-	.permit = permit,
 	.leave = leave,
 	.asks_first = true,
 	.has_all_tenants = true,

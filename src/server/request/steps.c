@@ -234,6 +234,22 @@ static bool reads(const struct call *call)
 	return call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 }
 
+// A proxy of the Kubernetes API that impersonates sends its own credential, and names the user that it acts for in header fields
+// Impersonate-User, -Uid, -Group and -Extra-NAME. If they were ignored, each user of the proxy could do what the proxy may, also in the
+// other dialects, as far as the proxy passes on their paths. So whoever sends one is refused in each dialect.
+static enum outcome refuse_impersonation(struct call *call)
+{
+	const struct request *request = &call->request;
+
+	for (size_t i = 0; i < request->n_headers; i++) {
+		if (str_starts(request->headers[i].name, STR("impersonate-")))
+			return call_fail(call, OUTCOME_FORBIDDEN,
+				"nobody may act as another user here, as the header field \"%.*s\" asks: send that user's own credential",
+				STR_HEAD_ARG(request->headers[i].name, 64));
+	}
+	return OUTCOME_OK;
+}
+
 enum step_result step_permit(struct exchange *exchange)
 {
 	assert(exchange->call->match.method != NULL);
@@ -245,6 +261,8 @@ enum step_result step_permit(struct exchange *exchange)
 
 	if (dialect->permit != NULL)
 		outcome = dialect->permit(call, outcome);
+	if (outcome == OUTCOME_OK)
+		outcome = refuse_impersonation(call);
 	if (outcome != OUTCOME_OK && call->problem.detail.n > 0)
 		return done(exchange, outcome);
 	switch (outcome) {
