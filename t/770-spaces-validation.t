@@ -301,6 +301,12 @@ subtest 'what was given to a service' => sub {
     my $alias = $put->('an alias', type => 'ExternalName', externalName => 'example.com');
     is_deeply [@$alias{qw(clusterIP clusterIPs ports)}], [undef, undef, undef], '... has none of that';
     is $put->('no alias', %spec)->{clusterIP}, undef, '... nor what follows it';
+    my $health = sub { my ($what, %now) = @_; return $put->($what, %spec, type => 'LoadBalancer', externalTrafficPolicy => 'Local', %now)->{healthCheckNodePort} };
+    is $health->('a port for health checks', healthCheckNodePort => 31234), 31234, 'a port for health checks';
+    is $health->('PUT without it'), 31234, '... stays without it';
+    is $health->('PUT with none', healthCheckNodePort => 0), 31234, '... or with 0';
+    is $health->('another', healthCheckNodePort => 31235), 31235, '... another one is taken';
+    is $health->('another policy', externalTrafficPolicy => 'Cluster'), undef, '... and where nobody asks for it, there is none';
 };
 
 subtest 'the spec of a pod' => sub {

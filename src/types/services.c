@@ -337,6 +337,23 @@ static void carry_node_ports(struct pool *pool, const struct doc *old, struct do
 	}
 }
 
+// Do balancers ask a port of its own on each node whether the node has pods of the service?
+static bool needs_health_port(const struct doc *spec)
+{
+	return str_eq(check_object_text(spec, "type"), STR("LoadBalancer")) &&
+	       str_eq(check_object_text(spec, "externalTrafficPolicy"), STR("Local"));
+}
+
+static void carry_health_port(struct pool *pool, const struct doc *old, struct doc *spec)
+{
+	int64_t had, has;
+
+	if (!check_object_integer(old, "healthCheckNodePort", &had) || had == 0)
+		return;
+	if (check_object_member(spec, "healthCheckNodePort") == NULL || (check_object_integer(spec, "healthCheckNodePort", &has) && has == 0))
+		doc_set(spec, STR("healthCheckNodePort"), doc_new_i64(pool, had));
+}
+
 // As Kubernetes' patchAllocatedValues(): manifests don't have the addresses and node ports that were allocated.
 static void carry_over_service(struct pool *pool, const struct doc *before, struct doc *body)
 {
@@ -354,6 +371,8 @@ static void carry_over_service(struct pool *pool, const struct doc *before, stru
 	}
 	if (has_node_ports(old) && has_node_ports(spec))
 		carry_node_ports(pool, check_object_member(old, "ports"), doc_own_member(spec, STR("ports")));
+	if (needs_health_port(old) && needs_health_port(spec))
+		carry_health_port(pool, old, spec);
 }
 
 // A service that has an address keeps it: it must not lose it or get another one.
