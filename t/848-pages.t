@@ -179,6 +179,7 @@ subtest 'Ironic' => sub {
     my $node = $admin->get('/baremetal/v1/nodes/6d85703a-565d-469a-96ce-30b6de53079d', %version)->json;
     is_deeply [@$node{qw(name owner resource_class traits)}], ['rack1-u7', 'acme', 'large', ['HW_CPU_X86_VMX']], 'a node with its owner and traits';
     is $node->{properties}{cpus}, 32, '... and properties';
+    is_deeply $node->{driver_info}, { ipmi_address => '192.0.2.7' }, '... without the password that Ironic masks';
     is_deeply [@$node{qw(description lessee)}], ["Gr\x{f6}\x{df}e L", "m\x{fc}ller"], '... and letters beyond ASCII';
     $admin->get('/v2.0/m%C3%BCller')->is_status(200, '... also in the names of tenants');
     my $other = $admin->get('/baremetal/v1/nodes/5bbd5f2e-1a5f-4a4c-9d2a-8f1f5a4f1c11', %version)->json;
