@@ -292,6 +292,18 @@ subtest 'deletion' => sub {
         'which no other node can have');
     $admin->patch('/nodes/used', [[remove => '/instance_uuid']])->is_status(200);
     $admin->delete('/nodes/used')->is_status(204, 'without');
+    for my $state (qw(manage provide active)) {
+        node(name => 'kept') if $state eq 'manage';
+        $admin->put('/nodes/kept/states/provision', json => { target => $state })->is_status(202, "protected: $state");
+    }
+    $admin->patch('/nodes/kept', [[add => '/protected', JSON::PP::true]])->is_status(200);
+    is_fault($admin->delete('/nodes/kept'), 403, qr/is protected/, 'protected, without an instance');
+    $admin->patch('/nodes/kept', [[add => '/instance_uuid', $instance_uuid]])->is_status(200);
+    is_fault($admin->delete('/nodes/kept'), 409, qr/associated with instance \Q$instance_uuid\E/, '... with one');
+    $admin->put('/nodes/kept/maintenance', json => {})->is_status(202);
+    is_fault($admin->delete('/nodes/kept'), 403, qr/is protected/, '... in maintenance');
+    $admin->patch('/nodes/kept', [[add => '/protected', JSON::PP::false]])->is_status(200);
+    $admin->delete('/nodes/kept')->is_status(204, '... and not protected any more');
     my $port_node = node(name => 'with-ports');
     my $port = $admin->make('ports', { address => '52:54:00:00:00:01', node_uuid => $port_node->{uuid} });
     my $group = $admin->make('portgroups', { name => 'pg', node_uuid => $port_node->{uuid} });
