@@ -245,6 +245,20 @@ subtest 'asked again' => sub {
     $keystone->mode('ok');
 };
 
+subtest 'one token that hangs' => sub {
+    my $path = "/v2.0/$red/persistentvolumes/v1";
+    for my $round (1, 2) {
+        $keystone->token("beside-$round-$_", project => $red, roles => ['member']) for 1, 2;
+        my $pid = fork // die "fork: $!";
+        if (!$pid) { my $ok = ask_status("hanging-$round", $path) == 503; require POSIX; POSIX::_exit($ok ? 0 : 1) }
+        ok Tenure::Instance::wait_until(sub { $keystone->count("validate hanging-$round") }), 'a token for which Keystone hangs';
+        is ask_status("beside-$round-1", $path), 200, '... meanwhile Keystone is asked about another one';
+        waitpid $pid, 0;
+        is $?, 0, '... it is answered 503';
+        is ask_status("beside-$round-2", $path), 200, '... and others are asked about at once';
+    }
+};
+
 subtest 'a tenant that is gone' => sub {
     my $path = "/v2.0/$red/persistentvolumes";
     my $all_are = sub { return join ' ', map { ask_status('red-member', $path) } 1 .. 9 };

@@ -88,7 +88,7 @@ sub ways {
 }
 
 # Clients that come with tokens that nobody knows, until the time is over. Returns code that waits for them and returns how many
-# answers had each status, and how many of those that began after the first TIMEOUT took a second or more.
+# answers had each status, and how many of those that began after the first TIMEOUT, and the question that follows it, took a second or more.
 sub strangers {
     my ($outage, $way, $until) = @_;
     my @readers;
@@ -101,7 +101,7 @@ sub strangers {
             while (time < $until) {
                 my $at = time;
                 $seen{ $way->("stranger-$outage-$client-" . ++$i) }++;
-                $slow++ if time - $at >= 1 && $at - $began > TIMEOUT + 1;
+                $slow++ if time - $at >= 1 && $at - $began > TIMEOUT + 2;
                 sleep 0.02;
             }
             syswrite $writer, join ' ', "slow=$slow", map { "$_=$seen{$_}" } sort keys %seen;
@@ -181,7 +181,7 @@ subtest 'it hangs' => sub {
     $keystone->mode('hang');
     $keystone->forget_log;
     outage('hanging', @ways);
-    my $asked = () = $keystone->log =~ /^validate /mg;
+    my $asked = () = $keystone->log =~ /^validate (?!own-)/mg;
     note_count('hanging validations', $asked);
     cmp_ok $asked, '<=', 2 * WORKERS + $seconds / 5, 'Keystone was asked by those that came first, and then by few';
     $keystone->mode('ok');

@@ -72,6 +72,12 @@ static int64_t timeout_us(const struct keystone *keystone)
 	return (int64_t)keystone->settings->timeout * SECOND_US;
 }
 
+// The longest that a question takes, with the one about the service user's own token, and a second for what else its process does.
+static int64_t longest_us(const struct keystone *keystone)
+{
+	return timeout_us(keystone) + KEYSTONE_CONTROL_US + SECOND_US;
+}
+
 static int64_t sooner(int64_t one_us, int64_t other_us)
 {
 	return one_us < other_us ? one_us : other_us;
@@ -166,7 +172,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 {
 	enum keystone_known known = KEYSTONE_UNKNOWN;
 
-	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone))) {
+	while (!keystone_cache_turn_take(keystone->cache, key, longest_us(keystone))) {
 		if (clock_tick_us() >= keystone->deadline_us || keystone_breaker_is_open(keystone->cache))
 			return KEYSTONE_UNKNOWN;
 		clock_pause_ms(LOOK_MS);
@@ -177,7 +183,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 	// Another process may have had the turn since this one looked.
 	known = find_cached(keystone, key, allow_expired, pool, token);
 	if (known == KEYSTONE_UNKNOWN && clock_tick_us() < keystone->deadline_us) {
-		switch (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US)) {
+		switch (keystone_breaker(keystone->cache, longest_us(keystone))) {
 		case KEYSTONE_TRIAL:
 			return try_again(keystone, key, text, allow_expired, pool, token);
 		case KEYSTONE_CLOSED:
@@ -262,16 +268,14 @@ static void drop_pending(struct keystone *keystone)
 static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
 	struct pool *pool)
 {
-	int64_t longest_us = 2 * timeout_us(keystone);
-
-	if (!keystone_cache_turn_is_mine(keystone->cache, key, longest_us))
+	if (!keystone_cache_turn_is_mine(keystone->cache, key, longest_us(keystone)))
 		add_pending(keystone, key, text, allow_expired);
 	for (; keystone->pending != NULL && take_fork(keystone); drop_pending(keystone)) {
 		const struct pending *pending = keystone->pending;
-		if (keystone_cache_turn_is_mine(keystone->cache, &pending->key, longest_us) ||
-			!keystone_cache_turn_take(keystone->cache, &pending->key, longest_us))
+		if (keystone_cache_turn_is_mine(keystone->cache, &pending->key, longest_us(keystone)) ||
+			!keystone_cache_turn_take(keystone->cache, &pending->key, longest_us(keystone)))
 			continue;
-		if (keystone_breaker(keystone->cache, timeout_us(keystone) + SECOND_US) != KEYSTONE_OPEN)
+		if (keystone_breaker(keystone->cache, longest_us(keystone)) != KEYSTONE_OPEN)
 			ask_apart(keystone, &pending->key, str_n(pending->text, pending->n), pending->allow_expired, pool);
 		else
 			keystone_cache_turn_end(keystone->cache, &pending->key);

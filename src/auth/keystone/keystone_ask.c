@@ -452,22 +452,26 @@ static bool send_question(struct keystone_asker *asker, struct str token, bool a
 }
 
 // Does Keystone answer a question that no client has chosen: about the service user's own token? A client's token can make Keystone close
-// the connection, fail, or answer more than is read. If that made Keystone count as away, one client could keep out all others.
+// the connection, fail, hang, or answer more than is read. If that made Keystone count as away, one client could keep out all others.
 static bool answers_others(struct keystone_asker *asker)
 {
+	int64_t least_us = clock_tick_us() + KEYSTONE_CONTROL_US;
 	struct fetch_answer answer;
 	struct keystone_token own;
 
+	// The client's question may have used up all of the time.
+	if (asker->deadline_us < least_us)
+		asker->deadline_us = least_us;
 	return send_question(asker, str_c(asker->token->text), false, &answer) &&
 		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
 }
 
 // Would Keystone perhaps have answered a question that began then, had the question had all of the time-out, or nearly so?
-static bool was_cut_short(const struct keystone_asker *asker, int64_t began_us)
+static bool was_cut_short(const struct keystone_asker *asker, int64_t began_us, int64_t deadline_us)
 {
 	int64_t timeout_us = (int64_t)asker->settings->timeout * 1000000;
 
-	return asker->deadline_us - began_us < timeout_us / 10 * 9 && clock_tick_us() >= asker->deadline_us - LATE_US;
+	return deadline_us - began_us < timeout_us / 10 * 9 && clock_tick_us() >= deadline_us - LATE_US;
 }
 
 enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *pool, struct str token, bool allow_expired,
@@ -495,9 +499,10 @@ enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *poo
 	}
 	if (came == KEYSTONE_VALID)
 		came = read_answer(asker, pool, &answer, result);
-	if (came == KEYSTONE_AWAY && sent && answers_others(asker))
+	// A question that was cut short says nothing of Keystone, so nothing is asked for its sake.
+	if (came == KEYSTONE_AWAY && sent && !was_cut_short(asker, began_us, deadline_us) && answers_others(asker))
 		came = KEYSTONE_UNCLEAR;
-	if (came == KEYSTONE_AWAY && was_cut_short(asker, began_us))
+	if (came == KEYSTONE_AWAY && was_cut_short(asker, began_us, deadline_us))
 		came = KEYSTONE_LATE;
 	pool_clear(asker->pool);
 	return came;

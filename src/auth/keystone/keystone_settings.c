@@ -29,7 +29,8 @@ static const struct setting keystone_rows[] = {
 	KEYSTONE("ca_file", TEXT, ca_file, "", 0, SETTING_TEXT_MAX, NULL,
 		"PEM file with the certificate authorities to trust for an https auth_url. Empty: those of the system."),
 	KEYSTONE("timeout", SECONDS, timeout, "5", 1, 60, NULL,
-		"Longest time that a request waits for Keystone."),
+		"Longest time that a request waits for Keystone's answer about its tokens. Where there is none, a second is added at most, to see "
+		"whether Keystone answers about other tokens."),
 	KEYSTONE("token_cache_time", SECONDS, cache, "30", 0, SETTING_HOUR, NULL,
 		"How long a validated token is cached for all workers of the host; a revoked token, or a role taken away, counts for "
 		"so long. 0: Keystone is asked for every request."),

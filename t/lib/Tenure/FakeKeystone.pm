@@ -7,6 +7,8 @@
 #   $keystone->count('validate T1');      # how often the token was validated
 #   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, huge, cut, deep, text, redirect, forbidden,
 #                                       # strange, closed (to the service user)
+#
+# Tokens hanging-… are never answered.
 package Tenure::FakeKeystone;
 
 use strict;
@@ -118,6 +120,7 @@ sub _validate {
     return _wrong($client, $mode) if $mode !~ /\A(?:ok|slow|lame|late)\z/;
     return _answer($client, 400, { error => { code => 400 } }) if length $token > 8000; # as Apache and nginx do
     return close $client if length $token > 4000;                                       # as uwsgi does
+    return Tenure::FakeService::hang($client) if $token =~ /\Ahanging-/;                # as where one domain's LDAP hangs
     return _answer($client, 200, _body_of({ project => 'service', roles => ['service'], at => time, life => 3600 })) if $token =~ /\Aown-/ && $token eq $header->{'x-auth-token'};
     Time::HiRes::sleep({ slow => 0.5, lame => 1.3, late => 6 }->{$mode}) if $mode ne 'ok';
     my $text = $token =~ m{\A[-\w.]+\z} ? $self->kept("tokens/$token") : undef;
