@@ -30,7 +30,13 @@ function own(document) {
 	return left.size > 0 ? new Map([...rest].map(([name, value]) => [name, name === 'metadata' ? left : value])) : without(rest, ['metadata']);
 }
 
-// { path, label, etag, own } of a document. Throws Refused.
+// Has a row traits? The service ignores them in a PUT of the document: a call of their own sets them.
+function hasTraits(metadata) {
+	const traits = metadata.get('traits');
+	return Array.isArray(traits) && traits.length > 0;
+}
+
+// { path, label, etag, own, traits, needs } of a document. Throws Refused.
 function prepare(choice, document) {
 	const metadata = document.get('metadata'), member = (name) => {
 		const value = metadata instanceof Map ? metadata.get(name) : undefined;
@@ -48,7 +54,7 @@ function prepare(choice, document) {
 		throw new Refused('that can’t be the address of a resource');
 	// What has to be there before: rows that make it may stand above.
 	const needs = [...type.namespaced ? [address(choice.tenant, 'namespaces', parts[1])] : [], address(choice.tenant, definitions, type.type)];
-	return { path: address(choice.tenant, ...parts), label: parts.join('/'), etag: member('etag'), own: own(document), needs };
+	return { path: address(choice.tenant, ...parts), label: parts.join('/'), etag: member('etag'), own: own(document), traits: hasTraits(metadata), needs };
 }
 
 // ---- deciding
@@ -150,12 +156,12 @@ async function run(choice, rows, do_, tell, stopped, stop) {
 	const next = async () => {
 		while (waiting.length > 0 && !stopped()) {
 			const { one } = waiting.shift();
-			let label = '', result = 'refused', why = null;
+			let label = '', result = 'refused', why = null, traits = false;
 			try {
 				if (one.wrong)
 					throw new Refused(one.wrong);
 				const row = prepare(choice, one.document);
-				label = row.label;
+				({ label, traits } = row);
 				const mine = Promise.allSettled([row.path, ...row.needs].map((path) => last.get(path))).then(() => do_(choice, row));
 				last.set(row.path, mine);
 				result = await mine;
@@ -168,7 +174,7 @@ async function run(choice, rows, do_, tell, stopped, stop) {
 				}
 				why = error.message;
 			}
-			tell({ line: one.line, label, result, why });
+			tell({ line: one.line, label, result, why, traits });
 		}
 	};
 	await Promise.all(Array.from({ length: AT_ONCE }, next));
@@ -238,7 +244,7 @@ export async function importRows(tenant) {
 		}
 		const n = Object.fromEntries(results.map((result) => [result, 0]));
 		const lines = []; // of the rows in the table
-		let done = 0;
+		let done = 0, withoutTraits = 0;
 		stop.hidden = progress.hidden = false;
 		const show = () => {
 			progress.value = rows.length > 0 ? done / rows.length : 1;
@@ -248,6 +254,8 @@ export async function importRows(tenant) {
 		await run({ tenant, types, type: type.value, rule: rule.value, foreseen: new Map() }, rows, dry ? foresee : carryOut, (told) => {
 			done++;
 			n[told.result]++;
+			if (told.traits && told.result === 'created')
+				withoutTraits++;
 			if (told.result === 'refused' && n.refused <= SHOWN) {
 				table.hidden = false;
 				const behind = lines.findIndex((line) => line > told.line), at = behind < 0 ? lines.length : behind;
@@ -260,7 +268,8 @@ export async function importRows(tenant) {
 			replace(problem, note('bad', error.message));
 		});
 		end(!dry || n.created + n.replaced > 0);
-		const more = n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '';
+		const more = (n.refused > SHOWN ? ` Of the refused ones the first ${SHOWN} are shown.` : '')
+			+ (withoutTraits > 0 ? ` The traits of ${number(withoutTraits)} row${withoutTraits === 1 ? '' : 's'} are left out: a PUT of the resource’s address and “/traits” sets them.` : '');
 		state.textContent = done < rows.length ? `Stopped after ${number(done)} of ${number(rows.length)} rows. Run it again to go on: what is there already stays.${more}`
 			: dry ? `${number(rows.length)} rows were compared with what is there. Nothing was changed yet.${more}`
 			: `${number(rows.length)} rows were imported or refused.${more}`;

@@ -95,6 +95,7 @@ async function fromJson(page) {
 		if (!await page.getByRole('button', { name: 'Import' }).isDisabled()) {
 			await page.getByRole('button', { name: 'Import' }).click();
 			await eventually(() => page.getByText('2 rows were imported or refused').isVisible(), '... is imported');
+			check(await page.getByText('The traits of 1 row are left out').isVisible(), '... and that traits are left out is told', await page.locator('.list-status').textContent());
 		}
 		check(counts.test((await facts(page)).replace(/to be /g, '')), '... or there already', await facts(page));
 	}
