@@ -150,6 +150,7 @@ export class Editor {
 		};
 		const panel = h('section.conflict', { tabindex: '-1', 'aria-label': 'It was changed meanwhile' },
 			note('bad', h('p', null, 'Not saved: it was changed since you read it', by, '. Nothing was overwritten.')),
+			merged.differences.some((one) => one.other) ? null : h('p', null, 'What was changed is not in the document, as traits are not.'),
 			differenceTable(merged.differences),
 			h('div.actions', null,
 				button('Drop mine', () => go(theirs, 'This is theirs, as it is stored now.')),

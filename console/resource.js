@@ -29,7 +29,8 @@ const may = (tenant, parts, what) => isMine(tenant) && offers(parts.length === 4
 
 function facts(document) {
 	const { metadata } = document;
-	const rows = [['uid', metadata.uid], ['Revision', metadata.resourceVersion], ['Created', metadata.creationTimestamp ? time(metadata.creationTimestamp) : null]];
+	const rows = [['uid', metadata.uid], ['Revision', metadata.resourceVersion], ['Created', metadata.creationTimestamp ? time(metadata.creationTimestamp) : null],
+		['Generation', metadata.generation], ['Traits', metadata.traits?.join(', ') || null]];
 	return h('dl.facts', null, rows.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
 }
 

@@ -128,6 +128,25 @@ async function lookAtResource(page) {
 	await settled(page);
 }
 
+// They stand beside the document, which has what its PUT sets.
+async function lookAtTraits(page) {
+	const have = (...traits) => page.evaluate((body) => fetch('/v2.0/acme/namespaces/default/configmaps/web-2/traits', { method: 'PUT', body,
+		headers: { 'X-Tenure-Console': '1', 'Content-Type': 'application/json' } }), JSON.stringify({ traits }));
+	const area = page.getByLabel(/^Document of/);
+	await have('HW_CPU_X86_VMX', 'HW_CPU_X86_AVX');
+	await go(page, '#/t/acme/r/namespaces/default/configmaps/web-2');
+	check(/TraitsHW_CPU_X86_AVX, HW_CPU_X86_VMX/.test(await page.locator('dl.facts').textContent()), 'traits are shown', await page.locator('dl.facts').textContent());
+	check(!(await area.inputValue()).includes('HW_CPU'), 'not in the document');
+	await have('HW_CPU_X86_VMX');
+	await area.fill('{ "data": { "color": "gray" } }');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(() => page.getByText('What was changed is not in the document').isVisible(), 'a change of the traits alone is told as such');
+	await page.getByRole('button', { name: 'Take both changes' }).click();
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(async () => /TraitsHW_CPU_X86_VMX$/.test(await page.locator('dl.facts').textContent()), 'and then both are there');
+	await settled(page);
+}
+
 async function makeOne(page) {
 	await go(page, '#/new/acme/configmaps');
 	await page.getByLabel('Name', { exact: true }).fill('fresh');
@@ -306,7 +325,7 @@ async function stranger(page) {
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signingIn(window);
-	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, makeOne, lookAtAudit, moveOne, moveAll, hostileNames, hostileProviders])
+	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, lookAtTraits, makeOne, lookAtAudit, moveOne, moveAll, hostileNames, hostileProviders])
 		await look(window);
 	await window.close();
 });
