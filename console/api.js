@@ -119,6 +119,17 @@ export function offers(...ids) {
 	return ids.every((id) => methods.has(id) && roles.indexOf(methods.get(id).role) <= roles.indexOf(who?.role));
 }
 
+// Some types keep for a tenant's admins what their methods' role gives to members, since a method is that of all types (src/api/type_role.c).
+const existence = ['create', 'delete', 'recover'];
+const forAdmins = new Map([['customresourcedefinitions', [...existence, 'put']], ['nodes', existence]]);
+const theirGroups = /\.(apiextensions\.k8s\.io|baremetal\.openstack\.org)$/;
+
+// May a user of this role do that to resources of the type, as far as the type is concerned? type: with its group, or as the change log has it;
+// undefined: some type. what: create, put (one that is there), delete, recover.
+export const typePermits = (type, what) => !forAdmins.get(type?.replace(theirGroups, ''))?.includes(what) || roles.indexOf(who?.role) >= roles.indexOf('admin');
+// The same of taking back a change of such a resource.
+export const typePermitsUndo = (type, verb) => typePermits(type, verb === 'updated' ? 'put' : 'delete');
+
 export const takes = (id, parameter) => methods.get(id)?.parameters.includes(parameter) ?? false;
 export const isOperator = () => who?.role === 'operator';
 // May the user read, or change, things of that tenant?

@@ -2,7 +2,7 @@
 // Many resources from a file, as `tenure import` does it: each row is a request of its own, and a row that is refused keeps no other from being
 // imported. First what would be done is shown; then it is done.
 
-import { address, call, isMine, offers, passing } from './api.js';
+import { address, call, isMine, offers, passing, typePermits } from './api.js';
 import { announce, button, field, h, note, number, panel, replace, select } from './dom.js';
 import { equal, parse, text, without } from './json.js';
 import { tenantScreen, typesOf } from './places.js';
@@ -188,7 +188,8 @@ export async function importRows(tenant) {
 		return { title: 'Not offered here', content: [note('info', 'This endpoint takes no resources, or not from you.')] };
 	const types = (await typesOf(tenant)).map((one) => one.kind === one.type ? { ...one, kind: kinds[one.type] ?? one.kind } : one);
 	const file = h('input', { type: 'file', accept: '.csv,.json,.ndjson,.jsonl', required: true, onchange: () => changed() });
-	const type = select([['', 'As each row says'], ...types.map((one) => one.type)], '', { onchange: () => changed() });
+	const choices = types.map((one) => one.type).filter((one) => typePermits(one, 'create') || typePermits(one, 'put'));
+	const type = select([['', 'As each row says'], ...choices], '', { onchange: () => changed() });
 	const rule = select([['create', 'Refuse the row'], ['guarded', 'Replace if the etag fits'], ['replace', 'Replace']], 'create', { onchange: () => changed() });
 	const problem = h('div'), state = h('p.list-status', { role: 'status' }), counts = h('dl.facts'), body = h('tbody'), progress = h('progress', { hidden: true, max: 1, 'aria-label': 'How far it is' });
 	const table = h('div.scroll', { hidden: true }, h('table.plain', null, h('thead', null, h('tr', null, ['Line', 'Resource', 'Why not'].map((title) => h('th', { scope: 'col' }, title)))), body));

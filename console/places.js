@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are: addresses of the console's screens (behind the "#"), of the API, and the types that a tenant has.
 
-import { address, get, isMine, isOperator, offers, partsOf } from './api.js';
+import { address, get, isMine, isOperator, offers, partsOf, typePermitsUndo } from './api.js';
 import { h, icon, time, verb } from './dom.js';
 
 export const screen = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -55,6 +55,8 @@ export function changeColumns(tenant) {
 // Where the change is taken back; null: this user does not do that. What was purged never comes back.
 function undoLink(tenant, change) {
 	if (!tenant || !isMine(tenant) || change.verb === 'purged' || ((change.verb === 'moved' || !change.resource) && !isOperator()))
+		return null;
+	if (change.resource && !typePermitsUndo(partsOf(change.resource).at(-2), change.verb))
 		return null;
 	return h('a.button.small', { href: screen('undo', tenant, change.request_id), 'aria-label': `Undo: ${change.verb} ${change.resource ?? 'the tenant'}` },
 		icon('undo'), h('span.wide', null, 'Undo …'));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A resource: its document, what happened to it, and what can be done with it. A new one as well.
 
-import { address, call, isMine, isOperator, local, offers, query } from './api.js';
+import { address, call, isMine, isOperator, local, offers, query, typePermits, typePermitsUndo } from './api.js';
 import { announce, button, confirm, field, h, icon, note, panel, replace, select, time, verb } from './dom.js';
 import { Editor } from './editor.js';
 import { merge, parse, shown, text, without } from './json.js';
@@ -25,7 +25,8 @@ function screenOf(path) {
 	return screen('t', tenant, 'r', ...parts);
 }
 
-const may = (tenant, parts, what) => isMine(tenant) && offers(parts.length === 4 ? `${what}NamespacedResource` : `${what}Resource`);
+// what: put, delete, recover.
+const may = (tenant, parts, what) => isMine(tenant) && offers(parts.length === 4 ? `${what}NamespacedResource` : `${what}Resource`) && typePermits(parts.at(-2), what);
 
 function facts(document) {
 	const { metadata } = document;
@@ -82,35 +83,35 @@ function versionDifferences(entry) {
 		h('tbody', null, differences.map((one) => h('tr', null, h('th', { scope: 'row' }, one.path.join(' › ')), cell(shown(one.base)), cell(shown(one.theirs)))))));
 }
 
-function version(tenant, entry) {
-	const body = h('div'), undoes = isMine(tenant) && offers('getUndo', 'postUndo') && (entry.get('verb') !== 'moved' || isOperator());
+function version(tenant, type, entry) {
+	const body = h('div'), undoes = isMine(tenant) && offers('getUndo', 'postUndo') && (entry.get('verb') !== 'moved' || isOperator()) && typePermitsUndo(type, entry.get('verb'));
 	return h('details.version', { ontoggle: () => replace(body, versionDifferences(entry), undoes ? h('div.actions.start', null,
 		h('a.button', { href: screen('undo', tenant, entry.get('request_id')) }, icon('undo'), 'Undo …')) : null) }, h('summary', null, verb(entry.get('verb')),
 		h('span', null, `revision ${text(entry.get('revision'))}`), h('span.by', null, `${entry.get('actor')}, `, time(entry.get('at')))), body);
 }
 
 // Adds a page of versions to the list, and a button for the next one.
-async function addVersions(tenant, list, path) {
+async function addVersions(tenant, type, list, path) {
 	const answer = parse((await call('GET', path)).text), next = answer.get('next');
-	list.append(...answer.get('history').map((entry) => version(tenant, entry)));
+	list.append(...answer.get('history').map((entry) => version(tenant, type, entry)));
 	if (next) {
 		const more = button('Earlier ones', () => {
 			more.remove();
-			addVersions(tenant, list, local(next)).catch((error) => list.append(note('bad', error.message)));
+			addVersions(tenant, type, list, local(next)).catch((error) => list.append(note('bad', error.message)));
 		});
 		list.append(more);
 	}
 }
 
-function versions(tenant, uid) {
+function versions(tenant, type, uid) {
 	const list = h('div.versions', null);
-	addVersions(tenant, list, query(address(tenant, 'history'), { resource: uid })).catch((error) => list.append(note('bad', error.message)));
+	addVersions(tenant, type, list, query(address(tenant, 'history'), { resource: uid })).catch((error) => list.append(note('bad', error.message)));
 	return panel('History', list);
 }
 
-function history(tenant, uid) {
+function history(tenant, type, uid) {
 	if (offers('getResourceHistory'))
-		return versions(tenant, uid);
+		return versions(tenant, type, uid);
 	const all = isOperator() && offers('listAllChanges'); // of all tenants that it was in
 	if (!all && !offers('listChanges'))
 		return null;
@@ -142,14 +143,14 @@ export async function resource(tenant, ...parts) {
 			({ etag } = saved);
 			if (saved.text !== '')
 				replace(about, facts(JSON.parse(saved.text)));
-			replace(changes, history(tenant, document.metadata.uid));
+			replace(changes, history(tenant, type, document.metadata.uid));
 		} });
 	const writes = may(tenant, parts, 'put');
 	if (!writes) {
 		editor.area.readOnly = true;
 		editor.element.lastChild.remove();
 	}
-	const about = h('div', null, facts(document)), changes = h('div', null, history(tenant, document.metadata.uid));
+	const about = h('div', null, facts(document)), changes = h('div', null, history(tenant, type, document.metadata.uid));
 	const moves = offers(parts.length === 4 ? 'postMoveNamespaced' : parts[0] === 'namespaces' ? 'postMoveNamespace' : 'postMoveOne');
 	return {
 		title: parts.at(-1), sub: name, crumbs: [[tenant, tenantScreen(tenant)], [type, tenantScreen(tenant, 'type', type)]],
@@ -164,8 +165,8 @@ export async function resource(tenant, ...parts) {
 const examples = { configmaps: '{\n  "data": {}\n}', namespaces: '{}' };
 
 export async function newResource(tenant, chosen) {
-	const types = await typesOf(tenant);
-	const type = select(types.map((one) => one.type), chosen ?? 'configmaps', { onchange: () => show() });
+	const types = (await typesOf(tenant)).filter((one) => typePermits(one.type, 'create'));
+	const type = select(types.map((one) => one.type), types.some((one) => one.type === chosen) ? chosen : 'configmaps', { onchange: () => show() });
 	const namespace = h('input', { value: 'default', autocomplete: 'off', maxlength: 255 });
 	const name = h('input', { autocomplete: 'off', maxlength: 255, required: true });
 	const spaced = () => types.find((one) => one.type === type.value)?.namespaced;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tenant: its resources by type, what is in the trash, what happened, its own document.
 
-import { address, call, get, isMine, isOperator, offers, query, takes } from './api.js';
+import { address, call, get, isMine, isOperator, offers, query, takes, typePermits } from './api.js';
 import { announce, button, confirm, h, icon, note, number, panel, replace, time } from './dom.js';
 import { Editor } from './editor.js';
 import { parse, without } from './json.js';
@@ -37,7 +37,7 @@ function frame(tenant, current, content, tools = []) {
 	};
 }
 
-const newLink = (tenant, type) => isMine(tenant) && offers('putResource')
+const newLink = (tenant, type) => isMine(tenant) && offers('putResource') && typePermits(type, 'create')
 	? h('a.button.primary', { href: screen('new', tenant, ...type ? [type] : []) }, 'New resource') : null;
 const importLink = (tenant) => isMine(tenant) && offers('putResource') ? h('a.button', { href: screen('import', tenant) }, 'Import') : null;
 
@@ -123,7 +123,7 @@ export async function trash(name) {
 			const row = h('tr', null, h('th', { scope: 'row' }, resource),
 				h('td', null, document.metadata.deletionTimestamp ? time(document.metadata.deletionTimestamp) : ''),
 				h('td.wide', null, document.metadata.purgeTimestamp ? time(document.metadata.purgeTimestamp) : ''),
-				h('td', null, isMine(name) && offers('recoverResource') ? button('Bring back', async () => {
+				h('td', null, isMine(name) && offers('recoverResource') && typePermits(type.type, 'recover') ? button('Bring back', async () => {
 					if (await recover(name, resource, document.metadata.uid, problem)) {
 						row.remove();
 						n--;

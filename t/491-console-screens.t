@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Browser;
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 Tenure::Browser::need();
@@ -29,7 +30,18 @@ $ann->put('/v2.0/acme/namespaces/default/configmaps/app', json => { data => { co
 $ann->delete('/v2.0/acme/namespaces/default/configmaps/web-14');
 $admin->put('/v2.0/globex/namespaces/default/configmaps/web-3', json => { data => { color => 'green' } });
 
+# What is an admin's to make and delete.
+my ($definitions, $nodes) = map { "/v2.0/umbrella/$_" } 'customresourcedefinitions.apiextensions.k8s.io', 'nodes.baremetal.openstack.org';
+my ($node, $lost) = map { "0000000$_-0000-4000-8000-000000000000" } 1, 2;
+$admin->put("$definitions/$_.example.com", json => definition_of($_))->is_status(201) for qw(widgets gears);
+$admin->put("$nodes/$_", json => { driver => 'fake-hardware' })->is_status(201) for $node, $lost;
+$admin->delete("$definitions/gears.example.com")->is_status(204);
+$admin->delete("$nodes/$lost")->is_status(204);
+$admin->put('/v2.0/umbrella/namespaces/default/configmaps/plain', json => {})->is_status(201);
+$admin->put('/v2.0/umbrella/namespaces/default/configmaps/lost', json => {})->is_status(201);
+$admin->delete('/v2.0/umbrella/namespaces/default/configmaps/lost')->is_status(204);
+
 Tenure::Browser::play('screens', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
-    operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', stranger => 'nobody' });
+    operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', member => 'mia:umbrella:member', chief => 'cleo:umbrella:admin', node => $node, stranger => 'nobody' });
 $instance->stop;
 done_testing;

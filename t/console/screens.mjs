@@ -309,6 +309,38 @@ async function user(page) {
 	is(await title(page), 'Not offered here', 'nor what is not offered');
 }
 
+// What an admin of the tenant may do by the rules of a type, and a member not.
+async function typesOfAdmins(page, token, isAdmin) {
+	const whom = isAdmin ? 'an admin' : 'a member', definitions = 'customresourcedefinitions.apiextensions.k8s.io', nodes = 'nodes.baremetal.openstack.org';
+	const offered = async (locator, wanted, name) => is(await locator.count() > 0, wanted, `${whom} ${wanted ? 'is' : 'is not'} offered ${name}`);
+	const named = (name) => page.getByRole('button', { name, exact: true });
+	await signIn(page, service, token, '#/t/umbrella');
+	for (const [resource, changes, deletes] of [[`${definitions}/widgets.example.com`, isAdmin, isAdmin], [`${nodes}/${settings.node}`, true, isAdmin],
+		['namespaces/default/configmaps/plain', true, true]]) {
+		await go(page, `#/t/umbrella/r/${resource}`);
+		await offered(named('Save'), changes, `to save ${resource}`);
+		await offered(named('Delete'), deletes, `to delete ${resource}`);
+	}
+	for (const [type, makes] of [[definitions, isAdmin], [nodes, isAdmin], ['configmaps', true]]) {
+		await go(page, `#/t/umbrella/type/${type}`);
+		await offered(page.getByRole('link', { name: 'New resource' }), makes, `a new one of ${type}`);
+	}
+	await go(page, '#/new/umbrella/configmaps');
+	await offered(page.getByLabel('Type').locator('option', { hasText: definitions }), isAdmin, 'a new definition');
+	await go(page, '#/import/umbrella');
+	await offered(page.getByLabel('Type').locator('option', { hasText: definitions }), isAdmin, 'to import definitions');
+	await go(page, '#/t/umbrella/trash');
+	await eventually(() => page.getByText('3 deleted, and not purged yet').isVisible(), 'the trash');
+	for (const [what, recovers] of [['gears', isAdmin], ['nodes', isAdmin], ['configmaps/lost', true]])
+		await offered(page.getByRole('button', { name: new RegExp(`^Bring back .*${what}`) }), recovers, `to bring back ${what}`);
+	await go(page, '#/t/umbrella/changes');
+	for (const [what, undoes] of [['customresourcedefinitions', isAdmin], ['nodes', isAdmin], ['namespaces/default/configmaps', true]])
+		await offered(page.getByRole('link', { name: new RegExp(`^Undo: .* ${what}`) }), undoes, `the undo of changes of ${what}`);
+}
+
+const member = (page) => typesOfAdmins(page, settings.member, false);
+const chief = (page) => typesOfAdmins(page, settings.chief, true);
+
 async function reader(page) {
 	await signIn(page, service, settings.reader, '#/t/acme');
 	is(await page.getByRole('link', { name: 'New resource' }).count(), 0, 'a reader is offered no change');
@@ -329,5 +361,5 @@ await browse({}, async ({ page }) => {
 		await look(window);
 	await window.close();
 });
-for (const play of [user, reader, stranger])
+for (const play of [user, member, chief, reader, stranger])
 	await browse({}, async ({ page }) => play(await page()));
