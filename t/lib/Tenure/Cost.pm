@@ -58,7 +58,7 @@ sub _run {
         my ($path, $body) = map { ref $_ ? $_->($requested) : $_ } @what{qw(path body)};
         my $answer = eval { Tenure::FastCGI->connect("$name.sock", timeout => 120)->request(uri => $path, method => $what{method} // 'GET',
             body => $body, params => [ HTTP_X_AUTH_TOKEN => $what{token}, @{ $what{headers} // [] } ]) };
-        next if $answer && $answer->{status} == 200;
+        next if $answer && $answer->{status} =~ /\A2/;
         kill 'KILL', $pid;
         waitpid $pid, 0;
         die "$path: ", $answer ? "$answer->{status} $answer->{body}" : "no answer: $@", "\n", Tenure::Instance::read_file("$name.log");
