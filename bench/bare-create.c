@@ -5,21 +5,9 @@
 #include "base/base.h"
 
 #include "bare-write.h"
+#include "sql/changes.h"
 
 enum { MAX_BODY = 8192, MAX_NAME = 64 };
-
-static const char q_insert[] =
-	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
-	"h3, etag, meta, body, created_at, updated_at, root) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
-	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, ?, ?, ?, NULL, LAST_INSERT_ID(), ?, ?, ?, "
-	"?, ?, ?, ?, NULL, 0, NULL)";
-static const char q_number[] = "UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND type_id = ? AND live = ?";
-static const char q_retire_forward[] =
-	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?";
-static const char q_count_up[] =
-	"UPDATE tenant_counts SET resources = resources + ? WHERE tenant_id = ? AND resources + ? <= ?";
 
 struct creator {
 	MYSQL *mysql;
@@ -28,17 +16,12 @@ struct creator {
 	char tenant[256], name[MAX_NAME], body[MAX_BODY];
 	uint8_t uid[16], request_id[16], etag[ETAG];
 	MYSQL_TIME now;
-	MYSQL_STMT *locks[3], *writes[5];
+	MYSQL_STMT *locks[4], *writes[5];
 };
 
 // The same for all; bound where the values are.
 static uint64_t zero = 0, one = 1, most = INT64_MAX;
 static char space[] = "default", verb[] = "created", actor[] = "bench", meta[] = "{}";
-
-static MYSQL_BIND null_bind(void)
-{
-	return (MYSQL_BIND){ .buffer_type = MYSQL_TYPE_NULL };
-}
 
 static void prepare(struct creator *c)
 {
@@ -46,19 +29,23 @@ static void prepare(struct creator *c)
 	MYSQL_BIND spaces = bare_u(&c->space_type_id), in_space = bare_text(space), name = bare_text(c->name);
 	MYSQL_BIND uid = bare_bytes(c->uid, sizeof(c->uid)), etag = bare_bytes(c->etag, ETAG), now = bare_time(&c->now);
 	MYSQL_BIND request = bare_bytes(c->request_id, sizeof(c->request_id)), body = bare_bytes(c->body, c->bytes);
-	MYSQL_BIND bytes = bare_u(&c->bytes), is_0 = bare_u(&zero), is_1 = bare_u(&one), null = null_bind();
+	MYSQL_BIND bytes = bare_u(&c->bytes), is_0 = bare_u(&zero), is_1 = bare_u(&one), null = bare_null();
 	MYSQL_BIND h0 = bare_u(&c->h[0]), h1 = bare_u(&c->h[1]), h2 = bare_u(&c->h[2]), h3 = bare_u(&c->h[3]);
 
-	c->locks[0] = bare_prepare(c->mysql, q_hold_tenant, &tenant);
-	c->locks[1] = bare_prepare(c->mysql, q_hold_space, (MYSQL_BIND[]){ tenant, spaces, in_space });
-	c->locks[2] = bare_prepare(c->mysql, q_lock, (MYSQL_BIND[]){ tenant, type, in_space, name });
-	c->writes[0] = bare_prepare(c->mysql, q_insert, (MYSQL_BIND[]){ uid, tenant_id, type, in_space, name, is_1, is_0, bytes,
-		is_1, is_1, h0, h1, h2, h3, etag, bare_text(meta), body, now, now, null });
-	c->writes[1] = bare_prepare(c->mysql, q_change, (MYSQL_BIND[]){ request, now, bare_text(actor), bare_text(verb),
-		tenant_id, uid, type, in_space, name, is_1, null, etag });
-	c->writes[2] = bare_prepare(c->mysql, q_number, (MYSQL_BIND[]){ uid, type, is_1 });
-	c->writes[3] = bare_prepare(c->mysql, q_retire_forward, (MYSQL_BIND[]){ tenant_id, type, in_space, name });
-	c->writes[4] = bare_prepare(c->mysql, q_count_up, (MYSQL_BIND[]){ is_1, tenant_id, is_1, bare_u(&most) });
+	bare_locks_of_address(c->mysql, tenant, spaces, in_space, type, name, c->locks);
+	c->writes[0] = BARE_PREPARE(c->mysql, &sql_resource_insert_query, { "uid", uid }, { "tenant_id", tenant_id }, { "type_id", type },
+		{ "namespace", in_space }, { "name", name }, { "live", is_1 }, { "locked", is_0 }, { "bytes", bytes }, { "h0", h0 },
+		{ "h1", h1 }, { "h2", h2 }, { "h3", h3 }, { "etag", etag }, { "meta", bare_text(meta) }, { "body", body }, { "now", now },
+		{ "root", null });
+	c->writes[1] = BARE_PREPARE(c->mysql, &sql_change_insert_query[SQL_CHANGE_OF_INSERTED], { "request_id", request }, { "now", now },
+		{ "actor", bare_text(actor) }, { "verb", bare_text(verb) }, { "tenant_id", tenant_id }, { "uid", uid }, { "type_id", type },
+		{ "namespace", in_space }, { "name", name }, { "revision", is_1 }, { "etag_before", null }, { "etag_after", etag },
+		{ "fields", null }, { "moves", is_0 }, { "selectable_before", null }, { "bytes_before", is_0 }, { "bytes_after", bytes });
+	c->writes[2] = BARE_PREPARE(c->mysql, &sql_resource_number_query, { "uid", uid }, { "type_id", type }, { "live", is_1 });
+	c->writes[3] = BARE_PREPARE(c->mysql, &sql_forward_delete_query,
+		{ "tenant_id", tenant_id }, { "type_id", type }, { "namespace", in_space }, { "name", name });
+	c->writes[4] = BARE_PREPARE(c->mysql, &sql_count_up_query,
+		{ "tenant_id", tenant_id }, { "n", is_1 }, { "most", bare_u(&most) });
 }
 
 // Where its values are does not change, nor how long they are.

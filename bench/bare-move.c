@@ -3,52 +3,67 @@
 // statements that change anything of registry/move/run.c. Prints the seconds of each.
 #include "base/base.h"
 
-#include "bare.h"
+#include "bare-write.h"
+#include "sql/changes.h"
+#include "sql/moves.h"
 
-#define OF_SOURCE "r.tenant_id = ? AND r.live = 1"
-
-static const char q_lock[] = "SELECT id FROM tenants WHERE id IN (?, ?) ORDER BY id FOR UPDATE NOWAIT";
-static const char q_log[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, "
-	"name, revision, etag_before, etag_after) SELECT ?, ?, 'bench', 'moved', ?, r.tenant_id, r.id, r.uid, r.type_id, "
-	"r.namespace, r.name, r.revision + 1, r.etag, r.etag FROM resources r WHERE " OF_SOURCE;
-static const char q_retire[] =
-	"DELETE f FROM forwards f JOIN resources r ON r.type_id = f.type_id AND r.namespace = f.namespace AND "
-	"r.name = f.name WHERE f.tenant_id = ? AND " OF_SOURCE;
-static const char q_forward[] =
-	"INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) SELECT r.tenant_id, r.type_id, "
-	"r.namespace, r.name, r.id, ? FROM resources r WHERE " OF_SOURCE
-	" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)";
-static const char q_move[] =
-	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.changed = (SELECT x.id FROM changes x "
-	"WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1) WHERE " OF_SOURCE;
-static const char q_down[] = "UPDATE tenant_counts SET resources = resources - ? WHERE tenant_id = ?";
-static const char q_up[] = "UPDATE tenant_counts SET resources = resources + ? WHERE tenant_id = ?";
-static const char q_record[] =
-	"INSERT INTO moves (uid, source_id, dest_id, state, actor, resources, created_at, finished_at) "
-	"VALUES (?, ?, ?, 'done', 'bench', ?, ?, ?)";
+struct side {
+	uint64_t id;
+	char name[256];
+	unsigned long name_n;
+};
 
 struct move {
 	MYSQL *mysql;
-	uint64_t source, dest, count;
+	struct side source, dest;
+	uint64_t count, most, words;
 	uint8_t uid[16];
 	MYSQL_TIME now;
-	MYSQL_STMT *locks[1], *changes[4], *counts[2], *record[1];
+	MYSQL_STMT *locks[2], *changes[4], *counts[2], *record[1];
 };
+
+static struct side side_open(MYSQL *mysql, const char *tenant)
+{
+	struct side side = { .id = bare_tenant(mysql, tenant), .name_n = strlen(tenant) };
+
+	(void)snprintf(side.name, sizeof(side.name), "%s", tenant);
+	return side;
+}
+
+// The two tenants change places, so the name's length is read each time.
+static MYSQL_BIND name_of(struct side *side)
+{
+	MYSQL_BIND bind = bare_bytes(side->name, sizeof(side->name));
+
+	bind.buffer_type = MYSQL_TYPE_STRING;
+	bind.length = &side->name_n;
+	return bind;
+}
 
 static void prepare(struct move *move)
 {
-	MYSQL_BIND source = bare_u(&move->source), dest = bare_u(&move->dest), count = bare_u(&move->count);
-	MYSQL_BIND uid = bare_bytes(move->uid, sizeof(move->uid)), now = bare_time(&move->now);
+	static char state[] = "done", actor[] = "bench";
+	MYSQL *mysql = move->mysql;
+	MYSQL_BIND source = bare_u(&move->source.id), dest = bare_u(&move->dest.id), count = bare_u(&move->count);
+	MYSQL_BIND uid = bare_bytes(move->uid, sizeof(move->uid)), now = bare_time(&move->now), by = bare_text(actor);
 
-	move->locks[0] = bare_prepare(move->mysql, q_lock, (MYSQL_BIND[]){ source, dest });
-	move->changes[0] = bare_prepare(move->mysql, q_log, (MYSQL_BIND[]){ uid, now, dest, source });
-	move->changes[1] = bare_prepare(move->mysql, q_retire, (MYSQL_BIND[]){ dest, source });
-	move->changes[2] = bare_prepare(move->mysql, q_forward, (MYSQL_BIND[]){ now, source });
-	move->changes[3] = bare_prepare(move->mysql, q_move, (MYSQL_BIND[]){ dest, source });
-	move->counts[0] = bare_prepare(move->mysql, q_down, (MYSQL_BIND[]){ count, source });
-	move->counts[1] = bare_prepare(move->mysql, q_up, (MYSQL_BIND[]){ count, dest });
-	move->record[0] = bare_prepare(move->mysql, q_record, (MYSQL_BIND[]){ uid, source, dest, count, now, now });
+	move->locks[0] = bare_gate(mysql);
+	move->locks[1] = BARE_PREPARE(mysql, &sql_move_lock_tenants_query[SQL_WAIT_NOT],
+		{ "source", name_of(&move->source) }, { "dest", name_of(&move->dest) });
+	move->changes[0] = BARE_PREPARE(mysql, &sql_move_retire_forwards_query[SQL_MOVE_SET_ALL],
+		{ "dest_id", dest }, { "set.tenant_id", source });
+	move->changes[1] = BARE_PREPARE(mysql, &sql_move_forward_query[SQL_MOVE_SET_ALL],
+		{ "request_id", uid }, { "now", now }, { "set.tenant_id", source });
+	move->changes[2] = BARE_PREPARE(mysql, &sql_change_insert_moved_query[SQL_MOVE_SET_ALL], { "request_id", uid },
+		{ "now", now }, { "actor", by }, { "dest_id", dest }, { "set.tenant_id", source });
+	move->changes[3] = BARE_PREPARE(mysql, &sql_move_resources_query[SQL_MOVE_SET_ALL],
+		{ "dest_id", dest }, { "set.tenant_id", source });
+	move->counts[0] = BARE_PREPARE(mysql, &sql_count_down_query, { "tenant_id", source }, { "n", count });
+	move->counts[1] = BARE_PREPARE(mysql, &sql_count_up_query,
+		{ "tenant_id", dest }, { "n", count }, { "most", bare_u(&move->most) });
+	move->record[0] = BARE_PREPARE(mysql, &sql_move_insert_query, { "uid", uid }, { "source_id", source }, { "dest_id", dest },
+		{ "resource_id", bare_null() }, { "state", bare_text(state) }, { "if_match", bare_null() }, { "words", bare_u(&move->words) },
+		{ "actor", by }, { "resources", count }, { "created_at", now }, { "finished_at", now });
 }
 
 static void run(struct move *move)
@@ -66,13 +81,13 @@ static void run(struct move *move)
 
 int main(int argc, char **argv)
 {
-	struct move move = { .mysql = bare_connect() };
+	struct move move = { .mysql = bare_connect(), .most = INT64_MAX, .words = 2 };
 
 	if (argc != 4)
 		die("usage: bare-move FROM TO TIMES");
 	srandom((unsigned)time(NULL) ^ (unsigned)clock());
-	move.source = bare_tenant(move.mysql, argv[1]);
-	move.dest = bare_tenant(move.mysql, argv[2]);
+	move.source = side_open(move.mysql, argv[1]);
+	move.dest = side_open(move.mysql, argv[2]);
 	prepare(&move);
 	bare_query(move.mysql, "SET autocommit = 0");
 	for (unsigned i = bench_number(argv[3], 1000); i > 0; i--) {
@@ -81,7 +96,7 @@ int main(int argc, char **argv)
 		printf("%.6f\n", bench_seconds() - began);
 		if (move.count == 0)
 			die("nothing was there to move");
-		uint64_t kept = move.source;
+		struct side kept = move.source;
 		move.source = move.dest;
 		move.dest = kept;
 	}

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a PUT of a config map, or a PATCH of a node, that exists sends to the database, as registry/resource/write.c does it: locks in
-// one round trip, writes in another, COMMIT in a third.
+// one round trip, writes in another, COMMIT in a third. t/016-build-bench.t compares both.
 #ifndef TENURE_BENCH_BARE_PUT_H
 #define TENURE_BENCH_BARE_PUT_H
 
 #include "bare-write.h"
+#include "sql/changes.h"
+#include "sql/former.h"
 
 enum { MAX_BODY = 8192, DIGITS = 20 };
-
-static const char q_hold_of_uid[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, t.etag_required, t.name FROM tenants t "
-	"WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1) LOCK IN SHARE MODE NOWAIT";
-static const char q_lock_uid[] =
-	"SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
-static const char q_update[] =
-	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
-	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?";
-static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
-	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, "
-	"?, ?, ?)";
 
 struct row {
 	uint64_t id;
@@ -36,7 +25,7 @@ struct put {
 	struct row row;
 	uint8_t request_id[16], etag[ETAG], root[20]; // root: the type's id, the first byte the highest, and the uid
 	MYSQL_TIME now;
-	MYSQL_STMT *locks[3], *writes[2];
+	MYSQL_STMT *locks[4], *writes[3];
 	struct row *rows;
 	size_t n_locks, at, step, n_rows;
 };
@@ -105,14 +94,11 @@ static void prepare_locks(struct put *put)
 	MYSQL_BIND spaces = bare_u(&put->space_type_id), name = name_bind(put);
 	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid));
 
-	if (put->nodes) {
-		put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_of_uid, (MYSQL_BIND[]){ uid, type });
-		put->locks[put->n_locks++] = bare_prepare(put->mysql, q_lock_uid, (MYSQL_BIND[]){ uid, type });
-		return;
-	}
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_tenant, &tenant);
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_hold_space, (MYSQL_BIND[]){ tenant, spaces, space });
-	put->locks[put->n_locks++] = bare_prepare(put->mysql, q_lock, (MYSQL_BIND[]){ tenant, type, space, name });
+	if (put->nodes)
+		bare_locks_of_uid(put->mysql, uid, type, put->locks);
+	else
+		bare_locks_of_address(put->mysql, tenant, spaces, space, type, name, put->locks);
+	put->n_locks = put->nodes ? 3 : 4;
 }
 
 static void prepare_writes(struct put *put)
@@ -124,14 +110,16 @@ static void prepare_writes(struct put *put)
 	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid)), verb = bare_text(put->verb);
 	MYSQL_BIND actor = bare_text(put->actor), space = bare_text(put->space), name = name_bind(put);
 	MYSQL_BIND fields = bare_text(put->fields), moves = bare_u(&put->moves), selectable = bare_text(put->selectable);
-	MYSQL_BIND root = bare_bytes(put->root, sizeof(put->root));
+	MYSQL_BIND root = put->nodes ? bare_bytes(put->root, sizeof(put->root)) : bare_null();
 
-	if (!put->nodes)
-		root.buffer_type = MYSQL_TYPE_NULL;
-	put->writes[1] = bare_prepare(put->mysql, q_update,
-		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, root, revision, id });
-	put->writes[0] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ request, now, actor, verb, tenant, id, uid, type,
-		space, name, revision, etag, etag, fields, moves, selectable });
+	put->writes[0] = BARE_PREPARE(put->mysql, &sql_change_insert_query[SQL_CHANGE_OF_KNOWN], { "request_id", request }, { "now", now },
+		{ "actor", actor }, { "verb", verb }, { "tenant_id", tenant }, { "resource_id", id }, { "uid", uid }, { "type_id", type },
+		{ "namespace", space }, { "name", name }, { "revision", revision }, { "etag_before", etag }, { "etag_after", etag },
+		{ "fields", fields }, { "moves", moves }, { "selectable_before", selectable }, { "bytes_before", bytes }, { "bytes_after", bytes });
+	put->writes[1] = BARE_PREPARE(put->mysql, &sql_former_keep_resource_query, { "resource_id", id });
+	put->writes[2] = BARE_PREPARE(put->mysql, &sql_resource_update_query, { "locked", locked }, { "bytes", bytes },
+		{ "revision", revision }, { "edits", revision }, { "etag", etag }, { "meta", meta }, { "body", body }, { "updated_at", now },
+		{ "root", root }, { "generation", revision }, { "id", id });
 }
 
 // Takes the resources first, first + step, … of the tenant. nodes: nodes, else config maps.

@@ -6,33 +6,15 @@
 #include "base/base.h"
 
 #include "bare-write.h"
+#include "sql/changes.h"
+#include "sql/former.h"
+#include "sql/providers.h"
+#include "sql/traits.h"
 
 enum { TRAITS = 10, FEW = 16, NAME = 32 };
 
-#define FEW_NAMES "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-
-static const char q_hold_of_uid[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, t.etag_required, t.name FROM tenants t "
-	"WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1) LOCK IN SHARE MODE NOWAIT";
-static const char q_lock_uid[] =
-	"SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
-static const char q_generation[] = "SELECT p.generation FROM resources r JOIN providers p ON p.resource_id = r.id "
-	"WHERE r.uid = ? AND r.type_id = ? AND r.live = 1";
-static const char q_change[] =
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, "
-	"revision, etag_before, etag_after, fields, moves, selectable_before) VALUES (?, ?, 'bench', 'updated', ?, NULL, ?, ?, ?, '', "
-	"?, ?, ?, ?, '[\"/metadata/traits\"]', 0, NULL)";
-static const char q_update[] = "UPDATE resources SET traits = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, "
-	"changed = LAST_INSERT_ID() WHERE id = ?";
-static const char q_attach[] = "INSERT INTO resource_traits (resource_id, trait_id) SELECT ?, t.id FROM traits t FORCE INDEX (name) "
-	"WHERE t.name IN " FEW_NAMES " AND t.live = 1 LOCK IN SHARE MODE";
-static const char q_detach[] = "DELETE FROM resource_traits WHERE resource_id = ? AND trait_id IN (SELECT t.id FROM traits t "
-	"WHERE t.name IN " FEW_NAMES ")";
-static const char q_raise[] =
-	"INSERT INTO providers (resource_id, generation) VALUES (?, 1) ON DUPLICATE KEY UPDATE generation = generation + 1";
-
 struct row {
-	uint64_t id;
+	uint64_t id, bytes;
 	uint8_t uid[16];
 	char name[37];
 	unsigned has; // which ten it has: those from P00, P10 or P20 on
@@ -40,14 +22,14 @@ struct row {
 
 struct traits {
 	MYSQL *mysql;
-	uint64_t tenant_id, type_id, revision;
+	uint64_t tenant_id, type_id, revision, moves;
 	struct row row, *rows;
 	size_t n_rows, at, step;
 	char added[FEW][NAME], removed[FEW][NAME], json[TRAITS * NAME];
 	unsigned long json_n;
 	uint8_t request_id[16], etag[ETAG];
 	MYSQL_TIME now;
-	MYSQL_STMT *locks[3], *writes[5];
+	MYSQL_STMT *locks[4], *writes[6];
 	size_t n_writes;
 };
 
@@ -55,7 +37,7 @@ static void load_rows(struct traits *traits)
 {
 	MYSQL_ROW columns;
 
-	bare_query(traits->mysql, "SELECT r.id, r.uid, r.name, r.tenant_id, r.type_id FROM resources r JOIN resource_traits x "
+	bare_query(traits->mysql, "SELECT r.id, r.uid, r.name, r.tenant_id, r.type_id, r.bytes FROM resources r JOIN resource_traits x "
 		"ON x.resource_id = r.id WHERE x.trait_id = (SELECT id FROM traits WHERE name = 'CUSTOM_BENCH_P20') ORDER BY r.id");
 	MYSQL_RES *result = mysql_store_result(traits->mysql);
 	if (result == NULL || mysql_num_rows(result) == 0)
@@ -71,43 +53,51 @@ static void load_rows(struct traits *traits)
 		row->has = 20;
 		traits->tenant_id = strtoull(columns[3], NULL, 10);
 		traits->type_id = strtoull(columns[4], NULL, 10);
+		row->bytes = strtoull(columns[5], NULL, 10);
 	}
 	mysql_free_result(result);
 	traits->n_rows -= traits->n_rows % traits->step; // so that no two connections meet at one provider
 }
 
-static MYSQL_STMT *prepare_names(struct traits *traits, const char *sql, char names[FEW][NAME])
+static MYSQL_STMT *prepare_names(struct traits *traits, const struct db_query *query, char names[FEW][NAME])
 {
-	MYSQL_BIND in[1 + FEW] = { bare_u(&traits->row.id) };
+	struct bare_value values[1 + FEW] = { { "resource_id", bare_u(&traits->row.id) } };
+	char parameters[FEW][NAME];
 
 	for (size_t i = 0; i < FEW; i++) {
 		(void)snprintf(names[i], NAME, "CUSTOM_BENCH_P00");
-		in[1 + i] = bare_text(names[i]);
+		(void)snprintf(parameters[i], NAME, "names[%zu].name", i);
+		values[1 + i] = (struct bare_value){ parameters[i], bare_text(names[i]) };
 	}
-	return bare_prepare(traits->mysql, sql, in);
+	return bare_prepare_values(traits->mysql, query, values, COUNT_OF(values));
 }
 
 static void prepare(struct traits *traits, bool rowless)
 {
+	static char empty[] = "", actor[] = "bench", verb[] = "updated", field[] = "[\"/metadata/traits\"]";
 	struct row *row = &traits->row;
+	MYSQL *mysql = traits->mysql;
 	MYSQL_BIND uid = bare_bytes(row->uid, sizeof(row->uid)), type = bare_u(&traits->type_id), id = bare_u(&row->id);
 	MYSQL_BIND revision = bare_u(&traits->revision), etag = bare_bytes(traits->etag, ETAG), now = bare_time(&traits->now);
 	MYSQL_BIND request = bare_bytes(traits->request_id, sizeof(traits->request_id)), tenant = bare_u(&traits->tenant_id);
-	MYSQL_BIND name = bare_bytes(row->name, sizeof(row->name) - 1), json = bare_bytes(traits->json, 0);
+	MYSQL_BIND name = bare_bytes(row->name, sizeof(row->name) - 1), json = bare_bytes(traits->json, 0), bytes = bare_u(&row->bytes);
 
 	json.length = &traits->json_n;
-	traits->locks[0] = bare_prepare(traits->mysql, q_hold_of_uid, (MYSQL_BIND[]){ uid, type });
-	traits->locks[1] = bare_prepare(traits->mysql, q_lock_uid, (MYSQL_BIND[]){ uid, type });
-	traits->locks[2] = bare_prepare(traits->mysql, q_generation, (MYSQL_BIND[]){ uid, type });
-	traits->writes[traits->n_writes++] = bare_prepare(traits->mysql, q_change,
-		(MYSQL_BIND[]){ request, now, tenant, id, uid, type, name, revision, etag, etag });
-	traits->writes[traits->n_writes++] = bare_prepare(traits->mysql, q_update,
-		(MYSQL_BIND[]){ json, revision, revision, etag, now, id });
+	bare_locks_of_uid(mysql, uid, type, traits->locks);
+	traits->locks[3] = BARE_PREPARE(mysql, &sql_provider_generation_by_uid_query, { "uid", uid }, { "type_id", type });
+	traits->writes[traits->n_writes++] = BARE_PREPARE(mysql, &sql_change_insert_query[SQL_CHANGE_OF_KNOWN], { "request_id", request },
+		{ "now", now }, { "actor", bare_text(actor) }, { "verb", bare_text(verb) }, { "tenant_id", tenant }, { "resource_id", id },
+		{ "uid", uid }, { "type_id", type }, { "namespace", bare_text(empty) }, { "name", name }, { "revision", revision },
+		{ "etag_before", etag }, { "etag_after", etag }, { "fields", bare_text(field) }, { "moves", bare_u(&traits->moves) },
+		{ "selectable_before", bare_text(empty) }, { "bytes_before", bytes }, { "bytes_after", bytes });
+	traits->writes[traits->n_writes++] = BARE_PREPARE(mysql, &sql_former_keep_resource_query, { "resource_id", id });
+	traits->writes[traits->n_writes++] = BARE_PREPARE(mysql, &sql_trait_update_resource_query, { "traits", json },
+		{ "revision", revision }, { "edits", revision }, { "etag", etag }, { "updated_at", now }, { "id", id });
 	if (!rowless) {
-		traits->writes[traits->n_writes++] = prepare_names(traits, q_attach, traits->added);
-		traits->writes[traits->n_writes++] = prepare_names(traits, q_detach, traits->removed);
+		traits->writes[traits->n_writes++] = prepare_names(traits, &sql_trait_attach_few_query, traits->added);
+		traits->writes[traits->n_writes++] = prepare_names(traits, &sql_trait_detach_few_query, traits->removed);
 	}
-	traits->writes[traits->n_writes++] = bare_prepare(traits->mysql, q_raise, &id);
+	traits->writes[traits->n_writes++] = BARE_PREPARE(mysql, &sql_provider_raise_query, { "resource_id", id });
 }
 
 // The ten names from that number on; the last again where there is room for more.

@@ -1,32 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bare clients that write have in common: the statements with which every write of a resource begins, as
-// registry/resource/write.c has them, and clients on connections of their own that do the same for some seconds.
+// registry/resource/lock.c has them, and clients on connections of their own that do the same for some seconds.
 #ifndef TENURE_BENCH_BARE_WRITE_H
 #define TENURE_BENCH_BARE_WRITE_H
 
 #include "bare.h"
+#include "sql/maintenance.h"
+#include "sql/resources.h"
 
 #include <pthread.h>
 
 enum { BARE_MAX_CLIENTS = 64, ETAG = 64 };
 
-#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-#define COLUMNS \
-	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, " \
-	"r.doomed_at, r.moves"
-#define LAST_CHANGE \
-	"GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), " \
-	"COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at)) AS last_change_at"
+// The first statement of every transaction that writes.
+static inline MYSQL_STMT *bare_gate(MYSQL *mysql)
+{
+	return bare_prepare(mysql, sql_maintenance_gate_query.sql, NULL);
+}
 
-static const char q_hold_tenant[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, t.object LIKE '%\"deletionTimestamp\":\"%\"}' AS ends, i.max_resources, "
-	"t.etag_required FROM tenants t JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE NOWAIT";
-static const char q_lock[] = "SELECT " COLUMNS ", " LAST_CHANGE " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2) FOR UPDATE NOWAIT";
-static const char q_hold_space[] =
-	"SELECT r.id, r.doomed_at FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2) LOCK IN SHARE MODE NOWAIT";
+// The locks of a resource at an address. tenant, space, name: texts. spaces: the id of the type of namespaces.
+static inline void bare_locks_of_address(MYSQL *mysql, MYSQL_BIND tenant, MYSQL_BIND spaces, MYSQL_BIND space, MYSQL_BIND type,
+	MYSQL_BIND name, MYSQL_STMT *locks[4])
+{
+	locks[0] = bare_gate(mysql);
+	locks[1] = BARE_PREPARE(mysql, &sql_resource_lock_tenant_query[SQL_TENANT_LOCK_SHARED][SQL_WAIT_NOT], { "tenant", tenant });
+	locks[2] = BARE_PREPARE(mysql, &sql_resource_lock_namespace_query[SQL_WAIT_NOT],
+		{ "tenant", tenant }, { "type_id", spaces }, { "name", space });
+	locks[3] = BARE_PREPARE(mysql, &sql_resource_lock_query[SQL_WAIT_NOT],
+		{ "tenant", tenant }, { "type_id", type }, { "namespace", space }, { "name", name });
+}
+
+// The locks of a resource by its uid.
+static inline void bare_locks_of_uid(MYSQL *mysql, MYSQL_BIND uid, MYSQL_BIND type, MYSQL_STMT *locks[3])
+{
+	locks[0] = bare_gate(mysql);
+	locks[1] = BARE_PREPARE(mysql, &sql_resource_lock_own_tenant_query[SQL_RESOURCE_IDENT_UID][SQL_WAIT_NOT],
+		{ "uid", uid }, { "type_id", type });
+	locks[2] = BARE_PREPARE(mysql, &sql_resource_lock_own_query[SQL_RESOURCE_IDENT_UID][SQL_WAIT_NOT],
+		{ "uid", uid }, { "type_id", type });
+}
 
 static inline void bare_random(uint8_t *p, size_t n)
 {

@@ -5,6 +5,7 @@
 #define TENURE_BENCH_BARE_H
 
 #include "bench.h"
+#include "db/statements.h"
 
 #include <mysql.h>
 
@@ -41,6 +42,51 @@ static inline MYSQL_STMT *bare_prepare(MYSQL *mysql, const char *sql, MYSQL_BIND
 	return stmt;
 }
 
+// A value of a statement, by the name that its parameter has in sql/statements/.
+struct bare_value {
+	const char *name;
+	MYSQL_BIND bind;
+};
+
+enum { BARE_MAX_VALUES = 64 };
+
+// Which of the values the parameter has. *used notes it.
+static inline MYSQL_BIND bare_value_of(const struct db_query *query, const char *name, const struct bare_value *values, size_t n, bool *used)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(values[i].name, name) == 0) {
+			used[i] = true;
+			return values[i].bind;
+		}
+	}
+	die("%s: no value for :%s", query->name, name);
+}
+
+// Prepares a statement of Tenure's: its text is the one that Tenure sends. Each parameter must have a value, and each value a parameter.
+static inline MYSQL_STMT *bare_prepare_values(MYSQL *mysql, const struct db_query *query, const struct bare_value *values, size_t n)
+{
+	bool used[BARE_MAX_VALUES] = { false };
+	MYSQL_BIND in[BARE_MAX_VALUES];
+	size_t at = 0;
+
+	while (at < db_n_statements && db_statements[at].query != query)
+		at++;
+	if (at == db_n_statements || query->n_in > BARE_MAX_VALUES || n > BARE_MAX_VALUES)
+		die("%s: no such statement", query->name);
+	for (size_t i = 0; i < query->n_in; i++)
+		in[i] = bare_value_of(query, db_statements[at].in_names[i], values, n, used);
+	for (size_t i = 0; i < n; i++) {
+		if (!used[i])
+			die("%s: it has no parameter :%s", query->name, values[i].name);
+	}
+	return bare_prepare(mysql, query->sql, query->n_in > 0 ? in : NULL);
+}
+
+// The same with the values as { NAME, BIND }, …
+#define BARE_PREPARE(mysql, query, ...) \
+	bare_prepare_values(mysql, query, (const struct bare_value[]){ __VA_ARGS__ }, \
+		sizeof((const struct bare_value[]){ __VA_ARGS__ }) / sizeof(struct bare_value))
+
 static inline MYSQL_BIND bare_u(uint64_t *value)
 {
 	return (MYSQL_BIND){ .buffer_type = MYSQL_TYPE_LONGLONG, .buffer = value, .is_unsigned = 1 };
@@ -54,6 +100,11 @@ static inline MYSQL_BIND bare_bytes(void *p, size_t n)
 static inline MYSQL_BIND bare_text(char *text)
 {
 	return (MYSQL_BIND){ .buffer_type = MYSQL_TYPE_STRING, .buffer = text, .buffer_length = (unsigned long)strlen(text) };
+}
+
+static inline MYSQL_BIND bare_null(void)
+{
+	return (MYSQL_BIND){ .buffer_type = MYSQL_TYPE_NULL };
 }
 
 static inline MYSQL_BIND bare_time(MYSQL_TIME *time)

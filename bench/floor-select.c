@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // floor-select SOCKET WORKERS [BYTES TENANT NAME]: answers every request with the body of one row, found by its primary
 // key; or, with the address of a config map in the namespace default, by the statement that Tenure sends for its GET
-// (q_get of registry/resource/resource.c), so that what remains between the two is the price of Tenure's own work. The row's
+// (resource_get of sql/statements/resources.sql), so that what remains between the two is the price of Tenure's own work. The row's
 // body is then shorter than what Tenure makes of it, and BYTES are answered.
 #include "base/base.h"
 
 #include "bare.h"
 #include "floor.h"
+#include "sql/resources.h"
 
-enum { MAX_COLUMNS = 18, BODY_OF_GET = 10 };
+enum { MAX_COLUMNS = 32 };
 
 static const char q_body[] = "SELECT body FROM bench.bodies WHERE id = ?";
-static const char q_get[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at FROM tenants t "
-	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live = 1 "
-	"WHERE t.name = ? AND t.live = 1";
-// Types of its columns: u number, t time, b bytes.
-static const char get_types[] = "uttubuuubbbttbbuut";
-
+static const struct db_query *const get = &sql_resource_get_query[SQL_RESOURCE_GET_TYPE_ID];
 static char **address; // tenant, name; NULL: by primary key
 static size_t least_bytes;
 
@@ -26,8 +20,8 @@ struct reader {
 	MYSQL_STMT *stmt;
 	uint64_t id;
 	char space[8];
-	unsigned body_column;
-	MYSQL_BIND in[4], out[MAX_COLUMNS];
+	size_t body_column;
+	MYSQL_BIND out[MAX_COLUMNS];
 	unsigned long n[MAX_COLUMNS];
 	uint64_t numbers[MAX_COLUMNS];
 	MYSQL_TIME times[MAX_COLUMNS];
@@ -35,29 +29,42 @@ struct reader {
 	char values[MAX_COLUMNS][FLOOR_MAX_COLUMN];
 };
 
+static size_t column_of_body(void)
+{
+	size_t at = 0, body = 0;
+
+	while (db_statements[at].query != get)
+		at++;
+	while (strcmp(db_statements[at].out_names[body], "body") != 0)
+		body++;
+	return body;
+}
+
 static void prepare(struct reader *reader, MYSQL *mysql)
 {
+	MYSQL_BIND id = bare_u(&reader->id);
+
 	reader->id = 1;
-	reader->in[0] = bare_u(&reader->id);
 	if (address == NULL) {
-		reader->stmt = bare_prepare(mysql, q_body, reader->in);
+		reader->stmt = bare_prepare(mysql, q_body, &id);
 		return;
 	}
+	if (get->n_out > MAX_COLUMNS)
+		die("%s has too many columns", get->name);
 	(void)snprintf(reader->space, sizeof(reader->space), "default");
 	reader->id = bare_number(mysql, "SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'");
-	reader->in[1] = bare_text(reader->space);
-	reader->in[2] = bare_text(address[1]);
-	reader->in[3] = bare_text(address[0]);
-	reader->body_column = BODY_OF_GET;
-	reader->stmt = bare_prepare(mysql, q_get, reader->in);
+	reader->body_column = column_of_body();
+	reader->stmt = BARE_PREPARE(mysql, get, { "type_id", id }, { "namespace", bare_text(reader->space) },
+		{ "name", bare_text(address[1]) }, { "tenant", bare_text(address[0]) });
 }
 
 static MYSQL_BIND column(struct reader *reader, size_t i)
 {
-	switch (address != NULL ? get_types[i] : 'b') {
-	case 'u':
+	switch (address != NULL ? get->out_fields[i].type : DB_BYTES) {
+	case DB_UINT:
+	case DB_INT:
 		return bare_u(&reader->numbers[i]);
-	case 't':
+	case DB_TIME:
 		return bare_time(&reader->times[i]);
 	default:
 		return bare_bytes(reader->values[i], sizeof(reader->values[i]));
@@ -71,7 +78,7 @@ static void *reader_open(void)
 	if (reader == NULL)
 		die("no memory");
 	prepare(reader, bare_connect());
-	for (size_t i = 0; i < MAX_COLUMNS; i++) {
+	for (size_t i = 0; i < (address != NULL ? get->n_out : 1); i++) {
 		reader->out[i] = column(reader, i);
 		reader->out[i].length = &reader->n[i];
 		reader->out[i].is_null = &reader->null[i];

@@ -6,6 +6,10 @@
 #   my $socket  = $counter->worker('service');     # of a worker of its own, for Tenure::FastCGI
 #   my ($answer, @trips) = $counter->trips(sub { return ask($socket, ...) });
 #
+#   Tenure::RoundTrips->new($instance, statements => 1)   # a line has "execute TEXT", with the statement's text
+#   $counter->path                                        # the proxy's socket, for other clients of the database
+#   my @trips = $counter->trips_of($process);             # of one of these
+#
 # The proxy passes an answer on only when both sides have been silent for a while, and the client sleeps: on a busy machine it may be
 # kept from sending the rest. So statements that are sent without waiting for each other's answers, and no others, count as one round trip.
 package Tenure::RoundTrips;
@@ -25,11 +29,13 @@ use Tenure::Instance;
 use constant SILENCE => 0.02;
 
 sub new {
-    my ($class, $instance) = @_;
-    my $self = bless { instance => $instance, dir => $instance->dir, owner => $$, children => [] }, $class;
-    $self->_count_at("$self->{dir}/counter.sock");
+    my ($class, $instance, %option) = @_;
+    my $self = bless { instance => $instance, dir => $instance->dir, owner => $$, children => [], statements => $option{statements} }, $class;
+    $self->_count_at($self->path);
     return $self;
 }
+
+sub path { return "$_[0]{dir}/counter.sock" }
 
 sub DESTROY {
     my ($self) = @_;
@@ -56,19 +62,33 @@ sub _child {
 my %command = (0x01 => 'quit', 0x03 => 'query', 0x0e => 'ping', 0x16 => 'prepare', 0x17 => 'execute', 0x19 => 'close',
     0x1f => 'reset');
 
-# Describes what the client sent. A packet arrives whole, because it is small and the socket is a unix socket.
+# Describes what the client sent. A packet arrives whole, because it is small and the socket is a unix socket. prepared: the texts of
+# what the connection has prepared, by the server's number; undef: an execution is told without its text.
 sub _commands_in {
-    my ($bytes) = @_;
+    my ($bytes, $prepared) = @_;
     my @commands;
     while (length $bytes > 4) {
         my $n = unpack 'V', substr($bytes, 0, 3) . "\0";
         my ($code, $text) = unpack 'Ca*', substr $bytes, 4, $n;
         substr $bytes, 0, 4 + $n, '';
         my $name = $command{$code} // sprintf '0x%02x', $code;
+        if ($prepared && $name eq 'execute') {
+            push @commands, 'execute ' . $prepared->{ unpack('V', $text) };
+            next;
+        }
         $text =~ s/\s+/ /g; # a line for each round trip, however many the statement has
         push @commands, $name eq 'query' ? lc $text : $name eq 'prepare' ? "prepare $text" : $name;
     }
     return join ' ', @commands;
+}
+
+# Enters the statement that the server has just prepared. A client waits for that answer: OK, and the statement's number.
+sub _note_prepared {
+    my ($asked, $answer, $prepared) = @_;
+    my ($code, $text) = unpack 'x4 Ca*', $asked;
+    my ($error, $id)  = unpack 'x4 CV', $answer;
+    $prepared->{$id} = $text =~ s/\s+/ /gr if $code == 0x16 && $error == 0;
+    return;
 }
 
 sub _runs {
@@ -79,7 +99,7 @@ sub _runs {
 
 # Forwards one connection. Prints a line for each round trip: the process id of the client, and what was sent.
 sub _relay {
-    my ($client, $server, $log) = @_;
+    my ($client, $server, $log, $prepared) = @_;
     my ($process) = unpack 'i', $client->getsockopt(SOL_SOCKET, SO_PEERCRED);
     my $select = IO::Select->new($client, $server);
     my ($asked, $answer, $greeted) = ('', '', 0);
@@ -88,7 +108,7 @@ sub _relay {
         if (!@ready && !_runs($process)) {
             # Nothing asked: the rest of an answer that the server was kept from sending. The line comes before the answer, so that it is there
             # when the client has that.
-            syswrite $log, "$process " . _commands_in($asked) . "\n" if $greeted++ > 1 && length $asked; # the greeting and who we are come first
+            syswrite $log, "$process " . _commands_in($asked, $prepared) . "\n" if $greeted++ > 1 && length $asked; # the greeting and who we are come first
             syswrite $client, $answer;
             ($asked, $answer) = ('', '');
         }
@@ -98,6 +118,7 @@ sub _relay {
                 $asked .= $bytes;
                 syswrite $server, $bytes;
             } else {
+                _note_prepared($asked, $bytes, $prepared) if $prepared && !length $answer && length $asked;
                 $answer .= $bytes;
             }
         }
@@ -113,7 +134,7 @@ sub _count_at {
         open my $log, '>>', "$self->{dir}/round-trips" or die "$!\n";
         while (my $client = $listener->accept) {
             next if fork;
-            _relay($client, IO::Socket::UNIX->new(Peer => $self->{instance}->env('TENURE_DB_SOCKET')), $log);
+            _relay($client, IO::Socket::UNIX->new(Peer => $self->{instance}->env('TENURE_DB_SOCKET')), $log, $self->{statements} ? {} : undef);
             POSIX::_exit(0);
         }
     });
@@ -128,7 +149,7 @@ sub worker {
     my $process = $self->_child(sub {
         open STDIN, '<&', $listener or die "$!\n";
         open STDERR, '>>', "$self->{dir}/log/counted.log" or die "$!\n";
-        @ENV{qw(TENURE_DATABASE_SOCKET TENURE_TENURE_TOKEN_CACHE)} = ("$self->{dir}/counter.sock", 3_600_000);
+        @ENV{qw(TENURE_DATABASE_SOCKET TENURE_TENURE_TOKEN_CACHE)} = ($self->path, 3_600_000);
         exec Tenure::Instance::build_dir() . '/tenured', '-c', $self->{instance}->env('TENURE_CONFIG'), '-e', $endpoint;
     });
     $self->{is_worker}{$process} = 1;
@@ -148,6 +169,13 @@ sub trips {
     # The mover's process also sends statements, at times of its own; they don't count.
     my @lines = map { /\A(\d+) (.*)/ && $self->{is_worker}{$1} ? $2 : () } split /\n/, substr $text, $before;
     return ($answer, @lines);
+}
+
+# All round trips of a process that reaches the database through the proxy.
+sub trips_of {
+    my ($self, $process) = @_;
+    my $text = Tenure::Instance::read_file("$self->{dir}/round-trips");
+    return map { /\A(\d+) (.*)/ && $1 == $process ? $2 : () } split /\n/, $text;
 }
 
 # Tests that the request has that status, and takes so many round trips at most, beside one COMMIT if it writes. Returns what trips() does.
