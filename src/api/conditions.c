@@ -86,8 +86,6 @@ static enum outcome check(void *arg, const uint8_t *etag)
 	const struct tag_state *state = conditions->state;
 	struct pool *pool = conditions->registry->pool;
 
-	if (!state->match.present && !state->none_match.present)
-		return OUTCOME_OK;
 	struct str hex = etag != NULL ? str_part(conditions_etag_text(pool, etag), 2, 2 + 128) : STR_NONE;
 
 	if (state->match.present && etag == NULL)
@@ -114,7 +112,7 @@ struct guard conditions_guard(struct conditions *conditions)
 	const struct tag_state *state = conditions->state;
 
 	return (struct guard){
-		.check = check,
+		.check = state->match.present || state->none_match.present ? check : NULL,
 		.arg = conditions,
 		.prevents_lost_update = state->match.present || state->none_match.any,
 		.tags = state->match.tags,

@@ -6,6 +6,7 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/core/context.h"
+#include "registry/core/failure.h"
 #include "tap.h"
 
 static struct pool *pool;
@@ -76,7 +77,8 @@ static void test_guards(void)
 		begin(rows[i].method, rows[i].match, rows[i].none_match);
 		is_int(conditions_read(&call, &conditions), OUTCOME_OK, "row %zu: read", i);
 		struct guard guard = conditions_guard(&conditions);
-		is_int(guard.check(guard.arg, rows[i].there ? etag : NULL), rows[i].want, "row %zu: its outcome", i);
+		is_int(guard_check(guard, rows[i].there ? etag : NULL), rows[i].want, "row %zu: its outcome", i);
+		is_int(guard.check != NULL, rows[i].match != NULL || rows[i].none_match != NULL, "row %zu: is the etag asked for?", i);
 		is_int(guard.prevents_lost_update, rows[i].prevents_lost_update, "row %zu: does it keep from losing an update?", i);
 		is_str(problem.detail, rows[i].detail, "row %zu: in words", i);
 		bool tells = rows[i].want == OUTCOME_STALE && rows[i].there;

@@ -99,8 +99,25 @@ static void test_owned(void)
 	BUF_LIT(&text, "{\"owner\":12,\"moves\":345,\"etag\":");
 	buf_add(&text, bytes_of(resource.stored_etag));
 	BUF_LIT(&text, "}");
-	etag_show(&registry, &resource);
-	ok(str_eq(bytes_of(resource.etag), hmac(buf_str(&text))), "of the stored one, the owner and the moves");
+	struct str want = hmac(buf_str(&text));
+	ok(str_eq(bytes_of(etag_shown(&registry, &resource)), want), "of the stored one, the owner and the moves");
+	etag_derive(&registry, &resource);
+	ok(str_eq(bytes_of(etag_shown(&registry, &resource)), want), "... kept in the resource");
+	memset(resource.stored_etag, 1, sizeof(resource.stored_etag));
+	ok(str_eq(bytes_of(etag_shown(&registry, &resource)), want), "... so it is not made again");
+	etag_replace(&resource, resource.stored_etag);
+	ok(!str_eq(bytes_of(etag_shown(&registry, &resource)), want), "... but with another stored one");
+	etag_derive(&registry, &resource);
+	want = str_dup(registry.pool, bytes_of(etag_shown(&registry, &resource)));
+	resource.moves++;
+	etag_derive(&registry, &resource);
+	ok(!str_eq(bytes_of(etag_shown(&registry, &resource)), want), "... and after a move");
+	want = str_dup(registry.pool, bytes_of(etag_shown(&registry, &resource)));
+	resource.edits++;
+	etag_of_resource(&registry, &resource);
+	ok(!str_eq(bytes_of(etag_shown(&registry, &resource)), want), "... and after a change");
+	resource.type = &hides;
+	ok(etag_shown(&registry, &resource) == resource.stored_etag, "of a type that does not show the owner, the stored one itself");
 	etag_of_owned(&registry, &hides, 12, 345, resource.stored_etag, etag);
 	ok(memcmp(etag, resource.stored_etag, DIGEST_SHA512) == 0, "where the owner is not shown, the stored one");
 	etag_of_owned(&registry, NULL, 12, 345, resource.stored_etag, etag);
@@ -296,7 +313,7 @@ static void test_keys(void)
 {
 	struct resource resource = { .uid = uids[0], .meta = STR("{}"), .body = STR("{\"a\":1}"), .edits = 1 };
 	struct tenant tenant = { .uid = uids[1], .revision = 1, .tier = STR("gold"), .metadata = STR("{}") };
-	struct resource old, shown = { .type = NULL };
+	struct resource old;
 
 	etag_of_resource(&registry, &resource);
 	etag_of_tenant(&registry, &tenant);
@@ -304,9 +321,7 @@ static void test_keys(void)
 	keys.keys[keys.n++] = (struct etag_key){ .id = 7, .key = digest_key_new(STR("another key of thirty-two bytes.")) };
 	ok(etag_key_of_resource(&registry, &resource) == 1, "a stored etag stays that of the key that made it");
 	ok(etag_key_of_tenant(&registry, &tenant) == 1, "a tenant's, too");
-	shown = old;
-	etag_show(&registry, &shown);
-	ok(memcmp(shown.etag, old.etag, sizeof(old.etag)) == 0, "and is shown as before");
+	ok(memcmp(etag_shown(&registry, &resource), old.stored_etag, sizeof(old.stored_etag)) == 0, "and is shown as before");
 	etag_of_resource(&registry, &resource);
 	etag_of_tenant(&registry, &tenant);
 	ok(memcmp(resource.stored_etag, old.stored_etag, sizeof(old.stored_etag)) != 0, "a new etag is another one");

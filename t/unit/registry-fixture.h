@@ -16,6 +16,7 @@
 #include "registry/mover.h"
 #include "registry/registry.h"
 #include "registry/resource/resource.h"
+#include "registry/tags/etag.h"
 #include "registry/tenant/system_space.h"
 #include "registry/tenant/tenant.h"
 #include "registry/trait/catalogue.h"
@@ -226,6 +227,12 @@ static enum outcome client_do(struct client *client, const struct op *op)
 
 #define OP(...) ((struct op){ __VA_ARGS__, .before_commit = NULL })
 #define DO(...) client_do(&here, &OP(__VA_ARGS__))
+
+// The etag that clients see of the resource that the last operation read or changed.
+TAP_UNUSED_OK static const uint8_t *etag_now(void)
+{
+	return etag_shown(here.registry, &here.resource);
+}
 
 TAP_UNUSED_OK static void is_outcome(enum outcome got, enum outcome want, const char *what)
 {

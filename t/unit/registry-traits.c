@@ -109,17 +109,17 @@ static void changing(void)
 
 	(void)DO(PUT_TENANT, "a");
 	(void)DO(PUT, "a", "pv", .body = "{\"n\":1}");
-	memcpy(first, here.resource.etag, sizeof(first));
+	memcpy(first, etag_now(), sizeof(first));
 	TASK(OK, "two of the catalogue", TRAITS_SET, "a", "pv", .names = { "HW_B", "HW_A", "HW_B" });
 	has_traits("pv", "[\"HW_A\",\"HW_B\"]", "set");
 	is_changes(&here.request_id, 1, "set");
 	is_int(sql_number("SELECT fields = '[\"/metadata/traits\"]' FROM changes ORDER BY id DESC LIMIT 1"), 1,
 		"and its field");
-	ok(memcmp(first, here.resource.etag, 64) != 0, "another etag");
+	ok(memcmp(first, etag_now(), 64) != 0, "another etag");
 	is_int((long long)here.resource.revision, 2, "another revision");
-	memcpy(second, here.resource.etag, sizeof(second));
+	memcpy(second, etag_now(), sizeof(second));
 	TASK(OK, "the same", TRAITS_SET, "a", "pv", .names = { "HW_A", "HW_B" });
-	ok(memcmp(second, here.resource.etag, 64) == 0, "keeps the etag");
+	ok(memcmp(second, etag_now(), 64) == 0, "keeps the etag");
 	is_changes(&here.request_id, 0, "the same");
 	TASK(OK, "one more", TRAITS_ADD, "a", "pv", .names = { "HW_C", "HW_A" });
 	has_traits("pv", "[\"HW_A\",\"HW_B\",\"HW_C\"]", "add");
@@ -128,7 +128,7 @@ static void changing(void)
 	TASK(NOT_FOUND, "one that is not there", TRAITS_REMOVE, "a", "pv", .names = { "HW_B", "HW_C" });
 	ok(said("HW_B") && !said("HW_C"), "is named");
 	TASK(STALE, "an old etag", TRAITS_CLEAR, "a", "pv", .match = second);
-	memcpy(second, here.resource.etag, sizeof(second));
+	memcpy(second, etag_now(), sizeof(second));
 	TASK(OK, "all away", TRAITS_CLEAR, "a", "pv", .match = second);
 	has_traits("pv", "", "clear");
 	TASK(OK, "none to clear", TRAITS_CLEAR, "a", "pv");
@@ -169,13 +169,13 @@ static void elsewhere(void)
 	EXPECT(OK, "at the new one", GET, "b", "default/c");
 	has_traits("c", "[\"HW_A\",\"HW_B\"]", "moved along");
 	uint8_t etag[64];
-	memcpy(etag, here.resource.etag, sizeof(etag));
+	memcpy(etag, etag_now(), sizeof(etag));
 	EXPECT(NO_CONTENT, "deleted", DELETE, "b", "default/c");
 	TASK(GONE, "of a deleted one", TRAITS_CLEAR, "b", "default/c");
 	EXPECT(NO_CONTENT, "recovered", RECOVER, "b", "default/c");
 	EXPECT(OK, "there", GET, "b", "default/c");
 	has_traits("c", "[\"HW_A\",\"HW_B\"]", "recovered");
-	ok(memcmp(etag, here.resource.etag, 64) == 0, "with its etag");
+	ok(memcmp(etag, etag_now(), 64) == 0, "with its etag");
 	EXPECT(OK, "another content", PUT, "b", "default/c", .body = "{\"n\":9}");
 	has_traits("c", "[\"HW_A\",\"HW_B\"]", "a write keeps them");
 	is_sound("traits elsewhere");
@@ -236,7 +236,7 @@ static void racing(void)
 			  "WHERE t.name = 'CUSTOM_RACE'"),
 		2, "both have it");
 	(void)DO(GET, "a", "p1");
-	memcpy(etag, here.resource.etag, sizeof(etag));
+	memcpy(etag, etag_now(), sizeof(etag));
 	race("two change one's traits", (struct task){ TRAITS_SET, "a", "p1", .names = { "HW_A" }, .match = etag }, OUTCOME_OK,
 		(struct task){ TRAITS_SET, "a", "p1", .names = { "HW_B" }, .match = etag }, OUTCOME_STALE);
 	race("two add to one", (struct task){ TRAITS_ADD, "a", "p1", .names = { "HW_B" } }, OUTCOME_OK,

@@ -113,7 +113,7 @@ static void conditions(void)
 	uint8_t tag[64], other[64] = { 0 };
 
 	EXPECT(OK, "read", GET, "a", "pv1");
-	memcpy(tag, here.resource.etag, sizeof(tag));
+	memcpy(tag, etag_now(), sizeof(tag));
 	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":1}", .match = other), OUTCOME_STALE, "another tag");
 	is_outcome(DO(PUT, "a", "none", .match = tag), OUTCOME_STALE, "of nothing");
 	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":1}", .match = tag), OUTCOME_OK, "its own");

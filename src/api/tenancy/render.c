@@ -10,6 +10,7 @@
 #include "http/media.h"
 #include "registry/resource/meta.h"
 #include "registry/resource/secret.h"
+#include "registry/tags/etag.h"
 #include "registry/type/rules.h"
 #include "registry/undo/former.h"
 
@@ -96,7 +97,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	BUF_LIT(out, "\",\"resourceVersion\":\"");
 	buf_add_u64(out, resource->revision);
 	BUF_LIT(out, "\",\"etag\":\"W/");
-	buf_add_hex(out, resource->etag, sizeof(resource->etag));
+	buf_add_hex(out, etag_shown(call->registry, resource), sizeof(resource->stored_etag));
 	BUF_LIT(out, "\",\"creationTimestamp\":\"");
 	clock_add_rfc3339(out, resource->created_us);
 	BUF_LIT(out, "\",");
@@ -138,7 +139,7 @@ void tenancy_write_resource(struct call *call, const struct resource *resource)
 {
 	struct buf out = buf_new(call->pool, 768 + resource->meta.n + resource->body.n + resource->traits.n);
 
-	conditions_set_etag(call, resource->etag);
+	conditions_set_etag(call, etag_shown(call->registry, resource));
 	resource_json(call, resource, &out);
 	if (call->produce == REPR_XML) {
 		call_write(call, &resource_document, stored_document(call->pool, resource_place(resource, "meta or body"),

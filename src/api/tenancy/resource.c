@@ -11,6 +11,7 @@
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
 #include "registry/resource/selection.h"
+#include "registry/tags/etag.h"
 #include "registry/type/type.h"
 
 enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions)
@@ -47,7 +48,7 @@ enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	if (outcome == OUTCOME_OK)
 		write(call, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
-		conditions_set_etag(call, resource.etag);
+		conditions_set_etag(call, etag_shown(call->registry, &resource));
 	return outcome;
 }
 

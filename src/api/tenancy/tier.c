@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/core/failure.h"
 #include "registry/tenant/tier.h"
 
 // ---- documents
@@ -77,7 +78,7 @@ enum outcome get_tier(struct call *call)
 		return outcome;
 	struct guard guard = conditions_guard(&conditions);
 	conditions_set_etag(call, tier.etag);
-	outcome = guard.check(guard.arg, tier.etag);
+	outcome = guard_check(guard, tier.etag);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = tier_doc(call, &tier);

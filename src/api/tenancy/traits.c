@@ -6,6 +6,7 @@
 #include "api/tenancy/tenancy.h"
 #include "base/pool.h"
 #include "registry/resource/traits.h"
+#include "registry/tags/etag.h"
 #include "registry/trait/trait.h"
 
 static void write_traits(struct call *call, const struct resource *resource)
@@ -14,7 +15,7 @@ static void write_traits(struct call *call, const struct resource *resource)
 	struct doc *doc = doc_new_object(pool);
 
 	doc_set(doc, STR("traits"), resource_traits_doc(pool, resource));
-	conditions_set_etag(call, resource->etag);
+	conditions_set_etag(call, etag_shown(call->registry, resource));
 	call_write(call, &traits_document, doc);
 }
 
@@ -73,7 +74,7 @@ static enum outcome change_one(struct call *call, enum trait_change what)
 	if (outcome != OUTCOME_OK)
 		return tenancy_answer_moved(call, outcome, &address, &resource,
 			str_printf(call->pool, "/traits/%.*s", STR_ARG(name)));
-	conditions_set_etag(call, resource.etag);
+	conditions_set_etag(call, etag_shown(call->registry, &resource));
 	return OUTCOME_NO_CONTENT;
 }
 

@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/core/failure.h"
 #include "registry/webhook/webhook.h"
 
 // ---- documents
@@ -171,7 +172,7 @@ enum outcome get_webhook(struct call *call)
 		return outcome;
 	struct guard guard = conditions_guard(&conditions);
 	conditions_set_etag(call, webhook.etag);
-	outcome = guard.check(guard.arg, webhook.etag);
+	outcome = guard_check(guard, webhook.etag);
 	if (outcome == OUTCOME_OK)
 		write_webhook(call, &webhook, NULL);
 	return outcome;

@@ -90,8 +90,11 @@ struct resource {
 	// grows with each change of the body (outside of "status", if its type has that as a part), and once deletion is asked for
 	uint64_t generation;
 	uint64_t moves;      // how often it moved to another tenant
-	uint8_t stored_etag[64]; // the column etag: a hash of the content. For writers of rows and of the change log only
-	uint8_t etag[64];    // what clients see and send: stored_etag, or derived from it (registry/tags/etag.h)
+	// The column etag: a hash of the content. For writers of rows and of the change log only: clients see and send etag_shown()
+	// (registry/tags/etag.h), which is this one, or is derived from it.
+	uint8_t stored_etag[64];
+	uint8_t derived_etag[64]; // only etag.c uses it
+	bool has_derived_etag;    // false: derived_etag is not set
 	struct str meta; // metadata as a compact JSON object: labels, annotations and whatever else the client keeps there
 	struct str body; // everything but metadata, as a compact JSON object
 	// the tree of the body, if it was parsed before and is still in the request's pool; else NULL: see resource_body_tree()

@@ -166,7 +166,9 @@ enum outcome resource_check(struct registry *registry, const struct resource *re
 		.resource_id = resource->id, .owned = rules != NULL && rules->shows_owner ? resource->type : NULL
 	};
 	assert(resource->id != 0);
-	return check(registry, &thing, guard, resource->etag, resource->uid, resource->changed);
+	// Without a precondition on the etag it is not asked for: most writers have none, and it may take an HMAC.
+	const uint8_t *etag = guard.check != NULL ? etag_shown(registry, resource) : NULL;
+	return check(registry, &thing, guard, etag, resource->uid, resource->changed);
 }
 
 enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard)

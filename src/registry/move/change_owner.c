@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "registry/move/internal.h"
 #include "registry/resource/internal.h"
+#include "registry/tags/etag.h"
 #include "registry/tenant/tenant.h"
 
 // Plans the move under exclusive locks of both tenants, so nobody else writes the resource from here on.
@@ -40,7 +41,7 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 	resource->tenant_id = action.dest.id;
 	resource->revision++;
 	resource->moves++;
-	etag_show(registry, resource);
+	etag_derive(registry, resource);
 	return outcome;
 }
 

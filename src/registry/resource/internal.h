@@ -14,14 +14,15 @@
 #include "sql/common.h"
 #include "sql/deletions.h"
 
-// Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant.
+// Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant. The etag that clients see is not
+// derived yet (etag_shown()).
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
 // Call it behind the statement by which something cached is compared, and before that is used. False: the connection to the database is not the one
 // over which it was read, so the resource cache and the page cache were emptied. A lost connection may mean that the server crashed, and then it
 // may have given ids of changes a second time.
 bool resource_caches_hold(struct registry *registry);
-// Stores a resource that was just read in the worker's cache, and sets resource->shown if its type has secrets. Not within a
-// transaction that writes, since that may be rolled back.
+// Stores a resource that was just read in the worker's cache, with the etag that clients see, and sets resource->shown if its type has
+// secrets. Not within a transaction that writes, since that may be rolled back.
 void resource_remember(struct registry *registry, struct resource *resource);
 
 // What a writer reads of a tenant while it locks the tenant's row in share mode, which keeps moves and deletion of the tenant

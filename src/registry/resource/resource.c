@@ -46,8 +46,7 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 	};
 
 	uuid_from_bytes(r->uid, &resource.uid);
-	memcpy(resource.stored_etag, r->etag.p, sizeof(resource.stored_etag));
-	etag_show(registry, &resource);
+	etag_replace(&resource, (const uint8_t *)r->etag.p);
 	set_root_and_traits(&resource, r->root, r->traits);
 	return resource;
 }
@@ -129,8 +128,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 
-static void resource_at_address(struct registry *registry, struct resource *resource, const struct address *address,
-	const struct sql_resource_get_row *r)
+static void resource_at_address(struct resource *resource, const struct address *address, const struct sql_resource_get_row *r)
 {
 	*resource = (struct resource){
 		.id = r->id,
@@ -153,8 +151,7 @@ static void resource_at_address(struct registry *registry, struct resource *reso
 		.moves = r->moves,
 	};
 	uuid_from_bytes(r->uid, &resource->uid);
-	memcpy(resource->stored_etag, r->etag.p, sizeof(resource->stored_etag));
-	etag_show(registry, resource);
+	etag_replace(resource, (const uint8_t *)r->etag.p);
 	set_root_and_traits(resource, r->root, r->traits);
 }
 
@@ -173,7 +170,7 @@ static enum outcome take_at_address(struct registry *registry, const struct addr
 	}
 	if (row->id_is_null)
 		return resource_elsewhere(registry, address, resource);
-	resource_at_address(registry, resource, address, row);
+	resource_at_address(resource, address, row);
 	return OUTCOME_OK;
 }
 
@@ -268,6 +265,7 @@ void resource_remember(struct registry *registry, struct resource *resource)
 	assert(!db_txn_writes(registry->db) && resource->tenant.p != NULL);
 	if (rules != NULL && rules->is_secret != NULL)
 		resource->shown = resource_shown(registry->pool, resource);
+	etag_derive(registry, resource);
 	(void)resource_caches_hold(registry);
 	resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 }

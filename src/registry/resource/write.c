@@ -363,15 +363,18 @@ static bool same_content(const struct resource *a, const struct resource *b)
 	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
 }
 
-// Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were.
+// Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were. The etag that
+// clients see is derived in any case, since an answer has it in its header and its body.
 static void tag_change(struct registry *registry, const struct resource *before, struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
 	bool leaves_out = rules != NULL && rules->untagged != NULL, same_body = str_eq(before->body, resource->body);
 
 	if (leaves_out && str_eq(before->tenant, resource->tenant) && str_eq(before->meta, resource->meta) &&
-		(same_body || etag_covers_same(registry->pool, before, resource)))
+		(same_body || etag_covers_same(registry->pool, before, resource))) {
+		etag_derive(registry, resource);
 		return;
+	}
 	resource->edits++;
 	if (same_body)
 		etag_of_resource(registry, resource);
@@ -438,8 +441,10 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	resource->locked = revision.content.locked;
 	if (new_owner.p != NULL)
 		resource->tenant = new_owner;
-	if (same_content(&before, resource))
+	if (same_content(&before, resource)) {
+		etag_derive(registry, resource); // an answer has it in its header and its body
 		return OUTCOME_OK;
+	}
 	if (resource->type->rules != NULL) {
 		resource->has_root = revision.after.has_root;
 		resource->root = revision.after.root;

@@ -155,7 +155,7 @@ static void hash_resource(struct pool *pool, struct digest_key *key, const struc
 void etag_of_covered(struct registry *registry, struct resource *resource, struct str covered)
 {
 	hash_resource(registry->pool, etag_key_newest(registry), resource, covered, resource->stored_etag);
-	etag_show(registry, resource);
+	etag_derive(registry, resource);
 }
 
 uint64_t etag_key_of_resource(struct registry *registry, const struct resource *resource)
@@ -172,13 +172,16 @@ uint64_t etag_key_of_resource(struct registry *registry, const struct resource *
 	return 0;
 }
 
+static bool shows_owner(const struct type *type)
+{
+	return type != NULL && type->rules != NULL && type->rules->shows_owner;
+}
+
 void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
 	const uint8_t *stored, uint8_t *etag)
 {
-	const struct type_rules *rules = type != NULL ? type->rules : NULL;
-
 	assert(stored != NULL && etag != NULL);
-	if (rules == NULL || !rules->shows_owner) {
+	if (!shows_owner(type)) {
 		memmove(etag, stored, DIGEST_SHA512);
 		return;
 	}
@@ -192,9 +195,34 @@ void etag_of_owned(struct registry *registry, const struct type *type, uint64_t 
 	digest_hmac_sha512(etag_key_first(registry), parts, COUNT_OF(parts), etag);
 }
 
-void etag_show(struct registry *registry, struct resource *resource)
+static void derive(struct registry *registry, const struct resource *resource, uint8_t *etag)
 {
-	etag_of_owned(registry, resource->type, resource->tenant_id, resource->moves, resource->stored_etag, resource->etag);
+	etag_of_owned(registry, resource->type, resource->tenant_id, resource->moves, resource->stored_etag, etag);
+}
+
+const uint8_t *etag_shown(struct registry *registry, const struct resource *resource)
+{
+	if (!shows_owner(resource->type))
+		return resource->stored_etag;
+	if (resource->has_derived_etag)
+		return resource->derived_etag;
+	uint8_t *etag = pool_alloc(registry->pool, DIGEST_SHA512);
+	derive(registry, resource, etag);
+	return etag;
+}
+
+void etag_derive(struct registry *registry, struct resource *resource)
+{
+	resource->has_derived_etag = shows_owner(resource->type);
+	if (resource->has_derived_etag)
+		derive(registry, resource, resource->derived_etag);
+}
+
+void etag_replace(struct resource *resource, const uint8_t *stored)
+{
+	assert(stored != NULL);
+	memmove(resource->stored_etag, stored, sizeof(resource->stored_etag));
+	resource->has_derived_etag = false;
 }
 
 static void hash_tenant(struct pool *pool, struct digest_key *key, const struct tenant *tenant, uint8_t etag[DIGEST_SHA512])

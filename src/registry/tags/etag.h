@@ -11,12 +11,17 @@
 // and version. type NULL: the type is not known. stored and etag have 64 bytes and may be the same buffer.
 void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
 	const uint8_t *stored, uint8_t *etag);
-// Sets resource->etag from stored_etag, type, tenant_id and moves.
-void etag_show(struct registry *registry, struct resource *resource);
+// Returns the etag that clients see, 64 bytes, which live as long as the resource and the registry's pool. If it is derived from the
+// stored one and the resource does not have it yet, it is made here, which takes an HMAC.
+const uint8_t *etag_shown(struct registry *registry, const struct resource *resource);
+// Makes what etag_shown() returns and keeps it in the resource: for one whose etag is about to be shown more than once, or that is cached.
+void etag_derive(struct registry *registry, struct resource *resource);
+// Makes stored, 64 bytes, the resource's stored etag. What was derived from the former one is forgotten.
+void etag_replace(struct resource *resource, const uint8_t *stored);
 
-// Sets resource->stored_etag and, by etag_show(), resource->etag. The stored etag is an HMAC over the compact JSON of the
-// stored fields, without those that the type leaves out, and with the count of content changes (edits): so A -> B -> A gives
-// another etag. A move changes no content and keeps it.
+// Sets resource->stored_etag and derives what clients see. The stored etag is an HMAC over the compact JSON of the stored fields,
+// without those that the type leaves out, and with the count of content changes (edits): so A -> B -> A gives another etag. A
+// move changes no content and keeps it. Whoever changes the resource's tenant_id or moves calls etag_derive() afterwards.
 void etag_of_resource(struct registry *registry, struct resource *resource);
 // The part of resource->body that the etag covers. The body must be compact, as doc_write_json() has just written it.
 struct str etag_covered(struct pool *pool, const struct resource *resource);

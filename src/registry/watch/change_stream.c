@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "registry/log/selectable.h"
 #include "registry/resource/internal.h"
+#include "registry/tags/etag.h"
 #include "registry/tenant/internal.h"
 #include "registry/type/type.h"
 #include "sql/change_stream.h"
@@ -145,6 +146,7 @@ static void take_content(struct registry *registry, struct streamed_change *chan
 		return;
 	}
 	change->resource = resource_of_columns(registry, &sql_resource_by_id_row(rows, 0)->r);
+	etag_derive(registry, &change->resource); // once, for all watches that are told of it
 	change->newest = change->resource.changed <= change->id;
 	change->resource.changed = change->id;
 }

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "registry/resource/resource.h"
 #include "registry/resource/secret.h"
+#include "registry/tags/etag.h"
 
 enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SINCE_INSPECT_WAIT = 39, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
 
@@ -244,7 +245,7 @@ static void add_value(struct call *call, const struct selection *selection, cons
 		buf_add(out, resource->traits.n > 0 ? resource->traits : STR("[]"));
 		break;
 	case FROM_ETAG:
-		json_add_string(out, conditions_etag_text(call->pool, resource->etag));
+		json_add_string(out, conditions_etag_text(call->pool, etag_shown(call->registry, resource)));
 		break;
 	case FROM_HOST:
 		json_add_string(out, baremetal_host(call));
@@ -310,7 +311,7 @@ static void write_selected(struct call *call, const struct selection *selection,
 	baremetal_add_object(call, selection, resource, &out);
 	write_text(call, buf_str(&out));
 	if (call->version >= VERSION_ETAG)
-		conditions_set_etag(call, resource->etag);
+		conditions_set_etag(call, etag_shown(call->registry, resource));
 }
 
 void baremetal_write_object(struct call *call, const struct kind *kind, const struct resource *resource)
@@ -339,7 +340,7 @@ static void write_whole(struct call *call, const struct kind *kind, struct resou
 	if (resource->answer.p != NULL && str_eq(resource->answer_for, made_for)) {
 		write_text(call, resource->answer);
 		if (call->version >= VERSION_ETAG)
-			conditions_set_etag(call, resource->etag);
+			conditions_set_etag(call, etag_shown(call->registry, resource));
 		return;
 	}
 	baremetal_write_object(call, kind, resource);
@@ -390,5 +391,5 @@ enum outcome baremetal_begin_change(struct call *call, const struct kind *kind, 
 void baremetal_set_node_etag(struct call *call, const struct resource *node)
 {
 	if (call->version >= VERSION_ETAG)
-		conditions_set_etag(call, node->etag);
+		conditions_set_etag(call, etag_shown(call->registry, node));
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/log/stale.h"
+#include "registry/tags/etag.h"
 
 // ---- schemas
 
@@ -86,7 +87,7 @@ static void write_provider(struct call *call, const struct provider *provider)
 	add_provider(call, &json, provider);
 	placement_answer_json(call, &json);
 	placement_answer_cache_headers(call, provider->resource.updated_us);
-	conditions_set_etag(call, provider->resource.etag);
+	conditions_set_etag(call, etag_shown(call->registry, &provider->resource));
 }
 
 // ---- reading

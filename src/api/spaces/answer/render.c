@@ -12,6 +12,7 @@
 #include "http/uri.h"
 #include "registry/resource/meta.h"
 #include "registry/resource/secret.h"
+#include "registry/tags/etag.h"
 #include "registry/type/rules.h"
 
 // ---- one object
@@ -45,7 +46,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 	BUF_LIT(out, "\",\"resourceVersion\":\"");
 	buf_add_u64(out, resource->changed);
 	BUF_LIT(out, "\",\"etag\":\"W/");
-	buf_add_hex(out, resource->etag, sizeof(resource->etag));
+	buf_add_hex(out, etag_shown(form->call->registry, resource), sizeof(resource->stored_etag));
 	BUF_LIT(out, "\",");
 	if (!form->definition->builtin) {
 		BUF_LIT(out, "\"generation\":");
@@ -168,7 +169,7 @@ void answer_object(struct call *call, const struct target *target, const struct 
 	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
 
 	assert(target->definition != NULL && resource->type != NULL);
-	conditions_set_etag(call, resource->etag);
+	conditions_set_etag(call, etag_shown(call->registry, resource));
 	answer_object_json(call, target->definition, target->version, resource, &out);
 	if (target->part == PART_SCALE) {
 		spaces_write_json_doc(call, kind_scale(call->pool, target, stored_document(call->pool, place, buf_str(&out))));

@@ -160,7 +160,7 @@ struct change_of_object {
 	const struct target *target; // with the object's name
 	enum change_kind kind;
 	const struct doc *document;  // the request's body: an object, or a patch
-	// Of the stored object before the change. Set when the change is applied, if there is one.
+	// Of the stored object before the change; etag: a resource's stored one. Set when the change is applied, if there is one.
 	uint64_t version;
 	uint8_t etag[64];
 };

@@ -483,7 +483,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 			(unsigned long long)registry_settings(change->call->config)->max_body);
 	if (current != NULL) {
 		change->version = current->changed;
-		memcpy(change->etag, current->etag, sizeof(change->etag));
+		memcpy(change->etag, current->stored_etag, sizeof(change->etag));
 	}
 	if (current != NULL)
 		return object_check_version(change, whole, current->changed, &current->uid, !changes_nothing(current, content));

@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
+#include "registry/tags/etag.h"
 #include "registry/tenant/tenant.h"
 
 // ---- checks before writes
@@ -69,7 +70,7 @@ enum outcome get_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		answer_object(call, &target, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
-		conditions_set_etag(call, resource.etag);
+		conditions_set_etag(call, etag_shown(call->registry, &resource));
 	return spaces_explain(call, &target, target.name, outcome);
 }
 
@@ -192,7 +193,7 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	// for.
 	if (outcome == OUTCOME_OK && call->dry_run) {
 		resource.changed = change->version;
-		memcpy(resource.etag, change->etag, sizeof(resource.etag));
+		etag_replace(&resource, change->etag);
 	}
 	if (outcome == OUTCOME_OK)
 		answer_object(call, target, &resource);
