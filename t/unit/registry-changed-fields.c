@@ -12,12 +12,19 @@ static struct resource resource(const char *meta, struct str body)
 	return (struct resource){ .meta = str_c(meta), .body = body };
 }
 
+static struct str fields_of(struct pool *pool, const struct resource *before, const struct resource *after)
+{
+	bool in_spec;
+
+	return changed_fields_of_resource(pool, before, after, true, &in_spec);
+}
+
 static void check(struct pool *pool, const char *a, const char *b, const char *want, const char *what)
 {
 	struct resource before = resource("{}", str_c(a)), after = resource("{}", str_c(b));
 
-	is_str(changed_fields_of_resource(pool, &before, &after), want, "%s", what);
-	changed_fields_of_resource(pool, &after, &before);
+	is_str(fields_of(pool, &before, &after), want, "%s", what);
+	fields_of(pool, &after, &before);
 }
 
 // {"NAME0": VALUE, …} with n members around prefix.
@@ -30,6 +37,35 @@ static struct str object(struct pool *pool, size_t n, const char *name, const ch
 		buf_addf(&out, "%s\"%s%zu\":%s", i > 0 ? "," : "", name, i, value);
 	buf_addc(&out, '}');
 	return str_dup(pool, buf_str(&out));
+}
+
+// Is the change one of the spec, in a type that has a part "status", and in one that has none?
+static void check_spec(struct pool *pool, struct resource before, struct resource after, bool with_status, bool without, const char *what)
+{
+	bool in_spec;
+
+	changed_fields_of_resource(pool, &before, &after, true, &in_spec);
+	ok(in_spec == with_status, "%s: of the spec, beside a status", what);
+	changed_fields_of_resource(pool, &before, &after, false, &in_spec);
+	ok(in_spec == without, "%s: of the spec, without a status", what);
+}
+
+static void test_spec(struct pool *pool)
+{
+	struct str status = STR("{\"status\":{\"a\":1}}"), statuses = STR("{\"statuses\":{\"a\":1}}"), both = STR("{\"a\":1,\"status\":{\"a\":2}}");
+	const char *locked = "{\"locked\":true}";
+	struct resource traits = resource("{}", STR("{}")), elsewhere = traits;
+
+	traits.traits = STR("[\"A\"]");
+	elsewhere.tenant = STR("t2");
+	check_spec(pool, resource("{}", STR("{}")), resource("{}", STR("{}")), false, false, "nothing");
+	check_spec(pool, resource("{}", STR("{}")), resource(locked, STR("{}")), false, false, "metadata");
+	check_spec(pool, resource("{}", STR("{}")), traits, false, false, "traits");
+	check_spec(pool, resource("{}", STR("{}")), elsewhere, false, false, "the tenant");
+	check_spec(pool, resource("{}", STR("{}")), resource("{}", status), false, true, "status");
+	check_spec(pool, resource("{}", status), resource(locked, both), true, true, "status and more");
+	check_spec(pool, resource("{}", STR("{}")), resource("{}", statuses), true, true, "a name that begins so");
+	check_spec(pool, resource("{}", STR("{}")), resource("{}", object(pool, FIELDS_MAX + 1, "k", "1")), true, true, "too much");
 }
 
 static void test_levels(struct pool *pool)
@@ -53,7 +89,7 @@ static void test_metadata(struct pool *pool)
 	struct resource before = resource("{\"labels\":{\"a\":\"1\"}}", STR("{}"));
 	struct resource after = resource("{\"locked\":true}", STR("{}"));
 
-	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
+	is_str(fields_of(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
 		"metadata is the first level");
 	struct tenant old = { .tier = STR("gold"), .metadata = STR("{\"city\":\"Bonn\"}") }, now = old;
 	now.etag_required = true;
@@ -69,13 +105,13 @@ static void test_bounds(struct pool *pool)
 	struct resource before = resource("{}", STR("{\"d\":{}}"));
 	struct resource after = resource("{}", str_printf(pool, "{\"d\":%.*s}", STR_ARG(inner)));
 
-	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/d\"]", "too many in one member: that member");
+	is_str(fields_of(pool, &before, &after), "[\"/d\"]", "too many in one member: that member");
 	after.body = inner;
-	is_str(changed_fields_of_resource(pool, &before, &after), "[\"\"]", "too many members: the whole document");
+	is_str(fields_of(pool, &before, &after), "[\"\"]", "too many members: the whole document");
 	struct changed_fields fields = { .pool = pool };
 	before.body = STR("{}");
 	after.body = object(pool, FIELDS_MAX, "k", "1");
-	ok(changed_fields_add_stored(&fields, changed_fields_of_resource(pool, &before, &after)) && fields.n == FIELDS_MAX &&
+	ok(changed_fields_add_stored(&fields, fields_of(pool, &before, &after)) && fields.n == FIELDS_MAX &&
 		!fields.full,
 		"as many as there may be");
 	changed_fields_add(&fields, STR("/k0"));
@@ -89,9 +125,9 @@ static void test_bounds(struct pool *pool)
 		buf_addc(&name, 'n');
 	before.body = STR("{\"d\":{}}");
 	after.body = str_printf(pool, "{\"d\":{\"%.*s\":1}}", STR_ARG(name));
-	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/d\"]", "a name too long: what it is in");
+	is_str(fields_of(pool, &before, &after), "[\"/d\"]", "a name too long: what it is in");
 	after.body = str_printf(pool, "{\"d\":{},\"%.*s\":1}", STR_ARG(name));
-	is_str(changed_fields_of_resource(pool, &before, &after), "[\"\"]", "on the first level: the whole document");
+	is_str(fields_of(pool, &before, &after), "[\"\"]", "on the first level: the whole document");
 	ok(!changed_fields_add_stored(&fields, STR("no JSON")), "what is stored and is none is said to be");
 }
 
@@ -101,6 +137,7 @@ int main(void)
 
 	test_levels(pool);
 	test_metadata(pool);
+	test_spec(pool);
 	test_bounds(pool);
 	pool_free(&pool);
 	return done_testing();

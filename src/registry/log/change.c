@@ -101,11 +101,6 @@ struct db_call change_of_fields(struct registry *registry, const struct resource
 	return of_resource(registry, "updated", after, &difference);
 }
 
-struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after)
-{
-	return change_of_fields(registry, before, after, changed_fields_of_resource(registry->pool, before, after));
-}
-
 struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field)
 {

@@ -27,9 +27,8 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
-// A change of content, verb "updated". The row also gets the fields that differ, and labels and selectable fields from before.
-struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after);
-// The same if the caller already knows the fields that differ: a JSON array as changed_fields_of_resource() returns it.
+// A change of content, verb "updated". The row also gets the fields that differ, a JSON array as changed_fields_of_resource() returns
+// it, and labels and selectable fields from before.
 struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields);
 // The same if the change is in another table (inventories, aggregates, …): field is the JSON Pointer that stands for it.

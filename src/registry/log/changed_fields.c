@@ -127,7 +127,7 @@ static struct str json_of(struct changed_fields *fields)
 // A document as clients see it, so that the pointers mean what clients expect.
 struct seen {
 	const struct doc *body;
-	struct doc *metadata; // NULL: it stands in the body, if it has any
+	struct doc *metadata; // NULL: it stands in the body, if it has any, or is the same in both documents
 };
 
 static void compare_documents(struct changed_fields *fields, const struct seen *a, const struct seen *b, unsigned levels)
@@ -138,28 +138,32 @@ static void compare_documents(struct changed_fields *fields, const struct seen *
 	add_new_members(fields, a->body, b->body, common, STR(""));
 }
 
-static struct str differing(struct pool *pool, const struct seen *a, const struct seen *b)
+static void find_differing(struct changed_fields *fields, const struct seen *a, const struct seen *b)
 {
-	struct changed_fields fields = { .pool = pool };
-
-	compare_documents(&fields, a, b, 2);
+	compare_documents(fields, a, b, 2);
 	// Too many fields: name the members of the first level only.
-	if (fields.full) {
-		fields = (struct changed_fields){ .pool = pool };
-		compare_documents(&fields, a, b, 1);
+	if (fields->full) {
+		fields->n = 0;
+		fields->full = false;
+		compare_documents(fields, a, b, 1);
 	}
-	changed_fields_finish(&fields);
-	return json_of(&fields);
+	changed_fields_finish(fields);
 }
 
-static struct seen seen_of(struct pool *pool, const struct resource *resource)
+// Equal texts need not be parsed to be compared.
+static bool same_metadata(const struct resource *a, const struct resource *b)
+{
+	return str_eq(a->meta, b->meta) && str_eq(a->tenant, b->tenant) && str_eq(a->traits, b->traits);
+}
+
+static struct doc *metadata_of(struct pool *pool, const struct resource *resource)
 {
 	struct doc *metadata = resource_meta_doc(pool, resource);
 
 	doc_set_str(pool, metadata, "tenant", resource->tenant);
 	if (resource->traits.n > 0)
 		doc_set(metadata, STR("traits"), resource_traits_doc(pool, resource));
-	return (struct seen){ resource_body_tree(pool, resource), metadata };
+	return metadata;
 }
 
 static bool is_below(struct str pointer, struct str top)
@@ -167,28 +171,33 @@ static bool is_below(struct str pointer, struct str top)
 	return str_starts(pointer, top) && (pointer.n == top.n || pointer.p[top.n] == '/');
 }
 
-bool changed_fields_in_spec(struct pool *pool, struct str fields, bool has_status)
+static bool is_in_spec(const struct changed_fields *fields, bool has_status)
 {
-	const struct doc *list = stored_document(pool, STORED_NEW, fields);
-
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
-		struct str pointer = doc_string(doc_at(list, i));
-		if (!is_below(pointer, STR("/metadata")) && !(has_status && is_below(pointer, STR("/status"))))
+	for (size_t i = 0; i < fields->n; i++) {
+		if (!is_below(fields->at[i], STR("/metadata")) && !(has_status && is_below(fields->at[i], STR("/status"))))
 			return true;
 	}
 	return false;
 }
 
-struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
+struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after, bool has_status,
+	bool *in_spec)
 {
 	struct pool *trees = pool_scratch(pool, before->body.n + after->body.n);
-	const struct seen was = seen_of(trees, before), is = seen_of(trees, after);
-	struct str fields = differing(trees, &was, &is);
+	struct seen was = { .body = resource_body_tree(trees, before) }, is = { .body = resource_body_tree(trees, after) };
+	struct changed_fields fields = { .pool = trees };
 
+	if (!same_metadata(before, after)) {
+		was.metadata = metadata_of(trees, before);
+		is.metadata = metadata_of(trees, after);
+	}
+	find_differing(&fields, &was, &is);
+	*in_spec = is_in_spec(&fields, has_status);
+	struct str json = json_of(&fields);
 	if (trees != pool)
-		fields = str_dup(pool, fields);
+		json = str_dup(pool, json);
 	pool_scratch_end(pool, trees);
-	return fields;
+	return json;
 }
 
 // The tenant's own settings and the members of its Tenant object as one document.
@@ -207,6 +216,8 @@ static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 struct str changed_fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
 {
 	const struct seen was = { .body = object_of(pool, before) }, is = { .body = object_of(pool, after) };
+	struct changed_fields fields = { .pool = pool };
 
-	return differing(pool, &was, &is);
+	find_differing(&fields, &was, &is);
+	return json_of(&fields);
 }

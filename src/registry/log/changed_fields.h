@@ -23,11 +23,11 @@ bool changed_fields_add_stored(struct changed_fields *fields, struct str json);
 // Completes the list: if there were more than FIELDS_MAX, it becomes the pointer "", which means the whole document.
 void changed_fields_finish(struct changed_fields *fields);
 
-// Is one of the fields (a JSON array of pointers) outside of "metadata" and, if the type has a part "status", outside of that?
-bool changed_fields_in_spec(struct pool *pool, struct str fields, bool has_status);
 // Returns a JSON array of pointers to the members in which two versions of a resource differ. If these are more than FIELDS_MAX,
 // only members of the first level are listed. Labels, annotations, traits and the tenant's name stand under "/metadata".
-struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);
+// *in_spec: one of them is outside of "metadata" and, if the type has a part "status" (has_status), outside of that.
+struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after, bool has_status,
+	bool *in_spec);
 // The same for a tenant: its tier, etag_required, metadata and the members of its Tenant object.
 struct str changed_fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after);
 

@@ -386,8 +386,9 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	struct resource *resource)
 {
 	struct str etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag));
-	struct str fields = changed_fields_of_resource(registry->pool, before, resource);
-	if (changed_fields_in_spec(registry->pool, fields, revision->has_status))
+	bool in_spec;
+	struct str fields = changed_fields_of_resource(registry->pool, before, resource, revision->has_status, &in_spec);
+	if (in_spec)
 		resource->generation++;
 	const struct sql_resource_update in = {
 		.id = resource->id,
