@@ -39,17 +39,33 @@ void response_unspill(struct response *response)
 	response->no_spill = false;
 }
 
+// Is one of the bytes a control character below 16? CR, LF and NUL are. Looks at eight bytes at a time; the last eight may overlap.
+static bool has_controls(struct str value)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101);
+	uint64_t found = 0, word;
+
+	for (size_t at = 0; value.n >= sizeof(word) && at < value.n; at += sizeof(word)) {
+		memcpy(&word, value.p + (at <= value.n - sizeof(word) ? at : value.n - sizeof(word)), sizeof(word));
+		found |= (word - each * 16) & ~word; // 0x80 in the lowest byte that is below 16
+	}
+	for (size_t i = 0; value.n < sizeof(word) && i < value.n; i++)
+		found |= (unsigned char)value.p[i] < 16 ? 0x80 : 0;
+	return (found & each * 0x80) != 0;
+}
+
 // Replaces line ends: in a value they would begin a header field, or a body, chosen by a client.
 static struct str one_line(struct pool *pool, struct str value)
 {
-	static const char replaced[] = { '\r', '\n', '\0' };
 	char *out = pool_alloc(pool, value.n);
 
 	if (value.n > 0)
 		memcpy(out, value.p, value.n);
-	for (size_t i = 0; i < sizeof(replaced); i++) {
-		for (size_t at = str_find(value, replaced[i], 0); at < value.n; at = str_find(value, replaced[i], at + 1))
-			out[at] = ' ';
+	if (!has_controls(value))
+		return str_n(out, value.n);
+	for (size_t i = 0; i < value.n; i++) {
+		if (out[i] == '\r' || out[i] == '\n' || out[i] == '\0')
+			out[i] = ' ';
 	}
 	return str_n(out, value.n);
 }
@@ -71,6 +87,12 @@ void response_set(struct response *response, const char *name, struct str value)
 	if (header != NULL)
 		response->headers[header - response->headers].value = one_line(response->pool, value);
 	else
+		response_add(response, name, value);
+}
+
+void response_set_default(struct response *response, const char *name, struct str value)
+{
+	if (find(response, str_c(name)) == NULL)
 		response_add(response, name, value);
 }
 

@@ -32,7 +32,9 @@ void response_reset(struct response *response, struct pool *pool);
 // Sets a header field and replaces one of the same name (in any case). name is a literal or lives in the pool. value is copied;
 // CR, LF and NUL in it become blanks. Beyond RESPONSE_MAX_HEADERS the field is dropped and logged.
 void response_set(struct response *response, const char *name, struct str value);
-// Adds another field of the same name (Vary, Link).
+// The same, unless there is a field of that name already.
+void response_set_default(struct response *response, const char *name, struct str value);
+// Adds another field of the same name (Vary, Link), or one whose name no other code sets: then nothing has to be searched.
 void response_add(struct response *response, const char *name, struct str value);
 // Removes every header field of that name.
 void response_unset(struct response *response, const char *name);

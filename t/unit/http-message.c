@@ -77,6 +77,27 @@ static void test_preferences(struct pool *pool)
 	ok(!prefers(pool, "", "respond-async", NULL), "empty header");
 }
 
+// Any byte at any place of values of many lengths: line ends and NUL become blanks, and all others stay.
+static void test_one_line(struct response *response)
+{
+	size_t wrong = 0;
+	char text[40];
+
+	for (size_t n = 0; n <= sizeof(text); n++) {
+		for (size_t at = 0; at < n; at++) {
+			for (int byte = 0; byte < 256; byte++) {
+				memset(text, at % 2 == 0 ? 'x' : 0xff, n);
+				text[at] = (char)byte;
+				response_set(response, "X-Line", str_n(text, n));
+				text[at] = byte == '\r' || byte == '\n' || byte == '\0' ? ' ' : (char)byte;
+				wrong += !str_eq(response_get(response, "X-Line"), str_n(text, n));
+			}
+		}
+	}
+	is_int((long long)wrong, 0, "no byte but these is replaced, and each of these is");
+	response_unset(response, "X-Line");
+}
+
 static void test_response(struct pool *pool)
 {
 	struct response *response = POOL_NEW(pool, struct response);
@@ -92,6 +113,12 @@ static void test_response(struct pool *pool)
 	is_int((long long)response->n_headers, 3, "add adds");
 	response_set(response, "X-Evil", STR("a\r\nSet-Cookie: x\0y"));
 	is_str(response_get(response, "X-Evil"), "a  Set-Cookie: x y", "no line ends in a value");
+	test_one_line(response);
+	response_set_default(response, "x-evil", STR("2"));
+	is_str(response_get(response, "X-Evil"), "a  Set-Cookie: x y", "a default does not replace what is set");
+	response_set_default(response, "X-Default", STR("d"));
+	is_str(response_get(response, "X-Default"), "d", "... but stands where nothing is");
+	response_unset(response, "X-Default");
 	logged_begin();
 	for (int i = 0; i < 2 * RESPONSE_MAX_HEADERS; i++)
 		response_add(response, "X-Many", STR("1"));

@@ -22,10 +22,10 @@ static struct str version_text(struct call *call, unsigned minor)
 	return buf_str(&text);
 }
 
-static void set_range(struct call *call)
+static void add_range(struct call *call)
 {
-	response_set(&call->response, MINIMUM, version_text(call, VERSION_MIN));
-	response_set(&call->response, MAXIMUM, version_text(call, VERSION_MAX));
+	response_add(&call->response, MINIMUM, version_text(call, VERSION_MIN));
+	response_add(&call->response, MAXIMUM, version_text(call, VERSION_MAX));
 }
 
 static enum outcome read_version(struct call *call)
@@ -43,7 +43,7 @@ static enum outcome read_version(struct call *call)
 		call->version = (unsigned)minor;
 		return OUTCOME_OK;
 	}
-	set_range(call);
+	add_range(call);
 	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
 		"Version %.*s was requested but %s not supported by this service. The supported version range is: "
 		"[1.%d, 1.%d].",
@@ -113,11 +113,11 @@ void baremetal_leave(struct call *call)
 
 	BUF_LIT(&id, "req-");
 	uuid_add(&id, call->request_id);
-	response_set(&call->response, "Openstack-Request-Id", buf_str(&id));
+	response_add(&call->response, "Openstack-Request-Id", buf_str(&id));
 	if (call->version == 0)
 		return;
-	set_range(call);
-	response_set(&call->response, ASKED, version_text(call, call->version));
+	add_range(call);
+	response_add(&call->response, ASKED, version_text(call, call->version));
 }
 
 // ---- the documents

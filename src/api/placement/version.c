@@ -196,12 +196,12 @@ void placement_leave(struct call *call)
 {
 	struct response *response = &call->response;
 
-	response_set(response, "X-OpenStack-Request-Id", placement_request_id(call));
+	response_add(response, "X-OpenStack-Request-Id", placement_request_id(call));
 	placement_cors_leave(call);
 	if (call->version == VERSION_NONE || response->status == 401)
 		return;
 	check_caching(call);
-	response_set(response, HEADER, str_printf(call->pool, "placement 1.%u", call->version));
+	response_add(response, HEADER, str_printf(call->pool, "placement 1.%u", call->version));
 	// A 404 of an address that this API has depends on the version, since another version may have the method. A 404 of any
 	// other address does not, and neither does a 403 in OpenStack's service.
 	bool varies = response->status == 404 ? call->match.method != NULL : response->status != 403;

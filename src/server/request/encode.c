@@ -22,20 +22,14 @@ static void render_problem(struct exchange *exchange)
 	dialect_of(&call->match)->render_problem(call, exchange->outcome, &call->problem);
 }
 
-static void set_default(struct response *response, const char *name, struct str value)
-{
-	if (response_get(response, name).p == NULL)
-		response_set(response, name, value);
-}
-
 static void add_headers_of_status(struct exchange *exchange)
 {
 	struct response *response = &exchange->call->response;
 
 	if (response->status == 401)
-		set_default(response, "WWW-Authenticate", str_c(auth_challenge(exchange->pipeline->auth)));
+		response_set_default(response, "WWW-Authenticate", str_c(auth_challenge(exchange->pipeline->auth)));
 	if (response->status == 503 || response->status == 504)
-		set_default(response, "Retry-After", STR("1"));
+		response_set_default(response, "Retry-After", STR("1"));
 }
 
 static void add_headers_of_all(struct call *call)
@@ -44,14 +38,14 @@ static void add_headers_of_all(struct call *call)
 	const struct route_method *method = call->match.method;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 
-	response_set(response, "X-Request-Id", uuid_str(call->pool, call->request_id));
+	response_add(response, "X-Request-Id", uuid_str(call->pool, call->request_id));
 	if (reads)
-		set_default(response, "Cache-Control", STR("private, no-cache"));
+		response_set_default(response, "Cache-Control", STR("private, no-cache"));
 	if (reads && method != NULL && method->n_produces > 1)
-		set_default(response, "Vary", STR("Accept"));
+		response_set_default(response, "Vary", STR("Accept"));
 	// Without this field lighttpd would serve byte ranges of an answer by itself.
-	set_default(response, "Accept-Ranges", STR("none"));
-	set_default(response, "X-Content-Type-Options", STR("nosniff"));
+	response_set_default(response, "Accept-Ranges", STR("none"));
+	response_set_default(response, "X-Content-Type-Options", STR("nosniff"));
 }
 
 // CGI turns an answer of 200 with Location into a redirect, and some web servers do that. Their configuration asks for another
