@@ -55,13 +55,23 @@ static bool comes_to_watch(pid_t pid, int n)
 	return false;
 }
 
+// Workers give up soon if the sender does not get to take what they hand over. On a busy machine it may need longer.
+static bool send_rest(int fd, int file, uint64_t tenant)
+{
+	for (int tries = 0; tries < 20; tries++) {
+		if (handover_send_rest(line[0], fd, file, tenant))
+			return true;
+	}
+	return false;
+}
+
 // A connection of which the sender gets one end, which blocks as those of workers do, and a file of SIZE bytes; that end stays open here,
 // too.
 static bool hand_over(int connection[2], uint64_t tenant)
 {
 	FILE *file = tmpfile();
 	bool done = file != NULL && ftruncate(fileno(file), SIZE) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 &&
-		    handover_send_rest(line[0], connection[0], fileno(file), tenant);
+		    send_rest(connection[0], fileno(file), tenant);
 
 	if (file != NULL)
 		(void)fclose(file);
@@ -73,7 +83,7 @@ static size_t read_all(int fd, size_t most)
 	static char bytes[65536];
 	size_t got = 0;
 
-	for (ssize_t n; got < most && (n = read(fd, bytes, sizeof(bytes))) > 0;)
+	for (ssize_t n; got < most && (n = read(fd, bytes, most - got < sizeof(bytes) ? most - got : sizeof(bytes))) > 0;)
 		got += (size_t)n;
 	return got;
 }
@@ -90,16 +100,40 @@ static int hand_over_full(FILE *file, uint64_t tenant)
 	(void)setsockopt(connection[0], SOL_SOCKET, SO_SNDBUF, &least, sizeof(least));
 	while (send(connection[0], bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		continue;
-	bool done = errno == EAGAIN && handover_send_rest(line[0], connection[0], fileno(file), tenant);
+	bool done = errno == EAGAIN && send_rest(connection[0], fileno(file), tenant);
 	close(connection[0]);
 	return done ? connection[1] : -1;
+}
+
+enum { MANY = 4000 };
+
+// The processor time that a list of MANY takes to be gone through MANY times, on this machine and as this program runs, under valgrind for
+// example.
+static int64_t walks_us(void)
+{
+	static struct walked {
+		struct walked *next;
+		volatile uint64_t bytes;
+	} list[MANY];
+	struct timespec begun, end;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i + 1 < MANY; i++)
+		list[i].next = &list[i + 1];
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begun);
+	for (size_t i = 0; i < MANY; i++) {
+		for (const struct walked *at = list; at != NULL; at = at->next)
+			most = at->bytes > most ? at->bytes : most;
+	}
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	return (end.tv_sec - begun.tv_sec) * INT64_C(1000000) + (end.tv_nsec - begun.tv_nsec) / 1000;
 }
 
 // Many clients that take nothing, of a hundred tenants: half of them are cut off one by one. Which one is to go is found at a cost that grows with
 // the clients, not with their square: the end of the process tells the time that it took.
 static void test_many(pid_t pid, uint64_t room)
 {
-	enum { MANY = 4000, EACH = 5000 };
+	enum { EACH = 5000 };
 	static int ends[MANY];
 	struct rlimit limit;
 	int n = 0;
@@ -146,7 +180,7 @@ static size_t read_slowly(int fd, unsigned stuck_s)
 	size_t got = 0;
 
 	for (unsigned i = 0; i < 10 * (stuck_s + 2); i++) {
-		got += read_all(fd, 65536);
+		got += read_all(fd, 16384);
 		(void)usleep(100000);
 	}
 	return got + read_all(fd, SIZE - got);
@@ -155,7 +189,7 @@ static size_t read_slowly(int fd, unsigned stuck_s)
 // A reload retires the sender, and cuts off nobody. A stop of the service waits no longer than for somebody who takes nothing.
 static void is_ended(const struct setup *setup, int signal, bool whole, const char *what)
 {
-	const unsigned stuck_s = 2;
+	const unsigned stuck_s = 5;
 	int connection[2], status = -1;
 	pid_t pid = begin(setup, stuck_s);
 
@@ -177,7 +211,7 @@ int main(void)
 	int first[2], second[2], third[2], status = -1;
 	struct rusage usage;
 
-	(void)alarm(90); // nothing here takes so long
+	(void)alarm(600); // nothing here takes so long
 	log_open("sender", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	if (!handover_pair(line))
 		bail_out("no pair");
@@ -201,7 +235,8 @@ int main(void)
 	(void)kill(pid, SIGTERM);
 	is_int(wait4(pid, &status, 0, &usage), pid, "it ends");
 	is_int(status, 0, "well");
-	ok(usage.ru_utime.tv_sec < 2, "after less than two seconds of work: %ld.%03ld s", (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec / 1000);
+	int64_t worked_us = usage.ru_utime.tv_sec * INT64_C(1000000) + usage.ru_utime.tv_usec, walks = walks_us();
+	ok(worked_us < 50 * walks, "after %lld us of work; going through as many clients as many times takes %lld us", (long long)worked_us, (long long)walks);
 
 	is_ended(&setup, SIGQUIT, true, "a reload");
 	is_ended(&setup, SIGTERM, false, "a stop");
