@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/shared.h"
 #include "registry-fixture.h"
 #include "registry/resource/traits.h"
@@ -324,6 +325,12 @@ static size_t count_traits(struct client *client, const char *prefix)
 	return run_errand(&errand) == OUTCOME_OK ? errand.n : SIZE_MAX;
 }
 
+// How many looks at what is held may have asked since then whether it is stale, if the first one did: twice a second one asks.
+static uint64_t asked_since(int64_t begun_us)
+{
+	return (uint64_t)(clock_tick_us() - begun_us) / 500000;
+}
+
 static uint64_t round_trips(struct client *client, const char *name)
 {
 	uint64_t before = db_round_trips(client->db);
@@ -473,13 +480,15 @@ static void coherence(void)
 	client_open(&far);
 	coherence_join(here.store, shared);
 	coherence_join(near.store, shared);
-	ERRAND(OK, "near knows the catalogue", &near, GET_TRAIT, "HW_A");
-	ERRAND(OK, "far, too", &far, GET_TRAIT, "HW_A");
+	ERRAND(OK, "far knows the catalogue", &far, GET_TRAIT, "HW_A");
+	coherence_invalidate(near.registry); // so that near's look asks, and the next ones of near and here do not
+	int64_t begun_us = clock_tick_us();
+	ERRAND(OK, "near, too", &near, GET_TRAIT, "HW_A");
 	ERRAND(CREATED, "a new one", &here, PUT_TRAIT, "CUSTOM_TWO");
 	size_t all = count_traits(&here, "");
 	is_int((long long)count_traits(&near, ""), (long long)all, "near sees it at once");
+	ok(round_trips(&near, "CUSTOM_TWO") <= asked_since(begun_us), "what is held costs no query");
 	ERRAND(OK, "far finds it at once", &far, GET_TRAIT, "CUSTOM_TWO");
-	is_int((long long)round_trips(&near, "CUSTOM_TWO"), 0, "what is held costs no query");
 	ERRAND(NO_CONTENT, "deleted", &here, DELETE_TRAIT, "CUSTOM_TWO");
 	ERRAND(NOT_FOUND, "near sees that at once", &near, GET_TRAIT, "CUSTOM_TWO");
 	(void)nanosleep(&second, NULL);
@@ -496,9 +505,10 @@ static void coherence(void)
 	server_sql("UPDATE catalogues SET revision = 1;\nDELETE FROM traits WHERE name = 'HW_C';\n"
 		   "DELETE FROM resource_traits WHERE trait_id NOT IN (SELECT id FROM traits);\n");
 	(void)nanosleep(&second, NULL);
+	begun_us = clock_tick_us();
 	is_int((long long)count_traits(&near, "HW_"), 2, "a database that went back is noticed");
 	is_int((long long)count_traits(&here, "HW_"), 2, "by all");
-	is_int((long long)round_trips(&near, "HW_A"), 0, "and held");
+	ok(round_trips(&near, "HW_A") <= asked_since(begun_us), "and held");
 	client_close(&near);
 	client_close(&far);
 	coherence_join(here.store, NULL);
