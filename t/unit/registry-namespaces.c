@@ -293,6 +293,7 @@ static void killed(const char *fault)
 	long long count = counted();
 	is_outcome(delete_space("killed/"), OUTCOME_ACCEPTED, fault);
 	ok(end_op(start_mover(fault)) == OUTCOME__COUNT, "%s: killed", fault);
+	await_others(); // no mover goes on with a deletion whose row is still locked
 	is_sound(fault);
 	empty();
 	is_int(waiting("killed"), 5, "%s: what has finalizers waits", fault);
