@@ -146,7 +146,7 @@ TABLE
     $ann->ends(0, qw(provider inventory delete rack-7 MEMORY_MB --yes));
     is column(qw(provider inventory list rack-7 --columns class)), 'VCPU', 'one less';
     like $ann->ends(1, qw(provider inventory delete rack-7 MEMORY_MB --yes))->{err}, qr/no inventory of MEMORY_MB/, 'not twice';
-    like $ann->ends(65, qw(provider inventory set rack-7 VGPU:reserved=1))->{err}, qr/'total' is a required property/, 'without its total';
+    like $ann->ends(65, qw(provider inventory set rack-7 VGPU:reserved=1))->{err}, qr/'total' is a required property$/m, 'without its total, nor with its schema';
     like $ann->ends(65, qw(provider inventory set rack-7 NOTHING=1))->{err}, qr/NOTHING/, 'no such class';
     $ann->ends(0, qw(provider inventory delete rack-7 --all --yes));
     is column(qw(provider inventory list rack-7 --columns class)), '', 'none';

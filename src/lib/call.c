@@ -95,8 +95,16 @@ static enum tenure_status status_of(const struct wish *wish, const struct answer
 		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
 }
 
-// Placement's detail begins with a sentence that is the same for all errors of a status. Returns the first line after it, since
-// errors of schemas go on with the whole schema.
+// The text before what, or all of it.
+static struct str before(struct str text, struct str what)
+{
+	const char *at = text.n > 0 ? memmem(text.p, text.n, what.p, what.n) : NULL;
+
+	return at != NULL ? str_part(text, 0, (size_t)(at - text.p)) : text;
+}
+
+// Placement's detail begins with a sentence that is the same for all errors of a status. Returns the first line after it, without the
+// part of the schema, and the value, with which errors of schemas go on.
 static struct str placement_reason(struct pool *pool, const struct doc *error)
 {
 	const struct doc *detail = NULL, *title = NULL;
@@ -113,7 +121,7 @@ static struct str placement_reason(struct pool *pool, const struct doc *error)
 		}
 	}
 	bool there = str_split(&text, '\n', &line);
-	line = there ? str_trim(line) : STR("");
+	line = there ? str_trim(before(line, STR("  Failed validating '"))) : STR("");
 	return str_dup(pool, line.n > 0 ? line : doc_string(title));
 }
 

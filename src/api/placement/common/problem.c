@@ -79,6 +79,15 @@ static struct str message_of(enum outcome outcome, const struct problem *problem
 	}
 }
 
+// Adds a message as one line, since clients show their users the last line of detail alone.
+static void add_line(struct buf *out, struct str message)
+{
+	for (size_t i = 0; i < message.n; i++) {
+		if (message.p[i] != '\r')
+			buf_addc(out, message.p[i] == '\n' ? ' ' : message.p[i]);
+	}
+}
+
 static void add_detail(struct call *call, struct buf *out, enum outcome outcome, const struct problem *problem)
 {
 	const char *sentence = statuses[row_of(status_of(outcome))].sentence;
@@ -87,8 +96,9 @@ static void add_detail(struct call *call, struct buf *out, enum outcome outcome,
 		buf_add(out, str_c(sentence));
 	else
 		buf_addf(out, "The method %.*s is not allowed for this resource.", STR_HEAD_ARG(call->request.method_text, 32));
-	struct str message = message_of(outcome, problem);
-	buf_addf(out, "\n\n %.*s  ", STR_ARG(message));
+	BUF_LIT(out, "\n\n ");
+	add_line(out, message_of(outcome, problem));
+	BUF_LIT(out, "  ");
 }
 
 // ---- JSON
