@@ -108,7 +108,7 @@ subtest 'all at once' => sub {
     my $path = "/resource_providers/$uuid/inventories";
     my $put  = sub { my ($generation, %inventory) = @_;
         return $placement->put($path, json => { resource_provider_generation => $generation, inventories => \%inventory }) };
-    my $set = $put->(0, VCPU => { total => 8 }, DISK_GB => { total => 100, reserved => 10 });
+    my $set = $put->(0, VCPU => { total => 8, resource_provider_generation => 9 }, DISK_GB => { total => 100, reserved => 10 });
     $set->is_status(200, 'set');
     is_deeply $set->json, { resource_provider_generation => 1, inventories => { VCPU => { %standard, total => 8 },
         DISK_GB => { %standard, total => 100, reserved => 10 } } };
@@ -118,7 +118,13 @@ subtest 'all at once' => sub {
     is_error($put->(1, VCPU => { total => 8 }), 409, qr/resource provider generation conflict/, code => 'concurrent_update');
     is_error($put->(2, HOUSE => { total => 8 }), 400, qr/Unknown resource class in inventory/);
     is_error($put->(2, VCPU => { total => 8, reserved => 9 }), 400, qr/Unable to update inventory.*greater than total/s);
-    is_error($put->(2, vcpu => { total => 8 }), 400, qr/'vcpu' does not match any of the regexes: '\^\[A-Z0-9_\]\+\$'/);
+    my $unknown = qr/Unknown resource class in inventory for resource provider $uuid: No such resource class/;
+    is_error($put->(1, cow => { total => 1 }), 409, qr/resource provider generation conflict/, code => 'concurrent_update',
+        name => 'what is no name of a class comes after the generation');
+    is_error($put->(2, VCPU => { total => 8 }, cow => { total => 1 }), 400, qr/$unknown cow\./);
+    is_error($put->(2, $_ => { total => 8 }), 400, qr/$unknown/, name => "of no class: '$_'") for 'vcpu', '', "VCPU\n", ' VCPU', '"]', 'x' x 300;
+    is_error($put->(2, cow => $_), 400, qr/$unknown cow\./, name => 'whose inventory may be anything')
+        for +{}, undef, 7, 'x', [], { total => -1 }, { total => 1e300, reserved => 'x', allocation_ratio => [] };
     is_error($put->(2, VCPU => { total => 8, resource_class => 'VCPU' }), 400, qr/Additional properties are not allowed/);
     is $placement->generation($uuid), 2, 'nothing of that changed anything';
     $placement->allocate(uuid(), { $uuid => { VCPU => 2 } })->is_status(204);

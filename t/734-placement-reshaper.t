@@ -106,6 +106,7 @@ subtest 'refused, and nothing half done' => sub {
     $refuse->(400, qr/Allocation for resource provider '$none' that does not exist/, { $child => $vcpu }, { $who => consumer(1, $none => { VCPU => 4 }) });
     $refuse->(400, qr/malformed reshaper data: No such resource class COWS/, { $child => at($child, COWS => { total => 8 }) }, {});
     $refuse->(400, qr/malformed reshaper data: No such resource class COWS/, { $child => $vcpu }, { $who => consumer(1, $child => { COWS => 4 }) });
+    $refuse->(400, qr/malformed reshaper data: No such resource class cow\./, { $child => at($child, cow => { total => 'x' }) }, {});
     $refuse->(400, qr/reserved value is greater than total/, { $child => at($child, VCPU => { total => 8, reserved => 9 }) }, {});
     $refuse->(409, qr/update conflict: Inventory for 'VCPU, DISK_GB' on resource provider '$root' in use/, { $root => at($root) }, {}, 'inventory.inuse');
     $refuse->(409, qr/update conflict: Inventory for 'DISK_GB' on resource provider '$root' in use/, { $root => at($root, VCPU => { total => 8 }) },

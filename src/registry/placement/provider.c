@@ -415,6 +415,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 {
 	struct trait_guard asked = { registry, guard, provider };
 	struct guard under_lock = guard->guard;
+	struct trait_edit edit_here = *edit;
 	const struct ident ident = provider_ident(registry, uid);
 	const struct sql_provider_generation_by_uid in = { .uid = uuid_bytes(uid), .type_id = ident.type->id };
 	struct db_call generation = sql_provider_generation_by_uid_call(registry->pool, &in);
@@ -422,6 +423,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 
 	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
+	edit_here.no_such = "No such trait";
 	under_lock.check = check_generation;
 	under_lock.arg = &asked;
 	under_lock.prevents_lost_update = guard->guard.prevents_lost_update || guard->has_generation;
@@ -431,9 +433,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	if (generation.rows.n > 0)
 		provider->generation = sql_provider_generation_by_uid_row(&generation.rows, 0)->generation;
 	uint64_t revision = provider->resource.revision;
-	outcome = resource_change_traits_locked(registry, edit, under_lock, &owner, &provider->resource);
-	if (outcome == OUTCOME_BAD_PARAMETER)
-		provider_fail_context(registry, "No such trait:");
+	outcome = resource_change_traits_locked(registry, &edit_here, under_lock, &owner, &provider->resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (provider->resource.revision != revision) // a change raises the generation, too: provider_rules.traits_changed

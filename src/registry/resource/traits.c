@@ -119,10 +119,12 @@ struct difference {
 	struct names next, added, removed;
 };
 
-static enum outcome fail_unknown(struct registry *registry, struct names unknown)
+static enum outcome fail_unknown(struct registry *registry, const struct trait_edit *edit, struct names unknown)
 {
 	struct str names = names_told(registry->pool, unknown);
 
+	if (edit->no_such != NULL)
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "%s %.*s", edit->no_such, STR_ARG(names));
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "there %s: %.*s",
 		unknown.n == 1 ? "is no such trait in the catalogue" : "are no such traits in the catalogue", STR_ARG(names));
 }
@@ -167,7 +169,7 @@ static enum outcome plan(struct registry *registry, const struct trait_edit *edi
 }
 
 // A text that cannot be the name of a trait is in no catalogue, so the database is not asked for it.
-static enum outcome check_names(struct registry *registry, struct names added)
+static enum outcome check_names(struct registry *registry, const struct trait_edit *edit, struct names added)
 {
 	struct names unknown = { .at = POOL_ARRAY(registry->pool, struct str, added.n) };
 
@@ -175,7 +177,7 @@ static enum outcome check_names(struct registry *registry, struct names added)
 		if (!trait_is_name(added.at[i]))
 			unknown.at[unknown.n++] = added.at[i];
 	}
-	return unknown.n == 0 ? OUTCOME_OK : fail_unknown(registry, unknown);
+	return unknown.n == 0 ? OUTCOME_OK : fail_unknown(registry, edit, unknown);
 }
 
 // ---- writing
@@ -254,7 +256,7 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 		if (!edit->makes_custom || !trait_is_custom(missing.at[i]))
 			unknown.at[unknown.n++] = missing.at[i];
 	}
-	return unknown.n > 0 ? fail_unknown(registry, unknown) : make_and_attach(registry, resource, missing);
+	return unknown.n > 0 ? fail_unknown(registry, edit, unknown) : make_and_attach(registry, resource, missing);
 }
 
 // One round trip if the catalogue has all names: the number of rows that the INSERT affects shows whether it has.
@@ -305,7 +307,7 @@ enum outcome resource_change_traits_locked(struct registry *registry, const stru
 	if (outcome == OUTCOME_OK)
 		outcome = plan(registry, edit, names_stored(registry->pool, &before), &difference);
 	if (outcome == OUTCOME_OK)
-		outcome = check_names(registry, difference.added);
+		outcome = check_names(registry, edit, difference.added);
 	if (outcome != OUTCOME_OK || (difference.added.n == 0 && difference.removed.n == 0))
 		return outcome;
 	resource->traits = difference.next.n > 0 ? names_json(registry->pool, difference.next) : STR_NONE;

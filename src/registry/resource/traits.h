@@ -20,6 +20,7 @@ struct trait_edit {
 	size_t n;
 	size_t most;        // how many traits the resource may then have; 0: no limit
 	bool makes_custom;  // create those well-formed custom names that the catalogue lacks
+	const char *no_such; // how the refusal of unknown names begins; NULL: "there is no such trait in the catalogue:"
 };
 
 // Traits are part of the etag, and a change leaves a change row (field "/metadata/traits"). What changes nothing leaves the

@@ -107,7 +107,9 @@ uint64_t placement_member_u64(const struct doc *object, const char *name, uint64
 		return preset;
 	if (doc_u64(value, &number))
 		return number;
-	return doc_double(value, &fraction) && fraction >= 0 ? (uint64_t)fraction : 0; // a whole number may be written as "2.0"
+	if (!doc_double(value, &fraction) || fraction < 0)
+		return 0;
+	return fraction < 0x1p64 ? (uint64_t)fraction : UINT64_MAX; // a whole number may be written as "2.0"
 }
 
 uint64_t placement_member_generation(const struct doc *object, const char *name)

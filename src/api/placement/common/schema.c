@@ -49,8 +49,7 @@ const struct json_schema any_string = { .types = SCHEMA_STRING };
 const struct json_schema uuid_string = { .types = SCHEMA_STRING, .format = &uuid_format };
 const struct json_schema generation_number = { .types = SCHEMA_INTEGER };
 const struct json_schema identity_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255 };
-const struct json_schema trait_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
-	.pattern = &class_pattern };
+const struct json_schema trait_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255 };
 const struct json_schema consumer_type_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
 	.pattern = &class_pattern };
 const struct json_schema consumer_type_or_all = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,

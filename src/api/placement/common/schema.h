@@ -11,7 +11,7 @@ extern const struct json_rule uuid_pattern;         // with dashes, in either ca
 
 extern const struct json_schema any_string, uuid_string, generation_number;
 extern const struct json_schema identity_string;      // the id of a project or a user
-extern const struct json_schema trait_string;
+extern const struct json_schema trait_string;        // of any characters: what is no trait's name is an unknown trait
 extern const struct json_schema consumer_type_string;
 extern const struct json_schema consumer_type_or_all; // "all" and "unknown", too
 

@@ -32,7 +32,7 @@ static const struct json_schema class_string = { .types = SCHEMA_STRING, .patter
 
 static const struct json_property one_members[] = { GENERATION, COUNTS, END };
 static const struct json_property new_members[] = { GENERATION, { "resource_class", &class_string }, COUNTS, END };
-static const struct json_property listed_members[] = { COUNTS, END };
+static const struct json_property listed_members[] = { GENERATION, COUNTS, END }; // a generation is taken, and ignored
 static const char *const one_required[] = { "total", "resource_provider_generation", NULL };
 static const char *const new_required[] = { "total", "resource_class", NULL };
 static const char *const listed_required[] = { "total", NULL };
@@ -44,7 +44,8 @@ static const struct json_schema listed_schema = { .types = SCHEMA_OBJECT, .prope
 	.required = listed_required, .closed = true };
 
 static const struct json_pattern_property by_class[] = { { &class_pattern, &listed_schema }, { NULL, NULL } };
-static const struct json_schema listed = { .types = SCHEMA_OBJECT, .pattern_properties = by_class, .closed = true };
+// Other names are refused as unknown classes, after the provider's generation was compared; so their values may be anything.
+static const struct json_schema listed = { .types = SCHEMA_OBJECT, .pattern_properties = by_class };
 static const struct json_property all_members[] = { GENERATION, { "inventories", &listed }, END };
 static const char *const all_required[] = { "resource_provider_generation", "inventories", NULL };
 const struct json_schema inventories_schema = { .types = SCHEMA_OBJECT, .properties = all_members,
@@ -52,7 +53,7 @@ const struct json_schema inventories_schema = { .types = SCHEMA_OBJECT, .propert
 
 // ---- reading bodies
 
-// The inventory of a document that fits its schema, with the defaults of the API.
+// The inventory of a document that fits its schema, with the defaults of the API. Of a document that does not: some inventory.
 static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
 	struct inventory inventory = {
