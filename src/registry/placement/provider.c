@@ -143,6 +143,7 @@ struct making {
 	const struct uuid *uid;
 	const struct provider_content *content;
 	bool reparents;
+	bool lacks_parent; // the parent that a change asks for is not there
 };
 
 static enum outcome only_new(void *arg, const uint8_t *etag)
@@ -172,6 +173,15 @@ static enum outcome apply_new(void *arg, const struct resource *current, struct 
 	return OUTCOME_OK;
 }
 
+static enum outcome find_parent(struct registry *registry, const struct provider_content *content, struct resource *parent)
+{
+	const struct ident ident = provider_ident(registry, &content->parent);
+	enum outcome outcome = resource_find(registry, &ident, parent);
+
+	return outcome == OUTCOME_NOT_FOUND
+		? registry_fail(registry, OUTCOME_BAD_DOCUMENT, "parent provider UUID does not exist.") : outcome;
+}
+
 // A provider belongs to its parent's tenant, else to the system's.
 static enum outcome choose_tenant(struct registry *registry, const struct provider_content *content, struct str *tenant)
 {
@@ -180,10 +190,7 @@ static enum outcome choose_tenant(struct registry *registry, const struct provid
 	*tenant = STR(TENANT_SYSTEM);
 	if (!content->sets_parent || !content->has_parent)
 		return tenant_ensure(registry, *tenant);
-	const struct ident ident = provider_ident(registry, &content->parent);
-	enum outcome outcome = resource_find(registry, &ident, &parent);
-	if (outcome == OUTCOME_NOT_FOUND)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "parent provider UUID does not exist.");
+	enum outcome outcome = find_parent(registry, content, &parent);
 	if (outcome == OUTCOME_OK)
 		*tenant = parent.tenant;
 	return outcome;
@@ -240,23 +247,27 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 
 // ---- changing
 
-static enum outcome check_reparenting(const struct making *making, const struct resource *current)
+// May it get the parent that is asked for? That this one is not there is told before all else, as in OpenStack's service.
+static enum outcome check_reparenting(struct making *making, const struct resource *current)
 {
 	const struct provider_content *content = making->content;
 	struct provider now = { .resource = *current };
+	struct resource parent;
 
 	provider_read(making->registry->pool, &now);
-	if (making->reparents || !content->sets_parent || !now.has_parent)
+	if (!content->sets_parent || (content->has_parent && now.has_parent && uuid_eq(content->parent, now.parent)))
 		return OUTCOME_OK;
-	if (content->has_parent && uuid_eq(content->parent, now.parent))
-		return OUTCOME_OK;
+	enum outcome outcome = content->has_parent ? find_parent(making->registry, content, &parent) : OUTCOME_OK;
+	making->lacks_parent = outcome == OUTCOME_BAD_DOCUMENT;
+	if (outcome != OUTCOME_OK || making->reparents || !now.has_parent)
+		return outcome;
 	return registry_fail(making->registry, OUTCOME_BAD_DOCUMENT, "%s a provider is not currently allowed.",
 		content->has_parent ? "re-parenting" : "un-parenting");
 }
 
 static enum outcome apply_change(void *arg, const struct resource *current, struct content *content)
 {
-	const struct making *making = arg;
+	struct making *making = arg;
 	enum outcome outcome = check_reparenting(making, current);
 
 	*content = (struct content){
@@ -271,7 +282,7 @@ static enum outcome apply_change(void *arg, const struct resource *current, stru
 enum outcome provider_change(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	bool reparents, struct guard guard, struct provider *provider)
 {
-	struct making making = { registry, uid, content, reparents };
+	struct making making = { .registry = registry, .uid = uid, .content = content, .reparents = reparents };
 	const struct edit edit = { .apply = apply_change, .arg = &making };
 	const struct ident ident = provider_ident(registry, uid);
 
@@ -280,9 +291,12 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 	enum outcome outcome = resource_change(registry, &ident, &edit, guard, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND)
 		return provider_fail_not_found(registry, uid);
-	if (outcome == OUTCOME_BAD_DOCUMENT)
-		provider_fail_context(registry, "Unable to save resource provider %.*s: Object action update failed because:",
-			UUID_ARG(registry->pool, *uid));
+	if (outcome == OUTCOME_NAME_TAKEN)
+		return provider_fail_coded(registry, outcome, "duplicate_name", "Conflicting resource provider %.*s already exists.",
+			STR_ARG(content->name));
+	if (outcome == OUTCOME_BAD_DOCUMENT) // OpenStack's service names the action "create" here, too, if there is no such parent
+		provider_fail_context(registry, "Unable to save resource provider %.*s: Object action %s failed because:",
+			UUID_ARG(registry->pool, *uid), making.lacks_parent ? "create" : "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	provider_read(registry->pool, provider);

@@ -131,7 +131,7 @@ static enum outcome name_traits(struct search *search)
 	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
 	enum outcome outcome = provider_find_traits(search->registry, names, n, search->trait_ids);
 	if (outcome == OUTCOME_BAD_PARAMETER)
-		provider_fail_context(search->registry, "Invalid trait(s) in 'required' parameter:");
+		provider_fail_context(search->registry, "Invalid trait(s) in \"required\" parameter:");
 	return outcome;
 }
 

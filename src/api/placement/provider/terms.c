@@ -25,11 +25,11 @@ static size_t count_items(struct str list)
 
 // ---- member_of
 
-static enum outcome fail_member_of(const struct terms *terms, struct str value)
+static enum outcome fail_member_of(const struct terms *terms, struct str item)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 		"Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s). Got: %.*s",
-		STR_HEAD_ARG(value, SHOWN));
+		STR_HEAD_ARG(item, SHOWN));
 }
 
 enum outcome terms_take_member_of(struct terms *terms, struct str value)
@@ -45,20 +45,20 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 			"Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword using the valid microversion. "
 			"Got: %.*s", STR_HEAD_ARG(value, SHOWN));
-	if (forbidden && terms->call->version < VERSION_MEMBER_OF_NONE)
-		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
-			"Forbidden member_of%.*s parameters are not supported in the specified microversion",
-			STR_ARG(terms->suffix));
 	if (several)
 		list = str_part(list, any.n, list.n);
 	aggregates = POOL_ARRAY(terms->call->pool, struct uuid, count_items(list));
 	while (str_split(&list, several ? ',' : '\0', &item)) {
 		if (!placement_uuid_parse(item, &aggregates[n]))
-			return fail_member_of(terms, value);
+			return fail_member_of(terms, item);
 		n++;
 	}
 	if (n == 0)
-		return fail_member_of(terms, value);
+		return fail_member_of(terms, STR(""));
+	if (forbidden && terms->call->version < VERSION_MEMBER_OF_NONE)
+		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
+			"Forbidden member_of%.*s parameters are not supported in the specified microversion",
+			STR_ARG(terms->suffix));
 	if (terms->n_memberships == PROVIDER_MAX_TERMS)
 		return fail_many(terms, "member_of");
 	terms->memberships[terms->n_memberships++] = (struct provider_membership){ aggregates, n, forbidden };
