@@ -85,7 +85,14 @@ subtest 'trees' => sub {
     my $put = sub { my ($version, $uuid, $name, $to) = @_;
         return $placement->version($version)->put("/resource_providers/$uuid", json => { name => $name, parent_provider_uuid => $to }) };
     is_error($put->('1.36', $child, 'child', undef), 400, qr/un-parenting a provider is not currently allowed/);
-    is_error($put->('1.36', $child, 'child', $other), 400, qr/re-parenting a provider is not currently allowed/);
+    is_error($put->('1.36', $child, 'child', $other), 400, qr/Object action update failed because: re-parenting a provider is not currently allowed/);
+    is_error($put->('1.36', $child, 'child', uuid()), 400, qr/parent provider UUID does not exist/, name => 'that a parent is not there comes before that');
+    for my $call ([ 'post', '/resource_providers' ], [ 'put', "/resource_providers/$child" ]) {
+        my ($method, $path) = @$call;
+        is_error($placement->$method($path, json => { name => 'child', parent_provider_uuid => 'x' }), 400,
+            qr/JSON does not validate: 'x' is not a 'uuid'  Failed validating 'format' in schema\[0\]: .*On instance:     'x'/);
+        is_error($placement->$method($path, json => { name => 'child', parent_provider_uuid => 7 }), 400, qr/7 is not valid under any of the given schemas/);
+    }
     $put->('1.36', $child, 'child', $parent)->is_status(200, 'the parent it has is no other one');
     is_error($put->('1.39', $parent, 'parent', $_), 400, qr/creating loop in the provider tree is not allowed\./) for $parent, $child, $grandchild;
     my $etag = $placement->get("/resource_providers/$grandchild")->etag;
@@ -167,6 +174,7 @@ subtest 'filters that are wrong' => sub {
     for my $value (sort keys %wrong) {
         $bad->("member_of=$value", qr/^ Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID\(s\)\. Got: \Q$wrong{$value}\E  \z/m);
     }
+    $bad->('member_of=!bad', qr/Expected 'member_of' parameter to contain valid UUID\(s\)\. Got: bad  \z/, '1.31');
     $bad->("member_of=$u,$u", qr/Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword/);
     $bad->("member_of=$u&member_of=$u", qr/Multiple member_of parameters are not supported/, '1.23');
     $bad->("member_of=!$u", qr/Forbidden member_of parameters are not supported in the specified microversion/, '1.31');

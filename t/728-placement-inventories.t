@@ -92,6 +92,7 @@ subtest 'numbers' => sub {
     $bad->(qr/Failed validating 'maximum'/, total => 10, reserved => 2147483648);
     $bad->(qr/Failed validating 'maximum'/, total => 10, allocation_ratio => 3.40282e+39);
     $bad->(qr/'8' is not of type 'integer'/, total => '8');
+    $bad->(qr/'x' is not of type 'integer'/, total => 0, reserved => 'x');
     $bad->(qr/Unable to create inventory for resource provider/, total => 10, reserved => 11);
     is_error($placement->version('1.25')->post($path, json => { resource_class => 'DISK_GB', total => 10, reserved => 10 }), 400,
         qr/greater than or equal to total/, name => 'all reserved is too much before 1.26');

@@ -95,10 +95,15 @@ subtest 'bodies' => sub {
     $bad->(qr/\{\} does not have enough properties/, body(0, $provider, {}), '1.0');
     $bad->(qr/is not a 'uuid'/, body(0, 'x', { VCPU => 1 }), '1.0');
     $bad->(qr/\{\} does not have enough properties/, { allocations => {}, project_id => 'p', user_id => 'u' });
-    $bad->(qr/'x' does not match any of the regexes/, body(27, 'x', { VCPU => 1 }));
+    $bad->(qr/'x' does not match any of the regexes: '\^\[0-9a-fA-F-\]\{36\}\$'/, body(27, 'x', { VCPU => 1 }));
     $bad->(qr/Failed validating 'minLength'/, body(27, $provider, { VCPU => 1 }, project_id => ''));
     $bad->(qr/Failed validating 'maxLength'/, body(27, $provider, { VCPU => 1 }, user_id => 'x' x 256));
     $bad->(qr/'a-b' does not match/, body(39, $provider, { VCPU => 1 }, consumer_type => 'a-b'), '1.39');
+    $bad->(qr/'' does not match '\^\[A-Z0-9_\]\+\$'  Failed validating 'pattern'/, body(39, $provider, { VCPU => 1 }, consumer_type => ''), '1.39');
+    $bad->(qr/'x' is not of type 'integer', 'null'/, body(39, $provider, { VCPU => 1 }, consumer_generation => 'x'), '1.39');
+    $bad->(qr/Additional properties are not allowed \('consumer_type' was unexpected\)/, body(27, $provider, { VCPU => 1 }, consumer_type => 'X'), '1.28');
+    $bad->(qr/Additional properties are not allowed \('a', 'consumer_type' were unexpected\)/, body(27, $provider, { VCPU => 1 }, consumer_type => 'X', a => 1), '1.28');
+    $bad->(qr/'allocations' is a required property/, { more => 1 }, '1.8');
     $bad->(qr/is there twice/, { allocations => { $provider => { resources => { VCPU => 1 } }, uc $provider => { resources => { VCPU => 1 } } },
         project_id => 'p', user_id => 'u' });
     $bad->(qr/Allocation for resource provider '$none' that does not exist/, body(27, $none, { VCPU => 1 }));
@@ -187,7 +192,7 @@ subtest 'several consumers at once' => sub {
     is_deeply $placement->get("/allocations/$x")->json, { allocations => {} };
     is_deeply $placement->get("/resource_providers/$one/usages")->json->{usages}{VCPU}, 8;
     is_error($placement->post('/allocations', json => {}), 400, qr/\{\} does not have enough properties/);
-    is_error($placement->post('/allocations', json => { x => $set->($one, { VCPU => 1 }) }), 400, qr/'x' does not match any of the regexes/);
+    is_error($placement->post('/allocations', json => { x => $set->($one, { VCPU => 1 }) }), 400, qr/'x' does not match any of the regexes: '\^\[0-9a-fA-F-\]\{36\}\$'/);
     is_error($placement->post('/allocations', json => { $x => $set->($one, { VCPU => 1 }), uc $x => $set->($one, { VCPU => 1 }) }), 400, qr/is there twice/);
     is_error($placement->post('/allocations', json => { $x => $set->($none, { VCPU => 1 }) }), 400, qr/Allocation for resource provider '$none' that does not exist/);
     is_error($placement->post('/allocations', json => { $x => $set->($two, { COWS => 1 }) }), 400, qr/No such resource class COWS/);
@@ -218,7 +223,9 @@ subtest 'usages' => sub {
     is_error($placement->get('/usages?project_id='), 400, qr/Failed validating 'minLength'/);
     is_error($placement->get('/usages?project_id=' . 'x' x 256), 400, qr/Failed validating 'maxLength'/);
     is_error($placement->get('/usages?project_id=p&dummy=1'), 400, qr/Additional properties are not allowed/);
-    is_error($placement->get('/usages?project_id=p&consumer_type=x'), 400, qr/Failed validating 'pattern'/);
+    is_error($placement->get("/usages?project_id=p&consumer_type=$_"), 400,
+        qr/'$_' does not match '\^\[A-Z0-9_\]\+\$\|\^all\|\^unknown\$'  Failed validating 'pattern'/) for 'x', '', 'unknown2';
+    is_deeply $usages->('project_id=pu&consumer_type=allx'), {}, 'of a type that only begins like all';
     is_error($placement->version('1.37')->get('/usages?project_id=p&consumer_type=all'), 400, qr/Additional properties are not allowed/);
 };
 

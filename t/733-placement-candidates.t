@@ -294,6 +294,7 @@ subtest 'what is refused' => sub {
     my @cases = (
         [ 10, '', qr/'resources' is a required property/ ],
         [ 15, 'resources=VCPU:1&limit=1', qr/'limit' was unexpected/ ],
+        [ 16, 'resources=VCPU:1&limit=', qr/'' does not match '\^\[1-9\]\[0-9\]\*\$'/ ],
         [ 16, 'resources=VCPU:1&limit=0', qr/'0' does not match '\^\[1-9\]\[0-9\]\*\$'/ ],
         [ 16, 'resources=VCPU:1&limit=abc&limit=5', qr/Invalid query string parameters: 'abc' does not match '\^\[1-9\]\[0-9\]\*\$'/ ],
         [ 16, 'resources=VCPU:1&required=HW_CPU_X86_AVX', qr/'required' was unexpected/ ],

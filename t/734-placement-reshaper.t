@@ -128,7 +128,7 @@ subtest 'bodies and versions' => sub {
     $bad->(qr/'allocations' is a required property/, { inventories => $vcpu });
     $bad->(qr/'inventories' is a required property/, { allocations => {} });
     $bad->(qr/does not have enough properties/, { inventories => {}, allocations => {} });
-    $bad->(qr/'cow' does not match any of the regexes/, { inventories => { cow => {} }, allocations => {} });
+    $bad->(qr/'cow' does not match any of the regexes: '\^\[0-9a-fA-F-\]\{36\}\$'/, { inventories => { cow => {} }, allocations => {} });
     $bad->(qr/'inventories' is a required property/, { inventories => { $child => { resource_provider_generation => 0 } }, allocations => {} });
     $bad->(qr/'more' was unexpected/, { inventories => $vcpu, allocations => {}, more => 1 });
     $bad->(qr/Resource provider '$child' is there twice/, { inventories => { %$vcpu, uc $child => $vcpu->{$child} }, allocations => {} });

@@ -41,9 +41,15 @@ static const struct json_schema parent = { .any_of = text_or_null };
 static const char *const policies[] = { "none", "isolate", NULL };
 static const struct json_schema policy = { .types = SCHEMA_STRING, .values = policies };
 static const struct json_schema both = { .types = SCHEMA_STRING | SCHEMA_NULL };
+static const struct json_schema code = { .types = SCHEMA_STRING, .min_length = 1, .pattern = &upper };
+static const struct json_property closed_members[] = { { "a", &text }, { NULL, NULL } };
+static const char *const closed_required[] = { "a", NULL };
+static const struct json_schema closed = { .types = SCHEMA_OBJECT, .properties = closed_members, .required = closed_required,
+	.closed = true, .closed_first = true };
 static const struct json_property members[] = {
 	{ "text", &text }, { "number", &number }, { "ratio", &ratio }, { "list", &list }, { "amounts", &amounts },
-	{ "parent", &parent }, { "policy", &policy }, { "both", &both }, { "id", &format }, { NULL, NULL },
+	{ "parent", &parent }, { "policy", &policy }, { "both", &both }, { "id", &format }, { "code", &code },
+	{ "closed", &closed }, { NULL, NULL },
 };
 static const char *const required[] = { "text", NULL };
 static const struct json_schema whole = { .types = SCHEMA_OBJECT, .properties = members, .required = required,
@@ -71,7 +77,7 @@ static const struct {
 		"instance['text']" },
 	{ "{\"text\":\"a\",\"x\":1}", "Additional properties are not allowed ('x' was unexpected)",
 		"additionalProperties", "schema", "instance" },
-	{ "{\"text\":\"a\",\"x\":1,\"y\":2}", "Additional properties are not allowed ('x', 'y' were unexpected)",
+	{ "{\"text\":\"a\",\"y\":1,\"x\":2}", "Additional properties are not allowed ('x', 'y' were unexpected)",
 		"additionalProperties", "schema", "instance" },
 	{ "{\"text\":\"a\",\"number\":0}", "0 is less than the minimum of 1", "minimum",
 		"schema['properties']['number']", "instance['number']" },
@@ -99,18 +105,28 @@ static const struct {
 		"additionalProperties", "schema['properties']['amounts']", "instance['amounts']" },
 	{ "{\"text\":\"a\",\"amounts\":{\"A\":0}}", "0 is less than the minimum of 1", "minimum",
 		"schema['properties']['amounts']['patternProperties']['^[A-Z]+$']", "instance['amounts']['A']" },
-	{ "{\"text\":\"a\",\"parent\":\"short\"}", "'short' is not valid under any of the given schemas", "anyOf",
+	{ "{\"text\":\"a\",\"parent\":1}", "1 is not valid under any of the given schemas", "anyOf",
 		"schema['properties']['parent']", "instance['parent']" },
-	{ "{\"text\":\"a\",\"both\":[null]}", "[None] is not of type 'null', 'string'", "type",
+	{ "{\"text\":\"a\",\"parent\":\"short\"}", "'short' is not a 'long'", "format", "schema[0]", "instance" },
+	{ "{\"text\":\"a\",\"both\":[null]}", "[None] is not of type 'string', 'null'", "type",
 		"schema['properties']['both']", "instance['both']" },
 	{ "{\"text\":\"a\",\"id\":\"short\"}", "'short' is not a 'long'", "format", "schema['properties']['id']",
 		"instance['id']" },
-	// of several the one nearest to the root, and any before a choice
+	{ "{\"text\":\"a\",\"closed\":{}}", "'a' is a required property", "required", "schema['properties']['closed']", "instance['closed']" },
+	// of several the one nearest to the root, there that of a type, and any before a choice; of one value the first in Python's order
 	{ "{\"number\":0}", "'text' is a required property", "required", "schema", "instance" },
 	{ "{\"text\":\"a\",\"list\":[\"a\",\"a\"]}", "['a', 'a'] has non-unique elements", "uniqueItems",
 		"schema['properties']['list']", "instance['list']" },
 	{ "{\"text\":\"\",\"number\":0}", "'' is too short", "minLength", "schema['properties']['text']",
 		"instance['text']" },
+	{ "{\"text\":\"\",\"number\":\"x\",\"both\":7}", "'x' is not of type 'integer'", "type", "schema['properties']['number']",
+		"instance['number']" },
+	{ "{\"text\":\"a\",\"code\":\"\"}", "'' does not match '^[A-Z]+$'", "pattern", "schema['properties']['code']", "instance['code']" },
+	{ "{\"x\":1}", "'text' is a required property", "required", "schema", "instance" },
+	{ "{\"text\":\"a\",\"closed\":{\"b\":1}}", "Additional properties are not allowed ('b' was unexpected)", "additionalProperties",
+		"schema['properties']['closed']", "instance['closed']" },
+	{ "{\"text\":\"a\",\"parent\":\"short\",\"id\":\"b\"}", "'b' is not a 'long'", "format", "schema['properties']['id']",
+		"instance['id']" },
 	{ "{\"text\":\"a\",\"parent\":1,\"id\":\"b\"}", "'b' is not a 'long'", "format", "schema['properties']['id']",
 		"instance['id']" },
 };
@@ -132,7 +148,7 @@ static void test_words(struct pool *pool)
 	shown = json_fault_text(pool, &fault);
 	ok(strstr(str_cstr(pool, shown), "{'type': 'object', 'properties': {'text': {'type': 'string', 'minLength': 1, "
 		"'maxLength': 5}, 'number'") != NULL, "a schema as Python shows it");
-	ok(strstr(str_cstr(pool, shown), "'both': {'type': ['null', 'string']}") != NULL, "several types");
+	ok(strstr(str_cstr(pool, shown), "'both': {'type': ['string', 'null']}") != NULL, "several types");
 	ok(strstr(str_cstr(pool, shown), "'required': ['text'], 'additionalProperties': False}") != NULL, "and its end");
 }
 

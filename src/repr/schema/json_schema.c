@@ -16,13 +16,20 @@ struct step {
 	size_t index;
 };
 
+// How much a fault tells. Of several at the same depth the first one of the highest kind is reported.
+enum fault_kind {
+	FAULT_WEAK, // that no alternative of anyOf fits
+	FAULT_EXACT,
+	FAULT_TYPE, // that the value has another type than any that is allowed
+};
+
 struct check {
 	struct pool *pool;
 	struct json_fault *fault;
 	bool failed;
-	size_t depth; // of the fault
-	bool weak;    // the keyword says little, so any better fault replaces it
-	size_t at;    // depth of the value being looked at
+	size_t depth;         // of the fault
+	enum fault_kind kind; // of the fault
+	size_t at;            // depth of the value being looked at
 };
 
 static void add_index(struct buf *out, struct str text)
@@ -55,13 +62,25 @@ static void add_instance_path(struct buf *out, const struct step *step)
 		buf_addf(out, "[%zu]", step->index);
 }
 
-// How much a fault tells: that no alternative of anyOf fits tells less than any other fault at the same depth.
-enum fault_kind { FAULT_EXACT, FAULT_WEAK };
-
 // Does a fault at this place replace the one found before?
 static bool matters(const struct check *check, enum fault_kind kind)
 {
-	return !check->failed || check->at < check->depth || (check->at == check->depth && check->weak && kind == FAULT_EXACT);
+	return !check->failed || check->at < check->depth || (check->at == check->depth && kind > check->kind);
+}
+
+// Notes that *check->fault is a fault at this place.
+static void note(struct check *check, enum fault_kind kind)
+{
+	check->failed = true;
+	check->depth = check->at;
+	check->kind = kind;
+}
+
+static enum fault_kind kind_of(const char *keyword)
+{
+	if (strcmp(keyword, "anyOf") == 0)
+		return FAULT_WEAK;
+	return strcmp(keyword, "type") == 0 ? FAULT_TYPE : FAULT_EXACT;
 }
 
 static void keep(struct check *check, const struct step *step, const struct json_schema *schema,
@@ -76,9 +95,7 @@ static void keep(struct check *check, const struct step *step, const struct json
 	*check->fault = (struct json_fault){ .message = message, .keyword = keyword,
 		.schema_path = buf_str(&schema_path), .instance_path = buf_str(&instance_path),
 		.schema = schema, .instance = instance };
-	check->failed = true;
-	check->depth = check->at;
-	check->weak = strcmp(keyword, "anyOf") == 0;
+	note(check, kind_of(keyword));
 }
 
 // Adds a fault "VALUE …", as most keywords do.
@@ -90,7 +107,7 @@ static void fail(struct check *check, const struct step *step, const struct json
 	struct buf message;
 	va_list args;
 
-	if (!matters(check, strcmp(keyword, "anyOf") == 0 ? FAULT_WEAK : FAULT_EXACT))
+	if (!matters(check, kind_of(keyword)))
 		return;
 	message = buf_new(check->pool, 128);
 	json_schema_python_add(&message, instance);
@@ -140,7 +157,7 @@ static void check_type(struct check *check, const struct step *step, const struc
 {
 	struct buf names;
 
-	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, FAULT_EXACT))
+	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, FAULT_TYPE))
 		return;
 	names = buf_new(check->pool, 32);
 	json_schema_python_add_types(&names, schema->types);
@@ -178,12 +195,12 @@ static void check_string(struct check *check, const struct step *step, const str
 		json_schema_python_add_values(&values, schema->values);
 		fail(check, step, schema, doc, "enum", " is not one of %.*s", STR_ARG(values));
 	}
+	if (schema->pattern != NULL && !schema->pattern->allows(schema->pattern->arg, text))
+		fail(check, step, schema, doc, "pattern", " does not match '%s'", schema->pattern->text);
 	if (length < schema->min_length)
 		fail(check, step, schema, doc, "minLength", " is too short");
 	if (schema->max_length > 0 && length > schema->max_length)
 		fail(check, step, schema, doc, "maxLength", " is too long");
-	if (schema->pattern != NULL && !schema->pattern->allows(schema->pattern->arg, text))
-		fail(check, step, schema, doc, "pattern", " does not match '%s'", schema->pattern->text);
 	if (schema->format != NULL && !schema->format->allows(schema->format->arg, text))
 		fail(check, step, schema, doc, "format", " is not a '%s'", schema->format->text);
 }
@@ -304,50 +321,71 @@ static void fail_closed(struct check *check, const struct step *step, const stru
 static void check_closed(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {
-	struct buf names;
+	struct str *names;
+	struct buf told;
 	size_t n = 0;
 
 	if (!schema->closed || !matters(check, FAULT_EXACT))
 		return;
-	names = buf_new(check->pool, 64);
+	names = POOL_ARRAY(check->pool, struct str, doc_length(doc));
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
-		if (is_foreseen(schema, it.name))
-			continue;
-		if (names.n < PYTHON_SHOWN) {
-			if (n > 0)
-				BUF_LIT(&names, ", ");
-			json_schema_python_add_string(&names, it.name);
-		}
-		n++;
+		if (!is_foreseen(schema, it.name))
+			names[n++] = it.name;
 	}
-	if (n > 0)
-		fail_closed(check, step, schema, doc, buf_str(&names), n);
+	if (n == 0)
+		return;
+	qsort(names, n, sizeof(*names), compare_texts);
+	told = buf_new(check->pool, 64);
+	for (size_t i = 0; i < n && told.n < PYTHON_SHOWN; i++) {
+		if (i > 0)
+			BUF_LIT(&told, ", ");
+		json_schema_python_add_string(&told, names[i]);
+	}
+	fail_closed(check, step, schema, doc, buf_str(&told), n);
 }
 
 static void check_object(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {
 	check_properties(check, step, schema, doc);
+	if (schema->closed_first)
+		check_closed(check, step, schema, doc);
 	check_required(check, step, schema, doc);
 	if (doc_length(doc) < schema->min_properties)
 		fail(check, step, schema, doc, "minProperties", " does not have enough properties");
-	check_closed(check, step, schema, doc);
+	if (!schema->closed_first)
+		check_closed(check, step, schema, doc);
 }
 
 // ---- the whole
 
+// If no choice fits, and a single one is for values of this type, the fault is what that choice finds wrong. Its paths begin at the choice
+// and at this value, as they do in Python.
 static void check_any_of(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {
-	struct json_fault fault;
+	struct json_fault fault, of_type = { .keyword = NULL };
+	size_t n_of_type = 0;
 
-	if (schema->any_of == NULL)
-		return;
-	for (const struct json_schema *const *choice = schema->any_of; *choice != NULL; choice++) {
-		if (json_schema_allows(check->pool, *choice, doc, &fault))
+	for (size_t i = 0; schema->any_of != NULL && schema->any_of[i] != NULL; i++) {
+		const struct json_schema *choice = schema->any_of[i];
+		if (json_schema_allows(check->pool, choice, doc, &fault))
 			return;
+		if ((choice->types & types_of(doc)) == 0)
+			continue;
+		struct str below = str_part(fault.schema_path, STR("schema").n, fault.schema_path.n);
+		of_type = fault;
+		of_type.schema_path = str_printf(check->pool, "schema[%zu]%.*s", i, STR_ARG(below));
+		n_of_type++;
 	}
-	fail(check, step, schema, doc, "anyOf", " is not valid under any of the given schemas");
+	if (schema->any_of == NULL || !matters(check, FAULT_WEAK))
+		return;
+	if (n_of_type != 1) {
+		fail(check, step, schema, doc, "anyOf", " is not valid under any of the given schemas");
+		return;
+	}
+	*check->fault = of_type;
+	note(check, FAULT_WEAK);
 }
 
 // Recurses as deep as the schema, which is ours; the document's depth was limited when it was parsed.

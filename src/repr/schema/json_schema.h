@@ -36,6 +36,7 @@ struct json_schema {
 	const struct json_pattern_property *pattern_properties; // ends with pattern NULL
 	const char *const *required;                           // ends with NULL
 	bool closed;           // additionalProperties: false
+	bool closed_first;     // its fault is reported before those of required and minProperties
 	size_t min_properties;
 	const struct json_schema *items;
 	size_t min_items, max_items;
@@ -49,7 +50,8 @@ struct json_schema {
 	const struct json_schema *const *any_of;               // ends with NULL
 };
 
-// What does not fit. If there are several faults, the one nearest to the document's root is reported, and of those the first.
+// What does not fit. Of several faults the one nearest to the document's root is reported; of several there, one about the type of a value;
+// of these the first.
 struct json_fault {
 	struct str message;      // "'name' is a required property"
 	const char *keyword;     // "required"

@@ -102,13 +102,19 @@ void json_schema_python_add(struct buf *out, const struct doc *doc)
 
 void json_schema_python_add_types(struct buf *out, unsigned types)
 {
-	static const char *const names[] = { "null", "boolean", "integer", "number", "string", "array", "object" };
+	static const struct {
+		enum schema_type type;
+		const char *name;
+	} names[] = {
+		{ SCHEMA_BOOLEAN, "boolean" }, { SCHEMA_INTEGER, "integer" }, { SCHEMA_NUMBER, "number" }, { SCHEMA_STRING, "string" },
+		{ SCHEMA_ARRAY, "array" }, { SCHEMA_OBJECT, "object" }, { SCHEMA_NULL, "null" },
+	};
 	bool first = true;
 
-	for (unsigned i = 0; i < COUNT_OF(names); i++) {
-		if ((types & 1U << i) == 0)
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		if ((types & names[i].type) == 0)
 			continue;
-		buf_addf(out, "%s'%s'", first ? "" : ", ", names[i]);
+		buf_addf(out, "%s'%s'", first ? "" : ", ", names[i].name);
 		first = false;
 	}
 }

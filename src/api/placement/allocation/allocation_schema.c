@@ -9,6 +9,9 @@
 
 #define END { NULL, NULL }
 #define OBJECT(members, names) { .types = SCHEMA_OBJECT, .properties = (members), .required = (names), .closed = true }
+// The whole bodies from 1.12 on: in OpenStack's service a member too many is told before one that is missing.
+#define NEWER_OBJECT(members, names) \
+	{ .types = SCHEMA_OBJECT, .properties = (members), .required = (names), .closed = true, .closed_first = true }
 
 // ---- parts of all versions
 
@@ -84,11 +87,11 @@ static const char *const required_38[] = {
 };
 static const struct json_schema set_0 = OBJECT(members_0, required_0);
 static const struct json_schema set_8 = OBJECT(members_8, required_8);
-static const struct json_schema set_12 = OBJECT(members_12, required_8);
-static const struct json_schema set_13 = OBJECT(members_13, required_8);
-static const struct json_schema set_28 = OBJECT(members_28, required_28);
-static const struct json_schema set_34 = OBJECT(members_34, required_28);
-static const struct json_schema set_38 = OBJECT(members_38, required_38);
+static const struct json_schema set_12 = NEWER_OBJECT(members_12, required_8);
+static const struct json_schema set_13 = NEWER_OBJECT(members_13, required_8);
+static const struct json_schema set_28 = NEWER_OBJECT(members_28, required_28);
+static const struct json_schema set_34 = NEWER_OBJECT(members_34, required_28);
+static const struct json_schema set_38 = NEWER_OBJECT(members_38, required_38);
 
 #define MANY(of) { .types = SCHEMA_OBJECT, .pattern_properties = (of), .min_properties = 1, .closed = true }
 #define ANY(of) { .types = SCHEMA_OBJECT, .pattern_properties = (of), .closed = true }
