@@ -117,6 +117,9 @@ subtest 'forms of an error' => sub {
     my $none = $placement->get('/resource_providers', accept => 'image/png');
     $none->is_status(406);
     like $none->text, qr{Only application/json is provided}, 'told in plain text, when nothing fits';
+    my $versions = $placement->get('/', accept => 'text/html');
+    $versions->is_status(200, 'the versions are for who accepts no JSON, too');
+    $versions->header_is('content-type', 'application/json', 'as JSON');
     $placement->get('/resource_providers', accept => 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8')
         ->is_status(200, 'a browser gets its JSON');
     ok !exists $placement->version('1.22')->get('/barnabas')->json->{errors}[0]{code}, 'no code before 1.23';

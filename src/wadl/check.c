@@ -225,6 +225,8 @@ enum outcome route_negotiate(struct pool *pool, const struct request *request, c
 	if (method->n_produces == 0)
 		return OUTCOME_OK;
 	*produce = choose(request_header(request, "accept"), method);
+	if (*produce < 0 && method->any_accept)
+		*produce = 0;
 	if (*produce >= 0)
 		return OUTCOME_OK;
 	*detail = list_types(pool, "what Accept asks for can't be had; this can: ", method->produces, method->n_produces);

@@ -260,6 +260,7 @@ static void add_mode(struct buf *out, const struct route_method *route)
 		buf_addf(out, " t:min=\"%u\"", route->min_version);
 	if (route->max_version > 0)
 		buf_addf(out, " t:max=\"%u\"", route->max_version);
+	add_attribute(out, "t:accept", route->any_accept ? "any" : NULL);
 }
 
 static void add_method(struct writer *writer, size_t index)

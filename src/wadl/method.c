@@ -265,16 +265,19 @@ static bool parse_modes(struct loader *loader, const xmlNode *node, struct route
 	static const char *const words[] = {
 		[TXN_NONE] = "none", [TXN_READ] = "read", [TXN_SNAPSHOT] = "snapshot", [TXN_WRITE] = "write",
 	};
+	static const char *const accept_words[] = { "offered", "any" };
 	bool good;
 
 	if (loader_attribute_needed(loader, node, "t:role") == NULL || loader_attribute_needed(loader, node, "t:txn") == NULL)
 		return false;
 	route->role = loader_attribute_role(loader, node, &good);
 	int txn = loader_attribute_word(loader, node, "t:txn", words, COUNT_OF(words));
-	if (!good || txn < 0 || !loader_attribute_number(loader, node, "t:min", &route->min_version) ||
+	int accept = loader_attribute_word(loader, node, "t:accept", accept_words, COUNT_OF(accept_words));
+	if (!good || txn < 0 || accept == -2 || !loader_attribute_number(loader, node, "t:min", &route->min_version) ||
 	    !loader_attribute_number(loader, node, "t:max", &route->max_version))
 		return false;
 	route->txn = (enum txn_mode)txn;
+	route->any_accept = accept == 1;
 	if (route->max_version != 0 && route->min_version > route->max_version)
 		return loader_fail_at(loader, node, "t:min is above t:max");
 	return true;
@@ -282,7 +285,7 @@ static bool parse_modes(struct loader *loader, const xmlNode *node, struct route
 
 static bool parse_own(struct loader *loader, xmlNode *node, struct definition *definition)
 {
-	static const char *const names[] = { "id", "name", "t:role", "t:txn", "t:min", "t:max", NULL };
+	static const char *const names[] = { "id", "name", "t:role", "t:txn", "t:min", "t:max", "t:accept", NULL };
 	static const struct element table[] = {
 		{ "doc", parse_method_doc }, { "request", parse_request }, { "response", parse_response }, { NULL, NULL },
 	};

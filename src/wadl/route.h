@@ -33,6 +33,7 @@ struct route_method {
 	unsigned min_version, max_version; // microversions it exists in, minor numbers (t:min, t:max); 0: no limit
 	const char *const *produces; // media types of its responses, in order of preference
 	size_t n_produces;
+	bool any_accept;     // t:accept="any": who accepts none of these gets the first
 	const char *const *consumes; // media types of its request body, "*/*" means any; n_consumes 0: it takes no body
 	size_t n_consumes;
 	bool body_required;  // t:body="required" on the request representation
@@ -75,7 +76,8 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 // Does the method have a query parameter of that name?
 bool route_declares(const struct route_method *method, struct str name);
 
-// Chooses media types. OUTCOME_NOT_ACCEPTABLE if no representation fits Accept; *detail lists those offered.
+// Chooses media types. OUTCOME_NOT_ACCEPTABLE if no representation fits Accept, unless the method has any_accept; *detail lists those
+// offered.
 // OUTCOME_UNSUPPORTED_MEDIA if there is a body whose Content-Type is missing or not accepted by the method. Else OUTCOME_OK.
 // *produce: index into method->produces; -1 if the method has no representations. *consume: index into method->consumes; -1 if
 // there is no body, or the method takes none (its body is ignored then).

@@ -18,7 +18,8 @@ static const char broad[] = HEAD
 	"</resource></resource>" TAIL;
 
 static const char metal[] = HEAD
-	"<resources t:slash='optional' t:head='none'><resource path='metal'><method id='top' name='GET'" MODE "/>"
+	"<resources t:slash='optional' t:head='none'><resource path='metal'><method id='top' name='GET'" MODE " t:accept='any'>"
+	"<response status='200'><representation mediaType='application/x'/><representation mediaType='text/x'/></response></method>"
 	"<resource path='things'><method id='list' name='GET'" MODE "/>"
 	"<method id='make' name='POST'" MODE "><request><representation mediaType='application/x'/>"
 	"<representation mediaType='*/*' t:body='required'/></request></method>"
@@ -141,6 +142,25 @@ static void test_any_media(const struct route_table *table, struct pool *pool)
 	negotiate(table, pool, NULL, 1);
 }
 
+static void accept(const struct route_table *table, struct pool *pool, const char *type, int index)
+{
+	struct request *request = request_for(pool, "GET", "/metal");
+	struct route_match match;
+	struct str detail = STR("");
+	int produce, consume;
+
+	request_add_header(pool, request, STR("Accept"), str_c(type));
+	(void)route_find(table, pool, request, &match, &detail);
+	is_int(route_negotiate(pool, request, match.method, &produce, &consume, &detail), OUTCOME_OK, "accepting %s", type);
+	is_int(produce, index, "as which");
+}
+
+static void test_any_accept(const struct route_table *table, struct pool *pool)
+{
+	accept(table, pool, "text/x", 1);
+	accept(table, pool, "text/html", 0);
+}
+
 static void check_query(const struct route_table *table, struct pool *pool, const char *target, enum outcome outcome)
 {
 	struct request *request = request_for(pool, "GET", target);
@@ -211,6 +231,7 @@ int main(void)
 	test_words(table, pool);
 	test_broken_addresses(table, pool);
 	test_any_media(table, pool);
+	test_any_accept(table, pool);
 	test_any_query(table, pool);
 	test_declared(table, pool);
 	test_document(table, pool);

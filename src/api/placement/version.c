@@ -151,7 +151,7 @@ static enum outcome check_media(struct call *call)
 	if (takes_json(call) && !media_is(request->content_type, "application/json"))
 		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA, "The media type %.*s is not supported, use application/json",
 			STR_HEAD_ARG(type, SHOWN));
-	if (request->method == METHOD_GET && method->n_produces > 0 &&
+	if (request->method == METHOD_GET && method->n_produces > 0 && !method->any_accept &&
 	    media_choose(request_header(request, "accept"), method->produces, method->n_produces) < 0)
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Only application/json is provided");
 	return OUTCOME_OK;
