@@ -64,7 +64,8 @@ sub rows {
     while ($rows =~ /^BUILTIN_TYPE\((\w+)(?:\((\w+)\))?,\s*\w+(?:\(\w+\))?,\s*(OFFERED|HIDDEN),\s*"([^"]*)",\s*"(\w+)",\s*"(\w+)",\s*(\w+),\s*(NO_SHORT|SHORTS?\([^)]*\)),\s*(.*?)\)$/gsm) {
         my ($parts, $name, $offered, $group, $kind, $plural, $scope, $short, $rest) = ($1, $2, $3, $4, $5, $6, $7, $8, $9);
         push @types, { parts => $name, offered => $offered eq 'OFFERED', group => $group, kind => $kind, plural => $plural, scope => $scope,
-            short => [$short =~ /"(\w+)"/g], system => scalar($rest =~ /system_only = true/) };
+            short => [$short =~ /"(\w+)"/g], system => scalar($rest =~ /system_only = true/),
+            announced => scalar($rest =~ /announced = true/) };
     }
     return @types;
 }
@@ -90,7 +91,7 @@ subtest 'each row' => sub {
         is "$found->{kind} " . ($found->{namespaced} ? 'NAMESPACED' : ''), "$type->{kind} " . ($type->{scope} eq 'NAMESPACED' ? 'NAMESPACED' : ''),
             'by its kind';
         is_deeply $found->{shortNames} // [], $type->{short}, 'with its short names';
-        is !!listed($acme, $type), !$type->{system}, 'for whom it is';
+        is !!listed($acme, $type), !$type->{system} || !!$type->{announced}, 'for whom it is';
         is !!$offered{ $type->{plural} }, !!offered($type->{plural}, @types), 'offered, or not';
         next if !defined $type->{parts};
         my ($file) = grep { -e } map { "$source/$_.c" } "src/types/$type->{parts}", 'src/types/' . $type->{parts} =~ s{_}{/}r, "t/additions/$type->{parts}";
