@@ -180,6 +180,21 @@ subtest 'a namespace, and all of a tenant' => sub {
     is_deeply reasons(undo($moved, 's')), ['name-taken'], 'a namespace of that name was made';
 };
 
+# As for a move of its own: nothing would end the namespace once that is gone elsewhere.
+subtest 'a namespace that waits for what would move back' => sub {
+    $admin->make_tenant($_) for 'left', 'ends';
+    $admin->make("/v2.0/$_/namespaces/n") for 'left', 'ends';
+    my $held = '/v2.0/%s/namespaces/n/configmaps/held';
+    $admin->put(sprintf($held, 'left'), json => { metadata => { finalizers => ['example.com/x'] } })->is_status(201);
+    $admin->delete(sprintf $held, 'left')->is_status(202, 'it waits by itself');
+    my $moved = move(sprintf($held, 'left'), 'ends');
+    is_deeply $admin->get(undo_path('left', $moved))->json->{blockers}, [], 'it may go back';
+    $admin->delete('/v2.0/ends/namespaces/n')->is_status(202, 'its namespace waits for it');
+    is_deeply reasons($_), ['namespace-terminating'], 'so it stays there' for $admin->get(undo_path('left', $moved)), undo($moved, 'left');
+    $admin->patch(sprintf($held, 'ends'), { metadata => { finalizers => undef } })->is_status(200);
+    $admin->get('/v2.0/ends/namespaces/n')->is_status(410, 'and takes the namespace with it');
+};
+
 subtest 'a node with its ports' => sub {
     my $metal = $instance->combined('admin');
     my %new   = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' });

@@ -278,6 +278,21 @@ WHERE s.tenant_id = :set.tenant_id AND s.live = 1 AND (s.changed <= :set.changed
 ORDER BY s.namespace, s.type_id, s.name
 LIMIT :limit;
 
+-- The resources of the set, of kind changed, that their namespace waits for, and that would leave it: nothing would end it then.
+-- @statement move_awaited
+-- @in namespaces uint, set move_range, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts as many as are in the way
+SELECT r.type_id, r.namespace, r.name
+FROM resources r
+WHERE {move_changed} AND r.namespace <> '' AND r.doomed_at IS NOT NULL
+  AND EXISTS (SELECT 1
+    FROM resources x
+    WHERE x.tenant_id = :set.tenant_id AND x.type_id = :namespaces AND x.namespace = '' AND x.name = r.namespace AND x.live = 1
+      AND x.doomed_at IS NOT NULL AND NOT ({move_of_changed}))
+ORDER BY r.namespace, r.type_id, r.name
+LIMIT :limit;
+
 -- The providers of the set that consumers of the project use. It begins with the consumers: most tenants are no project and
 -- have none.
 -- @statement move_in_use

@@ -248,7 +248,8 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	return OUTCOME_OK;
 }
 
-// A set of any resources: each needs its namespace in the destination, and takes along what belongs to it.
+// A set of any resources: each needs its namespace in the destination, stays where its own one waits for it, and takes along what belongs
+// to it.
 static enum outcome check_parts(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -260,9 +261,11 @@ static enum outcome check_parts(struct registry *registry, struct move_plan *pla
 		.limit = MOVE_MAX_BLOCKERS + 1,
 	};
 	const struct sql_move_torn torn = { .namespaces = namespaces, .set = plan->set.in, .limit = MOVE_MAX_BLOCKERS + 1 };
+	const struct sql_move_awaited awaited = { .namespaces = namespaces, .set = plan->set.in, .limit = MOVE_MAX_BLOCKERS + 1 };
 	struct db_call calls[] = {
 		sql_move_homeless_call(registry->pool, plan->set.kind, &homeless),
 		sql_move_torn_call(registry->pool, &torn),
+		sql_move_awaited_call(registry->pool, &awaited),
 	};
 
 	if (plan->set.kind != SQL_MOVE_SET_CHANGED)
@@ -285,6 +288,15 @@ static enum outcome check_parts(struct registry *registry, struct move_plan *pla
 			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
 			.reason = "not-empty",
 			.detail = STR("it was added since to what would move, and would stay behind: move or delete it first"),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+	for (size_t i = 0; i < calls[2].rows.n; i++) {
+		const struct sql_move_awaited_row *row = sql_move_awaited_row(&calls[2].rows, i);
+		const struct move_blocker blocker = {
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
+			.reason = "namespace-terminating",
+			.detail = str_c(awaited_detail),
 		};
 		add_blocker(registry, action, &blocker);
 	}
