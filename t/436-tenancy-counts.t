@@ -118,6 +118,14 @@ subtest 'the collections of a tenant' => sub {
     (my $put = $admin->put('/v2.0/col%20%CE%A3', json => { tenant => { %$tenant, collections => [] } }))->is_status(400);
     like $put->text, qr{collections}, 'a PUT does not change them';
     is_deeply rows('col%20%CE%A3'), [[configmaps => 2], [persistentvolumes => 1]], '... and nothing is lost';
+    for my $query ('', '?collections=true', '?collections=0') {
+        my ($get, $head) = map { $admin->request($_, "/v2.0/col%20%CE%A3$query") } 'GET', 'HEAD';
+        $head->is_status(204, "HEAD with '$query'");
+        my @same = ('ETag', 'Vary', 'X-Tenant-Resource-Count');
+        is_deeply [map { $head->header($_) } @same], [map { $get->header($_) } @same], '... has what GET has';
+        like $admin->head("/v2.0/col%20%CE%A3$query", if_none_match => $get->etag)->header('Vary'), qr/Accept/, '... when nothing has changed, too';
+    }
+    $admin->head('/v2.0/abc?collections=yes')->is_status(400, 'neither true nor false');
     $admin->get('/v2.0/abc?collections=yes')->is_status(400, 'neither true nor false');
     $instance->service('ann:zoo:admin')->get('/v2.0/abc?collections=true')->is_status(404, 'not for those of another tenant');
     $admin->delete('/v2.0/col%20%CE%A3')->is_status(204);

@@ -46,7 +46,12 @@ subtest 'publishing GET of a tenant' => sub {
     like $ann->get('/application.wadl')->text, qr/getTenant/, 'the WADL tells';
     $instance->service('eve:t2')->get('/v2.0/t1')->is_status(404, 'for those who may read it');
     $ann->put('/v2.0/t1', json => { tenant => {} })->is_problem(405, undef, 'PUT is still none of users\' calls');
-    $ann->head('/v2.0/t1')->is_status(200, 'HEAD comes with GET');
+    my $head = $ann->head('/v2.0/t1?collections=true');
+    $head->is_status(204, 'HEAD comes with GET, and answers as it does where it is published');
+    is_deeply [map { $head->header($_) } 'X-Tenant-Tier', 'ETag', 'Vary'], [map { $get->header($_) } 'X-Tenant-Tier', 'ETag', 'Vary'], 'with the same header fields';
+    is $head->text, '', 'and no content';
+    $ann->head('/v2.0/t1', if_none_match => $get->etag)->is_status(304);
+    unlike $instance->log_text('service'), qr/is not in the WADL/, 'as the WADL says';
 };
 
 subtest 'withdrawing a call' => sub {

@@ -56,8 +56,20 @@ static enum outcome set_collections(struct call *call, const struct tenant *tena
 	return outcome;
 }
 
+enum outcome head_tenant(struct call *call)
+{
+	struct tenant tenant;
+
+	response_set(&call->response, "Vary", STR("Accept")); // as for GET
+	enum outcome outcome = read_tenant(call, &tenant);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+// Answers HEAD, too, where only GET is published.
 enum outcome get_tenant(struct call *call)
 {
+	if (call->request.method == METHOD_HEAD)
+		return head_tenant(call);
 	struct tenant tenant;
 	struct str wanted = call_param(call, "collections");
 	bool with_collections = str_eq(wanted, STR("true")) || str_eq(wanted, STR("1"));
@@ -71,14 +83,6 @@ enum outcome get_tenant(struct call *call)
 	if (outcome == OUTCOME_OK)
 		call_write(call, with_collections ? tenant_collections_document(call_vocabulary(call)) : tenant_document(call_vocabulary(call)), doc);
 	return outcome;
-}
-
-enum outcome head_tenant(struct call *call)
-{
-	struct tenant tenant;
-	enum outcome outcome = read_tenant(call, &tenant);
-
-	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
 // ---- PUT
