@@ -126,6 +126,16 @@ subtest 'the collections of a tenant' => sub {
         like $admin->head("/v2.0/col%20%CE%A3$query", if_none_match => $get->etag)->header('Vary'), qr/Accept/, '... when nothing has changed, too';
     }
     $admin->head('/v2.0/abc?collections=yes')->is_status(400, 'neither true nor false');
+    for my $of (['v1.0', 'account'], ['v2.0', 'tenant']) {
+        my $path = "/$of->[0]/bare-$of->[1]";
+        my $bare = $admin->put($path, json => { $of->[1] => {} });
+        my $form = $admin->get("$path?collections=true", accept => 'application/xml');
+        unlike $form->text, qr{<(?:metadata|collections)}, 'in XML, there is no element of nothing';
+        my $back = $admin->put($path, xml => $form->text);
+        $back->is_status(202, 'so it can be sent back');
+        is $back->etag, $bare->etag, '... and changes nothing';
+        is_deeply $admin->get($path)->json->{ $of->[1] }{metadata}, {}, '... no metadata either';
+    }
     $admin->get('/v2.0/abc?collections=yes')->is_status(400, 'neither true nor false');
     $instance->service('ann:zoo:admin')->get('/v2.0/abc?collections=true')->is_status(404, 'not for those of another tenant');
     $admin->delete('/v2.0/col%20%CE%A3')->is_status(204);

@@ -21,14 +21,15 @@ static const struct shape tenant_members[] = {
 	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_INLINE }, END,
 };
 
-// With its collections. In XML the entries of the metadata have an element of their own here, since one may have the name "collections".
+// With its collections. In XML the entries of the metadata have an element of their own here, since one may have the name "collections". Neither
+// is there empty: a PUT of the document would read an empty element as an entry of the metadata.
 static const struct shape collection_members[] = {
 	ATTR("type", SHAPE_STRING), ATTR("resources", SHAPE_NUMBER), ATTR("href", SHAPE_STRING), END,
 };
 static const struct shape collection_item = { .name = "collection", .kind = SHAPE_OBJECT, .members = collection_members };
 static const struct shape tenant_members_with_collections[] = {
-	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP },
-	{ .name = "collections", .kind = SHAPE_LIST, .item = &collection_item }, END,
+	TENANT_ATTRIBUTES, { .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_SKIP_EMPTY },
+	{ .name = "collections", .kind = SHAPE_LIST, .flags = SHAPE_SKIP_EMPTY, .item = &collection_item }, END,
 };
 static const struct shape account_item = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members };
 static const struct shape tenant_item = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members };
