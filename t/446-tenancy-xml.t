@@ -121,4 +121,20 @@ subtest 'metadata whose names are no elements of their own' => sub {
     is $back->etag, $xml->etag, 'unchanged';
 };
 
+subtest 'metadata with characters that XML cannot hold' => sub {
+    for my $version (['v1.0', 'account'], ['v2.0', 'tenant']) {
+        my $of    = "/$version->[0]/t1";
+        my %value = (a => "x\x{1}y", b => '\\u0001', c => "\\\x{ffff}\r\n", d => "\0");
+        $admin->put($of, json => { $version->[1] => { metadata => \%value } })->is_status(202);
+        my $xml = $admin->get($of, accept => 'application/xml');
+        like $xml->text, qr{<a escaped="true">x\\u0001y</a>\s*<b>\\u0001</b>}, 'stand there escaped';
+        my $back = $admin->put($of, xml => $xml->text);
+        $back->is_status(202, 'come back');
+        is $back->etag, $xml->etag, 'unchanged';
+        is_deeply $admin->get($of)->json->{ $version->[1] }{metadata}, \%value, 'as they were';
+    }
+    $admin->put('/v2.0/t1', xml => '<tenant><a escaped="true">\\x</a></tenant>')->is_status(400, 'no escape of JSON');
+    $admin->put('/v2.0/t1', xml => '<tenant><a escaped="maybe">x</a></tenant>')->is_status(400, 'neither true nor false');
+};
+
 done_testing;

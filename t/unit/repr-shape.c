@@ -182,6 +182,13 @@ static const struct example examples[] = {
 			"<boolean key=\"b\">true</boolean>"
 			"<null key=\"z\"/><array key=\"l\"><string/><array/><map/></array>"
 			"<boolean key=\"\">false</boolean></map>\n" },
+	{ "a map with what XML can't hold", &account,
+		"{\"account\":{\"tier\":\"x\",\"metadata\":{\"a\":\"b\\\\c\\u0001\",\"d\":\"e\\\\f\",\"k\\u0001\":\"\\u0000\"}}}",
+		"<account xmlns=\"urn:example:accounts\" tier=\"x\">\n"
+			"  <a escaped=\"true\">b\\\\c\\u0001</a>\n"
+			"  <d>e\\f</d>\n"
+			"  <entry escaped-key=\"true\" key=\"k\\u0001\" escaped=\"true\">\\u0000</entry>\n"
+			"</account>\n" },
 	{ "any with what XML can't hold", &any,
 		"[\"a\\\\b\",\"a\\\\b\\u0000\\u001f\xef\xbf\xbe\\\"\",{\"k\\\\\\u0001\":1},\"\\r\\n\"]",
 		"<array xmlns=\"" W3C "\"><string>a\\b</string><string escaped=\"true\">a\\\\b\\u0000\\u001f\\ufffe\"</string>"
@@ -240,6 +247,10 @@ static void test_other_forms(struct pool *pool)
 		{ &account, "{\"account\":{\"state\":[{}],\"links\":null,\"tier\":\"x\"}}", "{\"account\":{\"tier\":\"x\"}}" },
 		{ &account, "<account tier='x'><entry>1</entry><entry key='b'>2</entry></account>",
 			"{\"account\":{\"tier\":\"x\",\"metadata\":{\"entry\":\"1\",\"b\":\"2\"}}}" },
+		{ &account,
+			"<account tier='x'><a escaped='1'>\\u0041\\\\</a><b escaped='false'>\\</b>"
+			"<entry escaped-key='true' key='\\u0063'>d</entry></account>",
+			"{\"account\":{\"tier\":\"x\",\"metadata\":{\"a\":\"A\\\\\",\"b\":\"\\\\\",\"c\":\"d\"}}}" },
 		{ &list, "<list><tag>a</tag><resources/><tag>b</tag></list>", "{\"resources\":[],\"tags\":[\"a\",\"b\"]}" },
 		{ &any,
 			"<map>\n<string key='a' escaped='true'>\\u00e4\\uD83D\\uDE00\"\\\"\\/</string> "
@@ -295,6 +306,9 @@ static const struct { const struct repr_document *document; const char *text, *e
 	{ &account, "<account tier='x'><a>1</a><entry key='a'>2</entry></account>", "is there twice" },
 	{ &account, "<account tier='x'><a b='1'/></account>", "the attribute \"account.metadata.b\" is not known" },
 	{ &account, "<account tier='x'><entry kee='1'/></account>", "known are \"key\"" },
+	{ &account, "<account tier='x'><a escaped='x'>1</a></account>", "\"true\" or \"false\"" },
+	{ &account, "<account tier='x'><a escaped-key='true'>1</a></account>", "known are \"escaped\"" },
+	{ &account, "<account tier='x'><entry escaped-key='true' key='a\\u0000'>1</entry></account>", "can't hold \\u0000" },
 	{ &account, "<account tier='x'><a><b/></a></account>", "an element stands where only text" },
 	{ &account, "<account tier='x'>text</account>", "text stands where only elements" },
 	{ &account, "<account tier='x'><![CDATA[x]]></account>", "text stands where only elements" },
@@ -360,7 +374,7 @@ static void test_writing(struct pool *pool)
 	is_str(write_as(pool, &account, REPR_XML, body),
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<account xmlns=\"urn:example:accounts\" tier=\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\">\n"
-		"  <entry key=\"k\xef\xbf\xbd\">\xef\xbf\xbd</entry>\n"
+		"  <entry escaped-key=\"true\" key=\"k\\u0001\" escaped=\"true\">\\u0002</entry>\n"
 		"</account>\n", "XML never holds what it can't");
 	doc_set_str(pool, body, "tier", STR("x"));
 	is_str(write_as(pool, &account, REPR_JSON, body),

@@ -55,20 +55,29 @@ static bool read_scalar(struct xml_cursor *xml, enum shape_kind kind, const stru
 
 // ---- maps
 
-// The key of a map's entry: the element's name, or the attribute of <entry key="…"> if the key cannot be a name.
-static bool entry_key(struct xml_cursor *xml, const struct place *at, struct str *key)
+// Reads the key of a map's entry: the element's name, or the attribute of <entry key="…"> if the key cannot be a name. *escaped: is the text
+// of the element?
+static bool read_key(struct xml_cursor *xml, const struct place *at, struct str *key, bool *escaped)
 {
 	struct str name, value;
-	bool entry = str_eq_c(xml_name(xml), "entry");
+	bool entry = str_eq_c(xml_name(xml), "entry"), known = true, key_escaped = false;
 
 	*key = str_dup(xml->pool, xml_name(xml));
-	while (xml_attribute(xml, &name, &value)) {
+	*escaped = false;
+	while (known && xml_attribute(xml, &name, &value)) {
 		struct place place = { .parent = at, .name = name };
-		if (!entry || !str_eq_c(name, "key"))
-			return refuse(xml, "attribute", &place, entry ? STR("\"key\"") : STR("none"));
-		*key = value;
+		if (str_eq_c(name, "escaped"))
+			known = xml_parse_flag(xml, value, escaped);
+		else if (entry && str_eq_c(name, "escaped-key"))
+			known = xml_parse_flag(xml, value, &key_escaped);
+		else if (entry && str_eq_c(name, "key"))
+			*key = value;
+		else
+			known = refuse(xml, "attribute", &place, entry ? STR("\"key\", \"escaped-key\", \"escaped\"") : STR("\"escaped\""));
 	}
-	return !xml->failed;
+	if (xml->failed || (key_escaped && !xml_unescape(xml, *key, key)))
+		return false;
+	return str_find(*key, '\0', 0) == key->n || xml_fail(xml, "a member's name can't hold \\u0000");
 }
 
 static bool read_entry(struct xml_cursor *xml, struct doc *map, const struct place *at)
@@ -76,15 +85,16 @@ static bool read_entry(struct xml_cursor *xml, struct doc *map, const struct pla
 	const struct doc *present;
 	struct doc *value;
 	struct str key, text;
+	bool escaped;
 
-	if (!entry_key(xml, at, &key))
+	if (!read_key(xml, at, &key, &escaped))
 		return false;
 	struct place place = { .parent = at, .name = key };
 	if (doc_get(map, key, &present)) {
 		struct str where = place_text(xml->pool, &place);
 		return xml_fail(xml, "%.*s is there twice", STR_ARG(where));
 	}
-	if (!xml_text(xml, &text) || !parse_scalar(xml, SHAPE_STRING, text, &value))
+	if (!xml_text(xml, &text) || (escaped && !xml_unescape(xml, text, &text)) || !parse_scalar(xml, SHAPE_STRING, text, &value))
 		return false;
 	doc_set(map, key, value);
 	return true;

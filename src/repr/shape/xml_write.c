@@ -75,8 +75,9 @@ static void write_map(struct xml_writer *writer, const struct doc *map, const st
 		buf_addc(out, '<');
 		buf_add(out, name);
 		if (!plain) {
-			BUF_LIT(out, " key=\"");
-			xml_add_value(out, it.name);
+			bool holds = xml_holds(it.name);
+			buf_add(out, holds ? STR(" key=\"") : STR(" escaped-key=\"true\" key=\""));
+			xml_add_value(out, holds ? it.name : xml_escaped(out->pool, it.name));
 			buf_addc(out, '"');
 		}
 		struct str text = scalar_text(out->pool, it.value);
@@ -84,8 +85,9 @@ static void write_map(struct xml_writer *writer, const struct doc *map, const st
 			BUF_LIT(out, "/>");
 			continue;
 		}
-		buf_addc(out, '>');
-		xml_add_text(out, text);
+		bool holds = xml_holds(text);
+		buf_add(out, holds ? STR(">") : STR(" escaped=\"true\">"));
+		xml_add_text(out, holds ? text : xml_escaped(out->pool, text));
 		BUF_LIT(out, "</");
 		buf_add(out, name);
 		buf_addc(out, '>');

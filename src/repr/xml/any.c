@@ -27,7 +27,7 @@ static struct str collapsed(struct str s)
 	return s;
 }
 
-static bool parse_flag(struct xml_cursor *xml, struct str text, bool *flag)
+bool xml_parse_flag(struct xml_cursor *xml, struct str text, bool *flag)
 {
 	text = collapsed(text);
 	*flag = str_eq_c(text, "true") || str_eq_c(text, "1");
@@ -39,7 +39,7 @@ bool xml_parse_bool(struct xml_cursor *xml, struct str text, struct doc **value)
 {
 	bool flag;
 
-	if (!parse_flag(xml, text, &flag))
+	if (!xml_parse_flag(xml, text, &flag))
 		return false;
 	*value = doc_new_bool(xml->pool, flag);
 	return true;
@@ -67,7 +67,7 @@ bool xml_read_number(struct xml_cursor *xml, struct doc **value)
 	return xml_text(xml, &text) && xml_parse_number(xml, text, value);
 }
 
-static bool unescaped(struct xml_cursor *xml, struct str text, struct str *result)
+bool xml_unescape(struct xml_cursor *xml, struct str text, struct str *result)
 {
 	struct buf out = buf_new(xml->pool, text.n);
 	const char *why;
@@ -89,9 +89,9 @@ static bool read_attributes(struct xml_cursor *xml, bool in_map, struct any_attr
 		if (str_eq_c(name, "key") && in_map)
 			attributes->key = value;
 		else if (str_eq_c(name, "escaped-key") && in_map)
-			known = parse_flag(xml, value, &attributes->key_escaped);
+			known = xml_parse_flag(xml, value, &attributes->key_escaped);
 		else if (str_eq_c(name, "escaped"))
-			known = parse_flag(xml, value, &attributes->escaped);
+			known = xml_parse_flag(xml, value, &attributes->escaped);
 		else {
 			name = json_clipped(xml->pool, name);
 			known = xml_fail(xml, "the attribute \"%.*s\" is not known here", STR_ARG(name));
@@ -101,7 +101,7 @@ static bool read_attributes(struct xml_cursor *xml, bool in_map, struct any_attr
 	}
 	if (xml->failed)
 		return false;
-	return !attributes->key_escaped || attributes->key.p == NULL || unescaped(xml, attributes->key, &attributes->key);
+	return !attributes->key_escaped || attributes->key.p == NULL || xml_unescape(xml, attributes->key, &attributes->key);
 }
 
 static bool read_entry(struct xml_cursor *xml, size_t depth, struct doc *map)
@@ -154,7 +154,7 @@ static bool read_string(struct xml_cursor *xml, bool escaped, struct doc **value
 {
 	struct str text;
 
-	if (!xml_text(xml, &text) || (escaped && !unescaped(xml, text, &text)))
+	if (!xml_text(xml, &text) || (escaped && !xml_unescape(xml, text, &text)))
 		return false;
 	*value = doc_new_string(xml->pool, text);
 	return true;
@@ -213,8 +213,7 @@ bool xml_any_read(struct xml_cursor *xml, size_t depth, struct doc **value)
 
 static void write_element(const struct doc *value, const struct str *key, bool outermost, struct buf *out);
 
-// Text that XML cannot hold is written with JSON's escapes; then each backslash needs one, too.
-static struct str escaped_text(struct pool *pool, struct str s)
+struct str xml_escaped(struct pool *pool, struct str s)
 {
 	struct buf out = buf_new(pool, s.n + 16);
 
@@ -238,7 +237,7 @@ static void write_key(struct str key, struct buf *out)
 	if (!plain)
 		BUF_LIT(out, " escaped-key=\"true\"");
 	BUF_LIT(out, " key=\"");
-	xml_add_value(out, plain ? key : escaped_text(out->pool, key));
+	xml_add_value(out, plain ? key : xml_escaped(out->pool, key));
 	buf_addc(out, '"');
 }
 
@@ -249,7 +248,7 @@ static void write_text(struct str text, struct buf *out)
 	if (!plain)
 		BUF_LIT(out, " escaped=\"true\"");
 	buf_addc(out, '>');
-	xml_add_text(out, plain ? text : escaped_text(out->pool, text));
+	xml_add_text(out, plain ? text : xml_escaped(out->pool, text));
 }
 
 static void write_content(const struct doc *value, struct buf *out)
