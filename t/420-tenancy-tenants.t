@@ -89,6 +89,10 @@ subtest 'metadata' => sub {
     my $xml = $admin->get('/v2.0/meta', accept => 'application/xml');
     is Tenure::XML::child($xml->xml, 'Quote')->{text}, $values{Quote}, 'in XML';
     my $etag = $xml->etag;
+    # XML has no element for the metadata as a whole: a document with none of them leaves them out.
+    my $bare = $admin->put('/v2.0/meta', xml => '<tenant tier="gold"/>', accept => 'application/json');
+    is_deeply tenant($bare)->{metadata}, \%values, 'XML with none of them keeps them';
+    is $bare->etag, $etag, '... and changes nothing';
     for my $bad ({ 'a b' => '1' }, { '' => '1' }, { '1a' => '1' }, { 'a/b' => '1' }, { "a\x{e9}" => '1' }, { a => 1 }, { a => undef },
         { a => ['x'] }, { Name => '1', name => '2' }, { 'n' x 256 => '1' }, { a => 'v' x 2049 },
         { map { ($_ => 'v' x 2048) } 'a' .. 'c' }, { map { ("m$_" => '1') } 1 .. 33 }) {
@@ -98,6 +102,10 @@ subtest 'metadata' => sub {
     is $admin->get('/v2.0/meta')->etag, $etag, 'what was refused changed nothing';
     $admin->put('/v2.0/meta', json => { tenant => { metadata => { map { ("m$_" => "\x{e9}" x 90) } 10 .. 41 } } })
         ->is_status(202, 'as many as there may be');
+    $admin->put('/v2.0/meta', xml => '<tenant><only>1</only></tenant>')->is_status(202);
+    is_deeply tenant($admin->get('/v2.0/meta'))->{metadata}, { only => '1' }, 'XML with one of them replaces them';
+    $admin->put('/v2.0/meta', json => { tenant => { metadata => {} } })->is_status(202);
+    is_deeply tenant($admin->get('/v2.0/meta'))->{metadata}, {}, 'JSON can say that there are none';
 };
 
 subtest 'documents that contradict or are none' => sub {
