@@ -191,6 +191,18 @@ subtest 'of what is a part of a node, the node\'s' => sub {
         is bare($admin->get("$path/$part")->etag // 'none'), $last, "GET of $part tells it";
         is $admin->version('1.39')->get("$path/$part")->etag, undef, 'from 1.40 on';
     }
+    my $fake = at(rack('t1', driver => 'fake-hardware'), 'node');
+    for my $part ('boot_device', 'boot_device/supported', 'indicators', 'indicators/led@system', 'indicators/system/led') {
+        my $get = $admin->get("$fake/management/$part");
+        $get->is_status(200, "GET of $part");
+        is bare($get->etag // 'none'), $admin->get($fake)->json->{etag}, '... tells it';
+        next if $part =~ /supported|indicators$/;
+        my %sent = $part eq 'boot_device' ? (boot_device => 'pxe', persistent => $true) : (state => $part =~ m{/led$} ? 'OFF' : 'BLINKING');
+        my $put = $admin->put("$fake/management/$part", json => \%sent, if_match => $get->etag);
+        $put->is_status(204, '... by which it is set');
+        is $admin->get("$fake/management/$part")->etag, $put->etag, '... and tells the new one';
+    }
+    is $admin->version('1.39')->get("$fake/management/boot_device")->etag, undef, 'from 1.40 on';
 };
 
 subtest '"does not support etags yet, NotAcceptable error is raised"' => sub {

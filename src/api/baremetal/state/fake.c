@@ -265,6 +265,7 @@ enum outcome get_boot_devices(struct call *call)
 		return outcome;
 	doc_push(list, doc_new_string(call->pool, STR(BOOT_DEVICE)));
 	doc_set(doc, STR("supported_boot_devices"), list);
+	baremetal_set_node_etag(call, &node);
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
@@ -281,6 +282,7 @@ enum outcome get_boot_device(struct call *call)
 	bool persistent = doc_member_is_true(doc_member(body, "driver_internal_info"), PERSISTENT);
 	doc_set_str(call->pool, doc, "boot_device", STR(BOOT_DEVICE));
 	doc_set(doc, STR("persistent"), doc_new_bool(call->pool, persistent));
+	baremetal_set_node_etag(call, &node);
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
@@ -368,6 +370,7 @@ enum outcome get_indicators(struct call *call)
 	for (size_t i = 0; i < COUNT_OF(indicators); i++)
 		doc_push(list, indicator_doc(call, &node, &indicators[i]));
 	doc_set(doc, STR("indicators"), list);
+	baremetal_set_node_etag(call, &node);
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
@@ -406,6 +409,7 @@ enum outcome get_indicator(struct call *call)
 		last++;
 	stored = doc_member(doc_member(doc_member(body, "driver_internal_info"), INDICATORS), indicator->name);
 	doc_set_str(call->pool, doc, "state", doc_kind(stored) == DOC_STRING ? doc_string(stored) : str_c(indicator->states[last]));
+	baremetal_set_node_etag(call, &node);
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
