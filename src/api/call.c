@@ -80,8 +80,9 @@ void call_write(struct call *call, const struct repr_document *document, const s
 	assert(document != NULL && body != NULL);
 	repr_write(document, call->produce, body, &out);
 	call->response.body = buf_str(&out);
-	call->response.content_type =
-		str_c(call->produce_type != NULL ? call->produce_type : repr_media_type(call->produce));
+	const char *type = call->produce_type != NULL ? call->produce_type : repr_media_type(call->produce);
+	// With the charset as in the blueprints' examples; JSON has no such parameter.
+	call->response.content_type = strcmp(type, "application/xml") == 0 ? STR("application/xml; charset=UTF-8") : str_c(type);
 }
 
 static bool is_host_char(char c)

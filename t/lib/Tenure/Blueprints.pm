@@ -250,7 +250,7 @@ sub full_action {
     my $address = "$v/$ids[0]/action/move?dest=$ids[1]";
     my $action  = $admin->get($address);
     $action->is_status(200, 'GET') or return;
-    is $action->type, 'application/xml', 'XML is the default form';
+    is $action->header('content-type'), 'application/xml; charset=UTF-8', 'XML is the default form';
     like $action->etag, qr/\A"[^"\s]+"\z/, 'ETag: a quoted opaque string';
     check_head_of_action($words, $action, @ids);
     my $resources = Tenure::XML::child($action->xml, 'resources');
