@@ -145,6 +145,7 @@ subtest 'recovery' => sub {
     my $tenancy = '/v2.0/acme/namespaces';
     $admin->post("$tenancy/back/action/recover", body => '')->is_status(204, 'the namespace comes back');
     is_deeply $acme->get($at)->json->{status}, { phase => 'Active', conditions => [$own] }, 'active, and waits for nothing';
+    is_deeply $admin->get("$tenancy/back")->json->{status}, { conditions => [$own] }, '... as tenancy says, too';
     $acme->get("$at/configmaps/held")->is_status(200, 'with what went last');
     $admin->post("$tenancy/back/configmaps/plain/action/recover", body => '')->is_status(204, 'what went before comes back by itself');
 };

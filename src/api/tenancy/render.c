@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/namespace_status.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "registry/resource/secret.h"
 #include "registry/tags/etag.h"
 #include "registry/type/rules.h"
+#include "registry/type/type.h"
 #include "registry/undo/former.h"
 
 // ---- tenants
@@ -115,7 +117,10 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
 	document_add_stored_members(out, resource_place(resource, "meta"), resource_client_meta(call->pool, resource, META_TRAITS));
 	buf_addc(out, '}');
-	document_add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
+	struct str body = resource_shown(call->pool, resource);
+	if (resource->type == type_namespaces(call->registry))
+		body = namespace_status_body_text(call->pool, resource, body);
+	document_add_stored_members(out, resource_place(resource, "body"), body);
 	buf_addc(out, '}');
 }
 

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/namespace_status.h"
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/kinds/kinds.h"
 #include "base/buf.h"
@@ -14,42 +15,6 @@ static struct str phase_of(const struct resource *resource)
 	return resource->deletion_requested_us != 0 ? STR("Terminating") : STR("Active");
 }
 
-// The stored conditions; NULL if there are none, or if another dialect stored something of another form.
-static const struct doc *conditions_of(const struct doc *body)
-{
-	const struct doc *status, *conditions;
-
-	if (!doc_get(body, STR("status"), &status) || doc_kind(status) != DOC_OBJECT ||
-		!doc_get(status, STR("conditions"), &conditions) || doc_kind(conditions) != DOC_ARRAY)
-		return NULL;
-	for (size_t i = 0; i < doc_length(conditions); i++)
-		if (doc_kind(doc_at(conditions, i)) != DOC_OBJECT)
-			return NULL;
-	return conditions;
-}
-
-// Is it a condition about waiting for deletion? In a namespace that was recovered such conditions are no longer true.
-static bool is_of_its_end(const struct doc *condition)
-{
-	const struct doc *type;
-
-	if (!doc_get(condition, STR("type"), &type) || doc_kind(type) != DOC_STRING)
-		return false;
-	return str_starts(doc_string(type), STR("NamespaceDeletion")) ||
-	       str_eq(doc_string(type), STR("NamespaceContentRemaining")) ||
-	       str_eq(doc_string(type), STR("NamespaceFinalizersRemaining"));
-}
-
-static const struct doc *without_its_end(struct pool *pool, const struct doc *conditions)
-{
-	struct doc *kept = doc_new_array(pool);
-
-	for (size_t i = 0; i < doc_length(conditions); i++)
-		if (!is_of_its_end(doc_at(conditions, i)))
-			doc_push(kept, doc_copy(pool, doc_at(conditions, i)));
-	return doc_length(kept) > 0 ? kept : NULL;
-}
-
 void kind_add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out)
 {
 	const struct doc *conditions = NULL;
@@ -58,9 +23,7 @@ void kind_add_namespace_status(struct pool *pool, const struct resource *resourc
 	buf_add(out, phase_of(resource));
 	buf_addc(out, '"');
 	if (memmem(body.p, body.n, "\"conditions\"", 12) != NULL)
-		conditions = conditions_of(stored_document(pool, resource_place(resource, "body"), body));
-	if (conditions != NULL && resource->deletion_requested_us == 0)
-		conditions = without_its_end(pool, conditions);
+		conditions = namespace_status_shown(pool, resource, stored_document(pool, resource_place(resource, "body"), body));
 	if (conditions != NULL) {
 		BUF_LIT(out, ",\"conditions\":");
 		doc_write_json(conditions, out);
@@ -136,7 +99,7 @@ enum outcome kind_read_namespace_status(const struct change_of_object *change, c
 	enum outcome outcome = check_phase(change, current, status);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct doc *conditions = conditions_of(body);
+	const struct doc *conditions = namespace_status_conditions(body);
 	if (doc_get(status, STR("conditions"), &said) && said != NULL && conditions == NULL)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "status.conditions must be an array of objects");
 	struct doc *kept = doc_new_object(pool);
