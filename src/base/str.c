@@ -166,6 +166,19 @@ size_t str_format(char *out, const char *format, va_list args)
 	return print.n;
 }
 
+struct str str_joined(struct pool *pool, struct str a, char between, struct str b)
+{
+	char *text = pool_alloc(pool, a.n + 1 + b.n + 1);
+
+	if (a.n > 0)
+		memcpy(text, a.p, a.n);
+	text[a.n] = between;
+	if (b.n > 0)
+		memcpy(text + a.n + 1, b.p, b.n);
+	text[a.n + 1 + b.n] = '\0';
+	return str_n(text, a.n + 1 + b.n);
+}
+
 struct str str_vprintf(struct pool *pool, const char *format, va_list args)
 {
 	va_list again;

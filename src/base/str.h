@@ -83,6 +83,8 @@ bool str_split(struct str *rest, char c, struct str *item);
 struct str str_dup(struct pool *pool, struct str s);
 // The same as a C string. Only for strings that are known to contain no NUL.
 char *str_cstr(struct pool *pool, struct str s);
+// a, the byte between them, and b in one string in the pool, followed by a NUL byte that n does not count.
+struct str str_joined(struct pool *pool, struct str a, char between, struct str b);
 // Like printf, except that "%.*s" with STR_ARG() writes all bytes of the string, NUL among them. Conversions: d i u x X o c s g, with
 // what printf allows between them and '%'.
 struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);

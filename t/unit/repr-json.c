@@ -301,7 +301,7 @@ static void test_members(struct pool *pool)
 // Without "x" and "yy", at any depth.
 static void test_without(struct pool *pool)
 {
-	static const char *const names[] = { "x", "yy", NULL };
+	static const struct str names[] = { STR_INIT("x"), STR_INIT("yy"), { NULL, 0 } };
 	static const struct { const char *in, *out; } cases[] = {
 		{ "{}", "{}" }, { "{\"x\":1}", "{}" }, { "{\"a\":1,\"x\":{\"a\":[1,{\"b\":\"}\"}]},\"b\":2}", "{\"a\":1,\"b\":2}" },
 		{ "[{\"x\":\"\\\"]}\"},{\"yy\":[[]],\"y\":{\"x\":null}}]", "[{},{\"y\":{}}]" },

@@ -82,6 +82,10 @@ static void copies(struct pool *pool)
 	is_int(copy.p[3], 0, "and ends in a NUL that does not count");
 	is_int(str_dup(pool, STR_NONE).p[0], 0, "a copy of nothing is a C string");
 	ok(strcmp(str_cstr(pool, STR("abc")), "abc") == 0, "as a C string");
+	struct str joined = str_joined(pool, STR("a\0b"), '.', STR("cd"));
+	is_strs(joined, STR("a\0b.cd"), "two joined");
+	is_int(joined.p[joined.n], 0, "end in a NUL that does not count");
+	is_str(str_joined(pool, STR_NONE, '/', STR_NONE), "/", "nothing joined to nothing");
 	is_str(str_printf(pool, "%s-%d", "x", 42), "x-42", "printf");
 	is_int((long long)str_printf(pool, "%0*d", 5000, 7).n, 5000, "printf of any length");
 }

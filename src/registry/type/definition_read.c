@@ -183,10 +183,13 @@ static bool is_established(const struct doc *body)
 	return false;
 }
 
-// The body without schemas and columns. If it can't be read, reading the whole tells why (registry/core/stored.h).
+// The body without schemas and columns, and without what definition_read() takes no notice of: of the status, all but the conditions'
+// types and statuses. If it can't be read, reading the whole tells why (registry/core/stored.h).
 static const struct doc *read_most(struct pool *pool, const struct resource *resource)
 {
-	static const char *const later[] = { "schema", "additionalPrinterColumns", NULL };
+	static const struct str later[] = { STR_INIT("schema"), STR_INIT("additionalPrinterColumns"), STR_INIT("conversion"),
+		STR_INIT("acceptedNames"), STR_INIT("storedVersions"), STR_INIT("lastTransitionTime"), STR_INIT("reason"),
+		STR_INIT("message"), { NULL, 0 } };
 	struct doc *body;
 	struct str error;
 

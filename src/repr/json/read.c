@@ -19,7 +19,7 @@ struct json_reader {
 	size_t at;
 	struct doc_limits limits;
 	size_t depth, nodes;
-	const char *const *without; // names of members that are skipped; NULL: none
+	const struct str *without; // names of members that are skipped, up to one whose p is NULL; NULL: none
 	struct str *error;
 };
 
@@ -211,11 +211,11 @@ static bool read_elements(struct json_reader *reader, struct doc *array)
 
 static bool is_skipped(const struct json_reader *reader, struct str name)
 {
-	const char *const *without = reader->without;
+	const struct str *without = reader->without;
 
-	while (without != NULL && *without != NULL && !str_eq_c(name, *without))
+	while (without != NULL && without->p != NULL && !str_eq(name, *without))
 		without++;
-	return without != NULL && *without != NULL;
+	return without != NULL && without->p != NULL;
 }
 
 static bool skip_value(struct json_reader *reader)
@@ -320,7 +320,7 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 	return doc_parse_json_without(pool, text, limits, NULL, doc, error);
 }
 
-bool doc_parse_json_without(struct pool *pool, struct str text, struct doc_limits limits, const char *const *names, struct doc **doc,
+bool doc_parse_json_without(struct pool *pool, struct str text, struct doc_limits limits, const struct str *names, struct doc **doc,
 	struct str *error)
 {
 	struct json_reader reader = { .pool = pool, .given = text, .limits = limits, .without = names, .error = error };

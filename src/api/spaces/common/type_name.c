@@ -19,7 +19,7 @@ bool definition_is_namespaced(const struct definition *definition)
 
 struct str type_group_version(struct pool *pool, struct str group, struct str version)
 {
-	return group.n == 0 ? version : str_printf(pool, "%.*s/%.*s", STR_ARG(group), STR_ARG(version));
+	return group.n == 0 ? version : str_joined(pool, group, '/', version);
 }
 
 struct str type_qualified_name(struct pool *pool, const struct definition *definition)
@@ -28,7 +28,7 @@ struct str type_qualified_name(struct pool *pool, const struct definition *defin
 
 	if (type->group.n == 0)
 		return type->plural;
-	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
+	return str_joined(pool, type->plural, '.', type->group);
 }
 
 static void add_part(struct buf *path, struct str part)
