@@ -33,7 +33,7 @@ enum { POOL_GAP = 0 };
 enum {
 	POOL_ALIGN = _Alignof(max_align_t),
 	POOL_FIRST = 16 * 1024, // less the header and malloc's own words
-	POOL_NEXT = 32 * 1024,
+	POOL_NEXT = 32 * 1024, // the largest usual block
 	POOL_MALLOC_WORDS = 16,
 };
 
@@ -54,6 +54,7 @@ struct pool {
 	struct block *newest;
 	struct cleanup *last;
 	size_t size, peak;
+	size_t next;    // bytes of the next block, the header among them
 	size_t charged; // bytes counted by pool_charge() and pool_adopt()
 };
 
@@ -92,9 +93,15 @@ static void block_shrink(struct block *block, size_t used)
 // The struct pool itself stands at the beginning of its first block.
 static const size_t pool_reserved = (sizeof(struct pool) + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
 
-struct pool *pool_new(void)
+static size_t twice(size_t block_size)
 {
-	struct block *first = block_new(data_size(POOL_FIRST));
+	return block_size > POOL_NEXT / 2 ? POOL_NEXT : 2 * block_size;
+}
+
+struct pool *pool_new_sized(size_t bytes)
+{
+	assert(bytes >= POOL_LEAST);
+	struct block *first = block_new(data_size(bytes));
 
 	if (first == NULL)
 		return NULL;
@@ -102,8 +109,13 @@ struct pool *pool_new(void)
 	first->used = pool_reserved;
 	struct pool *pool = (struct pool *)(void *)first->data;
 	size_t size = sizeof(*first) + first->size;
-	*pool = (struct pool){ .newest = first, .size = size, .peak = size };
+	*pool = (struct pool){ .newest = first, .size = size, .peak = size, .next = twice(bytes) };
 	return pool;
+}
+
+struct pool *pool_new(void)
+{
+	return pool_new_sized(POOL_FIRST);
 }
 
 struct pool *pool_new_or_end(void)
@@ -124,7 +136,7 @@ _Noreturn static void out_of_memory(size_t size)
 // Adds a block with at least `room` free bytes as the newest one.
 static void add_block(struct pool *pool, size_t room)
 {
-	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
+	size_t size = room > data_size(pool->next) ? room : data_size(pool->next);
 
 	assert(room > 0);
 	budget_take(sizeof(struct block) + size); // leaves by longjmp if the budget is exceeded
@@ -134,6 +146,7 @@ static void add_block(struct pool *pool, size_t room)
 		out_of_memory(room);
 	block->older = pool->newest;
 	pool->newest = block;
+	pool->next = twice(pool->next);
 	pool->size += sizeof(*block) + size;
 	if (pool->size > pool->peak)
 		pool->peak = pool->size;

@@ -12,6 +12,10 @@ struct pool;
 
 // Returns a new, empty pool; NULL if there is no memory.
 struct pool *pool_new(void);
+// The same for what is small and stays, such as an entry of a cache: the pool takes so many bytes from the system at first, then twice as
+// many with each block, up to the size of pool_new()'s blocks. bytes: at least POOL_LEAST.
+struct pool *pool_new_sized(size_t bytes);
+enum { POOL_LEAST = 512 };
 // The same, but without memory the process ends (base/memory.h).
 struct pool *pool_new_or_end(void);
 // Runs the cleanups, last registered first, and frees all memory but one block, which is kept for the next request. After a

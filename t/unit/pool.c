@@ -126,6 +126,29 @@ static void rewinding(struct pool *pool)
 	ok(intact, "what was before the mark stays");
 }
 
+static void sized(void)
+{
+	enum { FIRST = 1024 };
+	struct pool *pool = pool_new_sized(FIRST), *least = pool_new_sized(POOL_LEAST);
+	bool fits = true;
+
+	ok(pool_size(pool) <= FIRST && pool_size(pool) > FIRST / 2, "a small pool begins with what it was told");
+	(void)pool_alloc(pool, FIRST);
+	ok(pool_size(pool) <= 3 * FIRST, "and goes on with twice as much");
+	while (pool_size(pool) < 256 * 1024) {
+		size_t before = pool_size(pool);
+		(void)pool_alloc(pool, 500);
+		fits = fits && pool_size(pool) - before <= 32 * 1024;
+	}
+	ok(fits, "up to the blocks of other pools");
+	memset(pool_alloc(least, 100), 0xff, 100);
+	ok(pool_size(least) <= POOL_LEAST, "the smallest has room for something");
+	pool_clear(pool);
+	ok(pool_size(pool) <= FIRST, "what is left of it is its first block");
+	pool_free(&pool);
+	pool_free(&least);
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new(), *none = NULL;
@@ -136,6 +159,7 @@ int main(void)
 	size_stays(pool);
 	cleanups(pool);
 	rewinding(pool);
+	sized();
 	trace[0] = '\0';
 	pool_cleanup(pool, note, (void *)(uintptr_t)"z");
 	pool_free(&pool);
