@@ -46,7 +46,9 @@ struct stored_definition {
 
 // The cached definitions of one tenant. Allocated from pool, except for parsed definitions (trees).
 struct view {
-	struct view *next; // the view that was used before this one
+	struct view *newer, *older;  // the cached views that were used after and before this one; older: of a retired one, the next of these
+	struct view *next_in_bucket; // the next cached one in the same bucket of the table by tenants' names
+	size_t counted;              // bytes of both pools as the cache counts them; 0: the view is not cached
 	struct pool *pool;
 	struct pool *trees;    // parsed definitions; dropped without the view if they are too large
 	struct str tenant;
@@ -72,7 +74,7 @@ enum outcome definitions_see_both(struct registry *registry, struct str tenant, 
 // The name of a type's CustomResourceDefinition: "widgets.example.com".
 static inline struct str definition_stored_name(struct pool *pool, struct str group, struct str plural)
 {
-	return str_printf(pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
+	return str_joined(pool, plural, '.', group);
 }
 // The view's definition of that name ("widgets.example.com"). NULL: there is none, or it serves nobody.
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);

@@ -7,6 +7,7 @@
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/siphash.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
@@ -18,15 +19,18 @@
 #include "sql/types.h"
 
 enum {
-	VIEWS_MAX = 256,
+	VIEWS_MAX = 512,
 	VIEWS_MAX_BYTES = 4 << 20, // texts and trees of all views
+	VIEW_BUCKETS = 256,
+	VIEW_POOL = 4 * 1024, // what each of a view's two pools begins with: most views have one definition of some kB
 };
 
 struct definitions {
 	struct definition *builtin; // the built-in definitions; NULL: not filled in yet
-	// views: most recently used first. retired: stale, but pointers into them may be in use until the request ends.
-	struct view *views, *retired;
-	bool grown; // a view was added or grew during this request
+	struct view *newest, *oldest; // the cached views in the order of their last use
+	struct view *by_tenant[VIEW_BUCKETS]; // the same ones by their tenants' names
+	size_t n, bytes; // of the cached views
+	struct view *retired; // stale views; pointers into them may be in use until the request ends
 	uint64_t no_system; // the revision as of which there is no system tenant, and so none of its definitions; 0: not known
 };
 
@@ -35,23 +39,125 @@ struct definitions *definitions_new(void)
 	return calloc(1, sizeof(struct definitions));
 }
 
-static void free_views(struct view **views)
+// ---- the cached views: a table by names, and a list in the order of use
+
+static struct view **bucket_of(struct definitions *definitions, struct str tenant)
 {
-	while (*views != NULL) {
-		struct view *view = *views;
-		struct pool *pool = view->pool, *trees = view->trees;
-		*views = view->next;
-		pool_free(&trees);
-		pool_free(&pool);
+	static const uint64_t fixed[SIPHASH_KEY] = { 0, 0 }; // names that collide make a chain longer, at most to VIEWS_MAX
+
+	return &definitions->by_tenant[siphash(fixed, tenant) % VIEW_BUCKETS];
+}
+
+static void link_newest(struct definitions *definitions, struct view *view)
+{
+	view->newer = NULL;
+	view->older = definitions->newest;
+	*(view->older != NULL ? &view->older->newer : &definitions->oldest) = view;
+	definitions->newest = view;
+}
+
+static void unlink_view(struct definitions *definitions, struct view *view)
+{
+	*(view->newer != NULL ? &view->newer->older : &definitions->newest) = view->older;
+	*(view->older != NULL ? &view->older->newer : &definitions->oldest) = view->newer;
+}
+
+// Counts a cached view's bytes again, after its pools have grown or shrunk.
+static void count_again(struct definitions *definitions, struct view *view)
+{
+	assert(definitions->bytes >= view->counted);
+	definitions->bytes -= view->counted;
+	view->counted = pool_held(view->pool) + pool_held(view->trees);
+	definitions->bytes += view->counted;
+}
+
+static void put_in(struct definitions *definitions, struct view *view)
+{
+	struct view **bucket = bucket_of(definitions, view->tenant);
+
+	view->next_in_bucket = *bucket;
+	*bucket = view;
+	link_newest(definitions, view);
+	definitions->n++;
+	count_again(definitions, view);
+}
+
+// Takes a view out of the cache, without freeing it.
+static void take_out(struct definitions *definitions, struct view *view)
+{
+	struct view **at = bucket_of(definitions, view->tenant);
+
+	assert(view->counted > 0 && definitions->n > 0 && definitions->bytes >= view->counted);
+	while (*at != view)
+		at = &(*at)->next_in_bucket;
+	*at = view->next_in_bucket;
+	unlink_view(definitions, view);
+	definitions->n--;
+	definitions->bytes -= view->counted;
+	view->counted = 0;
+}
+
+static void free_view(struct view *view)
+{
+	struct pool *pool = view->pool, *trees = view->trees;
+
+	pool_free(&trees);
+	pool_free(&pool); // has the view itself
+}
+
+static void free_cached(struct definitions *definitions)
+{
+	while (definitions->oldest != NULL) {
+		struct view *view = definitions->oldest;
+		take_out(definitions, view);
+		free_view(view);
 	}
+}
+
+static void free_retired(struct definitions *definitions)
+{
+	while (definitions->retired != NULL) {
+		struct view *view = definitions->retired;
+		definitions->retired = view->older;
+		free_view(view);
+	}
+}
+
+// Takes a stale view out of the cache. It is freed after the request, since pointers into it may be in use.
+static void retire(struct registry *registry, struct view *view)
+{
+	struct definitions *definitions = registry->store->definitions;
+
+	take_out(definitions, view);
+	view->older = definitions->retired;
+	definitions->retired = view;
+}
+
+static struct view *find_view(struct registry *registry, struct str tenant)
+{
+	struct view *view = *bucket_of(registry->store->definitions, tenant);
+
+	while (view != NULL && !str_eq(view->tenant, tenant))
+		view = view->next_in_bucket;
+	return view;
+}
+
+static void to_front(struct registry *registry, struct view *view)
+{
+	struct definitions *definitions = registry->store->definitions;
+
+	if (definitions->newest == view)
+		return;
+	unlink_view(definitions, view);
+	link_newest(definitions, view);
 }
 
 void definitions_free(struct definitions **definitions)
 {
 	if (*definitions == NULL)
 		return;
-	free_views(&(*definitions)->views);
-	free_views(&(*definitions)->retired);
+	free_cached(*definitions);
+	free_retired(*definitions);
 	free((*definitions)->builtin);
 	free(*definitions);
 	*definitions = NULL;
@@ -68,34 +174,31 @@ static void forget_trees(struct view *view)
 	pool_clear(view->trees);
 }
 
-// Keeps the views that were used most recently, as far as they fit. The first one may lose its parsed definitions, so that its
+// Keeps the views that were used most recently, as far as they fit. The newest one may lose its parsed definitions, so that its
 // texts fit.
 void definitions_end(struct registry_store *store)
 {
 	struct definitions *definitions = store->definitions;
-	struct view **last = &definitions->views;
-	size_t n = 0, bytes = 0;
 
-	if (!definitions->grown)
-		return;
-	if (*last != NULL && pool_held((*last)->pool) + pool_held((*last)->trees) > VIEWS_MAX_BYTES)
-		forget_trees(*last);
-	for (; *last != NULL && n < VIEWS_MAX; last = &(*last)->next, n++) {
-		bytes += pool_held((*last)->pool) + pool_held((*last)->trees);
-		if (bytes > VIEWS_MAX_BYTES)
-			break;
+	if (definitions->newest != NULL && definitions->newest->counted > VIEWS_MAX_BYTES) {
+		forget_trees(definitions->newest);
+		count_again(definitions, definitions->newest);
 	}
-	free_views(last);
-	definitions->grown = false;
+	while (definitions->n > VIEWS_MAX || definitions->bytes > VIEWS_MAX_BYTES) {
+		struct view *view = definitions->oldest;
+		assert(view != NULL);
+		take_out(definitions, view);
+		free_view(view);
+	}
 }
 
 void definitions_begin(struct registry *registry)
 {
 	struct definitions *definitions = registry->store->definitions;
 
-	free_views(&definitions->retired);
+	free_retired(definitions);
 	if (types_forget(registry->store->types)) // views point to types
-		free_views(&definitions->views);
+		free_cached(definitions);
 	definitions_end(registry->store);
 }
 
@@ -205,34 +308,6 @@ static struct view *make_view(struct str tenant, const struct sql_definition_own
 	return made;
 }
 
-static struct view **find_view(struct registry *registry, struct str tenant)
-{
-	struct view **at = &registry->store->definitions->views;
-
-	while (*at != NULL && !str_eq((*at)->tenant, tenant))
-		at = &(*at)->next;
-	return at;
-}
-
-static void to_front(struct registry *registry, struct view **at)
-{
-	struct view *view = *at;
-
-	*at = view->next;
-	view->next = registry->store->definitions->views;
-	registry->store->definitions->views = view;
-}
-
-// Takes a stale view out of the cache. It is freed after the request, since pointers into it may be in use.
-static void retire(struct registry *registry, struct view **at)
-{
-	struct view *view = *at;
-
-	*at = view->next;
-	view->next = registry->store->definitions->retired;
-	registry->store->definitions->retired = view;
-}
-
 // Do the tenant's count of changes, its policy and its annotations show that the view is still right?
 static bool still_true(const struct view *view, const struct sql_definition_owner *row)
 {
@@ -265,7 +340,7 @@ static void make_cached_view(void *arg)
 static enum outcome cache_view(struct registry *registry, struct str tenant,
 	const struct sql_definition_owner *row, const struct texts *definitions, struct str only, struct view **view)
 {
-	struct new_view new = { tenant, row, definitions, only, pool_new(), pool_new(), NULL };
+	struct new_view new = { tenant, row, definitions, only, pool_new_sized(VIEW_POOL), pool_new_sized(VIEW_POOL), NULL };
 	enum budget_end end = BUDGET_KEPT;
 
 	if (new.pool == NULL || new.trees == NULL) {
@@ -283,18 +358,16 @@ static enum outcome cache_view(struct registry *registry, struct str tenant,
 		budget_leave(end);
 	}
 	*view = new.view;
-	(*view)->next = registry->store->definitions->views;
-	registry->store->definitions->views = *view;
-	registry->store->definitions->grown = true;
+	put_in(registry->store->definitions, new.view);
 	return OUTCOME_OK;
 }
 
-// Drops the view of a tenant that does not exist. That there is no system tenant is remembered, since otherwise each look-up for another
-// tenant would ask again.
-static enum outcome note_absent(struct registry *registry, struct str tenant, struct view **at, uint64_t revision)
+// Drops the view of a tenant that does not exist; cached may be NULL. That there is no system tenant is remembered, since otherwise each
+// look-up for another tenant would ask again.
+static enum outcome note_absent(struct registry *registry, struct str tenant, struct view *cached, uint64_t revision)
 {
-	if (*at != NULL)
-		retire(registry, at);
+	if (cached != NULL)
+		retire(registry, cached);
 	if (definition_is_of_system(tenant) && !coherence_is_raised(registry, COHERENCE_TYPES)) {
 		coherence_note(registry, COHERENCE_TYPES, revision);
 		registry->store->definitions->no_system = revision;
@@ -320,7 +393,6 @@ static enum outcome read_first(struct registry *registry, struct str tenant, con
 {
 	const struct sql_definition_first in = { .tenant = tenant, .type_id = type_definitions(registry)->id, .name = only,
 		.group_name = like->group, .plural = like->plural };
-	struct view *none = NULL;
 	struct db_call calls[2] = { sql_definition_first_call(registry->pool, &in) };
 	const struct db_rows *rows = &calls[0].rows;
 	size_t n = 1;
@@ -339,7 +411,7 @@ static enum outcome read_first(struct registry *registry, struct str tenant, con
 	note_identity(registry, like, true, &row->namespaced);
 	note_identity(registry, like, false, &row->whole);
 	if (row->owner.id_is_null)
-		return note_absent(registry, tenant, &none, row->owner.revision);
+		return note_absent(registry, tenant, NULL, row->owner.revision);
 	const struct sql_definition_list_row text = { .name = row->name, .uid = row->definition_uid, .meta = row->meta, .body = row->body };
 	const struct texts texts = { &text, row->name.p != NULL ? 1 : 0 };
 
@@ -349,21 +421,21 @@ static enum outcome read_first(struct registry *registry, struct str tenant, con
 
 // Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
 // is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
-// for good. only: the name of the definition that a view which is not cached needs; p NULL: all.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view **at,
+// for good. cached: the view; NULL: it is not cached. only: the name of the definition that a view which is not cached needs; p NULL: all.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view *cached,
 	struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
 	// once: the running transaction changed definitions and may be rolled back, so the view is for the request only, not cached.
-	bool cached = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
+	bool once = coherence_is_raised(registry, COHERENCE_TYPES);
 
-	if (cached || once)
-		only = once ? STR_NONE : (*at)->only;
+	if (cached != NULL || once)
+		only = once ? STR_NONE : cached->only;
 	struct db_call calls[2] = {
 		sql_definition_tenant_call(registry->pool, &in),
 		definitions_call(registry, tenant, only),
 	};
-	size_t n = cached && !once ? 1 : 2;
+	size_t n = cached != NULL && !once ? 1 : 2;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -371,21 +443,21 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
 	const struct sql_definition_owner *row = &sql_definition_tenant_row(&calls[0].rows, 0)->owner;
 	if (row->id_is_null)
-		return note_absent(registry, tenant, at, row->revision);
+		return note_absent(registry, tenant, cached, row->revision);
 	struct texts texts = texts_of(&calls[1].rows);
 	if (once) {
 		*view = make_view(tenant, row, &texts, only, registry->pool, registry->pool);
 		return OUTCOME_OK;
 	}
 	coherence_note(registry, COHERENCE_TYPES, row->revision);
-	if (cached && still_true(*at, row)) {
-		(*at)->checked = row->revision;
-		*view = *at;
-		to_front(registry, at);
+	if (cached != NULL && still_true(cached, row)) {
+		cached->checked = row->revision;
+		to_front(registry, cached);
+		*view = cached;
 		return OUTCOME_OK;
 	}
-	if (cached) {
-		retire(registry, at);
+	if (cached != NULL) {
+		retire(registry, cached);
 		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
 		texts = texts_of(&calls[1].rows);
 	}
@@ -396,7 +468,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 // tenants are asked about one type only. As soon as a second one is asked for, all are read.
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
-	struct view **at = find_view(registry, tenant);
+	struct view *cached = find_view(registry, tenant);
 	struct str only = STR_NONE;
 	enum outcome outcome = coherence_ask(registry);
 
@@ -405,18 +477,18 @@ static enum outcome see(struct registry *registry, struct str tenant, const stru
 		return outcome;
 	if (like != NULL && !definition_is_of_system(tenant))
 		only = definition_stored_name(registry->pool, like->group, like->plural);
-	if (*at != NULL && (*at)->only.p != NULL && !(only.p != NULL && str_eq((*at)->only, only))) {
-		retire(registry, at);
-		at = find_view(registry, tenant);
+	if (cached != NULL && cached->only.p != NULL && !(only.p != NULL && str_eq(cached->only, only))) {
+		retire(registry, cached);
+		cached = NULL;
 		only = STR_NONE;
 	}
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
-	if (*at == NULL && only.p != NULL && !coherence_is_raised(registry, COHERENCE_TYPES))
+	if (cached == NULL && only.p != NULL && !coherence_is_raised(registry, COHERENCE_TYPES))
 		return read_first(registry, tenant, like, only, view);
-	if (*at == NULL || newest == 0 || (*at)->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
-		return refresh_view(registry, tenant, only, at, view);
-	*view = *at;
-	to_front(registry, at);
+	if (cached == NULL || newest == 0 || cached->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
+		return refresh_view(registry, tenant, only, cached, view);
+	to_front(registry, cached);
+	*view = cached;
 	return OUTCOME_OK;
 }
 
@@ -427,15 +499,15 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 
 void definitions_invalidate(struct registry *registry)
 {
-	for (struct view *view = registry->store->definitions->views; view != NULL; view = view->next)
+	for (struct view *view = registry->store->definitions->newest; view != NULL; view = view->older)
 		view->checked = 0;
 	registry->store->definitions->no_system = 0;
 }
 
 void definitions_forget(struct registry *registry)
 {
-	while (registry->store->definitions->views != NULL)
-		retire(registry, &registry->store->definitions->views);
+	while (registry->store->definitions->newest != NULL)
+		retire(registry, registry->store->definitions->newest);
 	registry->store->definitions->no_system = 0;
 }
 
@@ -511,7 +583,6 @@ static void read_text(struct registry *registry, struct stored_definition *store
 	struct pool_mark mark = pool_mark(trees);
 	enum budget_end end = BUDGET_KEPT;
 
-	registry->store->definitions->grown = true;
 	if (budget_is_guarded())
 		end = budget_guard(read, &reading);
 	else
@@ -520,6 +591,8 @@ static void read_text(struct registry *registry, struct stored_definition *store
 		pool_rewind(trees, mark);
 		budget_leave(end);
 	}
+	if (stored->view->counted > 0) // else the view lives for this request alone
+		count_again(registry->store->definitions, stored->view);
 }
 
 const struct definition *definition_of_stored(struct registry *registry, struct stored_definition *stored)
