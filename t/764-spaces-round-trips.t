@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # What a type of a tenant's own costs: its objects are asked for as those of a built-in type are, and the database is asked
-# no more for them, be the definition the tenant's or the system's; it is asked once more when a type has changed.
+# no more for them, be the definition the tenant's or the system's; it is asked once more when a type has changed. And what the first request about
+# a tenant costs, whose statement reads the object as well.
 use strict;
 use warnings;
 
@@ -129,56 +130,84 @@ my ($answer, @trips) = $counter->trips($get, warm => 0);
 cmp_ok scalar @trips, '>', $warm, 'after a change of a type it asks more';
 is fewest('GET', 200, $get), $warm, 'once';
 
-# Types of a tenant that the worker has never been asked about: one round trip for what it has to know of them and the object.
-for my $n (1 .. 4) {
-    $instance->admin->make_tenant("u$n");
-    my $at = "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets";
-    my $path = $crds =~ s{/customres}{/tenants/u$n/customres}r;
-    made('admin', $path, definition($_->[0], $_->[1])) for ['widgets', 'Widget'], ['wheels', 'Wheel'];
-    made('admin', $at, { metadata => { name => 'o1' }, data => { n => 'x' } });
+# Types of a tenant that the worker has never been asked about: one statement for what it has to know of them and the object. The types of one
+# name are in namespaces for some tenants, and not for others.
+my %scope = (u => 'Namespaced', w => 'Cluster');
+my %at    = (u => 'namespaces/default/widgets', w => 'widgets');
+sub space_of { return "/apis/example.com/v1/tenants/$_[0]" }
+for my $tenant (map { ("u$_", "w$_") } 1 .. 4) {
+    my $kind = substr $tenant, 0, 1;
+    $instance->admin->make_tenant($tenant);
+    my $path = $crds =~ s{/customres}{/tenants/$tenant/customres}r;
+    made('admin', $path, definition($_->[0], $_->[1], scope => $scope{$kind})) for ['widgets', 'Widget'], ['wheels', 'Wheel'];
+    made('admin', space_of($tenant) . "/$at{$kind}", { metadata => { name => 'o1' }, data => { n => $tenant } });
 }
 my $unknown = $counter->worker('admin', 'unknown');
-my @first;
-for my $n (1 .. 4) {
-    my $get_first = sub {
-        return Tenure::FastCGI->get($unknown, method => 'GET',
-            uri => "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets/o1",
-            params => [HTTP_X_AUTH_TOKEN => $token{admin}]);
-    };
-    my ($got, @asked) = $counter->trips($get_first, warm => 0);
-    is $got->{status}, 200, 'the first GET of a type of a tenant that the worker does not know';
-    push @first, \@asked;
-}
-my ($least) = sort { @$a <=> @$b } @first;
-is scalar @$least, 1, 'is one round trip' or diag join "\n", @$least;
-is scalar(() = ($least->[0] // '') =~ /execute/g), 2, 'of two statements: one finds tenant, definition and type, one the object'
-    or diag join "\n", @$least;
-
-# What is read along with the type is answered as it is otherwise: objects that are not there, were deleted, or moved.
-for my $n (1 .. 4) {
-    my $at = "/apis/example.com/v1/tenants/u$n/namespaces/default/widgets";
-    made('admin', $at, { metadata => { name => 'gone' }, data => { n => 'x' } });
-    is ask('admin', 'DELETE', "$at/gone")->{status}, 200, 'an object is deleted';
-}
-$instance->admin->make_tenant('elsewhere');
-made('admin', '/apis/example.com/v1/tenants/u1/namespaces/default/gadgets', { metadata => { name => 'away' }, data => { n => 'x' } });
-is ask('admin', 'POST', '/v2.0/u1/namespaces/default/gadgets.example.com/away/action/move?dest=elsewhere')->{status}, 303, 'one moves';
-my $known = $counter->worker('admin', 'known');
-my $other = $counter->worker('admin', 'other');
-my $asks  = sub {
+my $asks = sub {
     my ($worker, $path) = @_;
     return Tenure::FastCGI->get($worker, method => 'GET', uri => $path, params => [HTTP_X_AUTH_TOKEN => $token{admin}]);
 };
-for my $n (1 .. 4) {
-    $asks->($known, "/apis/example.com/v1/tenants/u$n/namespaces/default/$_/none") for qw(widgets wheels gadgets);
+for my $kind ('u', 'w') {
+    my @first;
+    for my $tenant (map {"$kind$_"} 1 .. 4) {
+        my ($got, @asked) = $counter->trips(sub { $asks->($unknown, space_of($tenant) . "/$at{$kind}/o1") }, warm => 0);
+        is $got->{status}, 200, "the first GET of a type ($scope{$kind}) of a tenant that the worker does not know";
+        like $got->{body}, qr/"n":"$tenant"/, 'answers its object';
+        push @first, \@asked;
+    }
+    my ($least) = sort { @$a <=> @$b } @first;
+    is scalar @$least, 1, 'is one round trip' or diag join "\n", @$least;
+    is scalar(() = ($least->[0] // '') =~ /execute/g), 1, 'of one statement, which finds tenant, definition, type and object'
+        or diag join "\n", @$least;
 }
-my @asked = ((map { ["u$_/namespaces/default/widgets/gone", 'a deleted object'] } 1, 2), ['u1/namespaces/default/gadgets/away', 'a moved one'],
-    ['u2/namespaces/default/widgets/none', 'none'], ['u3/namespaces/none/widgets/o1', 'another namespace'], ['u4/widgets/o1', 'no namespace'],
-    ['nobody/namespaces/default/widgets/o1', 'no tenant'], ['u4/namespaces/default/wheels/o1', 'another type'], ['u3/namespaces/default/widgets/o1/status', 'a part']);
-for my $case (@asked) {
-    my ($path, $what) = @$case;
-    my ($here, $there) = map { my $answer = $asks->($_, "/apis/example.com/v1/tenants/$path"); $answer->{body} =~ s/"(?:uid|request_id)":"[^"]*"//gr =~ s/^/$answer->{status} /r } $known, $other;
-    is $there, $here, "$what: as a worker answers that knows the type";
+
+# What is read along with the type is answered as it is otherwise, by a worker that knows the tenant and its types: objects that are there, are not,
+# were deleted, or moved; of types and tenants of all kinds.
+for my $n (1 .. 2) {
+    my $at = space_of("u$n") . '/namespaces/default/widgets';
+    made('admin', $at, { metadata => { name => $_ }, data => { n => 'x' } }) for 'gone', 'again';
+    is ask('admin', 'DELETE', "$at/$_")->{status}, 200, 'an object is deleted' for 'gone', 'again';
+    made('admin', $at, { metadata => { name => 'again' }, data => { n => 'back' } });
+}
+made('admin', $crds, definition('bolts', 'Bolt', metadata => { labels => { 'arktos.futurewei.com/crd-sharing-policy' => 'forced' } }));
+Tenure::Instance::wait_until(sub { ask('admin', 'GET', space_of('u1') . '/namespaces/default/bolts')->{status} == 200 }) or die "bolts are not served\n";
+$instance->admin->make_tenant($_) for 'elsewhere', 'dead', 'ending';
+for my $tenant ('dead', 'ending') {
+    made('admin', $crds =~ s{/customres}{/tenants/$tenant/customres}r, definition('widgets', 'Widget'));
+    made('admin', space_of($tenant) . '/namespaces/default/widgets', { metadata => { name => 'o1' }, data => { n => 'x' } });
+}
+made('admin', space_of('u1') . '/namespaces/default/gadgets', { metadata => { name => $_ }, data => { n => 'x' } }) for 'away', 'here';
+made('admin', space_of('u2') . '/namespaces/default/bolts', { metadata => { name => 'b1' }, data => { n => 'x' } });
+made('admin', space_of('u2') . '/namespaces/default/wheels', { metadata => { name => 'o1' }, data => { n => 'x' } });
+is ask('admin', 'DELETE', "/apis/apiextensions.k8s.io/v1/tenants/u2/customresourcedefinitions/wheels.example.com")->{status}, 200, 'a type is deleted';
+is ask('admin', 'POST', '/v2.0/u1/namespaces/default/gadgets.example.com/away/action/move?dest=elsewhere')->{status}, 303, 'an object moves';
+is ask('admin', 'DELETE', '/v2.0/dead')->{status}, 204, 'a tenant is deleted';
+is ask('admin', 'PATCH', '/api/v1/tenants/ending', { metadata => { finalizers => ['example.com/wait'] } }, 'application/merge-patch+json')->{status}, 200,
+    'another one has a finalizer';
+like ask('admin', 'DELETE', '/api/v1/tenants/ending')->{status}, qr/\A20[02]\z/, 'and is to be deleted';
+
+my $known = $counter->worker('admin', 'known');
+my @cases = (
+    ['u1/namespaces/default/widgets/gone', 404, 'a deleted object'],   ['u1/namespaces/default/widgets/again', 200, 'one that is there again'],
+    ['u2/namespaces/default/widgets/none', 404, 'none'],               ['u3/namespaces/none/widgets/o1', 404, 'another namespace'],
+    ['u4/widgets/o1', 404, 'no namespace'],                            ['w4/namespaces/default/widgets/o1', 404, 'a namespace'],
+    ['w3/widgets/o1', 200, 'an object without a namespace'],           ['w3/widgets/none', 404, 'none of these'],
+    ['u1/namespaces/default/gadgets/here', 200, 'one of a shared type'], ['u1/namespaces/default/gadgets/away', 404, 'a moved one'],
+    ['elsewhere/namespaces/default/gadgets/away', 200, 'where it is'], ['u2/namespaces/default/bolts/b1', 200, 'one of a forced type'],
+    ['u2/namespaces/default/wheels/o1', 404, 'one whose type was deleted'], ['u4/namespaces/default/wheels/o1', 404, 'none of another type'],
+    ['u4/namespaces/default/sprockets/o1', 404, 'no type'],            ['nobody/namespaces/default/widgets/o1', 404, 'no tenant'],
+    ['dead/namespaces/default/widgets/o1', 404, 'a deleted tenant'],   ['ending/namespaces/default/widgets/o1', 200, 'a tenant that waits for a finalizer'],
+    ['u3/namespaces/default/widgets/o1/status', 404, 'a part'],
+);
+$asks->($known, "/apis/example.com/v1/tenants/$_->[0]") for @cases, @cases;
+my $n = 0;
+for my $case (@cases) {
+    my ($path, $status, $what) = @$case;
+    my $fresh = $counter->worker('admin', 'fresh' . ++$n);
+    my ($here, $there) = map { $asks->($_, "/apis/example.com/v1/tenants/$path") } $known, $fresh;
+    my @told = map { "$_->{status} " . ($_->{headers}{location} // '') . ' ' . ($_->{headers}{etag} // '') . " $_->{body}" =~ s/"request_id":"[^"]*"//gr } $here, $there;
+    is $there->{status}, $status, $what;
+    is $told[1], $told[0], "$what: as a worker answers that knows the type";
 }
 
 done_testing;

@@ -39,21 +39,21 @@ SELECT {definition_owner}
 {from_definition_owner}
 WHERE c.name = 'types';
 
--- The same with the definition of that name and the identities, in namespaces or not, that it may have: all that a worker has to know of a
--- tenant that it is asked about for the first time. Columns of a definition, or of an identity, that is not there are NULL. Each table is
--- asked for a row by all columns of a unique key, so the server looks them up while it optimizes, and needs no plan; both identities by one
--- join without `namespaced` would take it as long again.
+-- The same with the definition of that name, the identity that it has if its scope is that, and one object of the type: all that a worker
+-- has to know of a tenant that it is asked about for the first time. Columns of what is not there are NULL. type_id: of
+-- CustomResourceDefinitions; object: the object's name, '' for none. Each table is asked for a row by all columns of a unique key, so the
+-- server looks them up while it optimizes, and needs no plan; an identity without `namespaced` would take it as long again.
 -- @group definition_identity id uint null, version text null, kind text null, singular text null, builtin uint null
 -- @statement definition_first
--- @in tenant text, type_id uint, name text, group_name text, plural text
--- @out owner definition_owner, name text null, definition_uid bytes null, meta text null, body text null, namespaced definition_identity,
---      whole definition_identity
-SELECT {definition_owner}, r.name, r.uid AS definition_uid, r.meta, r.body,
-  y.id, y.version, y.kind, y.singular, y.builtin, w.id, w.version, w.kind, w.singular, w.builtin
+-- @in tenant text, type_id uint, name text, group_name text, plural text, namespaced uint, namespace text, object text
+-- @out owner definition_owner, name text null, definition_uid bytes null, definition_meta text null, definition_body text null,
+--      identity definition_identity, r resource_there
+SELECT {definition_owner}, d.name, d.uid AS definition_uid, d.meta AS definition_meta, d.body AS definition_body,
+  y.id, y.version, y.kind, y.singular, y.builtin, {resource_there}
 {from_definition_owner}
-LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live = 1
-LEFT JOIN types y ON y.group_name = :group_name AND y.plural = :plural AND y.namespaced = 1
-LEFT JOIN types w ON w.group_name = :group_name AND w.plural = :plural AND w.namespaced = 0
+LEFT JOIN resources d ON d.tenant_id = t.id AND d.type_id = :type_id AND d.namespace = '' AND d.name = :name AND d.live = 1
+LEFT JOIN types y ON y.group_name = :group_name AND y.plural = :plural AND y.namespaced = :namespaced
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = y.id AND r.namespace = :namespace AND r.name = :object AND r.live = 1
 WHERE c.name = 'types';
 
 -- Which of a tenant's definitions: all, or the one of that name.

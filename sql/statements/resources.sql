@@ -5,27 +5,22 @@
 
 -- ---- reading
 
--- The conditions have every column of both keys, live included, so the server looks up both rows while it optimizes, and needs
--- no plan. Columns that the address already has are not returned. A resource with another value of live is left to
--- resource_elsewhere.
--- The type is found by its id, or by its names in the same statement, before a worker knows it.
--- @choice resource_get_type
--- @case id
-:type_id
--- @case names
-(SELECT id FROM types WHERE group_name = :group_name AND plural = :plural AND namespaced = :namespaced)
+-- A resource r that is looked for at an address, without the columns that the address already has. NULL where there is none.
+-- @group resource_there id uint null, uid bytes null, locked uint null, revision uint null, edits uint null, etag bytes null,
+--      meta text null, body text null, created_at time null, updated_at time null, root bytes null, traits text null,
+--      changed uint null, generation uint null, doomed_at time null, moves uint null
+-- @fragment resource_there
+r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, r.created_at, r.updated_at, r.root, r.traits, r.changed,
+r.generation, r.doomed_at, r.moves
 
+-- The conditions have every column of both keys, live included, so the server looks up both rows while it optimizes, and needs
+-- no plan. A resource with another value of live is left to resource_elsewhere.
 -- @statement resource_get
--- @in type_id uint, group_name text, plural text, namespaced uint, namespace text, name text, tenant text
--- @out tenant_id uint, tenant_deleted_at time null, tenant_purge_at time null, id uint null, uid bytes null,
---      locked uint null, revision uint null, edits uint null, etag bytes null, meta text null, body text null,
---      created_at time null, updated_at time null, root bytes null, traits text null, changed uint null,
---      generation uint null, doomed_at time null, moves uint null
-SELECT t.id AS tenant_id, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, r.id, r.uid, r.locked,
-  r.revision, r.edits, r.etag, r.meta, r.body, r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation,
-  r.doomed_at, r.moves
+-- @in type_id uint, namespace text, name text, tenant text
+-- @out tenant_id uint, tenant_deleted_at time null, tenant_purge_at time null, r resource_there
+SELECT t.id AS tenant_id, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, {resource_there}
 FROM tenants t
-LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = {resource_get_type} AND r.namespace = :namespace AND r.name = :name
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
   AND r.live = 1
 WHERE t.name = :tenant AND t.live = 1;
 

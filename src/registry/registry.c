@@ -214,7 +214,6 @@ void registry_begin_run(struct registry *registry)
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry_concerns_nobody(registry); // its text is in a pool that is about to be rewound, and so is the next
 	registry->expected = NULL;
-	registry->along = NULL;
 	coherence_begin(registry);
 }
 

@@ -346,6 +346,44 @@ static void test_one_by_one(void)
 	client_close(&other);
 }
 
+// A look-up that does not say whether it is about a namespace finds either scope in the round trip in which it finds the definition.
+static void test_either_scope(void)
+{
+	enum { SEVERAL = 3 }; // twice a second a look-up also asks whether something is stale
+	static const char *const plurals[2][SEVERAL] = { { "levers", "gears", "springs" }, { "cranks", "axles", "hubs" } };
+	static const char *const scopes[2] = { "Cluster", "Namespaced" };
+	struct client other;
+	struct pool *texts = pool_new_or_end(); // here.pool is cleared by each request
+	char tenant[16], name[64];
+
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < SEVERAL; i++) {
+			const char *plural = plurals[s][i];
+			struct str body = str_printf(texts, CRD("%s", "K%s", "%s", SCHEMA(SMALL), ""), scopes[s], plural, plural);
+			(void)snprintf(tenant, sizeof(tenant), "s%zu-%zu", s, i);
+			(void)snprintf(name, sizeof(name), "%s.example.com", plural);
+			EXPECT(CREATED, tenant, PUT_TENANT, tenant);
+			EXPECT(CREATED, name, PUT, tenant, name, .type = CRDS, .body = body.p);
+		}
+	}
+	client_open(&other);
+	for (int i = 0; i < 2; i++)
+		(void)is_defined(&other, "c", "widgets");
+	for (size_t s = 0; s < 2; s++) {
+		unsigned least = 100;
+		for (size_t i = 0; i < SEVERAL; i++) {
+			bool found;
+			(void)snprintf(tenant, sizeof(tenant), "s%zu-%zu", s, i);
+			unsigned trips = trips_of(&other, tenant, plurals[s][i], &found);
+			ok(found, "%s in %s", plurals[s][i], tenant);
+			least = trips < least ? trips : least;
+		}
+		is_int(least, 1, "a type of scope %s takes one round trip", scopes[s]);
+	}
+	pool_free(&texts);
+	client_close(&other);
+}
+
 static void test_finalizers(void)
 {
 #define FINALIZERS "{\"finalizers\":[\"example.com/clean\"]}"
@@ -506,6 +544,7 @@ int main(void)
 	test_moves();
 	test_elsewhere();
 	test_one_by_one();
+	test_either_scope();
 	test_finalizers();
 	test_horizon();
 	test_many();

@@ -86,10 +86,7 @@ struct registry {
 	struct problem *problem; // describes the failure; set by the owner of the registry: a worker has it in the call
 	uint64_t raised[COHERENCE__N]; // the revisions after the running transaction's changes; 0: it has not raised that one
 	bool asked_in_snapshot; // the running transaction, of mode DB_SNAPSHOT, has read the revisions, which stay the same in it
-	// What a request is about to read while it looks up what it needs to know of it: registry/resource/resource.h. `along` is sent in the
-	// round trip of the next look-up of a tenant's definition, if that takes one; it is NULL if there is nothing to send, or it was sent.
-	struct resource_expected *expected;
-	struct db_call *along;
+	struct resource_expected *expected; // what the request is about to read (registry/type/internal.h); NULL: not known
 	bool left_work;         // the request queued work for the mover; registry_begin() clears it
 	// Namespaces with up to so many resources are deleted in the request's transaction, if delete_sync_max is less; registry_begin() clears it
 	uint64_t delete_at_once;

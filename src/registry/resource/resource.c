@@ -11,6 +11,7 @@
 #include "registry/resource/internal.h"
 #include "registry/resource/secret.h"
 #include "registry/tags/etag.h"
+#include "registry/type/internal.h"
 #include "registry/type/stored_type.h"
 #include "registry/type/tree.h"
 #include "sql/resources.h"
@@ -128,11 +129,11 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 
-static void resource_at_address(struct resource *resource, const struct address *address, const struct sql_resource_get_row *r)
+static void resource_at_address(struct resource *resource, const struct address *address, uint64_t tenant_id, const struct sql_resource_there *r)
 {
 	*resource = (struct resource){
 		.id = r->id,
-		.tenant_id = r->tenant_id,
+		.tenant_id = tenant_id,
 		.tenant = address->tenant,
 		.type = address->type,
 		.space = address->space,
@@ -155,22 +156,14 @@ static void resource_at_address(struct resource *resource, const struct address 
 	set_root_and_traits(resource, r->root, r->traits);
 }
 
-// rows: the answer of resource_get for that address.
-static enum outcome take_at_address(struct registry *registry, const struct address *address, const struct db_rows *rows,
-	struct resource *resource)
+// found: the columns of the resource at the address, of a tenant that is not deleted; NULL where there is none.
+static enum outcome take_found(struct registry *registry, const struct address *address, uint64_t tenant_id,
+	const struct sql_resource_there *found, struct resource *resource)
 {
 	*resource = (struct resource){ .tenant = address->tenant };
-	if (rows->n == 0)
-		return registry_fail_no_tenant(registry, address->tenant);
-	const struct sql_resource_get_row *row = sql_resource_get_row(rows, 0);
-
-	if (!row->tenant_deleted_at_is_null) {
-		resource->purge_us = row->tenant_purge_at;
-		return registry_fail_tenant_deleted(registry, address->tenant, resource->purge_us);
-	}
-	if (row->id_is_null)
+	if (found->id_is_null)
 		return resource_elsewhere(registry, address, resource);
-	resource_at_address(resource, address, row);
+	resource_at_address(resource, address, tenant_id, found);
 	return OUTCOME_OK;
 }
 
@@ -183,50 +176,41 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 		.tenant = address->tenant,
 	};
 	struct db_rows rows;
-	enum db_result result = sql_resource_get_run(registry->db, registry->pool, SQL_RESOURCE_GET_TYPE_ID, &in, &rows);
+	enum db_result result = sql_resource_get_run(registry->db, registry->pool, &in, &rows);
 
 	*resource = (struct resource){ .tenant = address->tenant };
-	return result == DB_OK ? take_at_address(registry, address, &rows, resource) : registry_db_failed(result);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail_no_tenant(registry, address->tenant);
+	const struct sql_resource_get_row *row = sql_resource_get_row(&rows, 0);
+
+	if (!row->tenant_deleted_at_is_null) {
+		resource->purge_us = row->tenant_purge_at;
+		return registry_fail_tenant_deleted(registry, address->tenant, resource->purge_us);
+	}
+	return take_found(registry, address, row->tenant_id, &row->r, resource);
 }
 
-// ---- read in the round trip in which the type is looked up
-
-struct resource_expected {
-	struct str tenant, group, plural, space, name;
-	struct db_call call;
-};
+// ---- read together with the type's definition
 
 void resource_expect(struct registry *registry, struct str tenant, struct str group, struct str plural, struct str space, struct str name)
 {
-	struct resource_expected *expected = POOL_NEW(registry->pool, struct resource_expected);
-	const struct sql_resource_get in = {
-		.group_name = group,
-		.plural = plural,
-		.namespaced = space.n > 0,
-		.namespace = space,
-		.name = name,
-		.tenant = tenant,
-	};
-
-	*expected = (struct resource_expected){ tenant, group, plural, space, name,
-		sql_resource_get_call(registry->pool, SQL_RESOURCE_GET_TYPE_NAMES, &in) };
-	registry->expected = expected;
-	registry->along = &expected->call;
+	registry->expected = POOL_NEW(registry->pool, struct resource_expected);
+	*registry->expected = (struct resource_expected){ .tenant = tenant, .group = group, .plural = plural, .space = space, .name = name };
 }
 
-// Was the resource at the address read together with its type, as resource_expect() announced? If so, *rows are the rows of that
-// statement. Ask once: the answer is forgotten then, even if it was for another address.
-static bool take_expected(struct registry *registry, const struct address *address, const struct db_rows **rows)
+// Returns what was expected by resource_expect() if it was read together with its type's definition, and is the resource at the address; else NULL.
+// Ask once: what was read is forgotten then, even if it is for another address.
+static const struct resource_expected *take_expected(struct registry *registry, const struct address *address)
 {
 	const struct resource_expected *expected = registry->expected;
 
-	if (expected == NULL || registry->along != NULL)
-		return false;
+	if (expected == NULL || expected->found == NULL)
+		return NULL;
 	registry->expected = NULL;
-	*rows = &expected->call.rows;
-	return str_eq(expected->tenant, address->tenant) && str_eq(expected->group, address->type->group) &&
-		str_eq(expected->plural, address->type->plural) && (expected->space.n > 0) == address->type->namespaced &&
-		str_eq(expected->space, address->space) && str_eq(expected->name, address->name);
+	return expected->type_id == address->type->id && str_eq(expected->tenant, address->tenant) && str_eq(expected->space, address->space) &&
+				str_eq(expected->name, address->name) ? expected : NULL;
 }
 
 bool resource_caches_hold(struct registry *registry)
@@ -282,14 +266,14 @@ void resource_keep_answer(struct registry *registry, struct resource *resource, 
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
 {
 	enum outcome outcome = OUTCOME_OK;
-	const struct db_rows *rows;
 	bool same = false;
 
 	assert(address->type != NULL);
 	if (db_txn_writes(registry->db))
 		return read_at_address(registry, address, resource);
-	if (take_expected(registry, address, &rows)) {
-		outcome = take_at_address(registry, address, rows, resource);
+	const struct resource_expected *expected = take_expected(registry, address);
+	if (expected != NULL) {
+		outcome = take_found(registry, address, expected->tenant_id, expected->found, resource);
 		if (outcome == OUTCOME_OK)
 			resource_remember(registry, resource);
 		return outcome;

@@ -11,7 +11,7 @@
 // moved; *resource is the moved one, and the caller decides who may be told where.
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource);
 // Announces that this request will call resource_get() for the resource of that name, once it has looked up the type by group and plural. If the
-// look-up takes a round trip, the resource is read in the same one, and resource_get() takes it from there. space: "" or a namespace.
+// look-up takes a round trip, its statement reads the resource as well, and resource_get() takes it from there. space: "" or a namespace.
 // The texts must live as long as the request's pool.
 void resource_expect(struct registry *registry, struct str tenant, struct str group, struct str plural, struct str space, struct str name);
 

@@ -375,7 +375,7 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 	return OUTCOME_NOT_FOUND;
 }
 
-// Caches the type in namespaces, or the one outside of them, that the statement definition_first has found.
+// Caches the type that the statement definition_first has found.
 static void note_identity(struct registry *registry, const struct type *like, bool namespaced,
 	const struct sql_definition_identity *found)
 {
@@ -386,33 +386,54 @@ static void note_identity(struct registry *registry, const struct type *like, bo
 		types_found(registry, &type);
 }
 
-// Reads a view with one definition, whose type is `like`, of a tenant that is not cached. Sends the statement that the request would send
-// next (registry->along) in the same round trip.
+// What the request is about to read, if that is an object of this type and tenant, and was not read before; else NULL.
+static struct resource_expected *expected_of(struct registry *registry, struct str tenant, const struct type *like)
+{
+	struct resource_expected *expected = registry->expected;
+
+	if (expected == NULL || expected->found != NULL || !str_eq(expected->tenant, tenant) || !str_eq(expected->group, like->group) ||
+		!str_eq(expected->plural, like->plural))
+		return NULL;
+	return expected;
+}
+
+// Reads a view with one definition, whose type is `like`, of a tenant that is not cached; and in the same statement the object that the
+// request is about to read, if it has told of one. Otherwise it is not known whether the type is in namespaces: the other identity is
+// asked for in the same round trip, unless the worker knows one of them.
 static enum outcome read_first(struct registry *registry, struct str tenant, const struct type *like, struct str only,
 	struct view **view)
 {
+	static const struct resource_expected none = { .space = STR_INIT(""), .name = STR_INIT("") };
+	struct resource_expected *expected = expected_of(registry, tenant, like);
+	const struct resource_expected *object = expected != NULL ? expected : &none;
+	bool namespaced = expected == NULL || expected->space.n > 0;
 	const struct sql_definition_first in = { .tenant = tenant, .type_id = type_definitions(registry)->id, .name = only,
-		.group_name = like->group, .plural = like->plural };
+		.group_name = like->group, .plural = like->plural, .namespaced = namespaced, .namespace = object->space, .object = object->name };
+	const struct sql_type_by_name whole = { .group_name = like->group, .plural = like->plural, .namespaced = false };
 	struct db_call calls[2] = { sql_definition_first_call(registry->pool, &in) };
 	const struct db_rows *rows = &calls[0].rows;
 	size_t n = 1;
 
-	if (registry->along != NULL)
-		calls[n++] = *registry->along;
+	if (expected == NULL && !types_know(registry->store->types, like->group, like->plural))
+		calls[n++] = sql_type_by_name_call(registry->pool, &whole);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (registry->along != NULL)
-		*registry->along = calls[1];
-	registry->along = NULL;
 	if (rows->n == 0)
 		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
 	const struct sql_definition_first_row *row = sql_definition_first_row(rows, 0);
-	note_identity(registry, like, true, &row->namespaced);
-	note_identity(registry, like, false, &row->whole);
+	note_identity(registry, like, namespaced, &row->identity);
+	if (n > 1 && calls[1].rows.n > 0)
+		types_found(registry, &sql_type_by_name_row(&calls[1].rows, 0)->t);
 	if (row->owner.id_is_null)
 		return note_absent(registry, tenant, NULL, row->owner.revision);
-	const struct sql_definition_list_row text = { .name = row->name, .uid = row->definition_uid, .meta = row->meta, .body = row->body };
+	if (expected != NULL) {
+		expected->found = &row->r;
+		expected->tenant_id = row->owner.id;
+		expected->type_id = row->identity.id_is_null ? 0 : row->identity.id;
+	}
+	const struct sql_definition_list_row text = { .name = row->name, .uid = row->definition_uid, .meta = row->definition_meta,
+		.body = row->definition_body };
 	const struct texts texts = { &text, row->name.p != NULL ? 1 : 0 };
 
 	coherence_note(registry, COHERENCE_TYPES, row->owner.revision);

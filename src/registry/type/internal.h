@@ -10,9 +10,22 @@
 // ---- types (type.c)
 
 struct sql_type; // sql/types.h
+struct sql_resource_there; // sql/resources.h
 // Puts a type that a statement has found into the worker's cache, so that type_find() needs no query. Does nothing if the running
 // transaction has changed types.
 void types_found(struct registry *registry, const struct sql_type *row);
+// Does the worker's cache have the type of that name, in namespaces or not?
+bool types_know(const struct types *types, struct str group, struct str plural);
+
+// ---- what the request is about to read
+
+// An object that the request is going to read as soon as it knows the type (resource_expect()). If the look-up of the type's definition takes
+// a round trip, its statement reads the object as well. The texts, and what was found, live as long as the request's pool.
+struct resource_expected {
+	struct str tenant, group, plural, space, name; // space: "" or a namespace
+	const struct sql_resource_there *found; // the object's columns, NULL where there is none; the pointer is NULL if it was not read
+	uint64_t tenant_id, type_id;            // of what was found; type_id 0: there is no such type
+};
 
 // ---- definitions (definition.c, definition_view.c)
 

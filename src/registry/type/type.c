@@ -208,6 +208,11 @@ void types_found(struct registry *registry, const struct sql_type *row)
 		(void)cache_type(registry->store->types, row);
 }
 
+bool types_know(const struct types *types, struct str group, struct str plural)
+{
+	return cached_by_name(types, group, plural, true) != NULL || cached_by_name(types, group, plural, false) != NULL;
+}
+
 enum outcome type_ensure(struct registry *registry, const struct type *like)
 {
 	struct db_rows rows;
@@ -243,7 +248,7 @@ struct str type_name(struct pool *pool, const struct type *type)
 		return STR("nodes.core");
 	if (type->builtin)
 		return type->plural;
-	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
+	return str_joined(pool, type->plural, '.', type->group);
 }
 
 const struct type_parts *type_parts(const struct type *type)
