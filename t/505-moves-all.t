@@ -10,6 +10,8 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Undo qw(undo_path);
+
 my $instance = Tenure::Instance->start;
 my $admin    = $instance->admin;
 
@@ -105,6 +107,94 @@ subtest 'a namespace that is there, too' => sub {
     is_deeply \@rows, ["deleted namespaces/shared $from", "moved configmaps/mine $to"], 'the change log tells of both';
     $admin->post("/v2.0/$from/namespaces/shared/action/recover?uid=$source")->is_status(204, 'the source\'s own is recoverable');
     is $admin->get("/v2.0/$from/namespaces/shared")->json->{of}, 'source', 'as it was';
+};
+
+# What led to a namespace that is merged later leads to the one that has its content from then on, as what led to its content does.
+subtest 'an address left before its namespace was merged' => sub {
+    my ($first, $second, $third, $fourth) = (two_tenants(), two_tenants());
+    my %uid = map { $_ => $admin->make("/v2.0/$_/namespaces/shared")->json->{metadata}{uid} } $first, $third, $fourth;
+    my $move = sub { my ($from, $to) = @_; my $moved = $admin->post("$from/action/move?dest=$to"); $moved->is_status(303, "$from to $to"); return $moved };
+    my $undo = sub { my ($tenant, $moved) = @_; my $undone = $admin->post(undo_path($tenant, $moved)); $undone->is_status(200, "taken back in $tenant"); return $undone };
+    my $leads = sub {
+        my ($home, $uid, @left) = @_;
+        for my $tenant (@left) {
+            for my $path ('namespaces/shared', 'namespaces/shared/configmaps/c', 'namespaces/shared/action/move?dest=from1') {
+                my $get = $admin->get("/v2.0/$tenant/$path");
+                $get->is_status(301, "$tenant/$path");
+                is $admin->path_of($get->location), "/v2.0/$home/$path", "... leads to $home";
+            }
+            my $post = $admin->post("/v2.0/$tenant/namespaces/shared/action/move?dest=from1");
+            is $post->status . ' ' . $admin->path_of($post->location), "301 /v2.0/$home/namespaces/shared/action/move?dest=from1", '... a move there, too';
+            my ($listed) = grep { $_->{resource} eq 'namespaces/shared' } @{ $admin->get("/v2.0/$tenant/forwards")->json->{forwards} };
+            is_deeply [@$listed{qw(dest uid state)}], [$home, $uid, 'moved'], '... and the list says so';
+        }
+    };
+    $admin->make("/v2.0/$first/namespaces/shared/configmaps/c");
+    $move->("/v2.0/$first", $second);
+    $leads->($second, $uid{$first}, $first);
+    my $merged = $move->("/v2.0/$second", $third);
+    $leads->($third, $uid{$third}, $first, $second);
+    my $undone = $undo->($second, $merged);
+    $leads->($second, $uid{$first}, $first);
+    $undo->($second, $undone);
+    $leads->($third, $uid{$third}, $first, $second);
+    my $again = $move->("/v2.0/$third/namespaces/shared", $fourth);
+    $leads->($fourth, $uid{$fourth}, $first, $second, $third);
+    is $admin->put("/v2.0/$first/forwards/namespaces/shared", json => { forward => {} })->json->{forward}{dest}, $fourth, 'a forward that is changed says so';
+    $undo->($third, $again);
+    $leads->($third, $uid{$third}, $first, $second);
+    $move->("/v2.0/$third", $fourth);
+    $leads->($fourth, $uid{$fourth}, $first, $second, $third);
+
+    # Neither the end of the forwards between nor that of the tenants there is the end of the others.
+    $admin->make("/v2.0/$second/namespaces/shared");
+    $admin->delete("/v2.0/$third/forwards/namespaces/shared")->is_status(204);
+    $leads->($fourth, $uid{$fourth}, $first);
+    $admin->delete("/v2.0/$second")->is_status(204);
+    $leads->($fourth, $uid{$fourth}, $first);
+    $instance->sql("UPDATE tenants SET purge_at = UTC_TIMESTAMP(6) WHERE name = '$second' AND live = 1");
+    is +($instance->manage('reap'))[0], 0, 'the tenant between is purged';
+    $leads->($fourth, $uid{$fourth}, $first);
+
+    # Nor is the purge of what was merged.
+    $admin->make("/v2.0/$third/$_") for 'namespaces/shared', 'namespaces/shared/configmaps/last';
+    $move->("/v2.0/$third/namespaces/shared", $fourth);
+    $instance->sql(q(UPDATE resources SET purge_at = UTC_TIMESTAMP(6) WHERE name = 'shared' AND live IS NULL));
+    like +($instance->manage('reap', '--dry-run'))[1], qr/ 0 forwards/, 'a purge will keep the forwards';
+    like +($instance->manage('reap'))[1], qr/ 0 forwards/, 'a purge keeps them';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE name = 'shared' AND live IS NULL)), 0, 'of all that was merged';
+    is $instance->sql_value('SELECT COUNT(*) FROM merged_namespaces m JOIN resources r ON r.id = m.resource_id AND r.deletion = m.deletion'), 0, '... and what was noted of it';
+    $leads->($fourth, $uid{$fourth}, $first);
+    is +($instance->manage('doctor'))[0], 0, 'the doctor finds nothing';
+
+    # The end of the one that has the content is.
+    $admin->delete("/v2.0/$fourth/namespaces/shared")->is_status(204);
+    $admin->get("/v2.0/$first/$_")->is_status(410, "$_ is gone") for 'namespaces/shared', 'namespaces/shared/configmaps/c';
+    $admin->post("/v2.0/$fourth/namespaces/shared/action/recover")->is_status(204);
+    $leads->($fourth, $uid{$fourth}, $first);
+    $admin->delete("/v2.0/$fourth")->is_status(204);
+    $admin->get("/v2.0/$first/namespaces/shared")->is_status(410, 'a deleted tenant');
+};
+
+# A page that has a namespace and the one that it was merged into, in either order, or the one alone.
+subtest 'a purge of several that were merged into each other' => sub {
+    for my $due ('1', '2', '1, 2', '2, 3', '1, 2, 3') {
+        my @tenants = (two_tenants(), two_tenants(), (two_tenants())[0]);
+        my @ids;
+        $admin->make("/v2.0/$_/namespaces/row") for @tenants[0, 2, 3, 4];
+        for my $i (0 .. 3) {
+            $admin->post("/v2.0/$tenants[$i]/namespaces/row/action/move?dest=$tenants[$i + 1]")->is_status(303);
+            my $id = $instance->sql_value("SELECT id FROM resources WHERE name = 'row' AND live IS NULL ORDER BY changed DESC LIMIT 1");
+            push @ids, $id if $i > 0;
+        }
+        my $which = join ', ', map { $ids[$_ - 1] } split /, /, $due;
+        $instance->sql("UPDATE resources SET purge_at = UTC_TIMESTAMP(6) - INTERVAL id SECOND WHERE id IN ($which)");
+        is +($instance->manage('reap'))[0], 0, "purged: $due";
+        for my $tenant (@tenants[0 .. 3]) {
+            my $get = $admin->get("/v2.0/$tenant/namespaces/row");
+            is $get->status . ' ' . $admin->path_of($get->location // ''), "301 /v2.0/$tenants[4]/namespaces/row", "$tenant leads on";
+        }
+    }
 };
 
 subtest 'one namespace' => sub {

@@ -130,6 +130,8 @@ for my $version (@releases) {
         is $old->seeds, $seeds, 'the rows of the schema, too';
         # Before, some columns were filled in or made anew.
         is join("\n", lost_rows($before, $old->rows($columns))), '', 'each row is as it was' if $version >= 14;
+        is $old->sql('SELECT COUNT(*) FROM merged_namespaces m JOIN resources r ON r.id = m.into_id AND r.live = 1'), 1, 'what was merged before is known'
+            if $version >= 25;
         examine($old, $version);
         my $answers = Tenure::Upgrade::answers($version);
         $old->serve;

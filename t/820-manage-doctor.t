@@ -61,6 +61,8 @@ my @breaks = (
     ['a tenant\'s etag',        q(UPDATE tenants SET etag = REPEAT('y', 64) WHERE name = 't2'), 1],
     ['a forward to nothing',    q(INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) VALUES ((SELECT id FROM tenants WHERE name = 't1'), 2, '', 'ghost', 999999, UTC_TIMESTAMP(6))), 1],
     ['a forward over a live resource', q(INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) SELECT tenant_id, type_id, namespace, name, id, UTC_TIMESTAMP(6) FROM resources WHERE name = 'p1'), 1],
+    ['a merge of a namespace into nothing', q(INSERT INTO merged_namespaces (resource_id, into_id, deletion) SELECT id, 999999, UNHEX(MD5('m')) FROM resources WHERE name = 'n'), 1],
+    ['a merge of a namespace that is gone', q(INSERT INTO merged_namespaces (resource_id, into_id, deletion) SELECT 999999, id, UNHEX(MD5('m')) FROM resources WHERE name = 'n'), 1],
     ['a lock that no document tells of', q(UPDATE resources SET locked = 1 WHERE name = 'p2'), 1],
     ['a resource of no tenant', q(UPDATE resources SET tenant_id = 999999 WHERE name = 'p2'), 0,
         q(UPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't1') WHERE name = 'p2')],

@@ -119,6 +119,13 @@ WHERE f.resource_id > :after AND f.resource_id <= :upto
 -- @fragment doctor_lost_namespace_deletions
 namespace_deletions e LEFT JOIN resources r ON r.id = e.resource_id AND r.live = 1 AND r.doomed_at IS NOT NULL WHERE r.id IS NULL
 
+-- Rows m of namespaces that were merged, of which one or the other does not exist.
+-- @fragment doctor_lost_merges
+merged_namespaces m
+LEFT JOIN resources r ON r.id = m.resource_id
+LEFT JOIN resources d ON d.id = m.into_id
+WHERE r.id IS NULL OR d.id IS NULL
+
 -- The members of a node or allocation r that name the other one; and of the other one o, that names r. y is the type of r.
 -- @fragment doctor_names_other
 REPLACE(JSON_VALUE(r.body, IF(y.plural = 'nodes', '$.allocation_uuid', '$.node_uuid')), '-', '')
@@ -279,6 +286,8 @@ WHERE {r_in_slice} AND r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND COALES
         AND c.doomed_at IS NOT NULL)))
 -- @case namespace_deletion
 SELECT CONCAT('deletion of namespace ', e.resource_id) AS example FROM {doctor_lost_namespace_deletions}
+-- @case merged_namespace
+SELECT CONCAT('merge of namespace ', m.resource_id) AS example FROM {doctor_lost_merges}
 -- @case key_of_nothing
 SELECT CONCAT('lookup key ', a.kind, ' ', a.value) AS example FROM {doctor_keys_of_nothing}
 -- @case trait_order
@@ -379,6 +388,8 @@ DELETE f FROM {doctor_forwards_covered}
 INSERT IGNORE INTO log_horizon (id, published, commits) VALUES (1, 0, 0)
 -- @case namespace_deletion
 DELETE e FROM {doctor_lost_namespace_deletions}
+-- @case merged_namespace
+DELETE m FROM {doctor_lost_merges}
 -- @case key_of_nothing
 DELETE a FROM {doctor_keys_of_nothing}
 -- @case trait_unlisted

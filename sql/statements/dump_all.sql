@@ -145,6 +145,12 @@ SELECT JSON_OBJECT('resource_id', t.resource_id, 'deletion', LOWER(HEX(t.deletio
   'type_id', t.type_id, 'name', t.name) AS record
 FROM namespace_deletions t;
 
+-- @statement dump_all_merged_namespaces
+-- @out record text
+-- @scans all rows
+SELECT JSON_OBJECT('resource_id', t.resource_id, 'into_id', t.into_id, 'deletion', LOWER(HEX(t.deletion))) AS record
+FROM merged_namespaces t;
+
 -- @statement dump_all_changes
 -- @out record text
 -- @scans all rows
@@ -396,6 +402,10 @@ DELETE FROM move_progress;
 -- @statement restore_all_clear_namespace_deletions
 -- @scans the few rows of an empty installation
 DELETE FROM namespace_deletions;
+
+-- @statement restore_all_clear_merged_namespaces
+-- @scans the few rows of an empty installation
+DELETE FROM merged_namespaces;
 
 -- @statement restore_all_clear_changes
 -- @scans the few rows of an empty installation
@@ -721,6 +731,15 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS (
   type_id INT UNSIGNED PATH '$.type_id',
   name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$.name')) j;
 
+-- @statement restore_all_merged_namespaces
+-- @in rows text
+INSERT INTO merged_namespaces (resource_id, into_id, deletion)
+SELECT j.resource_id, j.into_id, UNHEX(j.deletion)
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS (
+  resource_id BIGINT UNSIGNED PATH '$.resource_id',
+  into_id BIGINT UNSIGNED PATH '$.into_id',
+  deletion VARCHAR(32) CHARACTER SET ascii PATH '$.deletion')) j;
+
 -- @statement restore_all_changes
 -- @in rows text
 INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_before,
@@ -991,6 +1010,8 @@ UNION ALL
 SELECT 'move_progress', COUNT(*) FROM move_progress
 UNION ALL
 SELECT 'namespace_deletions', COUNT(*) FROM namespace_deletions
+UNION ALL
+SELECT 'merged_namespaces', COUNT(*) FROM merged_namespaces
 UNION ALL
 SELECT 'changes', COUNT(*) FROM changes
 UNION ALL

@@ -341,7 +341,7 @@ SET r.tenant_id = :dest_id, r.revision = r.revision + 1, r.moves = r.moves + 1, 
 WHERE {move_set};
 
 -- A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by its uid, and
--- a forward leads from its address to the other.
+-- a forward leads from its address to the other. What led to the source's own before leads on by merged_namespaces.
 -- @fragment move_merges_into
 JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name
 AND d.live IS NOT NULL
@@ -353,6 +353,13 @@ SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, :now, :request_id
 FROM resources r {move_merges_into}
 WHERE r.type_id = :namespaces AND {move_set}
 {forward_anew};
+
+-- @statement move_note_merged
+-- @in request_id bytes, dest_id uint, namespaces uint, set move_range
+REPLACE INTO merged_namespaces (resource_id, into_id, deletion)
+SELECT r.id, d.id, :request_id
+FROM resources r {move_merges_into}
+WHERE r.type_id = :namespaces AND {move_set};
 
 -- @statement move_delete_merged
 -- @in request_id bytes, now time, purge_at time, dest_id uint, namespaces uint, set move_range

@@ -74,12 +74,33 @@ inventories
 provider_aggregates
 -- @case namespace_deletions
 namespace_deletions
+-- @case merged_namespaces
+merged_namespaces
 -- @case former
 former_resources
 
 -- @statement reap_side_rows
 -- @in ids text
 DELETE x FROM {ids} STRAIGHT_JOIN {reap_side} x ON x.resource_id = j.id;
+
+-- A namespace r of the page that was merged into another one: forwards to r lead to that one then, and what was merged into r counts as
+-- merged into that one. Where it is of the same page, another run leads them on. Its row in resources is not read, as that would lock it.
+-- @fragment reaped_merged
+{ids}
+STRAIGHT_JOIN resources r ON r.id = j.id
+STRAIGHT_JOIN merged_namespaces m ON m.resource_id = r.id AND m.deletion = r.deletion
+-- @statement reap_lead_forwards
+-- @in ids text
+UPDATE {reaped_merged} STRAIGHT_JOIN forwards f ON f.resource_id = r.id SET f.resource_id = m.into_id;
+
+-- @statement reap_lead_merged
+-- @in ids text
+UPDATE {reaped_merged} STRAIGHT_JOIN merged_namespaces x ON x.into_id = r.id SET x.into_id = m.into_id;
+
+-- What was merged into those of the page that are gone for good.
+-- @statement reap_merged_into
+-- @in ids text
+DELETE x FROM {ids} STRAIGHT_JOIN merged_namespaces x ON x.into_id = j.id;
 
 -- @statement reap_page
 -- @in ids text
@@ -237,12 +258,13 @@ LIMIT :limit;
 -- @in until time, tenant_id uint, type_id uint
 DELETE FROM usage_periods WHERE tenant_id = :tenant_id AND type_id = :type_id AND until = :until;
 
--- What a dry run counts: rows of tenants and resources that a run would purge first.
+-- What a dry run counts: rows of tenants and resources that a run would purge first. Forwards to a namespace that was merged lead on.
 -- @choice reap_due
 -- @case forwards
 forwards f
-WHERE f.resource_id IN (SELECT r.id FROM resources r WHERE r.purge_at <= :now)
-  OR f.resource_id IN (SELECT r.id FROM tenants t JOIN resources r ON r.tenant_id = t.id WHERE t.purge_at <= :now)
+WHERE f.resource_id IN (SELECT r.id FROM resources r {merged_of_r} WHERE r.purge_at <= :now AND m.resource_id IS NULL)
+  OR f.resource_id IN (SELECT r.id FROM tenants t JOIN resources r ON r.tenant_id = t.id {merged_of_r}
+    WHERE t.purge_at <= :now AND m.resource_id IS NULL)
   OR f.tenant_id IN (SELECT t.id FROM tenants t WHERE t.purge_at <= :now)
   OR f.expires_at <= :now
 -- @case tokens

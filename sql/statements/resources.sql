@@ -32,24 +32,57 @@ WHERE t.name = :tenant AND t.live = 1;
 -- @out changed uint, tenant_deleted_at time null
 SELECT r.changed, t.deleted_at AS tenant_deleted_at FROM resources r, tenants t WHERE r.id = :id AND t.id = :tenant_id;
 
+-- The tenant t of a resource. tenant NULL: it was purged.
+-- @group home tenant text null, tenant_deleted_at time null, tenant_purge_at time null
+-- @fragment home
+t.name AS tenant, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at
+
+-- Behind a resource r: m is NULL, or says into which namespace the move that deleted r has merged it.
+-- @fragment merged_of_r
+LEFT JOIN merged_namespaces m ON m.resource_id = r.id AND m.deletion = r.deletion
+
 -- What is at an address without a live resource: a forward, or the resource that was deleted there last. One statement, so
--- that a move that commits meanwhile is seen wholly or not at all.
+-- that a move that commits meanwhile is seen wholly or not at all. merged: the forward leads to a namespace that was merged, so
+-- resource_merged_into says where it leads on.
 -- @statement resource_elsewhere
 -- @in tenant text, type_id uint, namespace text, name text, now time
--- @out forwarded uint, tenant text, tenant_deleted_at time null, tenant_purge_at time null, r resource
-SELECT 1 AS forwarded, t.name AS tenant, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, {resource}
+-- @out forwarded uint, merged uint, home home, r resource
+SELECT 1 AS forwarded, m.resource_id IS NOT NULL AS merged, {home}, {resource}
 FROM forwards f
 JOIN resources r ON r.id = f.resource_id
-JOIN tenants t ON t.id = r.tenant_id AND t.live = 1
+{merged_of_r}
+JOIN tenants t ON t.id = r.tenant_id AND (t.live = 1 OR m.resource_id IS NOT NULL)
 WHERE f.tenant_id = {id_of_tenant} AND f.type_id = :type_id AND f.namespace = :namespace AND f.name = :name
   AND (f.expires_at IS NULL OR f.expires_at > :now)
 UNION ALL
-(SELECT 0, t.name, t.deleted_at, t.purge_at, {resource}
+(SELECT 0, 0, {home}, {resource}
 FROM resources r
 JOIN tenants t ON t.id = r.tenant_id
 WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
 ORDER BY r.live DESC, r.changed DESC, r.id DESC
 LIMIT 1);
+
+-- The namespace that has by now what was in the namespace of that id: the last one of those that were merged into each other. Each was
+-- deleted after the one before, so none comes twice; the bound is for rows that are wrong.
+-- @statement resource_merged_into
+-- @in id uint
+-- @out home home, r resource
+-- @sorts the merges of one namespace
+WITH RECURSIVE merges (id, step) AS (
+  SELECT r.id, CAST(0 AS UNSIGNED) FROM resources r WHERE r.id = :id
+  UNION ALL
+  SELECT d.id, x.step + 1
+  FROM merges x
+  STRAIGHT_JOIN resources r ON r.id = x.id
+  STRAIGHT_JOIN merged_namespaces m ON m.resource_id = r.id AND m.deletion = r.deletion
+  STRAIGHT_JOIN resources d ON d.id = m.into_id
+  WHERE x.step < 1000)
+SELECT {home}, {resource}
+FROM merges x
+STRAIGHT_JOIN resources r ON r.id = x.id
+LEFT JOIN tenants t ON t.id = r.tenant_id AND t.live = 1
+ORDER BY x.step DESC
+LIMIT 1;
 
 -- A resource r of any tenant, by its uid or by a lookup key.
 -- @choice resource_ident

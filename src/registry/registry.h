@@ -34,6 +34,6 @@ extern const struct type_rules *const registry_type_rules[];
 
 // The schema that this program needs: a later one will do, too, as long as the registry does not say that programs of this version
 // may no longer serve it (table schema_files, column oldest).
-enum { REGISTRY_SCHEMA_VERSION = 25 };
+enum { REGISTRY_SCHEMA_VERSION = 26 };
 
 #endif

@@ -56,6 +56,8 @@ SELECT UNHEX(MD5(CONCAT('m', seq))), @first + seq MOD @tenants, @first + (seq + 
 INSERT INTO move_progress (move_id, moved, updated_at) SELECT id, 1, @at FROM moves WHERE state = 'queued' LIMIT 5;
 INSERT INTO namespace_deletions (resource_id, deletion, actor, purge_at)
 SELECT @resource + seq, UNHEX(MD5(seq)), 'somebody', @at FROM seq_1_to_5;
+INSERT INTO merged_namespaces (resource_id, into_id, deletion)
+SELECT @resource + seq, @resource + seq + 1, UNHEX(MD5(seq)) FROM seq_1_to_2000;
 INSERT INTO tokens (id, hash, user, tenant_id, role, created_at)
 SELECT LEFT(MD5(seq), 12), UNHEX(SHA2(seq, 256)), 'somebody', @first + seq MOD @tenants, 'member', @at
 FROM seq_1_to_2000000 WHERE seq <= @n DIV 4;

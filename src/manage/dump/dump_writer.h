@@ -16,8 +16,8 @@ struct doc;
 #define DUMP_TABLES(X) \
 	X(settings) X(tiers) X(types) X(traits) X(resource_classes) X(consumer_types) X(tenants) X(tenant_counts) \
 	X(resources) X(resource_aliases) X(resource_traits) X(providers) X(inventories) X(provider_aggregates) \
-	X(consumers) X(allocations) X(forwards) X(moves) X(move_progress) X(namespace_deletions) X(changes) \
-	X(former_resources) X(former_tenants) X(tokens) X(webhooks) X(webhook_cursors) X(webhook_messages) \
+	X(consumers) X(allocations) X(forwards) X(moves) X(move_progress) X(namespace_deletions) X(merged_namespaces) \
+	X(changes) X(former_resources) X(former_tenants) X(tokens) X(webhooks) X(webhook_cursors) X(webhook_messages) \
 	X(usage_progress) X(usage_opening) X(usage_suspended) X(usage_pending) X(usage_periods) X(usage_closings) \
 	X(log_horizon) X(catalogues)
 

@@ -37,6 +37,12 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 		.namespaces = namespaces,
 		.set = plan->set.in,
 	};
+	const struct sql_move_note_merged note = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
 	const struct sql_move_delete_merged deletion = {
 		.request_id = uuid_bytes(&registry->request_id),
 		.now = now,
@@ -48,6 +54,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	struct db_call calls[] = {
 		changes_of_merged(registry, plan->set.kind, &plan->set.in, dest),
 		sql_move_forward_merged_call(pool, plan->set.kind, &forward),
+		sql_move_note_merged_call(pool, plan->set.kind, &note),
 		sql_move_delete_merged_call(pool, plan->set.kind, &deletion),
 	};
 

@@ -87,16 +87,16 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 		STR_ARG(path));
 }
 
-// The answer for a forward, whose moved resource is resource.
-static enum outcome answer_forward(struct registry *registry, const struct address *address,
-	const struct sql_resource_elsewhere_row *row, const struct resource *resource)
+// The answer for a forward, whose moved resource is resource, of the tenant home.
+static enum outcome answer_forward(struct registry *registry, const struct address *address, const struct sql_home *home,
+	const struct resource *resource)
 {
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
-	if (!row->tenant_deleted_at_is_null && row->tenant_purge_at <= registry->now_us)
+	if (home->tenant.p == NULL || (!home->tenant_deleted_at_is_null && home->tenant_purge_at <= registry->now_us))
 		return resource_fail_not_found(registry, address);
-	if (!row->tenant_deleted_at_is_null)
-		return registry_fail_deleted(registry, row->tenant_purge_at,
+	if (!home->tenant_deleted_at_is_null)
+		return registry_fail_deleted(registry, home->tenant_purge_at,
 			"%.*s was moved to a tenant that has since been deleted",
 			STR_ARG(path));
 	if (resource->deleted_us != 0)
@@ -113,19 +113,30 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 		.name = address->name,
 		.now = registry->now_us,
 	};
-	struct db_rows rows;
-	enum db_result result = sql_resource_elsewhere_run(registry->db, registry->pool, &in, &rows);
+	const struct sql_resource_elsewhere_row *row;
+	struct db_rows rows, ends = { .n = 0 };
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (rows.n == 0)
-		return resource_fail_not_found(registry, address);
-	const struct sql_resource_elsewhere_row *row = sql_resource_elsewhere_row(&rows, 0);
+	do {
+		enum db_result result = sql_resource_elsewhere_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n == 0)
+			return resource_fail_not_found(registry, address);
+		row = sql_resource_elsewhere_row(&rows, 0);
+		if (row->merged == 0)
+			break;
+		const struct sql_resource_merged_into merged = { .id = row->r.id };
+		result = sql_resource_merged_into_run(registry->db, registry->pool, &merged, &ends);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+	} while (ends.n == 0); // the namespace was purged meanwhile, so the forward leads elsewhere
+	const struct sql_resource_merged_into_row *end = row->merged != 0 ? sql_resource_merged_into_row(&ends, 0) : NULL;
+	const struct sql_home *home = end != NULL ? &end->home : &row->home;
 
-	*resource = resource_of_columns(registry, &row->r);
-	resource->tenant = row->tenant;
+	*resource = resource_of_columns(registry, end != NULL ? &end->r : &row->r);
+	resource->tenant = home->tenant;
 	if (row->forwarded != 0)
-		return answer_forward(registry, address, row, resource);
+		return answer_forward(registry, address, home, resource);
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 

@@ -31,6 +31,34 @@ static struct forward forward_of_columns(struct registry *registry, const struct
 	return forward;
 }
 
+// Forwards to namespaces that were merged lead on to where their content is. columns[i]: of list[i].
+static enum outcome lead_on(struct registry *registry, const struct sql_forward *const *columns, struct forward *list, size_t n)
+{
+	struct db_call *calls = POOL_ARRAY(registry->pool, struct db_call, n);
+	size_t n_calls = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sql_resource_merged_into in = { .id = columns[i]->resource_id };
+		if (columns[i]->merged != 0)
+			calls[n_calls++] = sql_resource_merged_into_call(registry->pool, &in);
+	}
+	enum outcome outcome = n_calls > 0 ? registry_run_calls(registry, calls, n_calls) : OUTCOME_OK;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	n_calls = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct db_rows *rows = columns[i]->merged != 0 ? &calls[n_calls++].rows : NULL;
+		const struct sql_resource_merged_into_row *end = rows != NULL && rows->n > 0 ? sql_resource_merged_into_row(rows, 0) : NULL;
+
+		if (end == NULL || end->home.tenant.p == NULL) // it leads to no merged namespace; or that, or the tenant, was purged, and it is gone
+			continue;
+		uuid_from_bytes(end->r.uid, &list[i].uid);
+		list[i].dest = end->home.tenant;
+		list[i].gone = end->r.live_is_null || !end->home.tenant_deleted_at_is_null;
+	}
+	return OUTCOME_OK;
+}
+
 enum outcome forward_list(struct registry *registry, struct str tenant, const struct forward_place *after, uint64_t limit,
 	struct forward_page *page)
 {
@@ -55,9 +83,12 @@ enum outcome forward_list(struct registry *registry, struct str tenant, const st
 	page->more = rows.n > limit;
 	page->n = page->more ? (size_t)limit : rows.n;
 	page->list = POOL_ARRAY(registry->pool, struct forward, page->n);
-	for (size_t i = 0; i < page->n; i++)
-		page->list[i] = forward_of_columns(registry, &sql_forward_list_row(&rows, i)->f);
-	return OUTCOME_OK;
+	const struct sql_forward **columns = POOL_ARRAY(registry->pool, const struct sql_forward *, page->n);
+	for (size_t i = 0; i < page->n; i++) {
+		columns[i] = &sql_forward_list_row(&rows, i)->f;
+		page->list[i] = forward_of_columns(registry, columns[i]);
+	}
+	return lead_on(registry, columns, page->list, page->n);
 }
 
 // Locks the tenant's row in share mode, and reads the forward at the address.
@@ -86,8 +117,9 @@ static enum outcome lock_forward(struct registry *registry, const struct address
 		struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "no forward stands at %.*s", STR_ARG(path));
 	}
-	*forward = forward_of_columns(registry, &sql_forward_get_row(&rows, 0)->f);
-	return OUTCOME_OK;
+	const struct sql_forward *columns = &sql_forward_get_row(&rows, 0)->f;
+	*forward = forward_of_columns(registry, columns);
+	return lead_on(registry, &columns, forward, 1);
 }
 
 enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward)

@@ -230,6 +230,7 @@ static const struct check checks[] = {
 	{ "the change log's horizon is below the ids to come", OF_ALL, FINDS(HORIZON_IDS) },
 	{ "all who write the change log can see each other", OF_ALL, FINDS(WRITER) },
 	{ "each namespace that is being emptied waits for that", OF_ALL, MENDS(NAMESPACE_DELETION) },
+	{ "each namespace that was merged, and the other one, exist", OF_ALL, MENDS(MERGED_NAMESPACE) },
 	{ "each waiting move's tenants exist", OF_ALL, FINDS(MOVE_TENANTS) },
 	{ "the row that says which host sends to webhooks is there", OF_ALL, MENDS(WEBHOOK_LEASE) },
 	{ "each webhook's tenant exists", OF_ALL, MENDS(WEBHOOK_TENANT) },

@@ -11,7 +11,10 @@
 #include "db/list.h"
 #include "sql/reaping.h"
 
-enum { TENANTS_AT_ONCE = 100 };
+enum {
+	TENANTS_AT_ONCE = 100,
+	MERGES_IN_A_ROW = 1000, // of namespaces into each other; the bound is for rows that are wrong
+};
 
 // ---- tenants
 
@@ -68,6 +71,27 @@ struct purge {
 	uint64_t *forwards; // counts the forwards among what belonged to them
 };
 
+// Forwards to namespaces that were merged lead to where their content is then, as those of the content do. Each round goes one merge
+// further where a namespace of the page was merged into another one of the page.
+static enum outcome lead_on(struct registry *registry, struct str ids)
+{
+	const struct sql_reap_lead_forwards forwards = { .ids = ids };
+	const struct sql_reap_lead_merged merged = { .ids = ids };
+	uint64_t led = 1;
+
+	for (size_t round = 0; led > 0 && round < MERGES_IN_A_ROW; round++) {
+		struct db_call calls[] = {
+			sql_reap_lead_forwards_call(registry->pool, &forwards),
+			sql_reap_lead_merged_call(registry->pool, &merged),
+		};
+		enum outcome outcome = registry_run_calls(registry, calls, COUNT_OF(calls));
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		led = calls[0].rows.affected + calls[1].rows.affected;
+	}
+	return OUTCOME_OK;
+}
+
 // Purges the resources of a locked page, with all that belongs to them in other tables. *forwards: how many of that are forwards.
 static enum outcome purge_resources(struct registry *registry, const struct db_rows *page, uint64_t *forwards)
 {
@@ -77,11 +101,15 @@ static enum outcome purge_resources(struct registry *registry, const struct db_r
 	for (size_t i = 0; i < page->n; i++)
 		db_list_add_u64(&list, sql_reap_lock_page_row(page, i)->id);
 	const struct str ids = db_list_end(&list);
+	enum outcome outcome = lead_on(registry, ids);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	const struct sql_reap_side_rows side = { .ids = ids };
-	enum { CHANGES, CONSUMERS, SIDES, PAGE = SIDES + SQL_REAP_SIDE__N, N_CALLS };
+	enum { CHANGES, CONSUMERS, MERGED, SIDES, PAGE = SIDES + SQL_REAP_SIDE__N, N_CALLS };
 	struct db_call calls[N_CALLS] = {
 		[CHANGES] = changes_of_purge(registry, ids),
 		[CONSUMERS] = sql_reap_consumers_of_call(pool, &(struct sql_reap_consumers_of){ .ids = ids }),
+		[MERGED] = sql_reap_merged_into_call(pool, &(struct sql_reap_merged_into){ .ids = ids }),
 		[PAGE] = sql_reap_page_call(pool, &(struct sql_reap_page){ .ids = ids }),
 	};
 
