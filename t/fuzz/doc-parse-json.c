@@ -10,7 +10,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	const struct doc_limits limits = { 32, 10000 };
 	struct doc *doc, *again;
 	struct str error = STR_NONE;
-	static const char *const names[] = { "a", "b", NULL };
+	static const struct str names[] = { STR_INIT("a"), STR_INIT("b"), { NULL, 0 } };
 
 	(void)doc_parse_json_without(pool, input, limits, names, &doc, &error);
 	error = STR_NONE;
