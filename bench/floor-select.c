@@ -12,7 +12,7 @@
 enum { MAX_COLUMNS = 32 };
 
 static const char q_body[] = "SELECT body FROM bench.bodies WHERE id = ?";
-static const struct db_query *const get = &sql_resource_get_query[SQL_RESOURCE_GET_TYPE_ID];
+static const struct db_query *const get = &sql_resource_get_query;
 static char **address; // tenant, name; NULL: by primary key
 static size_t least_bytes;
 

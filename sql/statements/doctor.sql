@@ -111,7 +111,8 @@ COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)
 forwards f LEFT JOIN resources r ON r.id = f.resource_id
 WHERE r.id IS NULL AND f.resource_id > :after AND f.resource_id <= :upto
 -- @fragment doctor_forwards_covered
-forwards f JOIN resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace
+forwards f FORCE INDEX (resource)
+STRAIGHT_JOIN resources r FORCE INDEX (address) ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace
   AND r.name = f.name AND r.live IS NOT NULL
 WHERE f.resource_id > :after AND f.resource_id <= :upto
 
