@@ -35,7 +35,7 @@ static size_t column_of_body(void)
 
 	while (db_statements[at].query != get)
 		at++;
-	while (strcmp(db_statements[at].out_names[body], "body") != 0)
+	while (strcmp(db_statements[at].out_names[body], "r.body") != 0)
 		body++;
 	return body;
 }
