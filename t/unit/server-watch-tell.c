@@ -24,7 +24,7 @@ enum { PAGE_MS = 10, PAGE = 500, PAGES = 100, BEGIN = 1000000, BEHIND = 2000, LO
 
 struct watcher {
 	uint64_t position;
-	char tenant[8];
+	char tenant[16];
 	unsigned asked; // how often its tenant was looked at
 };
 
