@@ -33,13 +33,14 @@ sub walk {
 sub found { return (walk(@_))[0] }
 
 subtest 'a text that JSON escapes, or is made of' => sub {
-    my %note = (quoted => 'say "hi"', slash => 'C:\\temp', lines => "a\tb\nc", braces => 'x{y}z', colon => 'k: v', comma => '1,2');
+    my %note = (quoted => 'say "hi"', slash => 'C:\\temp', lines => "a\tb\nc", braces => 'x{y}z', colon => 'k: v', comma => '1,2',
+        between => 'a":', last => 'b\\');
     $admin->make_tenant($_, metadata => { note => $note{$_}, place => 'v' }) for sort keys %note;
     is_deeply found('/v2.0?text=' . escaped($note{$_})), [$_], "$note{$_}" for sort keys %note;
     is_deeply found('/v2.0?text=PLACE'), [sort keys %note], 'in a name of metadata';
-    my %only = ('"' => ['quoted'], '\\' => ['slash'], '{' => ['braces'], '}' => ['braces'], ':' => ['colon', 'slash'], ',' => ['comma'], '":"' => [], '","' => [],
-        '\\"' => [], 'hi"}' => [],
-        "\tb" => ['lines'], tb => [], nc => []);
+    my %only = ('"' => ['between', 'quoted'], '\\' => ['last', 'slash'], '{' => ['braces'], '}' => ['braces'], ':' => ['between', 'colon', 'slash'],
+        ',' => ['comma'], '":"' => [], '","' => [], '\\"' => [], 'hi"}' => [],
+        "\tb" => ['lines'], tb => [], nc => [], '":' => ['between']);
     is_deeply found('/v2.0?text=' . escaped($_)), $only{$_}, "$_ where it is meant" for sort keys %only;
     $admin->delete("/v2.0/$_")->is_status(204) for sort keys %note;
 };

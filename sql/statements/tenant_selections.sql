@@ -6,13 +6,17 @@
 -- @group tenant_selection_page after_name text, after_at time, after_id uint, until_name text, until_at time, until_id uint
 
 -- text is looked for without regard to case, in the tenant's id and in its metadata's names and values. These stand as {"a":"b","c":"d"}: less what is
--- before the first and behind the last, with U+FFFE, which is no character, for what is between them, they are one JSON string, whose escapes are
--- read. metadata_has, object_has: texts that the metadata and the object of the tenants that are
+-- before the first and behind the last, with U+FFFE for what is between them, they are one JSON string, whose escapes are read. Escaped backslashes and
+-- quotes are U+FDD0 and U+FDD1 meanwhile, or the end of a value could look like what is between two. None of the three is a character. metadata_has, object_has: texts that the metadata and the object of the tenants that are
 -- wanted have (api/selector.h): what has them is read, and compared with the selectors then.
 -- @group tenant_selection_conditions deleted uint, now time, system_name text, tier_id uint null, text text null,
 --      created_since time, created_before time, updated_since time, updated_before time, metadata_has text null, object_has text null
 -- @fragment names_and_values_of_tenant
-JSON_UNQUOTE(CONCAT('"', REPLACE(REPLACE(SUBSTRING(t.metadata, 3, CHAR_LENGTH(t.metadata) - 4), '":"', _utf8mb4 X'EFBFBE'), '","', _utf8mb4 X'EFBFBE'), '"'))
+REPLACE(REPLACE(JSON_UNQUOTE(CONCAT('"',
+  REPLACE(REPLACE(REPLACE(REPLACE(SUBSTRING(t.metadata, 3, CHAR_LENGTH(t.metadata) - 4),
+    _utf8mb4 X'5C5C', _utf8mb4 X'EFB790'), _utf8mb4 X'5C22', _utf8mb4 X'EFB791'),
+    '":"', _utf8mb4 X'EFBFBE'), '","', _utf8mb4 X'EFBFBE'), '"')) COLLATE utf8mb4_bin,
+  _utf8mb4 X'EFB790', _utf8mb4 X'5C'), _utf8mb4 X'EFB791', '"')
 -- @fragment is_selected_tenant
 AND t.live = 1 AND IF(:want.deleted, t.purge_at > :want.now, t.deleted_at IS NULL AND t.name <> :want.system_name)
 AND (:want.tier_id IS NULL OR t.tier_id = :want.tier_id)
