@@ -37,7 +37,8 @@ sub start {
     my ($class, %option) = @_;
     my $hosts = delete $option{hosts} // 2;
     my $cache = 64 + int(($option{large} // 0) * 3 / 1024);
-    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON", provider => "gcache.size=${cache}M");
+    my $memory = $option{large} ? "\ninnodb_buffer_pool_size=1G\ninnodb_log_file_size=1G" : '';
+    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON$memory", provider => "gcache.size=${cache}M");
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
             $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
@@ -96,6 +97,19 @@ sub filled {
     return $self->{cluster}->value($self->_must_have_writer, "SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = '$tenant' AND r.live = 1", 'tenure');
 }
 
+# Of up to 1,000 of the n resources of fill(): how many are in that tenant, and of how many. To count all of them while a move has not been
+# committed takes the server longer than the move itself, which has to wait for it.
+sub _sampled {
+    my ($self, $tenant, $n) = @_;
+    my $step  = $n > 1_000 ? int($n / 1_000) : 1;
+    my $value = $self->{cluster}->value($self->_must_have_writer, <<"SQL", 'tenure');
+SELECT COUNT(*) FROM tenants t STRAIGHT_JOIN types y STRAIGHT_JOIN seq_1_to_${n}_step_$step s
+STRAIGHT_JOIN resources r FORCE INDEX (address) ON r.tenant_id = t.id AND r.type_id = y.id AND r.namespace = '' AND r.name = CONCAT('h', s.seq)
+WHERE t.name = '$tenant' AND y.plural = 'persistentvolumes' AND r.live = 1
+SQL
+    return ($value // 0, 1 + int(($n - 1) / $step)); # while a node dies, nobody can be asked
+}
+
 # A process that moves all of one tenant to another one; moved() waits for its end, and tells the status of its answer.
 sub start_move {
     my ($self, $from, $to) = @_;
@@ -126,15 +140,18 @@ sub move_all {
         Tenure::Instance::wait_until(sub { $self->fragments > 10 }, 120) or die "no fragments\n";
         $amid->();
     }
-    my $is = 0;
+    my $sampled = 0;
     Tenure::Instance::wait_until(sub {
-        $is = $self->filled($to) // 0; # while a node dies, nobody can be asked
-        die "half of a move is seen: $is of $n\n" if $is != 0 && $is != $n;
+        ($sampled, my $of) = $self->_sampled($to, $n);
+        die "half of a move is seen: $sampled of $of\n" if $sampled != 0 && $sampled != $of;
         Time::HiRes::sleep(0.5);
-        return $is == $n;
+        return $sampled != 0;
     }, 600) or die "the move was not done in ten minutes\n";
     my $seconds = Tenure::History::Clients::now() - $begun;
     $self->_note_period('large', $begun) if !$amid;
+    local $self->{cluster}{patience} = 120;
+    my $is = $self->filled($to);
+    die "$is of $n have been moved\n" if $is != $n;
     return $seconds;
 }
 
