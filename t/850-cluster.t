@@ -38,6 +38,7 @@ if (my $n = $ENV{TENURE_CLUSTER_LARGE}) {
     diag sprintf '%d resources moved in %.1f s', $n, $run->move_all('many', 'others', $n);
     my $writer = $run->writer;
     diag sprintf '... and in %.1f s, with another writer', $run->move_all('others', 'many', $n, sub { $cluster->kill_node($writer) });
+    local $cluster->{wait} = 900; # all of the move is to be applied
     $cluster->start_node($writer);
     $cluster->wait_together;
 }

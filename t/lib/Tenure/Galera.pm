@@ -203,13 +203,14 @@ sub state {
     return join ' ', map { $is{$_} // '' } qw(wsrep_cluster_status wsrep_local_state_comment wsrep_ready wsrep_cluster_size);
 }
 
+# {wait}: the seconds that wait_synced() and wait_together() wait at most (90): a node that gets much of what it missed needs longer.
 sub wait_synced {
     my ($self, $node, $size) = @_;
     my $pid = $self->pid($node);
     my $there = Tenure::Instance::wait_until(sub {
         die "node n$node ended:\n" . $self->_tail($node) if waitpid($pid, POSIX::WNOHANG()) == $pid;
         return $self->state($node) =~ /^Primary Synced ON (\d+)/ && $1 >= ($size // 1);
-    }, 90);
+    }, $self->{wait} // 90);
     die "node n$node is not synced: " . $self->state($node) . "\n" . $self->_tail($node) if !$there;
     return;
 }
@@ -225,7 +226,7 @@ sub wait_together {
             $ids{ $rows->[0][1] } = 1;
         }
         return keys %ids == 1;
-    }, 90) or die 'the nodes are not together: ' . join(', ', map { $self->state($_) } 1 .. $self->{n}) . "\n";
+    }, $self->{wait} // 90) or die 'the nodes are not together: ' . join(', ', map { $self->state($_) } 1 .. $self->{n}) . "\n";
     return;
 }
 
