@@ -14,7 +14,7 @@ use Time::HiRes ();
 use Tenure::Galera;
 use Tenure::History::Clients;
 use Tenure::Instance;
-use Tenure::Run qw(run read_file write_file);
+use Tenure::Run qw(read_file write_file);
 
 my $running;
 my $owner = $$;
@@ -72,7 +72,7 @@ sub appointed { my ($self) = @_; return scalar map { read_file($_) =~ /n\d is th
 
 # ---- large moves
 
-# Makes that many resources in that tenant, on the writer.
+# Makes that many resources in that tenant, on the writer: of another type than the clients', who list all of theirs in one answer.
 sub fill {
     my ($self, $tenant, $n) = @_;
     $self->{instance}->admin->make_tenant($tenant);
@@ -83,7 +83,7 @@ sub fill {
         my $to = $from + 4_999 < $n ? $from + 4_999 : $n;
         $cluster->sql($writer, <<"SQL", 'tenure');
 INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
-SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, (SELECT id FROM types WHERE plural = 'persistentvolumes'), '', CONCAT('h', seq), 1, 0, 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
+SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, (SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'), 'default', CONCAT('h', seq), 1, 0, 4, 1, 1, CRC32(seq), CRC32(seq + 1), CRC32(seq + 2), CRC32(seq + 3),
   REPEAT(CHAR(seq % 128), 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_${from}_to_$to
 SQL
     }
@@ -104,8 +104,8 @@ sub _sampled {
     my $step  = $n > 1_000 ? int($n / 1_000) : 1;
     my $value = $self->{cluster}->value($self->_must_have_writer, <<"SQL", 'tenure');
 SELECT COUNT(*) FROM tenants t STRAIGHT_JOIN types y STRAIGHT_JOIN seq_1_to_${n}_step_$step s
-STRAIGHT_JOIN resources r FORCE INDEX (address) ON r.tenant_id = t.id AND r.type_id = y.id AND r.namespace = '' AND r.name = CONCAT('h', s.seq)
-WHERE t.name = '$tenant' AND y.plural = 'persistentvolumes' AND r.live = 1
+STRAIGHT_JOIN resources r FORCE INDEX (address) ON r.tenant_id = t.id AND r.type_id = y.id AND r.namespace = 'default' AND r.name = CONCAT('h', s.seq)
+WHERE t.name = '$tenant' AND y.group_name = '' AND y.plural = 'configmaps' AND r.live = 1
 SQL
     return ($value // 0, 1 + int(($n - 1) / $step)); # while a node dies, nobody can be asked
 }
@@ -334,23 +334,26 @@ sub _history {
     return @{ $self->{history} } if $self->{history};
     my $node = $self->_longest_log;
     my @files = grep { /\.\d+\z/ } sort glob "$self->{cluster}{dir}/n$node/data/binlog.0*"; # MariaDB 11.4 has an index beside each
-    my ($code, $text) = run('mariadb-binlog', '--no-defaults', '--base64-output=decode-rows', '-v', @files);
-    die "mariadb-binlog: ..." . substr($text, -500) . "\n" if $code != 0;
-    my (@history, $server, $row);
-    for my $line (split /\n/, $text) {
-        if ($line =~ /^#\d+ +[\d:]+ server id (\d+) .*\bGTID /) {
-            push @history, { from => $1, writer => undef, changes => [] };
-        } elsif ($line =~ /^### (INSERT INTO|UPDATE|DELETE FROM) `tenure`\.`(\w+)`/) {
-            $row = "$1 $2";
-            $history[-1]{writes}++ if $2 !~ /^writer/;
-        } elsif ($line =~ /^### SET/) {
-            $row .= ' set' if defined $row;
-        } elsif (defined $row && $line =~ /^###   \@(\d+)=(.*?)(?: \/\*.*)?$/) {
+    open my $log, '-|', 'mariadb-binlog', '--no-defaults', '--base64-output=decode-rows', '-v', @files or die "mariadb-binlog: $!\n";
+    my (@history, $row); # row: whose columns are looked at
+    while (my $line = <$log>) { # gigabytes of them after a large move
+        if ($line !~ /^###/) {
+            push @history, { from => $1, writer => undef, changes => [] } if $line =~ /^#\d+ +[\d:]+ server id (\d+) .*\bGTID /;
+        } elsif ($line =~ /^###   \@/) {
+            next if !defined $row || $line !~ /^###   \@(\d+)=(.*?)(?: \/\*.*)?$/;
             my ($column, $value) = ($1, $2);
             $history[-1]{writer} = $value =~ s/'//gr if $row eq 'UPDATE writer set' && $column == 2;
             push @{ $history[-1]{changes} }, $value if $row eq 'INSERT INTO changes set' && $column == 1;
+            undef $row if $row eq 'INSERT INTO changes set';
+        } elsif ($line =~ /^### (INSERT INTO|UPDATE|DELETE FROM) `tenure`\.`(\w+)`/) {
+            $row = "$1 $2";
+            $history[-1]{writes}++ if $2 !~ /^writer/;
+            undef $row if $row ne 'UPDATE writer' && $row ne 'INSERT INTO changes';
+        } elsif ($line =~ /^### SET/) {
+            $row .= ' set' if defined $row;
         }
     }
+    close $log or die "mariadb-binlog ended with $?\n";
     $self->{history} = \@history;
     return @history;
 }
