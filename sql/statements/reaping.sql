@@ -292,6 +292,7 @@ LEFT JOIN resource_traits x ON x.trait_id = k.id
 WHERE k.live IS NULL AND x.trait_id IS NULL;
 
 -- @statement reap_classes
+-- @scans the first inventory of a class tells that it is used
 DELETE k
 FROM resource_classes k FORCE INDEX (live)
 LEFT JOIN inventories x ON x.class_id = k.id

@@ -2,8 +2,8 @@
 // check-sql SOCKET DATABASE schema|plans [NAME]: every statement of sql/statements/ against a real schema, as TAP.
 //   schema  prepares each; its parameters and columns have to be as many as its file says, its columns of those names, types
 //           and nullability, its parameters of the type of the column that they are compared with or stored in
-//   plans   explains each with values from the middle of those columns: it may neither go through a large table nor sort
-//           many rows, unless its file says why (@scans, @sorts)
+//   plans   explains each with values from the middle of those columns: it may neither go through a large table, nor through
+//           many rows of one for each row of another, nor sort many rows, unless its file says why (@scans, @sorts)
 // NAME: the statements for the database of another service (@database NAME) instead of those for ours.
 // Run by scripts/check-sql, on a database of some hundred thousand rows.
 #include "base/base.h"
@@ -293,9 +293,10 @@ static struct str with_samples(const struct db_statement *statement)
 }
 
 // The columns of EXPLAIN.
-enum { PLAN_TABLE = 2, PLAN_TYPE = 3, PLAN_KEY = 5, PLAN_ROWS = 8, PLAN_EXTRA = 9 };
+enum { PLAN_ID = 0, PLAN_TABLE = 2, PLAN_TYPE = 3, PLAN_KEY = 5, PLAN_ROWS = 8, PLAN_EXTRA = 9 };
 
-static bool looks_good(const struct db_statement *statement, MYSQL_ROW row)
+// inner: the part is joined to the one before, so it is done for each row of that.
+static bool looks_good(const struct db_statement *statement, MYSQL_ROW row, bool inner)
 {
 	uint64_t rows = 0;
 	const char *type = row[PLAN_TYPE] != NULL ? row[PLAN_TYPE] : "", *extra = row[PLAN_EXTRA] != NULL ? row[PLAN_EXTRA] : "";
@@ -309,7 +310,9 @@ static bool looks_good(const struct db_statement *statement, MYSQL_ROW row)
 		diag("%s: goes through %llu rows of %s", statement->query->name, (unsigned long long)rows, table);
 	if (sorts && statement->sorts == NULL)
 		diag("%s: sorts %llu rows of %s (%s)", statement->query->name, (unsigned long long)rows, table, extra);
-	return !(whole && statement->scans == NULL) && !(sorts && statement->sorts == NULL);
+	if (inner && !whole && statement->scans == NULL)
+		diag("%s: goes through %llu rows of %s for each row before", statement->query->name, (unsigned long long)rows, table);
+	return !((whole || inner) && statement->scans == NULL) && !(sorts && statement->sorts == NULL);
 }
 
 static bool has_plan(const char *sql)
@@ -321,6 +324,7 @@ static bool has_plan(const char *sql)
 static void check_plan(const struct db_statement *statement)
 {
 	struct str sql = with_samples(statement);
+	struct str part = { 0 }; // the id of the row before
 	bool good = true;
 
 	if (!has_plan(statement->query->sql))
@@ -331,8 +335,12 @@ static void check_plan(const struct db_statement *statement)
 		diag("%s\n%.*s", mysql_error(mysql), STR_ARG(sql));
 		return;
 	}
-	for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL;)
-		good = looks_good(statement, row) && good;
+	for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL;) {
+		struct str id = str_c(row[PLAN_ID] != NULL ? row[PLAN_ID] : "");
+
+		good = looks_good(statement, row, id.n > 0 && str_eq(id, part)) && good;
+		part = id;
+	}
 	mysql_free_result(result);
 	ok(good, "%s", statement->query->name);
 	if (!good)

@@ -28,6 +28,10 @@ SELECT UNHEX(MD5(CONCAT('r', seq))), @first + seq MOD @tenants,
   IF(seq MOD 3 = 0, NULL, CONCAT(UNHEX(LPAD(HEX(@nodes), 8, '0')), UNHEX(MD5(CONCAT('r', seq - seq MOD 5))))), seq
 FROM seq_1_to_2000000 WHERE seq <= @n;
 SET @resource = (SELECT MIN(id) FROM resources WHERE name LIKE 'name-%');
+-- Each tenant's namespace `default`: as many rows of one name as there are tenants.
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+SELECT UNHEX(MD5(CONCAT('default', t.id))), t.id, (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'), '', 'default', 2, 2, 1, 1,
+  t.id, t.id, t.id, t.id, REPEAT('e', 64), '{}', '{}', @at, @at FROM tenants t WHERE t.name LIKE 'tenant-%';
 
 INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name,
   revision, etag_after, fields)
