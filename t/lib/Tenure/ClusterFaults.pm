@@ -31,14 +31,15 @@ END {
 }
 
 # Options: clients; pause (of Tenure::History::Clients); large (resources that are moved at once: a node that was killed meanwhile gets what it missed from another one's cache, which
-# has to hold it, about 3 KiB for each); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
+# has to hold it, about 3 KiB for each. These nodes have no binary log, into which a large transaction is copied at its end while all others wait for
+# it; so _history() knows nothing); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
 # run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
     my $hosts = delete $option{hosts} // 2;
     my $cache = 64 + int(($option{large} // 0) * 3 / 1024);
-    my $memory = $option{large} ? "\ninnodb_buffer_pool_size=1G\ninnodb_log_file_size=1G" : '';
-    my $cluster = Tenure::Galera->start(options => "log_bin=binlog\nlog_slave_updates=ON$memory", provider => "gcache.size=${cache}M");
+    my $options = $option{large} ? "innodb_buffer_pool_size=1G\ninnodb_log_file_size=1G" : "log_bin=binlog\nlog_slave_updates=ON";
+    my $cluster = Tenure::Galera->start(options => $options, provider => "gcache.size=${cache}M");
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
             $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
@@ -332,6 +333,7 @@ sub times {
 sub _history {
     my ($self) = @_;
     return @{ $self->{history} } if $self->{history};
+    return if $self->{large};
     my $node = $self->_longest_log;
     my @files = grep { /\.\d+\z/ } sort glob "$self->{cluster}{dir}/n$node/data/binlog.0*"; # MariaDB 11.4 has an index beside each
     open my $log, '-|', 'mariadb-binlog', '--no-defaults', '--base64-output=decode-rows', '-v', @files or die "mariadb-binlog: $!\n";
