@@ -84,6 +84,17 @@ subtest 'who gets what' => sub {
         is $client->post('/baremetal/v1/chassis', json => {}, $as->($token))->status, 403, '... and makes no chassis';
         is ask_status($token, '/baremetal/v1/nodes'), 200, '... but lists the nodes of its own project';
     }
+    my $chassis = $client->post('/baremetal/v1/chassis', json => {}, $as->('service'));
+    is $chassis->status, 201, 'a chassis';
+    my $of_chassis = '/baremetal/v1/chassis/' . $chassis->json->{uuid};
+    is ask_status('system-reader', $_), 200, "a reader of the system sees $_" for $of_node, $of_chassis;
+    for my $kind ([ nodes => $node ], [ chassis => $chassis ]) {
+        my ($list, $made) = @$kind;
+        is_deeply [map { $_->{uuid} } @{ ask('system-reader', "/baremetal/v1/$list")->json->{$list} }], [ $made->json->{uuid} ], "... and finds it among the $list";
+        is $client->request($_, "/baremetal/v1/$list/" . $made->json->{uuid}, $_ eq 'PATCH' ? (json => []) : (), $as->('system-reader'))->status, 403, "... but no $_"
+            for qw(PATCH DELETE);
+    }
+    is $client->post('/baremetal/v1/nodes', json => { driver => 'fake-hardware' }, $as->('system-reader'))->status, 403, '... and makes none';
     is ask_status('red-service', "/v2.0/$red/persistentvolumes"), 403, 'in tenancy the role service gives nothing';
     is ask_status($instance->env('TENURE_OPERATOR_TOKEN'), '/v2.0'), 200, 'behind it the tokens of tenure-manage work';
 };

@@ -150,6 +150,39 @@ subtest 'roles' => sub {
     $by{ann}->patch('/nodes/roles', [[add => '/extra/c', 1]])->is_status(200, 'what is set does not hinder them');
 };
 
+subtest 'a reader of everything' => sub {
+    my ($mine, $nobodys) = (tree($by{ann}, name => 'seen'), tree($admin, name => 'seen-too', shard => 'rack'));
+    my $chassis = $admin->make('chassis', {});
+    $admin->patch('/nodes/seen', [[add => '/chassis_uuid', $chassis->{uuid}]])->is_status(200);
+    # Beside it one whose tenant is default_tenant, which is no bound for what he reads.
+    my $other = Tenure::Instance->start(combined => 1, settings => { 'tenure.default_tenant' => 'home' });
+    my $far   = Tenure::Metal->new($other->admin, '1.82')->make('nodes', { driver => 'fake-hardware', owner => 'away' });
+    my %scope = (headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' });
+    my $elsewhere = Tenure::Metal->new($other->combined('auditor'), '1.82');
+    is uuids($elsewhere->get('/nodes', %scope), 'nodes'), $far->{uuid}, 'with default_tenant he lists the nodes of all tenants';
+    $elsewhere->get("/nodes/$far->{uuid}", %scope)->is_status(200, '... and reads each');
+    $other->stop;
+    my $auditor = Tenure::Metal->new($instance->combined('auditor'), '1.82');
+    for my $path (@{ $mine->{paths} }, @{ $nobodys->{paths} }, "/chassis/$chassis->{uuid}") {
+        my $count = $instance->change_count;
+        $auditor->get($path, %scope)->is_status(200, "GET $path");
+        is_fault($auditor->patch($path, [[add => '/extra/a', 1]], %scope), 403, undef, '... no PATCH');
+        is_fault($auditor->delete($path, %scope), 403, undef, '... no DELETE');
+        is $instance->change_count, $count, '... nothing happened';
+    }
+    is_fault($auditor->post('/nodes', json => { driver => 'fake-hardware' }, %scope), 403, undef, 'he makes none');
+    for my $list ('nodes', 'ports', 'portgroups', 'chassis', 'nodes?owner=acme', 'nodes?project=globex', 'nodes?limit=3',
+        "nodes?chassis_uuid=$chassis->{uuid}", 'nodes/seen/ports', 'shards', 'allocations', 'allocations?owner=acme', 'nodes/seen/history') {
+        my ($its, $theirs) = map { $_->is_status(200); $_->json } $auditor->get("/$list", %scope), $admin->get("/$list");
+        for my $answer ($its, $theirs) { # addresses tell of the endpoint
+            delete $answer->{next};
+            for (map { ref $_ eq 'ARRAY' ? @$_ : () } values %$answer) { delete $_->{links} }
+        }
+        is_deeply $its, $theirs, "/$list is the operator's";
+    }
+    is_fault($auditor->get("/nodes?chassis_uuid=$none", %scope), 404, qr/Chassis/, 'a chassis that is not there');
+};
+
 subtest 'roles, by the other dialects' => sub {
     my $uuid = tree($by{ann}, name => 'elsewhere')->{node}{uuid};
     my ($amy, $ann) = map { $instance->combined("$_->[0]:acme:$_->[1]") } ['amy', 'member'], ['ann', 'admin'];

@@ -80,7 +80,7 @@ extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, vol
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
 // Does the requested version allow the name? Nodes had names of hosts alone before 1.10.
 bool kind_may_be_named(const struct call *call, const struct kind *kind, struct str name);
-// The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
+// The tenant whose resources the caller may see. p NULL: an operator, or a reader of everything, sees all; "": a caller without tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
 // Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name that ends in ".json" is
 // looked up: if nothing has it, the suffix is removed, as it is from a UUID. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");

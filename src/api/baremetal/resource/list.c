@@ -190,8 +190,9 @@ static enum outcome by_owner(struct listing *listing, const struct filter *filte
 static enum outcome by_owner_of_allocation(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct call *call = listing->call;
+	struct str visible = baremetal_visible_tenant(call);
 
-	if (call->who.role != ROLE_OPERATOR && !str_eq(value, baremetal_visible_tenant(call)))
+	if (visible.p != NULL && !str_eq(value, visible))
 		return call_fail(call, OUTCOME_FORBIDDEN, "owner: you see the allocations of your own tenant alone");
 	return by_owner(listing, filter, value);
 }
@@ -213,7 +214,7 @@ static enum outcome by_instance(struct listing *listing, const struct filter *fi
 	return add_key(listing, "instance", value, filter->member, value);
 }
 
-// Only operators see chassis, so for all other callers a chassis that does not exist is like one without nodes.
+// Tenants see no chassis, so for them a chassis that does not exist is like one without nodes.
 static enum outcome by_chassis(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct call *call = listing->call;
@@ -221,7 +222,7 @@ static enum outcome by_chassis(struct listing *listing, const struct filter *fil
 	struct uuid uuid;
 	enum outcome outcome = read_uuid(call, filter->name, value, &uuid);
 
-	if (outcome == OUTCOME_OK && call->who.role == ROLE_OPERATOR)
+	if (outcome == OUTCOME_OK && baremetal_visible_tenant(call).p == NULL)
 		outcome = kind_find(call, &chassis_kind, value, &chassis);
 	return outcome == OUTCOME_OK ? add_reference(listing, "chassis", filter->member, &uuid) : outcome;
 }
