@@ -52,6 +52,7 @@ $keystone->token("$_->[0]", project => $_->[1], project_name => $_->[2], user =>
 $keystone->token('false-service', project => 'd' x 32, project_name => 'service', project_domain => 'elsewhere', roles => ['service']);
 $keystone->token('system-admin', system => 1, roles => [qw(admin member reader)]);
 $keystone->token('system-reader', system => 1, roles => ['reader']);
+$keystone->token('system-service', system => 1, roles => ['service']);
 $keystone->token('unscoped');
 
 subtest 'who gets what' => sub {
@@ -84,8 +85,11 @@ subtest 'who gets what' => sub {
         is $client->post('/baremetal/v1/chassis', json => {}, $as->($token))->status, 403, '... and makes no chassis';
         is ask_status($token, '/baremetal/v1/nodes'), 200, '... but lists the nodes of its own project';
     }
-    my $chassis = $client->post('/baremetal/v1/chassis', json => {}, $as->('service'));
-    is $chassis->status, 201, 'a chassis';
+    my $chassis = $client->post('/baremetal/v1/chassis', json => {}, $as->('system-service'));
+    is $chassis->status, 201, 'the role service on the system is an operator, too: makes a chassis';
+    is ask_status('system-service', $of_node), 200, '... and sees the node';
+    is ask_status('system-service', '/resource_providers', at => 'placement'), 200, '... and in placement';
+    is ask_status('system-service', '/v2.0'), 403, '... but not of the tenants';
     my $of_chassis = '/baremetal/v1/chassis/' . $chassis->json->{uuid};
     is ask_status('system-reader', $_), 200, "a reader of the system sees $_" for $of_node, $of_chassis;
     for my $kind ([ nodes => $node ], [ chassis => $chassis ]) {

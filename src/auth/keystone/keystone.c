@@ -341,13 +341,14 @@ static bool is_operator_dialect(const struct keystone *keystone, const char *dia
 	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
 }
 
-// OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the project of OpenStack's own
-// services, by name; on others it is for what belongs to the project (there a setting, rbac_service_role_elevated_access, says so).
+// OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the system, and on the project of
+// OpenStack's own services, by name; on others it is for what belongs to the project (there a setting, rbac_service_role_elevated_access,
+// says so).
 static bool service_is_bound(const struct keystone *keystone, const struct keystone_token *token, const char *dialect)
 {
 	const struct keystone_settings *settings = keystone->settings;
 
-	if (dialect == NULL || strcmp(dialect, "baremetal") != 0 || settings->service_projects[0] == '\0')
+	if (dialect == NULL || strcmp(dialect, "baremetal") != 0 || settings->service_projects[0] == '\0' || token->system_scope)
 		return false;
 	return !str_eq(token->project_domain, str_c(settings->project_domain)) ||
 		str_find(token->project_name, ',', 0) < token->project_name.n ||

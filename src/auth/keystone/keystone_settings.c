@@ -53,7 +53,7 @@ static const struct setting keystone_rows[] = {
 		"project reads and changes what is every tenant's."),
 	KEYSTONE("service_projects", TEXT, service_projects, "service", 0, SETTING_TEXT_MAX, NULL,
 		"Names of projects of the domain project_domain_name, comma-separated: in baremetal, the role service counts as operator on "
-		"these alone, and as member of its tenant on others. Empty: on whichever project."),
+		"these and on the system scope alone, and as member of its tenant on other projects. Empty: on whichever project."),
 	KEYSTONE("operator_projects", TEXT, operator_projects, "", 0, SETTING_TEXT_MAX, NULL,
 		"Ids of projects, comma-separated, whose admins are operators in all dialects."),
 	KEYSTONE("system_admin_is_operator", CHOICE, system_operator, "yes", 0, 0, "no,yes",

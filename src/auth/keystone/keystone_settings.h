@@ -25,7 +25,7 @@ struct keystone_settings {
 	const char *service_roles;     // of X-Service-Token
 	const char *operator_roles;    // roles of which one makes its holder an operator
 	const char *operator_dialects; // in these dialects, whatever the project
-	const char *service_projects;  // names; but in bare metal the role service only on these
+	const char *service_projects;  // names; but in bare metal the role service only on these and on the system scope
 	const char *operator_projects; // ids of projects whose admins are operators everywhere
 	const char *system_operator;   // yes | no: admins of the system scope are operators everywhere
 	const char *create_tenants;    // yes | no
