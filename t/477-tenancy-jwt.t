@@ -128,6 +128,13 @@ subtest 'claims' => sub {
         [ 'a tenant that is a list', 'no name', tenant => ['red'] ],
         [ 'roles that are an object', 'neither a text nor a list', roles => { member => 1 } ],
         [ 'a role that is an object', 'something else than texts', roles => [ 'member', {} ] ],
+        [ 'bound to a certificate', 'none came with it', cnf => { 'x5t#S256' => 'A' x 43 } ],
+        [ 'bound to a key', 'something else than x5t', cnf => { jkt => 'A' x 43 } ],
+        [ 'bound to both', 'something else than x5t', cnf => { 'x5t#S256' => 'A' x 43, jkt => 'A' x 43 } ],
+        [ 'bound by something unknown', 'something else than x5t', cnf => { new => 'A' } ],
+        [ 'bound by nothing', 'something else than x5t', cnf => {} ],
+        [ 'bound to a number', 'something else than x5t', cnf => { 'x5t#S256' => 7 } ],
+        [ 'a binding that is a text', 'something else than x5t', cnf => 'A' x 43 ],
         [ 'typ of a logout token', 'typ is another', header => { typ => 'logout+jwt' } ],
         [ 'typ is a number', 'typ is another', header => { typ => 1 } ],
         [ 'crit', 'crit', header => { crit => ['exp'] } ],
@@ -148,6 +155,7 @@ subtest 'claims' => sub {
     my $header = '{"alg":"ES256","kid":"p256"}';
     refused($issuer->sign('p256', 'ES256', $header, qq({$good,"tenant":"red","tenant":"blue"})), 'comes twice', 'a claim that comes twice');
     refused($issuer->sign('p256', 'ES256', '{"alg":"ES256","kid":"p256","alg":"none"}', qq({$good})), 'no JSON object', 'two algorithms');
+    refused($issuer->sign('p256', 'ES256', $header, qq({$good,"cnf":null})), 'something else than x5t', 'a binding that is null');
     refused($issuer->sign('p256', 'ES256', $header, "[$good]"), 'no JSON object', 'claims that are no object');
     refused($issuer->sign('p256', 'ES256', $header, qq({$good,"x":@{['[' x 40 . ']' x 40]}})), 'no JSON object', 'deep claims');
     refused($issuer->sign('p256', 'ES256', $header, qq({$good,"tenant":"\xff"})), 'no JSON object', 'claims that are no UTF-8');

@@ -1,17 +1,20 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Certificates of clients, verified by each web server: whom they stand for, which are refused, and that nothing that a client sends becomes
-# one.
+# one; and tokens of an issuer that are bound to a certificate.
 use strict;
 use warnings;
 
 use File::Basename ();
 use lib File::Basename::dirname(__FILE__) . '/lib';
 
+use Digest::SHA ();
 use File::Temp ();
+use MIME::Base64 ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Issuer;
 use Tenure::Run qw(read_file write_file);
 
 # In a file, since mod_fcgid cuts variables of the environment at 127 bytes; users of all web servers can read it.
@@ -52,6 +55,19 @@ sub ask {
 }
 sub status { return (ask(@_))[0] }
 
+my $issuer = Tenure::Issuer->start;
+$issuer->make_key('k', 'ES256');
+$issuer->publish('k');
+my %by_jwt = ('jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure', 'jwt.create_tenants' => 'yes', 'jwt.timeout' => 20);
+
+# The header field with a token of a member of red that is bound to the certificate NAME.
+sub bound_to {
+    my ($tls, $name) = @_;
+    my ($pem) = read_file("$tls/$name.crt") =~ /BEGIN CERTIFICATE-----(.*)-----END/s;
+    return 'Authorization: Bearer ' . $issuer->token('k', tenant => 'red', roles => ['member'],
+        cnf => { 'x5t#S256' => MIME::Base64::encode_base64url(Digest::SHA::sha256(MIME::Base64::decode_base64($pem))) });
+}
+
 for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
     subtest $server => sub {
         my $program = $server =~ /apache/ ? 'apache2' : $server;
@@ -59,7 +75,7 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         plan skip_all => 'mod_fcgid is not installed' if $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so';
         my $instance = Tenure::Instance->start(server => $server, auth => 'token', combined => 1, certificates => 1,
             allow => [qr/the web server sent SSL_CLIENT_VERIFY/],
-            settings => { 'endpoint combined.auth' => 'certificate,token', 'certificate.map' => $map, 'certificate.create_tenants' => 'yes' });
+            settings => { 'endpoint combined.auth' => 'jwt,certificate,token', 'certificate.map' => $map, 'certificate.create_tenants' => 'yes', %by_jwt });
         my $tls = $instance->dir . '/tls';
         my $at = { tls => $tls, url => $instance->env('TENURE_COMBINED_TLS_URL') };
         my $red = '/v2.0/red/persistentvolumes';
@@ -110,6 +126,21 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         is status($at, undef, "$red/v1"), 401, 'none';
         is status($at, undef, '/v2.0', headers => [ 'X-Auth-Token: ' . $instance->operator_token ]), 200, '... and a token instead';
 
+        my $token = bound_to($tls, 'ann');
+        my @bound = (headers => [$token]);
+        for my $turn ('read', 'and from the caches') {
+            is status($at, 'ann', "$red/v1", @bound), 200, "a token with the certificate that it is bound to, $turn" for 1 .. 3;
+            is status($at, 'olga', "$red/v1", @bound), 401, '... with that of somebody else' for 1 .. 3;
+            is status($at, undef, "$red/v1", @bound), 401, '... with none' for 1 .. 3;
+        }
+        like((ask($at, 'olga', "$red/v1", more => ['-i'], @bound))[1], qr/error="invalid_token", error_description="the token is bound to another certificate/,
+            '... and why');
+        if ($server ne 'apache-fcgid') { # which begins no watches
+            my ($watched, $told) = ask($at, 'ann', '/api/v1/configmaps?watch=true&timeoutSeconds=4', @bound);
+            is $watched, 200, '... it begins a watch';
+            unlike $told, qr/"ERROR"/, '... which goes on when the token is checked again';
+        }
+
         # What a client sends itself, with and without a certificate of its own.
         my $secret = read_file("$instance->{dir}/certificate-secret") =~ s/\s//gr;
         my $pem = read_file("$tls/olga.crt") =~ s/\n/ /gr;
@@ -122,6 +153,9 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
             for my $case ([ $plain, undef, 'by http' ], [ $at, undef, 'by https' ], [ $at, 'ann', 'with a certificate of one\'s own' ]) {
                 my ($where, $name, $how) = @$case;
                 like status($where, $name, '/v2.0', headers => \@headers), qr/\A40[0-3]\z/, "$names->[0] sent by a client, $how";
+                next if ($name // '') eq 'ann';
+                $headers[1] = "$names->[1]: " . read_file("$tls/ann.crt") =~ s/\n/ /gr;
+                like status($where, $name, "$red/v1", headers => [ @headers, $token ]), qr/\A40[0-3]\z/, '... beside a token that is bound to it';
             }
         }
         is status($plain, undef, "$red/v1", headers => ['SSL-Client-S-DN: O=red,CN=ann']), 401, 'nor does a subject become one';
@@ -138,18 +172,28 @@ subtest 'rules that are wrong' => sub {
         is $code, 78, "config check finds '$bad'";
         like $text, qr/\[certificate\] map: /, '... and says what is wrong';
     }
+    local @ENV{qw(TENURE_ENDPOINT_SERVICE_AUTH TENURE_JWT_ISSUER TENURE_JWT_AUDIENCE TENURE_ENDPOINT_SERVICE_CERTIFICATE_SECRET)} =
+        ('jwt', $issuer->url, 'tenure', 'short');
+    ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'config', 'check');
+    is $code, 78, 'config check finds a secret that is too short for tokens that are bound to certificates';
+    like $text, qr/certificate_secret must be 16 characters/, '... and says what is wrong';
     $instance->stop;
 };
 
 subtest 'a web server that does not vouch' => sub {
     my $instance = Tenure::Instance->start(server => 'nginx', auth => 'token', combined => 1, certificates => 1,
         allow => [qr/the web server sent SSL_CLIENT_VERIFY/],
-        settings => { 'endpoint combined.auth' => 'certificate,token', 'certificate.map' => $map, 'endpoint combined.certificate_secret' => 'another-secret-of-its-own' });
+        settings => { 'endpoint combined.auth' => 'jwt,certificate,token', 'certificate.map' => $map,
+            'endpoint combined.certificate_secret' => 'another-secret-of-its-own', %by_jwt });
     my $tls = $instance->dir . '/tls';
     certificate($tls, 'olga', '/O=Example, Inc/OU=ops/CN=olga');
     my ($status, $text) = ask({ tls => $tls, url => $instance->env('TENURE_COMBINED_TLS_URL') }, 'olga', '/v2.0');
     is $status, 401, 'another secret is none';
     like $text, qr/TENURE_CERTIFICATE_SECRET/, 'the answer says what is missing';
+    ($status, $text) = ask({ tls => $tls, url => $instance->env('TENURE_COMBINED_TLS_URL') }, 'olga', '/v2.0/red/persistentvolumes',
+        headers => [bound_to($tls, 'olga')]);
+    is $status, 401, 'nor does the certificate count for a token that is bound to it';
+    like $text, qr/TENURE_CERTIFICATE_SECRET/, '... and the answer says what is missing';
     like $instance->log_text('combined'), qr/sent SSL_CLIENT_VERIFY with another TENURE_CERTIFICATE_SECRET/, 'and the log';
     $instance->stop;
 };

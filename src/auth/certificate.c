@@ -9,6 +9,7 @@
 
 #include "auth/core/authenticator.h"
 #include "auth/certificate_map.h"
+#include "auth/core/client_certificate.h"
 #include "auth/core/principal_cache.h"
 #include "base/crypto/certificate.h"
 #include "base/clock.h"
@@ -29,10 +30,6 @@ struct certificate_settings {
 	const char *create_tenants; // yes | no
 };
 
-struct certificate_endpoint_settings {
-	const char *secret; // secret by which the web server vouches for SSL_CLIENT_CERT; required with certificate
-};
-
 #define CERTIFICATE(key, type, member, ...) SETTING_ROW("certificate", key, type, certificate_settings, member, __VA_ARGS__)
 
 static const struct setting certificate_rows[] = {
@@ -46,22 +43,11 @@ static const struct config_table certificate_table = {
 	.settings = certificate_rows, .n = COUNT_OF(certificate_rows), .size = sizeof(struct certificate_settings),
 };
 
-#define ENDPOINT(key, type, member, ...) SETTING_ROW("endpoint", key, type, certificate_endpoint_settings, member, __VA_ARGS__)
-
-static const struct setting certificate_endpoint_rows[] = {
-	ENDPOINT("certificate_secret", SECRET, secret, "", 0, SETTING_TEXT_MAX, NULL,
-		"Shared secret that the web server sends as TENURE_CERTIFICATE_SECRET where it verifies clients' certificates, and "
-		"nowhere else. Required with auth = certificate."),
-};
-static const struct config_table certificate_endpoint_table = {
-	.settings = certificate_endpoint_rows, .n = COUNT_OF(certificate_endpoint_rows), .size = sizeof(struct certificate_endpoint_settings),
-	.of_endpoint = true,
-};
-static const struct config_table *const tables[] = { &certificate_table, &certificate_endpoint_table, NULL };
+static const struct config_table *const tables[] = { &certificate_table, &client_certificate_table, NULL };
 
 struct certificate_state {
 	const struct certificate_settings *settings;
-	const char *secret;            // certificate_secret of the endpoint
+	struct str secret;             // certificate_secret of the endpoint
 	const struct endpoint_config *endpoint;
 	struct certificate_map *map;
 	char *rules;                   // the text that the map was read from, if that is a file
@@ -88,23 +74,19 @@ static enum outcome refuse(const struct identity *identity, const char *why)
 }
 
 // Finds the certificate's principal in the cache, or else by the rules; then the cache gets it. NULL, or why there is none.
-static const char *look_up(struct certificate_state *state, const struct identity *identity, struct str pem)
+static const char *look_up(struct certificate_state *state, const struct identity *identity)
 {
 	struct certificate *certificate;
 	uint8_t key[DIGEST_SHA256];
 	const char *wrong;
-	int64_t now = clock_now_us();
 
-	digest_sha256(pem, key);
+	digest_sha256(identity->request->client_certificate, key);
 	if (principal_cache_find(state->cache, key, identity->pool, identity->principal))
 		return NULL;
 	certificate = POOL_NEW(identity->pool, struct certificate);
-	wrong = certificate_read(identity->pool, pem, certificate);
+	wrong = client_certificate_read(identity->pool, identity->request, certificate);
 	if (wrong != NULL)
 		return wrong;
-	// A connection may be older than the end of the certificate that opened it.
-	if (now < certificate->from_us || now >= certificate->until_us)
-		return "the certificate has expired, or is not valid yet";
 	wrong = certificate_map_apply(state->map, identity->pool, certificate, identity->principal);
 	if (wrong == NULL)
 		principal_cache_keep(state->cache, key, identity->principal, certificate->until_us);
@@ -118,22 +100,18 @@ static enum outcome identify(void *arg, const struct identity *identity, bool *r
 	struct principal *principal = identity->principal;
 	const char *wrong;
 
-	*recognised = request->client_certificate.n > 0 ||
-		(request->client_verify.n > 0 && !str_eq(request->client_verify, STR("NONE")));
+	*recognised = client_certificate_came(request);
 	if (!*recognised)
 		return OUTCOME_OK;
-	if (!digest_equal(request->certificate_secret, str_c(state->secret))) {
-		complain_unvouched(state, request->certificate_secret.n > 0);
-		return refuse(identity, "the web server sent a certificate without vouching for it; its configuration has to send "
-			"TENURE_CERTIFICATE_SECRET where it verifies certificates");
+	wrong = client_certificate_check(request, state->secret);
+	if (wrong != NULL) {
+		if (!digest_equal(request->certificate_secret, state->secret))
+			complain_unvouched(state, request->certificate_secret.n > 0);
+		return refuse(identity, wrong);
 	}
 	if (auth_is_of_another_site(request, identity->detail))
 		return OUTCOME_FORBIDDEN;
-	if (!str_eq(request->client_verify, STR("SUCCESS")))
-		return refuse(identity, "the web server could not verify the client's certificate");
-	if (request->client_certificate.n == 0)
-		return refuse(identity, "the web server verified a certificate and sent none; its configuration has to send SSL_CLIENT_CERT");
-	wrong = look_up(state, identity, request->client_certificate);
+	wrong = look_up(state, identity);
 	if (wrong != NULL)
 		return refuse(identity, wrong);
 	principal->makes_tenant = principal->tenant.n > 0 && strcmp(state->settings->create_tenants, "yes") == 0;
@@ -181,8 +159,8 @@ static void *open_certificate(const struct auth_setup *setup, char **error)
 
 	state->settings = config_values(setup->config, &certificate_table);
 	state->endpoint = setup->endpoint;
-	state->secret = ((const struct certificate_endpoint_settings *)config_endpoint_values(setup->endpoint, &certificate_endpoint_table))->secret;
-	*error = auth_check_secret(setup->endpoint->name, "certificate", "certificate_secret", str_c(state->secret),
+	state->secret = client_certificate_secret(setup->endpoint);
+	*error = auth_check_secret(setup->endpoint->name, "certificate", "certificate_secret", state->secret,
 		"SSL_CLIENT_CERT", "TENURE_CERTIFICATE_SECRET");
 	if (*error == NULL)
 		*error = read_rules(state, state->settings->map);

@@ -7,6 +7,7 @@
 #include "auth/certificate_map.h"
 #include "base/buf.h"
 #include "base/crypto/certificate.h"
+#include "base/digest.h"
 #include "base/pool.h"
 #include "tap.h"
 
@@ -91,6 +92,9 @@ static void test_names(void)
 			str_eq_c(certificate.names[i].value, names[i].value), "name %zu: %.*s", i, STR_ARG(certificate.names[i].value));
 	}
 	ok(certificate.from_us < certificate.until_us, "and its times");
+	uint8_t digest[DIGEST_SHA256];
+	digest_sha256(original(), digest);
+	ok(memcmp(certificate.thumbprint, digest, sizeof(digest)) == 0, "and the hash of the whole of it");
 	struct buf folded = buf_new(pool, 4096);
 	struct str pem = pem_of(original());
 	for (size_t i = 0; i < pem.n; i++) {
@@ -99,6 +103,7 @@ static void test_names(void)
 			BUF_LIT(&folded, "\r\n\t ");
 	}
 	ok(certificate_read(pool, buf_str(&folded), &certificate) == NULL && certificate.n == COUNT_OF(names), "with white space in it, too");
+	ok(memcmp(certificate.thumbprint, digest, sizeof(digest)) == 0, "which is no part of the hash");
 }
 
 static void test_hostile(void)

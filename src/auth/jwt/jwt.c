@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "auth/core/authenticator.h"
+#include "auth/core/client_certificate.h"
 #include "auth/jwt/jwt_settings.h"
 #include "auth/jwt/jwt_source.h"
 #include "auth/core/principal_cache.h"
@@ -14,6 +15,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/crypto/certificate.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -33,6 +35,7 @@ enum {
 struct jwt {
 	const struct jwt_settings *settings;
 	bool has_default_tenant;
+	struct str certificate_secret; // of the endpoint; "": none
 	struct jwt_source *source;
 	struct principal_cache *cache; // of tokens that the present keys verify
 	bool allowed[SIGNATURE__COUNT];
@@ -50,7 +53,7 @@ struct attempt {
 	enum signature_algorithm algorithm;
 	struct str kid;             // p NULL: it names no key
 	const struct doc *claims;
-	int64_t expires_us;         // wall clock; the leeway is in it
+	int64_t expires_us;         // wall clock; the leeway is in it. Of a token that is bound to a certificate, at its end at the latest
 };
 
 // ---- refusals
@@ -259,6 +262,34 @@ static const char *check_issuer(const struct attempt *attempt)
 	return str_eq_c(doc_string(iss), attempt->jwt->settings->issuer) ? NULL : "the token is of another issuer";
 }
 
+// A token that is bound to a certificate is good only beside that certificate (RFC 8705 section 3). Other bindings (RFC 7800, RFC 9449) take
+// a proof that nothing here verifies; with them a token is refused, since otherwise whoever has stolen it could use it.
+static const char *check_binding(struct attempt *attempt)
+{
+	const struct request *request = attempt->identity->request;
+	const struct doc *cnf = NULL, *bound_to = NULL;
+	struct buf thumbprint = buf_new(attempt->pool, 64);
+
+	if (!doc_get(attempt->claims, STR("cnf"), &cnf))
+		return NULL;
+	if (doc_kind(cnf) != DOC_OBJECT || doc_length(cnf) != 1 || !doc_get(cnf, STR("x5t#S256"), &bound_to) || doc_kind(bound_to) != DOC_STRING)
+		return "the token is bound by something else than x5t#S256 alone, which can't be verified here";
+	if (!client_certificate_came(request))
+		return "the token is bound to a client's certificate, and none came with it";
+	struct certificate *certificate = POOL_NEW(attempt->pool, struct certificate);
+	const char *wrong = client_certificate_check(request, attempt->jwt->certificate_secret);
+	if (wrong == NULL)
+		wrong = client_certificate_read(attempt->pool, request, certificate);
+	if (wrong != NULL)
+		return wrong;
+	base64_url_add(&thumbprint, certificate->thumbprint, sizeof(certificate->thumbprint));
+	if (!str_eq(doc_string(bound_to), buf_str(&thumbprint)))
+		return "the token is bound to another certificate than the client's";
+	if (certificate->until_us < attempt->expires_us)
+		attempt->expires_us = certificate->until_us;
+	return NULL;
+}
+
 enum claim { CLAIM_OF_USER, CLAIM_OF_TENANT };
 
 // Reads the claim that the setting names, as a name in the principal; a token may lack a tenant, but no user. NULL, or what is wrong with
@@ -318,6 +349,7 @@ static const char *read_claims(struct attempt *attempt, struct principal *princi
 
 	wrong = wrong != NULL ? wrong : check_audience(attempt);
 	wrong = wrong != NULL ? wrong : check_times(attempt);
+	wrong = wrong != NULL ? wrong : check_binding(attempt);
 	wrong = wrong != NULL ? wrong : read_name(attempt, settings->user_claim, CLAIM_OF_USER, &principal->user);
 	wrong = wrong != NULL ? wrong : read_name(attempt, settings->tenant_claim, CLAIM_OF_TENANT, &principal->tenant);
 	wrong = wrong != NULL ? wrong : read_roles(attempt, &roles);
@@ -359,6 +391,22 @@ static enum outcome check_token(struct attempt *attempt, struct principal *princ
 	return wrong == NULL ? OUTCOME_OK : refuse(attempt, wrong);
 }
 
+// The cache's key is of all that the answer depends on: the token, and the certificate that the web server vouches for, if there is one. The
+// length of the token stands in front, so that no token is another one with a certificate behind it.
+static void make_key(const struct attempt *attempt, struct str token, uint8_t key[DIGEST_SHA256])
+{
+	const struct request *request = attempt->identity->request;
+	bool counts = client_certificate_check(request, attempt->jwt->certificate_secret) == NULL;
+	struct str certificate = counts ? request->client_certificate : STR("");
+	struct buf text = buf_new(attempt->pool, token.n + certificate.n + 32);
+
+	buf_add_u64(&text, token.n);
+	buf_addc(&text, ' ');
+	buf_add(&text, token);
+	buf_add(&text, certificate);
+	digest_sha256(buf_str(&text), key);
+}
+
 static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
 {
 	struct jwt *jwt = state;
@@ -380,7 +428,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	bool usable = jwt_source_look(jwt->source, &changed);
 	if (changed)
 		principal_cache_clear(jwt->cache);
-	digest_sha256(token, key);
+	make_key(&attempt, token, key);
 	if (!usable || !principal_cache_find(jwt->cache, key, identity->pool, principal)) {
 		jwt->asked = true;
 		enum outcome outcome = check_token(&attempt, principal);
@@ -445,7 +493,11 @@ static void *open_jwt(const struct auth_setup *setup, char **error)
 	jwt->settings = settings;
 	jwt->has_default_tenant = auth_settings(setup->config)->default_tenant[0] != '\0';
 	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), CHALLENGE);
+	jwt->certificate_secret = client_certificate_secret(setup->endpoint);
 	*error = check_settings(settings);
+	if (*error == NULL && jwt->certificate_secret.n > 0)
+		*error = auth_check_secret(setup->endpoint->name, "jwt", "certificate_secret", jwt->certificate_secret, "SSL_CLIENT_CERT",
+			"TENURE_CERTIFICATE_SECRET");
 	if (*error == NULL)
 		jwt->source = jwt_source_new(setup, error);
 	if (*error != NULL)

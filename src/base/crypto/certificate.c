@@ -130,8 +130,8 @@ static bool read_time(const ASN1_TIME *time, int64_t *us)
 	return true;
 }
 
-// The bytes between the first two lines of PEM.
-static X509 *parse(struct pool *pool, struct str pem)
+// Parses the bytes between the first two lines of PEM, which are in *der afterwards.
+static X509 *parse(struct pool *pool, struct str pem, struct str *der)
 {
 	static const struct str begin = STR_INIT("-----BEGIN CERTIFICATE-----"), end = STR_INIT("-----END CERTIFICATE-----");
 	const char *from = pem.n > 0 ? memmem(pem.p, pem.n, begin.p, begin.n) : NULL;
@@ -147,10 +147,10 @@ static X509 *parse(struct pool *pool, struct str pem)
 	struct str base64 = buf_str(&text);
 	if (base64.n == 0 || !base64_is_valid(base64))
 		return NULL;
-	struct str der = base64_decoded(pool, base64);
-	const unsigned char *at = (const unsigned char *)der.p;
-	X509 *x509 = d2i_X509(NULL, &at, (long)der.n);
-	if (x509 != NULL && at != (const unsigned char *)der.p + der.n) {
+	*der = base64_decoded(pool, base64);
+	const unsigned char *at = (const unsigned char *)der->p;
+	X509 *x509 = d2i_X509(NULL, &at, (long)der->n);
+	if (x509 != NULL && at != (const unsigned char *)der->p + der->n) {
 		X509_free(x509);
 		x509 = NULL;
 	}
@@ -160,14 +160,16 @@ static X509 *parse(struct pool *pool, struct str pem)
 const char *certificate_read(struct pool *pool, struct str pem, struct certificate *certificate)
 {
 	struct reader reader = { .pool = pool, .certificate = certificate };
+	struct str der;
 
 	certificate->n = 0;
 	if (pem.n > CERTIFICATE_PEM_MAX)
 		return "the certificate has more than 32768 bytes";
-	X509 *x509 = parse(pool, pem);
+	X509 *x509 = parse(pool, pem, &der);
 	if (x509 == NULL) {
 		reader.wrong = "the certificate can't be read";
 	} else {
+		digest_sha256(der, certificate->thumbprint);
 		read_subject(&reader, x509);
 		if (reader.wrong == NULL)
 			read_alternatives(&reader, x509);

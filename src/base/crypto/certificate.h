@@ -4,7 +4,7 @@
 #ifndef TENURE_BASE_CRYPTO_CERTIFICATE_H
 #define TENURE_BASE_CRYPTO_CERTIFICATE_H
 
-#include "base/str.h"
+#include "base/digest.h"
 
 struct pool;
 
@@ -28,6 +28,7 @@ struct certificate {
 	struct certificate_name names[CERTIFICATE_NAMES_MAX];
 	size_t n;
 	int64_t from_us, until_us; // notBefore, notAfter, by the wall clock
+	uint8_t thumbprint[DIGEST_SHA256]; // of the whole certificate in DER: x5t#S256 of RFC 8705
 };
 
 // Reads the first certificate of a PEM text; white space within it, such as web servers put there, doesn't matter. Strings in pool. NULL,
