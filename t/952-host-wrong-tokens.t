@@ -99,4 +99,22 @@ subtest 'service tokens' => sub {
     $instance->stop;
 };
 
+subtest 'access rules' => sub {
+    my $red      = 'a' x 32;
+    my $keystone = Tenure::FakeKeystone->start;
+    $keystone->token($_, project => $red, roles => ['member'], rules => [ { service => 'tenancy', method => 'GET', path => '/v1.0/**' } ]) for qw(ruled late);
+    $keystone->token($_, project => $red, roles => ['member']) for qw(first second);
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 2, settings => { 'endpoint service.auth' => 'keystone', 'keystone.auth_url' => $keystone->url,
+        'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'tenure.wrong_tokens' => 10 });
+    my $status = sub { my ($token, $version) = @_; return $instance->service($token)->get("/$version/$red/persistentvolumes")->status };
+    wait_for_a_minute();
+    is_deeply [ map { $status->('ruled', 'v2.0') } 1 .. 14 ], [ (401) x 14 ], 'what they refuse is 401';
+    is $status->('first', 'v2.0'), 200, '... and does not count as a wrong token, so others from that address are good';
+    is_deeply [ map { $status->("wrong-$_", 'v2.0') } 1 .. 12 ], [ (401) x 10, (429) x 2 ], 'wrong ones do';
+    is $status->('second', 'v2.0'), 429, 'then a token that was not seen before waits';
+    is $status->('late', 'v1.0'), 429, '... with such rules, too';
+    is $status->('ruled', 'v1.0'), 200, '... but not one that was good, though all that it asked for was refused';
+    $instance->stop;
+};
+
 done_testing;

@@ -249,6 +249,13 @@ bool auth_has_asked(const struct auth *auth)
 	return asked != NULL && asked->authenticator->has_asked != NULL && asked->authenticator->has_asked(asked->state);
 }
 
+bool auth_rules_out(const struct auth *auth)
+{
+	const struct method *asked = auth->asked;
+
+	return asked != NULL && asked->authenticator->rules_out != NULL && asked->authenticator->rules_out(asked->state);
+}
+
 void auth_forget(struct auth *auth)
 {
 	auth->asked = NULL;

@@ -70,6 +70,9 @@ struct str auth_token(const struct request *request);
 // Did the last auth_identify() find out whether the token is good, by the database, a service or its signature, instead of using a
 // cache entry?
 bool auth_has_asked(const struct auth *auth);
+// Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
+// request? Then no wrong token came.
+bool auth_rules_out(const struct auth *auth);
 // After so many seconds a process finds out again whether a token is good, where no setting says how long its cache is believed.
 enum { AUTH_ASKS_S = 1800 };
 // Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is called for it.

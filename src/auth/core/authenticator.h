@@ -45,6 +45,9 @@ struct authenticator {
 	// Did the last identify() find out by itself whether the credential, a token, is good: did it ask the database or a service, or
 	// verify a signature, instead of looking into its cache alone? NULL: it never does.
 	bool (*has_asked)(const void *state);
+	// Did the last identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
+	// request? NULL: it never does.
+	bool (*rules_out)(const void *state);
 	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such
 	// role.
 	enum role (*default_role)(const void *state);

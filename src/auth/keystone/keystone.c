@@ -54,6 +54,7 @@ struct keystone {
 	uint64_t endpoint_key;
 	unsigned may_wait_most;  // workers of the endpoint
 	bool asked;
+	bool ruled_out;          // the present request's tokens are good, but the access rules don't permit the request
 	int64_t deadline_us;     // clock_tick_us: until then the present request waits for Keystone, for whatever reason
 	struct pending *pending, **pending_end; // the oldest first
 	size_t n_pending;
@@ -439,6 +440,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	enum keystone_known known;
 
 	keystone->asked = false;
+	keystone->ruled_out = false;
 	keystone->deadline_us = clock_tick_us() + timeout_us(keystone);
 	*recognised = auth_read_token(identity->request, &text);
 	if (!*recognised)
@@ -452,7 +454,8 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	known = validate(keystone, identity, text, by_service, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
-	if (known == KEYSTONE_BAD || (!by_service && !rules_permit(identity, &token)))
+	keystone->ruled_out = known == KEYSTONE_GOOD && !by_service && !rules_permit(identity, &token);
+	if (known == KEYSTONE_BAD || keystone->ruled_out)
 		return fail_unauthenticated(identity);
 	fill_principal(keystone, identity, &token, &service);
 	return OUTCOME_OK;
@@ -469,6 +472,11 @@ static bool has_form(struct str token)
 static bool has_asked(const void *state)
 {
 	return ((const struct keystone *)state)->asked;
+}
+
+static bool rules_out(const void *state)
+{
+	return ((const struct keystone *)state)->ruled_out;
 }
 
 static const char *challenge_of(const void *state)
@@ -539,4 +547,5 @@ const struct authenticator keystone_authenticator = {
 	.has_form = has_form,
 	.identify = identify,
 	.has_asked = has_asked,
+	.rules_out = rules_out,
 };

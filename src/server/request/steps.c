@@ -142,10 +142,11 @@ static enum outcome identify_caller(struct exchange *exchange)
 	const struct auth_question question = { .db = pipeline->db, .pool = call->pool, .request = &call->request,
 		.dialect = call->match.dialect, .may_wait = true };
 	outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
-	if (outcome == OUTCOME_UNAUTHENTICATED)
+	bool is_right = outcome == OUTCOME_OK || auth_rules_out(pipeline->auth);
+	if (outcome == OUTCOME_UNAUTHENTICATED && !is_right)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the database knows.
-	else if (outcome == OUTCOME_OK && (auth_has_asked(pipeline->auth) || call->session.id.p != NULL))
+	else if (is_right && (auth_has_asked(pipeline->auth) || call->session.id.p != NULL))
 		limits_was_right(pipeline->limits, credential);
 	if (outcome != OUTCOME_OK)
 		call->problem = (struct problem){ .detail = detail };
