@@ -13,6 +13,7 @@ use Digest::SHA ();
 use Test::More;
 
 use Tenure::Client;
+use Tenure::FakeKeystone;
 use Tenure::Instance;
 use Tenure::Issuer;
 
@@ -252,6 +253,34 @@ subtest 'an issuer that is away' => sub {
     $away->stop;
     is $status->($token), 200, 'refused connections: known keys go on';
     is $status->($away->token('k', %red, sub => 'eve')), 200, '... for new tokens';
+    $other->stop;
+};
+
+subtest 'an issuer and a Keystone that hang' => sub {
+    my $away = Tenure::Issuer->start;
+    $away->make_key('k', 'ES256');
+    $away->mode('hang');
+    my $keystone = Tenure::FakeKeystone->start;
+    my $other = Tenure::Instance->start(auth => 'token', workers => 3, allow => [qr/JWT: /, qr/Keystone: /, qr/answered 503 \(unavailable\)/],
+        settings => { 'endpoint service.auth' => 'jwt,keystone', 'jwt.issuer' => $away->url, 'jwt.audience' => 'tenure', 'jwt.timeout' => 24,
+            'keystone.auth_url' => $keystone->url, 'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.timeout' => 10 });
+    my $there = Tenure::Client->new(url => $other->env('TENURE_SERVICE_URL'));
+    my @pids;
+    my $begin = sub {
+        my ($token) = @_;
+        my $pid = fork // die "fork: $!";
+        if (!$pid) { $there->get('/v2.0/red/persistentvolumes', headers => { 'X-Auth-Token' => $token }); require POSIX; POSIX::_exit(0) }
+        push @pids, $pid;
+    };
+    $begin->($_) for qw(hanging-1 hanging-2);
+    ok Tenure::Instance::wait_until(sub { $keystone->count("validate $_") }), "a worker waits for Keystone: $_" for qw(hanging-1 hanging-2);
+    $begin->($away->token('k', %red));
+    ok Tenure::Instance::wait_until(sub { $away->count('/.well-known/openid-configuration') }), 'the issuer is asked for its keys';
+    my $began = time;
+    is $there->get('/healthz')->status, 200, 'one worker is left for all else';
+    cmp_ok time - $began, '<', 6, '... at once';
+    kill 'KILL', @pids;
+    waitpid $_, 0 for @pids;
     $other->stop;
 };
 

@@ -243,13 +243,14 @@ static bool hold(void *arg)
 static void test_turns(void)
 {
 	struct keystone_key key = keystone_key(cache, 9, STR("asked"));
-	pid_t pid = process_start(hold, &(struct holder){ key, 1 });
+	uint64_t here = waiting_endpoint("service"), elsewhere = waiting_endpoint("admin");
+	pid_t pid = process_start(hold, &(struct holder){ key, here });
 
 	ok(!keystone_cache_turn_take(cache, &key, LONG), "while another process asks, this one has no turn");
-	ok(!waiting_begin(shared, 1, 1), "and where one may wait, no place");
-	ok(waiting_begin(shared, 1, 2), "where two may, it has");
+	ok(!waiting_begin(shared, here, 1), "and where one may wait, no place");
+	ok(waiting_begin(shared, here, 2), "where two may, it has");
 	waiting_end(shared);
-	ok(waiting_begin(shared, 2, 1), "as at another endpoint");
+	ok(waiting_begin(shared, elsewhere, 1), "as at another endpoint");
 	waiting_end(shared);
 	ok(keystone_cache_turn_take(cache, &key, 0), "a turn that lasts too long is free");
 	ok(keystone_cache_turn_is_mine(cache, &key, LONG), "and is this process's then");
@@ -265,7 +266,7 @@ static void test_turns(void)
 	(void)shared_refresh(shared, clock_tick_us() + 2 * SECOND);
 	ok(keystone_cache_turn_take(cache, &other, LONG), "the turn of a process that was killed is free");
 	keystone_cache_turn_end(cache, &other);
-	ok(waiting_begin(shared, 1, 1), "and its place");
+	ok(waiting_begin(shared, here, 1), "and its place");
 	waiting_end(shared);
 }
 

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/shared.h"
+#include "base/siphash.h"
 
 // One place for each slot of the shared file.
 struct place {
@@ -16,6 +17,13 @@ struct place {
 static struct place *places_of(const struct shared *shared)
 {
 	return shared_area(shared, SHARED_WAITING, SHARED_PROCESSES * sizeof(struct place));
+}
+
+uint64_t waiting_endpoint(const char *name)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
+
+	return siphash(fixed, str_c(name));
 }
 
 bool waiting_begin(struct shared *shared, uint64_t endpoint, unsigned most)

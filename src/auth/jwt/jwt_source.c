@@ -115,14 +115,13 @@ static bool is_address(const char *issuer)
 struct jwt_source *jwt_source_new(const struct auth_setup *setup, char **error)
 {
 	const struct jwt_settings *settings = jwt_settings(setup->config);
-	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 2 };
 	struct jwt_source *source = memory_zeroed(1, sizeof(*source));
 
 	source->text = memory_zeroed(1, JWT_KEYS_BYTES);
 	source->settings = settings;
 	source->shared = setup->shared;
 	source->issuer = issuer_of(settings);
-	source->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
+	source->endpoint_key = waiting_endpoint(setup->endpoint->name);
 	source->may_wait_most = setup->processes > 1 ? setup->processes - 1 : 1;
 	source->from_file = settings->keys_file[0] != '\0';
 	*error = NULL;

@@ -511,7 +511,6 @@ static void close_keystone(void *state)
 static void *open_keystone(const struct auth_setup *setup, char **error)
 {
 	const struct keystone_settings *settings = keystone_settings(setup->config);
-	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
 	struct keystone *keystone = memory_zeroed(1, sizeof(*keystone));
 
 	keystone->settings = settings;
@@ -519,7 +518,7 @@ static void *open_keystone(const struct auth_setup *setup, char **error)
 	keystone->shared = setup->shared;
 	keystone->pending_end = &keystone->pending;
 	keystone->purpose = purpose_of(settings);
-	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
+	keystone->endpoint_key = waiting_endpoint(setup->endpoint->name);
 	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;
 	keystone->cache = keystone_cache_new(setup->shared);
 	if (keystone->cache == NULL)

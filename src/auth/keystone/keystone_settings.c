@@ -38,7 +38,7 @@ static const struct setting keystone_rows[] = {
 		"How long it is cached that a token is invalid."),
 	KEYSTONE("max_waiting", NUMBER, waiting, "0", 0, 1024, NULL,
 		"Workers of an endpoint that may wait for Keystone at a time; further requests wait a fifth of timeout for a place, half a "
-		"second at most while Keystone answers nobody, then get 503. 0: all but one."),
+		"second at most while Keystone answers nobody, then get 503. Those that wait for the keys of jwt count as well. 0: all but one."),
 	KEYSTONE("roles", TEXT, roles, "reader:reader,member:member,manager:member,admin:admin", 0, SETTING_TEXT_MAX, NULL,
 		"Which role of Keystone gives which role in the project's tenant: NAME:reader, NAME:member or NAME:admin, "
 		"comma-separated. The highest counts."),
