@@ -89,13 +89,14 @@ static void read_sent(struct batch *batch)
 	batch->db->round_trips += batch->n_read < batch->n_sent;
 	for (bool first = true; batch->n_read < batch->n_sent; batch->n_read++, first = false) {
 		struct db_call *call = batch->calls[batch->n_read];
+		bool sent = batch->sent[batch->n_read];
 
 		// The server may hang behind any of the answers.
-		if (awaits(batch->db) && batch->db->mysql != NULL && (first || !db_connector_has_more(batch->db->mysql)))
+		if (sent && awaits(batch->db) && batch->db->mysql != NULL && (first || !db_connector_has_more(batch->db->mysql)))
 			(void)db_writer_await(batch->db);
 		if (batch->db->mysql == NULL)
 			call->result = DB_LOST;
-		else if (batch->sent[batch->n_read])
+		else if (sent)
 			call->result = read_one(batch, batch->n_read);
 	}
 	batch->rows_pending = false;
@@ -117,12 +118,15 @@ static void send_one(struct batch *batch, size_t i)
 		set_skip_response(db->mysql, 0);
 }
 
+// Ends with the first call that can't be sent, as the library may be short of memory: without SET autocommit in front of them, statements would
+// be committed one by one.
 static void send_all(struct batch *batch)
 {
 	size_t under_way = 0;
+	bool fails = false;
 
 	assert(batch->n_sent == 0 && batch->n_read == 0);
-	while (batch->n_sent < batch->n && batch->db->mysql != NULL) {
+	while (batch->n_sent < batch->n && batch->db->mysql != NULL && !fails) {
 		size_t i = batch->n_sent;
 		size_t bytes = db_bind_values(batch->stmts[i], batch->calls[i]->in);
 
@@ -134,10 +138,13 @@ static void send_all(struct batch *batch)
 		}
 		under_way += bytes;
 		send_one(batch, i);
+		fails = !batch->sent[i];
 		batch->rows_pending = batch->rows_pending || (batch->db->mysql != NULL && batch->stmts[i]->n_out > 0);
 		batch->n_sent++;
 	}
-	batch->n_sent = batch->n; // calls that were not sent because the connection was lost get DB_LOST, too
+	for (size_t i = batch->n_sent; fails && i < batch->n; i++)
+		batch->calls[i]->result = batch->calls[i - 1]->result;
+	batch->n_sent = batch->n; // calls that were not sent because the connection was lost get DB_LOST
 }
 
 // Plain execution, which waits for the answer itself.

@@ -5,7 +5,9 @@
 #include <signal.h>
 
 #include "db-server.h"
+#include "db/db_internal.h"
 #include "registry/log/change.h"
+#include "sql/session.h"
 
 static struct db *open_db(const struct db_settings *settings, enum db_account account)
 {
@@ -409,6 +411,29 @@ static void test_deadlock(void)
 	db_close(&parent.db);
 }
 
+// ---- not begun
+
+// The library can't send the statement that begins a write transaction, as if it had no memory for it: it lacks the value of a parameter.
+static void keep_from_beginning(struct db *db)
+{
+	struct db_stmt *begin;
+
+	if (number(db, test_query(&q_sum), DB_IN(db_u(1))) == UINT64_MAX || db_stmt_get(db, &sql_session_autocommit_off_query, &begin) != DB_OK)
+		bail_out("a statement of the test itself failed");
+	begin->stmt->param_count = 1;
+	begin->stmt->bind_param_done = 0;
+}
+
+static void test_not_begun(struct db *db)
+{
+	struct work work = new_work(db, "not begun");
+	uint64_t sessions = db_sessions(db);
+
+	keep_from_beginning(db);
+	expect_once(&work, 2, "a transaction whose beginning was not sent");
+	is_int((long long)(db_sessions(db) - sessions), 1, "on a new connection");
+}
+
 // ---- connections lost
 
 static void kill_at_first(struct work *work)
@@ -660,6 +685,7 @@ int main(void)
 	test_table_lock();
 	test_commit_lock();
 	test_deadlock();
+	test_not_begun(db);
 	test_killed(db);
 	test_lost_commit();
 	test_too_many_statements();

@@ -18,6 +18,8 @@
 #include "db/db_internal.h"
 #include "db/maintenance.h"
 #include "logged.h"
+#include "sql/cluster.h"
+#include "sql/session.h"
 
 enum { FEW = DB_MAX_BATCH, MANY = DB_MAX_BATCH + 1 };
 
@@ -166,6 +168,38 @@ static void test_bulk(struct db *db)
 	is_int(db_txn_run(db, DB_WRITE, NULL, fill_few, &work), DB_OK, "a statement for few rows");
 	is_int((long long)(db_round_trips(db) - trips), 3, "needs no look at the transaction");
 	is_int((long long)number(&q_rows), FEW, "and does all rows");
+}
+
+// ---- a beginning that is not sent
+
+static enum db_verdict add_one(void *arg)
+{
+	add(arg, test_query(&q_add));
+	return DB_COMMIT;
+}
+
+// The library can't send the statement that begins the transaction, as if it had no memory for it: neither the fence nor what is behind it may be
+// committed by itself, and no answer is waited for.
+static void test_not_begun(const struct db_settings *template)
+{
+	struct db_settings settings = *template;
+	struct db_stmt *begin;
+	struct db_rows rows;
+
+	settings.read_timeout = 60;
+	struct db *db = db_open(&settings, DB_APPLICATION);
+	is_int(connect_patiently(db), DB_OK, "connected to the writer");
+	is_int(db_run(db, pool, test_query(&q_sums), NULL, &rows), DB_OK, "outside of a transaction");
+	if (db_stmt_get(db, &sql_session_autocommit_off_query, &begin) != DB_OK)
+		bail_out("a statement of the test itself failed");
+	begin->stmt->param_count = 1;
+	begin->stmt->bind_param_done = 0;
+	uint64_t before = number(&q_sums);
+	int64_t begun_us = clock_tick_us();
+	is_int(db_txn_run(db, DB_WRITE, NULL, add_one, db), DB_OK, "a transaction whose beginning was not sent: committed");
+	is_int((long long)(number(&q_sums) - before), 1, "once");
+	ok(clock_tick_us() - begun_us < settings.read_timeout * INT64_C(500000), "long before read_timeout");
+	db_close(&db);
 }
 
 // ---- reads whose connection is lost at their end
@@ -618,11 +652,6 @@ static void read_too_much(void *arg)
 	(void)db_run(greedy->db, greedy->pool, test_query(&q_large), NULL, &rows);
 }
 
-static enum db_verdict add_one(void *arg)
-{
-	add(arg, test_query(&q_add));
-	return DB_COMMIT;
-}
 
 // A statement outside of a transaction, which does not heed maintenance, is left by its request: the next transaction heeds it.
 static void test_left_apart(struct db *db)
@@ -665,6 +694,7 @@ int main(void)
 	db = db_open(&settings, DB_APPLICATION);
 	test_left_apart(db);
 	db_close(&db);
+	test_not_begun(&settings);
 	test_lost_reads(&settings);
 	test_slow(&settings);
 	test_remembered(&settings);
