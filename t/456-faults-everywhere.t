@@ -120,6 +120,20 @@ subtest 'without faults' => sub {
     }
 };
 
+# As a node of Galera does that is cut off meanwhile. The request, if it were done again, would find its own namespace.
+subtest 'a COMMIT that is carried out, and answered as one that failed' => sub {
+    my $step = $step{'a namespace'};
+    $faults->ask(request_of($step, prepare($step)));
+    my ($call) = $faults->count('database', request_of($step, prepare($step)));
+    my @wrong;
+    do {
+        push @wrong, $faults->attempt(request_of($step, prepare($step)), kind => 'database', call => $call, error => 1180, status => $step->[1]);
+    } until $faults->last->{failed} =~ /COMMIT/ || --$call == 0;
+    cmp_ok $call, '>', 0, 'there is one';
+    is $faults->last->{answer} && $faults->last->{answer}{status}, $step->[1], 'it counts as done';
+    is_deeply \@wrong, [], '... and once';
+};
+
 my (%calls, %count, @found);
 
 sub calls_of {

@@ -40,7 +40,7 @@ static const struct error_row rows[] = {
 	{ 4025, DB_REFUSED, false, NULL }, // CHECK
 
 	{ 1020, DB_RETRY, false, NULL }, // record has changed since last read (snapshot isolation)
-	{ 1180, DB_RETRY, false, NULL }, // error during COMMIT (Galera certification)
+	{ 1180, DB_RETRY, false, NULL }, // error during COMMIT: db_error_is_unsure()
 	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
@@ -169,6 +169,12 @@ bool db_error_lacks_table(unsigned number)
 bool db_error_is_rollback(unsigned number)
 {
 	return number == 1213;
+}
+
+// A node of Galera answers this when it is cut off or freezes during COMMIT: the rest of the cluster may have committed the transaction.
+bool db_error_is_unsure(unsigned number)
+{
+	return number == 1180;
 }
 
 static bool needs_other_host(unsigned number)

@@ -230,7 +230,8 @@ static enum db_result commit(struct db *db, const struct uuid *request_id)
 		db->confirmed_us = sent_us; // the cluster has certified it
 	if (result == DB_OK)
 		return DB_OK;
-	if (db->fenced && db->mode == DB_WRITE && !db_error_is_rollback(db->error_number)) {
+	bool unsure = db_error_is_unsure(db->error_number) || (db->fenced && !db_error_is_rollback(db->error_number));
+	if (unsure && db->mode == DB_WRITE) {
 		db_conn_drop(db);
 		result = DB_LOST;
 	}

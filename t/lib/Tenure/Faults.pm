@@ -26,7 +26,7 @@ my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
 # The errors that each kind of call may meet. Numbers are MariaDB's, names errno's.
 our %errors = (
-    database => [1205, 1213, 1290, 1317, 1030, 1021, 2006, 2013],
+    database => [1180, 1205, 1213, 1290, 1317, 1030, 1021, 2006, 2013],
     memory   => ['ENOMEM'],
     read     => ['EINTR', 'ECONNRESET', 'EIO', 'short'],
     write    => ['EINTR', 'EPIPE', 'ECONNRESET', 'short'],

@@ -7,8 +7,8 @@
 #   $faulty->arm(process => $worker, command => 3, error => 1213);
 #   my ($what, $commands) = $faulty->disarm;       # what failed ('' : nothing), and how many commands there were
 #
-# The server does what it would have done at that error: at 1213 it rolls the transaction back, at others it does nothing for the
-# statement; at a loss before the command (2006) it does not get it, at one after it (2013) it does.
+# The server does what it would have done at that error: at 1213 it rolls the transaction back, at 1180 it carries COMMIT out, at others it does
+# nothing for the statement; at a loss before the command (2006) it does not get it, at one after it (2013) it does.
 package Tenure::FaultyDatabase;
 
 use strict;
@@ -24,6 +24,7 @@ use constant { QUIT => 0x01, QUERY => 0x03, PREPARE => 0x16, EXECUTE => 0x17, CL
 
 my %text = (
     1030 => 'Got error 5 "Input/output error" from storage engine InnoDB', 1021 => 'Disk full; waiting for someone to free some space',
+    1180 => 'Got error 5 "Input/output error" during COMMIT',
     1205 => 'Lock wait timeout exceeded; try restarting transaction', 1213 => 'Deadlock found when trying to get lock; try restarting transaction',
     1290 => 'The MariaDB server is running with the --read-only option so it cannot execute this statement', 1317 => 'Query execution was interrupted',
 );
@@ -190,6 +191,7 @@ sub _command {
         $waiting->[-1]{is_lost} = 1;
         return $all;
     }
+    return $all if $error == 1180 && $what eq 'COMMIT';
     # A failed preparation leaves no statement; 1213, and whatever happens to COMMIT, leaves no transaction.
     if ($kind == PREPARE) { return _packet(0, chr(PREPARE) . 'this is no statement') }
     $waiting->[-1]{kind} = QUERY;
