@@ -99,7 +99,7 @@ static double due(const struct scene *scene)
 		return scene->row.next[0] != '\0' ? 3 : 0.4;
 	if (writer == GOOD || writer == BEHIND)
 		return -1;
-	if (writer == DONOR || writer == READ_ONLY)
+	if (writer == DONOR || writer == READ_ONLY || writer == NO_TABLE || writer == NO_GALERA)
 		return 2;
 	return scene->unseen > 0 ? 8 : 0;
 }

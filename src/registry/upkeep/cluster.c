@@ -19,7 +19,7 @@ enum {
 	AGAIN_S = 3,               // a node that hangs is asked again after so long
 	LOST_S = 1,                // one that ended its connection as well: it may be stopping, and then a new connection hangs
 	NEXT_S = 3,                // a switch that was begun may take so long to be finished by who began it
-	WEAK_S = 2,                // a writer that is a donor for so long is replaced
+	WEAK_S = 2,                // a writer that answers, and can't be used for so long, is replaced
 	UNSEEN_S = 8, STEADY_S = 30, // a writer that this host alone may not see is replaced after so long, and not more often
 };
 
@@ -555,10 +555,11 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 		memory->gone_us = memory->weak_us = 0;
 		return false;
 	}
-	if (node != NULL && node->answers && node->primary && node->has_writer) {
+	if (node != NULL && node->answers && node->primary) {
 		memory->gone_us = 0;
-		*via = node->read_only ? best : at;
-		*reason = node->read_only ? STR("the writer is read-only") : STR("the writer is not synced");
+		*via = node->has_writer && !node->read_only ? at : best;
+		*reason = !node->has_writer ? STR("the writer does not answer queries") :
+			node->read_only ? STR("the writer is read-only") : STR("the writer is not synced");
 		return lasts(&memory->weak_us, now_us, WEAK_S * 1000);
 	}
 	memory->weak_us = 0;
