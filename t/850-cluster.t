@@ -157,6 +157,10 @@ subtest 'all writes stopped, and going on' => sub {
     ($code, $text) = $instance->manage('cluster', 'switch', 'n2');
     is $code, 0, 'switch' or diag $text;
     ok Tenure::Instance::wait_until($put_is_done), 'it goes on';
+    is(($instance->manage('cluster', 'fence'))[0], 0, 'stopped again');
+    is(($instance->manage('cluster', 'switch', 'n3'))[0], 0, '... and going on at once');
+    my $vacant = $cluster->sql(3, 'SELECT TIMESTAMPDIFF(MICROSECOND, MIN(s.at), MAX(s.at)) FROM (SELECT at FROM writer_switches ORDER BY epoch DESC LIMIT 2) s', 'tenure')->[0][0];
+    cmp_ok $vacant, '>=', 400_000, '... when no read of the earlier writer can last any more';
 } unless $ENV{TENURE_CLUSTER_FAULTS};
 subtest 'nodes that are not used' => $nodes_are_judged unless $ENV{TENURE_CLUSTER_FAULTS};
 

@@ -473,8 +473,10 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	if (writer->node.n > 0) {
 		outcome = cluster_resign(cluster, db, &change, false, why);
 		change.epoch++;
-		clock_sleep_us(VACANT_MS * INT64_C(1000));
 	}
+	// If there was none already, no clock of this host tells since when.
+	if (outcome == CLUSTER_DONE && writer->epoch > 0)
+		clock_sleep_us(VACANT_MS * INT64_C(1000));
 	if (outcome == CLUSTER_DONE)
 		outcome = appoint(cluster, db, &change, why);
 	db_close(&db);
