@@ -167,6 +167,14 @@ subtest 'nodes that are not used' => $nodes_are_judged unless $ENV{TENURE_CLUSTE
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor if !$ENV{TENURE_CLUSTER_LARGE};
 unlike $doctor, qr/warning: node/, '... and doctor has nothing against the nodes';
+{
+    local $instance->{option}{settings}{'database.host'} = $cluster->host($run->writer);
+    my $unfenced = qr/\[database\] host names one server of a cluster of 3: .*; name all nodes$/m;
+    ($code, $text) = $instance->manage('cluster', 'status');
+    is $code, 1, 'a name that leads to one of several nodes is not enough';
+    like $text, qr/^$unfenced/m, '... as status says';
+    like +($instance->manage('doctor'))[1], qr/warning: $unfenced/, '... and doctor';
+}
 $cluster->sql(2, q(SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=true'));
 like +($instance->manage('doctor'))[1], qr/warning: node 127\.0\.0\.1:\d+: pc\.ignore_quorum or pc\.ignore_sb is set/, 'a part that would go on alone is named';
 $cluster->sql(2, q(SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=false'));

@@ -105,6 +105,14 @@ static size_t print_nodes(const struct manage *manage, const struct cluster *clu
 	return rivals;
 }
 
+// With one name connections do not look for the writer, and nothing is fenced (db/writer.c). It may be a load balancer's, or on each host that of
+// another node.
+void manage_tell_unfenced(FILE *to, uint64_t nodes)
+{
+	fprintf(to, "[database] host names one server of a cluster of %llu: nothing keeps hosts of Tenure from writing to several of them at once; name all "
+		"nodes\n", (unsigned long long)nodes);
+}
+
 int command_cluster_status(struct manage *manage)
 {
 	struct cluster *cluster = open_and_look(manage);
@@ -112,7 +120,11 @@ int command_cluster_status(struct manage *manage)
 	int code = EXIT_FAILED;
 
 	size_t rivals = print_nodes(manage, cluster);
-	if (cluster->n == 1 && cluster->nodes[0].answers) {
+	if (cluster->n == 1 && cluster->nodes[0].size > 1) {
+		printf("\n");
+		manage_tell_unfenced(stdout, cluster->nodes[0].size);
+		code = EXIT_FOUND;
+	} else if (cluster->n == 1 && cluster->nodes[0].answers) {
 		printf("\n[database] host names one server, which takes all changes.\n");
 		code = EXIT_CLEAN;
 	} else if (writer == NULL) {

@@ -57,6 +57,8 @@ int command_config_show(struct manage *manage);
 
 // Prints warnings about settings that are valid but unsafe; for config check and doctor.
 void settings_warn(const struct config *config);
+// Prints what is wrong if [database] host names one server of a cluster of that many nodes: a line; for doctor.
+void manage_tell_unfenced(FILE *to, uint64_t nodes);
 // Prints a warning if changes are stopped for maintenance; for doctor.
 void manage_warn_of_maintenance(struct manage *manage);
 // Prints errors of endpoints with wrong authenticators, with which tenured would not start; for doctor. config check finds

@@ -150,14 +150,20 @@ static void warn_of_usage(struct registry *registry)
 			"the change log until tenured-host counts them\n", (long long)((now_us - since_us) / 86400000000));
 }
 
-// Where the database is a cluster: nodes that are away or out of step, settings that endanger it, and a missing writer.
-static void warn_of_cluster(const struct manage *manage)
+// Where the database is a cluster: nodes that are away, out of step or not named, settings that endanger it, and a missing writer.
+static void warn_of_cluster(struct manage *manage)
 {
 	const struct db_settings *settings = db_settings(manage->config);
-	struct cluster *cluster = db_hosts(settings) > 1 ? cluster_open(settings, DB_OPERATOR) : NULL;
 
-	if (cluster == NULL)
+	if (db_hosts(settings) == 1) {
+		uint64_t nodes = cluster_size_at(manage->db, manage->pool);
+		if (nodes > 1) {
+			fprintf(stderr, "tenure-manage: warning: ");
+			manage_tell_unfenced(stderr, nodes);
+		}
 		return;
+	}
+	struct cluster *cluster = cluster_open(settings, DB_OPERATOR);
 	cluster_look(cluster);
 	for (size_t i = 0; i < cluster->n; i++) {
 		const struct cluster_node *node = &cluster->nodes[i];

@@ -373,6 +373,13 @@ const struct cluster_writer *cluster_writer(const struct cluster *cluster)
 	return newest;
 }
 
+uint64_t cluster_size_at(struct db *db, struct pool *pool)
+{
+	struct db_rows rows;
+
+	return sql_cluster_status_run(db, pool, &rows) == DB_OK ? number_of(&rows, "wsrep_cluster_size") : 0;
+}
+
 size_t cluster_find(const struct cluster *cluster, struct str name)
 {
 	for (size_t i = 0; i < cluster->n; i++) {

@@ -94,6 +94,8 @@ bool cluster_is_usable(const struct cluster_node *node);
 bool cluster_has_galera(const struct cluster *cluster);
 // The newest row of the writer that a usable node has; NULL: none.
 const struct cluster_writer *cluster_writer(const struct cluster *cluster);
+// How many nodes the Galera cluster of that server has, an arbitrator included; 0: it belongs to none, or does not say.
+uint64_t cluster_size_at(struct db *db, struct pool *pool);
 // The index of the node of that name, or that is named so in [database] host; cluster->n: none.
 size_t cluster_find(const struct cluster *cluster, struct str name);
 
