@@ -4,11 +4,15 @@
 -- @fragment cluster_me
 IF(@@wsrep_on, @@wsrep_node_name, CONCAT(@@hostname, ':', @@port))
 
+-- Does a server refuse changes? @@read_only is a number up to MariaDB 11, and a word from 12 on: OFF, or how much is refused.
+-- @fragment cluster_read_only
+CAST(CONCAT(@@read_only) NOT IN ('0', 'OFF') AS SIGNED)
+
 -- ---- for connections (src/db/writer.c)
 
 -- What this server is, by itself and by the row of the writer. galera: it is a node of a cluster.
 -- @fragment writer_role
-SELECT {cluster_me} AS me, w.node, w.epoch, CAST(@@wsrep_on AS SIGNED) AS galera, CAST(@@read_only AS SIGNED) AS read_only, w.held
+SELECT {cluster_me} AS me, w.node, w.epoch, CAST(@@wsrep_on AS SIGNED) AS galera, {cluster_read_only} AS read_only, w.held
 FROM writer w
 WHERE w.id = 1
 -- @statement writer_role
@@ -23,7 +27,7 @@ SET STATEMENT wsrep_sync_wait = 7 FOR {writer_role};
 -- Does a server refuse changes? Asked alone where its schema has no row of the writer yet, and by what only reads.
 -- @statement writer_read_only
 -- @out read_only int
-SELECT CAST(@@read_only AS SIGNED) AS read_only;
+SELECT {cluster_read_only} AS read_only;
 
 -- The first statement of each transaction that writes. No row: another node is the writer by now, or none is. What it writes is the
 -- connection's own, even where two share a slot, so that the next statement knows it again.

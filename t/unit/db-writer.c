@@ -637,6 +637,29 @@ static void test_near(const struct db_settings *template)
 	end_slow(slow, relaying);
 }
 
+// ---- a server that is read-only
+
+// What @@read_only is on a server, by its version, and whether such a server refuses changes.
+static const struct read_only {
+	const char *is;
+	bool refuses;
+} read_only[] = { { "0", false }, { "1", true }, { "'OFF'", false }, { "'ON'", true }, { "'NO_LOCK'", true }, { "'NO_LOCK_NO_ADMIN'", true } };
+
+static void test_read_only(void)
+{
+	struct str asked = str_c(sql_writer_read_only_query.sql), name = STR("@@read_only");
+	const char *at = strstr(asked.p, name.p);
+
+	if (at == NULL)
+		bail_out("no @@read_only in the statement");
+	for (size_t i = 0; i < COUNT_OF(read_only); i++) {
+		struct str sql = str_printf(pool, "%.*s%s%s", (int)(at - asked.p), asked.p, read_only[i].is, at + name.n);
+		struct db_rows rows;
+		bool is_known = db_run(watcher, pool, TEST_QUERY(str_cstr(pool, sql), "i"), NULL, &rows) == DB_OK && rows.n == 1;
+		is_int(is_known ? (long long)db_at(&rows, 0, 0)->i : -1, read_only[i].refuses, "read_only is %s", read_only[i].is);
+	}
+}
+
 // ---- maintenance
 
 struct greedy {
@@ -701,6 +724,7 @@ int main(void)
 	test_silent_others(&settings);
 	test_silent_writer(&settings);
 	test_near(&settings);
+	test_read_only();
 	db_close(&watcher);
 	pool_free(&pool);
 	return done_testing();
