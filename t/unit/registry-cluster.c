@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // When another node has to be the writer: the decision for all views that a host may have of three nodes, at some times, against the
-// rules of doc/cluster.md, "Who switches". No server is needed.
+// rules of doc/cluster.md, "Who switches"; and when a node that was silent is asked again. No server is needed.
 #include "base/base.h"
 
+#include "db/settings.h"
 #include "registry/upkeep/cluster.h"
 #include "tap.h"
 
@@ -256,11 +257,33 @@ static void begun_anew(void)
 	ok(cluster_must_switch(&cluster, &memory, begin_us + INT64_C(68) * S, &via, &target, &reason), "but eight seconds later");
 }
 
+// A node that was silent is left alone for a while; but if one has come to the cluster since, it may be that one. Here nothing listens at its
+// address, so that its error tells whether it was asked.
+static void asked_again(void)
+{
+	const struct str unasked = STR("it did not answer in time");
+	const struct db_settings settings = { .host = "127.0.0.1:1", .read_from = "", .socket = "", .name = "", .user = "", .password = "",
+		.admin_user = "", .admin_password = "", .tls = "off", .tls_ca = "", .tls_cert = "", .tls_key = "" };
+	struct cluster *cluster = cluster_open(&settings, DB_APPLICATION);
+	struct cluster_node *node = &cluster->nodes[0];
+
+	node->ask_again_us = INT64_MAX;
+	node->silent_since = cluster->arrivals;
+	cluster_look(cluster);
+	is_str(node->error, "it did not answer in time", "a node that was silent is not asked at once");
+	cluster->arrivals++;
+	cluster_look(cluster);
+	ok(!str_eq(node->error, unasked), "but when a node has come: %.*s", STR_ARG(node->error));
+	is_int((long long)node->silent_since, (long long)cluster->arrivals, "and left alone until another one does");
+	cluster_close(&cluster);
+}
+
 int main(void)
 {
 	all_views();
 	one_membership();
 	begun_anew();
 	one_node_twice();
+	asked_again();
 	return done_testing();
 }
