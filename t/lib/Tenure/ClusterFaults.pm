@@ -32,14 +32,14 @@ END {
 
 # Options: clients; pause (of Tenure::History::Clients); large (resources that are moved at once: a node that was killed meanwhile gets what it missed from another one's cache, which
 # has to hold it, about 3 KiB for each. These nodes have no binary log, into which a large transaction is copied at its end while all others wait for
-# it; so _history() knows nothing); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
+# it, so _history() knows nothing; and they let a node that commits such a transaction lag behind); read_from (the number of a node that reads); hosts (2: that many host services, as on so many hosts, which race to appoint a writer); unfenced (true: the control
 # run, in which transactions do not begin with the fence).
 sub start {
     my ($class, %option) = @_;
     my $hosts = delete $option{hosts} // 2;
     my $cache = 64 + int(($option{large} // 0) * 3 / 1024);
     my $options = $option{large} ? "innodb_buffer_pool_size=1G\ninnodb_log_file_size=1G" : "log_bin=binlog\nlog_slave_updates=ON";
-    my $cluster = Tenure::Galera->start(options => $options, provider => "gcache.size=${cache}M");
+    my $cluster = Tenure::Galera->start(options => $options, provider => "gcache.size=${cache}M" . ($option{large} ? ';gcs.fc_limit=10000' : ''));
     my $instance = Tenure::Instance->start(workers => 4, settings => { $cluster->settings, 'database.connect_timeout' => 5,
             $option{read_from} ? ('database.read_from' => '127.0.0.1:' . $cluster->port($option{read_from})) : () },
         faults => { $option{unfenced} ? (TENURE_FAULT => 'no-fence:1') : () },
@@ -149,6 +149,8 @@ sub move_all {
         return $sampled != 0;
     }, 600) or die "the move was not done in ten minutes\n";
     my $seconds = Tenure::History::Clients::now() - $begun;
+    # The other nodes commit it and remove its fragments after that, for which others may have to wait, too.
+    Tenure::Instance::wait_until(sub { $self->fragments == 0 }, 120) or die "fragments are left\n";
     $self->_note_period('large', $begun) if !$amid;
     local $self->{cluster}{patience} = 120;
     my $is = $self->filled($to);
