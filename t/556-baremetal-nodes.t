@@ -12,6 +12,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Metal qw(is_fault);
+use Tenure::Undo qw(undo_path);
 
 my $instance = Tenure::Instance->start(combined => 1);
 my $admin    = Tenure::Metal->new($instance->admin, '1.82');
@@ -81,6 +82,40 @@ subtest 'what a node can begin with, and what comes by patches alone' => sub {
         my ($member, $value) = @$case;
         refused({ driver => 'fake-hardware', $member => $value }, 400, qr/Schema error for node: Additional properties are not allowed \('$member' was unexpected\)/, "$member of a new node");
     }
+};
+
+subtest 'properties that Nova reckons with' => sub {
+    my %right = (cpus => '4', memory_mb => 65_536, local_gb => undef, vendor => []);
+    my $node  = node(properties => \%right);
+    is_deeply $node->{properties}, \%right, 'as they were given';
+    refused({ driver => 'fake-hardware', properties => { cpus => 4, memory_mb => '64G', local_gb => -1 } }, 400,
+        qr/\AThe following properties for node [0-9a-f-]{36} should be non-negative integers, but provided values are: local_gb=-1, memory_mb=64G\z/, 'no numbers');
+    is_fault($admin->patch("/nodes/$node->{uuid}", [[add => '/properties/cpus', $_]]), 400, qr/non-negative integers.*cpus=/, 'a patch') for 'four', -1, '', [], {};
+};
+
+# As an earlier release has stored it.
+subtest 'what is stored wrong' => sub {
+    my ($tenancy, $at) = ($instance->admin, '/v2.0/t1/nodes/56565656-0000-4000-8000-000000000001');
+    my %wrong = (properties => { memory_mb => '64G' });
+    my $body  = sub { my $node = $tenancy->get($at)->json; return [@$node{sort keys %wrong}] };
+    my $patch = sub { return $admin->patch('/nodes/56565656-0000-4000-8000-000000000001', [@_]) };
+    $tenancy->make($at, { driver => 'fake-hardware' });
+    $instance->sql(q(UPDATE resources SET body = JSON_SET(body, '$.properties', JSON_OBJECT('memory_mb', '64G')), )
+        . q(changed = changed - 1 WHERE uid = UNHEX('56565656000040008000000000000001')));
+    is_deeply $body->(), [@wrong{sort keys %wrong}], 'is there';
+    $patch->([add => '/extra/a', 1], [add => '/properties/cpus', 4])->is_status(200, 'the rest can be changed');
+    $tenancy->put($at, json => { %{ $tenancy->get($at)->json }, description => 'd' })->is_status(200, 'in another dialect, too');
+    is_fault($patch->([add => '/properties/memory_mb', '64T']), 400, qr/memory_mb=64T/, 'but not to what is as wrong');
+    my $change = $patch->([add => '/properties', { memory_mb => 65_536 }]);
+    $change->is_status(200, 'it can be put right');
+    $tenancy->post(undo_path('t1', $change))->is_status(200, 'which can be undone');
+    is_deeply $body->(), [{ %{ $wrong{properties} }, cpus => 4 }], 'all of it';
+    $tenancy->delete($at)->is_status(204);
+    $tenancy->post("$at/action/recover")->is_status(204, 'it can be recovered');
+    $tenancy->make_tenant('t2');
+    $tenancy->post("$at/action/move?dest=t2")->is_status(303, 'and moved');
+    is_deeply [@{ $admin->get('/nodes/56565656-0000-4000-8000-000000000001')->json }{sort keys %wrong}],
+        [{ %{ $wrong{properties} }, cpus => 4 }], 'as it is';
 };
 
 subtest 'documents come whole' => sub {

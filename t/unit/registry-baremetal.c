@@ -322,6 +322,45 @@ static void test_flags(void)
 	is_str(member("maintenance"), "true", "leaves the flag");
 }
 
+// What is stored was allowed once, so it stays, but nothing wrong is added to it.
+static void test_properties(void)
+{
+	static const char *const right[] = { "4", "0", "4.7", "-0.5", "1e3", "true", "null", "'4'", "' 4 '", "'+4'", "'007'", "'-0'" };
+	static const struct {
+		const char *value, *shown;
+	} wrong[] = {
+		{ "-1", "memory_mb=-1" }, { "-1.5", "memory_mb=-1.5" }, { "'64G'", "memory_mb=64G" }, { "''", "memory_mb=" }, { "'-1'", "memory_mb=-1" },
+		{ "'-'", "memory_mb=-" }, { "'4.0'", "memory_mb=4.0" }, { "'4 4'", "memory_mb=4 4" }, { "[]", "memory_mb=[]" }, { "{'a':1}", "memory_mb={\"a\":1}" },
+	};
+	const char *stored = "{\"driver\":\"ipmi\",\"properties\":{\"memory_mb\":\"64G\",\"cpus\":4}}";
+
+	for (size_t i = 0; i < COUNT_OF(right); i++) {
+		struct str body = str_printf(pool, "{'driver':'ipmi','properties':{'memory_mb':%s}}", right[i]);
+		is_int(run(NULL, replaced(pool, body, '\'', '"').p), OUTCOME_OK, "memory_mb %s", right[i]);
+	}
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		struct str body = str_printf(pool, "{'driver':'ipmi','properties':{'memory_mb':%s}}", wrong[i].value);
+		refuses(run(NULL, replaced(pool, body, '\'', '"').p), OUTCOME_BAD_DOCUMENT, wrong[i].shown, "memory_mb %s", wrong[i].value);
+	}
+	refuses(run(NULL, "{\"driver\":\"ipmi\",\"properties\":{\"memory_mb\":\"64G\",\"local_gb\":-1,\"cpus\":4,\"vendor\":-1}}"), OUTCOME_BAD_DOCUMENT,
+		"The following properties for node " UID " should be non-negative integers, but provided values are: local_gb=-1, memory_mb=64G",
+		"all that are wrong, and no other property");
+	refuses(change("{\"driver\":\"ipmi\"}", "{\"properties\":{\"cpus\":\"four\"}}"), OUTCOME_BAD_DOCUMENT, "cpus=four", "of a node that is there");
+	draft = (struct draft){ .registry = &registry, .address = &address, .body = parsed(pool, "{\"driver\":\"ipmi\"}") };
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "a node");
+	draft.before = doc_merge_patch(pool, draft.body, parsed(pool, stored));
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"extra\":{\"a\":1},\"properties\":{\"vendor\":\"x\",\"cpus\":8}}"));
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "what is stored wrong stays, and the rest can be changed");
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"properties\":{\"memory_mb\":\"64T\"}}"));
+	refuses(node_rules.complete(&draft), OUTCOME_BAD_DOCUMENT, "memory_mb=64T", "but is not changed to what is as wrong");
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"properties\":{\"memory_mb\":65536}}"));
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "only put right");
+	draft.before = draft.body;
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, stored));
+	draft.restores = true;
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "which an undo takes back");
+}
+
 static void test_instance(void)
 {
 	const char *node = "{\"driver\":\"ipmi\",\"instance_uuid\":\"" INSTANCE "\"}";
@@ -515,6 +554,7 @@ int main(void)
 	test_privileges();
 	test_driver_changes();
 	test_flags();
+	test_properties();
 	test_instance();
 	test_relations();
 	test_deletion();

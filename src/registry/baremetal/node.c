@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/ascii.h"
+#include "base/buf.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
 #include "registry/baremetal/provision.h"
@@ -10,6 +11,8 @@
 #include "registry/baremetal/settings.h"
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
+#include "repr/json/member.h"
+#include "repr/schema/json_schema.h"
 
 enum { MEMBER_MAX = 32 };
 
@@ -69,6 +72,58 @@ static enum outcome check_conductor_group(struct draft *draft)
 	if (group.p == NULL || !str_eq(group, lowered))
 		baremetal_set(draft, "conductor_group", doc_new_string(pool, lowered));
 	return OUTCOME_OK;
+}
+
+// ---- what the hardware is
+//
+// Earlier releases stored any object in properties. So it is checked only where it changes, and not if an undo gives back what was stored.
+
+// Is it what Python's int() makes a number from 0 on of: a number, whose fraction is cut off, a flag, or digits in a string?
+static bool is_count(const struct doc *value)
+{
+	struct str text = str_trim(doc_string(value));
+	double number;
+
+	if (doc_kind(value) != DOC_STRING)
+		return doc_kind(value) == DOC_BOOL || (doc_double(value, &number) && number > -1);
+	bool negative = text.n > 0 && text.p[0] == '-', sign = negative || (text.n > 0 && text.p[0] == '+');
+	for (size_t i = sign ? 1 : 0; i < text.n; i++) {
+		if (!ascii_is_digit(text.p[i]) || (negative && text.p[i] != '0'))
+			return false;
+	}
+	return text.n > (sign ? 1 : 0);
+}
+
+static struct str value_excerpt(struct pool *pool, const struct doc *value)
+{
+	struct buf text = buf_new(pool, 32);
+
+	if (doc_kind(value) == DOC_STRING)
+		return baremetal_excerpt(pool, doc_string(value));
+	doc_write_json(value, &text);
+	return baremetal_excerpt(pool, buf_str(&text));
+}
+
+// Nova reckons with these, and takes what it can't read for 0.
+static enum outcome check_properties(struct draft *draft)
+{
+	static const char *const counts[] = { "local_gb", "cpus", "memory_mb" };
+	const struct doc *now = doc_member(draft->body, "properties"), *was = doc_member(draft->before, "properties");
+	struct pool *pool = draft->registry->pool;
+	struct buf wrong = buf_new(pool, 64);
+
+	for (size_t i = 0; !draft->restores && i < COUNT_OF(counts); i++) {
+		const struct doc *value = doc_member(now, counts[i]);
+		if (value == NULL || is_count(value) || doc_equal(value, doc_member(was, counts[i])))
+			continue;
+		struct str excerpt = value_excerpt(pool, value);
+		buf_addf(&wrong, "%s%s=%.*s", wrong.n > 0 ? ", " : "", counts[i], STR_ARG(excerpt));
+	}
+	if (wrong.n == 0)
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+		"The following properties for node %.*s should be non-negative integers, but provided values are: %.*s",
+		UUID_ARG(pool, draft->uid), STR_ARG(wrong));
 }
 
 // ---- what a node in use keeps
@@ -303,8 +358,8 @@ static enum outcome check_chassis(struct draft *draft)
 static enum outcome complete(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
-		check_words, check_name,      check_conductor_group, check_class, check_driver, check_interfaces, guard,
-		check_protected, check_retired, check_maintenance,     check_allocation,
+		check_words, check_name,      check_conductor_group, check_properties, check_class, check_driver,
+		check_interfaces, guard, check_protected, check_retired, check_maintenance,     check_allocation,
 		check_instance, check_chassis,   check_vifs,
 	};
 	enum outcome outcome = baremetal_normalise(draft, baremetal_node_members);

@@ -131,6 +131,7 @@ struct edit {
 	// custom types: the version whose schema the result must fit; p NULL: the version in which the resource is stored
 	struct str version;
 	bool by_service; // apply sets members that only the service sets, so the type's rules don't ask whether the caller may
+	bool restores;   // apply gives back content that the resource had before, so the type's rules check no value that they once allowed
 	struct db_call *with; // resource_change() alone: a statement for the round trip of the locks, whose rows apply finds; NULL: none
 };
 

@@ -88,6 +88,7 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 		.uid = uid,
 		.meta = content->meta,
 		.by_service = edit->by_service,
+		.restores = edit->restores,
 	};
 	struct buf text = buf_new(pool, 1024);
 

@@ -38,7 +38,7 @@ struct draft {
 	struct str meta;                // the metadata that will be stored
 	struct doc *body;               // in: as the client sent it; out: as it will be stored
 	struct uuid root;               // set by complete() if relate() says root_elsewhere
-	bool by_service;                // as in struct edit (core/model.h)
+	bool by_service, restores;      // as in struct edit (core/model.h)
 };
 
 // The rules of one type. A function may be NULL if its comment says what NULL means.

@@ -260,11 +260,11 @@ static enum outcome restore_content(struct undo *undo, const struct sql_undo_row
 {
 	struct resource resource;
 	struct former_vifs vifs = { row, undo->registry->pool };
-	struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row };
+	struct edit edit = { .apply = apply_former, .arg = (void *)(uintptr_t)row, .restores = true };
 
 	// Users attach VIFs to a node by a call of their own, and so may take that back, although the node's member is the service's.
 	if (changes_only_vifs(undo, row))
-		edit = (struct edit){ .apply = apply_former_vifs, .arg = &vifs, .by_service = true };
+		edit = (struct edit){ .apply = apply_former_vifs, .arg = &vifs, .by_service = true, .restores = true };
 	enum outcome outcome = resource_write(undo->registry, address, &edit, no_lost_update(), &resource);
 
 	if (outcome == OUTCOME_OK && (resource.deleted_us != 0 || !is_restored(undo, row, &resource)))
