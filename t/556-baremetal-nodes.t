@@ -84,38 +84,48 @@ subtest 'what a node can begin with, and what comes by patches alone' => sub {
     }
 };
 
-subtest 'properties that Nova reckons with' => sub {
-    my %right = (cpus => '4', memory_mb => 65_536, local_gb => undef, vendor => []);
-    my $node  = node(properties => \%right);
-    is_deeply $node->{properties}, \%right, 'as they were given';
+subtest 'what the hardware is' => sub {
+    my %right = (driver => 'fake-hardware', properties => { cpus => '4', memory_mb => 65_536, local_gb => undef, vendor => [] },
+        network_data => { links => [{ id => 'eth0', type => 'phy', ethernet_mac_address => '52:54:00:00:00:01' }],
+            networks => [{ id => 'n', type => 'ipv4', link => 'eth0', network_id => 'x', ip_address => '192.0.2.7', netmask => '255.255.255.0' }],
+            services => [{ type => 'dns', address => '192.0.2.53' }] });
+    my $node = $admin->make('nodes', \%right);
+    is_deeply [@$node{qw(properties network_data)}], [@right{qw(properties network_data)}], 'as it was given';
     refused({ driver => 'fake-hardware', properties => { cpus => 4, memory_mb => '64G', local_gb => -1 } }, 400,
         qr/\AThe following properties for node [0-9a-f-]{36} should be non-negative integers, but provided values are: local_gb=-1, memory_mb=64G\z/, 'no numbers');
+    refused({ driver => 'fake-hardware', network_data => { foo => 1 } }, 400, qr/\ASchema error for node: Invalid network_data: 'links' is a required property, in network_data\z/,
+        'no network_data');
+    refused({ driver => 'fake-hardware', network_data => [] }, 400, qr/network_data/, 'nor is a list');
+    is_fault($admin->patch("/nodes/$node->{uuid}", [@$_]), 400, qr/\ASchema error for node: Invalid network_data: /, "$_->[0][0] $_->[0][1]")
+        for [[remove => '/network_data/links']], [[add => '/network_data/links/0/mtu', 0]], [[replace => '/network_data', { links => {}, networks => [], services => [] }]];
     is_fault($admin->patch("/nodes/$node->{uuid}", [[add => '/properties/cpus', $_]]), 400, qr/non-negative integers.*cpus=/, 'a patch') for 'four', -1, '', [], {};
+    $admin->patch("/nodes/$node->{uuid}", [[replace => '/network_data', $_]])->is_status(200, 'none') for {}, undef;
 };
 
 # As an earlier release has stored it.
 subtest 'what is stored wrong' => sub {
     my ($tenancy, $at) = ($instance->admin, '/v2.0/t1/nodes/56565656-0000-4000-8000-000000000001');
-    my %wrong = (properties => { memory_mb => '64G' });
+    my %wrong = (properties => { memory_mb => '64G' }, network_data => { foo => 1 });
     my $body  = sub { my $node = $tenancy->get($at)->json; return [@$node{sort keys %wrong}] };
     my $patch = sub { return $admin->patch('/nodes/56565656-0000-4000-8000-000000000001', [@_]) };
     $tenancy->make($at, { driver => 'fake-hardware' });
-    $instance->sql(q(UPDATE resources SET body = JSON_SET(body, '$.properties', JSON_OBJECT('memory_mb', '64G')), )
+    $instance->sql(q(UPDATE resources SET body = JSON_SET(body, '$.properties', JSON_OBJECT('memory_mb', '64G'), '$.network_data', JSON_OBJECT('foo', 1)), )
         . q(changed = changed - 1 WHERE uid = UNHEX('56565656000040008000000000000001')));
     is_deeply $body->(), [@wrong{sort keys %wrong}], 'is there';
     $patch->([add => '/extra/a', 1], [add => '/properties/cpus', 4])->is_status(200, 'the rest can be changed');
     $tenancy->put($at, json => { %{ $tenancy->get($at)->json }, description => 'd' })->is_status(200, 'in another dialect, too');
     is_fault($patch->([add => '/properties/memory_mb', '64T']), 400, qr/memory_mb=64T/, 'but not to what is as wrong');
-    my $change = $patch->([add => '/properties', { memory_mb => 65_536 }]);
+    is_fault($patch->([add => '/network_data/bar', 1]), 400, qr/network_data/, 'nor this');
+    my $change = $patch->([add => '/properties', { memory_mb => 65_536 }], [remove => '/network_data']);
     $change->is_status(200, 'it can be put right');
     $tenancy->post(undo_path('t1', $change))->is_status(200, 'which can be undone');
-    is_deeply $body->(), [{ %{ $wrong{properties} }, cpus => 4 }], 'all of it';
+    is_deeply $body->(), [$wrong{network_data}, { %{ $wrong{properties} }, cpus => 4 }], 'all of it';
     $tenancy->delete($at)->is_status(204);
     $tenancy->post("$at/action/recover")->is_status(204, 'it can be recovered');
     $tenancy->make_tenant('t2');
     $tenancy->post("$at/action/move?dest=t2")->is_status(303, 'and moved');
     is_deeply [@{ $admin->get('/nodes/56565656-0000-4000-8000-000000000001')->json }{sort keys %wrong}],
-        [{ %{ $wrong{properties} }, cpus => 4 }], 'as it is';
+        [$wrong{network_data}, { %{ $wrong{properties} }, cpus => 4 }], 'as it is';
 };
 
 subtest 'documents come whole' => sub {

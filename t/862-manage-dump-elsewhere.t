@@ -161,9 +161,9 @@ subtest 'resources that do not fit their types' => sub {
         refuses($name, qr/^line $line, $want/m, $dump);
     }
     my $former = $fitting->copy;
-    $former->change(of_plural('nodes'), sub { body_of($_[0], sub { $_[0]{properties}{memory_mb} = '64G' }) });
+    $former->change(of_plural('nodes'), sub { body_of($_[0], sub { $_[0]{properties}{memory_mb} = '64G'; $_[0]{network_data} = { foo => 1 } }) });
     $former->write("$file.edited");
-    manage($there, 0, 'properties that a node can\'t be given any more', 'restore', '--dry-run', "$file.edited");
+    manage($there, 0, 'properties and network_data that a node can\'t be given any more', 'restore', '--dry-run', "$file.edited");
     # Earlier versions stored such a thing.
     my $old = $fitting->copy;
     my ($at) = $old->change(of_plural(configmaps => 'odd'), sub { meta_of($_[0], sub { $_[0]{finalizers} = 'x' }) });

@@ -361,6 +361,29 @@ static void test_properties(void)
 	is_int(node_rules.complete(&draft), OUTCOME_OK, "which an undo takes back");
 }
 
+static void test_network_data(void)
+{
+	const char *right = "{\"driver\":\"ipmi\",\"network_data\":{\"links\":[],\"networks\":[],\"services\":[{\"type\":\"dns\",\"address\":\"192.0.2.53\"}]}}";
+
+	is_int(run(NULL, right), OUTCOME_OK, "network_data");
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"network_data\":{}}"), OUTCOME_OK, "none");
+	refuses(run(NULL, "{\"driver\":\"ipmi\",\"network_data\":{\"foo\":1}}"), OUTCOME_BAD_DOCUMENT,
+		"Schema error for node: Invalid network_data: 'links' is a required property, in network_data", "something else");
+	refuses(change(right, "{\"network_data\":{\"networks\":null}}"), OUTCOME_BAD_DOCUMENT, "'networks' is a required property", "a part is taken away");
+	draft.before = doc_merge_patch(pool, draft.before, parsed(pool, "{\"network_data\":{\"links\":null,\"foo\":1}}"));
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"extra\":{\"a\":1}}"));
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "what is stored stays");
+	struct doc *stored = draft.body;
+	draft.body = doc_merge_patch(pool, stored, parsed(pool, "{\"network_data\":{\"foo\":null}}"));
+	refuses(node_rules.complete(&draft), OUTCOME_BAD_DOCUMENT, "'links' is a required property", "but is not changed to what is as wrong");
+	draft.body = doc_merge_patch(pool, stored, parsed(pool, "{\"network_data\":null}"));
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "only taken away");
+	draft.before = draft.body;
+	draft.body = stored;
+	draft.restores = true;
+	is_int(node_rules.complete(&draft), OUTCOME_OK, "which an undo takes back");
+}
+
 static void test_instance(void)
 {
 	const char *node = "{\"driver\":\"ipmi\",\"instance_uuid\":\"" INSTANCE "\"}";
@@ -555,6 +578,7 @@ int main(void)
 	test_driver_changes();
 	test_flags();
 	test_properties();
+	test_network_data();
 	test_instance();
 	test_relations();
 	test_deletion();

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/network_data.h"
 #include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 #include "registry/baremetal/settings.h"
@@ -76,7 +77,8 @@ static enum outcome check_conductor_group(struct draft *draft)
 
 // ---- what the hardware is
 //
-// Earlier releases stored any object in properties. So it is checked only where it changes, and not if an undo gives back what was stored.
+// Earlier releases stored any object in properties and in network_data. So these are checked only if they change, and not if an undo
+// gives back what was stored.
 
 // Is it what Python's int() makes a number from 0 on of: a number, whose fraction is cut off, a flag, or digits in a string?
 static bool is_count(const struct doc *value)
@@ -124,6 +126,16 @@ static enum outcome check_properties(struct draft *draft)
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"The following properties for node %.*s should be non-negative integers, but provided values are: %.*s",
 		UUID_ARG(pool, draft->uid), STR_ARG(wrong));
+}
+
+static enum outcome check_network_data(struct draft *draft)
+{
+	struct str why;
+
+	if (draft->restores || !baremetal_changes(draft, baremetal_node_members, "network_data") ||
+	    network_data_ok(draft->registry->pool, doc_member(draft->body, "network_data"), &why))
+		return OUTCOME_OK;
+	return baremetal_fail_schema(draft, "Invalid network_data: %.*s", STR_ARG(why));
 }
 
 // ---- what a node in use keeps
@@ -358,7 +370,7 @@ static enum outcome check_chassis(struct draft *draft)
 static enum outcome complete(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
-		check_words, check_name,      check_conductor_group, check_properties, check_class, check_driver,
+		check_words, check_name,      check_conductor_group, check_properties, check_network_data, check_class, check_driver,
 		check_interfaces, guard, check_protected, check_retired, check_maintenance,     check_allocation,
 		check_instance, check_chassis,   check_vifs,
 	};
