@@ -274,6 +274,9 @@ subtest 'a node that is in use keeps what it was deployed with' => sub {
     my $other = sub { return $ann->patch("/nodes/$id?reset_interfaces=true", [[replace => '/driver', 'ipmi'], @_]) };
     is_fault($other->([add => '/deploy_interface', 'ramdisk']), 409, qr/deploy_interface/, 'an interface with the driver');
     $other->()->is_status(200, 'those that are reset follow it');
+    $patch->([add => '/maintenance', $true], [add => '/deploy_interface', 'ramdisk'])->is_status(200);
+    $patch->([add => '/maintenance', $false])->is_status(200);
+    is $other->()->json->{deploy_interface}, 'ramdisk', 'the driver that it has resets nothing';
     for my $state ('enroll', 'inspecting', 'inspect wait', 'manageable', 'available') {
         $make->(provision_state => $state)->is_status(200);
         $ann->version('1.38')->patch("/nodes/$id", [[add => '/resource_class', 'silver'], [add => '/storage_interface', 'fake']])->is_status(200, "another class and interface: $state");

@@ -172,6 +172,8 @@ subtest 'another driver' => sub {
     is_deeply [@{ $answer->json }{qw(driver power_interface deploy_interface extra)}], ['ipmi', 'ipmitool', 'ramdisk',
         { a => 1 }], 'reset, but for what is given'
         or diag $answer->describe;
+    my $again = $patch->('?reset_interfaces=True');
+    is_deeply $again->json, $answer->json, 'the driver that it has resets nothing' or diag $again->describe;
 };
 
 subtest 'what can\'t be patched' => sub {

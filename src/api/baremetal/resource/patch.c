@@ -25,7 +25,7 @@ struct patching {
 	bool *touched;   // one for each of the kind's members: an operation reads or writes it, or what is in it
 	bool gives;      // an operation may change the owner
 	struct owner_change change; // the tenant that becomes the owner then
-	bool resets;     // interfaces that the patch does not set become those of the node's driver
+	bool resets;     // if the driver changes, interfaces that the patch does not set become those of the new one
 	const struct db_call *reservation; // the statement that tells whether the object's node is reserved; NULL: it has no node
 };
 
@@ -320,7 +320,8 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 {
 	struct pool *pool = patching->call->pool;
 	const struct kind_member *members = patching->kind->members;
-	struct doc *body = doc_copy(pool, resource_body_tree(pool, current));
+	const struct doc *stored = resource_body_tree(pool, current);
+	struct doc *body = doc_copy(pool, stored);
 
 	for (size_t i = 0; members[i].name != NULL; i++) {
 		const struct doc *value = NULL;
@@ -330,7 +331,7 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 		(void)doc_get(result, str_c(members[i].name), &value);
 		doc_set(body, str_c(members[i].name), value != NULL ? doc_copy(pool, value) : NULL);
 	}
-	if (patching->resets)
+	if (patching->resets && !doc_equal(doc_member(stored, "driver"), doc_member(body, "driver")))
 		reset_interfaces(patching, body);
 	return body;
 }
