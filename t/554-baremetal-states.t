@@ -235,8 +235,14 @@ subtest 'drivers' => sub {
     is scalar @{ $ann->get('/drivers?type=dynamic')->json->{drivers} }, 3, 'all are of the new one';
     is_deeply [sort keys %{ $ann->get('/drivers?fields=name')->json->{drivers}[0] }], [qw(links name)], 'fields';
     is_deeply [sort keys %{ $ann->get('/drivers/ipmi?fields=hosts,type')->json }], [qw(hosts links type)], 'of one';
+    is_deeply [sort keys %{ $ann->get('/drivers?fields=Name')->json->{drivers}[0] }], [qw(links name)], 'in any case';
+    is_deeply [sort keys %{ $ann->get('/drivers/ipmi?fields=Hosts,TYPE')->json }], [qw(hosts links type)], 'of one, too';
+    my $some = $ann->get('/drivers/ipmi?fields=name,default_boot_interface,enabled_boot_interfaces')->json;
+    my $whole = $ann->get('/drivers/ipmi')->json;
+    is_deeply $some, { map { $_ => $whole->{$_} } qw(name links default_boot_interface enabled_boot_interfaces) }, 'interfaces of one';
     is_fault($ann->get('/drivers?fields=name,default_boot_interface'), 400, qr/"default_boot_interface"/,
         'fields that are none');
+    is_fault($ann->get("/drivers/ipmi?fields=name,$_"), 400, qr/"$_"/, 'of one') for 'bogus', 'default_bogus_interface';
     is_fault($ann->get('/drivers?fields=name&detail=true'), 400, undef, 'fields and detail');
     is_fault($ann->version('1.76')->get('/drivers?fields=name'), 406, qr/1\.77/, 'fields came later');
     is_fault($ann->version('1.29')->get('/drivers?type=dynamic'), 406, qr/1\.30/, 'so did type');
@@ -268,6 +274,8 @@ subtest 'conductors and shards' => sub {
     my $list = $ann->get('/conductors')->json->{conductors};
     is_deeply [map { $_->{hostname} } @$list], [$host], 'this host';
     is_deeply $ann->get("/conductors/$host")->json->{drivers}, [qw(fake-hardware ipmi redfish)], 'has all drivers';
+    is_deeply [sort keys %{ $ann->get("/conductors/$host?fields=HostName,alive")->json }], [qw(alive hostname links)], 'fields, in any case';
+    is_deeply [sort keys %{ $ann->get('/conductors?fields=HOSTNAME')->json->{conductors}[0] }], [qw(hostname links)], 'in the list, too';
     is_fault($ann->get('/conductors/elsewhere'), 404, qr/elsewhere/, 'there is no other');
     is_deeply $ann->get('/shards')->json, { shards => [] }, 'no shards';
     my $n = 0;

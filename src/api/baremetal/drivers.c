@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
+#include "base/ascii.h"
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/resource/count_values.h"
@@ -17,9 +18,29 @@ enum { // microversions
 
 // ---- fields
 
+// Of drivers in a list; a single one has its interfaces as well.
 static const char *const driver_fields[] = { "name", "hosts", "links", "properties", "type", NULL };
 static const char *const conductor_fields[] = { "hostname", "conductor_group", "links", "alive", "created_at",
 	"updated_at", "drivers", NULL };
+
+// The parameter "fields", whose names may be in any case; p NULL: there is none.
+static struct str read_fields(struct call *call)
+{
+	struct str fields = call_param(call, "fields");
+
+	return fields.p != NULL ? ascii_lowered(call->pool, fields) : fields;
+}
+
+// The names of the document's members; ends with NULL.
+static const char *const *member_names(struct pool *pool, const struct doc *doc)
+{
+	const char **names = POOL_ARRAY(pool, const char *, doc_length(doc) + 1);
+	size_t n = 0;
+
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		names[n++] = str_cstr(pool, it.name);
+	return names;
+}
 
 // Is the name in the comma-separated list?
 static bool is_listed(struct str fields, const char *name)
@@ -119,7 +140,7 @@ static struct doc *driver_doc(struct call *call, const struct baremetal_driver *
 // *none: the request is for drivers of a type that there are none of.
 static enum outcome read_driver_query(struct call *call, bool *detail, bool *none)
 {
-	struct str type = call_param(call, "type"), fields = call_param(call, "fields");
+	struct str type = call_param(call, "type"), fields = read_fields(call);
 	enum outcome outcome = baremetal_read_detail(call, detail);
 
 	*none = str_eq(type, STR("classic"));
@@ -146,7 +167,7 @@ enum outcome list_drivers(struct call *call)
 		return outcome;
 	for (size_t i = 0; i < n && !none; i++) {
 		struct doc *item = driver_doc(call, &drivers[i], detail);
-		keep_fields(item, call_param(call, "fields"), driver_fields);
+		keep_fields(item, read_fields(call), driver_fields);
 		doc_push(list, item);
 	}
 	doc_set(doc, STR("drivers"), list);
@@ -167,18 +188,20 @@ enum outcome baremetal_find_driver(struct call *call, struct baremetal_driver *d
 
 enum outcome get_driver(struct call *call)
 {
-	struct str fields = call_param(call, "fields");
+	struct str fields = read_fields(call);
 	struct baremetal_driver driver;
 	enum outcome outcome = baremetal_find_driver(call, &driver);
 
 	if (outcome == OUTCOME_OK && fields.p != NULL && call->version < SINCE_FIELDS)
 		outcome = baremetal_fail_too_new(call, "the parameter fields", SINCE_FIELDS);
-	if (outcome == OUTCOME_OK)
-		outcome = check_fields(call, fields, driver_fields);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *doc = driver_doc(call, &driver, fields.p == NULL);
-	keep_fields(doc, fields, driver_fields);
+	struct doc *doc = driver_doc(call, &driver, true);
+	const char *const *members = member_names(call->pool, doc);
+	outcome = check_fields(call, fields, members);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	keep_fields(doc, fields, members);
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
@@ -228,7 +251,7 @@ enum outcome list_conductors(struct call *call)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
-	struct str fields = call_param(call, "fields");
+	struct str fields = read_fields(call);
 	bool detail;
 	enum outcome outcome = baremetal_read_detail(call, &detail);
 
@@ -249,7 +272,7 @@ enum outcome list_conductors(struct call *call)
 
 enum outcome get_conductor(struct call *call)
 {
-	struct str host = baremetal_host(call), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
+	struct str host = baremetal_host(call), asked = call_param(call, "conductor"), fields = read_fields(call);
 	enum outcome outcome = check_fields(call, fields, conductor_fields);
 
 	if (outcome == OUTCOME_OK && !str_eq(asked, host))
