@@ -277,23 +277,28 @@ subtest 'conductors and shards' => sub {
     is_deeply [sort keys %{ $ann->get("/conductors/$host?fields=HostName,alive")->json }], [qw(alive hostname links)], 'fields, in any case';
     is_deeply [sort keys %{ $ann->get('/conductors?fields=HOSTNAME')->json->{conductors}[0] }], [qw(hostname links)], 'in the list, too';
     is_fault($ann->get('/conductors/elsewhere'), 404, qr/elsewhere/, 'there is no other');
-    is_deeply $ann->get('/shards')->json, { shards => [] }, 'no shards';
+    my $operator = $ann->as('admin');
+    my $shards   = sub { return $_[0]->get('/shards')->json->{shards} };
+    my $of_tenant = @{ $ann->get('/nodes')->json->{nodes} };
+    my $of_all    = @{ $operator->get('/nodes')->json->{nodes} };
+    cmp_ok $of_tenant, '>', 0, 'nodes';
+    is_deeply $shards->($ann), [{ name => undef, count => $of_tenant }], 'are in no shard';
+    $admin->make_tenant('nodeless');
+    is_deeply $ann->as('bob:nodeless:admin')->get('/shards')->json, { shards => [] }, 'without nodes there is nothing';
     my $n = 0;
     for my $shard ('s2', 's1', 's2') {
         $n++;
         $admin->make('/v2.0/t' . ($n == 3 ? 2 : 1) . "/nodes/22222222-0000-4000-8000-00000000000$n",
             { driver => 'ipmi', shard => $shard });
     }
-    is_deeply $ann->get('/shards')->json->{shards}, [{ name => 's1', count => 1 }, { name => 's2', count => 1 }],
-        'of the tenant\'s nodes';
-    is_deeply $ann->as('admin')->get('/shards')->json->{shards}, [{ name => 's1', count => 1 }, { name => 's2',
-        count => 2 }],
+    is_deeply $shards->($ann), [{ name => undef, count => $of_tenant }, { name => 's1', count => 1 }, { name => 's2', count => 1 }],
+        'of the tenant\'s nodes, the most frequent first';
+    is_deeply $shards->($operator), [{ name => undef, count => $of_all }, { name => 's2', count => 2 }, { name => 's1', count => 1 }],
         'of all, for an operator';
-    my $operator = $ann->as('admin');
     $admin->make_tenant('sharded');
     $instance->fill('sharded', 'nodes', 1_001);
     $instance->sql(q{UPDATE resources r JOIN tenants t ON t.id = r.tenant_id SET r.body = CONCAT('{"shard":"', r.name, '"}') WHERE t.name = 'sharded'});
-    is scalar @{ $operator->get('/shards')->json->{shards} }, 1_003, 'all of them, however many';
+    is scalar @{ $shards->($operator) }, 1_004, 'all of them, however many';
     $instance->sql(q{DELETE r FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'sharded'});
     my $addresses = sub { my ($who, $query) = @_; return join ' ', map { substr $_->{address}, -1 } @{ $who->get("/ports$query")->json->{ports} } };
     $operator->make('ports', { address => "52:54:00:54:00:0$_", node_uuid => "22222222-0000-4000-8000-00000000000$_" }) for 1 .. 3;

@@ -115,10 +115,10 @@ STRAIGHT_JOIN resources r ON r.id = x.id AND r.live = 1
 STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
 WHERE (:tenant IS NULL OR t.name = :tenant);
 
--- How many resources of a type have each value of a member.
+-- How many resources of a type have each value of a member, null among them; the most frequent value first.
 -- @statement value_count
 -- @in path text, type_id uint, tenant text null
--- @out value text, n uint
+-- @out value text null, n uint
 -- @scans all resources of the type, to count them
 -- @sorts the values that there are
 SELECT LEFT(JSON_VALUE(r.body, :path), 255) AS value, COUNT(*) AS n
@@ -126,5 +126,4 @@ FROM resources r
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 WHERE r.type_id = :type_id AND r.live = 1 AND (:tenant IS NULL OR t.name = :tenant)
 GROUP BY value
-HAVING value IS NOT NULL
-ORDER BY value;
+ORDER BY n DESC, value;

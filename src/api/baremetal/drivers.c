@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drivers and conductors: the drivers are those of the configuration, and this host stands for the only conductor. Shards: names
-// by which conductors and other services divide the nodes among themselves.
+// by which conductors and other services divide the nodes among themselves. The nodes that are in no shard are listed, too, by the name null: no
+// service of a shard works with them, so whoever divides the nodes looks for what was forgotten.
 #include "base/base.h"
 
 #include "api/baremetal/common/baremetal.h"
@@ -301,7 +302,7 @@ enum outcome list_shards(struct call *call)
 		return outcome;
 	for (size_t i = 0; i < n; i++) {
 		struct doc *item = doc_new_object(pool);
-		doc_set_str(pool, item, "name", shards[i].value);
+		doc_set(item, STR("name"), shards[i].value.p != NULL ? doc_new_string(pool, shards[i].value) : NULL);
 		doc_set_u64(pool, item, "count", shards[i].n);
 		doc_push(list, item);
 	}
