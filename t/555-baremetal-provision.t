@@ -55,7 +55,8 @@ subtest 'the life of a node' => sub {
     is_deeply [@$states{qw(target_provision_state last_error power_state)}], [undef, undef, undef], 'no target, no error, and no power that nobody set';
     like $states->{provision_updated_at}, qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\z/, 'when';
     my $node = $ann->get('/nodes/n1')->json;
-    ok $node->{inspection_started_at} && $node->{inspection_finished_at}, 'it was inspected';
+    like $node->{inspection_finished_at}, qr/\A\d{4}-/, 'it was inspected';
+    is $node->{inspection_started_at}, undef, '... and is not any more';
     my ($change) = $instance->changes_of(go("provide"));
     is $change->{actor}, "ann", "the change log has who did it";
 };
@@ -97,12 +98,31 @@ subtest 'versions' => sub {
 subtest 'ending what waits' => sub {
     for my $case (['inspect wait', 'inspect failed', 'manageable'], ['clean wait', 'clean failed', 'available'], ['rescue wait', 'rescue failed', 'rescue']) {
         my ($from, $to, $target) = @$case;
-        record(provision_state => $from);
+        record(provision_state => $from, target_provision_state => undef);
         go('abort')->is_status(202, "abort: $from");
         my $states = $ann->get('/nodes/n1/states')->json;
         is_deeply [@$states{qw(provision_state target_provision_state)}], [$to, $target], "$to";
         like $states->{last_error}, qr/abort/, 'why';
     }
+    my $time = '2026-01-02T03:04:05+00:00';
+    my $node = sub { return $ann->get('/nodes/n1')->json };
+    record(provision_state => 'inspect wait', inspection_started_at => $time, inspection_finished_at => $time);
+    go('abort')->is_status(202);
+    is_deeply [@{ $node->() }{qw(inspection_started_at inspection_finished_at)}], [undef, $time], 'no inspection goes on';
+    my $step = { interface => 'deploy', step => 'erase_devices', abortable => $true };
+    for my $target ('manageable', 'available') {
+        record(provision_state => 'clean wait', target_provision_state => $target, clean_step => $step);
+        go('abort')->is_status(202);
+        is_deeply [@{ $node->() }{qw(provision_state target_provision_state clean_step last_error)}],
+            ['clean failed', $target, {}, 'By request, the clean operation was aborted during or after the completion of step "deploy.erase_devices"'], "a clean step, on the way to $target";
+    }
+    delete $step->{abortable};
+    record(provision_state => 'clean wait', target_provision_state => 'manageable', clean_step => $step, last_error => undef);
+    go('abort')->is_status(202);
+    is_deeply [@{ $node->() }{qw(provision_state target_provision_state clean_step last_error)}], ['clean wait', 'manageable', { %$step, abort_after => $true }, undef],
+        'a step that must not be interrupted is the last one';
+    record(provision_state => 'rescue wait', clean_step => {});
+    go('abort')->is_status(202);
     go('deleted')->is_status(202, 'a failure is left');
     is $ann->get('/nodes/n1/states')->json->{last_error}, undef, 'and forgotten';
 };

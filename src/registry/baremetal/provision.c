@@ -9,7 +9,7 @@
 #include "registry/baremetal/provision.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
-#include "repr/json/doc.h"
+#include "repr/json/member.h"
 #include "sql/baremetal.h"
 
 enum { MEMBER_MAX = 32, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
@@ -306,6 +306,43 @@ static void set_state(struct registry *registry, const struct transition *to, co
 	doc_set(body, STR("provision_updated_at"), provision_time(pool, registry->stamp_us));
 }
 
+// inspection_started_at has a time only while an inspection goes on.
+static void end_inspection(struct doc *body, struct doc *finished)
+{
+	doc_set(body, STR("inspection_started_at"), NULL);
+	if (finished != NULL)
+		doc_set(body, STR("inspection_finished_at"), finished);
+}
+
+// If the node's clean step must not be interrupted, notes in it that the cleaning ends after it. False: the cleaning can end now.
+static bool defers_abort(struct pool *pool, struct doc *body)
+{
+	const struct doc *step = doc_member(body, "clean_step");
+
+	if (doc_length(step) == 0 || doc_member_is_true(step, "abortable"))
+		return false;
+	struct doc *noted = doc_copy(pool, step);
+	doc_set(noted, STR("abort_after"), doc_new_bool(pool, true));
+	doc_set(body, STR("clean_step"), noted);
+	return true;
+}
+
+// manual: a client had asked for the cleaning, with its steps, which leads back to "manageable".
+static void abort_cleaning(struct pool *pool, bool manual, struct doc *body)
+{
+	const struct doc *step = doc_member(body, "clean_step");
+
+	if (doc_length(step) > 0) {
+		struct str error = baremetal_text(body, "last_error"), interface = baremetal_text(step, "interface");
+		struct str name = baremetal_text(step, "step");
+		doc_set_str(pool, body, "last_error", str_printf(pool, "%.*s during or after the completion of step \"%.*s.%.*s\"",
+			STR_ARG(error), STR_ARG(interface), STR_ARG(name)));
+	}
+	if (manual)
+		doc_set_str(pool, body, "target_provision_state", STR("manageable"));
+	doc_set(body, STR("clean_step"), doc_new_object(pool));
+}
+
 enum outcome provision_node(struct registry *registry, const struct resource *node, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body)
 {
@@ -328,6 +365,10 @@ enum outcome provision_node(struct registry *registry, const struct resource *no
 	outcome = deploys ? check_traits(registry, node, body) : OUTCOME_OK;
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	bool aborts = strcmp(verb->name, "abort") == 0, cleaning = str_eq(state, STR("clean wait"));
+	bool manual = str_eq(baremetal_text(body, "target_provision_state"), STR("manageable"));
+	if (aborts && cleaning && defers_abort(pool, body))
+		return OUTCOME_OK;
 	// A retired node does not become available again.
 	bool stays = strcmp(to->next, "available") == 0 && baremetal_true(body, "retired");
 	set_state(registry, to, stays ? "manageable" : to->next, body);
@@ -335,9 +376,11 @@ enum outcome provision_node(struct registry *registry, const struct resource *no
 		store_configdrive(pool, configdrive, body);
 	else if (strcmp(verb->name, "delete") == 0)
 		forget_instance(pool, body);
-	else if (strcmp(verb->name, "inspect") == 0) {
-		doc_set(body, STR("inspection_started_at"), provision_time(pool, registry->stamp_us));
-		doc_set(body, STR("inspection_finished_at"), provision_time(pool, registry->stamp_us));
-	}
+	else if (strcmp(verb->name, "inspect") == 0)
+		end_inspection(body, provision_time(pool, registry->stamp_us));
+	else if (aborts && cleaning)
+		abort_cleaning(pool, manual, body);
+	else if (aborts)
+		end_inspection(body, NULL);
 	return OUTCOME_OK;
 }
