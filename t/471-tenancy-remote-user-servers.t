@@ -8,14 +8,18 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Temp   ();
 use JSON::PP     ();
 use MIME::Base64 ();
+use POSIX        ();
 use Test::More;
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Ports qw(start_on_ports);
 use Tenure::Raw;
 use Tenure::RemoteUser;
+use Tenure::Run qw(read_file wait_until write_file);
 
 use constant CLIENTS => 12;
 
@@ -104,6 +108,37 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         $instance->stop;
     };
 }
+
+# What the page says of the file that root alone may read, with a configuration of nothing else.
+subtest 'lighttpd reads its files again as its own user' => sub {
+    plan skip_all => 'only root becomes somebody else' if $> != 0;
+    my $dir = File::Temp->newdir('tenure-lighttpd-XXXXXX', TMPDIR => 1);
+    chmod 0755, "$dir" or die "$dir: $!";
+    mkdir "$dir/remote-user", 0700 or die "$dir/remote-user: $!";
+    write_file("$dir/remote-user/lighttpd-admin.conf", qq(setenv.set-response-header = ( "Secret" => "sent" )\n));
+    my $port;
+    my $start = sub {
+        my ($free) = @_;
+        $port = $free;
+        write_file("$dir/lighttpd.conf", qq(server.modules = ( "mod_setenv" )\nserver.document-root = "$dir"\nserver.bind = "127.0.0.1"\nserver.port = $port\n)
+            . qq(server.username = "www-data"\nserver.groupname = "www-data"\ninclude "$dir/remote-user/lighttpd-admin.conf"\n));
+        my $pid = fork // die "fork: $!";
+        return $pid if $pid;
+        local $ENV{PATH} = "$ENV{PATH}:/usr/sbin:/sbin";
+        open STDERR, '>>', "$dir/log" or POSIX::_exit(126);
+        exec 'lighttpd', '-D', '-f', "$dir/lighttpd.conf" or POSIX::_exit(127);
+    };
+    my $serves = sub { my $answer = eval { Tenure::Raw::get("http://127.0.0.1:$port", '/', seconds => 5) }; return $answer && ($answer->header('Secret') // '') eq 'sent' };
+    my $pid = start_on_ports(1, $start, $serves);
+    ok $pid, 'it reads the file when it starts' or return diag read_file("$dir/log");
+    kill 'USR1', $pid;
+    ok wait_until(sub { waitpid($pid, POSIX::WNOHANG()) == $pid }), 'a reload ends it';
+    like read_file("$dir/log"), qr{include file not found: \S*/remote-user/lighttpd-admin\.conf}, '... for want of that file';
+    $pid = start_on_ports(1, $start, $serves);
+    ok $pid, 'it serves when it is started again';
+    kill 'TERM', $pid if $pid;
+    waitpid $pid, 0 if $pid;
+};
 
 subtest 'nginx, with the parameter for every location, as its file had it' => sub {
     my $instance = Tenure::Instance->start(server => 'nginx', allow => [$log]);
