@@ -107,6 +107,28 @@ subtest 'an access log of root\'s' => sub {
     ok !-S $closed->{socket}, 'no socket stays behind';
 };
 
+subtest 'files of keys and rules that only root may read' => sub {
+    my $closed = new_daemon(tenure => { user => $user });
+    my $secret = 'f00dfeed' x 8;
+    my ($made, $key) = Tenure::Run::run('sh', '-c', 'openssl genpkey -algorithm ed25519 | openssl pkey -pubout');
+    is $made, 0, 'a key' or diag $key;
+    for my $case ([ keys_file => $key, { auth => 'jwt' }, '[jwt]', "issuer = https://id.example.org\naudience = tenure" ],
+        [ map => "dns {user}.example.org operator\n", { auth => 'certificate', certificate_secret => $secret }, '[certificate]', '' ]) {
+        my ($setting, $text, $endpoint, $section, $more) = @$case;
+        my $path = "$closed->{dir}/$setting";
+        $closed->write_file($path, $text);
+        chown 0, 0, $path or die $!;
+        chmod 0600, $path or die $!;
+        $closed->write_config(endpoint => $endpoint, more => "$section\n$setting = $path\n$more\n");
+        my ($code, $out) = $closed->run('-c', $closed->config_path, '-e', 'service');
+        is $code, 78, "$setting: no start, in place of workers that never serve";
+        like $out, qr/\Q$section\E $setting: can't open "\Q$path\E": Permission denied/, '... with the reason';
+        ok !-S $closed->{socket}, '... and no socket stays behind';
+        chmod 0644, $path or die $!;
+        is $closed->start && $closed->stop, 0, '... it starts when the user may read the file';
+    }
+};
+
 subtest 'a folder of root\'s' => sub {
     my $closed = new_daemon(tenure => { user => $user });
     mkdir "$closed->{dir}/log" or die $!;

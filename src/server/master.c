@@ -431,8 +431,8 @@ static void block_signals(struct master *master)
 	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
 }
 
-// Called when nothing more needs root: the socket is open and the access log made. That is opened by the user, so it fails now if the user
-// could not open it again after a rotation.
+// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the workers' files of keys and rules
+// and the access log after each rotation, is opened by the user here, so that the start fails and not every worker.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
@@ -444,6 +444,8 @@ static int become_user(struct master *master, char **error)
 	}
 	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
+	if (!setup_check_auth(master->setup, error))
+		return EX_CONFIG;
 	return setup_reopen_logs(master->setup, error);
 }
 

@@ -80,10 +80,17 @@ struct auth *setup_auth(const struct setup *setup, struct shared *host, char **e
 		.processes = setup->endpoint_settings->workers + setup->endpoint_settings->reserve, .shared = host }, error);
 }
 
+bool setup_check_auth(const struct setup *setup, char **error)
+{
+	struct auth *auth = setup_auth(setup, NULL, error);
+	bool good = auth != NULL;
+
+	auth_free(&auth);
+	return good;
+}
+
 static bool load(struct setup *setup, const char *path, const char *endpoint, char **error)
 {
-	struct auth *auth;
-
 	setup->config = config_load(path, settings_tables(), error);
 	if (setup->config == NULL)
 		return false;
@@ -94,11 +101,8 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	if (setup->endpoint == NULL)
 		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
 	setup->endpoint_settings = server_endpoint_settings(setup->endpoint);
-	// Each worker makes its own struct auth. It is made here only to find errors at the start.
-	auth = setup_auth(setup, NULL, error);
-	if (auth == NULL)
+	if (!setup_check_auth(setup, error))
 		return false;
-	auth_free(&auth);
 	if (!placement_policy_new(setup->config, &setup->placement_policy, error))
 		return false;
 	setup->routes = wadl_load(wadl_settings(setup->config)->wadl_dir, wadl_endpoint_settings(setup->endpoint)->wadl,
