@@ -127,4 +127,22 @@ subtest 'the database is away' => sub {
     $instance->service(undef)->get('/healthz')->is_status(200, 'health is well');
 };
 
+subtest 'a document as large as can be set' => sub {
+    my $large = Tenure::Instance->start(workers => 1, settings => { 'tenure.max_body' => '15M', 'tenure.request_memory' => '256M', 'tenure.request_cpu' => 0 });
+    my $most  = 15 << 20;
+    $large->admin->make_tenant('t1');
+    my $at = '/v2.0/t1/persistentvolumes/large';
+    for my $letter ('a', 'b') {
+        my $text = '{"data":"' . $letter x ($most - 400) . '"}';
+        my $put  = $large->admin->put($at, type => 'application/json', body => $text);
+        is $put->status, $letter eq 'a' ? 201 : 200, $letter eq 'a' ? 'is stored' : '... and replaced' or diag $put->describe;
+    }
+    is length($large->admin->get($at)->json->{data}), $most - 400, '... and read';
+    $large->admin->put($at, type => 'application/json', body => '{"data":"' . 'a' x $most . '"}')->is_problem(413, 'body-too-large', 'a larger one is refused');
+    my ($code, $told) = $large->manage('doctor');
+    is $code, 0, 'doctor finds nothing';
+    unlike $told, qr/max_allowed_packet/, '... and the database takes it by default';
+    $large->stop;
+};
+
 done_testing;

@@ -308,6 +308,17 @@ subtest 'on a server that is read-only' => sub {
     is(scalar doctor(), 0, 'all is sound');
 };
 
+subtest 'a database that takes no packet of that size' => sub {
+    my $was = $instance->sql_value('SELECT @@GLOBAL.max_allowed_packet');
+    $instance->sql('SET GLOBAL max_allowed_packet = 4193280');
+    my ($now, $text) = doctor();
+    is $now, 0, 'is no finding';
+    like $text, qr/warning: max_allowed_packet of the database is 4193280: resources as large as max_body, 3145728 bytes, can't be stored; set it to 4194304 or more/, 'but a warning';
+    $instance->sql('SET GLOBAL max_allowed_packet = 4194304');
+    unlike +(doctor())[1], qr/max_allowed_packet/, 'none for one that is large enough';
+    $instance->sql("SET GLOBAL max_allowed_packet = $was");
+};
+
 subtest 'positions that are none' => sub {
     for my $bad ('', 'x', '31', '31 ff 0', '2 0 0', '31 0 0 77=1/1', '31 0 0 1=', '31 0 ffffffffffffffffff', "31 0 0 1=1/1\0") {
         $instance->sql('REPLACE INTO settings (name, value) VALUES ("doctor_position", UNHEX("' . unpack('H*', $bad) . '"))');

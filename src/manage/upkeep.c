@@ -17,6 +17,7 @@
 #include "registry/webhook/settings.h"
 #include "server/setup/host.h"
 #include "sql/moves.h"
+#include "sql/session.h"
 
 int command_reap(struct manage *manage)
 {
@@ -150,6 +151,21 @@ static void warn_of_usage(struct registry *registry)
 			"the change log until tenured-host counts them\n", (long long)((now_us - since_us) / 86400000000));
 }
 
+// Warns if the database refuses the packet by which a resource of the size max_body is written.
+static void warn_of_packets(struct manage *manage)
+{
+	uint64_t most = registry_settings(manage->config)->max_body;
+	struct db_rows rows;
+
+	if (sql_session_max_packet_run(manage->db, manage->pool, &rows) != DB_OK || rows.n == 0)
+		return;
+	uint64_t taken = sql_session_max_packet_row(&rows, 0)->bytes;
+	if (taken < most + REGISTRY_PACKET_SPARE)
+		fprintf(stderr, "tenure-manage: warning: max_allowed_packet of the database is %llu: resources as large as max_body, %llu bytes, can't be "
+			"stored; set it to %llu or more\n", (unsigned long long)taken, (unsigned long long)most,
+			(unsigned long long)(most + REGISTRY_PACKET_SPARE));
+}
+
 // Where the database is a cluster: nodes that are away, out of step or not named, settings that endanger it, and a missing writer.
 static void warn_of_cluster(struct manage *manage)
 {
@@ -200,6 +216,7 @@ int command_doctor(struct manage *manage)
 		table_print(&findings.table, false, stdout);
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
+	warn_of_packets(manage);
 	warn_of_host_service(manage);
 	manage_warn_of_maintenance(manage);
 	warn_of_cluster(manage);

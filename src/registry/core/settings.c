@@ -11,7 +11,7 @@
 static const struct setting registry_rows[] = {
 	TENURE("default_tier", TEXT, default_tier, "standard", 1, 255, NULL,
 		"The tier of a tenant created without one."),
-	TENURE("max_body", SIZE, max_body, "3M", SETTING_KIB, 1024 * SETTING_MIB, NULL,
+	TENURE("max_body", SIZE, max_body, "3M", SETTING_KIB, REGISTRY_BODY_MOST, NULL,
 		"The largest request body."),
 	TENURE("resource_cache", SIZE, resource_cache, "2M", 0, 1024 * SETTING_MIB, NULL,
 		"Size of each worker's resource cache; every entry is checked against the database before use. 0: no cache."),
