@@ -394,6 +394,30 @@ subtest 'dumps lie where nobody else reads' => sub {
     like $_->{text}, qr{^install -d -m 700 /backup\b.*^mariadb-dump }ms, "$_->{page}, $_->{heading}: the folder is made first" for @dumps;
 };
 
+# Without systemd, and with a client of the database that drops and loads nothing.
+subtest 'a restore while something of Tenure runs' => sub {
+    my ($restore) = grep { $_->{text} =~ /DROP DATABASE IF EXISTS tenure;/ } Tenure::Pages::blocks($top, 'operations.md');
+    my $socket = $instance->env('TENURE_DB_SOCKET');
+    mkdir "$home/restore" or die "$home/restore: $!";
+    program('systemctl', "#!/bin/sh\necho \"systemctl \$*\" >>'$home/restore/done'\n");
+    program('mariadb', "#!/bin/sh\ncase \"\$*\" in\n*DROP*) echo dropped >>'$home/restore/done' ;;\ntenure) cat >/dev/null ;;\n"
+            . "*) exec /usr/bin/mariadb --no-defaults -u root -S '$socket' \"\$@\" ;;\nesac\n");
+    is +(run('sh', '-c', "echo '-- Dump completed' | gzip >'$home/restore/tenure-2026-01-01.sql.gz' && touch '$home/restore/revoked-tokens'"))[0], 0, 'a dump';
+    my $restores = sub {
+        my ($user) = @_;
+        write_file("$home/restore/done", '');
+        my ($code, $out) = shell(in_place($restore->{text}, '/backup/' => "$home/restore/") =~ s/user = 'tenure'/user = '$user'/r);
+        return ($code, join('; ', split /\n/, read_file("$home/restore/done")), $out);
+    };
+    $admin->get('/v2.0')->is_status(200, 'a worker that is connected');
+    my $stops = "systemctl stop tenured\@* tenure-host";
+    my ($code, $done) = $restores->('tenure');
+    is "$code $done", "1 $stops", 'it ends before anything is dropped';
+    ($code, $done, my $out) = $restores->('nobody-else');
+    is "$code $done", "0 $stops; dropped; systemctl start tenured\@service tenured\@admin tenure-host", 'it goes on when there is no connection' or diag $out;
+    unlink "$home/bin/systemctl", "$home/bin/mariadb" or die $!;
+};
+
 # ---- commands within sentences, and in the manuals' examples
 
 # "tenure NOUN VERB --option" and the like, of a text: (program, words before the first that is no word of a command, options).
