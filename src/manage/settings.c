@@ -2,14 +2,20 @@
 // tenure-manage config check, config show.
 #include "base/base.h"
 
+#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "api/settings.h"
 #include "auth/core/auth.h"
+#include "auth/jwt/jwt_settings.h"
+#include "auth/keystone/keystone_settings.h"
 #include "auth/policy/placement_policy.h"
+#include "db/settings.h"
 #include "manage/commands.h"
+#include "registry/webhook/settings.h"
 #include "server/setup/settings.h"
 #include "wadl/settings.h"
 #include "wadl/wadl.h"
@@ -99,6 +105,37 @@ static void warn_of_relative(const char *place, const char *key, const char *pat
 			place, key, path);
 }
 
+// Warns if a file that is read only when it is needed, so by no start and no check, can't be read.
+static void warn_of_file(const char *place, const char *key, const char *path)
+{
+	warn_of_relative(place, key, path);
+	if (path[0] != '\0' && access(path, R_OK) != 0)
+		fprintf(stderr, "warning: [%s] %s: can't read \"%s\": %s\n", place, key, path, strerror(errno));
+}
+
+static void warn_of_files(const struct config *config)
+{
+	const struct db_settings *database = db_settings(config);
+
+	warn_of_file("database", "tls_ca", database->tls_ca);
+	warn_of_file("database", "tls_cert", database->tls_cert);
+	warn_of_file("database", "tls_key", database->tls_key);
+	warn_of_file("keystone", "ca_file", keystone_settings(config)->ca_file);
+	warn_of_file("jwt", "ca_file", jwt_settings(config)->ca_file);
+	warn_of_file("webhooks", "ca_file", webhook_settings(config)->ca_file);
+}
+
+// Only one process can listen on a socket: with two of one path the second one does not start, or serves without it.
+static void warn_of_equal_sockets(const struct config *config, const char *place, const char *key, const char *socket, size_t n_before)
+{
+	for (size_t i = 0; i < n_before; i++) {
+		const struct endpoint_config *other = &config->endpoints[i];
+		if (strcmp(server_endpoint_settings(other)->socket, socket) == 0)
+			fprintf(stderr, "warning: [%s] %s: \"%s\" is the socket of [endpoint %s]: each needs one of its own\n", place, key, socket,
+				other->name);
+	}
+}
+
 // What `tenured` says at its start alone, on this machine.
 static void warn_of_places(const struct config *config)
 {
@@ -107,6 +144,9 @@ static void warn_of_places(const struct config *config)
 	warn_of_user("tenure", "user", str_c(server->user));
 	warn_of_group("tenure", "group", str_c(server->group));
 	warn_of_relative("tenure", "runtime_dir", server->runtime_dir);
+	warn_of_relative("host", "metrics_socket", host_settings(config)->metrics_socket);
+	warn_of_equal_sockets(config, "host", "metrics_socket", host_settings(config)->metrics_socket, config->n_endpoints);
+	warn_of_files(config);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		const struct server_endpoint_settings *settings = server_endpoint_settings(&config->endpoints[i]);
 		char place[64];
@@ -114,6 +154,7 @@ static void warn_of_places(const struct config *config)
 		(void)snprintf(place, sizeof(place), "endpoint %s", config->endpoints[i].name);
 		warn_of_owner(place, str_c(settings->socket_owner));
 		warn_of_relative(place, "socket", settings->socket);
+		warn_of_equal_sockets(config, place, "socket", settings->socket, i);
 		if (strcmp(settings->access_log, "stderr") != 0)
 			warn_of_relative(place, "access_log", settings->access_log);
 	}
