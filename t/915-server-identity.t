@@ -129,6 +129,18 @@ subtest 'files of keys and rules that only root may read' => sub {
     }
 };
 
+subtest 'modes, under a strict umask' => sub {
+    for my $as ($user, '') {
+        my $strict = new_daemon(tenure => { user => $as });
+        my $before = umask 077;
+        $strict->start(args => [ '-p', "$strict->{dir}/pid" ]);
+        umask $before;
+        my %mode = map { $_ => sprintf '%04o', (stat "$strict->{dir}/$_")[2] & 07777 } qw(access.log pid shared service.sock);
+        is_deeply \%mode, { 'access.log' => '0640', pid => '0644', shared => '0770', 'service.sock' => '0660' }, $as eq '' ? 'of root' : "of $as";
+        is $strict->stop, 0, 'it ends';
+    }
+};
+
 subtest 'a folder of root\'s' => sub {
     my $closed = new_daemon(tenure => { user => $user });
     mkdir "$closed->{dir}/log" or die $!;

@@ -317,10 +317,15 @@ static bool map_any(struct shared *shared)
 	return false;
 }
 
-// Makes only the last folder of the path; the folders above are the operator's.
+// Makes only the last folder of the path; the folders above are the operator's. Its group may write there, whatever the umask: the host service
+// may run as another user than the workers that a web server starts.
 static void make_dir(const char *dir)
 {
-	if (mkdir(dir, 0770) == 0)
+	mode_t saved = umask(0);
+	bool made = mkdir(dir, 0770) == 0;
+
+	umask(saved);
+	if (made)
 		log_info("made the folder %s", dir);
 }
 

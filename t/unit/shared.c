@@ -322,6 +322,28 @@ static void test_places(void)
 	(void)unlink(aim);
 }
 
+// A folder that is not there is made so that a process of the same group, and of another user, can use it.
+static void test_folder(void)
+{
+	char below[64], pattern[80];
+	struct stat st;
+	glob_t found = { .gl_pathc = 0 };
+	mode_t saved = umask(077);
+
+	(void)snprintf(below, sizeof(below), "%s/below", dir);
+	struct shared *shared = shared_open(below, STR("here"));
+	umask(saved);
+	ok(shared != NULL && stat(below, &st) == 0 && (st.st_mode & 07777) == 0770, "the group may write to the folder, whatever the umask");
+	(void)snprintf(pattern, sizeof(pattern), "%s/*", below);
+	ok(glob(pattern, 0, NULL, &found) == 0 && found.gl_pathc == 1 && stat(found.gl_pathv[0], &st) == 0 && (st.st_mode & 07777) == 0660,
+		"... and to the file");
+	if (found.gl_pathc > 0)
+		(void)unlink(found.gl_pathv[0]);
+	globfree(&found);
+	shared_close(&shared);
+	ok(rmdir(below) == 0, "... which is all that is made there");
+}
+
 int main(void)
 {
 	now_us = clock_tick_us();
@@ -345,6 +367,7 @@ int main(void)
 		globfree(&found);
 	}
 	test_places();
+	test_folder();
 	ok(rmdir(dir) == 0, "nothing else was left behind");
 	return done_testing();
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ bool notify_write_pid(const char *path, char **error)
 		return setup_fail(error, "no memory");
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd >= 0) {
-		written = write(fd, text, (size_t)n) == n;
+		written = fchmod(fd, 0644) == 0 && write(fd, text, (size_t)n) == n;
 		written = close(fd) == 0 && written && rename(temporary, path) == 0;
 	}
 	if (!written) {

@@ -142,7 +142,7 @@ static int make_access_log(const char *path, uid_t user, gid_t group, char **err
 
 	if (fd < 0 && errno == EEXIST)
 		return EX_OK;
-	if (fd < 0 || fchown(fd, user, group) != 0)
+	if (fd < 0 || fchmod(fd, 0640) != 0 || fchown(fd, user, group) != 0)
 		failure = errno;
 	if (fd >= 0)
 		close(fd);
