@@ -308,6 +308,19 @@ subtest 'on a server that is read-only' => sub {
     is(scalar doctor(), 0, 'all is sound');
 };
 
+# What is printed must not go into the connection to the database, which would get the number of what is closed.
+subtest 'without standard output or error' => sub {
+    my @command = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'));
+    my $aborted = sub { return ($instance->sql(q(SHOW GLOBAL STATUS LIKE 'Aborted_clients')))[0][1] };
+    my $before  = $aborted->();
+    for my $case ([ '2>&-', 0, 'doctor' ], [ '>&-', 74, 'doctor' ], [ '>&- 2>&-', 74, 'doctor' ], [ '<&- >&- 2>&-', 74, 'db', 'status' ]) {
+        my ($closed, $want, @words) = @$case;
+        my ($now, $text) = Tenure::Run::run('sh', '-c', qq(exec "\$0" "\$@" $closed), @command, @words);
+        is $now, $want, "@words $closed" or diag $text;
+    }
+    is $aborted->(), $before, 'no connection broke off';
+};
+
 subtest 'a database that takes no packet of that size' => sub {
     my $was = $instance->sql_value('SELECT @@GLOBAL.max_allowed_packet');
     $instance->sql('SET GLOBAL max_allowed_packet = 4193280');

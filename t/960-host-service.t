@@ -104,6 +104,20 @@ subtest 'several on one host, no database' => sub {
     is $code, 64, 'a wrong command line: 64' or diag $text;
 };
 
+# The file that is shared would get the number of what is closed, and the log would be written into it.
+subtest 'without standard error' => sub {
+    my $daemon = Tenure::Daemon->new;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        exec 'sh', '-c', 'exec "$0" "$@" <&- >&- 2>&-', $program, '-c', $daemon->config_path or POSIX::_exit(127);
+    }
+    ok Tenure::Daemon::wait_until(sub { children($pid) == 5 }), 'it works';
+    my ($file) = glob "$daemon->{dir}/shared/shared-v*";
+    like Tenure::Run::read_file($file), qr/\Atenure shared /, '... and writes nothing into its files';
+    kill TERM => $pid;
+    is end_of($pid), 0, 'it ends';
+};
+
 sub queue {
     my ($admin, $n) = @_;
     $admin->make_tenant($_) for "from$n", "to$n";

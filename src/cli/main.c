@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/completion.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/core/cli.h"
@@ -39,6 +40,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	descriptors_occupy();
 	log_open("tenure", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	memory_end_with_code(NULL);
 	struct cli cli = { .pool = pool_new_or_end(), .commands = cli_commands };

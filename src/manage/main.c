@@ -5,6 +5,7 @@
 #include <locale.h>
 
 #include "base/completion.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "manage/commands.h"
@@ -315,6 +316,7 @@ static int run_command(struct manage *manage)
 int main(int argc, char **argv)
 {
 	struct manage manage = { .config_path = TENURE_CONFIG_FILE };
+	descriptors_occupy();
 	setlocale(LC_CTYPE, "C.UTF-8"); // for the width of characters
 	log_open("tenure-manage", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	memory_end_with_code(NULL);

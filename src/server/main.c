@@ -5,11 +5,11 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <fcntl.h>
 #include <signal.h>
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/shared.h"
@@ -120,19 +120,6 @@ static int serve(const struct start *start, struct setup *setup)
 	return master_run(&start->master, setup, &listener);
 }
 
-// If the process was started with one of descriptors 0 to 2 closed, opens /dev/null there: otherwise the next open(2) would get
-// that number.
-static void fill_standard_descriptors(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 // Sets the size from which malloc takes memory directly from the system and returns it there, so that large allocations leave no
 // holes between small ones. By default glibc raises this size to the largest such allocation that was ever freed.
 static void settle_memory(void)
@@ -147,13 +134,13 @@ int main(int argc, char **argv)
 {
 	struct start start = { .test = false };
 	char *error = NULL;
-	int code = read_options(argc, argv, &start);
 
+	descriptors_occupy();
+	int code = read_options(argc, argv, &start);
 	if (code >= 0)
 		return code;
 	memory_end_with_code(NULL);
 	settle_memory();
-	fill_standard_descriptors();
 	(void)signal(SIGPIPE, SIG_IGN); // if the reader of the log goes away, the process goes on
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
 	struct setup *setup = setup_load(start.master.config, start.master.endpoint, &error);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/config/config.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/shared.h"
@@ -74,8 +75,9 @@ int main(int argc, char **argv)
 {
 	const char *given[ROW__COUNT] = { NULL };
 	char *error = NULL;
-	int code = command_line_read(&command_line, argc, argv, given);
 
+	descriptors_occupy();
+	int code = command_line_read(&command_line, argc, argv, given);
 	if (code >= 0)
 		return code;
 	memory_end_with_code(NULL);

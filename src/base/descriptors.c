@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/descriptors.h"
+
+void descriptors_occupy(void)
+{
+	// open(2) returns the lowest free number, so that of fd: those below are in use by then.
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+	}
+}
