@@ -12,6 +12,8 @@ use File::Temp ();
 use Test::More;
 
 use Tenure::Daemon;
+use Tenure::Instance;
+use Tenure::Run;
 
 Tenure::Daemon::need_program();
 plan skip_all => 'only root becomes somebody else' if $> != 0;
@@ -175,6 +177,9 @@ subtest 'a user that is not' => sub {
     for my $args ([], ['-t']) {
         my ($code, $text) = $unknown->run('-c', $unknown->config_path, '-e', 'service', @$args);
         is $code, 78, "is refused: @$args";
+        like $text, qr/tenure-no-such-user/, 'and named';
+        ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenured-host', '-c', $unknown->config_path, @$args);
+        is $code, 78, "by tenured-host as well: @$args";
         like $text, qr/tenure-no-such-user/, 'and named';
     }
 };

@@ -104,6 +104,21 @@ subtest 'several on one host, no database' => sub {
     is $code, 64, 'a wrong command line: 64' or diag $text;
 };
 
+subtest 'one that takes over the pid file' => sub {
+    my $daemon = Tenure::Daemon->new;
+    my ($log, $file) = map { "$daemon->{dir}/$_" } 'host.log', 'host.pid';
+    my $old = launch($daemon->config_path, $log, '-p', $file);
+    ok logged($log, qr/does this host's background work/), 'one works';
+    my $new = launch($daemon->config_path, $log, '-p', $file);
+    ok logged($log, qr/this one waits/), 'another one is started before the first one ends';
+    kill TERM => $old;
+    is end_of($old), 0, 'the first one ends';
+    is Tenure::Run::read_file($file), "$new\n", '... and leaves the file, which is not its own any more';
+    kill TERM => $new;
+    is end_of($new), 0, 'so does the second one';
+    ok !-e $file, '... and removes it';
+};
+
 # The file that is shared would get the number of what is closed, and the log would be written into it.
 subtest 'without standard error' => sub {
     my $daemon = Tenure::Daemon->new;

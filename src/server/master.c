@@ -482,7 +482,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 	listen_close(listener);
 	shared_close(&master.host);
 	if (options->pid_file != NULL)
-		(void)unlink(options->pid_file);
+		notify_remove_pid(options->pid_file);
 	children_free(&master.children);
 	free_retired(&master);
 	setup_free(&master.setup);

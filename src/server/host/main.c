@@ -66,7 +66,7 @@ static int serve(const char *path, const char *pid_file, struct config **config)
 	int code = host_main(&options, config, shared);
 	shared_close(&shared);
 	if (pid_file != NULL)
-		(void)unlink(pid_file);
+		notify_remove_pid(pid_file);
 	log_info("stopped");
 	return code;
 }
@@ -88,10 +88,12 @@ int main(int argc, char **argv)
 	struct config *config = config_load(given[ROW_CONFIG], settings_tables(), &error);
 	if (config == NULL)
 		return complain(error, EX_CONFIG);
-	if (given[ROW_TEST] != NULL) {
+	bool good = setup_check_user(config, &error);
+	if (good && given[ROW_TEST] != NULL)
 		puts("Syntax OK");
+	if (!good || given[ROW_TEST] != NULL) {
 		config_free(&config);
-		return EX_OK;
+		return good ? EX_OK : complain(error, EX_CONFIG);
 	}
 	setup_open_error_log(config, PROGRAM);
 	code = serve(given[ROW_CONFIG], given[ROW_PID_FILE], &config);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/str.h"
 #include "server/setup/notify.h"
 #include "server/setup/setup.h"
 
@@ -29,6 +30,22 @@ void notify_supervisor(const char *state)
 		log_warning("can't notify %s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
+}
+
+void notify_remove_pid(const char *path)
+{
+	char text[32];
+	struct str rest, line;
+	uint64_t pid;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, text, sizeof(text));
+	close(fd);
+	rest = str_n(text, n > 0 ? (size_t)n : 0);
+	if (str_split(&rest, '\n', &line) && str_to_u64(line, &pid) && pid == (uint64_t)getpid())
+		(void)unlink(path);
 }
 
 bool notify_write_pid(const char *path, char **error)

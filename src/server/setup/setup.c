@@ -64,7 +64,7 @@ int setup_fail_start(char **error, int cause, int final, const char *format, ...
 	return exit_code(cause, final);
 }
 
-static bool check_user(const struct config *config, char **error)
+bool setup_check_user(const struct config *config, char **error)
 {
 	uid_t user;
 	gid_t group;
@@ -94,7 +94,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	setup->config = config_load(path, settings_tables(), error);
 	if (setup->config == NULL)
 		return false;
-	if (!check_user(setup->config, error))
+	if (!setup_check_user(setup->config, error))
 		return false;
 	setup->settings = server_settings(setup->config);
 	setup->endpoint = config_endpoint(setup->config, endpoint);

@@ -22,6 +22,8 @@ struct setup {
 // from malloc, says what is wrong, with file and line if there are any.
 struct setup *setup_load(const char *path, const char *endpoint, char **error);
 void setup_free(struct setup **setup);
+// Are there the user and the group that a process started by root becomes? False with *error (malloc): which is not.
+bool setup_check_user(const struct config *config, char **error);
 // The authenticators of the endpoint, each process's own. host: memory of all processes of the host; NULL: they keep what they
 // learn to themselves. NULL and *error (malloc): what is wrong with their settings.
 struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error);
