@@ -346,6 +346,7 @@ static bool root_allowed(const struct candidate_provider *root)
 
 static struct str found[FOUND_MAX], expected[FOUND_MAX];
 static size_t n_found, n_expected;
+static size_t n_denied; // candidates that came after a search had none left to try
 
 // "suffix.class=provider" for each part, in order.
 static void add_text(struct str *list, size_t *n, struct str *parts, size_t n_parts)
@@ -416,10 +417,13 @@ static void find_all(const struct candidate_tree *tree)
 	struct candidate_search *search =
 		candidate_search_new(pool, &request, tree, sharing, n_sharing, one_in(2) ? 0 : seed);
 	struct candidate candidate;
+	bool may_have_more = true;
 
 	n_found = 0;
 	while (search != NULL && candidate_search_next(search, &candidate)) {
 		struct str parts[PARTS * CLASSES];
+		n_denied += !may_have_more;
+		may_have_more = candidate_search_may_have_more(search);
 		for (size_t i = 0; i < candidate.n_parts; i++)
 			parts[i] = part_text(candidate.parts[i].group->suffix,
 				candidate.parts[i].n_demands > 0 ? candidate.parts[i].demands[0].class_id : 0, candidate.providers[i]);
@@ -467,6 +471,7 @@ static void test_random_forests(uint64_t first)
 	diag("seed %llu: %zu candidates in %zu trees", (unsigned long long)first, all, some);
 	ok(differ == 0, "%d random forests and requests: what is found is what the rules allow", ROUNDS);
 	ok(some > ROUNDS / 4, "and many have candidates");
+	ok(n_denied == 0, "a search that has nothing left to try has no more candidates");
 }
 
 // ---- many equal devices: the first candidates come at once, and there are as many as arithmetic says
@@ -484,6 +489,8 @@ static void make_devices(size_t n, int64_t capacity, uint64_t max_unit)
 	trees[0] = (struct candidate_tree){ list, n + 1 };
 }
 
+static bool may_have_more; // after the last candidate that was counted
+
 static size_t count_candidates(size_t n_groups, bool isolate, size_t limit)
 {
 	static const struct candidate_demand one = { 1, 1 };
@@ -495,8 +502,10 @@ static size_t count_candidates(size_t n_groups, bool isolate, size_t limit)
 		list[i] = (struct candidate_group){ .suffix = str_printf(pool, "%zu", i + 1), .demands = &one, .n_demands = 1 };
 	request = (struct candidate_request){ .groups = list, .n_groups = n_groups, .isolate = isolate };
 	struct candidate_search *search = candidate_search_new(pool, &request, &trees[0], NULL, 0, 0);
-	while (search != NULL && n < limit && candidate_search_next(search, &candidate))
+	while (search != NULL && n < limit && candidate_search_next(search, &candidate)) {
 		n++;
+		may_have_more = candidate_search_may_have_more(search);
+	}
 	return n;
 }
 
@@ -514,6 +523,10 @@ static void test_devices(void)
 	is_int((long long)count_candidates(16, false, 1000), 1000, "sixteen groups");
 	make_devices(2, 8, 2);
 	is_int((long long)count_candidates(4, false, SIZE_MAX), 6, "no more than max_unit of one provider, by all groups together");
+	ok(may_have_more, "after the last of them the search has more to try");
+	make_devices(1, 8, 8);
+	is_int((long long)count_candidates(3, false, SIZE_MAX), 1, "three groups on one device");
+	ok(!may_have_more, "and nothing is left to try");
 }
 
 int main(void)

@@ -561,3 +561,13 @@ bool candidate_search_next(struct candidate_search *search, struct candidate *ca
 	*candidate = (struct candidate){ search->anchor, search->shown, search->answer, search->n_parts };
 	return true;
 }
+
+bool candidate_search_may_have_more(const struct candidate_search *search)
+{
+	assert(search->begun);
+	for (size_t i = 0; i < search->n_parts; i++) {
+		if (search->next[i] < search->parts[i].n_options)
+			return true;
+	}
+	return false;
+}
