@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Lists that are longer than the memory of a request: of providers, of a provider's allocations, inventories and usages, of traits
-# and classes, of a project's usages; and nodes with large documents. Each has every row once, and no worker takes more memory than
-# it may. request_memory is small, so that few rows are enough.
+# and classes, of a project's usages, of allocation candidates; and nodes with large documents. Each has every row once, and no worker
+# takes more memory than it may. request_memory is small, so that few rows are enough.
 use strict;
 use warnings;
 use utf8;
@@ -16,7 +16,8 @@ use Tenure::Memory qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks);
 use Tenure::Instance;
 use Tenure::Placement;
 
-my $many = 40_000; # rows of each list; so many providers have more bytes than a request has memory
+my $many  = 40_000; # rows of each list; so many providers have more bytes than a request has memory
+my $hosts = 10_000; # of the providers; for candidates, with long traits
 
 # The rows are copies of one provider, and of one consumer with one allocation, which the API made.
 my $fill = <<"SQL";
@@ -45,6 +46,24 @@ STRAIGHT_JOIN resources r STRAIGHT_JOIN u ON u.uid = r.uid;
 UPDATE catalogues SET revision = revision + 1;
 SQL
 
+# The first $hosts copies get traits and room on a disk, the next ones become a child of one of these each, with less room.
+my $fill_hosts = <<"SQL";
+SELECT MIN(r.id) + 1 INTO \@first FROM resources r JOIN types y ON y.id = r.type_id WHERE y.plural = 'resourceproviders';
+SELECT id INTO \@disk FROM resource_classes WHERE name = 'DISK_GB';
+SELECT CONCAT('["', GROUP_CONCAT(name ORDER BY name SEPARATOR '","'), '"]') INTO \@traits
+FROM (SELECT name FROM traits WHERE name LIKE 'CUSTOM\\_T%' ORDER BY name LIMIT 12) t;
+INSERT INTO inventories (resource_id, class_id, total, reserved, min_unit, max_unit, step_size, allocation_ratio, capacity, used,
+  created_at, updated_at)
+SELECT r.id, \@disk, x.total, 0, 1, 100, 1, 1, x.total, 0, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
+FROM resources r JOIN (SELECT 0 AS child, 100 AS total UNION SELECT 1, 50) x ON x.child = (r.id >= \@first + $hosts)
+WHERE r.id >= \@first AND r.id < \@first + 2 * $hosts;
+UPDATE resources SET traits = \@traits WHERE id >= \@first AND id < \@first + $hosts;
+UPDATE resources c JOIN resources h ON h.id = c.id - $hosts
+SET c.root = h.root, c.body = JSON_SET(c.body, '\$.parent_provider_uuid',
+  LOWER(CONCAT_WS('-', LEFT(HEX(h.uid), 8), MID(HEX(h.uid), 9, 4), MID(HEX(h.uid), 13, 4), MID(HEX(h.uid), 17, 4), RIGHT(HEX(h.uid), 12))))
+WHERE c.id >= \@first + $hosts AND c.id < \@first + 2 * $hosts;
+SQL
+
 sub with_dashes { my ($hex) = @_; return lc $hex =~ s/^(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r }
 
 # Is the text the head, then elements with commas between them, then the tail? Each element's first group is its name: it has each of
@@ -67,11 +86,15 @@ sub has_each {
 
 my $uuid = qr/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
+# The two parts of an answer with allocation candidates.
+sub parts_of { my ($text) = @_; return split /(?=\],"provider_summaries")/, $text, 2 }
+
 for my $server ('lighttpd', 'apache-fcgid') {
     next if $server eq 'apache-fcgid' && !(Tenure::Instance::on_path('apache2') && -e '/usr/lib/apache2/modules/mod_fcgid.so');
     subtest $server => sub {
         my $instance  = Tenure::Instance->start(server => $server, placement => 1, combined => 1, workers => 2,
-            settings => { 'tenure.request_memory' => '28M', 'tenure.request_cpu' => 20_000 });
+            settings => { 'tenure.request_memory' => '28M', 'tenure.request_cpu' => 20_000,
+                'placement.randomize_allocation_candidates' => $server eq 'lighttpd' ? 'no' : 'yes' });
         my $placement = Tenure::Placement->new($instance->placement, '1.39');
         my $first     = $placement->post('/resource_providers', json => { name => 'model ü' })->json->{uuid};
         my $at        = "/resource_providers/$first";
@@ -124,6 +147,39 @@ for my $server ('lighttpd', 'apache-fcgid') {
         my $of    = $many + 1;
         has_each('usages of the project', $get->('/usages?project_id=long'), qr/\{"usages":\{"INSTANCE":\{"consumer_count":$of,/, $class, qr/\}\}\}/, \@stocked);
         has_each('usages before types', $get->('/usages?project_id=long', '1.37'), qr/\{"usages":\{/, $class, qr/\}\}/, \@stocked);
+
+        # Allocation candidates: more trees than a request has memory for.
+        $instance->sql($fill_hosts);
+        my (%host_of, $traits);
+        for ($instance->sql(q(SELECT HEX(r.uid), HEX(RIGHT(r.root, 16)), r.traits FROM resources r JOIN inventories i ON i.resource_id = r.id
+            JOIN resource_classes c ON c.id = i.class_id WHERE c.name = 'DISK_GB'))) {
+            my ($uid, $root) = map { with_dashes($_) } @$_[0, 1];
+            $host_of{$uid} = $root;
+            $traits //= $_->[2] if $uid eq $root;
+        }
+        my @disks = sort keys %host_of;
+        my @hosts = grep { $host_of{$_} eq $_ } @disks;
+        is_deeply [ scalar @disks, scalar @hosts ], [ 2 * $hosts, $hosts ], 'hosts, each with a child';
+        my $request = qr/\{"allocations":\{"($uuid)":\{"resources":\{"DISK_GB":[0-9]+\}\}\},"mappings":\{"":\["\1"\]\}\}/;
+        my $summary = qr/"($uuid)":\{"resources":\{"DISK_GB":\{"capacity":(?:100|50),"used":0\}\},/;
+        my $in_tree = qr/$summary"traits":(?:\Q$traits\E,"parent_provider_uuid":null,"root_provider_uuid":"\1"|\[\],"parent_provider_uuid":"($uuid)","root_provider_uuid":"\2")\}/;
+        my @head    = (qr/\{"allocation_requests":\[/, qr/\],"provider_summaries":\{/);
+        for my $limit ('', "&limit=$many") {
+            my $text = $get->("/allocation_candidates?resources=DISK_GB:1$limit");
+            cmp_ok length $text, '>', 28 << 20, 'candidates: more than the memory of a request';
+            my ($requests, $summaries) = parts_of($text);
+            has_each("candidates$limit", $requests, $head[0], $request, qr//, \@disks);
+            has_each("summaries$limit", $summaries, $head[1], $in_tree, qr/\}\}/, \@disks);
+        }
+        my $some = 3 * $hosts / 2;
+        my ($requests, $summaries) = parts_of($get->("/allocation_candidates?resources=DISK_GB:1&limit=$some"));
+        my %given = map { $_ => 1 } $requests =~ /"allocations":\{"($uuid)"/g;
+        is scalar keys %given, $some, 'candidates up to a limit';
+        is scalar keys %{ { map { $host_of{$_} => 1 } keys %given } }, $hosts, '... of every host';
+        has_each('their summaries', $summaries, $head[1], $in_tree, qr/\}\}/, \@disks);
+        ($requests, $summaries) = parts_of($get->('/allocation_candidates?resources=DISK_GB:60', '1.28'));
+        has_each('candidates before trees', $requests, $head[0], qr/\{"allocations":\{"($uuid)":\{"resources":\{"DISK_GB":60\}\}\}\}/, qr//, \@hosts);
+        has_each('their summaries', $summaries, $head[1], qr/$summary"traits":\Q$traits\E\}/, qr/\}\}/, \@hosts);
 
         # Pages of nodes end where their documents get large.
         my $metal = $instance->combined('admin');

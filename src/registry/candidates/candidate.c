@@ -9,12 +9,14 @@
 #include "base/pool.h"
 #include "db/list.h"
 #include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/type/tree.h"
 #include "sql/provider_lists.h"
 
 enum {
 	PORTION_MIN = 16, // trees that are read at a time
 	PORTION_MAX = 256,
+	KEPT_BYTES = 8 << 20, // trees beyond these are read again: 1,000 hosts with 2.5 KB of traits each take 4 MB
 };
 
 // ---- where the search begins
@@ -270,53 +272,74 @@ static bool is_new(struct candidates *found, const struct candidate *candidate)
 	return is_first;
 }
 
+// Notes the classes of the tree's inventories, which its summary names.
+static void note_classes(struct candidates *found, const struct candidate_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++) {
+		for (size_t k = 0; k < tree->providers[i].n_inventories; k++) {
+			uint64_t id = tree->providers[i].inventories[k].class_id;
+			if (key_set_add(&found->classes, str_n((const char *)&id, sizeof(id))).p != NULL)
+				db_list_add_u64(&found->class_ids, id);
+		}
+	}
+}
+
 // Notes for the summaries that a candidate takes something from this provider.
 static void note_giver(struct candidates *found, struct grove *grove, const struct candidate_provider *provider)
 {
 	if (provider->root != grove->tree.providers)
 		grove = candidate_sharing_grove(found, provider->root->uid);
 	assert(grove != NULL && provider->root == grove->tree.providers);
-	grove->has_given = true;
+	if (grove->gives == NULL) {
+		grove->gives = POOL_ARRAY(found->pool, bool, grove->tree.n);
+		note_classes(found, &grove->tree);
+	}
 	grove->gives[provider - grove->tree.providers] = true;
 }
 
-// Hands the grove's next candidate to the caller. False: it has no more.
-static bool emit_next(struct candidates *found, struct grove *grove)
+static bool is_enough(const struct candidates *found)
 {
-	struct candidate candidate;
+	return found->refused || (found->query->limit > 0 && found->found >= found->query->limit);
+}
 
-	assert(grove->search != NULL);
-	do {
-		if (!candidate_search_next(grove->search, &candidate)) {
-			grove->search = NULL;
-			return false;
-		}
-	} while (!is_new(found, &candidate));
-	for (size_t i = 0; i < candidate.n_parts; i++) {
-		if (candidate.parts[i].n_demands > 0)
-			note_giver(found, grove, candidate.providers[i]);
+static void emit(struct candidates *found, struct grove *grove, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->n_parts; i++) {
+		if (candidate->parts[i].n_demands > 0)
+			note_giver(found, grove, candidate->providers[i]);
 	}
-	found->refused = !found->take(found->arg, found, &candidate);
+	found->refused = !found->take(found->arg, found, candidate);
 	found->found++;
-	return true;
 }
 
-static struct candidate_search *search_in(struct candidates *found, struct pool *pool, const struct grove *grove)
+// Hands up to n candidates of the grove to the caller: those after the ones that its searches have returned before. Its tree must be in
+// memory; the search lives in scratch memory.
+static void emit_some(struct candidates *found, struct grove *grove, uint64_t n)
 {
-	uint64_t shuffle = 0;
-
-	if (found->query->by_chance)
-		digest_random(&shuffle, sizeof(shuffle));
-	return candidate_search_new(pool, &found->request, &grove->tree, found->sharing, found->n_sharing, shuffle);
-}
-
-static bool has_candidate(struct candidates *found, struct pool *pool, const struct grove *grove)
-{
-	struct candidate_search *search = search_in(found, pool, grove);
+	struct pool_mark mark = pool_mark(found->scratch);
+	struct candidate_search *search =
+		candidate_search_new(found->scratch, &found->request, &grove->tree, found->sharing, found->n_sharing, grove->shuffle);
 	struct candidate candidate;
 
-	return search != NULL && candidate_search_next(search, &candidate);
+	assert(n > 0 && !is_enough(found) && (search != NULL || grove->searched == 0));
+	for (uint64_t i = 0; i < grove->searched; i++)
+		(void)candidate_search_next(search, &candidate);
+	grove->may_have_more = false;
+	while (search != NULL && candidate_search_next(search, &candidate)) {
+		grove->searched++;
+		if (is_new(found, &candidate)) {
+			emit(found, grove, &candidate);
+			n--;
+		}
+		if (n == 0 || is_enough(found)) {
+			grove->may_have_more = candidate_search_may_have_more(search);
+			break;
+		}
+	}
+	pool_rewind(found->scratch, mark);
 }
+
+// ---- trees with candidates
 
 static void add_grove(struct candidates *found, struct grove *grove)
 {
@@ -329,31 +352,52 @@ static void add_grove(struct candidates *found, struct grove *grove)
 		found->max_groves = more;
 	}
 	found->groves[found->n_groves++] = grove;
-	grove->is_anchor = true;
+	grove->is_listed = true;
 }
 
-// Returns the tree as a grove if it has a candidate; else NULL. The tree is built in memory that is reused, and only if it has a
-// candidate, built again in memory that lasts as long as the request.
-static struct grove *try_tree(struct candidates *found, const struct portion *portion, struct str root)
+// Emits the grove's first candidate; without a limit all of them, so that its tree need not be searched again. False: neither its
+// summary nor another candidate will need the grove.
+static bool emit_first(struct candidates *found, struct grove *grove)
 {
-	struct grove tried, *grove;
+	if (found->query->by_chance)
+		digest_random(&grove->shuffle, sizeof(grove->shuffle));
+	emit_some(found, grove, found->query->limit > 0 ? 1 : UINT64_MAX);
+	return grove->gives != NULL || grove->may_have_more;
+}
+
+static void forget_tree(struct grove *grove)
+{
+	grove->tree.providers = NULL;
+	grove->traits = NULL;
+}
+
+// Emits the first candidate of this tree.
+static void try_tree(struct candidates *found, const struct portion *portion, struct str root)
+{
+	struct grove tried = { .root = root }, *grove;
 	struct uuid uid;
 
 	if (!tree_root(root, &uid))
-		return NULL;
+		return;
 	grove = candidate_sharing_grove(found, uid);
-	if (grove != NULL)
-		return has_candidate(found, found->scratch, grove) ? grove : NULL;
-	if (!grove_build(found, found->scratch, portion, root, &tried) || !has_candidate(found, found->scratch, &tried))
-		return NULL;
-	grove = POOL_NEW(found->pool, struct grove);
-	(void)grove_build(found, found->pool, portion, root, grove);
-	return grove;
-}
-
-static bool is_enough(const struct candidates *found)
-{
-	return found->refused || (found->query->limit > 0 && found->found >= found->query->limit);
+	if (grove != NULL) {
+		if (emit_first(found, grove))
+			add_grove(found, grove);
+		return;
+	}
+	bool keep = pool_size(found->kept) < KEPT_BYTES;
+	struct pool *pool = keep ? found->kept : found->scratch;
+	struct pool_mark mark = pool_mark(pool);
+	bool is_needed = grove_build(found, pool, portion, &tried) && emit_first(found, &tried);
+	if (is_needed) {
+		grove = POOL_NEW(found->pool, struct grove);
+		*grove = tried;
+		add_grove(found, grove);
+		if (!keep)
+			forget_tree(grove);
+	}
+	if (!keep || !is_needed)
+		pool_rewind(pool, mark);
 }
 
 // Emits the first candidate of each of these trees.
@@ -362,30 +406,103 @@ static enum outcome try_trees(struct candidates *found, const struct str *roots,
 	struct portion portion;
 	enum outcome outcome = portion_read(found, found->scratch, roots, n, &portion);
 
-	for (size_t i = 0; i < n && outcome == OUTCOME_OK && !is_enough(found); i++) {
-		struct grove *grove = try_tree(found, &portion, roots[i]);
-		if (grove == NULL)
-			continue;
-		add_grove(found, grove);
-		grove->search = search_in(found, found->pool, grove);
-		(void)emit_next(found, grove);
-	}
+	for (size_t i = 0; i < n && outcome == OUTCOME_OK && !is_enough(found); i++)
+		try_tree(found, &portion, roots[i]);
 	pool_clear(found->scratch);
 	return outcome;
 }
 
-// Emits the other candidates, one of each tree in turn.
-static void emit_rest(struct candidates *found)
+// ---- trees again
+
+// What is done with some of the groves.
+struct visit {
+	bool (*wants)(const struct grove *grove); // the answer for a grove may change only by its own visit
+	bool (*run)(struct candidates *found, struct grove *grove, void *arg); // with its tree in memory; false: no other visit
+	void *arg;
+};
+
+// A visit to a grove whose tree is in memory or, if not, in the portion.
+static bool visit_grove(struct candidates *found, const struct visit *visit, const struct portion *portion, struct grove *grove)
 {
+	struct pool_mark mark = pool_mark(found->scratch);
+	size_t n = grove->tree.n;
+
+	if (grove->tree.providers != NULL)
+		return visit->run(found, grove, visit->arg);
+	if (!grove_build(found, found->scratch, portion, grove) || grove->tree.n != n) {
+		struct stored_place place = { .table = "resources", .column = "root" };
+		(void)tree_root(grove->root, &place.uid);
+		stored_is_broken(found->pool, place, STR("its tree has changed within a transaction that reads a snapshot"));
+		return false;
+	}
+	bool more = visit->run(found, grove, visit->arg);
+	forget_tree(grove);
+	pool_rewind(found->scratch, mark);
+	return more;
+}
+
+// Visits the wanted groves in order, and reads again, a portion at a time, the trees that were not kept. OUTCOME_OK, or that of a failed
+// statement.
+static enum outcome visit_groves(struct candidates *found, const struct visit *visit)
+{
+	enum outcome outcome = OUTCOME_OK;
 	bool more = true;
 
-	while (more && !is_enough(found)) {
-		more = false;
-		for (size_t i = 0; i < found->n_groves && !is_enough(found); i++) {
-			if (found->groves[i]->search != NULL && emit_next(found, found->groves[i]))
-				more = true;
+	for (size_t from = 0, end = 0; more && outcome == OUTCOME_OK && from < found->n_groves; from = end) {
+		struct portion portion = { 0 };
+		struct str roots[PORTION_MAX];
+		size_t n = 0;
+		for (; end < found->n_groves && n < PORTION_MAX; end++) {
+			if (found->groves[end]->tree.providers == NULL && visit->wants(found->groves[end]))
+				roots[n++] = found->groves[end]->root;
 		}
+		if (n > 0)
+			outcome = portion_read(found, found->scratch, roots, n, &portion);
+		for (size_t i = from; i < end && more && outcome == OUTCOME_OK; i++) {
+			if (visit->wants(found->groves[i]))
+				more = visit_grove(found, visit, &portion, found->groves[i]);
+		}
+		pool_clear(found->scratch);
 	}
+	return outcome;
+}
+
+static bool may_have_more(const struct grove *grove)
+{
+	return grove->may_have_more;
+}
+
+static bool emit_share(struct candidates *found, struct grove *grove, void *arg)
+{
+	const uint64_t *share = arg;
+
+	emit_some(found, grove, *share);
+	return !is_enough(found);
+}
+
+static size_t count_unfinished(const struct candidates *found)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n_groves; i++)
+		n += may_have_more(found->groves[i]);
+	return n;
+}
+
+// Emits the candidates after the first of each tree. Each tree gives an equal share of those that are missing. If some trees have fewer,
+// the others share what is still missing. So the answer has the candidates that the trees would give one by one, in turn, but each search
+// begins anew only a few times.
+static enum outcome emit_rest(struct candidates *found)
+{
+	enum outcome outcome = OUTCOME_OK;
+	size_t n;
+
+	while (outcome == OUTCOME_OK && !is_enough(found) && (n = count_unfinished(found)) > 0) {
+		assert(found->query->limit > 0); // else each tree has given all that it has
+		uint64_t missing = found->query->limit - found->found, share = missing > n ? missing / n : 1;
+		outcome = visit_groves(found, &(struct visit){ may_have_more, emit_share, &share });
+	}
+	return outcome;
 }
 
 static size_t portion_size(const struct candidates *found)
@@ -529,53 +646,41 @@ static enum outcome find_from(struct candidates *found, const struct term *best)
 
 // ---- summaries
 
-static void add_summary(struct candidates *found, const struct grove *grove)
+static bool has_given(const struct grove *grove)
 {
-	if (grove->has_given)
-		found->summaries[found->n_summaries++] =
-			(struct candidate_summary){ grove->tree.providers, grove->traits, grove->gives, grove->tree.n };
+	return grove->gives != NULL;
 }
 
-static enum outcome name_classes(struct candidates *found)
-{
-	struct registry *registry = found->registry;
-	struct key_set known;
-	struct db_list ids = db_list_new(found->pool, 128);
+struct summary_taker {
+	candidate_summary_fn *take;
+	void *arg;
+};
 
-	key_set_init(&known, found->pool);
-	for (size_t i = 0; i < found->n_summaries; i++) {
-		for (size_t k = 0; k < found->summaries[i].n; k++) {
-			const struct candidate_provider *provider = &found->summaries[i].providers[k];
-			for (size_t j = 0; j < provider->n_inventories; j++) {
-				uint64_t id = provider->inventories[j].class_id;
-				if (key_set_has(&known, str_n((const char *)&id, sizeof(id))))
-					continue;
-				(void)key_set_add(&known, str_n((const char *)&id, sizeof(id)));
-				db_list_add_u64(&ids, id);
-			}
-		}
+static bool summarize(struct candidates *found, struct grove *grove, void *arg)
+{
+	const struct summary_taker *taker = arg;
+	const struct candidate_summary summary = { grove->tree.providers, grove->traits, grove->gives, grove->tree.n };
+
+	return taker->take(taker->arg, found, &summary);
+}
+
+enum outcome candidates_summarize(struct candidates *candidates, candidate_summary_fn *take, void *arg)
+{
+	struct registry *registry = candidates->registry;
+	struct summary_taker taker = { take, arg };
+	const struct sql_candidate_class_names in = { .ids = db_list_end(&candidates->class_ids) };
+
+	assert(take != NULL);
+	if (candidates->classes.n > 0) {
+		enum db_result result = sql_candidate_class_names_run(registry->db, candidates->pool, &in, &candidates->class_names);
+		if (result != DB_OK)
+			return registry_db_failed(result);
 	}
-	const struct sql_candidate_class_names in = { .ids = db_list_end(&ids) };
-	enum db_result result = sql_candidate_class_names_run(registry->db, found->pool, &in, &found->class_names);
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
-static enum outcome summarize(struct candidates *found)
-{
-	found->summaries = POOL_ARRAY(found->pool, struct candidate_summary, found->n_groves + found->n_shared_groves);
-	for (size_t i = 0; i < found->n_groves; i++)
-		add_summary(found, found->groves[i]);
-	for (size_t i = 0; i < found->n_shared_groves; i++) {
-		if (!found->shared_groves[i].is_anchor)
-			add_summary(found, &found->shared_groves[i]);
+	for (size_t i = 0; i < candidates->n_shared_groves; i++) {
+		if (!candidates->shared_groves[i].is_listed)
+			add_grove(candidates, &candidates->shared_groves[i]);
 	}
-	return found->n_summaries > 0 ? name_classes(found) : OUTCOME_OK;
-}
-
-void candidates_summaries(const struct candidates *candidates, const struct candidate_summary **list, size_t *n)
-{
-	*list = candidates->summaries;
-	*n = candidates->n_summaries;
+	return visit_groves(candidates, &(struct visit){ has_given, summarize, &taker });
 }
 
 struct str candidates_class_name(const struct candidates *candidates, uint64_t class_id)
@@ -610,13 +715,13 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	found->scratch = pool_scratch(found->pool, SIZE_MAX);
+	found->kept = pool_scratch(found->pool, SIZE_MAX);
 	key_set_init(&found->seen, found->pool);
 	key_set_init(&found->emitted, found->pool);
+	key_set_init(&found->classes, found->pool);
+	found->class_ids = db_list_new(found->pool, 128);
 	outcome = send_first_batch(found, &best);
 	if (outcome == OUTCOME_OK && best != NULL)
 		outcome = find_from(found, best);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	emit_rest(found);
-	return summarize(found);
+	return outcome == OUTCOME_OK ? emit_rest(found) : outcome;
 }

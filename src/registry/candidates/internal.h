@@ -4,6 +4,7 @@
 #define TENURE_REGISTRY_CANDIDATES_INTERNAL_H
 
 #include "base/siphash.h"
+#include "db/list.h"
 #include "registry/candidates/candidate.h"
 #include "registry/placement/provider_internal.h"
 #include "sql/candidates.h"
@@ -31,14 +32,16 @@ struct named_trait {
 	uint64_t id;
 };
 
-// A tree as read from the database, and the state of its search.
+// A tree with candidates, and how far they have been emitted.
 struct grove {
-	struct candidate_tree tree;
-	struct str *traits; // for each provider a JSON array of names
-	bool *gives;        // for each provider: a candidate takes something from it
-	bool has_given;     // this is true of any of them
-	bool is_anchor;     // the grove is in struct candidates' groves
-	struct candidate_search *search; // NULL: it has no more candidates
+	struct str root;            // the value of resources.root
+	struct candidate_tree tree; // providers NULL: the tree is read again when it is needed
+	struct str *traits;         // for each provider a JSON array of names; NULL if the tree's providers are
+	bool *gives;                // for each provider: a candidate takes something from it; NULL: none takes anything from the tree
+	uint64_t shuffle;           // as in candidate_search_new()
+	uint64_t searched;          // so many candidates have been found by a search
+	bool may_have_more;         // it may have candidates after these
+	bool is_listed;             // the grove is in struct candidates' groves
 };
 
 // A set of short byte strings.
@@ -54,6 +57,7 @@ struct candidates {
 	struct registry *registry;
 	struct pool *pool;    // for what the answer refers to
 	struct pool *scratch; // cleared after each portion of trees
+	struct pool *kept;    // trees with candidates, up to a size
 	const struct candidate_query *query;
 	struct candidate_request request;
 	candidate_fn *take;
@@ -72,13 +76,13 @@ struct candidates {
 	const struct candidate_provider **sharing;
 	size_t n_sharing;
 
-	struct grove **groves; // trees whose roots are anchors of candidates
+	struct grove **groves; // trees whose roots are anchors of candidates; for the summaries shared_groves, too
 	size_t n_groves, max_groves;
 	struct key_set seen;    // roots that were tried
 	struct key_set emitted; // candidates that could be found again for another anchor
 
-	struct candidate_summary *summaries;
-	size_t n_summaries;
+	struct key_set classes;   // ids of the classes that the summaries name
+	struct db_list class_ids; // the same, as the statement takes them
 	struct db_rows class_names;
 };
 
@@ -115,10 +119,9 @@ struct portion {
 // Reads the trees with these n roots (values of resources.root), n > 0. The rows live in pool. OUTCOME_OK, or that of a failed statement.
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion);
-// Builds the tree with that root from the rows, allocated from pool; it keeps no pointer to the rows. False: the portion lacks
-// it.
-bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct str root,
-	struct grove *grove);
+// Sets the tree of grove->root and its traits from the rows, allocated from pool; they keep no pointer to the rows. False: the portion
+// lacks the tree.
+bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct grove *grove);
 // Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing. OUTCOME_OK, or that
 // of a failed statement.
 enum outcome candidate_sharing_read(struct candidates *found, const struct db_rows *roots);

@@ -148,11 +148,6 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 	struct candidate_provider *list = POOL_ARRAY(pool, struct candidate_provider, n);
 	size_t root = n;
 
-	*grove = (struct grove){
-		.tree = { list, n },
-		.traits = POOL_ARRAY(pool, struct str, n),
-		.gives = POOL_ARRAY(pool, bool, n),
-	};
 	for (size_t i = 0; i < n; i++) {
 		const struct sql_candidate_providers_row *row = sql_candidate_providers_row(&portion->providers, first + i);
 		if (str_eq(row->uid, str_part(row->root, TREE_TYPE_BYTES, row->root.n)))
@@ -160,6 +155,8 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 	}
 	if (root == n)
 		return false;
+	grove->tree = (struct candidate_tree){ list, n };
+	grove->traits = POOL_ARRAY(pool, struct str, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t from = i == 0 ? root : i <= root ? i - 1 : i; // the root first, then the others in their order
 		const struct sql_candidate_providers_row *row = sql_candidate_providers_row(&portion->providers, first + from);
@@ -208,10 +205,9 @@ static size_t find_rows(const struct portion *portion, struct str root)
 	return there ? low : portion->providers.n;
 }
 
-bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct str root,
-	struct grove *grove)
+bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct grove *grove)
 {
-	size_t first = find_rows(portion, root);
+	size_t first = find_rows(portion, grove->root);
 
 	return first < portion->providers.n && build(found, pool, portion, first, rows_of_tree(portion, first), grove);
 }

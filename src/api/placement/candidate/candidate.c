@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET /allocation_candidates. Each candidate is written as soon as it is found, and a long answer is moved to a file meanwhile. So
-// the request needs memory for the provider trees, but not for all candidates that they give.
+// GET /allocation_candidates. Each candidate, and then each summary of a tree, is written as soon as it is found, and a long answer is
+// moved to a file meanwhile. So the request's memory holds neither all candidates nor all trees.
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
@@ -8,14 +8,11 @@
 #include "api/placement/common/settings.h"
 #include "base/clock.h"
 
-enum { SPILL_BYTES = 1 << 20, ANSWER_MAX = 256 << 20 };
-
 struct answer {
 	struct call *call;
 	const struct candidate_query *query;
-	struct buf json;
-	uint64_t spilled;
-	size_t n;
+	struct placement_long text;
+	bool has_summaries; // one at least is written
 };
 
 // ---- allocation requests
@@ -66,7 +63,7 @@ static bool is_given_before(const struct candidate *candidate, size_t at, size_t
 static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate,
 	size_t at)
 {
-	struct buf *json = &answer->json;
+	struct buf *json = &answer->text.json;
 	bool first = true;
 
 	BUF_LIT(json, "\"resources\":{");
@@ -109,7 +106,7 @@ static void add_uuid_string(struct buf *json, struct uuid uuid)
 
 static void add_allocations(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
 {
-	struct buf *json = &answer->json;
+	struct buf *json = &answer->text.json;
 	bool by_provider = answer->call->version >= VERSION_ALLOCATIONS_BY_PROVIDER, first = true;
 
 	buf_add(json, by_provider ? STR("\"allocations\":{") : STR("\"allocations\":["));
@@ -164,7 +161,7 @@ static void add_providers_of_group(struct buf *json, const struct candidates *ca
 // Appends the mappings: {"suffix": [providers]}.
 static void add_mappings(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
 {
-	struct buf *json = &answer->json;
+	struct buf *json = &answer->text.json;
 
 	BUF_LIT(json, ",\"mappings\":{");
 	for (size_t i = 0; i < answer->query->n_groups; i++) {
@@ -179,16 +176,14 @@ static void add_mappings(struct answer *answer, const struct candidates *candida
 static bool add_candidate(void *arg, const struct candidates *candidates, const struct candidate *candidate)
 {
 	struct answer *answer = arg;
-	struct buf *json = &answer->json;
+	struct buf *json = &answer->text.json;
 
-	buf_add(json, answer->n++ > 0 ? STR(",{") : STR("{"));
+	buf_add(json, answer->text.n > 0 ? STR(",{") : STR("{"));
 	add_allocations(answer, candidates, candidate);
 	if (answer->call->version >= VERSION_MAPPINGS)
 		add_mappings(answer, candidates, candidate);
 	buf_addc(json, '}');
-	if (json->n > SPILL_BYTES)
-		answer->spilled = response_spill(&answer->call->response, json);
-	return answer->spilled + json->n <= ANSWER_MAX;
+	return placement_long_next(&answer->text);
 }
 
 // ---- provider summaries
@@ -205,11 +200,11 @@ static bool is_asked(const struct answer *answer, struct str class)
 	return false;
 }
 
-static void add_summary(struct answer *answer, const struct candidates *candidates, const struct candidate_provider *provider,
+static void add_provider(struct answer *answer, const struct candidates *candidates, const struct candidate_provider *provider,
 	struct str traits)
 {
 	unsigned version = answer->call->version;
-	struct buf *json = &answer->json;
+	struct buf *json = &answer->text.json;
 	bool first = true;
 
 	add_uuid_string(json, provider->uid);
@@ -242,24 +237,20 @@ static void add_summary(struct answer *answer, const struct candidates *candidat
 }
 
 // From 1.29 on: all providers of those trees from which something is given; before 1.29: only the providers that give something.
-static void add_summaries(struct answer *answer, const struct candidates *candidates)
+static bool add_summary(void *arg, const struct candidates *candidates, const struct candidate_summary *summary)
 {
-	const struct candidate_summary *list;
-	bool whole = answer->call->version >= VERSION_CANDIDATE_NESTED, first = true;
-	size_t n;
+	struct answer *answer = arg;
+	bool whole = answer->call->version >= VERSION_CANDIDATE_NESTED, fits = true;
 
-	candidates_summaries(candidates, &list, &n);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < list[i].n; k++) {
-			if (!whole && !list[i].gives[k])
-				continue;
-			buf_add(&answer->json, first ? STR_NONE : STR(","));
-			first = false;
-			add_summary(answer, candidates, &list[i].providers[k], list[i].traits[k]);
-			if (answer->json.n > SPILL_BYTES)
-				answer->spilled = response_spill(&answer->call->response, &answer->json);
-		}
+	for (size_t i = 0; i < summary->n && fits; i++) {
+		if (!whole && !summary->gives[i])
+			continue;
+		buf_add(&answer->text.json, answer->has_summaries ? STR(",") : STR_NONE);
+		answer->has_summaries = true;
+		add_provider(answer, candidates, &summary->providers[i], summary->traits[i]);
+		fits = placement_long_next(&answer->text);
 	}
+	return fits;
 }
 
 enum outcome list_candidates(struct call *call)
@@ -270,23 +261,21 @@ enum outcome list_candidates(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct answer answer = { .call = call, .query = &query, .json = buf_new(call->pool, 4096) };
-	response_unspill(&call->response); // the transaction, and with it the handler, may run again
+	struct answer answer = { .call = call, .query = &query, .text = placement_long_begin(call) };
+	struct buf *json = &answer.text.json;
 	const struct placement_settings *settings = placement_settings(call->config);
 	query.by_chance = strcmp(settings->randomize_candidates, "yes") == 0;
 	if (settings->max_candidates > 0 && (query.limit == 0 || query.limit > settings->max_candidates))
 		query.limit = settings->max_candidates;
-	BUF_LIT(&answer.json, "{\"allocation_requests\":[");
+	BUF_LIT(json, "{\"allocation_requests\":[");
 	outcome = candidates_find(call->registry, &query, add_candidate, &answer, &candidates);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (answer.spilled + answer.json.n > ANSWER_MAX)
-		return call_fail(call, OUTCOME_TOO_COSTLY, "The candidates are more than %d MiB: give a limit.",
-			ANSWER_MAX >> 20);
-	BUF_LIT(&answer.json, "],\"provider_summaries\":{");
-	add_summaries(&answer, candidates);
-	BUF_LIT(&answer.json, "}}");
-	placement_answer_json(call, &answer.json);
+	BUF_LIT(json, "],\"provider_summaries\":{");
+	outcome = candidates_summarize(candidates, add_summary, &answer);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	BUF_LIT(json, "}}");
 	placement_answer_cache_headers(call, clock_now_us());
-	return OUTCOME_OK;
+	return placement_long_end(&answer.text);
 }
