@@ -123,6 +123,23 @@ subtest 'a chain, and what is gone' => sub {
     is named('persistentvolumes/disk2'), undef, 'a new resource at the address ends it';
 };
 
+# More of a page lead on than statements go into one batch.
+subtest 'many namespaces that were merged later' => sub {
+    my @of = map { "many$_" } 1 .. 3;
+    $admin->make_tenant($_) for @of;
+    for my $n (1 .. 17) {
+        $admin->put("/v2.0/$_/namespaces/n$n", json => {})->is_status(201) for @of[0, 2];
+    }
+    $admin->post("/v2.0/$of[$_]/action/move?dest=$of[$_ + 1]")->is_status(303) for 0, 1;
+    my $answer = $admin->get("/v2.0/$of[0]/forwards");
+    $answer->is_status(200, 'are listed') or return;
+    my @all = @{ $answer->json->{forwards} };
+    is_deeply [sort map { "$_->{resource} $_->{dest} $_->{state}" } @all], [sort map { "namespaces/n$_ $of[2] moved" } 1 .. 17], 'each where its content is';
+    for my $limit (5, 16, 17) {
+        is_deeply [$admin->list("/v2.0/$of[0]/forwards?limit=$limit", 'forwards')], \@all, "in pages of $limit the same";
+    }
+};
+
 subtest 'moves' => sub {
     my @moves = @{ $admin->get('/v2.0/t2/moves')->json->{moves} };
     is_deeply [map { "$_->{source} $_->{dest} " . ($_->{resource} // '*') } @moves],

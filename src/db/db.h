@@ -146,7 +146,7 @@ struct db_call {
 struct db_call db_call_of(struct pool *pool, const struct db_query *query, const void *in);
 // Runs one; its rows and result are in it, the result is returned, too. As db_run() outside of batches.
 enum db_result db_run_call(struct db *db, struct pool *pool, struct db_call *call);
-enum { DB_MAX_BATCH = 16 };
+enum { DB_MAX_BATCH = 16 }; // most calls of a batch: a caller with more of them sends several batches
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 
 // Executes a statement that answers no rows once for each of n structs of parameters, all in one round trip where they fit

@@ -42,9 +42,12 @@ static enum outcome lead_on(struct registry *registry, const struct sql_forward 
 		if (columns[i]->merged != 0)
 			calls[n_calls++] = sql_resource_merged_into_call(registry->pool, &in);
 	}
-	enum outcome outcome = n_calls > 0 ? registry_run_calls(registry, calls, n_calls) : OUTCOME_OK;
-	if (outcome != OUTCOME_OK)
-		return outcome;
+	for (size_t done = 0; done < n_calls; done += DB_MAX_BATCH) {
+		size_t part = n_calls - done < DB_MAX_BATCH ? n_calls - done : DB_MAX_BATCH;
+		enum outcome outcome = registry_run_calls(registry, &calls[done], part);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+	}
 	n_calls = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct db_rows *rows = columns[i]->merged != 0 ? &calls[n_calls++].rows : NULL;
