@@ -295,6 +295,26 @@ subtest 'providers of several tenants' => sub {
     like details($refused), qr/another tenant/, '... is why';
 };
 
+# More than statements go into one batch.
+subtest 'providers of many tenants' => sub {
+    my @tenants  = map { "many$_" } 1 .. 17;
+    my %provider = map { $_ => provider(VCPU => 8) } @tenants;
+    my $c        = uuid();
+    for my $tenant (@tenants) {
+        $admin->make_tenant($tenant);
+        $admin->post("/v2.0/system/resourceproviders/$provider{$tenant}/action/move?dest=$tenant")->is_status(303);
+    }
+    my $made    = claimed($c, undef, { map { $_ => { VCPU => 1 } } values %provider });
+    my $preview = $admin->get(undo_path('many1', $made));
+    $preview->is_status(200, 'may be taken back') or return;
+    is_deeply reasons($preview), [], '... without a reason against it';
+    my $back = $admin->post(undo_path('many1', $made));
+    $back->is_status(200, 'taken back');
+    is_deeply has($c), $nothing, 'in all of them';
+    $admin->post(undo_path('many17', $back))->is_status(200, 'and again');
+    is scalar(grep { $_ ne 'of' } keys %{ has($c) }), 17, 'in all of them';
+};
+
 subtest 'a reshape of two tenants, one of which is deleted' => sub {
     $admin->make_tenant('t3');
     my ($p, $q, $c) = (provider(VCPU => 8), provider(VCPU => 8), uuid());

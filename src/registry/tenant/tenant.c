@@ -105,14 +105,20 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 
 enum outcome tenant_lock_several(struct registry *registry, const struct str *names, size_t n)
 {
-	struct db_call *calls = POOL_ARRAY(registry->pool, struct db_call, n);
+	enum outcome outcome = OUTCOME_OK;
 
 	assert(db_txn_writes(registry->db) && n > 0);
-	for (size_t i = 0; i < n; i++) {
-		const struct sql_tenant_lock_to_change in = { .name = names[i] };
-		calls[i] = sql_tenant_lock_to_change_call(registry->pool, lock_wait(registry), &in);
+	for (size_t done = 0; done < n && outcome == OUTCOME_OK; done += DB_MAX_BATCH) {
+		size_t part = n - done < DB_MAX_BATCH ? n - done : DB_MAX_BATCH;
+		struct db_call calls[DB_MAX_BATCH];
+
+		for (size_t i = 0; i < part; i++) {
+			const struct sql_tenant_lock_to_change in = { .name = names[done + i] };
+			calls[i] = sql_tenant_lock_to_change_call(registry->pool, lock_wait(registry), &in);
+		}
+		outcome = registry_take_locks(registry, &names[done], part, calls, part);
 	}
-	return registry_take_locks(registry, names, n, calls, n);
+	return outcome;
 }
 
 enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tenant_choice choice, struct str marker,
