@@ -168,6 +168,35 @@ subtest 'tenure usage' => sub {
     $instance->sql(q(DELETE FROM usage_periods WHERE until < '2001-01-02'; DELETE FROM usage_closings WHERE until < '2001-01-02'));
 };
 
+# Two periods of long ago; more tenants than one page looks at had something before the second one, and nothing since.
+subtest 'many that had nothing in that time' => sub {
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token);
+    $instance->sql('ALTER TABLE tenants AUTO_INCREMENT = 1000000');
+    $admin->make_tenant($_) for 'late', 'later';
+    my $periods = 'INSERT INTO usage_periods (tenant_id, type_id, until, since, resources, bytes, resource_us, byte_us) ';
+    $instance->sql("INSERT INTO usage_closings (until, since, last_change, closed_at) "
+            . "VALUES ('2002-01-01 01:00:00', '2002-01-01 00:00:00', 1, UTC_TIMESTAMP(6)), ('2002-01-01 02:00:00', '2002-01-01 01:00:00', 1, UTC_TIMESTAMP(6)); "
+            . "$periods SELECT seq, k.id, '2002-01-01 01:00:00', '2002-01-01 00:00:00', 0, 0, 1000000, 1000000 FROM seq_10000_to_12499 JOIN types k WHERE k.plural = 'configmaps'; "
+            . "$periods SELECT t.id, k.id, c.until, c.since, 1, 10, 3600000000, 36000000000 FROM tenants t, types k, usage_closings c "
+            . "WHERE t.name IN ('late', 'later') AND k.plural = 'configmaps' AND c.until < '2002-01-02'");
+    my $rows  = sub { return [map { "$_->{tenant} $_->{from}" } @{ $_[0]->json->{usage} }] };
+    my $path  = '/v2.0/all/usage?from=2002-01-01T01:00:00Z&to=2002-01-01T02:00:00Z';
+    my $first = $admin->get($path);
+    is_deeply $rows->($first), [], 'a page may be empty';
+    ok $first->json->{next}, '... though there is a next';
+    like $first->header('Link'), qr/rel="next"/, '... which Link says, too';
+    my $second = $admin->get($admin->path_of($first->json->{next} // $path));
+    is_deeply $rows->($second), ['late 2002-01-01T01:00:00Z', 'later 2002-01-01T01:00:00Z'], 'the next has the rest';
+    is $second->json->{next}, undef, '... which is all';
+    my $csv = $admin->get("$path&format=csv");
+    is $csv->text =~ tr/\n//, 1, 'CSV: the names of the columns alone';
+    my ($next) = ($csv->header('Link') // '') =~ /<([^>]+)>/;
+    is_deeply [$admin->get($admin->path_of($next // $path))->text =~ /^(\w+),/mg], ['late', 'later'], '... and then the rows alone';
+    is scalar @{ $tool->json(qw(usage --all-tenants --from 2002-01-01T01:00:00Z --to 2002-01-01T02:00:00Z)) }, 2, '`tenure usage` goes on';
+    is $tool->ends(0, qw(usage --all-tenants --format csv --columns tenant --from 2002-01-01T01:00:00Z --to 2002-01-01T02:00:00Z))->{out}, "tenant\nlate\nlater\n", '... in CSV, too';
+    $instance->sql(q(DELETE FROM usage_periods WHERE until < '2002-01-02'; DELETE FROM usage_closings WHERE until < '2002-01-02'));
+};
+
 for my $round (1 .. 5) {
     $admin->put("/v2.0/t3/namespaces/default/configmaps/k$round", json => { data => { n => "$round" } });
     kill 'KILL', $_ for $instance->host_children('tenured-usage');

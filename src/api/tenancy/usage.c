@@ -92,7 +92,7 @@ static enum outcome read_type(struct call *call, struct usage_query *query)
 	return OUTCOME_OK;
 }
 
-// A page's end, as the address of the next page has it: "TENANT.TYPE.TIME", in numbers.
+// A page's end, as the address of the next page has it: "TENANT.TYPE.TIME", in numbers. TIME 0: behind all of that type.
 static enum outcome read_marker(struct call *call, struct usage_query *query)
 {
 	struct str text = call_param(call, "marker"), part[3];
@@ -101,7 +101,7 @@ static enum outcome read_marker(struct call *call, struct usage_query *query)
 	if (text.p == NULL)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < COUNT_OF(part); i++) {
-		if (!str_split(&text, '.', &part[i]) || !str_to_u64(part[i], &numbers[i]) || numbers[i] == 0 || numbers[i] > INT64_MAX)
+		if (!str_split(&text, '.', &part[i]) || !str_to_u64(part[i], &numbers[i]) || (numbers[i] == 0 && i < 2) || numbers[i] > INT64_MAX)
 			return call_fail(call, OUTCOME_BAD_PARAMETER, "marker must be that of the page before: follow its \"next\"");
 	}
 	if (text.n > 0 || (query->tenant_id != 0 && numbers[0] != query->tenant_id))
@@ -131,7 +131,7 @@ static enum outcome read_query(struct call *call, struct usage_query *query)
 static struct str next_url(struct call *call, struct str path, const struct usage_query *query, const struct usage_page *page)
 {
 	static const char *const kept[] = { "limit", "step", "type", "format" };
-	const struct usage_place *place = &page->list[page->n - 1].place;
+	const struct usage_place *place = &page->next;
 	struct buf url = buf_new(call->pool, 256);
 
 	buf_add(&url, path);
@@ -247,7 +247,7 @@ static enum outcome answer(struct call *call, struct str path, struct usage_quer
 		outcome = usage_list(call->registry, query, &page);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (page.more && page.n > 0)
+	if (page.more)
 		next = next_url(call, path, query, &page);
 	if (next.p != NULL)
 		response_add(&call->response, "Link", str_printf(call->pool, "<%.*s>; rel=\"next\"", STR_ARG(next)));

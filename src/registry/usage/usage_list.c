@@ -8,7 +8,9 @@
 #include "registry/type/type.h"
 #include "sql/usage.h"
 
-enum { PAIRS_AT_ONCE = 50 };
+// How many pairs of a tenant and a type are read by one statement, and looked at for one page, whether or not they had anything in that
+// time: each costs a round trip, and purged tenants keep theirs for years.
+enum { PAIRS_AT_ONCE = 50, PAIRS_OF_PAGE = 2000 };
 
 // ---- one tenant and type
 
@@ -49,8 +51,8 @@ static void add_row(struct walk *walk, const struct sql_usage_pairs_row *pair, c
 		.until_us = step->until,
 		.resources = sums->resources,
 		.bytes = sums->bytes,
-		.place = { .tenant_id = pair->tenant_id, .type_id = pair->type_id, .until_us = step->until },
 	};
+	walk->page->next = (struct usage_place){ .tenant_id = pair->tenant_id, .type_id = pair->type_id, .until_us = step->until };
 	usage_sum_write(row->resource_seconds, sums->resource_us);
 	usage_sum_write(row->byte_seconds, sums->byte_us);
 	if (pair->uid.n == sizeof(row->tenant_uid.b))
@@ -126,11 +128,12 @@ static enum outcome read_pair(struct walk *walk, const struct sql_usage_pairs_ro
 	return OUTCOME_OK;
 }
 
-// Goes through the pairs behind after, until there are none or the page is full.
+// Goes through the pairs behind after, until there are none, the page is full, or so many were looked at.
 static enum outcome walk_pairs(struct walk *walk, struct usage_place after, int64_t first_us, int64_t last_us)
 {
 	struct registry *registry = walk->registry;
 	struct db_rows pairs;
+	size_t looked_at = 0;
 
 	// Begins with the pair (tenant, type) in which the last page ended, and reads it again from its beginning.
 	if (after.until_us != 0)
@@ -152,7 +155,12 @@ static enum outcome walk_pairs(struct walk *walk, struct usage_place after, int6
 				return outcome;
 			after = (struct usage_place){ .tenant_id = pair->tenant_id, .type_id = pair->type_id };
 		}
-	} while (pairs.n == PAIRS_AT_ONCE);
+		looked_at += pairs.n;
+	} while (pairs.n == PAIRS_AT_ONCE && looked_at < PAIRS_OF_PAGE);
+	if (pairs.n == PAIRS_AT_ONCE) {
+		walk->page->more = true;
+		walk->page->next = after;
+	}
 	return OUTCOME_OK;
 }
 
