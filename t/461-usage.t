@@ -194,6 +194,11 @@ subtest 'many that had nothing in that time' => sub {
     is_deeply [$admin->get($admin->path_of($next // $path))->text =~ /^(\w+),/mg], ['late', 'later'], '... and then the rows alone';
     is scalar @{ $tool->json(qw(usage --all-tenants --from 2002-01-01T01:00:00Z --to 2002-01-01T02:00:00Z)) }, 2, '`tenure usage` goes on';
     is $tool->ends(0, qw(usage --all-tenants --format csv --columns tenant --from 2002-01-01T01:00:00Z --to 2002-01-01T02:00:00Z))->{out}, "tenant\nlate\nlater\n", '... in CSV, too';
+
+    my @pages = $admin->pages('/v2.0/all/usage?from=2002-01-01T00:00:00.5Z&to=2002-01-01T02:00:00.5Z&limit=1');
+    is_deeply [map { @{ $rows->($_) } } @pages], $rows->($second), 'a fraction of a second: all pages begin with the same period';
+    like $pages[0]->json->{next}, qr/from=2002-01-01T00:00:01Z&to=2002-01-01T02:00:00Z/, 'which next tells, in whole seconds';
+    $admin->get('/v2.0/all/usage?from=2002-01-01T00:00:00.2Z&to=2002-01-01T00:00:00.8Z')->is_status(200, 'within a second');
     $instance->sql(q(DELETE FROM usage_periods WHERE until < '2002-01-02'; DELETE FROM usage_closings WHERE until < '2002-01-02'));
 };
 

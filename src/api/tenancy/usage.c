@@ -15,7 +15,7 @@
 #define EXAMPLE "2026-11-01T00:00:00Z"
 
 enum { DEFAULT_DAYS = 30, TEXT_MAX = 4 * REGISTRY_MAX_ID };
-static const int64_t day_us = INT64_C(86400000000);
+static const int64_t second_us = 1000000, day_us = INT64_C(86400000000);
 
 // ---- the document
 
@@ -43,6 +43,8 @@ static const struct repr_document list_document = { .body = { .name = "usage", .
 
 // ---- what is asked for
 
+// Times are whole seconds: the addresses of the next pages have them so, and all pages of a list have to be about the same time. Periods
+// end at whole seconds, so those that lie between the times stay the same.
 static enum outcome read_times(struct call *call, struct usage_query *query)
 {
 	query->until_us = call->registry->now_us;
@@ -55,6 +57,8 @@ static enum outcome read_times(struct call *call, struct usage_query *query)
 	if (outcome == OUTCOME_OK && query->since_us >= query->until_us)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"from must be before to, as in from=" EXAMPLE "&to=2026-12-01T00:00:00Z; without to, it is the present");
+	query->until_us -= query->until_us % second_us;
+	query->since_us += (second_us - query->since_us % second_us) % second_us;
 	return outcome;
 }
 
