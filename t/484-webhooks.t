@@ -138,6 +138,15 @@ subtest 'the change log tells of them' => sub {
         or diag explain $last;
     my $undo = $admin->get("/v2.0/t1/changes/$last->{request_id}/undo");
     is_deeply [map { $_->{reason} } @{ $undo->json->{blockers} }], ['not-kept'], 'which can be undone by hand alone' or diag $undo->text;
+    my $tenant  = sub { return $admin->get('/v2.0/t1')->etag };
+    my $patched = $admin->patch('/v2.0/t1', { tenant => { metadata => { mistaken => 'yes' } } });
+    my $etag    = $tenant->();
+    $ann->put("$list/b", json => { url => $url })->is_status(201);
+    $ann->post("$list/b/action/rotate")->is_status(200);
+    $ann->delete("$list/b")->is_status(204);
+    is $tenant->(), $etag, 'the tenant itself stays as it is';
+    $admin->post('/v2.0/t1/changes/' . $patched->header('X-Request-Id') . '/undo')->is_status(200, 'so what changed it before can be undone');
+    ok !$admin->get('/v2.0/t1')->json->{tenant}{metadata}{mistaken}, '... and is';
     my ($system) = @{ $admin->get('/v2.0/system/changes?order=newest&limit=1')->json->{changes} };
     is_deeply $system->{fields}, ['/webhooks/short'], 'of all: of the system\'s tenant';
     my ($code, $text) = $instance->manage('doctor');

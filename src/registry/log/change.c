@@ -219,20 +219,6 @@ size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct 
 	return n + 1;
 }
 
-struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
-	const char *field)
-{
-	const struct difference difference = {
-		.etag_before = before->etag,
-		.etag_after = after->etag,
-		.fields = str_printf(registry->pool, "[\"%s\"]", field),
-		.selectable = STR(""),
-	};
-
-	assert(db_txn_writes(registry->db) && before->id == after->id && field[0] == '/');
-	return of_tenant(registry, "updated", after, &difference);
-}
-
 // ---- changes of all resources of a set
 
 struct db_call changes_of_deletion(struct registry *registry, enum sql_content kind, const struct sql_content_of *content)

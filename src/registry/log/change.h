@@ -35,11 +35,8 @@ struct db_call change_of_fields(struct registry *registry, const struct resource
 struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field);
 struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after);
-// The same if the change is in another table (webhooks): field is the JSON Pointer that stands for it.
-struct db_call change_in_tenant_field(struct registry *registry, const struct tenant *before, const struct tenant *after,
-	const char *field);
-// A change of what the tenant has beside its document, such as a token: an "updated" with the same etag before and after it, by
-// which readers of the log recognize it. field: the JSON Pointer that stands for it.
+// A change of what the tenant has beside its document, such as a token or a webhook: an "updated" with the same etag before and after
+// it, by which readers of the log recognize it. field: the JSON Pointer that stands for it.
 struct db_call change_beside_tenant(struct registry *registry, const struct tenant *tenant, struct str field);
 
 // Appends to the n calls of a batch the one that keeps the content which an update replaces, for the setting content_retention. Call it

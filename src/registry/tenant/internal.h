@@ -30,10 +30,6 @@ enum outcome tenant_lock_several(struct registry *registry, const struct str *na
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant);
 // For a tenant with deleted_us != 0: OUTCOME_GONE, whatever the time is.
 enum outcome tenant_fail_deleted(struct registry *registry, const struct tenant *tenant);
-// Records that something of the tenant changed that stands in another table: raises its revision, with a new etag, and writes the
-// change row. The row is locked. field: the JSON Pointer that stands for it, without characters that JSON escapes. OUTCOME_OK, or
-// that of a failed statement.
-enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field);
 
 // Makes a change of its columns. OUTCOME_OK; or that of a failed statement, which was to find its type.
 enum outcome change_of_columns(struct registry *registry, const struct sql_told_change *columns, struct change *change);

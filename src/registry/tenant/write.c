@@ -265,25 +265,6 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 	return OUTCOME_OK;
 }
 
-enum outcome tenant_change_elsewhere(struct registry *registry, struct tenant *tenant, const char *field)
-{
-	assert(db_txn_writes(registry->db) && tenant->id != 0 && field[0] == '/');
-	const struct tenant before = *tenant;
-	uint64_t tier_id;
-	enum outcome outcome = find_tier(registry, tenant->tier, &tier_id, tenant);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	const struct sql_tenant_update in = next_revision(registry, tenant, tier_id);
-	struct db_call calls[] = {
-		change_in_tenant_field(registry, &before, tenant, field),
-		sql_tenant_update_call(registry->pool, &in),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	tenant->changed = calls[0].rows.insert_id;
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
 enum outcome tenant_check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
 {
 	enum outcome outcome = guard_check_required(registry, guard, tenant->etag_required);

@@ -267,7 +267,7 @@ static enum outcome announce(struct registry *registry)
 
 static enum outcome note(struct registry *registry, struct tenant *owner, struct str name)
 {
-	return tenant_change_elsewhere(registry, owner, str_printf(registry->pool, "/webhooks/%.*s", STR_ARG(name)).p);
+	return tenant_log_beside(registry, owner, str_printf(registry->pool, "/webhooks/%.*s", STR_ARG(name)));
 }
 
 static enum outcome check_guard(struct registry *registry, const struct tenant *owner, struct guard guard, const uint8_t *etag)

@@ -5,7 +5,7 @@
 // Each function that changes something runs in a transaction that writes. Besides the outcomes that are named with it, it returns
 // OUTCOME_NOT_FOUND if there is no such tenant or webhook, _GONE if the tenant is deleted, _STALE and _PRECONDITION_REQUIRED by the guard, and
 // that of a failed statement. The change log has a change of a webhook as a change of its owner, the tenant, in the field "/webhooks/NAME";
-// that of an operators' webhook as a change of the tenant "system".
+// that of an operators' webhook as a change of the tenant "system". The tenant's etag and revision stay: its document does not have them.
 #ifndef TENURE_REGISTRY_WEBHOOK_WEBHOOK_H
 #define TENURE_REGISTRY_WEBHOOK_WEBHOOK_H
 
