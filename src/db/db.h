@@ -163,8 +163,8 @@ struct db_names {
 };
 struct str db_script_text(struct pool *pool, const char *script, const char *const *lists, const struct db_names *names,
 	size_t n);
-// Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
-// DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.
+// Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and DELIMITER are not understood). Only
+// tenure-manage: everything else binds. Stops at the first failure. No fence: on a cluster, DB_LOST if the server is not the writer when asked before.
 enum db_result db_run_script(struct db *db, struct str sql);
 // Runs a text of one SHOW statement whose columns differ from release to release. cells: its first row, in pool; n 0: there is none.
 struct db_cells {
@@ -176,7 +176,7 @@ enum db_result db_run_show(struct db *db, struct pool *pool, struct str sql, str
 bool db_script_next(struct str *rest, struct str *statement);
 // Runs one statement of such a text that changes a table. While it waits for the table, everybody who comes after it waits behind
 // it. So, after patience_ms of waiting, it is ended through the handle other, which belongs to the same user. DB_RETRY: that
-// happened, or the statement waited for a row; nothing was changed.
+// happened, or the statement waited for a row; nothing was changed. On a cluster as db_run_script().
 enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms);
 
 // ---- transactions

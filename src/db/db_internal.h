@@ -190,6 +190,12 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
 // Reads the answer of a statement that was sent by mysql_send_query(), and drops its rows. False: mysql_errno() says why.
 bool db_conn_skip_answer(struct db *db);
 
+// ---- script.c
+
+// For a text of statements, which have no fence: connects if needed, takes the session out of the last transaction, and on a cluster asks the
+// server whether it is the writer now. DB_LOST: it is not, and the connection was closed; or there is none.
+enum db_result db_script_begin(struct db *db);
+
 // ---- writer.c
 
 // Finds out whether the server just connected to is the writer. DB_LOST: it is not, and the connection was closed; DB_ERROR.

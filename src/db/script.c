@@ -162,6 +162,17 @@ bool db_script_next(struct str *rest, struct str *statement)
 	return statement->n > 0;
 }
 
+enum db_result db_script_begin(struct db *db)
+{
+	enum db_result result = db_batch_run(db, NULL, NULL, 0);
+
+	assert(db->state == TXN_OUTSIDE);
+	if (result != DB_OK)
+		return result;
+	db->confirmed_us = 0; // the lease is for reads: a switch may have begun within it
+	return db_writer_confirm(db);
+}
+
 enum db_result db_run_script(struct db *db, struct str sql)
 {
 	enum db_result result = db_txn_check(db);
@@ -169,7 +180,7 @@ enum db_result db_run_script(struct db *db, struct str sql)
 
 	assert(db->state == TXN_OUTSIDE);
 	if (result == DB_OK)
-		result = db_batch_run(db, NULL, NULL, 0); // connects, and takes the session out of the last transaction
+		result = db_script_begin(db);
 	while (result == DB_OK && db_script_next(&sql, &statement)) {
 		fault_pass(db, FAULT_STATEMENT);
 		if (db->mysql == NULL)

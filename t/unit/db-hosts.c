@@ -181,6 +181,35 @@ static void test_fence_waits(void)
 	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
 }
 
+// Texts of statements have no fence. The server that the handle is connected to is asked before each, however lately it was confirmed.
+static void test_texts(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	const struct str add = STR("UPDATE sums SET n = n + 1 WHERE id = 1");
+
+	make_writer_tables();
+	settings.host = "127.0.0.1:1,localhost";
+	settings.connect_timeout = 1;
+	appoint(SERVER_NAME, 1);
+	struct db *db = open_db(&settings, DB_APPLICATION), *other = open_db(db_settings(server.config), DB_APPLICATION);
+	uint64_t before = number(watcher, test_query(&q_sum), DB_IN(db_u(1)));
+
+	is_int(connect_patiently(db), DB_OK, "the writer is found");
+	is_int(db_run_script(db, add), DB_OK, "a script is run there");
+	is_int(db_run_guarded(db, other, add, 1000), DB_OK, "and so is a statement that is guarded");
+	appoint("'other'", 2);
+	is_int(db_run_script(db, add), DB_LOST, "once another is the writer, a script is refused");
+	ok(strstr(db_error(db), "no longer the writer") != NULL, "which is said: %s", db_error(db));
+	appoint(SERVER_NAME, 3);
+	is_int(connect_patiently(db), DB_OK, "the writer is found again");
+	appoint("'other'", 4);
+	is_int(db_run_guarded(db, other, add, 1000), DB_LOST, "a statement that is guarded is refused, too");
+	is_int((long long)(number(watcher, test_query(&q_sum), DB_IN(db_u(1))) - before), 2, "what was refused was not done");
+	db_close(&other);
+	db_close(&db);
+	script("DROP TABLE writer;\nDROP TABLE writer_slots;");
+}
+
 // A process that holds up every COMMIT for twice as long as a node counts as confirmed. It has begun when this returns.
 static pid_t hold_up_commits(void)
 {
@@ -242,6 +271,7 @@ int main(void)
 	test_hosts();
 	test_fence();
 	test_fence_waits();
+	test_texts();
 	test_commit_counts();
 	db_close(&watcher);
 	pool_free(&pool);
