@@ -160,15 +160,16 @@ static int exit_code_of(enum cluster_outcome outcome, struct str why)
 
 // By way of the present writer, whose transactions are then waited for. If they take too long, or it can't be asked, by way of
 // the new one: what is running on the old one is rolled back.
-static int switch_to(struct cluster *cluster, size_t target)
+static int switch_to(const struct manage *manage, struct cluster *cluster, size_t target)
 {
 	const struct cluster_writer *writer = cluster_writer(cluster);
 	size_t at = cluster_find(cluster, writer->node);
-	struct str why = STR(""), name = cluster->nodes[target].name, reason = STR("tenure-manage cluster switch");
+	struct str why = STR(""), name = str_dup(manage->pool, cluster->nodes[target].name), reason = STR("tenure-manage cluster switch");
 	bool asks = at < cluster->n && at != target && cluster->nodes[at].has_writer && !cluster->nodes[at].read_only;
 	enum cluster_outcome outcome = cluster_switch(cluster, asks ? at : target, name, reason, &why);
 
 	if (outcome == CLUSTER_FAILED && asks) {
+		why = str_dup(manage->pool, why);
 		cluster_look(cluster);
 		target = cluster_find(cluster, name);
 		if (target < cluster->n && cluster_is_usable(&cluster->nodes[target]))
@@ -222,7 +223,7 @@ int command_cluster_switch(struct manage *manage)
 	else if (str_eq(writer->node, cluster->nodes[target].name))
 		code = printf("%.*s is the writer already\n", STR_ARG(writer->node)) < 0 ? EX_IOERR : EX_OK;
 	else
-		code = switch_to(cluster, target);
+		code = switch_to(manage, cluster, target);
 	cluster_close(&cluster);
 	return code;
 }
