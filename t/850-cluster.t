@@ -234,6 +234,28 @@ subtest 'large moves' => sub {
 } unless $ENV{TENURE_CLUSTER_FAULTS};
 $run->record($ENV{TENURE_CLUSTER_COUNTS}) if defined $ENV{TENURE_CLUSTER_COUNTS};
 
+# As host services do it, since an operator is refused.
+subtest 'a reset amid which another node becomes the writer' => sub {
+    my ($writer, $dir) = ($run->writer, $instance->dir);
+    my $next   = $writer % 3 + 1;
+    my $number = $cluster->value($writer, 'SELECT MAX(id) FROM changes', 'tenure');
+    my $holds  = $cluster->hold($writer, 'SELECT COUNT(*) FROM tokens', 'tenure');
+    my $ended  = $instance->begin_manage("$dir/reset", 'db', 'reset', '--yes');
+    ok Tenure::Instance::wait_until(sub { $cluster->value($writer, q(SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'LOCK TABLES%')) }),
+        'it waits for a table';
+    ($code, $text) = $instance->manage('cluster', 'switch', "n$next");
+    is $code, 75, 'an operator makes no other node the writer';
+    like $text, qr/`tenure-manage db upgrade`, or another command .* is running/, '... and is told why';
+    $cluster->sql($next, "BEGIN; UPDATE writer SET node = 'n$next', epoch = epoch + 2; UPDATE writer_slots SET epoch = (SELECT epoch FROM writer); COMMIT", 'tenure');
+    $holds->();
+    ($code, $text) = $ended->();
+    is $code, 75, 'it ends';
+    like $text, qr/could not be emptied .*1213/, '... since another node is the writer';
+    is $admin->get('/v2.0/held')->status, 200, 'nothing was emptied';
+    ok Tenure::Instance::wait_until(sub { $admin->put('/v2.0/held/persistentvolumes/a', json => { v => 2 })->status == 200 }, 60), 'changes are taken';
+    cmp_ok $cluster->value($next, 'SELECT MAX(id) FROM changes', 'tenure'), '>', $number, '... and their numbers continue';
+} unless $ENV{TENURE_CLUSTER_FAULTS};
+
 subtest 'a reset of the registry' => sub {
     my $about = sub { return $cluster->sql($run->writer, q(SELECT node, epoch, held FROM writer UNION ALL SELECT MIN(epoch), MAX(epoch), COUNT(*) FROM writer_slots), 'tenure') };
     my $before = $about->();

@@ -15,6 +15,8 @@ use Time::HiRes ();
 use Tenure::History::Clients;
 use Tenure::Instance;
 use Tenure::Replicas;
+use Tenure::Run qw(read_file);
+use Tenure::Upgrade;
 
 my $servers  = Tenure::Replicas->start;
 my $instance = Tenure::Instance->start(workers => 3, settings => { $servers->settings, 'database.read_timeout' => 20 },
@@ -179,7 +181,12 @@ subtest 'a reset of the registry' => sub {
     my $about = sub { return join ', ', map { $servers->value(2, "SELECT $_", 'tenure') } "CONCAT(node, ' ', epoch, ' ', held) FROM writer",
         "CONCAT(COUNT(*), ' ', MIN(epoch), ' ', MAX(epoch)) FROM writer_slots", 'COUNT(*) FROM writer_switches' };
     my $before = $about->();
-    ($code, $text) = $instance->manage('db', 'reset', '--yes');
+    my $holds  = $servers->hold(2, 'SELECT COUNT(*) FROM tokens', 'tenure');
+    my $ended  = $instance->begin_manage($instance->dir . '/reset', 'db', 'reset', '--yes');
+    ok Tenure::Instance::wait_until(sub { $servers->value(2, q(SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'LOCK TABLES%')) }), 'it waits for a table';
+    is switch($servers->host(1)), 75, 'a switch is refused meanwhile';
+    $holds->();
+    ($code, $text) = $ended->();
     is $code, 0, 'is done' or diag $text;
     is $about->(), $before, '... and leaves the writer, its epoch, the slots of the fence and what was switched as they were';
     is status(), 0, 'status finds nothing' or diag $text;
@@ -187,6 +194,26 @@ subtest 'a reset of the registry' => sub {
     $admin->make_tenant('acme');
     ok served(), 'the service goes on';
     cmp_ok $servers->value(2, 'SELECT SUM(n) FROM writer_slots', 'tenure'), '>', $fenced, '... with the fence';
+};
+
+# What it changes in tables is not stopped by read_only, since the admin user may write nevertheless.
+subtest 'an upgrade' => sub {
+    my $home  = Tenure::Upgrade->new(cluster => $servers, node => 2);
+    my $old   = $home->release(23, 'old');
+    my $said  = $instance->dir . '/upgrade';
+    my $holds = $servers->hold(2, 'SELECT COUNT(*) FROM tenants', 'old');
+    my $ended = $old->begin_manage($said, 'db', 'upgrade');
+    ok Tenure::Instance::wait_until(sub { read_file($said) =~ /a transaction holds the table/ }), 'waits for a table';
+    ($code, $text) = $old->manage('cluster', 'switch', $servers->host(1));
+    is $code, 75, 'a switch is refused meanwhile';
+    like $text, qr/`tenure-manage db upgrade`, or another command .* is running/, '... and it is told why';
+    is $servers->value(2, 'SELECT @@read_only'), 0, 'the primary goes on';
+    $holds->();
+    ($code, $text) = $ended->();
+    is $code, 0, 'it is done' or diag $text;
+    $servers->sql(1, 'SELECT MASTER_GTID_WAIT("' . $servers->value(2, 'SELECT @@gtid_binlog_pos') . '", 60)');
+    my ($one, $two) = map { local $home->{node} = $_; $old->structure } 1, 2;
+    is $one, $two, 'both servers have the same tables';
 };
 
 my ($sound, $doctor) = $instance->manage('doctor');

@@ -9,7 +9,6 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
-use POSIX ();
 use Test::More;
 
 use Tenure::Galera;
@@ -58,21 +57,18 @@ $home->database('fresh')->manage('db', 'init');
 my $held    = with_many_tenants('held');
 my $release_it = $cluster->hold(3, 'SELECT COUNT(*) FROM tenants', 'held');
 is nodes_with_keys('held'), '', 'no node has the index';
-my $pid = fork // die "fork: $!\n";
-if ($pid == 0) {
-    # By exec, so that this process does not go on holding the other end of the session that holds the table.
-    open STDOUT, '>', "$dir/said" or POSIX::_exit(127);
-    open STDERR, '>&', \*STDOUT or POSIX::_exit(127);
-    exec(Tenure::Upgrade::build_dir() . '/tenure-manage', '-c', $held->config_path, 'db', 'upgrade') or POSIX::_exit(127);
-}
+my $ended = $held->begin_manage("$dir/said", 'db', 'upgrade');
 ok Tenure::Instance::wait_until(sub { nodes_with_keys('held') eq '2' }), 'one node builds it for itself';
 $held->sql("UPDATE tenants SET revision = revision + 1 WHERE name = 'many-1'");
 is nodes_with_keys('held'), '2', 'the writer writes to the table while the next node waits for a transaction that reads it';
 ok Tenure::Instance::wait_until(sub { read_file("$dir/said") =~ /a transaction holds the table/ }), '... and says so';
+($code, $text) = $held->manage('cluster', 'switch', 'n2');
+is $code, 75, '... meanwhile an operator makes no other node the writer';
+like $text, qr/`tenure-manage db upgrade`, .* is running/, '... and is told why';
 $release_it->();
-waitpid $pid, 0;
-is $? >> 8, 0, 'the upgrade goes on to its end' or diag read_file("$dir/said");
-like read_file("$dir/said"), qr/on n2\n  on n3\n  a transaction holds the table.*n2 is the writer\n  on n1\n/s, '... on one node after the other';
+($code, $text) = $ended->();
+is $code, 0, 'the upgrade goes on to its end' or diag $text;
+like $text, qr/on n2\n  on n3\n  a transaction holds the table.*n2 is the writer\n  on n1\n/s, '... on one node after the other';
 is nodes_with_keys('held'), '1 2 3', 'all have it';
 
 my $old = with_many_tenants('old');

@@ -21,9 +21,11 @@ FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb
 -- state in between. emptied: all tables of the registry (schema_registry_tables) that are not seeded, less changes. Change ids
 -- continue, because workers check their caches by them. TRUNCATE makes them begin anew until the next statement, so the
 -- horizon first gets the highest id that was given: a reset that is interrupted in between is run again, and finds it there.
--- A switch of the writer waits, because a step of it locks table writer.
+-- The locks are this server's alone. `tenure-manage cluster switch` is refused meanwhile (schema_lock); but in a cluster of Galera host services
+-- may make another node the writer while the tables are waited for, and that node then gives ids of its own. epoch: the writer's before; no
+-- name on a single server. If there is another epoch behind the locks, nothing is emptied: the script ends as if by a deadlock.
 -- @script reset_replace
--- @in seeded names, emptied names
+-- @in seeded names, emptied names, epoch names
 INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
@@ -31,6 +33,10 @@ LOCK TABLES tokens WRITE, catalogues WRITE, writer READ, log_horizon WRITE, chan
 , `:seeded` WRITE
 , `:emptied` WRITE
 ;
+SET STATEMENT wsrep_sync_wait = 7 FOR SELECT COUNT(*) INTO @stays FROM writer WHERE id = 1 AND epoch = ':epoch';
+EXECUTE IMMEDIATE IF(@stays = 0,
+  'SIGNAL SQLSTATE ''40001'' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = ''another server has become the writer''',
+  'DO 0');
 SET @next = GREATEST(
   (SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'changes'),
   COALESCE((SELECT published + 1 FROM log_horizon WHERE id = 1), 1));

@@ -166,6 +166,10 @@ static int switch_to(const struct manage *manage, struct cluster *cluster, size_
 	size_t at = cluster_find(cluster, writer->node);
 	struct str why = STR(""), name = str_dup(manage->pool, cluster->nodes[target].name), reason = STR("tenure-manage cluster switch");
 	bool asks = at < cluster->n && at != target && cluster->nodes[at].has_writer && !cluster->nodes[at].read_only;
+
+	// A writer that does not answer any more runs no command either.
+	if (at < cluster->n && cluster->nodes[at].answers && cluster_lock_schema(cluster, cluster->nodes[at].db, &why) == CLUSTER_OVERTAKEN)
+		return exit_code_of(CLUSTER_OVERTAKEN, why);
 	enum cluster_outcome outcome = cluster_switch(cluster, asks ? at : target, name, reason, &why);
 
 	if (outcome == CLUSTER_FAILED && asks) {

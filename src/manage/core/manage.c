@@ -5,6 +5,9 @@
 #include <stdarg.h>
 
 #include "manage/core/manage.h"
+#include "sql/schema.h"
+
+enum { LOCK_SECONDS = 10 };
 
 int manage_fail(int code, const char *format, ...)
 {
@@ -65,6 +68,19 @@ int manage_connect_fail(const struct manage *manage, enum db_result result)
 			"administrator run what `tenure-manage db init --print-grants` prints, or correct the configuration",
 			admin ? c->admin_user : c->user, admin ? "admin_user, admin_password" : "user, password");
 	return EX_CONFIG;
+}
+
+int manage_lock_schema(const struct manage *manage, struct db *db)
+{
+	const struct sql_schema_lock in = { .seconds = LOCK_SECONDS };
+	struct db_rows rows;
+	enum db_result result = sql_schema_lock_run(db, manage->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return manage_fail(result == DB_ERROR ? EX_SOFTWARE : EX_TEMPFAIL, "can't lock the schema: %s", db_error(db));
+	if (sql_schema_lock_row(&rows, 0)->locked != 1)
+		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema");
+	return EX_OK;
 }
 
 int manage_exit_code(enum outcome outcome)

@@ -14,7 +14,7 @@
 #include "registry/type/builtin_types.h"
 #include "sql/schema.h"
 
-enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
+enum { KEY_BYTES = 32 };
 
 // The name of a database as GRANT takes it: in backquotes, with those inside doubled. It is a pattern there, also within
 // backquotes: what has a meaning in it gets a backslash.
@@ -121,19 +121,6 @@ static int ensure_database(struct manage *manage)
 	return code;
 }
 
-// A second administrator at the same time waits. The lock belongs to the connection and ends with it.
-static int lock_schema(struct manage *manage)
-{
-	struct db_rows rows;
-	const struct sql_schema_lock in = { .seconds = LOCK_SECONDS };
-	enum db_result result = sql_schema_lock_run(manage->db, manage->pool, &in, &rows);
-	if (result != DB_OK)
-		return manage_db_fail(manage, result, "can't lock the schema");
-	if (sql_schema_lock_row(&rows, 0)->locked != 1)
-		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema");
-	return EX_OK;
-}
-
 static int make_key(struct manage *manage, const char *name)
 {
 	uint8_t key[KEY_BYTES];
@@ -219,7 +206,7 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 {
 	enum schema_state state;
 	uint64_t version;
-	int code = lock_schema(manage);
+	int code = manage_lock_schema(manage, manage->db);
 	if (code != EX_OK)
 		return code;
 	if (!schema_ask(manage, &state, &version))
@@ -360,7 +347,7 @@ int command_db_upgrade(struct manage *manage)
 	enum schema_state state;
 	uint64_t version;
 	if (schema_read(manage, &files) != EX_OK || trait_list_read(manage, NULL, &traits) != EX_OK
-		|| lock_schema(manage) != EX_OK || !schema_ask(manage, &state, &version))
+		|| manage_lock_schema(manage, manage->db) != EX_OK || !schema_ask(manage, &state, &version))
 		return EXIT_FAILED;
 	if (!is_whole(state))
 		return EXIT_FAILED;

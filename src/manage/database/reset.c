@@ -7,6 +7,7 @@
 #include "manage/database/database.h"
 #include "manage/database/os_traits.h"
 #include "manage/database/schema.h"
+#include "sql/cluster.h"
 #include "sql/doctor.h"
 #include "sql/reset.h"
 #include "sql/schema.h"
@@ -121,7 +122,7 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 
 // The script is one text. If the connection is lost, it must not go on over another one, where its temporary tables do not
 // exist.
-static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n)
+static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n, struct db_names epoch)
 {
 	struct str *emptied = POOL_ARRAY(manage->pool, struct str, n);
 	struct buf script = buf_new(manage->pool, 4096);
@@ -133,25 +134,43 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 	}
 	const struct db_names seeded = { seeds->tables, seeds->n_tables };
 	const struct sql_reset_hide hide = { .seeded = seeded };
-	const struct sql_reset_replace replace = { .seeded = seeded, .emptied = { emptied, n_emptied } };
+	const struct sql_reset_replace replace = { .seeded = seeded, .emptied = { emptied, n_emptied }, .epoch = epoch };
 	buf_add(&script, sql_reset_hide_text(manage->pool, &hide));
 	buf_add(&script, buf_str(&seeds->statements));
 	buf_add(&script, sql_reset_replace_text(manage->pool, &replace));
 	return buf_str(&script);
 }
 
+// The epoch of the writer, which the script compares with the one that it finds behind its locks. NULL: host names one server, so there is nothing
+// to compare.
+static enum db_result read_epoch(struct manage *manage, struct str *epoch)
+{
+	struct db_rows rows;
+	*epoch = STR_NONE;
+	if (db_hosts(db_settings(manage->config)) == 1)
+		return DB_OK;
+	enum db_result result = sql_cluster_writer_run(manage->db, manage->pool, &rows);
+	if (result == DB_OK && rows.n == 1)
+		*epoch = str_printf(manage->pool, "%llu", (unsigned long long)sql_cluster_writer_row(&rows, 0)->epoch);
+	return result;
+}
+
 static int empty_tables(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	struct db_rows rows;
 	struct seeds seeds;
+	struct str epoch;
 	enum db_result result = sql_schema_registry_tables_run(manage->db, manage->pool, &rows);
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't list the tables");
+	result = read_epoch(manage, &epoch);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't ask for the writer's epoch");
 	struct str *tables = POOL_ARRAY(manage->pool, struct str, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
 		tables[i] = sql_schema_registry_tables_row(&rows, i)->table_name;
 	collect_seeds(manage, files, traits, tables, rows.n, &seeds);
-	result = db_run_script(manage->db, write_script(manage, &seeds, tables, rows.n));
+	result = db_run_script(manage->db, write_script(manage, &seeds, tables, rows.n, (struct db_names){ &epoch, epoch.p != NULL }));
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result,
 		"the registry could not be emptied (a long transaction may hold it: run this again)");
 }
@@ -168,6 +187,8 @@ int command_db_reset(struct manage *manage)
 	int code = schema_read(manage, &files);
 	if (code == EX_OK)
 		code = trait_list_read(manage, NULL, &traits);
+	if (code == EX_OK)
+		code = manage_lock_schema(manage, manage->db);
 	if (code != EX_OK)
 		return code;
 	if (!schema_ask(manage, &state, &version))

@@ -322,9 +322,9 @@ static int raise_next_ids(struct restore_all *restore)
 	const struct sql_restore_all_next_ids in = { .tables = { names, n }, .next = { &restore->next, 1 } };
 	struct db *admin = db_open(&manage->patient, DB_OPERATOR);
 	enum db_result result = db_connect(admin);
-	if (result == DB_OK)
+	int code = result == DB_OK ? manage_lock_schema(manage, admin) : EX_OK;
+	if (result == DB_OK && code == EX_OK)
 		result = db_run_script(admin, sql_restore_all_next_ids_text(manage->pool, &in));
-	int code = EX_OK;
 	if (result != DB_OK)
 		code = manage_fail(EX_NOPERM, "can't set the ids that come next, as admin_user: %s", db_error(admin));
 	db_close(&admin);

@@ -10,6 +10,7 @@
 #include "db/settings.h"
 #include "sql/cluster.h"
 #include "sql/replication.h"
+#include "sql/schema.h"
 
 enum {
 	CONNECT_S = 1, READ_S = 1, // for a look: a node that stops in order may still accept connections
@@ -391,6 +392,21 @@ size_t cluster_find(const struct cluster *cluster, struct str name)
 }
 
 // ---- switching
+
+enum cluster_outcome cluster_lock_schema(struct cluster *cluster, struct db *db, struct str *why)
+{
+	const struct sql_schema_lock in = { .seconds = 0 };
+	struct db_rows rows;
+
+	if (sql_schema_lock_run(db, cluster->pool, &in, &rows) != DB_OK) {
+		*why = str_dup(cluster->pool, str_c(db_error(db)));
+		return CLUSTER_FAILED;
+	}
+	if (sql_schema_lock_row(&rows, 0)->locked == 1)
+		return CLUSTER_DONE;
+	*why = STR("`tenure-manage db upgrade`, or another command that changes tables or empties them, is running: wait until it ends");
+	return CLUSTER_OVERTAKEN;
+}
 
 // One transaction of a switch: from epoch to raised.
 struct step {

@@ -123,6 +123,9 @@ struct cluster_change {
 enum cluster_outcome cluster_resign(struct cluster *cluster, struct db *db, const struct cluster_change *change, bool held, struct str *why);
 enum cluster_outcome cluster_promote(struct cluster *cluster, struct db *db, const struct cluster_change *change, uint64_t raised,
 	struct str *why);
+// Takes the lock of the schema on the server of db, for as long as that connection lasts. Who changes tables or empties the registry holds it on
+// the writer: these statements have no fence. CLUSTER_OVERTAKEN: somebody holds it; CLUSTER_FAILED: the server does not say; *why in either case.
+enum cluster_outcome cluster_lock_schema(struct cluster *cluster, struct db *db, struct str *why);
 // A connection to that node which waits for answers for some 20 seconds. settings: room for its settings, which must outlive it.
 struct db *cluster_open_patient(const struct cluster *cluster, struct db_settings *settings, size_t node);
 // Asks a server without Galera again how it replicates. False: it does not say, and node->error is why.

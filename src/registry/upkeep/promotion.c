@@ -308,13 +308,15 @@ static bool await_position(struct run *run, size_t at, struct str position)
 }
 
 // The old primary goes on serving while the target applies all changes up to then. Then the old primary stops taking changes, and the
-// target applies the rest.
+// target applies the rest. Nobody changes tables meanwhile: read_only does not stop the admin user, so that would be done on the old primary alone.
 static bool hand_over(struct run *run)
 {
 	size_t at = run->roles.old;
 	const struct cluster_change change = { .epoch = run->cluster->nodes[at].writer.epoch, .node = run->name, .reason = run->reason };
-	struct str position;
+	struct str position, why;
 
+	if (cluster_lock_schema(run->cluster, run->dbs[at], &why) != CLUSTER_DONE)
+		return fail(run, at, "%.*s", STR_ARG(why));
 	if (!read_position(run, at, &position) || !await_position(run, run->target, position))
 		return false;
 	enum cluster_outcome resigned = cluster_resign(run->cluster, run->dbs[at], &change, false, run->why);

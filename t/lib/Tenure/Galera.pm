@@ -182,18 +182,6 @@ CNF
 
 # ---- how a node is
 
-# Holds the locks of a statement on that node, in a session of its own; the function that it returns ends that.
-sub hold {
-    my ($self, $node, $statement, $database) = @_;
-    my $pid = open my $session, '|-', 'sh', '-c', 'exec "$@" >/dev/null', 'sh', 'mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S',
-        $self->socket($node), '-N', '-B', $database // () or die "mariadb: $!\n";
-    $session->autoflush(1);
-    my $name = "test-$pid";
-    print {$session} "BEGIN; $statement; DO GET_LOCK('$name', 0);\n";
-    Tenure::Instance::wait_until(sub { ($self->value($node, "SELECT IS_USED_LOCK('$name')") // 'NULL') ne 'NULL' }) or die "no locks by: $statement\n";
-    return sub { local $SIG{PIPE} = 'IGNORE'; close $session; return };
-}
-
 # "Primary Synced ON 3", or ''.
 sub state {
     my ($self, $node) = @_;

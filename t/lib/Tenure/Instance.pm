@@ -24,7 +24,7 @@ use Time::HiRes ();
 
 use Tenure::Client;
 use Tenure::Ports qw(free_ports);
-use Tenure::Run qw(run read_file write_file wait_until);
+use Tenure::Run qw(run begin read_file write_file wait_until);
 
 my $source = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build  = find_build();
@@ -181,6 +181,14 @@ sub manage {
     my %more = $self->_environment;
     local @ENV{ keys %more } = values %more;
     return run("$build/tenure-manage", '-c', $self->env('TENURE_CONFIG'), @args);
+}
+
+# Begins it, with what it says in that file: as begin() of Tenure::Run.
+sub begin_manage {
+    my ($self, $path, @args) = @_;
+    my %more = $self->_environment;
+    local @ENV{ keys %more } = values %more;
+    return begin($path, "$build/tenure-manage", '-c', $self->env('TENURE_CONFIG'), @args);
 }
 
 # A token of that tenant and role, made by tenure-manage.

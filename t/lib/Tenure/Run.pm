@@ -15,7 +15,7 @@ delete @ENV{map { ($_, uc) } qw(http_proxy https_proxy ftp_proxy all_proxy no_pr
 delete @ENV{qw(TZ LANGUAGE)};
 $ENV{LC_ALL} = 'C.UTF-8';
 
-our @EXPORT_OK = qw(run run_apart read_file write_file wait_until);
+our @EXPORT_OK = qw(run run_apart begin read_file write_file wait_until);
 
 # (exit code, or 128 + the signal that ended it; both outputs together)
 sub run {
@@ -31,7 +31,17 @@ sub run_apart {
     return (_code($out, $err, @command), read_file("$out"), read_file("$err"));
 }
 
-sub _code {
+# Starts it with both outputs into that file, and returns at once. The function that it returns waits for its end, and answers as run().
+sub begin {
+    my ($path, @command) = @_;
+    open my $out, '>', $path or die "$path: $!\n";
+    my $pid = _start($out, undef, @command);
+    return sub { return (_end($pid), read_file($path)) };
+}
+
+sub _code { return _end(_start(@_)) }
+
+sub _start {
     my ($out, $err, @command) = @_;
     my $pid = fork // die "fork: $!\n";
     if ($pid == 0) {
@@ -40,6 +50,11 @@ sub _code {
         open STDERR, '>&', $err // \*STDOUT   or POSIX::_exit(127);
         exec { $command[0] } @command or POSIX::_exit(127);
     }
+    return $pid;
+}
+
+sub _end {
+    my ($pid) = @_;
     waitpid $pid, 0;
     return $? >> 8 || ($? & 127 ? 128 + ($? & 127) : 0);
 }

@@ -141,6 +141,18 @@ sub sql {
 
 sub value { my ($self, @args) = @_; my $rows = $self->ask(@args); return $rows && @$rows ? $rows->[0][0] : undef }
 
+# Holds the locks of a statement on that server, in a session of its own; the function that it returns ends that.
+sub hold {
+    my ($self, $i, $statement, $database) = @_;
+    my $pid = open my $session, '|-', 'sh', '-c', 'exec "$@" >/dev/null', 'sh', 'mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S',
+        $self->socket($i), '-N', '-B', $database // () or die "mariadb: $!\n";
+    $session->autoflush(1);
+    my $name = "test-$pid";
+    print {$session} "BEGIN; $statement; DO GET_LOCK('$name', 0);\n";
+    Tenure::Instance::wait_until(sub { ($self->value($i, "SELECT IS_USED_LOCK('$name')") // 'NULL') ne 'NULL' }) or die "no locks by: $statement\n";
+    return sub { local $SIG{PIPE} = 'IGNORE'; close $session; return };
+}
+
 # ---- what breaks
 
 # SIGKILL ends a frozen server, too.

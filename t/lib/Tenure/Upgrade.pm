@@ -55,11 +55,11 @@ sub _inflated {
     return $text;
 }
 
-# server: options of mariadbd. cluster: a Tenure::Galera in place of a server; its first node is the writer.
+# server: options of mariadbd. cluster: a Tenure::Galera or Tenure::Replicas in place of a server; node (1): the one that is its writer.
 sub new {
     my ($class, %option) = @_;
     my $dir = $option{dir} // File::Temp->newdir('upgrade-XXXXXX', TMPDIR => 1);
-    my $self = bless { dir => $dir, owner => $$, databases => [], cluster => $option{cluster} }, $class;
+    my $self = bless { dir => $dir, owner => $$, databases => [], cluster => $option{cluster}, node => $option{node} }, $class;
     push @running, $self;
     Scalar::Util::weaken($running[-1]);
     return $self if $option{cluster};
@@ -125,7 +125,7 @@ sub sql {
 sub database {
     my ($self, $name, %option) = @_;
     $self->sql("DROP DATABASE IF EXISTS `$name`; CREATE DATABASE `$name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin") unless $option{keep};
-    $self->sql("GRANT SELECT, INSERT, UPDATE, DELETE ON `$name`.* TO tenure") if $self->{cluster};
+    $self->sql("GRANT SELECT, INSERT, UPDATE, DELETE ON `$name`.* TO tenure; GRANT ALL ON `$name`.* TO operator") if $self->{cluster};
     my $database = bless { home => $self, name => $name, dir => $option{dir} // "$self->{dir}/$name", sql_dir => $option{sql_dir} // "$top/sql/schema" },
         'Tenure::Upgrade::Database';
     mkdir $database->{dir};
@@ -141,14 +141,14 @@ sub release {
     $self->{dump}{$version} //= _inflated(sprintf "%s/t/upgrade/%02d.sql.gz", $top, $version);
     $self->sql($self->{dump}{$version}, $name);
     $self->sql("UPDATE $_ SET purge_at = '2099-01-01' WHERE purge_at IS NOT NULL", $name) for 'tenants', 'resources';
-    my ($code, $text) = $self->{cluster} ? $database->manage('cluster', 'switch', 'n1') : 0;
+    my ($code, $text) = $self->{cluster} ? $database->manage('cluster', 'switch', $self->{cluster}->host($self->{node} // 1)) : 0;
     die "cluster switch: $text" if $code != 0;
     return $database;
 }
 
 package Tenure::Upgrade::Database;
 
-use Tenure::Run qw(run read_file write_file);
+use Tenure::Run qw(run begin read_file write_file);
 
 sub name        { return $_[0]{name} }
 sub config_path { return "$_[0]{dir}/tenure.conf" }
@@ -177,6 +177,9 @@ CONF
 
 # (exit code, both outputs)
 sub manage { my ($self, @words) = @_; return run("$build/tenure-manage", '-c', "$self->{dir}/tenure.conf", @words) }
+
+# Begins it, with what it says in that file: as begin() of Tenure::Run.
+sub begin_manage { my ($self, $path, @words) = @_; return begin($path, "$build/tenure-manage", '-c', "$self->{dir}/tenure.conf", @words) }
 
 sub log_text { return read_file("$_[0]{dir}/error.log") }
 
