@@ -189,6 +189,17 @@ ok Tenure::Instance::wait_until(sub { !$instance->sql_value("SELECT COUNT(*) FRO
 is claim(), $held, 'the same process sends';
 is $sends->(), $begun, 'and never another';
 
+# ---- a reset
+
+($held, $begun) = (claim(), $sends->());
+my ($code, $text) = $instance->manage('db', 'reset', '--yes');
+is $code, 0, 'a reset' or diag $text;
+$admin->make_tenant('t1');
+make_hook('t1');
+is_told('after-reset', 'somebody sends afterwards');
+is claim(), $held, '... the process that did before';
+is $sends->(), $begun, '... and never another';
+
 is end_second('TERM'), 0, 'the second host ends';
 unlike Tenure::Instance::read_file("$runtime/log"), qr/^error /m, 'it had no errors' or diag Tenure::Instance::read_file("$runtime/log");
 done_testing;

@@ -29,7 +29,7 @@ FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb
 INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
-LOCK TABLES tokens WRITE, catalogues WRITE, writer READ, log_horizon WRITE, changes WRITE
+LOCK TABLES tokens WRITE, catalogues WRITE, writer READ, log_horizon WRITE, webhook_lease WRITE, changes WRITE
 , `:seeded` WRITE
 , `:emptied` WRITE
 ;
@@ -47,6 +47,7 @@ EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', @next);
 DELETE FROM `:seeded`;
 INSERT INTO `:seeded` SELECT * FROM `seeds of :seeded`;
 UPDATE catalogues SET revision = revision + 1;
+UPDATE webhook_lease SET edits = edits + 1;
 DELETE FROM tokens WHERE tenant_id IS NOT NULL;
 COMMIT;
 UNLOCK TABLES;

@@ -145,7 +145,8 @@ INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIM
 DELETE FROM settings WHERE name = :name;
 
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
--- by which workers learn that their caches are stale, the horizon of the change log, which continues, and which server is the writer.
+-- by which workers learn that their caches are stale, the horizon of the change log, which continues, which server is the writer, and which
+-- host sends to webhooks.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -154,7 +155,7 @@ SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
   AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers',
-    'writer', 'writer_slots', 'writer_switches')
+    'writer', 'writer_slots', 'writer_switches', 'webhook_lease')
 ORDER BY table_name;
 
 -- The system space is no customer's, so it is not counted.
