@@ -11,6 +11,8 @@ r.tenant_id = (SELECT id FROM tenants WHERE name = :page.tenant AND live = 1) AN
 r.namespace = :page.namespace AND r.name > :page.name AND r.live IS NOT NULL
 -- @fragment is_in_any_namespace
 r.namespace >= :page.namespace AND (r.namespace > :page.namespace OR r.name > :page.name) AND r.live IS NOT NULL
+-- @fragment is_of_page_namespaces
+(:page.all_namespaces OR r.namespace = :page.namespace)
 -- In the order of the address, which is that of an index: so nothing is sorted, and the cost depends on the page alone.
 -- @fragment by_address
 resources r FORCE INDEX (page)
@@ -52,7 +54,7 @@ AND {traits_among page.traits.all} = :page.traits.n_all AND {traits_among page.t
 {by_rare_trait} WHERE {is_on_page} AND {is_in_any_namespace} {has_traits} ORDER BY r.namespace, r.name
 -- @case deleted
 resources r FORCE INDEX (state)
-WHERE {is_on_page} AND (:page.all_namespaces OR r.namespace = :page.namespace) AND r.live IS NULL AND r.purge_at > :page.now
+WHERE {is_on_page} AND {is_of_page_namespaces} AND r.live IS NULL AND r.purge_at > :page.now
   AND r.id > :page.after_id
 ORDER BY r.id
 
@@ -76,14 +78,14 @@ SELECT {resource} FROM {listed} LIMIT :page.limit;
 (SELECT r.id, r.changed, r.bytes
   FROM resources r FORCE INDEX (type)
   STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
-  WHERE r.type_id = :page.type_id AND r.live = 1 AND r.id > :page.after_id
+  WHERE r.type_id = :page.type_id AND r.live = 1 AND r.id > :page.after_id AND {is_of_page_namespaces}
   ORDER BY r.id
   LIMIT :page.limit)
 UNION ALL
 (SELECT r.id, r.changed, r.bytes
   FROM resources r FORCE INDEX (type)
   STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
-  WHERE r.type_id = :page.type_id AND r.live = 2 AND r.id > :page.after_id
+  WHERE r.type_id = :page.type_id AND r.live = 2 AND r.id > :page.after_id AND {is_of_page_namespaces}
   ORDER BY r.id
   LIMIT :page.limit)
 ORDER BY id

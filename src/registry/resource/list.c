@@ -50,11 +50,16 @@ static enum outcome take_id_marker(struct registry *registry, const struct resou
 	return OUTCOME_OK;
 }
 
+static void take_namespaces(const struct resource_query *query, struct page *page)
+{
+	page->in.all_namespaces = query->all_spaces ? 1 : 0;
+	page->in.namespace = query->space;
+}
+
 static enum outcome deleted_page(struct registry *registry, const struct resource_query *query, struct page *page)
 {
 	page->listed = SQL_LISTED_DELETED;
-	page->in.all_namespaces = query->all_spaces ? 1 : 0;
-	page->in.namespace = query->space;
+	take_namespaces(query, page);
 	page->in.now = registry->now_us;
 	return take_id_marker(registry, query, page);
 }
@@ -85,7 +90,9 @@ static enum outcome live_page(struct registry *registry, const struct resource_q
 
 static enum outcome page_of_all(struct registry *registry, const struct resource_query *query, struct page *page)
 {
+	assert(!query->deleted && query->traits == NULL);
 	page->of_all = true;
+	take_namespaces(query, page);
 	return take_id_marker(registry, query, page);
 }
 

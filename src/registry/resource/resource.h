@@ -111,10 +111,10 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 
 struct resource_query {
 	struct str tenant;
-	bool all_tenants;  // of every active tenant, by creation; then only type, limit and marker (an id) count
+	bool all_tenants;  // of every active tenant, by creation; the marker is an id, and deleted and traits must not be given
 	const struct type *type;
 	bool all_spaces;   // namespaced types: of every namespace
-	struct str space;
+	struct str space;  // without all_spaces: the namespace; "" for types that are in none
 	bool deleted;      // recoverable ones instead of live ones, by the time of their deletion
 	// Where the last page ended: a name; with all_spaces "namespace/name"; with deleted or all_tenants a resource_marker().
 	// p NULL: from the first.
