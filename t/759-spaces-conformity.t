@@ -259,6 +259,13 @@ subtest 'metadata' => sub {
     is fields($late), 'metadata.finalizers[1]', 'told by its place';
     $acme->patch("$cms/meta", { metadata => { finalizers => [] } })->is_status(200, 'loses those it has');
     $acme->get("$cms/meta")->is_status(404, 'and is gone');
+    my $decodes = sub { my ($answer, $what) = @_; ok eval { JSON::PP->new->utf8->decode($answer->text); 1 }, "$what: UTF-8"; };
+    my $long = $acme->post($cms, json => { metadata => { generateName => 'a' . "\x{e9}" x 30 } });
+    $long->is_failure(422, 'Invalid', qr/Invalid value/, 'a generated name that is none');
+    $decodes->($long, 'cut between characters');
+    my $term = $acme->get('/api/v1/configmaps?fieldSelector=' . 'a' x 99 . '%C3%A9');
+    $term->is_failure(400, 'BadRequest', qr/invalid selector/, 'a selector that is none');
+    $decodes->($term, 'cut between characters');
 };
 
 subtest 'definitions that are not right' => sub {

@@ -367,7 +367,7 @@ static bool read_term(struct pool *pool, struct str text, const char *const *fie
 	struct str *error)
 {
 	size_t equals = str_find(text, '=', 0), end = equals, begin = equals + 1;
-	struct str shown = str_part(text, 0, 100);
+	struct str shown = str_utf8_head(text, 100);
 
 	if (equals == text.n) {
 		*error = str_printf(pool, "invalid selector: '%.*s'; can't understand it: FIELD=VALUE or FIELD!=VALUE is meant",

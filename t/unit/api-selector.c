@@ -117,6 +117,9 @@ static void test_fields(struct pool *pool)
 	is_str(field_selector_value(selector, "metadata.name"), "b", "the name that is asked for");
 	ok(field_selector_value(selector, "metadata.namespace").p == NULL, "and no namespace");
 	ok(!field_selector_is_empty(selector), "not empty");
+	struct buf cut = buf_new(pool, 128);
+	buf_addf(&cut, "%099d\xC3\xA9", 0);
+	ok(!field_selector_parse(pool, buf_str(&cut), NULL, &selector, &error) && str_utf8_ok(error, NULL), "shown up to a whole character");
 	ok(!field_selector_parse(pool, STR("spec.on=true"), NULL, &selector, &error), "not of this type");
 	is_str(error, "field label not supported: spec.on", "said so");
 }

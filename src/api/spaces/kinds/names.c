@@ -140,7 +140,8 @@ struct str kind_generated_name(struct pool *pool, struct str prefix)
 	struct buf name = buf_new(pool, prefix.n + SUFFIX);
 	uint8_t random[SUFFIX];
 
-	buf_add(&name, str_part(prefix, 0, LABEL_MAX - SUFFIX));
+	// A refusal shows the name, so it is cut between characters, also where no valid name has such a character.
+	buf_add(&name, str_utf8_head(prefix, LABEL_MAX - SUFFIX));
 	digest_random(random, sizeof(random));
 	for (size_t i = 0; i < SUFFIX; i++)
 		buf_addc(&name, letters[random[i] % n_letters]);
