@@ -259,6 +259,17 @@ subtest 'metadata' => sub {
     is fields($late), 'metadata.finalizers[1]', 'told by its place';
     $acme->patch("$cms/meta", { metadata => { finalizers => [] } })->is_status(200, 'loses those it has');
     $acme->get("$cms/meta")->is_status(404, 'and is gone');
+    my $maps = sub { return [@{ $_[0]->json->{metadata} }{qw(labels annotations)}] };
+    my $null = $with->(labels => { l => undef }, annotations => { a => undef, b => 'x' });
+    $null->is_status(201, 'labels and annotations that are null');
+    is_deeply $maps->($null), [{ l => '' }, { a => '', b => 'x' }], 'are empty texts';
+    my $changes = $instance->change_count;
+    $acme->put("$cms/meta", json => { metadata => { name => 'meta', labels => { l => undef }, annotations => { a => undef, b => 'x' } } })
+        ->is_status(200, 'the same again');
+    is $instance->change_count, $changes, 'changes nothing';
+    my $patched = $acme->patch("$cms/meta", { metadata => { annotations => { a => undef } } });
+    is_deeply $maps->($patched), [{ l => '' }, { b => 'x' }], 'a patch removes by null';
+    $acme->delete("$cms/meta")->is_status(200);
     my $decodes = sub { my ($answer, $what) = @_; ok eval { JSON::PP->new->utf8->decode($answer->text); 1 }, "$what: UTF-8"; };
     my $long = $acme->post($cms, json => { metadata => { generateName => 'a' . "\x{e9}" x 30 } });
     $long->is_failure(422, 'Invalid', qr/Invalid value/, 'a generated name that is none');

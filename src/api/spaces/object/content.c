@@ -206,6 +206,18 @@ static bool keeps_metadata(const struct change_of_object *change)
 	return change->target->part == PART_STATUS || change->target->part == PART_SCALE;
 }
 
+// A copy of a member as it is stored. A null label or annotation becomes "", as in Kubernetes, which reads both as maps of strings.
+static struct doc *received_member(struct pool *pool, const struct doc_iter *it)
+{
+	struct doc *copy = doc_copy(pool, it->value);
+	bool is_map = str_eq(it->name, STR("labels")) || str_eq(it->name, STR("annotations"));
+
+	for (struct doc_iter text = doc_iter(copy); is_map && doc_next(&text);)
+		if (doc_kind(text.value) == DOC_NULL)
+			doc_set(copy, text.name, doc_new_string(pool, STR("")));
+	return copy;
+}
+
 // Checks one member of metadata, and copies it to meta if the client may set it. before: as for object_client_metadata().
 static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, const struct doc *before,
 	struct doc *meta, bool *locked)
@@ -221,14 +233,15 @@ static enum outcome take_member(const struct change_of_object *change, const str
 		return check_same(change, "tenant", it->value, target->tenant);
 	if (keeps_metadata(change) || resource_meta_is_owned(it->name) || is_empty(it->value))
 		return OUTCOME_OK;
-	if (!doc_get(before, it->name, &stored) || !doc_equal(it->value, stored)) {
-		enum outcome outcome = check_form(change, it->name, it->value);
+	struct doc *value = received_member(change->call->pool, it);
+	if (!doc_get(before, it->name, &stored) || !doc_equal(value, stored)) {
+		enum outcome outcome = check_form(change, it->name, value);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}
 	if (str_eq(it->name, STR("locked")))
-		*locked = doc_kind(it->value) == DOC_BOOL && doc_bool(it->value);
-	doc_set(meta, it->name, doc_copy(change->call->pool, it->value));
+		*locked = doc_kind(value) == DOC_BOOL && doc_bool(value);
+	doc_set(meta, it->name, value);
 	return OUTCOME_OK;
 }
 
