@@ -116,6 +116,30 @@ subtest 'what is kept of a definition and not acted upon' => sub {
     is_deeply [$answer->status, warnings_of($answer)], [201, []], 'nor is who ignores such told';
 };
 
+subtest 'columns whose paths can not be read' => sub {
+    my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $good = { name => 'Good', type => 'string', jsonPath => '.spec.items[?(@.a=="x")].n' };
+    my $bad  = { name => 'Bad', type => 'string', jsonPath => q(.spec.items[?(@.a='x')].n) };
+    my $crd  = sub { return { metadata => { name => 'cogs.example.com' }, spec => { group => 'example.com', scope => 'Namespaced',
+        names => { plural => 'cogs', kind => 'Cog' }, versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
+            additionalPrinterColumns => [@_], schema => { openAPIV3Schema => { type => 'object' } } }] } } };
+    my $answer = $acme->post($crds, json => $crd->($good, $bad));
+    $answer->is_status(201, 'taken');
+    is_deeply warnings_of($answer), ['"spec.versions[0].additionalPrinterColumns[1].jsonPath" is kept and not acted upon'], 'and told';
+    $answer = $acme->patch("$crds/cogs.example.com", { spec => { names => { shortNames => ['c'] } } });
+    is_deeply [$answer->status, warnings_of($answer)], [200, []], 'once';
+    $answer = $acme->patch("$crds/cogs.example.com", { spec => { versions => [{ %{ $crd->($good)->{spec}{versions}[0] } }] } });
+    is_deeply [$answer->status, warnings_of($answer)], [200, []], 'what is right is not told';
+    $acme->delete("$crds/cogs.example.com")->is_status(200);
+    my $beta = $crd->();
+    delete $beta->{spec}{versions};
+    @{ $beta->{spec} }{qw(version additionalPrinterColumns)} = ('v1', [{ name => 'Bad', type => 'string', JSONPath => $bad->{jsonPath} }]);
+    $answer = $acme->post($crds =~ s/v1/v1beta1/r, json => $beta);
+    is_deeply [$answer->status, warnings_of($answer)], [201, ['"spec.additionalPrinterColumns[0].JSONPath" is kept and not acted upon']],
+        'as the older version has it';
+    $acme->delete("$crds/cogs.example.com")->is_status(200);
+};
+
 subtest 'no value of it' => sub {
     my $answer = $acme->post("$widgets?fieldValidation=strict", json => widget('n', {}));
     $answer->is_status(422, 'in small letters');

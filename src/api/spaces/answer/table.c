@@ -80,7 +80,7 @@ static const struct type_column age_column = {
 	.description = STR_INIT("When the object was created."),
 };
 
-// A column whose path is invalid has no values; such paths are reported when a definition is written.
+// A column whose path is invalid has no values; whoever writes such a definition is warned (schema/fields.c).
 static struct type_column custom_column(struct pool *pool, const struct definition_column *given)
 {
 	struct type_column column = {

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/type/type.h"
+#include "repr/json/jsonpath.h"
 #include "repr/schema/structural.h"
 #include "types/common/parts.h"
 
@@ -105,31 +106,53 @@ static void find_rules(const struct doc *value, const struct field_path *at, str
 	}
 }
 
-// Adds spec.versions[i].selectableFields to idle for each version that has some.
-static void find_selectable(const struct doc *spec, const struct field_path *at, struct field_faults *idle)
+// Adds to idle the paths of printer columns that can't be read: such columns have no values. from: a version of a definition; or its spec,
+// which in v1beta1 has columns for all versions.
+static void find_columns(struct pool *pool, const struct doc *from, const struct field_path *at, struct field_faults *idle)
+{
+	static const struct str names[] = { STR_INIT("jsonPath"), STR_INIT("JSONPath") }; // of v1 and of v1beta1
+	const struct field_path of_columns = field_name(at, STR("additionalPrinterColumns"));
+	const struct doc *columns, *text;
+	const struct jsonpath *path;
+	struct str error;
+
+	for (size_t i = 0; doc_get(from, STR("additionalPrinterColumns"), &columns) && i < doc_elements(columns); i++) {
+		const struct field_path column = field_index(&of_columns, i);
+		for (size_t k = 0; k < COUNT_OF(names); k++) {
+			const struct field_path here = field_name(&column, names[k]);
+			if (doc_get(doc_at(columns, i), names[k], &text) && doc_kind(text) == DOC_STRING &&
+				!jsonpath_parse(pool, doc_string(text), &path, &error))
+				field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "the path can't be read");
+		}
+	}
+}
+
+// Adds to idle what each version of a definition has that is only stored here: selectableFields, and columns that can't be read.
+static void find_in_versions(struct pool *pool, const struct doc *spec, const struct field_path *at, struct field_faults *idle)
 {
 	const struct field_path of_versions = field_name(at, STR("versions"));
 	const struct doc *versions, *fields;
 
-	for (size_t i = 0; doc_get(spec, STR("versions"), &versions) && i < doc_length(versions); i++) {
+	for (size_t i = 0; doc_get(spec, STR("versions"), &versions) && i < doc_elements(versions); i++) {
 		const struct field_path version = field_index(&of_versions, i);
 		const struct field_path here = field_name(&version, STR("selectableFields"));
 		if (doc_get(doc_at(versions, i), STR("selectableFields"), &fields) && doc_length(fields) > 0)
 			field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "fields cannot be selected by");
+		find_columns(pool, doc_at(versions, i), &version, idle);
 	}
 }
 
-// Finds parts of a definition that newer Kubernetes clusters act upon, and that this server only stores.
+// Finds parts of a definition that Kubernetes clusters act upon, and that this server only stores.
 static void find_without_effect(struct call *call, const struct target *target, const struct doc *object, struct field_faults *idle)
 {
-	UNUSED(call); // a find_function has it
 	const struct field_path at = field_name(NULL, STR("spec"));
 	const struct doc *spec;
 
 	if (!definition_has_identity(target->definition, "apiextensions.k8s.io", "customresourcedefinitions") ||
 		!doc_get(object, STR("spec"), &spec))
 		return;
-	find_selectable(spec, &at, idle);
+	find_columns(call->pool, spec, &at, idle);
+	find_in_versions(call->pool, spec, &at, idle);
 	find_rules(spec, &at, idle);
 }
 
