@@ -130,6 +130,12 @@ my ($answer, @trips) = $counter->trips($get, warm => 0);
 cmp_ok scalar @trips, '>', $warm, 'after a change of a type it asks more';
 is fewest('GET', 200, $get), $warm, 'once';
 
+# The system's definitions may be more text than a worker holds of tenants' ones.
+my $text = { type => 'object', description => 'd' x 2_500_000 };
+made('admin', $crds, definition_of($_, schema => $text)) for 'longs', 'largers';
+is fewest('GET beside much text', 200, $get), $warm, 'much text in the system\'s space costs others nothing';
+is ask('admin', 'DELETE', "$crds/$_.example.com")->{status}, 200, 'it goes' for 'longs', 'largers';
+
 # Types of a tenant that the worker has never been asked about: one statement for what it has to know of them and the object. The types of one
 # name are in namespaces for some tenants, and not for others.
 my %scope = (u => 'Namespaced', w => 'Cluster');

@@ -220,9 +220,9 @@ SELECT DISTINCT r.type_id FROM resources r WHERE {move_set};
 -- The CustomResourceDefinitions that move; type_id: of CustomResourceDefinitions.
 -- @statement move_definitions
 -- @in type_id uint, set move_range
--- @out id uint, name text, group_name text null, names text null, meta text, range text null
+-- @out id uint, name text, bytes uint, group_name text null, names text null, meta text, range text null
 -- @sorts a tenant has 1,000 definitions at most
-SELECT r.id, r.name, JSON_VALUE(r.body, '$.spec.group') AS group_name, JSON_QUERY(r.body, '$.spec.names') AS names, r.meta,
+SELECT r.id, r.name, r.bytes, JSON_VALUE(r.body, '$.spec.group') AS group_name, JSON_QUERY(r.body, '$.spec.names') AS names, r.meta,
   JSON_QUERY(r.body, '$.spec.applicableRange') AS `range`
 FROM resources r
 WHERE r.type_id = :type_id AND {move_set}

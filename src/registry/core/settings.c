@@ -13,6 +13,9 @@ static const struct setting registry_rows[] = {
 		"The tier of a tenant created without one."),
 	TENURE("max_body", SIZE, max_body, "3M", SETTING_KIB, REGISTRY_BODY_MOST, NULL,
 		"The largest request body."),
+	TENURE("request_memory", SIZE, request_memory, "42M", 16 * SETTING_MIB, 65536ULL * SETTING_MIB, NULL,
+		"Memory that one request may allocate in a worker, in addition to four times its body's size. Of this, the definitions of "
+		"types of a tenant may have a sixth."),
 	TENURE("resource_cache", SIZE, resource_cache, "2M", 0, 1024 * SETTING_MIB, NULL,
 		"Size of each worker's resource cache; every entry is checked against the database before use. 0: no cache."),
 	TENURE("retention", SECONDS, retention, "30d", 0, 36500ULL * SETTING_DAY, NULL,

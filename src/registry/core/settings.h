@@ -16,6 +16,7 @@ struct config_table;
 struct registry_settings {
 	const char *default_tier;   // of tenants that are created without one
 	uint64_t max_body;          // bytes of the largest request body, and of the largest document that is stored
+	uint64_t request_memory;    // bytes of a worker's memory for one request, beside four times its body
 	uint64_t resource_cache;    // bytes of the cache of each worker; 0: no cache
 	uint64_t retention;         // seconds between deletion and purge
 	uint64_t change_retention;  // seconds for which rows of the change log are kept; 0: for ever

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a CustomResourceDefinition (kind, plural, short names) must be unique in its tenant and group. They are checked
-// whenever a definition comes to a tenant: created, recovered or moved. So the condition NamesAccepted is always true.
+// whenever a definition comes to a tenant: created, recovered or moved. So the condition NamesAccepted is always true. The number and the
+// bytes of a tenant's definitions are checked there, too, and the bytes whenever a definition grows.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "registry/core/failure.h"
+#include "registry/core/settings.h"
 #include "registry/core/stored.h"
 #include "registry/crd/internal.h"
 #include "registry/type/definition_internal.h"
@@ -13,7 +15,29 @@
 #include "sql/definitions.h"
 #include "sql/moves.h"
 
-enum { DEFINITIONS_MAX = 1000 };
+enum {
+	DEFINITIONS_MAX = 1000,
+	MEMORY_SHARE = 6, // a tenant's definitions may have this part of request_memory
+};
+
+// Bytes that the definitions of a tenant may have in all. A request may have to read all of the tenant's and of the system's: they are
+// then in memory in up to three copies (the rows of one tenant, and the views of both), and there must be room for the answer.
+static uint64_t most_bytes(const struct registry *registry)
+{
+	return registry->settings->request_memory / MEMORY_SHARE;
+}
+
+// What is too much if a tenant has n definitions of so many bytes; p NULL: nothing.
+static struct str excess_of(struct registry *registry, size_t n, uint64_t bytes)
+{
+	if (n > DEFINITIONS_MAX)
+		return str_printf(registry->pool, "a tenant defines %d types at most: delete some first", DEFINITIONS_MAX);
+	if (bytes > most_bytes(registry))
+		return str_printf(registry->pool,
+			"the definitions of a tenant may have %llu bytes in all, and would have %llu: make them smaller, or delete some first",
+			(unsigned long long)most_bytes(registry), (unsigned long long)bytes);
+	return STR_NONE;
+}
 
 static void add_name(struct doc *all, struct str name)
 {
@@ -67,9 +91,10 @@ static struct str common_name(const struct doc *a, const struct doc *b, const st
 	return STR_NONE;
 }
 
-// The lock of the tenant's row lets only one of two simultaneous writers of definitions check at a time.
-enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
-	const struct doc *names, bool is_new)
+// The lock of the tenant's row lets only one of two simultaneous writers of definitions check at a time. What does not grow is taken, so that
+// a tenant with too much, from before a bound was lowered, can make it less.
+enum outcome definition_fits(struct registry *registry, const struct address *address, struct str group,
+	const struct doc *names, struct definition_bytes bytes)
 {
 	assert(db_txn_writes(registry->db) && address->type == type_definitions(registry));
 	const struct sql_definition_others others = {
@@ -86,9 +111,12 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	const struct db_rows *rows = &calls[1].rows;
-	if (rows->n >= DEFINITIONS_MAX && is_new)
-		return registry_fail(registry, OUTCOME_OVER_QUOTA, "a tenant defines %d types at most: delete one first",
-			DEFINITIONS_MAX);
+	uint64_t sum = bytes.after;
+	for (size_t i = 0; i < rows->n; i++)
+		sum += sql_definition_others_row(rows, i)->bytes;
+	struct str excess = excess_of(registry, bytes.before == 0 ? rows->n + 1 : 0, bytes.after > bytes.before ? sum : 0);
+	if (excess.p != NULL)
+		return registry_fail(registry, OUTCOME_OVER_QUOTA, "%.*s", STR_ARG(excess));
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
 		const struct stored_place place = definition_place(row->id);
@@ -176,7 +204,7 @@ static const struct named *find_clash(const struct named *coming, const struct n
 }
 
 enum outcome definitions_meet(struct registry *registry, struct str tenant, const struct db_rows *coming,
-	struct definition_clash **clashes, size_t *n, unsigned *too_many)
+	struct definition_clash **clashes, size_t *n, struct str *excess)
 {
 	const struct sql_definition_others in = {
 		.tenant = tenant,
@@ -191,14 +219,18 @@ enum outcome definitions_meet(struct registry *registry, struct str tenant, cons
 	const struct named *come = read_coming(registry->pool, coming), *there = read_others(registry->pool, &others);
 	*clashes = POOL_ARRAY(registry->pool, struct definition_clash, 2 * coming->n);
 	*n = 0;
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < others.n; i++)
+		bytes += sql_definition_others_row(&others, i)->bytes;
 	for (size_t i = 0; i < coming->n; i++) {
 		struct str common;
+		bytes += sql_move_definitions_row(coming, i)->bytes;
 		const struct named *other = find_clash(&come[i], there, others.n, &common);
 		if (other != NULL)
 			(*clashes)[(*n)++] = (struct definition_clash){ come[i].name, common, other->name };
 		if (would_be_shared(tenant, &come[i]))
 			(*clashes)[(*n)++] = (struct definition_clash){ .name = come[i].name, .common = STR_NONE };
 	}
-	*too_many = coming->n + others.n > DEFINITIONS_MAX ? DEFINITIONS_MAX : 0;
+	*excess = coming->n > 0 ? excess_of(registry, coming->n + others.n, bytes) : STR_NONE;
 	return OUTCOME_OK;
 }

@@ -477,6 +477,21 @@ static enum outcome ensure_type(struct checking *checking)
 	return type_ensure(checking->draft->registry, &like);
 }
 
+// The bytes of the definition as it is stored, and as it will be with that body.
+static struct definition_bytes bytes_of(const struct draft *draft, const struct doc *body)
+{
+	const struct resource *current = draft->current;
+	struct pool *scratch = pool_scratch(draft->registry->pool, SIZE_MAX);
+	struct buf text = buf_new(scratch, 0);
+
+	doc_write_json(body, &text);
+	const struct definition_bytes bytes = {
+		.before = current != NULL ? current->meta.n + current->body.n : 0, .after = draft->meta.n + text.n
+	};
+	pool_scratch_end(draft->registry->pool, scratch);
+	return bytes;
+}
+
 static enum outcome complete(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
@@ -500,19 +515,17 @@ static enum outcome complete(struct draft *draft)
 	if (checking.faults.n > 0)
 		return registry_fail_faults(draft->registry,
 			str_printf(pool, "CustomResourceDefinition \"%.*s\"", STR_ARG(draft->address->name)), &checking.faults);
-	enum outcome outcome = check_forced(&checking);
-	if (outcome == OUTCOME_OK)
-		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names,
-			draft->current == NULL);
-	if (outcome == OUTCOME_OK)
-		outcome = ensure_type(&checking);
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	struct doc *body = doc_new_object(pool);
 	doc_set(body, STR("spec"), checking.spec);
 	set_status(&checking, stored, body);
-	draft->body = body;
-	return OUTCOME_OK;
+	enum outcome outcome = check_forced(&checking);
+	if (outcome == OUTCOME_OK)
+		outcome = definition_fits(draft->registry, draft->address, checking.group, checking.names, bytes_of(draft, body));
+	if (outcome == OUTCOME_OK)
+		outcome = ensure_type(&checking);
+	if (outcome == OUTCOME_OK)
+		draft->body = body;
+	return outcome;
 }
 
 // Another definition may have taken one of this one's names since it was deleted. A definition that the operator has forced since then is
@@ -522,8 +535,9 @@ static enum outcome may_recover(struct registry *registry, const struct resource
 {
 	const struct address address = { .tenant = tenant, .type = resource->type, .space = STR(""), .name = resource->name };
 	const struct doc *spec = doc_member(body, "spec");
+	const struct definition_bytes bytes = { .after = resource->meta.n + resource->body.n };
 
-	return definition_names_free(registry, &address, doc_string(doc_member(spec, "group")), doc_member(spec, "names"), true);
+	return definition_fits(registry, &address, doc_string(doc_member(spec, "group")), doc_member(spec, "names"), bytes);
 }
 
 // Definitions have no lookup keys and no trees.

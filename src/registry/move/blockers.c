@@ -431,18 +431,13 @@ static enum outcome check_definitions(struct registry *registry, struct move_pla
 	struct move_action *action = plan->action;
 	struct definition_clash *clashes;
 	size_t n = 0;
-	unsigned too_many = 0;
-	enum outcome outcome = definitions_meet(registry, action->dest.name, &plan->found.definitions, &clashes, &n, &too_many);
+	struct str excess;
+	enum outcome outcome = definitions_meet(registry, action->dest.name, &plan->found.definitions, &clashes, &n, &excess);
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++)
 		add_clash(registry, action, &clashes[i]);
-	if (outcome == OUTCOME_OK && too_many > 0) {
-		struct move_blocker blocker = {
-			.resource = STR(""),
-			.reason = "quota",
-			.detail = str_printf(registry->pool, "a tenant defines %u type%s at most: delete some there", too_many,
-				too_many == 1 ? "" : "s"),
-		};
+	if (outcome == OUTCOME_OK && excess.p != NULL) {
+		struct move_blocker blocker = { .resource = STR(""), .reason = "quota", .detail = excess };
 		add_blocker(registry, action, &blocker);
 	}
 	return outcome;

@@ -184,24 +184,31 @@ static bool is_established(const struct doc *body)
 }
 
 // The body without schemas and columns, and without what definition_read() takes no notice of: of the status, all but the conditions'
-// types and statuses. If it can't be read, reading the whole tells why (registry/core/stored.h).
-static const struct doc *read_most(struct pool *pool, const struct resource *resource)
+// types and statuses. If it can't be read, reading the whole tells why (registry/core/stored.h). What was parsed holds the whole text,
+// so if pool lives longer than the request, it gets a copy of what is left of it.
+static const struct doc *read_most(struct registry *registry, struct pool *pool, const struct resource *resource)
 {
 	static const struct str later[] = { STR_INIT("schema"), STR_INIT("additionalPrinterColumns"), STR_INIT("conversion"),
 		STR_INIT("acceptedNames"), STR_INIT("storedVersions"), STR_INIT("lastTransitionTime"), STR_INIT("reason"),
 		STR_INIT("message"), { NULL, 0 } };
+	struct pool *own = registry->pool;
+	struct pool_mark mark = pool_mark(own);
 	struct doc *body;
 	struct str error;
 
-	if (doc_parse_json_without(pool, resource->body, (struct doc_limits){ .depth = SIZE_MAX }, later, &body, &error))
+	if (!doc_parse_json_without(own, resource->body, (struct doc_limits){ .depth = SIZE_MAX }, later, &body, &error))
+		return resource_body_doc(pool, resource);
+	if (pool == own)
 		return body;
-	return resource_body_doc(pool, resource);
+	body = doc_copy(pool, body);
+	pool_rewind(own, mark);
+	return body;
 }
 
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition)
 {
-	const struct doc *body = read_most(pool, resource), *spec = doc_member(body, "spec");
+	const struct doc *body = read_most(registry, pool, resource), *spec = doc_member(body, "spec");
 	const struct doc *names = doc_member(spec, "names");
 	bool namespaced = str_eq(doc_string(doc_member(spec, "scope")), STR("Namespaced"));
 	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);

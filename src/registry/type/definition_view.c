@@ -20,7 +20,7 @@
 
 enum {
 	VIEWS_MAX = 512,
-	VIEWS_MAX_BYTES = 4 << 20, // texts and trees of all views
+	VIEWS_MAX_BYTES = 4 << 20, // texts and trees of all views, but for the texts of the system's
 	VIEW_BUCKETS = 256,
 	VIEW_POOL = 4 * 1024, // what each of a view's two pools begins with: most views have one definition of some kB
 };
@@ -62,12 +62,14 @@ static void unlink_view(struct definitions *definitions, struct view *view)
 	*(view->older != NULL ? &view->older->newer : &definitions->oldest) = view->newer;
 }
 
-// Counts a cached view's bytes again, after its pools have grown or shrunk.
+// Counts a cached view's bytes again, after its pools have grown or shrunk. The texts of the system's definitions are left out: the look-up
+// of each tenant's types needs them, so they must not push out the tenants' views, nor be read again for each request. crd/names.c bounds
+// them.
 static void count_again(struct definitions *definitions, struct view *view)
 {
 	assert(definitions->bytes >= view->counted);
 	definitions->bytes -= view->counted;
-	view->counted = pool_held(view->pool) + pool_held(view->trees);
+	view->counted = pool_held(view->trees) + (definition_is_of_system(view->tenant) ? 0 : pool_held(view->pool));
 	definitions->bytes += view->counted;
 }
 
@@ -440,11 +442,9 @@ static enum outcome read_first(struct registry *registry, struct str tenant, con
 	return cache_view(registry, tenant, &row->owner, &texts, only, view);
 }
 
-// Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
-// is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
-// for good. cached: the view; NULL: it is not cached. only: the name of the definition that a view which is not cached needs; p NULL: all.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view *cached,
-	struct view **view)
+// refresh_view(). pool: for the rows.
+static enum outcome refresh_by_rows(struct registry *registry, struct pool *pool, struct str tenant, struct str only,
+	struct view *cached, struct view **view)
 {
 	const struct sql_definition_tenant in = { .tenant = tenant };
 	// once: the running transaction changed definitions and may be rolled back, so the view is for the request only, not cached.
@@ -457,7 +457,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 		definitions_call(registry, tenant, only),
 	};
 	size_t n = cached != NULL && !once ? 1 : 2;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	enum db_result result = db_run_batch(registry->db, pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
@@ -479,10 +479,24 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	}
 	if (cached != NULL) {
 		retire(registry, cached);
-		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
+		result = db_run_batch(registry->db, pool, &calls[1], 1);
 		texts = texts_of(&calls[1].rows);
 	}
 	return result == DB_OK ? cache_view(registry, tenant, row, &texts, only, view) : registry_db_failed(result);
+}
+
+// Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
+// is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
+// for good. cached: the view; NULL: it is not cached. only: the name of the definition that a view which is not cached needs; p NULL: all.
+// The rows, which the view has copies of, are freed at once: the definitions of a tenant may be megabytes, and those of the system come next.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, struct str only, struct view *cached,
+	struct view **view)
+{
+	struct pool *rows = pool_scratch(registry->pool, SIZE_MAX);
+	enum outcome outcome = refresh_by_rows(registry, rows, tenant, only, cached, view);
+
+	pool_scratch_end(registry->pool, rows);
+	return outcome;
 }
 
 // definitions_see_both() for one tenant. Of a tenant that is not cached, only the definition of the type `like` is read, since most

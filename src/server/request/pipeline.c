@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "server/request/pipeline.h"
 #include "server/request/steps.h"
 #include "server/setup/settings.h"
@@ -53,7 +54,7 @@ static enum outcome explain(struct call *call, enum budget_end end)
 			server_settings(call->config)->request_cpu, sent ? "send" : "ask for");
 	return call_fail(call, sent ? OUTCOME_BODY_TOO_LARGE : OUTCOME_TOO_COSTLY,
 		"this takes more than the %llu bytes of memory that a request is granted: %s less at a time",
-		(unsigned long long)server_settings(call->config)->request_memory, sent ? "send" : "ask for");
+		(unsigned long long)registry_settings(call->config)->request_memory, sent ? "send" : "ask for");
 }
 
 // A step was left by longjmp. Its transaction was rolled back (db_txn_run).
@@ -82,7 +83,7 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 	struct exchange exchange = { .pipeline = pipeline, .call = call, .fault = fault, .pool = call->pool };
 
 	assert(call->pool != NULL && pipeline->db != NULL);
-	budget_grant((size_t)server_settings(pipeline->config)->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
+	budget_grant((size_t)registry_settings(pipeline->config)->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
 		server_settings(pipeline->config)->request_cpu * INT64_C(1000));
 	enum budget_end end = budget_guard(run_steps, &exchange);
 	budget_end(); // from here on no limit: an answer can always be made

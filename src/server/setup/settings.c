@@ -31,8 +31,6 @@ static const struct setting server_rows[] = {
 		"The group that it switches to. Empty: the user's primary group."),
 	TENURE("max_headers", SIZE, max_headers, "64K", SETTING_KIB, 16 * SETTING_MIB, NULL,
 		"The largest size of all request header fields together."),
-	TENURE("request_memory", SIZE, request_memory, "42M", 16 * SETTING_MIB, 65536ULL * SETTING_MIB, NULL,
-		"Memory that one request may allocate in a worker, in addition to four times its body's size."),
 	TENURE("request_cpu", NUMBER, request_cpu, "2000", 0, SETTING_HOUR * 1000, NULL,
 		"Milliseconds of CPU time that one request may use in a worker. 0: no limit."),
 	TENURE("tenant_requests", NUMBER, tenant_requests, "0", 0, 100000, NULL,

@@ -15,7 +15,6 @@ struct server_settings {
 	const char *user;         // user that the master becomes if root started it; "": it stays root
 	const char *group;
 	unsigned max_headers;     // bytes of all headers together
-	uint64_t request_memory;  // bytes of a worker's memory for one request, beside four times its body
 	unsigned request_cpu;     // milliseconds of CPU time for one request; 0: no limit
 	unsigned tenant_requests; // requests in progress of one tenant at one endpoint
 	unsigned user_requests;   // requests in progress of one user at one endpoint
