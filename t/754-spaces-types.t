@@ -232,20 +232,20 @@ subtest 'how much text the definitions of a space may have' => sub {
     $alice->post($widgets, json => object('Widget', 'w', 1))->is_status(201, 'an object');
     for ([$operator, 'the system'], [$alice, 'acme']) {
         my ($client, $who) = @$_;
-        $client->post($crds, json => $big->("big${_}s", 1_200_000))->is_status(201, "a large definition of $who") for 1, 2;
-        $client->post($crds, json => $big->('big3s', 1_200_000))->is_failure(403, 'Forbidden', $quota, 'another one is too much');
+        $client->post($crds, json => $big->("big${_}s", 600_000))->is_status(201, "a large definition of $who") for 1 .. 4;
+        $client->post($crds, json => $big->('big5s', 600_000))->is_failure(403, 'Forbidden', $quota, 'another one is too much');
     }
     $alice->get($_)->is_status(200, "$_ is answered") for $widgets, "$widgets/w", '/apis', '/apis/example.com/v1', $crds;
     my $first = "$crds/big1s.example.com";
     my $schema = sub { return { spec => { versions => $big->('big1s', $_[0])->{spec}{versions} } } };
-    $alice->patch($first, $schema->(1_800_000))->is_failure(403, 'Forbidden', $quota, 'nor may one grow as much');
-    $alice->patch($first, $schema->(1_300_000))->is_status(200, 'but a little');
-    $alice->patch($first, $schema->(1_200_000))->is_status(200, 'and shrink');
+    $alice->patch($first, $schema->(1_200_000))->is_failure(403, 'Forbidden', $quota, 'nor may one grow as much');
+    $alice->patch($first, $schema->(700_000))->is_status(200, 'but a little');
+    $alice->patch($first, $schema->(600_000))->is_status(200, 'and shrink');
     $alice->delete("$crds/big2s.example.com")->is_status(200, 'one goes');
-    $alice->post($crds, json => $big->('big3s', 1_200_000))->is_status(201, 'there is room for another one');
+    $alice->post($crds, json => $big->('big5s', 600_000))->is_status(201, 'there is room for another one');
     $alice->post("$crd/big2s.example.com/action/recover")->is_status(409, 'and none for what comes back');
-    $small->combined('bob:globex')->post($crds, json => $big->("big${_}s", 1_200_000))->is_status(201, 'globex has as much') for 4, 5;
-    my $moved = $operator->post("$crd/big3s.example.com/action/move?dest=globex");
+    $small->combined('bob:globex')->post($crds, json => $big->("big${_}s", 600_000))->is_status(201, 'globex has as much') for 6 .. 9;
+    my $moved = $operator->post("$crd/big5s.example.com/action/move?dest=globex");
     $moved->is_status(409, 'so nothing moves there');
     is join(' ', map { $_->{reason} } @{ $moved->json->{blockers} }), 'quota', 'says why';
     like $moved->json->{blockers}[0]{detail}, $quota, 'and what would be right';
