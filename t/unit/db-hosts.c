@@ -95,7 +95,7 @@ static void script(const char *text)
 
 static void appoint(const char *node, unsigned epoch)
 {
-	script(str_printf(pool, "UPDATE writer SET node = %s, epoch = %u;\nUPDATE writer_slots SET epoch = %u;", node, epoch, epoch).p);
+	script(str_cstr(pool, str_printf(pool, "UPDATE writer SET node = %s, epoch = %u;\nUPDATE writer_slots SET epoch = %u;", node, epoch, epoch)));
 }
 
 #define SERVER_NAME "CONCAT(@@hostname, ':', @@port)"

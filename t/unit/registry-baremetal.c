@@ -336,11 +336,11 @@ static void test_properties(void)
 
 	for (size_t i = 0; i < COUNT_OF(right); i++) {
 		struct str body = str_printf(pool, "{'driver':'ipmi','properties':{'memory_mb':%s}}", right[i]);
-		is_int(run(NULL, replaced(pool, body, '\'', '"').p), OUTCOME_OK, "memory_mb %s", right[i]);
+		is_int(run(NULL, str_cstr(pool, replaced(pool, body, '\'', '"'))), OUTCOME_OK, "memory_mb %s", right[i]);
 	}
 	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
 		struct str body = str_printf(pool, "{'driver':'ipmi','properties':{'memory_mb':%s}}", wrong[i].value);
-		refuses(run(NULL, replaced(pool, body, '\'', '"').p), OUTCOME_BAD_DOCUMENT, wrong[i].shown, "memory_mb %s", wrong[i].value);
+		refuses(run(NULL, str_cstr(pool, replaced(pool, body, '\'', '"'))), OUTCOME_BAD_DOCUMENT, wrong[i].shown, "memory_mb %s", wrong[i].value);
 	}
 	refuses(run(NULL, "{\"driver\":\"ipmi\",\"properties\":{\"memory_mb\":\"64G\",\"local_gb\":-1,\"cpus\":4,\"vendor\":-1}}"), OUTCOME_BAD_DOCUMENT,
 		"The following properties for node " UID " should be non-negative integers, but provided values are: local_gb=-1, memory_mb=64G",
