@@ -49,14 +49,17 @@ my $told = $run->told;
 is scalar @findings, 0, "a serial order explains $told->{operations} operations, $told->{uncertain} of them uncertain";
 diag $_ for @findings[0 .. ($#findings < 4 ? $#findings : 4)];
 cmp_ok $told->{operations}, '>', 50, 'there was a load';
-my @late = $run->late;
-if ($ENV{TENURE_CLUSTER_UNFENCED}) {
-    cmp_ok scalar(@late), '>', 0, 'the control run: without the fence, transactions of earlier writers stand behind switches';
-} else {
-    is_deeply \@late, [], 'no transaction of an earlier writer stands behind a switch in the order of the cluster';
+# Nodes for large moves have no binary log, which tells of these.
+if (!$ENV{TENURE_CLUSTER_LARGE}) {
+    my @late = $run->late;
+    if ($ENV{TENURE_CLUSTER_UNFENCED}) {
+        cmp_ok scalar(@late), '>', 0, 'the control run: without the fence, transactions of earlier writers stand behind switches';
+    } else {
+        is_deeply \@late, [], 'no transaction of an earlier writer stands behind a switch in the order of the cluster';
+    }
+    diag scalar(@late) . ' late transactions of ' . $run->transactions;
+    is_deeply [ $run->numbers ], [], 'numbers of changes rise from writer to writer';
 }
-diag scalar(@late) . ' late transactions of ' . $run->transactions;
-is_deeply [ $run->numbers ], [], 'numbers of changes rise from writer to writer';
 diag $run->times;
 
 my @switches = $run->switches;
