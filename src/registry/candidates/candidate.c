@@ -1,223 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the trees that can give candidates, and takes candidates from each tree in turn.
+// Takes candidates from each tree in turn, and their summaries.
 #include "base/base.h"
 
 #include "registry/candidates/internal.h"
 
-#include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
 #include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
 #include "registry/type/tree.h"
-#include "sql/provider_lists.h"
 
 enum {
 	PORTION_MIN = 16, // trees that are read at a time
 	PORTION_MAX = 256,
 	KEPT_BYTES = 8 << 20, // trees beyond these are read again: 1,000 hosts with 2.5 KB of traits each take 4 MB
 };
-
-// ---- where the search begins
-
-static bool has_resourceless_group(const struct candidate_request *request)
-{
-	for (size_t i = 0; i < request->n_groups; i++) {
-		if (request->groups[i].n_demands == 0)
-			return true;
-	}
-	return false;
-}
-
-// The calls of the first batch: the roots of the trees that the query names; trees with sharing providers; how many providers
-// pass each term.
-enum { CALL_TREES, CALL_SHARING, CALL_COUNTS };
-
-static struct str named_trees(const struct candidates *found)
-{
-	struct db_list list = db_list_new(found->pool, 64);
-
-	for (size_t i = 0; i < found->query->n_groups; i++) {
-		if (found->query->groups[i].in_tree != NULL)
-			db_list_add_uuid(&list, found->query->groups[i].in_tree);
-	}
-	return db_list_end(&list);
-}
-
-// Replaces in_tree of each group by the root of that tree. False: there is no such provider.
-static bool resolve_trees(struct candidates *found, const struct db_rows *rows)
-{
-	const struct candidate_query *query = found->query;
-	struct candidate_group *groups = POOL_ARRAY(found->pool, struct candidate_group, query->n_groups);
-
-	memcpy(groups, found->request.groups, query->n_groups * sizeof(*groups));
-	found->request.groups = groups;
-	for (size_t i = 0; i < query->n_groups; i++) {
-		struct uuid *root = POOL_NEW(found->pool, struct uuid);
-		for (size_t k = 0; query->groups[i].in_tree != NULL && k < rows->n; k++) {
-			const struct sql_candidate_trees_of_row *row = sql_candidate_trees_of_row(rows, k);
-			if (str_eq(row->uid, uuid_bytes(query->groups[i].in_tree)) && tree_root(row->root, root))
-				groups[i].in_tree = root;
-		}
-		if (query->groups[i].in_tree != NULL && groups[i].in_tree == NULL)
-			return false;
-	}
-	return true;
-}
-
-// Chooses the term that the search begins with: a tree if the query names one, else the term that the fewest providers pass.
-static const struct term *choose_term(const struct candidates *found, const struct db_call *counts, size_t n_counts)
-{
-	const struct term *best = &found->terms[0];
-	uint64_t fewest = UINT64_MAX;
-
-	for (size_t i = 0; i < found->request.n_groups; i++) {
-		if (found->request.groups[i].in_tree == NULL)
-			continue;
-		struct term *term = POOL_NEW(found->pool, struct term);
-		*term = (struct term){ .is_tree = true, .tree = *found->request.groups[i].in_tree };
-		return term;
-	}
-	for (size_t i = 0; i < n_counts; i++) {
-		uint64_t n = sql_provider_count_term_row(&counts[i].rows, 0)->n;
-		if (n >= fewest)
-			continue;
-		fewest = n;
-		best = &found->terms[i];
-	}
-	return best;
-}
-
-// Sends the first batch. *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no candidates.
-static enum outcome send_first_batch(struct candidates *found, const struct term **best)
-{
-	struct registry *registry = found->registry;
-	struct db_call calls[DB_MAX_BATCH] = { 0 };
-	uint64_t type_id = provider_type(registry)->id;
-	size_t n_counts = found->n_terms < DB_MAX_BATCH - CALL_COUNTS ? found->n_terms : DB_MAX_BATCH - CALL_COUNTS;
-	const struct sql_candidate_trees_of trees = { .uids = named_trees(found), .type_id = type_id };
-	const struct sql_candidate_sharing_trees sharing = {
-		.type_id = type_id,
-		.trait = STR(SHARING_TRAIT),
-		.amounts = term_amounts(found),
-		.all_of_them = has_resourceless_group(&found->request),
-	};
-
-	calls[CALL_TREES] = sql_candidate_trees_of_call(found->pool, &trees);
-	calls[CALL_SHARING] = sql_candidate_sharing_trees_call(found->pool, &sharing);
-	if (found->n_terms == 1)
-		n_counts = 0;
-	for (size_t i = 0; i < n_counts; i++)
-		calls[CALL_COUNTS + i] = term_count_call(found->pool, &found->terms[i]);
-	enum db_result result = db_run_batch(registry->db, found->pool, calls, CALL_COUNTS + n_counts);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*best = NULL;
-	if (!resolve_trees(found, &calls[CALL_TREES].rows))
-		return OUTCOME_OK;
-	*best = choose_term(found, &calls[CALL_COUNTS], n_counts);
-	return candidate_sharing_read(found, &calls[CALL_SHARING].rows);
-}
-
-// ---- reading roots, in portions
-
-// A position in the index of a term. A term may have several values (traits, aggregates), which are read one after the other.
-struct stream {
-	enum candidate_way way;
-	const struct term *term;
-	const struct uuid *aggregates; // the values if way is CANDIDATE_BY_AGGREGATE
-	size_t n_values, value;
-	int64_t before_free;
-	uint64_t before_id;
-};
-
-static void stream_rewind(struct stream *stream)
-{
-	stream->before_free = INT64_MAX;
-	stream->before_id = UINT64_MAX;
-}
-
-// A row of any of the three statements that read roots.
-struct found_tree {
-	struct str root;
-	uint64_t id;
-	int64_t free;
-};
-
-static struct found_tree tree_of_row(enum candidate_way way, const struct db_rows *rows, size_t i)
-{
-	if (way == CANDIDATE_BY_CLASS) {
-		const struct sql_candidate_trees_by_class_row *row = sql_candidate_trees_by_class_row(rows, i);
-		return (struct found_tree){ row->root, row->id, row->free };
-	}
-	if (way == CANDIDATE_BY_TRAIT) {
-		const struct sql_candidate_trees_by_trait_row *row = sql_candidate_trees_by_trait_row(rows, i);
-		return (struct found_tree){ row->root, row->id, 0 };
-	}
-	const struct sql_candidate_trees_by_aggregate_row *row = sql_candidate_trees_by_aggregate_row(rows, i);
-	return (struct found_tree){ row->root, row->id, 0 };
-}
-
-static enum db_result read_stream(struct candidates *found, const struct stream *stream, size_t limit, struct db_rows *rows)
-{
-	struct db *db = found->registry->db;
-	uint64_t type_id = provider_type(found->registry)->id;
-
-	if (stream->way == CANDIDATE_BY_CLASS) {
-		const struct sql_candidate_trees_by_class in = {
-			.type_id = type_id,
-			.class_id = stream->term->class_id,
-			.amount = term_amount(stream->term->amount),
-			.before_free = stream->before_free,
-			.before_id = stream->before_id,
-			.limit = limit,
-		};
-		return sql_candidate_trees_by_class_run(db, found->scratch, &in, rows);
-	}
-	if (stream->way == CANDIDATE_BY_TRAIT) {
-		const struct sql_candidate_trees_by_trait in = {
-			.type_id = type_id,
-			.trait_id = stream->term->trait_ids[stream->value],
-			.before_id = stream->before_id,
-			.limit = limit,
-		};
-		return sql_candidate_trees_by_trait_run(db, found->scratch, &in, rows);
-	}
-	const struct sql_candidate_trees_by_aggregate in = {
-		.type_id = type_id,
-		.aggregate = uuid_bytes(&stream->aggregates[stream->value]),
-		.before_id = stream->before_id,
-		.limit = limit,
-	};
-	return sql_candidate_trees_by_aggregate_run(db, found->scratch, &in, rows);
-}
-
-// Adds roots that were not tried yet, until there are want of them. It adds fewer only if the stream has ended.
-static enum outcome next_roots(struct candidates *found, struct stream *stream, struct str *roots, size_t want, size_t *n)
-{
-	assert(want > 0 && *n <= want);
-	while (*n < want && stream->value < stream->n_values) {
-		struct db_rows rows;
-		size_t limit = want - *n < PORTION_MIN ? PORTION_MIN : want - *n, i = 0;
-		enum db_result result = read_stream(found, stream, limit, &rows);
-		if (result != DB_OK)
-			return registry_db_failed(result);
-		for (; i < rows.n && *n < want; i++) {
-			struct found_tree tree = tree_of_row(stream->way, &rows, i);
-			struct str root = tree.root.n == TREE_BYTES ? key_set_add(&found->seen, tree.root) : STR_NONE;
-			stream->before_free = tree.free;
-			stream->before_id = tree.id;
-			if (root.p != NULL)
-				roots[(*n)++] = root;
-		}
-		if (i == rows.n && rows.n < limit) {
-			stream->value++;
-			stream_rewind(stream);
-		}
-	}
-	return OUTCOME_OK;
-}
 
 // ---- emitting candidates
 
@@ -505,6 +303,7 @@ static enum outcome emit_rest(struct candidates *found)
 	return outcome;
 }
 
+// How many trees are tried next.
 static size_t portion_size(const struct candidates *found)
 {
 	uint64_t limit = found->query->limit, left = limit > found->found ? limit - found->found : 0;
@@ -514,133 +313,18 @@ static size_t portion_size(const struct candidates *found)
 	return left < PORTION_MIN ? PORTION_MIN : (size_t)left;
 }
 
-static enum outcome try_stream(struct candidates *found, struct stream *stream)
+// Emits the first candidate of each tree.
+static enum outcome emit_firsts(struct candidates *found, struct roots *roots)
 {
-	struct str roots[PORTION_MAX];
+	struct str list[PORTION_MAX];
 	enum outcome outcome = OUTCOME_OK;
 	size_t n = 1;
 
-	stream_rewind(stream);
 	while (outcome == OUTCOME_OK && n > 0 && !is_enough(found)) {
-		n = 0;
-		outcome = next_roots(found, stream, roots, portion_size(found), &n);
+		outcome = roots_next(found, roots, list, portion_size(found), &n);
 		if (outcome == OUTCOME_OK && n > 0)
-			outcome = try_trees(found, roots, n);
+			outcome = try_trees(found, list, n);
 	}
-	return outcome;
-}
-
-// Reads all roots of a stream, which are then tried in random order.
-static enum outcome gather(struct candidates *found, struct stream *stream, struct str **roots, size_t *n, size_t *max)
-{
-	enum outcome outcome = OUTCOME_OK;
-	size_t before = SIZE_MAX;
-
-	stream_rewind(stream);
-	while (outcome == OUTCOME_OK && *n != before) {
-		before = *n;
-		if (*n + PORTION_MAX > *max) {
-			struct str *larger = POOL_ARRAY(found->pool, struct str, 2 * *max + PORTION_MAX);
-			if (*n > 0)
-				memcpy(larger, *roots, *n * sizeof(**roots));
-			*max = 2 * *max + PORTION_MAX;
-			*roots = larger;
-		}
-		outcome = next_roots(found, stream, *roots, *n + PORTION_MAX, n);
-		pool_clear(found->scratch);
-	}
-	return outcome;
-}
-
-static enum outcome try_by_chance(struct candidates *found, struct stream *streams, size_t n_streams)
-{
-	struct str *roots = NULL;
-	size_t n = 0, max = 0;
-	enum outcome outcome = OUTCOME_OK;
-
-	for (size_t i = 0; i < n_streams && outcome == OUTCOME_OK; i++)
-		outcome = gather(found, &streams[i], &roots, &n, &max);
-	for (size_t i = n; i > 1; i--) {
-		uint64_t number;
-		digest_random(&number, sizeof(number));
-		struct str other = roots[i - 1];
-		roots[i - 1] = roots[number % i];
-		roots[number % i] = other;
-	}
-	for (size_t at = 0; at < n && outcome == OUTCOME_OK && !is_enough(found);) {
-		size_t some = portion_size(found) < n - at ? portion_size(found) : n - at;
-		outcome = try_trees(found, &roots[at], some);
-		at += some;
-	}
-	return outcome;
-}
-
-// ---- the streams of a term
-
-// If a sharing provider passes the term, every tree that it shares with can have a candidate. So this stream has the aggregates
-// of such providers as its values.
-static struct stream stream_of_sharing(struct candidates *found, const struct term *term)
-{
-	struct stream stream = { .way = CANDIDATE_BY_AGGREGATE, .term = term };
-	size_t most = 0;
-
-	for (size_t i = 0; i < found->n_sharing; i++)
-		most += found->sharing[i]->n_aggregates;
-	struct uuid *list = POOL_ARRAY(found->pool, struct uuid, most);
-	for (size_t i = 0; i < found->n_sharing; i++) {
-		const struct candidate_provider *provider = found->sharing[i];
-		for (size_t k = 0; term_passes(provider, term) && k < provider->n_aggregates; k++) {
-			size_t known = 0;
-			while (known < stream.n_values && !uuid_eq(list[known], provider->aggregates[k]))
-				known++;
-			list[known] = provider->aggregates[k];
-			stream.n_values += known == stream.n_values;
-		}
-	}
-	stream.aggregates = list;
-	return stream;
-}
-
-static struct stream stream_of_term(const struct term *term)
-{
-	struct stream stream = { .way = term->way, .term = term, .aggregates = term->aggregates.list };
-
-	switch (term->way) {
-	case CANDIDATE_BY_CLASS:
-		stream.n_values = 1;
-		break;
-	case CANDIDATE_BY_TRAIT:
-		stream.n_values = term->local.n;
-		break;
-	case CANDIDATE_BY_AGGREGATE:
-		stream.n_values = term->aggregates.n;
-		break;
-	}
-	return stream;
-}
-
-static enum outcome try_named_tree(struct candidates *found, const struct uuid *root)
-{
-	struct str value = key_set_add(&found->seen, tree_value(found->registry, provider_type(found->registry), root));
-
-	return try_trees(found, &value, 1);
-}
-
-static enum outcome find_from(struct candidates *found, const struct term *best)
-{
-	struct stream streams[2];
-	size_t n = 0;
-	enum outcome outcome = OUTCOME_OK;
-
-	if (best->is_tree)
-		outcome = try_named_tree(found, &best->tree);
-	else
-		streams[n++] = stream_of_term(best);
-	streams[n++] = stream_of_sharing(found, best);
-	if (outcome == OUTCOME_OK && found->query->by_chance)
-		return try_by_chance(found, streams, n);
-	for (size_t i = 0; i < n && outcome == OUTCOME_OK && !is_enough(found); i++)
-		outcome = try_stream(found, &streams[i]);
 	return outcome;
 }
 
@@ -706,7 +390,7 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 	struct candidates **candidates)
 {
 	struct candidates *found = POOL_NEW(registry->pool, struct candidates);
-	const struct term *best;
+	struct roots *roots;
 
 	assert(take != NULL);
 	*found = (struct candidates){ .registry = registry, .pool = registry->pool, .query = query, .take = take, .arg = arg };
@@ -720,8 +404,8 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 	key_set_init(&found->emitted, found->pool);
 	key_set_init(&found->classes, found->pool);
 	found->class_ids = db_list_new(found->pool, 128);
-	outcome = send_first_batch(found, &best);
-	if (outcome == OUTCOME_OK && best != NULL)
-		outcome = find_from(found, best);
+	outcome = roots_open(found, &roots);
+	if (outcome == OUTCOME_OK && roots != NULL)
+		outcome = emit_firsts(found, roots);
 	return outcome == OUTCOME_OK ? emit_rest(found) : outcome;
 }

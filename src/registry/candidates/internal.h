@@ -110,6 +110,17 @@ uint64_t term_amount(uint64_t amount);
 // All classes and amounts of the query, as a JSON array of pairs.
 struct str term_amounts(const struct candidates *found);
 
+// ---- roots.c: finds roots
+
+struct roots;
+// Chooses the term by which trees are found: a tree if the query names one, else the term that the fewest providers pass. Reads the trees
+// with sharing providers (candidate_sharing_read()). *roots is allocated from the request's pool; NULL: a tree that the query names does not
+// exist, so there are no candidates. OUTCOME_OK, or that of a failed statement.
+enum outcome roots_open(struct candidates *found, struct roots **roots);
+// Sets list to the next roots (values of resources.root), at most max > 0 of them, none of them twice; *n is 0 only after the last one. They
+// live in the request's pool. The order is the index's; if the query is by chance, a random one. OUTCOME_OK, or that of a failed statement.
+enum outcome roots_next(struct candidates *found, struct roots *roots, struct str *list, size_t max, size_t *n);
+
 // ---- trees.c: reads trees
 
 // The rows of several trees.
