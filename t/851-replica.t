@@ -131,6 +131,10 @@ is((($instance->manage('cluster', 'fence'))[0]), 0, 'all writes are stopped');
 isnt $admin->put("$path/held", json => {})->status, 201, '... as clients see';
 is switch($servers->host(2)), 0, '... until the operator says otherwise' or diag $text;
 ok served(), 'and go on';
+is((($instance->manage('cluster', 'fence'))[0]), 0, 'they are stopped again');
+is switch($servers->host(2)), 0, '... and go on at once' or diag $text;
+my $vacant = $servers->value(2, 'SELECT TIMESTAMPDIFF(MICROSECOND, MIN(s.at), MAX(s.at)) FROM (SELECT at FROM writer_switches ORDER BY epoch DESC LIMIT 2) s', 'tenure');
+cmp_ok $vacant, '>=', 400_000, '... when no read of the earlier writer can last any more';
 
 subtest 'the other way, with a primary that is lost while nobody writes' => sub {
     # The host service writes now and then by itself. What the primary had written last would be a change of its own.

@@ -260,7 +260,8 @@ struct run {
 	struct str name;              // of the target
 	struct db_settings settings[CLUSTER_NODES];
 	struct db *dbs[CLUSTER_NODES]; // connections with time to wait; NULL: the server does not answer
-	int64_t vacant_us;            // since when nobody is the writer, or may be; 0: somebody is
+	int64_t began_us;
+	int64_t vacant_us;            // since when nobody is the writer, or may be; 0: not by this run
 	bool overtaken;               // somebody else has made a server the primary meanwhile
 	bool stopped[CLUSTER_NODES];  // receives nothing any more, by us
 	struct str *why;
@@ -503,8 +504,10 @@ static bool appoint(struct run *run)
 	uint64_t newest = cluster_writer(cluster)->epoch;
 	struct db_rows rows;
 
-	if (run->vacant_us != 0 && clock_tick_us() - run->vacant_us < VACANT_MS * INT64_C(1000))
-		clock_sleep_us(VACANT_MS * INT64_C(1000) - (clock_tick_us() - run->vacant_us));
+	// If the writer was stopped before this run, by `cluster fence` or by a run that failed, no clock of this host tells since when.
+	int64_t waited_us = clock_tick_us() - (run->vacant_us != 0 ? run->vacant_us : run->began_us);
+	if (newest > 0 && waited_us < VACANT_MS * INT64_C(1000))
+		clock_sleep_us(VACANT_MS * INT64_C(1000) - waited_us);
 	if (!check(run, run->target, sql_replication_writable_run(db, pool, NULL)) ||
 		!check(run, run->target, sql_cluster_writer_run(db, pool, &rows)))
 		return false;
@@ -567,7 +570,7 @@ static bool carry_out(struct run *run)
 enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool force, struct str reason, struct str *why, struct str *notes)
 {
 	struct run run = { .cluster = cluster, .target = target, .roles = find_roles(cluster), .reason = reason, .why = why,
-		.name = cluster->nodes[target].name, .notes = buf_new(cluster->pool, 0) };
+		.name = cluster->nodes[target].name, .began_us = clock_tick_us(), .notes = buf_new(cluster->pool, 0) };
 
 	assert(cluster->account == DB_OPERATOR && cluster->nodes[target].answers && (force || !run.roles.gone));
 	for (size_t i = 0; i < cluster->n; i++)
