@@ -143,15 +143,17 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	watch_client_write(clients, client);
 }
 
-void watch_clients_take_over(struct watch_clients *clients, int from)
+bool watch_clients_take_over(struct watch_clients *clients, int from)
 {
+	enum handover_found found;
 	struct handover handover;
 
-	while (handover_receive(from, &handover)) {
+	while ((found = handover_receive(from, &handover)) == HANDOVER_ONE) {
 		take_over(clients, &handover);
 		free(handover.order);
 	}
 	give_back(clients, &handover.watch);
+	return found != HANDOVER_END;
 }
 
 void watch_clients_free(struct watch_clients *clients)
