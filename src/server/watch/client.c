@@ -63,6 +63,14 @@ void watch_client_end(struct watch_client *client)
 	client->gone = !stream_end(&client->stream);
 }
 
+void watch_clients_end(struct watch_clients *clients)
+{
+	for (struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		watch_client_end(client);
+		watch_client_write(clients, client);
+	}
+}
+
 void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
 {
 	struct buf text = buf_new(pool, 256);

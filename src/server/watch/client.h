@@ -71,6 +71,8 @@ void watch_client_write(struct watch_clients *clients, struct watch_client *clie
 void watch_client_add(struct watch_client *client, const struct buf *text);
 // Ends the answer; the client is gone once everything is written. Writes nothing: call watch_client_write() after it.
 void watch_client_end(struct watch_client *client);
+// Ends the answers of all clients that have not ended yet, and writes what the connections accept now.
+void watch_clients_end(struct watch_clients *clients);
 // Ends the answer after a last event, which `say` appends to a buffer from pool.
 void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
 
