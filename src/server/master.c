@@ -149,6 +149,8 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		close(master->orders[0]);
 		close(master->slow[0]);
 	}
+	if (kind == CHILD_HOST)
+		(void)log_access_open(""); // it writes none, and is told of no rotation; the master has put off no lines
 	switch (kind) {
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){ .orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .life = life, .processes = count_workers(master->setup), .host = master->host });
