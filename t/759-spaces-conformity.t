@@ -295,6 +295,8 @@ subtest 'definitions that are not right' => sub {
         ['a scale without paths', [undef, $scale->()], "$of.subresources.scale.specReplicasPath $of.subresources.scale.statusReplicasPath"],
         ['paths of a scale elsewhere', [undef, $scale->(specReplicasPath => 'spec.x', statusReplicasPath => '.spec.x', labelSelectorPath => '.x')],
             join ' ', map { "$of.subresources.scale.${_}Path" } qw(specReplicas statusReplicas labelSelector)],
+        ['paths of a scale with control characters', [undef, $scale->(specReplicasPath => ".spec.a\0b", statusReplicasPath => ".status.\n", labelSelectorPath => ".spec.\x{7f}")],
+            join ' ', map { "$of.subresources.scale.${_}Path" } qw(specReplicas statusReplicas labelSelector)],
         ['a status that is none', [undef, version => { subresources => { status => 'x' } }], "$of.subresources.status"],
         ['a warning of what is not deprecated', [undef, version => { deprecationWarning => 'x' }], "$of.deprecationWarning"],
         ['a long one', [undef, version => { deprecated => JSON::PP::true, deprecationWarning => 'x' x 257 }], "$of.deprecationWarning"],

@@ -239,11 +239,25 @@ subtest 'SIGHUP with another database, or another folder for what is shared' => 
     ok Tenure::Daemon::wait_until(sub { ((shared_by($daemon->{pid}))[0] // '') eq $first }), 'back again: the first file';
 };
 
+# The master and all processes below it, the host service's children among them.
+sub family {
+    my @all = my @next = ($daemon->{pid});
+    while (@next) {
+        @next = map { split ' ', $daemon->read_file("/proc/$_/task/$_/children") } @next;
+        push @all, @next;
+    }
+    return @all;
+}
+
 subtest 'SIGUSR1' => sub {
+    my $has = sub { my ($file) = @_; return grep { my $pid = $_; grep { (readlink // '') eq $file } glob "/proc/$pid/fd/*" } family() };
+    ok Tenure::Daemon::wait_until(sub { grep { Tenure::Daemon::name_of($_) eq 'tenured-observe' } family() }), 'the host service works';
+    ok scalar($has->("$daemon->{dir}/access.log")), 'the access log is open';
     rename "$daemon->{dir}/access.log", "$daemon->{dir}/access.log.1" or die $!;
     $daemon->signal('USR1');
     ok Tenure::Daemon::wait_until(sub { -e "$daemon->{dir}/access.log" }), 'opens the access log anew';
     ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->access_text =~ /GET/ }), 'and writes there';
+    ok Tenure::Daemon::wait_until(sub { !$has->("$daemon->{dir}/access.log.1") }), 'no process has the one of before open';
 };
 
 is $daemon->stop, 0, 'it ends by itself';

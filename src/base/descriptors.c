@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/log.h"
 
 void descriptors_occupy(void)
 {
@@ -13,4 +14,15 @@ void descriptors_occupy(void)
 		if (fcntl(fd, F_GETFD) < 0)
 			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 	}
+}
+
+void descriptors_drop(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0)
+		(void)dup2(null, STDIN_FILENO);
+	else
+		close(STDIN_FILENO); // what it was has to be let go in any case
+	log_close_inherited();
 }

@@ -149,6 +149,8 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 		close(master->orders[0]);
 		close(master->slow[0]);
 	}
+	if (kind == CHILD_HOST)
+		(void)log_access_open(""); // it writes none, and is told of no rotation; the master has put off no lines
 	switch (kind) {
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){ .orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .life = life, .processes = count_workers(master->setup), .host = master->host });
@@ -278,6 +280,9 @@ static void stop(struct master *master)
 	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
 	children_signal(&master->children, SIGTERM);
 	signal_retired(master, SIGTERM);
+	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has ended.
+	handover_pair_close(master->orders);
+	handover_pair_close(master->slow);
 }
 
 static void kill_late(struct master *master)
@@ -469,7 +474,7 @@ static int begin(struct master *master)
 
 int master_run(const struct master_options *options, struct setup *setup, struct listener *listener)
 {
-	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid() };
+	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid(), .orders = { -1, -1 }, .slow = { -1, -1 } };
 	block_signals(&master);
 	int code = begin(&master);
 	if (code == EX_OK) {

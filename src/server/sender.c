@@ -45,13 +45,13 @@ struct rest {
 struct sender {
 	const struct setup *setup;
 	struct shared *host; // NULL: none
-	int from, signal_fd, epoll_fd;
+	int from;         // where rests are handed over; -1: none is received any more
+	int signal_fd, epoll_fd;
 	struct rest *first;
 	struct account *accounts;
 	uint64_t waiting; // bytes of all rests that are not gone
 	unsigned stuck_s; // how long a rest may make no progress
-	bool stopping;
-	int64_t stop_us;  // clock_tick_us() at which the process ends, whatever it has; 0: when it has sent all
+	int64_t stop_us;  // clock_tick_us() at which the process ends, whatever it has; 0: when it receives no more and has sent all
 };
 
 static uint64_t bytes_of(const struct rest *rest)
@@ -193,12 +193,23 @@ static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 	return true;
 }
 
+// Receives no more. The descriptor is closed, so that a worker whose rest nobody receives notices that.
+static void stop_receiving(struct sender *sender)
+{
+	if (sender->from < 0)
+		return;
+	(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL); // other processes may have it open still
+	close(sender->from);
+	sender->from = -1;
+}
+
 static void take_over(struct sender *sender)
 {
+	enum handover_found found = HANDOVER_NONE;
 	uint64_t tenant;
 	int fd, file;
 
-	while (handover_receive_rest(sender->from, &fd, &file, &tenant)) {
+	while (sender->from >= 0 && (found = handover_receive_rest(sender->from, &fd, &file, &tenant)) == HANDOVER_ONE) {
 		// Nothing more is read from the connection: a request that the web server sends on it fails there.
 		(void)shutdown(fd, SHUT_RD);
 		if (add(sender, fd, file, tenant))
@@ -207,18 +218,17 @@ static void take_over(struct sender *sender)
 		close(fd);
 		close(file);
 	}
+	if (found == HANDOVER_END)
+		stop_receiving(sender);
 	make_room(sender);
 }
 
 // ---- the loop
 
-// Stops receiving: the next sender, if there is one, receives what comes from now on. What this one has is still sent.
-static void stop(struct sender *sender, bool in_haste)
+// The service stops, and workers finish their requests: they may still hand rests over, until the last of them has ended.
+static void stop(struct sender *sender)
 {
-	if (!sender->stopping)
-		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL);
-	sender->stopping = true;
-	if (in_haste && sender->stop_us == 0)
+	if (sender->stop_us == 0)
 		sender->stop_us = clock_tick_us() + sender->stuck_s * INT64_C(1000000);
 }
 
@@ -227,8 +237,10 @@ static void take_signals(struct sender *sender)
 	struct signalfd_siginfo info;
 
 	while (read(sender->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
-			stop(sender, info.ssi_signo != SIGQUIT);
+		if (info.ssi_signo == SIGQUIT)
+			stop_receiving(sender); // a reload: the next sender receives what comes from now on
+		else if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
+			stop(sender);
 		else
 			setup_reopen_logs_logged(sender->setup);
 	}
@@ -258,7 +270,7 @@ static void end_stuck(struct sender *sender)
 
 static bool goes_on(const struct sender *sender)
 {
-	return !sender->stopping || (sender->first != NULL && (sender->stop_us == 0 || clock_tick_us() < sender->stop_us));
+	return (sender->from >= 0 || sender->first != NULL) && (sender->stop_us == 0 || clock_tick_us() < sender->stop_us);
 }
 
 static void loop(struct sender *sender)
@@ -266,7 +278,7 @@ static void loop(struct sender *sender)
 	struct epoll_event events[EVENTS];
 
 	while (goes_on(sender)) {
-		int n = epoll_wait(sender->epoll_fd, events, EVENTS, sender->first != NULL || sender->stopping ? LOOK_MS : -1);
+		int n = epoll_wait(sender->epoll_fd, events, EVENTS, sender->first != NULL || sender->stop_us != 0 ? LOOK_MS : -1);
 		if (sender->host != NULL)
 			(void)shared_refresh(sender->host, clock_tick_us());
 		control_apply(sender->host); // before anything is logged
@@ -310,6 +322,7 @@ int sender_main(const struct setup *setup, int from, struct shared *host, unsign
 	for (struct rest *rest = sender.first; rest != NULL; rest = rest->next)
 		give_up(&sender, rest);
 	sweep(&sender);
+	stop_receiving(&sender);
 	close(sender.epoll_fd);
 	close(sender.signal_fd);
 	return code;

@@ -2,9 +2,13 @@
 // Processes that ask another service: where their log lines go, and who has what they fetched.
 #include "base/base.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -93,6 +97,48 @@ static void test_children_unseen(void)
 	(void)signal(SIGCHLD, SIG_DFL);
 }
 
+// ---- the listening socket
+
+enum { BEGINS, RUNS, MAY_END };
+
+// Says in shared memory that it runs, and ends when it is told to.
+static void run_until_told(void *arg)
+{
+	_Atomic int *state = arg;
+
+	atomic_store(state, RUNS);
+	for (int tries = 0; tries < 6000 && atomic_load(state) != MAY_END; tries++)
+		(void)usleep(10000);
+}
+
+// Descriptor 0 of a worker that a web server has started is the listening socket. When the worker ends, nobody must listen there any more, although
+// a process that it started goes on.
+static void test_listening_socket(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX }; // the system finds a name for it
+	socklen_t size = sizeof(address.sun_family);
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	_Atomic int *state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (state == MAP_FAILED || bind(listener, (const struct sockaddr *)&address, size) != 0 || listen(listener, 8) != 0)
+		bail_out("no listening socket");
+	size = sizeof(address);
+	if (getsockname(listener, (struct sockaddr *)&address, &size) != 0 || dup2(listener, STDIN_FILENO) != STDIN_FILENO)
+		bail_out("it can't be descriptor 0");
+	(void)close(listener);
+	ok(fetch_apart(run_until_told, (void *)(uintptr_t)state), "a process of a worker whose descriptor 0 is the listening socket");
+	for (int tries = 0; tries < 6000 && atomic_load(state) != RUNS; tries++)
+		(void)usleep(10000);
+	is_int(atomic_load(state), RUNS, "works");
+	(void)dup2(input, STDIN_FILENO);
+	ok(connect(client, (const struct sockaddr *)&address, size) != 0 && errno == ECONNREFUSED, "the worker's end leaves nobody who listens");
+	atomic_store(state, MAY_END);
+	(void)close(client);
+	(void)close(input);
+	(void)munmap((void *)(uintptr_t)state, sizeof(*state));
+}
+
 // ---- keys of an issuer
 
 #define KEYS "{\"keys\":[{\"kid\":\"new\",\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}"
@@ -164,6 +210,7 @@ int main(void)
 {
 	test_syslog();
 	test_children_unseen();
+	test_listening_socket();
 	test_withdrawn_key();
 	return done_testing();
 }

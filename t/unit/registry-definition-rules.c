@@ -15,6 +15,10 @@
 #define THINGS(names) SPEC("\"names\":{" names "}", "Namespaced", VERSION("v1", "true"), "")
 #define LABEL_63 "abcdefghijklmnopqrstuvwxyz0123456789-abcdefghijklmnopqrstuvwxyz"
 
+#define VERSION_WITH_SCALE(spec, status, selector) \
+	"{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}},\"subresources\":{\"scale\":" \
+	"{\"specReplicasPath\":\"" spec "\",\"statusReplicasPath\":\"" status "\",\"labelSelectorPath\":\"" selector "\"}}}"
+#define AT_SCALE "spec.versions[0].subresources.scale."
 #define WITH_SCHEMA(schema) "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{" schema "}}}"
 #define AT_SCHEMA "spec.versions[0].schema.openAPIV3Schema"
 #define KEEPS ",\"preserveUnknownFields\":true"
@@ -81,6 +85,8 @@ static const struct {
 		"spec.versions[0].served" },
 	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{}}", ""),
 		"spec.versions[0].schema.openAPIV3Schema" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION_WITH_SCALE(".spec.a\\u0000b", ".status.\\u0000", ".spec.\\u001f"), ""),
+		AT_SCALE "specReplicasPath " AT_SCALE "statusReplicasPath " AT_SCALE "labelSelectorPath" },
 	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"conversion\":{\"strategy\":\"Webhook\"}"), "spec.conversion.strategy" },
 	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"applicableRange\":7"), "" },
 	{ LABEL_63 ".example.com", THINGS("\"plural\":\"" LABEL_63 "\",\"kind\":\"Long\""), "" },
@@ -197,6 +203,22 @@ static void test_rules_of_before(void)
 		EXPECT(OK, "as it should be", PUT, "rules", name, .type = CRDS, .body = GOOD);
 		EXPECT(BAD_DOCUMENT, "not back again", PUT, "rules", name, .type = CRDS, .body = body);
 	}
+}
+
+// A path with a NUL leads to no member. Where one is stored from before it was refused, its version has no part "scale".
+static void test_scale_of_before(void)
+{
+	static const char body[] = "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"scaled\",\"kind\":\"Scaled\"},"
+		"\"versions\":[" VERSION_WITH_SCALE(".spec.n", ".status.n", ".status.s") "]}}";
+	const struct definition *d;
+	struct uuid id = uuid_new();
+
+	EXPECT(CREATED, "a type with a scale", PUT, "rules", "scaled.example.com", .type = CRDS, .body = body);
+	server_sql("UPDATE resources SET body = REPLACE(body, '.status.s', '.status.s\\\\u0000') WHERE name = 'scaled.example.com'");
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
+	if (!ok(definition_find(here.registry, STR("rules"), STR("example.com"), STR("scaled"), &d, NULL) == OUTCOME_OK, "is found"))
+		return;
+	ok(d->n_versions == 1 && !d->versions[0].has_scale && d->versions[0].scale == NULL, "without it");
 }
 
 // Ranges count in the system alone, and say whom they mean.
@@ -489,6 +511,7 @@ int main(void)
 	fixture_start();
 	test_rules();
 	test_rules_of_before();
+	test_scale_of_before();
 	test_read();
 	test_range_rules();
 	test_words_of_spec();

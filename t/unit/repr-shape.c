@@ -258,6 +258,8 @@ static void test_other_forms(struct pool *pool)
 			"{\"a\":\"ä😀\\\"\\\"/\",\"b\":false}" },
 		{ &any, "<map><null key='\\u0041'/><null escaped-key='true' key='\\u0041'> </null></map>",
 			"{\"\\\\u0041\":null,\"A\":null}" },
+		{ &any, "<map><string escaped-key='true' key='' escaped='true'/></map>", "{\"\":\"\"}" },
+		{ &any, "<map><string key=''>x</string></map>", "{\"\":\"x\"}" },
 		{ &any, "<number>\n -0 \n</number>", "-0" },
 		{ &any, "<string escaped='false'>\\u0041</string>", "\"\\\\u0041\"" },
 	};

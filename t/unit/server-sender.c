@@ -20,7 +20,7 @@
 
 enum { SIZE = 4 << 20, OWN = 2 }; // OWN: what the sender watches besides connections: signals, and what is handed over
 
-static int line[2];
+static int line[2]; // to the sender that was begun last; this process is its only worker
 
 // How many descriptors the epoll of that process watches; -1: it has none.
 static int count_watched(pid_t pid)
@@ -163,13 +163,17 @@ static pid_t begin(const struct setup *setup, unsigned stuck_s)
 	sigset_t blocked;
 
 	fflush(stdout);
+	if (!handover_pair(line))
+		bail_out("no pair");
 	(void)sigfillset(&blocked);
 	(void)sigprocmask(SIG_BLOCK, &blocked, NULL);
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(line[0]);
 		_exit(sender_main(setup, line[1], NULL, stuck_s));
 	}
+	close(line[1]);
 	(void)sigprocmask(SIG_UNBLOCK, &blocked, NULL);
 	return pid;
 }
@@ -186,21 +190,71 @@ static size_t read_slowly(int fd, unsigned stuck_s)
 	return got + read_all(fd, SIZE - got);
 }
 
-// A reload retires the sender, and cuts off nobody. A stop of the service waits no longer than for somebody who takes nothing.
-static void is_ended(const struct setup *setup, int signal, bool whole, const char *what)
+static void ends_well(pid_t pid, const char *what)
 {
-	const unsigned stuck_s = 5;
-	int connection[2], status = -1;
+	int status = -1;
+
+	is_int(waitpid(pid, &status, 0), pid, "%s: it ends", what);
+	is_int(status, 0, "%s: well", what);
+}
+
+// Begins a sender, with a client that reads slowly, and sends it the signal.
+static pid_t begin_and_signal(const struct setup *setup, unsigned stuck_s, int signal, int connection[2], const char *what)
+{
 	pid_t pid = begin(setup, stuck_s);
 
 	ok(comes_to_watch(pid, OWN) && hand_over(connection, 1) && comes_to_watch(pid, OWN + 1), "%s while a client reads slowly", what);
 	close(connection[0]);
 	(void)kill(pid, signal);
-	ok(comes_to_watch(pid, OWN), "%s: nothing more is handed over to it", what);
-	size_t got = read_slowly(connection[1], stuck_s);
-	ok(whole ? got == SIZE : got < SIZE, "%s: %zu bytes", what, got);
-	is_int(waitpid(pid, &status, 0), pid, "%s: it ends", what);
-	is_int(status, 0, "%s: well", what);
+	return pid;
+}
+
+// A reload retires the sender, and cuts off nobody. The next sender gets what comes after it; if there is none, the worker sends it itself.
+static void test_reload(const struct setup *setup)
+{
+	const unsigned stuck_s = 5;
+	int connection[2], another[2];
+	pid_t pid = begin_and_signal(setup, stuck_s, SIGQUIT, connection, "a reload");
+
+	ok(comes_to_watch(pid, OWN), "a reload: nothing more is handed over to it");
+	ok(!hand_over(another, 1), "a reload: who hands over notices that nobody takes it");
+	close(another[0]);
+	close(another[1]);
+	is_int((int64_t)read_slowly(connection[1], stuck_s), SIZE, "a reload: all is sent, however slowly");
+	ends_well(pid, "a reload");
+	close(connection[1]);
+	close(line[0]);
+}
+
+// A stop of the service waits no longer than for somebody who takes nothing. Workers that finish their requests hand over rests meanwhile.
+static void test_stop(const struct setup *setup)
+{
+	const unsigned stuck_s = 5;
+	int connection[2], later[2];
+	pid_t pid = begin_and_signal(setup, stuck_s, SIGTERM, connection, "a stop");
+
+	ok(hand_over(later, 2), "a stop: a worker that has not ended hands over another rest");
+	close(later[0]);
+	is_int((int64_t)read_all(later[1], SIZE), SIZE, "a stop: it is sent whole");
+	ok(read_slowly(connection[1], stuck_s) < SIZE, "a stop: nobody is waited for for ever");
+	ends_well(pid, "a stop");
+	close(later[1]);
+	close(connection[1]);
+	close(line[0]);
+}
+
+// With the last worker ends the sender, once it has sent all.
+static void test_last_worker(const struct setup *setup, int signal)
+{
+	char what[64];
+	int connection[2];
+
+	(void)snprintf(what, sizeof(what), "the last worker has ended, signal %d", signal);
+	pid_t pid = begin_and_signal(setup, SENDER_STUCK_S, signal, connection, what);
+	close(line[0]);
+	ok(comes_to_watch(pid, OWN), "%s: nothing more can come", what);
+	is_int((int64_t)read_all(connection[1], SIZE), SIZE, "%s: the client gets all", what);
+	ends_well(pid, what);
 	close(connection[1]);
 }
 
@@ -213,8 +267,6 @@ int main(void)
 
 	(void)alarm(600); // nothing here takes so long
 	log_open("sender", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
-	if (!handover_pair(line))
-		bail_out("no pair");
 	pid_t pid = begin(&setup, SENDER_STUCK_S);
 	ok(comes_to_watch(pid, OWN), "the process waits for rests");
 
@@ -233,12 +285,15 @@ int main(void)
 	test_many(pid, settings.unsent);
 
 	(void)kill(pid, SIGTERM);
+	close(line[0]);
 	is_int(wait4(pid, &status, 0, &usage), pid, "it ends");
 	is_int(status, 0, "well");
 	int64_t worked_us = usage.ru_utime.tv_sec * INT64_C(1000000) + usage.ru_utime.tv_usec, walks = walks_us();
 	ok(worked_us < 50 * walks, "after %lld us of work; going through as many clients as many times takes %lld us", (long long)worked_us, (long long)walks);
 
-	is_ended(&setup, SIGQUIT, true, "a reload");
-	is_ended(&setup, SIGTERM, false, "a stop");
+	test_reload(&setup);
+	test_stop(&setup);
+	test_last_worker(&setup, SIGTERM);
+	test_last_worker(&setup, 0);
 	return done_testing();
 }

@@ -53,7 +53,7 @@ static int count_events(int epoll_fd)
 	return epoll_wait(epoll_fd, events, COUNT_OF(events), 0);
 }
 
-enum { FILE_BYTES = 3 << 20, PADDING_BYTES = STREAM_HEAD + 1 };
+enum { FILE_BYTES = 3 << 20, PADDING_BYTES = STREAM_HEAD + 1, END_BYTES = STREAM_HEAD + STREAM_HEAD + 8 };
 
 // A file in memory of the byte 'b', as a worker hands it over.
 static int file_of_initial_events(void)
@@ -116,6 +116,46 @@ static void test_beginning(struct watch_clients *clients, const int line[2])
 	ok(client->gone, "and ends");
 	watch_clients_sweep(clients);
 	close(connection[1]);
+}
+
+// The process stops: every watch ends, after what its client is still to get, and those that were handed over before the last worker ended are
+// taken over.
+static void test_end(struct watch_clients *clients)
+{
+	int line[2], slow[2], late[2], file = file_of_initial_events();
+	struct epoll_event event;
+	size_t taken = 0;
+	bool right = true;
+	char bytes[256];
+
+	ok(handover_pair(line) && socketpair(AF_UNIX, SOCK_STREAM, 0, slow) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, late) == 0 &&
+		handover_send(line[0], slow[0], 1, (struct limits_watch){ 0 }, STR("an order"), file), "a client that is slow to read");
+	close(file);
+	close(slow[0]);
+	ok(watch_clients_take_over(clients, line[1]), "more may come");
+	watch_clients_end(clients);
+	watch_clients_sweep(clients);
+	is_int((int64_t)clients->n, 1, "it stays until it has read all");
+	ok(handover_send(line[0], late[0], 1, (struct limits_watch){ 0 }, STR("an order"), -1), "the last worker hands another one over");
+	close(late[0]);
+	close(line[0]);
+	ok(!watch_clients_take_over(clients, line[1]), "and ends: no more can come");
+	is_int((int64_t)clients->n, 2, "but that one has");
+	watch_clients_end(clients);
+	watch_clients_sweep(clients);
+	is_int((int64_t)clients->n, 1, "and ends at once");
+	is_int(read(late[1], bytes, sizeof(bytes)), PADDING_BYTES + END_BYTES, "with its end");
+	is_int(read(late[1], bytes, sizeof(bytes)), 0, "and nothing after it");
+	while (right && clients->n > 0) {
+		right = take(slow[1], &taken) && epoll_wait(clients->epoll_fd, &event, 1, 10000) == 1;
+		watch_client_write(clients, clients->first);
+		watch_clients_sweep(clients);
+	}
+	ok(right && take(slow[1], &taken), "the slow one reads on");
+	is_int((int64_t)taken, FILE_BYTES + PADDING_BYTES + END_BYTES, "to its end");
+	close(line[1]);
+	close(slow[1]);
+	close(late[1]);
 }
 
 // A worker of its own process: begins a watch, hands it over, and begins another one when it is told to. Returns how many of the two began, or
@@ -186,7 +226,7 @@ int main(void)
 	log_open("watch-clients", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	ok(handover_pair(line) && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0, "a worker, a watch process and a web server");
 	ok(handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 }, STR("an order"), -1), "a connection is handed over");
-	watch_clients_take_over(&clients, line[1]);
+	ok(watch_clients_take_over(&clients, line[1]), "and taken over; more may come");
 	is_int((int64_t)clients.n, 1, "a client");
 	ok(read(connection[1], bytes, sizeof(bytes)) > 0, "to whom padding is sent");
 	is_int(write(connection[1], "x", 1), 1, "the web server writes");
@@ -196,6 +236,7 @@ int main(void)
 	is_int((int64_t)clients.n, 0, "the client is gone");
 	is_int(count_events(clients.epoll_fd), 0, "there is no event any more, although the worker has the connection open");
 	test_beginning(&clients, line);
+	test_end(&clients);
 	test_incomplete(line);
 	close(clients.epoll_fd);
 	for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 
 #include "auth/core/fetch.h"
 #include "base/buf.h"
-#include "base/log.h"
+#include "base/descriptors.h"
 #include "base/memory.h"
 #include "base/pool.h"
 
@@ -156,7 +156,7 @@ bool fetch_apart(void (*run)(void *arg), void *arg)
 		pid_t grandchild = fork();
 		if (grandchild != 0)
 			_exit(grandchild > 0 ? 0 : 1);
-		log_close_inherited();
+		descriptors_drop();
 		run(arg);
 		_exit(0);
 	}

@@ -35,7 +35,8 @@ bool fetch(struct fetcher *fetcher, struct pool *pool, const struct fetch_reques
 	struct str *error);
 
 // Runs run(arg) in a process of its own, which ends with it, and returns at once. That process is nobody's child, so nobody waits for it; it
-// keeps no descriptor but the standard ones, or the connections of clients would stay open with it. False: there is no such process.
+// keeps no descriptor but standard output and error, or the listening socket and the connections of clients would stay open with it. False: there is
+// no such process.
 bool fetch_apart(void (*run)(void *arg), void *arg);
 
 #endif

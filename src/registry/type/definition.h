@@ -45,7 +45,7 @@ struct definition_version {
 	bool storage;              // the one version in which objects are stored, and which other dialects read and write
 	bool prunes;               // fields that the schema does not name are dropped
 	bool has_status, has_scale; // subresources
-	const struct doc *scale;   // specReplicasPath, statusReplicasPath, labelSelectorPath; NULL: no scale
+	const struct doc *scale;   // specReplicasPath, statusReplicasPath, labelSelectorPath, without NULs; NULL: no scale
 	bool deprecated;
 	struct str warning; // what clients are warned of if it is deprecated; "" for none
 	size_t place; // private: of a custom type, its index in spec.versions

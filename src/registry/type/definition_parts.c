@@ -21,6 +21,14 @@ struct str definition_check_text(const struct doc *object, const struct field_pa
 	return doc_string(value);
 }
 
+static bool has_control_character(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] < ' ' || text.p[i] == 0x7f)
+			return true;
+	return false;
+}
+
 static bool is_one_of(struct str text, const char *const *list)
 {
 	for (size_t i = 0; list[i] != NULL; i++)
@@ -88,7 +96,9 @@ static void check_path(const struct doc *scale, const struct field_path *up, con
 
 	if (path.n == 0)
 		return;
-	if (strcmp(below, ".spec") == 0 && !spec)
+	if (has_control_character(path))
+		field_invalid_text(faults, &at, path, "must only contain printable characters");
+	else if (strcmp(below, ".spec") == 0 && !spec)
 		field_invalid_text(faults, &at, path, "should be a json path under .spec");
 	else if (strcmp(below, ".status") == 0 && !status)
 		field_invalid_text(faults, &at, path, "should be a json path under .status");
@@ -137,12 +147,8 @@ static void check_deprecation(const struct doc *version, const struct field_path
 		field_invalid_text(faults, &at, warning, "can only be set for deprecated versions");
 	if (warning.n > WARNING_MAX)
 		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "may not be longer than %d", WARNING_MAX);
-	for (size_t i = 0; i < warning.n; i++) {
-		if ((unsigned char)warning.p[i] < ' ' || warning.p[i] == 0x7f) {
-			field_invalid_text(faults, &at, warning, "must only contain printable characters");
-			return;
-		}
-	}
+	if (has_control_character(warning))
+		field_invalid_text(faults, &at, warning, "must only contain printable characters");
 }
 
 void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults)

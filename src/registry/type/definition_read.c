@@ -74,18 +74,33 @@ const struct definition_details *definition_read_details(struct pool *pool, cons
 	return details;
 }
 
+// The part "scale" of a version; NULL: it has none. A path with a NUL can lead to no member, so a version with such a path has none either:
+// definitions with such paths are refused, but may be stored from before they were.
+static const struct doc *scale_of(const struct doc *version)
+{
+	static const char *const paths[] = { "specReplicasPath", "statusReplicasPath", "labelSelectorPath" };
+	const struct doc *scale = doc_member(doc_member(version, "subresources"), "scale");
+
+	for (size_t i = 0; i < COUNT_OF(paths); i++) {
+		struct str path = text_member(scale, paths[i]);
+		if (str_find(path, '\0', 0) < path.n)
+			return NULL;
+	}
+	return doc_kind(scale) == DOC_OBJECT ? scale : NULL;
+}
+
 static void read_version(const struct doc *doc, bool prunes, size_t place, struct definition_version *version)
 {
-	const struct doc *subresources = doc_member(doc, "subresources"), *scale = doc_member(subresources, "scale");
+	const struct doc *scale = scale_of(doc);
 
 	*version = (struct definition_version){
 		.name = text_member(doc, "name"),
 		.served = doc_member_is_true(doc, "served"),
 		.storage = doc_member_is_true(doc, "storage"),
 		.prunes = prunes,
-		.has_status = doc_kind(doc_member(subresources, "status")) == DOC_OBJECT,
-		.has_scale = doc_kind(scale) == DOC_OBJECT,
-		.scale = doc_kind(scale) == DOC_OBJECT ? scale : NULL,
+		.has_status = doc_kind(doc_member(doc_member(doc, "subresources"), "status")) == DOC_OBJECT,
+		.has_scale = scale != NULL,
+		.scale = scale,
 		.deprecated = doc_member_is_true(doc, "deprecated"),
 		.warning = text_member(doc, "deprecationWarning"),
 		.place = place,

@@ -75,7 +75,7 @@ bool xml_unescape(struct xml_cursor *xml, struct str text, struct str *result)
 
 	if (!json_unescape(text, &out, &at, &why))
 		return xml_fail(xml, "%s", why);
-	*result = buf_str(&out);
+	*result = out.n > 0 ? buf_str(&out) : STR(""); // p NULL would mean that there is none
 	return true;
 }
 

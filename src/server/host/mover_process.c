@@ -2,10 +2,10 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "registry/mover.h"
@@ -28,21 +28,10 @@ int mover_process_main(const struct config *config, struct shared *host)
 	return 0;
 }
 
-// Closes all descriptors of the worker, above all the listening socket: as long as this child had it open, a web server would
-// assume that a worker still serves it. The worker's connection to the database is closed, too, without being used.
-static void drop_descriptors(void)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null >= 0)
-		(void)dup2(null, STDIN_FILENO);
-	log_close_inherited();
-}
-
 _Noreturn static void carry_out(const struct config *config, const struct shared *host)
 {
 	memory_end_with_code("the mover");
-	drop_descriptors();
+	descriptors_drop(); // the worker's connection to the database is closed, too, without being used
 	signals_stop_by(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
 	log_request(STR(""));
 	while (mover_once(config, host))

@@ -63,6 +63,14 @@ void watch_client_end(struct watch_client *client)
 	client->gone = !stream_end(&client->stream);
 }
 
+void watch_clients_end(struct watch_clients *clients)
+{
+	for (struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		watch_client_end(client);
+		watch_client_write(clients, client);
+	}
+}
+
 void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
 {
 	struct buf text = buf_new(pool, 256);
@@ -143,15 +151,17 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	watch_client_write(clients, client);
 }
 
-void watch_clients_take_over(struct watch_clients *clients, int from)
+bool watch_clients_take_over(struct watch_clients *clients, int from)
 {
+	enum handover_found found;
 	struct handover handover;
 
-	while (handover_receive(from, &handover)) {
+	while ((found = handover_receive(from, &handover)) == HANDOVER_ONE) {
 		take_over(clients, &handover);
 		free(handover.order);
 	}
 	give_back(clients, &handover.watch);
+	return found != HANDOVER_END;
 }
 
 void watch_clients_free(struct watch_clients *clients)

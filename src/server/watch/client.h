@@ -56,8 +56,8 @@ struct watch_clients {
 // clock_tick_us() in so many seconds.
 int64_t watch_in_seconds(int64_t seconds);
 
-// Makes a client of every connection that waits at `from`, the receiving end of handover_pair(). Never blocks.
-void watch_clients_take_over(struct watch_clients *clients, int from);
+// Makes a client of every connection that waits at `from`, the receiving end of handover_pair(). Never blocks. False: no more can come.
+bool watch_clients_take_over(struct watch_clients *clients, int from);
 // Closes and frees the clients that are gone. While the process runs, no other function removes clients.
 void watch_clients_sweep(struct watch_clients *clients);
 // Closes and frees all clients.
@@ -71,6 +71,8 @@ void watch_client_write(struct watch_clients *clients, struct watch_client *clie
 void watch_client_add(struct watch_client *client, const struct buf *text);
 // Ends the answer; the client is gone once everything is written. Writes nothing: call watch_client_write() after it.
 void watch_client_end(struct watch_client *client);
+// Ends the answers of all clients that have not ended yet, and writes what the connections accept now.
+void watch_clients_end(struct watch_clients *clients);
 // Ends the answer after a last event, which `say` appends to a buffer from pool.
 void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
 

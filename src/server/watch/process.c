@@ -38,10 +38,13 @@ enum {
 	QUESTION_US = 5000,           // between two queries about tokens, on average
 	AWAY_MS = 1000,               // between two rounds while the database can't be reached
 	DRAINED_MS = 10,              // time to the next round if a slow client has read what waited for it
+	DRAIN_MS = 1000,              // between two rounds when all watches have ended, and some clients have not read all
+	STOP_S = 25,                  // clients get so long to read all when the service stops; the master kills what runs after 30 seconds
 };
 
 struct watch_process {
-	int from, signal_fd;
+	int from;                     // where connections are handed over; -1: none is received any more
+	int signal_fd;
 	struct db *db;
 	struct registry_store *store;
 	struct auth *auth;
@@ -52,7 +55,8 @@ struct watch_process {
 	bool away;                    // the database could not be reached in the last round
 	unsigned questions;           // queries about tokens since the pace was set
 	int64_t pace_us, pace_due_us; // pace_us: between two checks of a client's credentials; pace_due_us: when it is set again
-	bool stop;
+	bool stopping;                // all watches end, those that are still handed over at once
+	int64_t stop_us;              // when stopping: clock_tick_us() at which the process ends, whatever waits; 0: when clients have read all
 };
 
 // Arguments of make_bookmark(), which runs within a budget.
@@ -150,7 +154,7 @@ static void look_at_time(struct watch_process *proc, struct watch_client *client
 // Sends new changes to all clients, and checks the deadlines of all.
 static void round_of_all(struct watch_process *proc)
 {
-	int pause_ms = watch_tell_round(&proc->teller);
+	int pause_ms = proc->stopping ? DRAIN_MS : watch_tell_round(&proc->teller);
 
 	proc->away = pause_ms < 0;
 	set_pace(proc);
@@ -161,15 +165,56 @@ static void round_of_all(struct watch_process *proc)
 
 // ---- the loop
 
+// Receives no more. The descriptor is closed, so that a worker whose watch nobody receives notices that.
+static void stop_receiving(struct watch_process *proc)
+{
+	if (proc->from < 0)
+		return;
+	(void)epoll_ctl(proc->clients.epoll_fd, EPOLL_CTL_DEL, proc->from, NULL); // other processes may have it open still
+	close(proc->from);
+	proc->from = -1;
+}
+
+// Ends every watch, so that its client connects again; what was sent to it before is still written.
+static void stop(struct watch_process *proc)
+{
+	proc->stopping = true;
+	watch_clients_end(&proc->clients);
+}
+
+static void take_over(struct watch_process *proc)
+{
+	bool more = watch_clients_take_over(&proc->clients, proc->from);
+
+	watch_shares_bound_files(&proc->teller.shares, &proc->clients, proc->teller.setup->settings->unsent);
+	if (!more)
+		stop_receiving(proc);
+	if (!more || proc->stopping)
+		stop(proc);
+}
+
+// SIGQUIT comes with a reload: the next watch process receives what comes from now on. The others come with the end of the service, and workers
+// that finish their requests may still hand connections over.
 static void take_signals(struct watch_process *proc)
 {
 	struct signalfd_siginfo info;
 
 	while (read(proc->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
-			proc->stop = true;
-		else
+		switch (info.ssi_signo) {
+		case SIGQUIT:
+			stop_receiving(proc);
+			stop(proc);
+			break;
+		case SIGTERM:
+		case SIGINT:
+			if (proc->stop_us == 0)
+				proc->stop_us = watch_in_seconds(STOP_S);
+			stop(proc);
+			break;
+		default:
 			setup_reopen_logs_logged(proc->teller.setup);
+			break;
+		}
 	}
 }
 
@@ -183,8 +228,8 @@ static void take_event(struct watch_process *proc, const struct epoll_event *eve
 		return;
 	}
 	if (event->data.ptr == &proc->from) {
-		watch_clients_take_over(&proc->clients, proc->from);
-		watch_shares_bound_files(&proc->teller.shares, &proc->clients, proc->teller.setup->settings->unsent);
+		if (proc->from >= 0)
+			take_over(proc);
 		return;
 	}
 	if ((event->events & (EPOLLERR | EPOLLHUP)) != 0 ||
@@ -218,12 +263,20 @@ static int patience_ms(const struct watch_process *proc)
 	return us <= 0 ? 0 : (int)((us + 999) / 1000);
 }
 
-// Runs until a signal stops the process; then ends every watch, so that its client connects again.
+static bool goes_on(const struct watch_process *proc)
+{
+	if (!proc->stopping)
+		return true;
+	return (proc->from >= 0 || proc->clients.n > 0) && (proc->stop_us == 0 || clock_tick_us() < proc->stop_us);
+}
+
+// Runs until a signal, or the end of all workers, stops the process; then until no connection comes any more and the clients have read all, or are
+// stuck.
 static void loop(struct watch_process *proc)
 {
 	struct epoll_event events[EVENTS];
 
-	while (!proc->stop) {
+	while (goes_on(proc)) {
 		hurry_for_drained(proc);
 		int n = epoll_wait(proc->clients.epoll_fd, events, EVENTS, patience_ms(proc));
 		for (int i = 0; i < n; i++)
@@ -237,10 +290,6 @@ static void loop(struct watch_process *proc)
 		else if (clock_tick_us() >= proc->round_us)
 			round_of_all(proc);
 		watch_clients_sweep(&proc->clients);
-	}
-	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next) {
-		watch_client_end(client);
-		watch_client_write(&proc->clients, client);
 	}
 }
 
@@ -288,6 +337,7 @@ static void close_all(struct watch_process *proc)
 		db_close(&proc->db);
 	pool_free(&proc->teller.pool);
 	free(proc->teller.call);
+	stop_receiving(proc);
 	close(proc->clients.epoll_fd);
 	close(proc->signal_fd);
 }

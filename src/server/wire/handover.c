@@ -30,6 +30,15 @@ bool handover_pair(int ends[2])
 	return true;
 }
 
+void handover_pair_close(int ends[2])
+{
+	for (int i = 0; i < 2; i++) {
+		if (ends[i] >= 0)
+			close(ends[i]);
+		ends[i] = -1;
+	}
+}
+
 // Writes the order to a file in memory. Returns its descriptor, which the caller closes; -1 with errno.
 static int order_file(struct str order)
 {
@@ -118,24 +127,25 @@ static bool read_order(int file, struct handover *handover)
 	return false;
 }
 
-// Receives a message with its descriptors, which the caller closes. False: there was no message.
-static bool receive_all(int from, int descriptors[DESCRIPTORS], struct message *content)
+// Receives a message with its descriptors, which the caller closes.
+static enum handover_found receive_all(int from, int descriptors[DESCRIPTORS], struct message *content)
 {
 	union descriptors_room control = { .bytes = { 0 } };
 	struct iovec data = { .iov_base = content, .iov_len = sizeof(*content) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
 
-	if (recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
-		return false;
+	ssize_t n = recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n <= 0)
+		return n == 0 ? HANDOVER_END : HANDOVER_NONE; // no message is empty
 	const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
 	for (size_t i = 0; i < DESCRIPTORS; i++)
 		descriptors[i] = -1;
 	if (head != NULL && head->cmsg_type == SCM_RIGHTS) {
-		size_t n = head->cmsg_len - CMSG_LEN(0), most = DESCRIPTORS * sizeof(int);
-		memcpy(descriptors, CMSG_DATA(head), n < most ? n : most);
+		size_t bytes = head->cmsg_len - CMSG_LEN(0), most = DESCRIPTORS * sizeof(int);
+		memcpy(descriptors, CMSG_DATA(head), bytes < most ? bytes : most);
 	}
-	return true;
+	return HANDOVER_ONE;
 }
 
 static void close_all(const int descriptors[DESCRIPTORS])
@@ -146,28 +156,29 @@ static void close_all(const int descriptors[DESCRIPTORS])
 	}
 }
 
-bool handover_receive(int from, struct handover *handover)
+enum handover_found handover_receive(int from, struct handover *handover)
 {
 	struct message content = { .request_id = 0 };
 	int descriptors[DESCRIPTORS];
 
 	assert(from >= 0);
 	*handover = (struct handover){ .fd = -1, .beginning = -1 };
-	if (!receive_all(from, descriptors, &content))
-		return false;
+	enum handover_found found = receive_all(from, descriptors, &content);
+	if (found != HANDOVER_ONE)
+		return found;
 	handover->watch = content.watch;
 	bool whole = descriptors[CONNECTION] >= 0 && descriptors[CONTENT] >= 0 && (!content.begins || descriptors[BEGINNING] >= 0) &&
 		read_order(descriptors[CONTENT], handover);
 	if (!whole) {
 		log_warning("a watch could not be taken over: no descriptors, or no memory");
 		close_all(descriptors);
-		return false;
+		return HANDOVER_NONE;
 	}
 	close(descriptors[CONTENT]);
 	handover->fd = descriptors[CONNECTION];
 	handover->request_id = content.request_id;
 	handover->beginning = descriptors[BEGINNING];
-	return true;
+	return HANDOVER_ONE;
 }
 
 bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
@@ -181,20 +192,21 @@ bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
 	return sent;
 }
 
-bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant)
+enum handover_found handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant)
 {
 	struct message content = { .tenant = 0 };
 	int descriptors[DESCRIPTORS];
 
 	assert(from >= 0);
-	if (!receive_all(from, descriptors, &content))
-		return false;
+	enum handover_found found = receive_all(from, descriptors, &content);
+	if (found != HANDOVER_ONE)
+		return found;
 	*fd = descriptors[CONNECTION];
 	*file = descriptors[CONTENT];
 	*tenant = content.tenant;
 	if (*fd >= 0 && *file >= 0)
-		return true;
+		return HANDOVER_ONE;
 	log_warning("the rest of an answer could not be taken over: no descriptors");
 	close_all(descriptors);
-	return false;
+	return HANDOVER_NONE;
 }

@@ -7,6 +7,10 @@
 #include "base/str.h"
 #include "server/wire/transport.h"
 
+// What a receiver found. NONE: nothing is waiting, or what came was incomplete. END: nothing is waiting, and nothing can come any more, since no
+// process has the workers' end.
+enum handover_found { HANDOVER_ONE, HANDOVER_NONE, HANDOVER_END };
+
 struct handover {
 	int fd;              // the connection to the web server
 	uint16_t request_id; // FastCGI's id of the request being answered
@@ -18,18 +22,20 @@ struct handover {
 
 // Makes a pair of sockets: [0] for workers, [1] for the process that receives. False if the system refuses; logged.
 bool handover_pair(int ends[2]);
+// Closes both ends in this process. Once no worker has its end any more, the receiver finds HANDOVER_END; once no receiver has its own, what a
+// worker sends fails.
+void handover_pair_close(int ends[2]);
 // Sends a connection with an order, and the file with the rest of the answer's beginning; -1: there is none. False if that fails;
 // logged. Both descriptors stay the caller's in any case.
 bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order, int beginning);
-// Receives a connection with its order; the caller owns both descriptors. Never blocks. False: none is waiting, or it was incomplete. Then only
-// handover->watch is set, to the place of the one that was incomplete, which the caller gives back as well; index 0: there is none.
-bool handover_receive(int from, struct handover *handover);
+// Receives a connection with its order; the caller owns both descriptors. Never blocks. If it is not HANDOVER_ONE, only handover->watch is set, to
+// the place of the one that was incomplete, which the caller gives back as well; index 0: there is none.
+enum handover_found handover_receive(int from, struct handover *handover);
 
 // Sends a connection to the sender. file holds the bytes still to be sent; tenant is limits_tenant() of the request. False if
 // that fails; logged. Both descriptors stay the caller's in any case.
 bool handover_send_rest(int to, int fd, int file, uint64_t tenant);
-// Receives what handover_send_rest() sent; the caller owns both descriptors. Never blocks. False: none is waiting, or it was
-// incomplete.
-bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant);
+// Receives what handover_send_rest() sent; the caller owns both descriptors. Never blocks.
+enum handover_found handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant);
 
 #endif
