@@ -100,6 +100,30 @@ subtest 'resources' => sub {
     $tool->ends(65, qw(configmaps set web metadata.name=other --no-etag));
 };
 
+# jq prints null for what its input does not have. The command must not take that for an empty document, which would replace all content.
+subtest 'a document that is null' => sub {
+    $tool->ends(0, qw(configmaps set kept data.color=blue --no-etag));
+    $tool->ends(0, qw(tier set kept max_resources:=7 description=seven --no-etag));
+    my $null = sub {
+        my (@words) = @_;
+        my $run = $tool->run_with_input("null\n", @words);
+        is $run->{code}, 65, "@words: refused";
+        like $run->{err}, qr/^tenure: (?:-|--patch): null is no document: expected \{ /m, '... with the reason';
+        return;
+    };
+    $null->(qw(configmaps set kept -f - --no-etag));
+    $null->(qw(configmaps patch kept --no-etag --patch null));
+    is_deeply $tool->json(qw(configmaps show kept))->{data}, { color => 'blue' }, 'a resource keeps its content';
+    $null->(qw(tier set kept -f - --no-etag));
+    is_deeply [@{ $tool->json(qw(tier show kept)) }{qw(max_resources description)}], [7, 'seven'], 'a tier keeps its limit';
+    $null->(qw(tenant set never -f - --no-etag));
+    $tool->ends(1, qw(tenant show never));
+    my $before = $instance->change_count;
+    $null->(qw(chassis create -f -));
+    is $instance->change_count, $before, 'no chassis is made';
+    $tool->ends(0, qw(tier delete kept --yes --no-etag));
+};
+
 subtest 'changes' => sub {
     $tool->ends(0, qw(tenant set seen --no-etag));
     my $seen = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 'seen');

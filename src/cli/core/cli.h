@@ -455,8 +455,8 @@ void cli_dry_run(struct cli *cli);
 // The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, or the
 // lines are a document, where the command takes one by --file; an error was printed.
 const char **cli_input_names(struct cli *cli, size_t first, size_t end);
-// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given.
-// Exit code.
+// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given. A document
+// that is null is refused with EX_DATAERR. Exit code.
 int cli_input_document(struct cli *cli, size_t first, struct doc **document);
 // The document as text.
 struct str doc_text(struct pool *pool, const struct doc *document);
