@@ -266,6 +266,21 @@ subtest 'a hostile service' => sub {
     tool(serve(answer(200, '[' x 5000)))->ends(76, qw(configmaps show x));
     tool(serve(answer(202, '', 'Location: nowhere/')))->ends(76, qw(move --all t --to u --no-etag));
     tool(serve(answer(500, '<html>')))->ends(70, qw(configmaps show x));
+    # A name that holds NUL can't be part of an address.
+    my $nul = '\u0000';
+    for (['configmaps list', 200, qq({"resources":[{"metadata":{"name":"a${nul}b"}}]})],
+        ['configmaps list', 200, qq({"resources":[{"metadata":{"name":"a","namespace":"b$nul"}}]})],
+        ['tenant list', 200, qq({"tenants":[{"id":"a$nul"}]})],
+        ['node list', 200, qq({"nodes":[{"uuid":"a$nul"}]})],
+        ['provider list', 200, qq({"resource_providers":[{"uuid":"a$nul"}]})],
+        ['node create --driver fake', 201, qq({"uuid":"a${nul}b"})],
+        ['node move x t', 200, qq({"uuid":"a$nul","owner":null})],
+        ['node move x t', 200, qq({"uuid":"a","owner":"b$nul"})],
+        ['node trait add x CUSTOM_A --etag W/aa', 200, qq({"uuid":"a","traits":["CUSTOM_$nul"]})]) {
+        my ($words, $status, $body) = @$_;
+        tool(serve(answer($status, $body)))->ends(76, split / /, $words);
+    }
+    like tool(serve(answer(200, qq({"uuid":"u","name":"a$nul"}), 'ETag: W/"aa"')))->ends(0, qw(node show x --format json))->{out}, qr/"a\Q$nul\E"/, '... and is shown as it is';
     # A web server that sends whoever is not logged in to a page for that.
     my $login = 'http://login.example/?back=/v2.0/t/x';
     for my $status (300 .. 303, 307) {

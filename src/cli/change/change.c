@@ -65,7 +65,7 @@ static const char **state_paths(struct cli *cli, const struct target *target, co
 		struct buf path = buf_new(cli->pool, 128);
 		buf_add(&path, collection);
 		if (doc_get(document, str_c(members[i]), &value) && doc_kind(value) == DOC_STRING &&
-			client_path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
+			client_path_add(&path, doc_string(value)) && !str_eq_c(buf_str(&path), paths[0]))
 			paths[n++] = str_cstr(cli->pool, buf_str(&path));
 	}
 	paths[n] = NULL;

@@ -41,7 +41,7 @@ static bool make_path(struct cli *cli, const char *root, const char *segment, co
 	struct buf out = buf_new(cli->pool, 128);
 
 	buf_add(&out, str_c(root));
-	if (!client_path_add(&out, segment)) {
+	if (!client_path_add(&out, str_c(segment))) {
 		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
 		return false;
 	}
