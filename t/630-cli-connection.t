@@ -158,6 +158,17 @@ subtest 'what is new is guarded' => sub {
     }
 };
 
+# --retry merges a JSON Patch into the document that is there. If somebody changes that once more, what the patch names is still wanted.
+subtest 'a node that others change twice' => sub {
+    my $node  = sub { my ($tag, $members) = @_; answer(200, qq({"uuid":"u","name":"n",$members}), qq(ETag: W/"$tag")) };
+    my $stale = answer(412, '{"title":"Precondition failed","status":412}');
+    my $tool  = tool(serve($node->('aa', '"maintenance":false,"extra":{}'), $stale, $node->('bb', '"maintenance":false,"extra":{"y":"1"}'), $stale,
+        $node->('cc', '"maintenance":true,"extra":{"y":"1"}'), $node->('dd', '"maintenance":true,"extra":{"x":1,"y":"1"}')));
+    $tool->ends(0, qw(node show n));
+    like $tool->ends(5, qw(node set n --maintenance false --extra x=1 --etag auto --retry))->{err}, qr/^  maintenance  <- both changed it\n/m, 'they clash at the second try, too';
+    is_deeply [map { /\A(\w+)/ } requests()], [qw(GET PATCH GET PATCH GET)], '... so nothing more is sent';
+};
+
 subtest 'TLS' => sub {
     plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
     my ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',

@@ -279,13 +279,19 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	return cli_document_own(cli->pool, base, NULL, target->kind);
 }
 
-// What a patch names is wanted also where it had that value before, so it clashes with what others made of it. A whole document does not tell
+// What a patch names is wanted also where it had that value before, so it clashes with what others made of it, at each try. A whole document does not tell
 // which of its members are wanted: of that, only those that differ from base.
 static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *now,
 	struct merge *merge)
 {
+	struct change named = *change;
 	struct str unused;
-	const struct doc *sent = change->kind != CHANGE_PUT ? yours_of(cli, target, change, now, &unused) : NULL, *value = NULL;
+
+	if (change->merged_patch != NULL) {
+		named.kind = CHANGE_JSON_PATCH;
+		named.document = change->merged_patch;
+	}
+	const struct doc *sent = named.kind != CHANGE_PUT ? yours_of(cli, target, &named, now, &unused) : NULL, *value = NULL;
 
 	for (size_t i = 0; sent != NULL && i < merge->n; i++) {
 		struct difference *d = &merge->list[i];
@@ -363,6 +369,8 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 		change_show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
 		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
 	}
+	if (change->kind == CHANGE_JSON_PATCH)
+		change->merged_patch = change->document;
 	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
 		change->kind = CHANGE_PUT;
 		change->document = merge.result;

@@ -308,6 +308,8 @@ struct change {
 	enum change_kind kind;
 	struct str body;
 	const struct doc *document; // the parsed body
+	// The JSON Patch that --retry merged into document, which is put since then: what it names still counts as changed. NULL: none was.
+	const struct doc *merged_patch;
 	// What the change is based on, if the caller knows it: the whole document of which the editor showed a part. NULL: the remembered document.
 	const struct doc *base;
 	const char *etag; // NULL: chosen by the options. "new": nothing may be there yet
