@@ -252,6 +252,14 @@ subtest 'how a file begins' => sub {
         my $run = $tool->run_with_input($input{$what} =~ s/NAME/'s' . $i++/er, qw(import - --format json));
         like $run->{out}, qr/"created": 1,/, "standard input: $what" or diag $run->{err};
     }
+    # Documents with members that a list has, too.
+    my @like_lists = map { qq({"kind":"ConfigMap","metadata":{"name":"$_->[0]"},$_->[1]}\n) } ['i1', '"items":[1]'], ['i2', '"resources":[{"metadata":{"name":"z"}}]'];
+    for my $lines (@like_lists, join '', @like_lists) {
+        my $imported = $tool->run_with_input($lines, qw(import - --type configmaps --no-etag --format json));
+        is $imported->{code}, 0, 'standard input: documents with such members are no lists' or diag $imported->{err};
+    }
+    is_deeply $admin->get('/v2.0/t1/namespaces/default/configmaps/i1')->json->{items}, [1], '... but imported as they are';
+    is $admin->get('/v2.0/t1/namespaces/default/configmaps/z')->status, 404, '... and nothing that is in them';
     my $run = $tool->run_with_input(qq({"kind":\n{"kind":"ConfigMap","metadata":{"name":"b9"}}\n) =~ s/:\n/:5\n/r, qw(import - --format json));
     like $run->{out}, qr/"created": 1,.*"refused": 1/s, 'a line that is wrong keeps no other from being imported' or diag $run->{err};
 };
