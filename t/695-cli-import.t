@@ -150,6 +150,20 @@ subtest 'an import that is broken off' => sub {
     import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
 };
 
+# Standard input is a pipe whose writer is slow, and is read without waiting: to read it any further is an error.
+subtest 'a file that can not be read to its end' => sub {
+    my $slow = '$^F = 255; pipe my $in, my $out or die; syswrite $out, shift; fcntl $in, F_SETFL, O_NONBLOCK or die; open STDIN, "<&", $in or die; exec { $ARGV[0] } @ARGV';
+    for (['CSV', "name,type,data.color\nr1,configmaps,red\nr2,configmaps,bl"], ['lines', join "\n", map { qq({"kind":"ConfigMap","metadata":{"name":"$_"}}) } 'r3', 'r2'],
+        ['the first line', '{"kind":"ConfigMap","metadata":{"name":"r2"}}', 0]) {
+        my ($what, $text, $created) = @$_;
+        my $cut = Tenure::Tool->new(%who, tenant => 't1', within => [$^X, '-MFcntl', '-e', $slow, $text])->ends(74, qw(import - --no-etag --format json));
+        my ($counted) = $cut->{out} =~ /"created": (\d+),/;
+        is $counted, $created // 1, "$what: rows that were read are imported";
+        like $cut->{err}, qr/^tenure: -: the file can't be read any further$/m, '... and it is told';
+        is $admin->get('/v2.0/t1/namespaces/default/configmaps/r2')->status, 404, '... but not the half of one';
+    }
+};
+
 # The documents differ from their rows by what the service adds and leaves out, so only the service can tell that a row changes nothing.
 subtest 'what the service makes of a row counts as unchanged, too' => sub {
     $admin->make_tenant($_) for qw(t6 t7);

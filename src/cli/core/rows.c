@@ -438,7 +438,9 @@ enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *r
 		step = next_of_lines(rows, pool, row);
 	else
 		step = next_of_list(rows, pool, row);
-	if (step == ROW_END && ferror(rows->file)) {
+	// To getc() an error looks like the end of the file, so a row that was cut off there looks like one without a line feed. Rows before it ended
+	// by their line feed, and were returned before the error. A list was read as a whole.
+	if (rows->form != ROWS_JSON && ferror(rows->file)) {
 		row->wrong = "the file can't be read any further";
 		step = ROW_BROKEN;
 	}
