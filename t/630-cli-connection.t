@@ -169,6 +169,22 @@ subtest 'a node that others change twice' => sub {
     is_deeply [map { /\A(\w+)/ } requests()], [qw(GET PATCH GET PATCH GET)], '... so nothing more is sent';
 };
 
+# What was read is gone, and something else was made under its name since.
+subtest 'another one of that name' => sub {
+    my $stale = answer(412, '{"title":"Precondition failed","status":412}');
+    my @times = ('2026-11-01T00:00:00.000000Z', '2026-11-01T00:00:01.000000Z');
+    for (['webhook', 'description=x', '{"name":"t","url":"https://%s.example/","created_at":"%s"}', 'GET GET PUT GET'],
+        ['tenant', 'contact=ann', '{"tenant":{"id":"t","metadata":{"a":"%s"},"created_at":"%s"}}', 'GET PUT GET']) {
+        my ($noun, $change, $form, $calls) = @$_;
+        my ($old, $new) = map { answer(200, sprintf($form, @$_), qq(ETag: W/"$_->[0]")) } ["aa", $times[0]], ["bb", $times[1]];
+        my $tool = tool(serve($old, ($new) x ($noun eq 'webhook'), $stale, $new));
+        $tool->ends(0, $noun, 'show', 't');
+        like $tool->ends(5, $noun, 'set', 't', $change, qw(--etag auto --retry))->{err}, qr/^tenure: $noun t: what you read is not there any more, and another one has its name/m,
+            "a $noun: nothing is merged";
+        is join(' ', map { /\A(\w+)/ } requests()), $calls, '... nor sent';
+    }
+};
+
 subtest 'TLS' => sub {
     plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
     my ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',

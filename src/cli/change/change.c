@@ -85,6 +85,17 @@ static bool read_again(struct cli *cli, const struct target *target)
 	return false;
 }
 
+// What is remembered of a webhook: what can be set, and when it was made. The answer that shows its secret must not leave that in a file.
+static const struct doc *webhook_remembered(struct cli *cli, const struct doc *document)
+{
+	struct doc *kept = cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK);
+	const struct doc *created;
+
+	if (doc_get(document, STR("created_at"), &created))
+		doc_set(kept, STR("created_at"), doc_copy(cli->pool, created));
+	return kept;
+}
+
 void cli_remember_state(struct cli *cli, const struct target *target)
 {
 	size_t n;
@@ -100,8 +111,8 @@ void cli_remember_state(struct cli *cli, const struct target *target)
 	struct str document_text = str_n(text, n);
 	if (target->kind == TARGET_METAL || target->kind == TARGET_WEBHOOK)
 		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
-	if (target->kind == TARGET_WEBHOOK) // the answer that shows a secret must not leave it in a file
-		document_text = doc_text(cli->pool, cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK));
+	if (target->kind == TARGET_WEBHOOK)
+		document_text = doc_text(cli->pool, webhook_remembered(cli, document));
 	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
 		cli_state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
 }
@@ -302,15 +313,28 @@ static void find_clashes(struct cli *cli, const struct target *target, const str
 	}
 }
 
-// What tells the document's subject from another one at the same address. n 0: nothing does.
+// What tells the document's subject from another one at the same address: its uid, or the time when it was made. n 0: nothing does, as of tiers.
 static struct str identity(const struct doc *document, enum target_kind kind)
 {
-	const struct doc *metadata, *id = NULL;
+	const struct doc *id = NULL;
 
-	if (kind == TARGET_RESOURCE && doc_get(document, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)
-		doc_get(metadata, STR("uid"), &id);
-	else if (kind == TARGET_METAL)
+	switch (kind) {
+	case TARGET_RESOURCE:
+		doc_at_path(document, STR("metadata.uid"), &id);
+		break;
+	case TARGET_TENANT:
+		doc_at_path(document, STR("tenant.created_at"), &id);
+		break;
+	case TARGET_METAL:
 		doc_get(document, STR("uuid"), &id);
+		break;
+	case TARGET_WEBHOOK:
+		doc_get(document, STR("created_at"), &id);
+		break;
+	case TARGET_PROVIDER:
+	case TARGET_TIER:
+		break;
+	}
 	return doc_kind(id) == DOC_STRING ? doc_string(id) : STR("");
 }
 
