@@ -256,6 +256,10 @@ subtest 'the token goes nowhere else' => sub {
         like +(requests())[1], qr{\AGET /v2\.0/t/[a-z/]+\?limit=7&marker=a%20b HTTP}, "$words: the next page, from the same service";
         like tool(serve(answer(200, qq($one,"next":"/x?limit=7&marker=a"}))))->ends(76, @list)->{err}, qr/how it goes on/, '... and not for ever the same one';
     }
+    # Pages may be empty and have a next one all the same.
+    my $empty = '{"usage":[],"closed_until":"2026-11-02T00:00:00Z"';
+    like tool(serve(answer(200, qq($empty,"next":"/x?limit=7&marker=a"})), answer(200, "$empty}")))->ends(0, qw(usage --format csv))->{err},
+        qr/usage is counted until 2026-11-02T00:00:00Z$/, 'of nothing on several pages it is told until when usage is counted';
     my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
     my $lost = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x"}r);
     for my $words ('persistentvolumes list', 'export persistentvolumes') {
