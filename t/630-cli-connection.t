@@ -266,6 +266,12 @@ subtest 'the token goes nowhere else' => sub {
         like tool(serve($_))->ends(76, split / /, $words)->{err}, qr/the list does not tell how it goes on/, "$words: not for ever the same page, nor without the rest" for $loop, $lost;
     }
     tool(serve($loop))->ends(0, qw(persistentvolumes list --limit 1));
+    for (['space list', '{"items":[{"metadata":{"name":"a"}}],"metadata":{"continue":"a"}}'], ['type effect widgets.example.com --delete', '{"effects":[],"continue":"a"}'],
+        ['space policy set t SystemCRDFirst --dry-run', '{"effects":[],"continue":"a"}']) {
+        my ($words, $answer) = @$_;
+        like tool(serve(answer(200, $answer)))->ends(76, split / /, $words)->{err}, qr/does not tell how it goes on/, "$words: not for ever the same page";
+        is scalar(requests()), 2, '... but until it comes again';
+    }
 };
 
 subtest 'an output that can not be written' => sub {
