@@ -37,7 +37,9 @@ subtest 'tenants' => sub {
     like $tool->ends(3, qw(tenant show t2))->{err}, qr/recovered until 20\d\d-/, 'gone';
     like $tool->ends(0, 'tenant', 'list', '--deleted', '--columns', 'id,purge')->{out}, qr/^t2 +20\d\d-/m, 'listed as deleted';
     $tool->ends(4, qw(tenant set t2 --no-etag));
-    $tool->ends(0, qw(tenant recover t2));
+    is $tool->ends(0, qw(tenant recover t2))->{out}, '', 'recovered, silently';
+    $tool->ends(0, qw(tenant delete t2 --yes --no-etag));
+    is $tool->json(qw(tenant recover t2))->{tenant}{id}, 't2', '... or printed in a format';
     $tool->ends(1, qw(tenant show t3));
     $tool->ends(65, qw(tenant set t3 --tier nonsense --no-etag));
 };
@@ -92,6 +94,9 @@ subtest 'resources' => sub {
     my ($gone) = @{ $tool->json(qw(configmaps list --deleted)) };
     $tool->ends(0, qw(configmaps recover web --uid), $gone->{metadata}{uid});
     $tool->ends(1, qw(configmaps recover web));
+    $tool->ends(0, qw(configmaps delete web --yes --no-etag));
+    is $tool->json(qw(configmaps recover web))->{metadata}{uid}, $gone->{metadata}{uid}, 'what was recovered is printed in a format';
+    $tool->ends(0, qw(configmaps patch web data.again=1 --etag auto));
     $tool->ends(1, qw(nonsenses show web));
     like $tool->ends(64, @$_)->{err}, qr{^tenure: "a/b" can be no }, "@$_" for [qw(configmaps list -t a/b)], [qw(configmaps show web -n a/b)], [qw(resource list a/b)],
         [qw(configmaps show a/b)], [qw(export a/b)];

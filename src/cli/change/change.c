@@ -470,7 +470,16 @@ int cli_recover(struct cli *cli, const struct target *target, const char *uid)
 	enum tenure_status status = tenure_resource_recover(target->resource, uid, etag);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
-	if (!cli->client->nothing_sent)
-		cli_announce(cli, target, "recovered");
+	if (cli->client->nothing_sent)
+		return EX_OK;
+	if (cli->format_given) { // the answer has no document
+		const struct doc *document;
+		code = target_read(cli, target, &document);
+		if (code != EX_OK) {
+			cli_fail(0, "%s: recovered, but it can't be shown", target->label);
+			return code;
+		}
+	}
+	cli_announce(cli, target, "recovered");
 	return EX_OK;
 }
