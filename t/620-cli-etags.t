@@ -130,6 +130,10 @@ subtest 'what is remembered' => sub {
     $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
     $elsewhere->ends(0, qw(configmaps show web));
     ok -d $ann->home . '/elsewhere/tenure', 'or where XDG_STATE_HOME says';
+    # A user who is called tenure, and whose states are kept beside the home.
+    my $service = $ann->with(HOME => $ann->home . '/users/tenure', XDG_STATE_HOME => $ann->home . '/users');
+    is $service->ends(0, qw(configmaps show web))->{err}, '', '... which may be the folder of the home';
+    $service->ends(0, qw(configmaps patch web data.z=2 --etag auto));
     my $homeless = $ann->with(HOME => $ann->home . '/nowhere');
     like $homeless->ends(0, qw(configmaps show web))->{err}, qr{can't remember the etag in \S+/nowhere/\.local/state/tenure: No such file}, 'or nowhere';
     ok !-e $ann->home . '/nowhere', '... without making a home that is not there';
