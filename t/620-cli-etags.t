@@ -107,6 +107,16 @@ subtest 'tenants' => sub {
     like $bob->ends(5, qw(tenant set t1 contact=bob --etag auto))->{err}, qr/^  tenant\.tier\n/m, 'shown';
     $bob->ends(0, qw(tenant set t1 contact=bob --etag auto --retry));
     is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{ 'tier', 'metadata' }], ['gold', { contact => 'bob' }], 'merged';
+    # A set that does not name etag_required leaves it as it is.
+    my $guarded = sub { $admin->put('/v2.0/t1', json => { tenant => { etag_required => $_[0] } }, if_match => '*')->is_status(202) };
+    $guarded->(JSON::PP::true());
+    $bob->ends(0, qw(tenant show t1));
+    $ann->ends(0, qw(tenant show t1));
+    $ann->ends(0, qw(tenant set t1 --tier standard --etag auto));
+    unlike $bob->ends(5, qw(tenant set t1 contact=eve --etag auto))->{err}, qr/etag_required/, 'what nobody changed is not shown';
+    $bob->ends(0, qw(tenant set t1 contact=eve --etag auto --retry));
+    is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{ 'tier', 'etag_required' }], ['standard', JSON::PP::true()], '... and stays';
+    $guarded->(JSON::PP::false());
 };
 
 subtest 'many at once' => sub {
