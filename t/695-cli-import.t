@@ -288,6 +288,7 @@ subtest 'a dry run tells what the import does' => sub {
         '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"}}',                                     # not there yet
         '{"kind":"Namespace","metadata":{"name":"later"}}',
         '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"},"data":{"x":1}}',                      # there now
+        '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"},"data":{"x":2}}',                      # with other content
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"2"}}',
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
@@ -296,13 +297,18 @@ subtest 'a dry run tells what the import does' => sub {
         '{"metadata":{"name":"m1","type":"nonsense"}}',
     );
     my $file = file('dry.ndjson', join '', map { "$_\n" } @rows);
-    for my $options ([], ['--no-etag'], ['--etag', 'auto']) {
+    my $requires = sub { $admin->put('/v2.0/t2', json => { tenant => { etag_required => $_[0] } }, if_match => '*')->is_status(202) };
+    for my $options ([], ['--no-etag'], ['--etag', 'auto'], ['--no-etag', '--skip', '0']) {
+        # Also where the tenant wants an etag with each change.
+        my $required = @$options == 3;
+        $requires->(JSON::PP::true()) if $required;
         my $changes = $instance->change_count;
         my ($told, $done) = map { my $run = $tool->run('import', $file, @$options, '-t', 't2', '--format', 'json', @$_); $run } ['--dry-run'], [];
         is $told->{out}, $done->{out}, "@$options: the same counts" or diag "$told->{err}\n$done->{err}";
         is $told->{err} =~ s{^tenure: this was a dry run: .*\n\z}{}mr, $done->{err}, '... and reasons';
         is $told->{code}, $done->{code}, '... and exit status';
         unlike $done->{out}, qr/"created": 0/, 'it creates something';
+        $requires->(JSON::PP::false()) if $required;
         # What it made is taken away again.
         $tool->run(@$_, '-t', 't2', '--yes', '--no-etag') for [qw(configmaps delete d1)], [qw(gadgets.example.com delete g1 -n default)],
             [qw(customresourcedefinitions.apiextensions.k8s.io delete gadgets.example.com)], [qw(namespaces delete later)];
