@@ -13,20 +13,30 @@ _tenure_files()
 
 _tenure()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} word offered words=()
+	local cur word blank before= offered words=() rest=$COMP_LINE i
 
-	# bash makes three words of --format=json.
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-		[ "$word" = = ] || words+=("$word")
+	# bash makes three words of --format=json, and of http://host, though that is one argument. Only the line tells whether a blank stands at a
+	# colon.
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		blank=${rest%%[![:blank:]]*}
+		rest=${rest#"$blank"}
+		rest=${rest#"$word"}
+		if [ "${#words[@]}" -gt 0 ] && [ -z "$blank" ] && [[ $word == :* || $before == *: ]]; then
+			words[${#words[@]}-1]+=$word
+		elif [ "$i" -gt 0 ] && [ "$word" != = ]; then
+			words+=("$word")
+		fi
+		before=$word
 	done
-	if [ "$cur" = = ]; then
-		cur=
-		words+=('')
-	fi
+	[ "$word" != = ] || words+=('')
+	cur=${words[${#words[@]}-1]}
 	offered=$("${COMP_WORDS[0]}" __complete "${words[@]}" 2>/dev/null)
 	local files=$?
 	COMPREPLY=()
 	[ -z "$offered" ] || mapfile -t COMPREPLY <<<"$offered"
 	[ "$files" = 0 ] || _tenure_files "$cur"
+	# bash replaces only what stands behind the last colon.
+	[[ $cur != *:* || $COMP_WORDBREAKS != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*:}"}"}")
 }
 complete -F _tenure tenure tenure-manage

@@ -37,7 +37,9 @@ subtest 'tenants' => sub {
     like $tool->ends(3, qw(tenant show t2))->{err}, qr/recovered until 20\d\d-/, 'gone';
     like $tool->ends(0, 'tenant', 'list', '--deleted', '--columns', 'id,purge')->{out}, qr/^t2 +20\d\d-/m, 'listed as deleted';
     $tool->ends(4, qw(tenant set t2 --no-etag));
-    $tool->ends(0, qw(tenant recover t2));
+    is $tool->ends(0, qw(tenant recover t2))->{out}, '', 'recovered, silently';
+    $tool->ends(0, qw(tenant delete t2 --yes --no-etag));
+    is $tool->json(qw(tenant recover t2))->{tenant}{id}, 't2', '... or printed in a format';
     $tool->ends(1, qw(tenant show t3));
     $tool->ends(65, qw(tenant set t3 --tier nonsense --no-etag));
 };
@@ -92,12 +94,39 @@ subtest 'resources' => sub {
     my ($gone) = @{ $tool->json(qw(configmaps list --deleted)) };
     $tool->ends(0, qw(configmaps recover web --uid), $gone->{metadata}{uid});
     $tool->ends(1, qw(configmaps recover web));
+    $tool->ends(0, qw(configmaps delete web --yes --no-etag));
+    is $tool->json(qw(configmaps recover web))->{metadata}{uid}, $gone->{metadata}{uid}, 'what was recovered is printed in a format';
+    $tool->ends(0, qw(configmaps patch web data.again=1 --etag auto));
     $tool->ends(1, qw(nonsenses show web));
     like $tool->ends(64, @$_)->{err}, qr{^tenure: "a/b" can be no }, "@$_" for [qw(configmaps list -t a/b)], [qw(configmaps show web -n a/b)], [qw(resource list a/b)],
         [qw(configmaps show a/b)], [qw(export a/b)];
     $tool->ends(65, qw(configmaps set web --no-etag -f), "$FindBin::Bin/610-cli-commands.t");
     $tool->ends(66, qw(configmaps set web --no-etag -f /nonexistent));
     $tool->ends(65, qw(configmaps set web metadata.name=other --no-etag));
+};
+
+# jq prints null for what its input does not have. The command must not take that for an empty document, which would replace all content.
+subtest 'a document that is null' => sub {
+    $tool->ends(0, qw(configmaps set kept data.color=blue --no-etag));
+    $tool->ends(0, qw(tier set kept max_resources:=7 description=seven --no-etag));
+    my $null = sub {
+        my (@words) = @_;
+        my $run = $tool->run_with_input("null\n", @words);
+        is $run->{code}, 65, "@words: refused";
+        like $run->{err}, qr/^tenure: (?:-|--patch): null is no document: expected \{ /m, '... with the reason';
+        return;
+    };
+    $null->(qw(configmaps set kept -f - --no-etag));
+    $null->(qw(configmaps patch kept --no-etag --patch null));
+    is_deeply $tool->json(qw(configmaps show kept))->{data}, { color => 'blue' }, 'a resource keeps its content';
+    $null->(qw(tier set kept -f - --no-etag));
+    is_deeply [@{ $tool->json(qw(tier show kept)) }{qw(max_resources description)}], [7, 'seven'], 'a tier keeps its limit';
+    $null->(qw(tenant set never -f - --no-etag));
+    $tool->ends(1, qw(tenant show never));
+    my $before = $instance->change_count;
+    $null->(qw(chassis create -f -));
+    is $instance->change_count, $before, 'no chassis is made';
+    $tool->ends(0, qw(tier delete kept --yes --no-etag));
 };
 
 subtest 'changes' => sub {

@@ -107,6 +107,16 @@ subtest 'tenants' => sub {
     like $bob->ends(5, qw(tenant set t1 contact=bob --etag auto))->{err}, qr/^  tenant\.tier\n/m, 'shown';
     $bob->ends(0, qw(tenant set t1 contact=bob --etag auto --retry));
     is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{ 'tier', 'metadata' }], ['gold', { contact => 'bob' }], 'merged';
+    # A set that does not name etag_required leaves it as it is.
+    my $guarded = sub { $admin->put('/v2.0/t1', json => { tenant => { etag_required => $_[0] } }, if_match => '*')->is_status(202) };
+    $guarded->(JSON::PP::true());
+    $bob->ends(0, qw(tenant show t1));
+    $ann->ends(0, qw(tenant show t1));
+    $ann->ends(0, qw(tenant set t1 --tier standard --etag auto));
+    unlike $bob->ends(5, qw(tenant set t1 contact=eve --etag auto))->{err}, qr/etag_required/, 'what nobody changed is not shown';
+    $bob->ends(0, qw(tenant set t1 contact=eve --etag auto --retry));
+    is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{ 'tier', 'etag_required' }], ['standard', JSON::PP::true()], '... and stays';
+    $guarded->(JSON::PP::false());
 };
 
 subtest 'many at once' => sub {
@@ -130,6 +140,10 @@ subtest 'what is remembered' => sub {
     $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
     $elsewhere->ends(0, qw(configmaps show web));
     ok -d $ann->home . '/elsewhere/tenure', 'or where XDG_STATE_HOME says';
+    # A user who is called tenure, and whose states are kept beside the home.
+    my $service = $ann->with(HOME => $ann->home . '/users/tenure', XDG_STATE_HOME => $ann->home . '/users');
+    is $service->ends(0, qw(configmaps show web))->{err}, '', '... which may be the folder of the home';
+    $service->ends(0, qw(configmaps patch web data.z=2 --etag auto));
     my $homeless = $ann->with(HOME => $ann->home . '/nowhere');
     like $homeless->ends(0, qw(configmaps show web))->{err}, qr{can't remember the etag in \S+/nowhere/\.local/state/tenure: No such file}, 'or nowhere';
     ok !-e $ann->home . '/nowhere', '... without making a home that is not there';

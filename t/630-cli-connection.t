@@ -158,6 +158,33 @@ subtest 'what is new is guarded' => sub {
     }
 };
 
+# --retry merges a JSON Patch into the document that is there. If somebody changes that once more, what the patch names is still wanted.
+subtest 'a node that others change twice' => sub {
+    my $node  = sub { my ($tag, $members) = @_; answer(200, qq({"uuid":"u","name":"n",$members}), qq(ETag: W/"$tag")) };
+    my $stale = answer(412, '{"title":"Precondition failed","status":412}');
+    my $tool  = tool(serve($node->('aa', '"maintenance":false,"extra":{}'), $stale, $node->('bb', '"maintenance":false,"extra":{"y":"1"}'), $stale,
+        $node->('cc', '"maintenance":true,"extra":{"y":"1"}'), $node->('dd', '"maintenance":true,"extra":{"x":1,"y":"1"}')));
+    $tool->ends(0, qw(node show n));
+    like $tool->ends(5, qw(node set n --maintenance false --extra x=1 --etag auto --retry))->{err}, qr/^  maintenance  <- both changed it\n/m, 'they clash at the second try, too';
+    is_deeply [map { /\A(\w+)/ } requests()], [qw(GET PATCH GET PATCH GET)], '... so nothing more is sent';
+};
+
+# What was read is gone, and something else was made under its name since.
+subtest 'another one of that name' => sub {
+    my $stale = answer(412, '{"title":"Precondition failed","status":412}');
+    my @times = ('2026-11-01T00:00:00.000000Z', '2026-11-01T00:00:01.000000Z');
+    for (['webhook', 'description=x', '{"name":"t","url":"https://%s.example/","created_at":"%s"}', 'GET GET PUT GET'],
+        ['tenant', 'contact=ann', '{"tenant":{"id":"t","metadata":{"a":"%s"},"created_at":"%s"}}', 'GET PUT GET']) {
+        my ($noun, $change, $form, $calls) = @$_;
+        my ($old, $new) = map { answer(200, sprintf($form, @$_), qq(ETag: W/"$_->[0]")) } ["aa", $times[0]], ["bb", $times[1]];
+        my $tool = tool(serve($old, ($new) x ($noun eq 'webhook'), $stale, $new));
+        $tool->ends(0, $noun, 'show', 't');
+        like $tool->ends(5, $noun, 'set', 't', $change, qw(--etag auto --retry))->{err}, qr/^tenure: $noun t: what you read is not there any more, and another one has its name/m,
+            "a $noun: nothing is merged";
+        is join(' ', map { /\A(\w+)/ } requests()), $calls, '... nor sent';
+    }
+};
+
 subtest 'TLS' => sub {
     plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
     my ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',
@@ -229,12 +256,22 @@ subtest 'the token goes nowhere else' => sub {
         like +(requests())[1], qr{\AGET /v2\.0/t/[a-z/]+\?limit=7&marker=a%20b HTTP}, "$words: the next page, from the same service";
         like tool(serve(answer(200, qq($one,"next":"/x?limit=7&marker=a"}))))->ends(76, @list)->{err}, qr/how it goes on/, '... and not for ever the same one';
     }
+    # Pages may be empty and have a next one all the same.
+    my $empty = '{"usage":[],"closed_until":"2026-11-02T00:00:00Z"';
+    like tool(serve(answer(200, qq($empty,"next":"/x?limit=7&marker=a"})), answer(200, "$empty}")))->ends(0, qw(usage --format csv))->{err},
+        qr/usage is counted until 2026-11-02T00:00:00Z$/, 'of nothing on several pages it is told until when usage is counted';
     my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
     my $lost = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x"}r);
     for my $words ('persistentvolumes list', 'export persistentvolumes') {
         like tool(serve($_))->ends(76, split / /, $words)->{err}, qr/the list does not tell how it goes on/, "$words: not for ever the same page, nor without the rest" for $loop, $lost;
     }
     tool(serve($loop))->ends(0, qw(persistentvolumes list --limit 1));
+    for (['space list', '{"items":[{"metadata":{"name":"a"}}],"metadata":{"continue":"a"}}'], ['type effect widgets.example.com --delete', '{"effects":[],"continue":"a"}'],
+        ['space policy set t SystemCRDFirst --dry-run', '{"effects":[],"continue":"a"}']) {
+        my ($words, $answer) = @$_;
+        like tool(serve(answer(200, $answer)))->ends(76, split / /, $words)->{err}, qr/does not tell how it goes on/, "$words: not for ever the same page";
+        is scalar(requests()), 2, '... but until it comes again';
+    }
 };
 
 subtest 'an output that can not be written' => sub {
@@ -266,6 +303,21 @@ subtest 'a hostile service' => sub {
     tool(serve(answer(200, '[' x 5000)))->ends(76, qw(configmaps show x));
     tool(serve(answer(202, '', 'Location: nowhere/')))->ends(76, qw(move --all t --to u --no-etag));
     tool(serve(answer(500, '<html>')))->ends(70, qw(configmaps show x));
+    # A name that holds NUL can't be part of an address.
+    my $nul = '\u0000';
+    for (['configmaps list', 200, qq({"resources":[{"metadata":{"name":"a${nul}b"}}]})],
+        ['configmaps list', 200, qq({"resources":[{"metadata":{"name":"a","namespace":"b$nul"}}]})],
+        ['tenant list', 200, qq({"tenants":[{"id":"a$nul"}]})],
+        ['node list', 200, qq({"nodes":[{"uuid":"a$nul"}]})],
+        ['provider list', 200, qq({"resource_providers":[{"uuid":"a$nul"}]})],
+        ['node create --driver fake', 201, qq({"uuid":"a${nul}b"})],
+        ['node move x t', 200, qq({"uuid":"a$nul","owner":null})],
+        ['node move x t', 200, qq({"uuid":"a","owner":"b$nul"})],
+        ['node trait add x CUSTOM_A --etag W/aa', 200, qq({"uuid":"a","traits":["CUSTOM_$nul"]})]) {
+        my ($words, $status, $body) = @$_;
+        tool(serve(answer($status, $body)))->ends(76, split / /, $words);
+    }
+    like tool(serve(answer(200, qq({"uuid":"u","name":"a$nul"}), 'ETag: W/"aa"')))->ends(0, qw(node show x --format json))->{out}, qr/"a\Q$nul\E"/, '... and is shown as it is';
     # A web server that sends whoever is not logged in to a page for that.
     my $login = 'http://login.example/?back=/v2.0/t/x';
     for my $status (300 .. 303, 307) {

@@ -98,14 +98,19 @@ is +(run($tenure, '__describe', 'tenant', 'list', '--tie'))[1], "--tier\tthe ten
 
 my $here = File::Temp->newdir('tenure-completion-XXXXXX', TMPDIR => 1);
 mkdir "$here/$_" or die $! for qw(work functions);
-write_file("$here/work/$_", '') for 'a file.csv', 'other.csv';
+write_file("$here/work/$_", '') for 'a file.csv', 'other.csv', 'c:xy.csv';
 local $ENV{PATH} = "$build:$ENV{PATH}";
 
-# bash calls the function with its words, in which "=" is a word of its own.
+# bash calls the function with its words, in which "=" and ":" are words of their own, and with the line.
 sub in_bash {
     my ($program, @words) = @_;
-    my ($status, $text) = run('bash', '-c', 'cd "$1" && . "$2" && shift 2 && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _tenure && printf "%s\n" "${COMPREPLY[@]}"',
-        'bash', "$here/work", "$top/completions/tenure.bash", $program, @words);
+    my $line = join(' ', $program, @words) =~ s/ ?([=:]) ?/$1/gr;
+    return in_bash_line($line, $program, @words);
+}
+sub in_bash_line {
+    my ($line, $program, @words) = @_;
+    my ($status, $text) = run('bash', '-c', 'cd "$1" && . "$2" && COMP_LINE=$3 && shift 3 && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _tenure && printf "%s\n" "${COMPREPLY[@]}"',
+        'bash', "$here/work", "$top/completions/tenure.bash", $line, $program, @words);
     is $status, 0, "bash completes: @words";
     return $text;
 }
@@ -119,6 +124,11 @@ subtest 'bash' => sub {
     is in_bash($tenure, 'import', 'o'), "other.csv\n", 'what import takes';
     is in_bash($tenure, 'import', '--dr'), "--dry-run\n", '... beside its options';
     is in_bash($tenure, 'configmaps', 'list', ''), "\n", 'nothing, where nothing is known';
+    is in_bash($tenure, '--url', 'http', ':', '//h', ':', '8081', 'tenant', 'li'), "list\n", 'behind a value with colons';
+    is in_bash($tenure, '--url', '=', 'http', ':', '//h', ':', '8081', 'tenant', 'li'), "list\n", '... and =';
+    is in_bash_line("$tenure -t a: tenant li", $tenure, '-t', 'a', ':', 'tenant', 'li'), "list\n", '... that ends with one';
+    is in_bash($tenure, 'import', 'c', ':', 'x'), "xy.csv\n", 'a file with a colon in its name: what bash puts behind that';
+    is in_bash($tenure, 'import', 'c', ':'), "xy.csv\n", '... all of it';
     is in_bash($manage, 'token', 'cr'), "create\n", 'tenure-manage';
     is in_bash($manage, 'restore', 'a'), "a file.csv\n", 'the file of a dump';
     is in_bash($manage, 'token', 'list', '--state', '=', 'v'), "valid\n", 'a value of tenure-manage';

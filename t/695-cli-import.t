@@ -150,6 +150,20 @@ subtest 'an import that is broken off' => sub {
     import_is(0, { created => 10, unchanged => 10 }, 'the rest is, run again', $csv, '--type', 'configmaps', '-t', 't3');
 };
 
+# Standard input is a pipe whose writer is slow, and is read without waiting: to read it any further is an error.
+subtest 'a file that can not be read to its end' => sub {
+    my $slow = '$^F = 255; pipe my $in, my $out or die; syswrite $out, shift; fcntl $in, F_SETFL, O_NONBLOCK or die; open STDIN, "<&", $in or die; exec { $ARGV[0] } @ARGV';
+    for (['CSV', "name,type,data.color\nr1,configmaps,red\nr2,configmaps,bl"], ['lines', join "\n", map { qq({"kind":"ConfigMap","metadata":{"name":"$_"}}) } 'r3', 'r2'],
+        ['the first line', '{"kind":"ConfigMap","metadata":{"name":"r2"}}', 0]) {
+        my ($what, $text, $created) = @$_;
+        my $cut = Tenure::Tool->new(%who, tenant => 't1', within => [$^X, '-MFcntl', '-e', $slow, $text])->ends(74, qw(import - --no-etag --format json));
+        my ($counted) = $cut->{out} =~ /"created": (\d+),/;
+        is $counted, $created // 1, "$what: rows that were read are imported";
+        like $cut->{err}, qr/^tenure: -: the file can't be read any further$/m, '... and it is told';
+        is $admin->get('/v2.0/t1/namespaces/default/configmaps/r2')->status, 404, '... but not the half of one';
+    }
+};
+
 # The documents differ from their rows by what the service adds and leaves out, so only the service can tell that a row changes nothing.
 subtest 'what the service makes of a row counts as unchanged, too' => sub {
     $admin->make_tenant($_) for qw(t6 t7);
@@ -252,6 +266,14 @@ subtest 'how a file begins' => sub {
         my $run = $tool->run_with_input($input{$what} =~ s/NAME/'s' . $i++/er, qw(import - --format json));
         like $run->{out}, qr/"created": 1,/, "standard input: $what" or diag $run->{err};
     }
+    # Documents with members that a list has, too.
+    my @like_lists = map { qq({"kind":"ConfigMap","metadata":{"name":"$_->[0]"},$_->[1]}\n) } ['i1', '"items":[1]'], ['i2', '"resources":[{"metadata":{"name":"z"}}]'];
+    for my $lines (@like_lists, join '', @like_lists) {
+        my $imported = $tool->run_with_input($lines, qw(import - --type configmaps --no-etag --format json));
+        is $imported->{code}, 0, 'standard input: documents with such members are no lists' or diag $imported->{err};
+    }
+    is_deeply $admin->get('/v2.0/t1/namespaces/default/configmaps/i1')->json->{items}, [1], '... but imported as they are';
+    is $admin->get('/v2.0/t1/namespaces/default/configmaps/z')->status, 404, '... and nothing that is in them';
     my $run = $tool->run_with_input(qq({"kind":\n{"kind":"ConfigMap","metadata":{"name":"b9"}}\n) =~ s/:\n/:5\n/r, qw(import - --format json));
     like $run->{out}, qr/"created": 1,.*"refused": 1/s, 'a line that is wrong keeps no other from being imported' or diag $run->{err};
 };
@@ -266,6 +288,7 @@ subtest 'a dry run tells what the import does' => sub {
         '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"}}',                                     # not there yet
         '{"kind":"Namespace","metadata":{"name":"later"}}',
         '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"},"data":{"x":1}}',                      # there now
+        '{"kind":"ConfigMap","metadata":{"name":"d5","namespace":"later"},"data":{"x":2}}',                      # with other content
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"2"}}',
         '{"kind":"ConfigMap","metadata":{"name":"there"},"data":{"a":"1"}}',
@@ -274,13 +297,18 @@ subtest 'a dry run tells what the import does' => sub {
         '{"metadata":{"name":"m1","type":"nonsense"}}',
     );
     my $file = file('dry.ndjson', join '', map { "$_\n" } @rows);
-    for my $options ([], ['--no-etag'], ['--etag', 'auto']) {
+    my $requires = sub { $admin->put('/v2.0/t2', json => { tenant => { etag_required => $_[0] } }, if_match => '*')->is_status(202) };
+    for my $options ([], ['--no-etag'], ['--etag', 'auto'], ['--no-etag', '--skip', '0']) {
+        # Also where the tenant wants an etag with each change.
+        my $required = @$options == 3;
+        $requires->(JSON::PP::true()) if $required;
         my $changes = $instance->change_count;
         my ($told, $done) = map { my $run = $tool->run('import', $file, @$options, '-t', 't2', '--format', 'json', @$_); $run } ['--dry-run'], [];
         is $told->{out}, $done->{out}, "@$options: the same counts" or diag "$told->{err}\n$done->{err}";
         is $told->{err} =~ s{^tenure: this was a dry run: .*\n\z}{}mr, $done->{err}, '... and reasons';
         is $told->{code}, $done->{code}, '... and exit status';
         unlike $done->{out}, qr/"created": 0/, 'it creates something';
+        $requires->(JSON::PP::false()) if $required;
         # What it made is taken away again.
         $tool->run(@$_, '-t', 't2', '--yes', '--no-etag') for [qw(configmaps delete d1)], [qw(gadgets.example.com delete g1 -n default)],
             [qw(customresourcedefinitions.apiextensions.k8s.io delete gadgets.example.com)], [qw(namespaces delete later)];

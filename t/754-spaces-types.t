@@ -213,11 +213,16 @@ subtest 'keys' => sub {
         $admin->post("/api/v1$in/namespaces", json => { metadata => { name => 'k' } })->is_status(201);
         $admin->post("/api/v1$in/namespaces/k/configmaps", json => { metadata => { name => 'c' } })->is_status(201);
     }
+    $admin->post('/api/v1/tenants/acme/namespaces', json => { metadata => { name => 'k-e' } })->is_status(201);
+    $admin->post('/api/v1/tenants/acme/namespaces/k-e/configmaps', json => { metadata => { name => 'c' } })->is_status(201);
     my %want = (acme => ['/registry/namespaces/acme/k', '/registry/configmaps/acme/k/c'], system => ['/registry/namespaces/k', '/registry/configmaps/k/c']);
     for my $tenant (sort keys %want) {
         my (undef, $text) = $instance->manage('keys', '--tenant', $tenant);
         like $text, qr/^\Q$_\E$/m, $_ for @{ $want{$tenant} };
     }
+    # The bytes of "k-e/c" are less than those of "k/c".
+    my (undef, $text) = $instance->manage('keys', '--tenant', 'acme');
+    is_deeply [$text =~ m{^/registry/configmaps/acme/(k.*)$}mg], ['k/c', 'k-e/c'], 'in the order of namespace and name';
 };
 
 # A sixth of the memory of a request: 2,796,202 bytes.

@@ -280,6 +280,10 @@ subtest 'tokens' => sub {
     is $code, 0, 'revoked by a list';
     is $out, "revoked 1, not there 1\n", '... which may name others';
     is((manage('token', 'list', '--state', 'revoked', '--ids'))[1], "$revoked\n", '... are so');
+    sql("UPDATE tokens SET revoked_at = NULL WHERE id = '$revoked'");
+    write_file("$dir/revoked", " $revoked \r\n\r\nffffffffffff\r\n");
+    ($code, $out) = run_apart('sh', '-c', 'exec "$@" <"$0"', "$dir/revoked", "$build/tenure-manage", '-c', "$dir/tenure.conf", 'token', 'revoke', '-');
+    is $out, "revoked 1, not there 1\n", 'also by one whose lines end with CR and LF';
     is((manage('token', 'create', '--tenant', 'nobody', '--user', 'x'))[0], 66, 'an unknown tenant');
     is((manage('token', 'create', '--tenant', 'acme', '--user', 'x', '--role', 'operator'))[0], 64, 'no operator by role');
     is((manage('token', 'create', '--tenant', 'acme', '--operator'))[0], 64, 'not both');

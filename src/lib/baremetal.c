@@ -21,7 +21,7 @@ bool object_collection(struct buf *path, const char *kind)
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (kind != NULL && strcmp(kinds[i], kind) == 0) {
 			BUF_LIT(path, BAREMETAL_ROOT);
-			return client_path_add(path, kind);
+			return client_path_add(path, str_c(kind));
 		}
 	}
 	return false;
@@ -40,8 +40,8 @@ bool object_home(const struct tenure_resource *resource, struct pool *pool, stru
 		return false;
 	struct str tenant = doc_kind(owner) == DOC_STRING ? doc_string(owner) : STR(TENANT_OF_UNOWNED);
 	BUF_LIT(&home, "/v2.0");
-	bool ok = client_path_add(&home, str_cstr(pool, tenant)) && client_path_add(&home, "nodes") &&
-		client_path_add(&home, str_cstr(pool, doc_string(uuid)));
+	bool ok = client_path_add(&home, tenant) && client_path_add(&home, STR("nodes")) &&
+		client_path_add(&home, doc_string(uuid));
 	*path = buf_str(&home);
 	return ok;
 }
@@ -227,7 +227,7 @@ static enum tenure_status one_trait(struct tenure_resource *node, const char *me
 
 	buf_add(&path, node->path);
 	BUF_LIT(&path, "/traits");
-	if (trait == NULL || !client_path_add(&path, trait))
+	if (trait == NULL || !client_path_add(&path, str_c(trait)))
 		status = client_fail(node->client, TENURE_INVALID, "\"%s\" can be no trait", trait != NULL ? trait : "");
 	struct wish wish = resource_wish(node, method, buf_str(&path));
 	if (status == TENURE_OK)

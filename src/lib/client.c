@@ -156,15 +156,13 @@ const char *tenure_error_member(struct tenure_client *client, const char *name)
 
 // ---- addresses and etags
 
-bool client_path_add(struct buf *path, const char *segment)
+bool client_path_add(struct buf *path, struct str segment)
 {
-	struct str s = str_c(segment);
-
-	if (s.n == 0 || str_eq(s, STR(".")) || str_eq(s, STR("..")) || memchr(s.p, '/', s.n) != NULL ||
-		!str_utf8_ok(s, NULL))
+	if (segment.n == 0 || str_eq(segment, STR(".")) || str_eq(segment, STR("..")) || memchr(segment.p, '/', segment.n) != NULL ||
+		memchr(segment.p, '\0', segment.n) != NULL || !str_utf8_ok(segment, NULL))
 		return false;
 	buf_addc(path, '/');
-	uri_add_segment(path, s);
+	uri_add_segment(path, segment);
 	return true;
 }
 

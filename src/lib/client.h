@@ -101,8 +101,9 @@ struct doc *provider_own(struct pool *pool, const struct doc *document);
 // patch removes is null.
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
-// Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.
-bool client_path_add(struct buf *path, const char *segment);
+// Adds a segment, percent-encoded, to an address. False: the segment cannot be a name: it is empty, "." or "..", holds "/" or NUL, or is no
+// UTF-8. Nothing was added then. So names in answers of the service can be passed as they are.
+bool client_path_add(struct buf *path, struct str segment);
 
 // ---- list.c
 

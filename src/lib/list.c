@@ -72,10 +72,10 @@ struct tenure_list *tenure_list_resources(struct tenure_client *client, const ch
 		tenure_list_filter(list, "deleted", "true");
 	struct buf path = buf_new(list->pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	bool ok = client_path_add(&path, tenant);
+	bool ok = client_path_add(&path, str_c(tenant));
 	list->tenant = str_dup(list->pool, buf_str(&path));
-	ok = ok && (space == NULL || (client_path_add(&path, "namespaces") && client_path_add(&path, space))) &&
-		client_path_add(&path, type);
+	ok = ok && (space == NULL || (client_path_add(&path, STR("namespaces")) && client_path_add(&path, str_c(space)))) &&
+		client_path_add(&path, str_c(type));
 	list->path = buf_str(&path);
 	if (!ok)
 		tenure_list_free(&list);
@@ -222,24 +222,24 @@ static bool item_path(const struct tenure_list *list, struct buf *path, const st
 
 	if (list->kind == OBJECT_TENANT) {
 		BUF_LIT(path, "/v2.0");
-		return doc_get(item, STR("id"), &name) && client_path_add(path, str_cstr(path->pool, doc_string(name)));
+		return doc_get(item, STR("id"), &name) && client_path_add(path, doc_string(name));
 	}
 	if (list->key.n > 0) {
 		buf_add(path, list->path);
-		return doc_get(item, list->key, &name) && client_path_add(path, str_cstr(path->pool, doc_string(name)));
+		return doc_get(item, list->key, &name) && client_path_add(path, doc_string(name));
 	}
 	if (!doc_get(item, STR("metadata"), &meta) || !doc_get(meta, STR("name"), &name))
 		return false;
 	buf_add(path, list->tenant);
 	if (doc_get(meta, STR("namespace"), &space) && space != NULL &&
-		(!client_path_add(path, "namespaces") || !client_path_add(path, str_cstr(path->pool, doc_string(space)))))
+		(!client_path_add(path, STR("namespaces")) || !client_path_add(path, doc_string(space))))
 		return false;
 	size_t type = list->path.n;
 	while (list->path.p[type - 1] != '/')
 		type--;
 	buf_addc(path, '/');
 	buf_add(path, str_part(list->path, type, list->path.n));
-	return client_path_add(path, str_cstr(path->pool, doc_string(name)));
+	return client_path_add(path, doc_string(name));
 }
 
 static enum tenure_status make_item(struct tenure_list *list, const struct doc *item, struct tenure_resource **made)

@@ -86,7 +86,7 @@ static bool set_id(struct tenure_move *move, struct str id)
 	move->id = str_dup(move->pool, id);
 	buf_add(&path, move->tenant);
 	BUF_LIT(&path, "/moves");
-	bool ok = client_path_add(&path, move->id.p);
+	bool ok = client_path_add(&path, move->id);
 	move->status_path = buf_str(&path);
 	return ok;
 }

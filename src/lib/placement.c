@@ -41,7 +41,7 @@ struct tenure_resource *tenure_provider_new(struct tenure_client *client, const 
 	struct buf path = buf_new(pool, 128);
 
 	BUF_LIT(&path, PLACEMENT_ROOT "/resource_providers");
-	if (uuid == NULL || client_path_add(&path, uuid))
+	if (uuid == NULL || client_path_add(&path, str_c(uuid)))
 		provider = resource_at(client, buf_str(&path), OBJECT_PROVIDER);
 	if (provider != NULL)
 		provider->unmade = uuid == NULL;

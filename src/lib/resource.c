@@ -43,9 +43,9 @@ struct tenure_resource *tenure_resource_new(struct tenure_client *client, const 
 		return NULL;
 	struct buf path = buf_new(pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	if (client_path_add(&path, tenant) && (space == NULL || (client_path_add(&path, "namespaces") && client_path_add(&path,
-		space))) &&
-		client_path_add(&path, type) && client_path_add(&path, name))
+	if (client_path_add(&path, str_c(tenant)) &&
+		(space == NULL || (client_path_add(&path, STR("namespaces")) && client_path_add(&path, str_c(space)))) &&
+		client_path_add(&path, str_c(type)) && client_path_add(&path, str_c(name)))
 		resource = resource_at(client, buf_str(&path), OBJECT_RESOURCE);
 	pool_free(&pool);
 	return resource;
@@ -60,7 +60,7 @@ struct tenure_resource *tenure_tenant_new(struct tenure_client *client, const ch
 		return NULL;
 	struct buf path = buf_new(pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	if (client_path_add(&path, id))
+	if (client_path_add(&path, str_c(id)))
 		resource = resource_at(client, buf_str(&path), OBJECT_TENANT);
 	pool_free(&pool);
 	return resource;
@@ -74,7 +74,7 @@ struct tenure_resource *tenure_metal_new(struct tenure_client *client, const cha
 	if (pool == NULL)
 		return NULL;
 	struct buf path = buf_new(pool, 256);
-	if (object_collection(&path, kind) && (ident == NULL || client_path_add(&path, ident)))
+	if (object_collection(&path, kind) && (ident == NULL || client_path_add(&path, str_c(ident))))
 		resource = resource_at(client, buf_str(&path), OBJECT_METAL);
 	if (resource != NULL)
 		resource->unmade = ident == NULL;
@@ -345,7 +345,7 @@ static enum tenure_status settle(struct tenure_resource *resource, struct pool *
 
 	buf_add(&path, resource->path);
 	if (status == TENURE_OK && (!doc_get(document, STR("uuid"), &uuid) || doc_kind(uuid) != DOC_STRING ||
-		!client_path_add(&path, str_cstr(pool, doc_string(uuid)))))
+		!client_path_add(&path, doc_string(uuid))))
 		return client_fail(resource->client, TENURE_PROTOCOL, "it was made, but the answer has no UUID");
 	resource->path = str_dup(resource->pool, buf_str(&path));
 	resource->unmade = false;

@@ -136,7 +136,7 @@ const struct manage_command manage_commands[] = {
 	  "one. It reads all resources.", { { .name = NULL } }, false },
 	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
 	  "/registry/[GROUP/]PLURAL/TENANT/NAMESPACE/NAME; those of the system space have no TENANT. The keys of one tenant and\n"
-	  "type are sorted.",
+	  "type are in the order of namespace and name, which is not that of their bytes: prod/a stands before prod-eu/a.",
 	  { { "--tenant", 0, "TENANT", "only those of this tenant" } }, false },
 	{ "config", "check", "", 0, NEEDS_CONFIG, command_config_check, "check the configuration and every endpoint's WADL",
 	  "`tenured -t` checks that each method has a handler.", { { .name = NULL } }, false },

@@ -157,9 +157,11 @@ static int revoke_named(struct manage *manage)
 	enum outcome outcome = OUTCOME_OK;
 
 	while ((length = getline(&line, &room, stdin)) >= 0) {
-		struct str id = str_trim(str_n(line, (size_t)length));
-		if (id.n > 0 && id.p[id.n - 1] == '\n')
-			id = str_trim(str_part(id, 0, id.n - 1));
+		struct str id = str_n(line, (size_t)length);
+		// Spreadsheets and some editors end lines by CR and LF.
+		while (id.n > 0 && (id.p[id.n - 1] == '\n' || id.p[id.n - 1] == '\r'))
+			id.n--;
+		id = str_trim(id);
 		if (id.n == 0)
 			continue;
 		outcome = auth_token_revoke(manage->db, manage->pool, id);

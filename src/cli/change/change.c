@@ -65,7 +65,7 @@ static const char **state_paths(struct cli *cli, const struct target *target, co
 		struct buf path = buf_new(cli->pool, 128);
 		buf_add(&path, collection);
 		if (doc_get(document, str_c(members[i]), &value) && doc_kind(value) == DOC_STRING &&
-			client_path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
+			client_path_add(&path, doc_string(value)) && !str_eq_c(buf_str(&path), paths[0]))
 			paths[n++] = str_cstr(cli->pool, buf_str(&path));
 	}
 	paths[n] = NULL;
@@ -85,6 +85,17 @@ static bool read_again(struct cli *cli, const struct target *target)
 	return false;
 }
 
+// What is remembered of a webhook: what can be set, and when it was made. The answer that shows its secret must not leave that in a file.
+static const struct doc *webhook_remembered(struct cli *cli, const struct doc *document)
+{
+	struct doc *kept = cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK);
+	const struct doc *created;
+
+	if (doc_get(document, STR("created_at"), &created))
+		doc_set(kept, STR("created_at"), doc_copy(cli->pool, created));
+	return kept;
+}
+
 void cli_remember_state(struct cli *cli, const struct target *target)
 {
 	size_t n;
@@ -100,8 +111,8 @@ void cli_remember_state(struct cli *cli, const struct target *target)
 	struct str document_text = str_n(text, n);
 	if (target->kind == TARGET_METAL || target->kind == TARGET_WEBHOOK)
 		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
-	if (target->kind == TARGET_WEBHOOK) // the answer that shows a secret must not leave it in a file
-		document_text = doc_text(cli->pool, cli_document_own(cli->pool, document, NULL, TARGET_WEBHOOK));
+	if (target->kind == TARGET_WEBHOOK)
+		document_text = doc_text(cli->pool, webhook_remembered(cli, document));
 	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
 		cli_state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
 }
@@ -279,13 +290,19 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	return cli_document_own(cli->pool, base, NULL, target->kind);
 }
 
-// What a patch names is wanted also where it had that value before, so it clashes with what others made of it. A whole document does not tell
+// What a patch names is wanted also where it had that value before, so it clashes with what others made of it, at each try. A whole document does not tell
 // which of its members are wanted: of that, only those that differ from base.
 static void find_clashes(struct cli *cli, const struct target *target, const struct change *change, const struct doc *now,
 	struct merge *merge)
 {
+	struct change named = *change;
 	struct str unused;
-	const struct doc *sent = change->kind != CHANGE_PUT ? yours_of(cli, target, change, now, &unused) : NULL, *value = NULL;
+
+	if (change->merged_patch != NULL) {
+		named.kind = CHANGE_JSON_PATCH;
+		named.document = change->merged_patch;
+	}
+	const struct doc *sent = named.kind != CHANGE_PUT ? yours_of(cli, target, &named, now, &unused) : NULL, *value = NULL;
 
 	for (size_t i = 0; sent != NULL && i < merge->n; i++) {
 		struct difference *d = &merge->list[i];
@@ -296,15 +313,28 @@ static void find_clashes(struct cli *cli, const struct target *target, const str
 	}
 }
 
-// What tells the document's subject from another one at the same address. n 0: nothing does.
+// What tells the document's subject from another one at the same address: its uid, or the time when it was made. n 0: nothing does, as of tiers.
 static struct str identity(const struct doc *document, enum target_kind kind)
 {
-	const struct doc *metadata, *id = NULL;
+	const struct doc *id = NULL;
 
-	if (kind == TARGET_RESOURCE && doc_get(document, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)
-		doc_get(metadata, STR("uid"), &id);
-	else if (kind == TARGET_METAL)
+	switch (kind) {
+	case TARGET_RESOURCE:
+		doc_at_path(document, STR("metadata.uid"), &id);
+		break;
+	case TARGET_TENANT:
+		doc_at_path(document, STR("tenant.created_at"), &id);
+		break;
+	case TARGET_METAL:
 		doc_get(document, STR("uuid"), &id);
+		break;
+	case TARGET_WEBHOOK:
+		doc_get(document, STR("created_at"), &id);
+		break;
+	case TARGET_PROVIDER:
+	case TARGET_TIER:
+		break;
+	}
 	return doc_kind(id) == DOC_STRING ? doc_string(id) : STR("");
 }
 
@@ -363,6 +393,8 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 		change_show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
 		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
 	}
+	if (change->kind == CHANGE_JSON_PATCH)
+		change->merged_patch = change->document;
 	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
 		change->kind = CHANGE_PUT;
 		change->document = merge.result;
@@ -438,7 +470,16 @@ int cli_recover(struct cli *cli, const struct target *target, const char *uid)
 	enum tenure_status status = tenure_resource_recover(target->resource, uid, etag);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
-	if (!cli->client->nothing_sent)
-		cli_announce(cli, target, "recovered");
+	if (cli->client->nothing_sent)
+		return EX_OK;
+	if (cli->format_given) { // the answer has no document
+		const struct doc *document;
+		code = target_read(cli, target, &document);
+		if (code != EX_OK) {
+			cli_fail(0, "%s: recovered, but it can't be shown", target->label);
+			return code;
+		}
+	}
+	cli_announce(cli, target, "recovered");
 	return EX_OK;
 }

@@ -146,6 +146,7 @@ static struct doc *tenant_own(struct pool *pool, const struct doc *document, con
 	struct doc *own = doc_kind(tenant) == DOC_OBJECT ? without(pool, tenant, tenant_owned) : doc_new_object(pool);
 	keep_member(pool, own, kept, STR("tier"));
 	keep_member(pool, own, kept, STR("metadata"));
+	keep_member(pool, own, kept, STR("etag_required"));
 	doc_set(result, STR("tenant"), own);
 	return result;
 }

@@ -41,7 +41,7 @@ static bool add_segments(struct buf *path, struct str text)
 	if (text.n == 0)
 		return false;
 	while (str_split(&text, '/', &segment)) {
-		if (segment.n == 0 || !client_path_add(path, str_cstr(path->pool, segment)))
+		if (!client_path_add(path, segment))
 			return false;
 	}
 	return true;
@@ -68,7 +68,7 @@ static int forward_path(struct cli *cli, const char *name, struct str *path)
 	if (code != EX_OK)
 		return code;
 	if (cli->options[OPT_NAMESPACE] != NULL &&
-		(!client_path_add(&buf, "namespaces") || !client_path_add(&buf, cli->options[OPT_NAMESPACE])))
+		(!client_path_add(&buf, STR("namespaces")) || !client_path_add(&buf, str_c(cli->options[OPT_NAMESPACE]))))
 		return cli_fail(EX_USAGE, "\"%s\" can be no namespace", cli->options[OPT_NAMESPACE]);
 	if (!add_segments(&buf, str_c(name)))
 		return cli_fail(EX_USAGE, "\"%s\" is no address that a resource left: see \"tenure forward list\"", name);

@@ -413,7 +413,7 @@ static bool would_be_made(const struct importing *importing, const char *space, 
 }
 
 // A row whose address a row before would have changed. The service knows only what was there before, so it can say no more than whether
-// the document is good.
+// the document is good; and not even that if it lacks what the row needs, which carry_out() takes to be good as well.
 static enum result try_again_there(struct importing *importing, const struct import_row *row, const struct foreseen *before)
 {
 	struct str body = doc_text(importing->cli->pool, row->own);
@@ -424,8 +424,16 @@ static enum result try_again_there(struct importing *importing, const struct imp
 		return RESULT_UNCHANGED;
 	if (importing->rule != RULE_REPLACE)
 		return refuse_other(importing, row);
-	enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, TENURE_ETAG_NONE);
-	return status == TENURE_OK ? RESULT_REPLACED : refuse_status(importing, row, status);
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		// If there is something, its etag is sent, as its tenant may require one for each change.
+		bool there = tenure_resource_get(row->resource) == TENURE_OK;
+		enum tenure_status status = tenure_resource_put(row->resource, body.p, body.n, there ? TENURE_ETAG_CURRENT : TENURE_ETAG_NONE);
+		if (status == TENURE_OK || (status == TENURE_NOT_FOUND && needs_what_would_be_made(importing, row)))
+			return RESULT_REPLACED;
+		if (status != TENURE_STALE)
+			return refuse_status(importing, row, status);
+	}
+	return refuse_text(importing, EXIT_STALE, row->label, "others keep changing it");
 }
 
 // Sends the row for a dry run.

@@ -46,6 +46,17 @@ int command_maintenance_unset(struct cli *cli)
 
 // ---- traits
 
+// Are all of the list texts that can be sent again, so without NUL?
+static bool traits_ok(const struct doc *list)
+{
+	for (size_t i = 0; i < doc_length(list); i++) {
+		struct str name = doc_string(doc_at(list, i));
+		if (name.n == 0 || memchr(name.p, '\0', name.n) != NULL)
+			return false;
+	}
+	return doc_kind(list) == DOC_ARRAY;
+}
+
 static int read_traits(struct cli *cli, const struct target *target, const struct doc **traits)
 {
 	struct doc *document;
@@ -57,7 +68,7 @@ static int read_traits(struct cli *cli, const struct target *target, const struc
 		return code;
 	const char *text = tenure_resource_document(target->resource, &n);
 	code = cli_input_parse(cli, str_n(text, n), target->label, &document);
-	if (code == EX_OK && (!doc_get(document, STR("traits"), traits) || doc_kind(*traits) != DOC_ARRAY))
+	if (code == EX_OK && (!doc_get(document, STR("traits"), traits) || !traits_ok(*traits)))
 		return cli_fail(EX_PROTOCOL, "%s: the service told no traits", target->label);
 	return code;
 }
@@ -214,6 +225,8 @@ int command_node_move(struct cli *cli)
 	const char *ident = cli->arguments[0], *to = cli->arguments[1];
 	struct target target;
 
+	if (to[0] == '\0')
+		return cli_fail(EX_USAGE, "the name of the tenant is empty");
 	if (!cli_baremetal_target(cli, ident, &target))
 		return EX_USAGE;
 	cli->options[OPT_TO] = to;
@@ -222,7 +235,7 @@ int command_node_move(struct cli *cli)
 		struct tenure_move *move = tenure_move_resource(target.resource, to);
 		code = move != NULL ? cli_move_as_told(cli, move, target.label, str_printf(cli->pool, "move %s to %s",
 			tenure_resource_path(target.resource), to).p)
-			: cli_fail(EX_USAGE, "%s can't be moved to \"%s\"", target.label, to);
+			: cli_fail(EX_PROTOCOL, "%s: the answer tells no UUID and owner of which its address could be made", target.label);
 	}
 	tenure_resource_free(&target.resource);
 	return code;

@@ -30,7 +30,7 @@ bool cli_placement_path(struct cli *cli, const char *root, const char *segment, 
 	struct buf out = buf_new(cli->pool, 128);
 
 	buf_add(&out, str_c(root));
-	if (!client_path_add(&out, segment)) {
+	if (!client_path_add(&out, str_c(segment))) {
 		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
 		return false;
 	}

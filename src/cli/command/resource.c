@@ -77,7 +77,7 @@ int resource_fail_address(struct cli *cli, const char *space, const char *type, 
 	struct buf path = buf_new(cli->pool, 256);
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		if (parts[i].text != NULL && !client_path_add(&path, parts[i].text))
+		if (parts[i].text != NULL && !client_path_add(&path, str_c(parts[i].text)))
 			return cli_fail(EX_USAGE, "\"%s\" can be no %s", parts[i].text, parts[i].what);
 	}
 	return cli_fail(EX_OSERR, "no memory");

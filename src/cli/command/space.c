@@ -41,7 +41,7 @@ static bool make_path(struct cli *cli, const char *root, const char *segment, co
 	struct buf out = buf_new(cli->pool, 128);
 
 	buf_add(&out, str_c(root));
-	if (!client_path_add(&out, segment)) {
+	if (!client_path_add(&out, str_c(segment))) {
 		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
 		return false;
 	}
@@ -146,7 +146,21 @@ int command_type_explain(struct cli *cli)
 	return code;
 }
 
-// ---- effects, read page by page
+// ---- lists that are read page by page
+
+// *marker: in: of this page; out: of the next one, from the answer's "continue"; p NULL: there is none. EX_PROTOCOL: it is this page again, so the
+// list would be endless.
+static int go_on(const struct doc *next, const char *what, struct str *marker)
+{
+	struct str text = doc_kind(next) == DOC_STRING ? doc_string(next) : STR("");
+
+	if (text.n > 0 && str_eq(text, *marker))
+		return cli_fail(EX_PROTOCOL, "the list of %s does not tell how it goes on", what);
+	*marker = text.n > 0 ? text : STR_NONE;
+	return EX_OK;
+}
+
+// ---- effects
 
 struct asking {
 	struct str path;
@@ -164,8 +178,8 @@ static int add_page(struct asking *asking, const struct doc *answer, struct str 
 	for (size_t i = 0; i < doc_length(list); i++)
 		table_add(asking->table, doc_at(list, i));
 	asking->n += doc_length(list);
-	*marker = doc_get(answer, STR("continue"), &next) && doc_kind(next) == DOC_STRING ? doc_string(next) : STR_NONE;
-	return EX_OK;
+	doc_get(answer, STR("continue"), &next);
+	return go_on(next, "effects", marker);
 }
 
 // *status: how the calls ended.
@@ -251,7 +265,7 @@ int command_type_effect(struct cli *cli)
 
 // ---- spaces
 
-// *marker: in: of the page to read; out: of the next one; p NULL: there is none.
+// *marker: as of go_on(). Exit code.
 static int list_page(struct cli *cli, struct table *table, struct str *marker)
 {
 	const struct doc *list = NULL, *next = NULL;
@@ -267,10 +281,8 @@ static int list_page(struct cli *cli, struct table *table, struct str *marker)
 		return cli_fail(EX_PROTOCOL, "the answer is no list of tenants");
 	for (size_t i = 0; i < doc_length(list); i++)
 		table_add(table, doc_at(list, i));
-	bool more = doc_at_path(answer, STR("metadata.continue"), &next) && doc_kind(next) == DOC_STRING &&
-		doc_string(next).n > 0;
-	*marker = more ? doc_string(next) : STR_NONE;
-	return EX_OK;
+	doc_at_path(answer, STR("metadata.continue"), &next);
+	return go_on(next, "tenants", marker);
 }
 
 int command_space_list(struct cli *cli)

@@ -71,7 +71,7 @@ static int delete_one(struct cli *cli, const char *name, void *arg)
 	if (code != EX_OK)
 		return code;
 	// A whole token is not sent: addresses stand in logs.
-	if (strchr(name, '.') != NULL || !client_path_add(&path, name))
+	if (strchr(name, '.') != NULL || !client_path_add(&path, str_c(name)))
 		return cli_fail(EX_USAGE, "this can be no id of a token: it is what stands before the \".\" of a token");
 	wish.path = buf_str(&path);
 	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);

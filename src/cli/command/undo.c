@@ -207,7 +207,7 @@ static int begin(struct cli *cli, struct undo *undo)
 	*undo = (struct undo){ .label = cli->arguments[0], .etag = STR_NONE };
 	if (code != EX_OK)
 		return code;
-	if (!client_path_add(&path, undo->label))
+	if (!client_path_add(&path, str_c(undo->label)))
 		return cli_fail(EX_USAGE, "\"%s\" can be no request's id: \"tenure changes list --columns request\" has them", undo->label);
 	BUF_LIT(&path, "/undo");
 	undo->path = buf_str(&path);

@@ -29,7 +29,7 @@ struct reading {
 	struct str query; // p NULL: there is no further page
 	bool of_all;
 	uint64_t rows;
-	struct str closed_until; // the end of the last closed period; n 0: none was closed yet
+	char closed_until[64]; // the end of the last closed period, a copy that survives the memory of its page; "": none was closed yet
 };
 
 // ---- the options
@@ -89,8 +89,10 @@ static int read_page(struct cli *cli, struct reading *reading)
 		table_add(reading->table, doc_at(list, i));
 	reading->rows += n;
 	const struct doc *closed = NULL;
-	if (doc_get(document, STR("closed_until"), &closed) && reading->closed_until.n == 0)
-		reading->closed_until = str_dup(cli->pool, doc_string(closed));
+	if (reading->closed_until[0] == '\0' && doc_get(document, STR("closed_until"), &closed)) {
+		struct str until = doc_string(closed);
+		snprintf(reading->closed_until, sizeof(reading->closed_until), "%.*s", STR_ARG(until));
+	}
 	return cli_next_page(cli, document, "usage", &reading->query);
 }
 
@@ -136,8 +138,8 @@ int command_usage(struct cli *cli)
 	code = read_all(cli, &reading);
 	if (code == EX_OK)
 		code = table_print(reading.table);
-	if (code == EX_OK && reading.rows == 0 && reading.closed_until.n > 0)
-		cli_fail(0, "there was nothing to count in that time; usage is counted until %.*s", STR_ARG(reading.closed_until));
+	if (code == EX_OK && reading.rows == 0 && reading.closed_until[0] != '\0')
+		cli_fail(0, "there was nothing to count in that time; usage is counted until %s", reading.closed_until);
 	else if (code == EX_OK && reading.rows == 0)
 		cli_fail(0, "no usage is counted yet: that begins when the first period is over, an hour as a rule");
 	return code;

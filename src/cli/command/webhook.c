@@ -27,7 +27,7 @@ static int make_path(struct cli *cli, struct buf *path)
 {
 	int code = cli_tenant_path(cli, cli->tenant, "webhooks", path);
 
-	if (code == EX_OK && !client_path_add(path, cli->arguments[0]))
+	if (code == EX_OK && !client_path_add(path, str_c(cli->arguments[0])))
 		code = cli_fail(EX_USAGE, "\"%s\" can be no webhook's name", cli->arguments[0]);
 	return code;
 }

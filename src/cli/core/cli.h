@@ -308,6 +308,8 @@ struct change {
 	enum change_kind kind;
 	struct str body;
 	const struct doc *document; // the parsed body
+	// The JSON Patch that --retry merged into document, which is put since then: what it names still counts as changed. NULL: none was.
+	const struct doc *merged_patch;
 	// What the change is based on, if the caller knows it: the whole document of which the editor showed a part. NULL: the remembered document.
 	const struct doc *base;
 	const char *etag; // NULL: chosen by the options. "new": nothing may be there yet
@@ -455,8 +457,8 @@ void cli_dry_run(struct cli *cli);
 // The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, or the
 // lines are a document, where the command takes one by --file; an error was printed.
 const char **cli_input_names(struct cli *cli, size_t first, size_t end);
-// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given.
-// Exit code.
+// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given. A document
+// that is null is refused with EX_DATAERR. Exit code.
 int cli_input_document(struct cli *cli, size_t first, struct doc **document);
 // The document as text.
 struct str doc_text(struct pool *pool, const struct doc *document);
@@ -495,7 +497,8 @@ struct file_row {
 // Opens a file, or "-", standard input: CSV, whose first line names the columns by paths; a JSON list; or a JSON document on each line.
 // Its form is told by its name's ending (csv, json, ndjson, jsonl), or else by how it begins. The pool of cli keeps *rows. Exit code.
 int rows_open(struct cli *cli, const char *path, struct rows **rows);
-// Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read.
+// Reads the next row. What it returns lives in pool, which may be rewound then. After ROW_WRONG the rows behind it can be read. ROW_BROKEN: the
+// file can't be read any further, and nothing is told of a row that was cut off there.
 enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *row);
 // How much of the file was read, in bytes, or of a list of JSON in documents. False: the end is not known, as of a pipe.
 bool rows_progress(const struct rows *rows, uint64_t *done, uint64_t *total);

@@ -109,6 +109,15 @@ bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, s
 	return true;
 }
 
+// Parses a document that was given as a whole. The null of JSON is refused: as a struct doc it is NULL, which callers take for a document that
+// was not given, so it would be sent as an empty one.
+static int parse_given(struct cli *cli, struct str text, const char *where, struct doc **document)
+{
+	int code = cli_input_parse(cli, text, where, document);
+
+	return code == EX_OK && *document == NULL ? cli_fail(EX_DATAERR, "%s: null is no document: expected { … }", where) : code;
+}
+
 int cli_input_document(struct cli *cli, size_t first, struct doc **document)
 {
 	const char *file = cli->options[OPT_FILE], *patch = cli->options[OPT_PATCH];
@@ -119,10 +128,10 @@ int cli_input_document(struct cli *cli, size_t first, struct doc **document)
 	if ((file != NULL) + (patch != NULL) + (cli->n_arguments > first) > 1)
 		return cli_fail(EX_USAGE, "one of --file, --patch and MEMBER=VALUE, not several");
 	if (patch != NULL)
-		return cli_input_parse(cli, str_c(patch), "--patch", document);
+		return parse_given(cli, str_c(patch), "--patch", document);
 	if (file != NULL) {
 		text.p = cli_read_whole(cli->pool, file, &text.n);
-		return text.p != NULL ? cli_input_parse(cli, text, file, document) : EX_NOINPUT;
+		return text.p != NULL ? parse_given(cli, text, file, document) : EX_NOINPUT;
 	}
 	for (size_t i = first; i < cli->n_arguments; i++) {
 		if (!cli_input_assignment(cli, cli->arguments[i], &name, &value))

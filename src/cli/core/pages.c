@@ -13,7 +13,7 @@ int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struc
 		return cli_fail_no_tenant();
 	*path = buf_new(cli->pool, 256);
 	BUF_LIT(path, "/v2.0");
-	if (!client_path_add(path, tenant))
+	if (!client_path_add(path, str_c(tenant)))
 		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", tenant);
 	buf_addf(path, "/%s", word);
 	return EX_OK;

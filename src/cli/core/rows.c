@@ -302,11 +302,14 @@ static enum row_step next_of_list(struct rows *rows, struct pool *pool, struct f
 	return row->wrong == NULL ? ROW_READ : ROW_WRONG;
 }
 
-// A list as the service or kubectl gives it has its documents in a member. NULL: it is none.
+// A list as the service or kubectl gives it has its documents in a member. A document of its own may have members of these names, too: unlike a
+// list it has a name. NULL: it is no list.
 static const struct doc *list_in(const struct doc *document)
 {
-	const struct doc *list = document;
+	const struct doc *list = document, *name;
 
+	if (doc_at_path(document, STR("metadata.name"), &name))
+		return NULL;
 	if (doc_kind(document) == DOC_OBJECT && !doc_get(document, STR("items"), &list))
 		(void)doc_get(document, STR("resources"), &list);
 	return doc_kind(list) == DOC_ARRAY ? list : NULL;
@@ -435,7 +438,9 @@ enum row_step rows_next(struct rows *rows, struct pool *pool, struct file_row *r
 		step = next_of_lines(rows, pool, row);
 	else
 		step = next_of_list(rows, pool, row);
-	if (step == ROW_END && ferror(rows->file)) {
+	// To getc() an error looks like the end of the file, so a row that was cut off there looks like one without a line feed. Rows before it ended
+	// by their line feed, and were returned before the error. A list was read as a whole.
+	if (rows->form != ROWS_JSON && ferror(rows->file)) {
 		row->wrong = "the file can't be read any further";
 		step = ROW_BROKEN;
 	}

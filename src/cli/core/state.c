@@ -42,8 +42,13 @@ static bool make_folders(struct cli *cli, const char *dir)
 {
 	char *path = str_cstr(cli->pool, str_c(dir));
 	const char *home = getenv("HOME");
-	size_t made = home != NULL && strncmp(dir, home, strlen(home)) == 0 ? strlen(home) : 0;
+	size_t made = home != NULL ? strlen(home) : 0;
 
+	while (made > 0 && home[made - 1] == '/')
+		made--;
+	// XDG_STATE_HOME may lead elsewhere: to the parent of a home that is called tenure, or to a folder whose name goes on behind the home's.
+	if (made > 0 && (strncmp(dir, home, made) != 0 || dir[made] != '/'))
+		made = 0;
 	for (char *slash = path + made + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
 		*slash = '\0';
 		if (mkdir(path, 0700) != 0 && errno != EEXIST)
