@@ -210,6 +210,34 @@ subtest 'nothing of before a reset is remembered' => sub {
     $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
 };
 
+# Workers hold its id, so the row has to be there still when the definition is made again.
+subtest 'a custom type of before a reset' => sub {
+    my $path = '/v2.0/keep/namespaces/default/widgets.example.com/w';
+    my $make = sub {
+        $admin->make('/v2.0/keep/customresourcedefinitions/widgets.example.com', {
+            metadata => { name => 'widgets.example.com' },
+            spec => { group => 'example.com', scope => 'Namespaced', names => { plural => 'widgets', kind => 'Widget' },
+                versions => [{ name => 'v1', served => \1, storage => \1, schema => { openAPIV3Schema => { type => 'object' } } }] } });
+        $admin->make($path);
+    };
+    $make->();
+    $admin->get($path)->is_status(200, 'workers serve it') for 1 .. 10;
+    is((($instance->manage('db', 'reset', '--yes'))[0]), 0, 'reset');
+    $admin->make_tenant('keep', tier => 'gold');
+    $admin->get($path)->is_status(404, 'it is served no more');
+    $make->();
+    is $instance->sql_value('SELECT COUNT(*) FROM resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL'), 0, 'each resource has a type';
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'all is sound' or diag $text;
+    my @before = Tenure::Instance::children_of($instance->master_pid('admin'));
+    kill 'HUP', $instance->master_pid('admin');
+    ok Tenure::Instance::wait_until(sub { !kill 0, @before }), 'the workers are new';
+    $admin->get($path)->is_status(200, '... and serve it as well');
+    $instance->manage('db', 'reset', '--yes');
+    $admin->make_tenant('keep', tier => 'gold');
+    $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
+};
+
 subtest 'tiers' => sub {
     my ($code) = $instance->manage('tier', 'set', 'tiny', '--max-resources', '1');
     is $code, 0, 'a new one';

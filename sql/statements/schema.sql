@@ -146,7 +146,8 @@ DELETE FROM settings WHERE name = :name;
 
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
 -- by which workers learn that their caches are stale, the horizon of the change log, which continues, which server is the writer, and which
--- host sends to webhooks.
+-- host sends to webhooks. It also keeps the types, because workers cache their ids for as long as they run (src/registry/type/type.h); a custom
+-- type that has no definition and no resource is shown nowhere.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -154,7 +155,7 @@ DELETE FROM settings WHERE name = :name;
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
-  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers',
+  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'types', 'catalogues', 'log_horizon', 'log_writers',
     'writer', 'writer_slots', 'writer_switches', 'webhook_lease')
 ORDER BY table_name;
 
