@@ -12,6 +12,7 @@ use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Metal;
 use Tenure::Run;
 use Tenure::Shim;
 
@@ -233,6 +234,27 @@ subtest 'a custom type of before a reset' => sub {
     kill 'HUP', $instance->master_pid('admin');
     ok Tenure::Instance::wait_until(sub { !kill 0, @before }), 'the workers are new';
     $admin->get($path)->is_status(200, '... and serve it as well');
+};
+
+subtest 'a node that was free before a reset' => sub {
+    my $metal = Tenure::Metal->new($admin, '1.82');
+    my $uuid  = '44444444-0000-4000-8000-000000000000';
+    my $make  = sub {
+        $metal->make('nodes', { uuid => $uuid, driver => 'fake-hardware', owner => 'keep', resource_class => 'gold' });
+        $metal->put("/nodes/$uuid/states/provision", json => { target => $_ })->is_status(202, $_) for qw(manage provide);
+        $metal->put("/nodes/$uuid/states/power", json => { target => 'power off' })->is_status(202, 'off');
+    };
+    $make->();
+    my $id = $instance->sql_value(q(SELECT resource_id FROM resource_aliases WHERE kind = 'free'));
+    is((($instance->manage('db', 'reset', '--yes'))[0]), 0, 'reset');
+    is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases'), 0, 'nothing says that it is free';
+    is((($instance->manage('doctor'))[0]), 0, 'all is sound');
+    $admin->make_tenant('keep', tier => 'gold');
+    $make->();
+    isnt $instance->sql_value(q(SELECT id FROM resources WHERE name = ) . "'$uuid'"), $id, 'it has another id now';
+    my $allocation = $metal->post('/allocations', json => { resource_class => 'gold', owner => 'keep' });
+    $allocation->is_status(201, 'an allocation');
+    is $metal->get($allocation->location)->json->{node_uuid}, $uuid, '... takes it';
     $instance->manage('db', 'reset', '--yes');
     $admin->make_tenant('keep', tier => 'gold');
     $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
