@@ -119,6 +119,59 @@ subtest 'schema' => sub {
     like $out, qr/^tenants +0,/m, 'and counts';
 };
 
+subtest 'an init that is killed' => sub {
+    my $made = sub {
+        my ($name) = @_;
+        return sql(<<'SQL', $name);
+SELECT table_name, column_name, column_type, column_default FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position;
+SELECT table_name, index_name, column_name FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index;
+SELECT * FROM types ORDER BY id;
+SELECT id, name, max_resources FROM tiers ORDER BY id;
+SELECT id, name FROM resource_classes ORDER BY id;
+SELECT name FROM traits ORDER BY name;
+SELECT name FROM catalogues ORDER BY name;
+SELECT name FROM settings ORDER BY name;
+SELECT published FROM log_horizon;
+SELECT version, file, HEX(sha256), oldest FROM schema_files ORDER BY version;
+SELECT name FROM tenants ORDER BY name;
+SQL
+    };
+    my $whole = $made->("it's a `test");
+    my $begun = 0;
+    local $ENV{TENURE_DATABASE_NAME} = 'begun';
+    for (my $n = 2;; $n += 19) {
+        sql('DROP DATABASE IF EXISTS begun; CREATE DATABASE begun CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin', 'mysql');
+        my ($code) = do { local $ENV{TENURE_FAULT} = "statement:$n:process"; manage('db', 'init') };
+        last if $code == 0;
+        is $code, 137, "killed at statement $n" or last;
+        my ($status, undef, $why) = manage('db', 'status');
+        if ($why =~ /begun and not finished/) {
+            is $status, 2, '... which status says' if !$begun++;
+            ($status, undef, $why) = manage('db', 'upgrade');
+            is $status, 2, '... no upgrade completes it';
+            like $why, qr/the schema was begun and not finished: `tenure-manage db init` makes it anew/, '... which is said';
+        }
+        ($code, undef, $why) = manage('db', 'init');
+        is $code, 0, 'run again it completes' or diag $why;
+        ok $made->('begun') eq $whole, '... as if it had not been killed' or diag $made->('begun');
+    }
+    cmp_ok $begun, '>', 5, 'at so many places';
+    # Nobody's rows are dropped, nor what is not Tenure's.
+    sql('DELETE FROM settings', 'begun');
+    is((manage('db', 'status'))[0], 0, 'without keys it is no schema that was just begun, since there are rows');
+    sql('DELETE FROM tenants; DELETE FROM resources; CREATE TABLE others (id INT PRIMARY KEY)', 'begun');
+    my ($code, $out, $err) = manage('db', 'init');
+    is $code, 65, 'beside a table of something else nothing is dropped';
+    like $err, qr/holds tables of something else: others/, '... which is named';
+    sql('DROP TABLE others', 'begun');
+    is((manage('db', 'init'))[0], 0, 'without it the schema is made anew');
+    sql('DELETE FROM schema_version; DELETE FROM schema_files', 'begun');
+    ($code, $out, $err) = manage('db', 'init');
+    is $code, 65, 'nor is one without a version that somebody has used';
+    like $err, qr/no version of the schema is recorded, though there are rows in it/, '... which is said';
+    sql('DROP DATABASE begun', 'mysql');
+};
+
 subtest 'an older schema' => sub {
     sql('DELETE FROM schema_files ORDER BY version DESC LIMIT 1');
     my ($code, $out) = manage('db', 'status');

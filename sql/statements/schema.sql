@@ -8,6 +8,42 @@ SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) 
 FROM information_schema.tables
 WHERE table_schema = DATABASE();
 
+-- @statement schema_has_table
+-- @in name text
+-- @out n uint
+-- @scans information_schema has no index
+SELECT COUNT(*) AS n FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :name;
+
+-- Tables that the schema's files leave empty. One of them has a row as soon as `db init` has made the keys, or anybody has written.
+-- @choice schema_written
+-- @case settings
+settings
+-- @case tenants
+tenants
+-- @case resources
+resources
+-- @case changes
+changes
+-- @case tokens
+tokens
+
+-- @statement schema_has_row
+-- @out found int
+-- @scans it stops at the first row
+SELECT EXISTS (SELECT 1 FROM {schema_written}) AS found;
+
+-- All tables of the database, also those that are not Tenure's.
+-- @statement schema_tables
+-- @out name text
+-- @scans information_schema has no index
+SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE();
+
+-- The tables of a schema that nobody has used yet. schema_version, the first one that was made, has to be the last of them: while it is
+-- there, the database is known as Tenure's.
+-- @script schema_drop
+-- @in tables names
+DROP TABLE IF EXISTS `:tables`;
+
 -- What programs up to version 13 look at: they serve a registry whose highest version here is their own.
 -- @statement schema_version
 -- @out files uint, version uint

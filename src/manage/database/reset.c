@@ -19,25 +19,13 @@ struct statement {
 	bool is_seed;     // it adds rows
 };
 
-// The first word at or after from; it ends at a blank, a parenthesis or the end of the text. *end: the offset behind it.
-static struct str next_word(struct str text, size_t from, size_t *end)
-{
-	while (from < text.n && (text.p[from] == ' ' || text.p[from] == '\n' || text.p[from] == '\t'))
-		from++;
-	size_t to = from;
-	while (to < text.n && strchr(" \n\t(;", text.p[to]) == NULL)
-		to++;
-	*end = to;
-	return str_part(text, from, to);
-}
-
 // Does VALUES stand at from, perhaps behind a list of columns in parentheses?
 static bool has_values_at(struct str text, size_t from)
 {
 	size_t at;
-	if (next_word(text, from, &at).n == 0 && at < text.n && text.p[at] == '(')
+	if (schema_next_word(text, from, &at).n == 0 && at < text.n && text.p[at] == '(')
 		from = str_find(text, ')', at) + 1;
-	return str_eq_nocase(next_word(text, from, &at), STR("VALUES"));
+	return str_eq_nocase(schema_next_word(text, from, &at), STR("VALUES"));
 }
 
 // Sets table and is_seed from the text: an INSERT INTO … VALUES, UPDATE or DELETE FROM has a table. An INSERT … SELECT has none: it makes rows of
@@ -48,20 +36,20 @@ static void parse_statement(struct statement *statement)
 	size_t at;
 	statement->table = STR("");
 	statement->is_seed = false;
-	struct str verb = next_word(text, 0, &at);
+	struct str verb = schema_next_word(text, 0, &at);
 	if (str_eq_nocase(verb, STR("UPDATE"))) {
-		statement->table = next_word(text, at, &at);
+		statement->table = schema_next_word(text, at, &at);
 		return;
 	}
 	bool inserts = str_eq_nocase(verb, STR("INSERT"));
 	if (!inserts && !str_eq_nocase(verb, STR("DELETE")))
 		return;
-	struct str word = next_word(text, at, &at);
+	struct str word = schema_next_word(text, at, &at);
 	if (str_eq_nocase(word, STR("IGNORE")))
-		word = next_word(text, at, &at);
+		word = schema_next_word(text, at, &at);
 	if (!str_eq_nocase(word, STR("INTO")) && !str_eq_nocase(word, STR("FROM")))
 		return;
-	struct str table = next_word(text, at, &at);
+	struct str table = schema_next_word(text, at, &at);
 	statement->is_seed = inserts && has_values_at(text, at);
 	if (statement->is_seed || !inserts)
 		statement->table = table;
