@@ -293,6 +293,11 @@ subtest 'tiers' => sub {
     is((manage('tier', 'set', 'tiny', '--max-resources', 'none'))[0], 0, 'no limit');
     is sql("SELECT max_resources IS NULL FROM tiers WHERE name = 'tiny'"), 1, 'is NULL';
     is((manage('tier', 'set', 'tiny', '--max-resources', '-1'))[0], 64, 'a bad number is refused');
+    is((manage('tier', 'set', 'tiny', '--max-resources', '9007199254740991'))[0], 0, 'the largest number that JSON carries');
+    my ($refused, undef, $why) = manage('tier', 'set', 'tiny', '--max-resources', '9007199254740992');
+    is $refused, 64, 'one more is refused, as by the API';
+    like $why, qr/--max-resources takes a number from 0 to 9007199254740991, or "none"/, '... which says what would do';
+    is sql("SELECT max_resources FROM tiers WHERE name = 'tiny'"), '9007199254740991', '... and changes nothing';
     is((manage('tier', 'set', 'x' x 256))[0], 64, 'a name of 256 characters too');
     sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT 'acme',"
         . " UNHEX(MD5('acme')), id, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM tiers WHERE name = 'tiny'");
