@@ -14,7 +14,7 @@ use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
-use Tenure::Run qw(run_apart write_file);
+use Tenure::Run qw(begin run_apart wait_until write_file);
 
 my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
 my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
@@ -308,6 +308,15 @@ subtest 'tiers' => sub {
     is((manage('tier', 'remove', 'standard'))[0], 65, 'the default tier stays');
 };
 
+# It waits for ten seconds, in which other commands are tested.
+my ($holder, $waiting);
+subtest 'a command that waits for another one' => sub {
+    my @client = ('mariadb', '--no-defaults', "--socket=$db/mysql.sock", '--user=root', 'mysql', '-e');
+    $holder = begin("$dir/holder", @client, q(DO GET_LOCK('tenure-schema', 10); DO SLEEP(120)));
+    ok wait_until(sub { sql(q(SELECT IS_USED_LOCK('tenure-schema') IS NOT NULL)) }), 'one is working on another database of the server';
+    $waiting = begin("$dir/waiting", "$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init');
+};
+
 subtest 'tokens' => sub {
     my ($code, $operator) = manage('token', 'create', '--operator');
     is $code, 0, 'an operator token';
@@ -363,6 +372,15 @@ subtest 'all tokens are revoked' => sub {
     is $code, 0, 'all';
     is $out, "revoked 1\n", '... that are left';
     is sql('SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL'), 0, 'none is valid';
+};
+
+subtest 'a command that has waited for another one' => sub {
+    my ($code, $text) = $waiting->();
+    is $code, 75, 'may be run later';
+    like $text, qr/another tenure-manage is working on this schema, or on another one of this database server/, '... and says which the other may be';
+    sql(q(SET @holder = IS_USED_LOCK('tenure-schema'); EXECUTE IMMEDIATE CONCAT('KILL ', @holder)));
+    $holder->();
+    is((manage('db', 'init'))[0], 0, 'once that has ended, it is done');
 };
 
 subtest 'reset' => sub {

@@ -149,7 +149,7 @@ SELECT COUNT(*) AS n FROM information_schema.schemata WHERE schema_name = :name;
 -- @in name names
 CREATE DATABASE IF NOT EXISTS `:name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- A named lock of the server, which every writer of the schema takes, and whoever empties the registry. `tenure-manage cluster switch` holds
+-- A named lock of the server, one for all its databases, which every writer of the schema takes, and whoever empties the registry. `tenure-manage cluster switch` holds
 -- it on the writer that it replaces.
 -- @statement schema_lock
 -- @in seconds uint
