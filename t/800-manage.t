@@ -14,7 +14,7 @@ use File::Temp ();
 use JSON::PP ();
 use Test::More;
 
-use Tenure::Run qw(run_apart write_file);
+use Tenure::Run qw(begin run_apart wait_until write_file);
 
 my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
 my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
@@ -117,6 +117,59 @@ subtest 'schema' => sub {
     ($code, $out) = manage('db', 'status');
     is $code, 0, 'up to date';
     like $out, qr/^tenants +0,/m, 'and counts';
+};
+
+subtest 'an init that is killed' => sub {
+    my $made = sub {
+        my ($name) = @_;
+        return sql(<<'SQL', $name);
+SELECT table_name, column_name, column_type, column_default FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position;
+SELECT table_name, index_name, column_name FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index;
+SELECT * FROM types ORDER BY id;
+SELECT id, name, max_resources FROM tiers ORDER BY id;
+SELECT id, name FROM resource_classes ORDER BY id;
+SELECT name FROM traits ORDER BY name;
+SELECT name FROM catalogues ORDER BY name;
+SELECT name FROM settings ORDER BY name;
+SELECT published FROM log_horizon;
+SELECT version, file, HEX(sha256), oldest FROM schema_files ORDER BY version;
+SELECT name FROM tenants ORDER BY name;
+SQL
+    };
+    my $whole = $made->("it's a `test");
+    my $begun = 0;
+    local $ENV{TENURE_DATABASE_NAME} = 'begun';
+    for (my $n = 2;; $n += 19) {
+        sql('DROP DATABASE IF EXISTS begun; CREATE DATABASE begun CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin', 'mysql');
+        my ($code) = do { local $ENV{TENURE_FAULT} = "statement:$n:process"; manage('db', 'init') };
+        last if $code == 0;
+        is $code, 137, "killed at statement $n" or last;
+        my ($status, undef, $why) = manage('db', 'status');
+        if ($why =~ /begun and not finished/) {
+            is $status, 2, '... which status says' if !$begun++;
+            ($status, undef, $why) = manage('db', 'upgrade');
+            is $status, 2, '... no upgrade completes it';
+            like $why, qr/the schema was begun and not finished: `tenure-manage db init` makes it anew/, '... which is said';
+        }
+        ($code, undef, $why) = manage('db', 'init');
+        is $code, 0, 'run again it completes' or diag $why;
+        ok $made->('begun') eq $whole, '... as if it had not been killed' or diag $made->('begun');
+    }
+    cmp_ok $begun, '>', 5, 'at so many places';
+    # Nobody's rows are dropped, nor what is not Tenure's.
+    sql('DELETE FROM settings', 'begun');
+    is((manage('db', 'status'))[0], 0, 'without keys it is no schema that was just begun, since there are rows');
+    sql('DELETE FROM tenants; DELETE FROM resources; CREATE TABLE others (id INT PRIMARY KEY)', 'begun');
+    my ($code, $out, $err) = manage('db', 'init');
+    is $code, 65, 'beside a table of something else nothing is dropped';
+    like $err, qr/holds tables of something else: others/, '... which is named';
+    sql('DROP TABLE others', 'begun');
+    is((manage('db', 'init'))[0], 0, 'without it the schema is made anew');
+    sql('DELETE FROM schema_version; DELETE FROM schema_files', 'begun');
+    ($code, $out, $err) = manage('db', 'init');
+    is $code, 65, 'nor is one without a version that somebody has used';
+    like $err, qr/no version of the schema is recorded, though there are rows in it/, '... which is said';
+    sql('DROP DATABASE begun', 'mysql');
 };
 
 subtest 'an older schema' => sub {
@@ -240,6 +293,11 @@ subtest 'tiers' => sub {
     is((manage('tier', 'set', 'tiny', '--max-resources', 'none'))[0], 0, 'no limit');
     is sql("SELECT max_resources IS NULL FROM tiers WHERE name = 'tiny'"), 1, 'is NULL';
     is((manage('tier', 'set', 'tiny', '--max-resources', '-1'))[0], 64, 'a bad number is refused');
+    is((manage('tier', 'set', 'tiny', '--max-resources', '9007199254740991'))[0], 0, 'the largest number that JSON carries');
+    my ($refused, undef, $why) = manage('tier', 'set', 'tiny', '--max-resources', '9007199254740992');
+    is $refused, 64, 'one more is refused, as by the API';
+    like $why, qr/--max-resources takes a number from 0 to 9007199254740991, or "none"/, '... which says what would do';
+    is sql("SELECT max_resources FROM tiers WHERE name = 'tiny'"), '9007199254740991', '... and changes nothing';
     is((manage('tier', 'set', 'x' x 256))[0], 64, 'a name of 256 characters too');
     sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT 'acme',"
         . " UNHEX(MD5('acme')), id, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM tiers WHERE name = 'tiny'");
@@ -248,6 +306,15 @@ subtest 'tiers' => sub {
     is((manage('tier', 'remove', 'gold'))[0], 0, 'an empty one goes');
     is((manage('tier', 'remove', 'gold'))[0], 66, 'once');
     is((manage('tier', 'remove', 'standard'))[0], 65, 'the default tier stays');
+};
+
+# It waits for ten seconds, in which other commands are tested.
+my ($holder, $waiting);
+subtest 'a command that waits for another one' => sub {
+    my @client = ('mariadb', '--no-defaults', "--socket=$db/mysql.sock", '--user=root', 'mysql', '-e');
+    $holder = begin("$dir/holder", @client, q(DO GET_LOCK('tenure-schema', 10); DO SLEEP(120)));
+    ok wait_until(sub { sql(q(SELECT IS_USED_LOCK('tenure-schema') IS NOT NULL)) }), 'one is working on another database of the server';
+    $waiting = begin("$dir/waiting", "$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init');
 };
 
 subtest 'tokens' => sub {
@@ -311,19 +378,35 @@ subtest 'all tokens are revoked' => sub {
     is sql('SELECT COUNT(*) FROM tokens WHERE revoked_at IS NULL'), 0, 'none is valid';
 };
 
+subtest 'a command that has waited for another one' => sub {
+    my ($code, $text) = $waiting->();
+    is $code, 75, 'may be run later';
+    like $text, qr/another tenure-manage is working on this schema, or on another one of this database server/, '... and says which the other may be';
+    sql(q(SET @holder = IS_USED_LOCK('tenure-schema'); EXECUTE IMMEDIATE CONCAT('KILL ', @holder)));
+    $holder->();
+    is((manage('db', 'init'))[0], 0, 'once that has ended, it is done');
+};
+
 subtest 'reset' => sub {
     my $keys  = sql('SELECT * FROM settings ORDER BY name');
-    my $types = sql('SELECT id, plural FROM types ORDER BY id');
     my $all = sql('SELECT COUNT(*) FROM tokens');
-    sql("DELETE FROM types WHERE plural = 'pods'");
     sql("INSERT INTO types (version, kind, plural, singular, namespaced) VALUES ('v1', 'Extra', 'extras', 'extra', 1)");
+    my $types = sql('SELECT * FROM types ORDER BY id');
+    my $pods  = sql("SELECT kind, builtin FROM types WHERE plural = 'pods'");
     my ($code) = manage('db', 'reset');
     is $code, 64, 'not without --yes';
     is sql('SELECT GROUP_CONCAT(name ORDER BY id) FROM tenants'), 'system,acme', 'nothing happened';
+    # As a node of Galera has them, which gives other ids than db init got, where fewer nodes were there.
+    sql('SET GLOBAL auto_increment_increment = 3, auto_increment_offset = 2');
     ($code) = manage('db', 'reset', '--yes');
+    sql('SET GLOBAL auto_increment_increment = 1, auto_increment_offset = 1');
     is $code, 0, 'with it';
     is sql('SELECT GROUP_CONCAT(name) FROM tenants'), 'system', 'tenants are gone';
-    is sql('SELECT id, plural FROM types ORDER BY id'), $types, 'types are those of the schema, with their ids';
+    is sql('SELECT * FROM types ORDER BY id'), $types, 'types are as they were, with the ids that workers hold';
+    sql("DELETE FROM types WHERE plural = 'pods'");
+    ($code) = manage('db', 'reset', '--yes');
+    is $code, 0, 'again';
+    is sql("SELECT kind, builtin FROM types WHERE plural = 'pods'"), $pods, 'a built-in type that is missing is added';
     is sql('SELECT GROUP_CONCAT(id, name ORDER BY id) FROM tiers'), '1standard,2free,3bronze,4silver,5gold', 'tiers too';
     is sql('SELECT * FROM settings ORDER BY name'), $keys, 'keys are kept';
     cmp_ok sql('SELECT COUNT(*) FROM tokens WHERE tenant_id IS NULL'), '>', 0, "operators' tokens are kept";

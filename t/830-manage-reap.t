@@ -12,6 +12,7 @@ use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Metal;
 use Tenure::Run;
 use Tenure::Shim;
 
@@ -205,6 +206,55 @@ subtest 'nothing of before a reset is remembered' => sub {
         %seen = map { $admin->get('/v2.0/again/namespaces/default/configmaps')->json->{resources}[0]{data}{text} => 1 } 1 .. 20;
         is join(',', keys %seen), $text, 'in lists either';
     }
+    $instance->manage('db', 'reset', '--yes');
+    $admin->make_tenant('keep', tier => 'gold');
+    $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
+};
+
+# Workers hold its id, so the row has to be there still when the definition is made again.
+subtest 'a custom type of before a reset' => sub {
+    my $path = '/v2.0/keep/namespaces/default/widgets.example.com/w';
+    my $make = sub {
+        $admin->make('/v2.0/keep/customresourcedefinitions/widgets.example.com', {
+            metadata => { name => 'widgets.example.com' },
+            spec => { group => 'example.com', scope => 'Namespaced', names => { plural => 'widgets', kind => 'Widget' },
+                versions => [{ name => 'v1', served => \1, storage => \1, schema => { openAPIV3Schema => { type => 'object' } } }] } });
+        $admin->make($path);
+    };
+    $make->();
+    $admin->get($path)->is_status(200, 'workers serve it') for 1 .. 10;
+    is((($instance->manage('db', 'reset', '--yes'))[0]), 0, 'reset');
+    $admin->make_tenant('keep', tier => 'gold');
+    $admin->get($path)->is_status(404, 'it is served no more');
+    $make->();
+    is $instance->sql_value('SELECT COUNT(*) FROM resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL'), 0, 'each resource has a type';
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'all is sound' or diag $text;
+    my @before = Tenure::Instance::children_of($instance->master_pid('admin'));
+    kill 'HUP', $instance->master_pid('admin');
+    ok Tenure::Instance::wait_until(sub { !kill 0, @before }), 'the workers are new';
+    $admin->get($path)->is_status(200, '... and serve it as well');
+};
+
+subtest 'a node that was free before a reset' => sub {
+    my $metal = Tenure::Metal->new($admin, '1.82');
+    my $uuid  = '44444444-0000-4000-8000-000000000000';
+    my $make  = sub {
+        $metal->make('nodes', { uuid => $uuid, driver => 'fake-hardware', owner => 'keep', resource_class => 'gold' });
+        $metal->put("/nodes/$uuid/states/provision", json => { target => $_ })->is_status(202, $_) for qw(manage provide);
+        $metal->put("/nodes/$uuid/states/power", json => { target => 'power off' })->is_status(202, 'off');
+    };
+    $make->();
+    my $id = $instance->sql_value(q(SELECT resource_id FROM resource_aliases WHERE kind = 'free'));
+    is((($instance->manage('db', 'reset', '--yes'))[0]), 0, 'reset');
+    is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases'), 0, 'nothing says that it is free';
+    is((($instance->manage('doctor'))[0]), 0, 'all is sound');
+    $admin->make_tenant('keep', tier => 'gold');
+    $make->();
+    isnt $instance->sql_value(q(SELECT id FROM resources WHERE name = ) . "'$uuid'"), $id, 'it has another id now';
+    my $allocation = $metal->post('/allocations', json => { resource_class => 'gold', owner => 'keep' });
+    $allocation->is_status(201, 'an allocation');
+    is $metal->get($allocation->location)->json->{node_uuid}, $uuid, '... takes it';
     $instance->manage('db', 'reset', '--yes');
     $admin->make_tenant('keep', tier => 'gold');
     $admin->make('/v2.0/keep/namespaces/default/configmaps/c');

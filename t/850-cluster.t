@@ -268,6 +268,8 @@ subtest 'a reset of the registry' => sub {
     is_deeply $about->(), $before, '... and leaves the writer and the slots of the fence as they were';
     $admin->make_tenant('held');
     ok $put_is_done->(), 'changes are taken';
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'all is sound' or diag $text;
 } unless $ENV{TENURE_CLUSTER_FAULTS};
 
 done_testing;

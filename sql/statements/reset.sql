@@ -1,13 +1,12 @@
 -- `tenure-manage db reset`: makes the registry as db init left it, in one step, while workers run.
 
 -- First, the rows of a fresh schema are inserted into temporary tables that hide the real ones (seeded). So they get the ids
--- that they have in a fresh schema, which workers cache. The statements that insert them, from the schema files, run between
--- the two scripts, together with standard_traits. Built-in types that the files lack keep their rows.
+-- that they have in a fresh schema. The statements that insert them, from the schema files, run between the two scripts, together with
+-- standard_traits.
 -- @script reset_hide
 -- @in seeded names
 SET SESSION lock_wait_timeout = 10;
 CREATE TEMPORARY TABLE `seeds of :seeded` LIKE `:seeded`;
-CREATE TEMPORARY TABLE `built-in types` SELECT * FROM types WHERE builtin;
 ALTER TABLE `seeds of :seeded` RENAME TO `:seeded`;
 
 -- names: a JSON array of the names of the standard traits.
@@ -26,7 +25,6 @@ FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb
 -- name on a single server. If there is another epoch behind the locks, nothing is emptied: the script ends as if by a deadlock.
 -- @script reset_replace
 -- @in seeded names, emptied names, epoch names
-INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
 LOCK TABLES tokens WRITE, catalogues WRITE, writer READ, log_horizon WRITE, webhook_lease WRITE, changes WRITE

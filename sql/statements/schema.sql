@@ -8,6 +8,42 @@ SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) 
 FROM information_schema.tables
 WHERE table_schema = DATABASE();
 
+-- @statement schema_has_table
+-- @in name text
+-- @out n uint
+-- @scans information_schema has no index
+SELECT COUNT(*) AS n FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :name;
+
+-- Tables that the schema's files leave empty. One of them has a row as soon as `db init` has made the keys, or anybody has written.
+-- @choice schema_written
+-- @case settings
+settings
+-- @case tenants
+tenants
+-- @case resources
+resources
+-- @case changes
+changes
+-- @case tokens
+tokens
+
+-- @statement schema_has_row
+-- @out found int
+-- @scans it stops at the first row
+SELECT EXISTS (SELECT 1 FROM {schema_written}) AS found;
+
+-- All tables of the database, also those that are not Tenure's.
+-- @statement schema_tables
+-- @out name text
+-- @scans information_schema has no index
+SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE();
+
+-- The tables of a schema that nobody has used yet. schema_version, the first one that was made, has to be the last of them: while it is
+-- there, the database is known as Tenure's.
+-- @script schema_drop
+-- @in tables names
+DROP TABLE IF EXISTS `:tables`;
+
 -- What programs up to version 13 look at: they serve a registry whose highest version here is their own.
 -- @statement schema_version
 -- @out files uint, version uint
@@ -113,7 +149,7 @@ SELECT COUNT(*) AS n FROM information_schema.schemata WHERE schema_name = :name;
 -- @in name names
 CREATE DATABASE IF NOT EXISTS `:name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- A named lock of the server, which every writer of the schema takes, and whoever empties the registry. `tenure-manage cluster switch` holds
+-- A named lock of the server, one for all its databases, which every writer of the schema takes, and whoever empties the registry. `tenure-manage cluster switch` holds
 -- it on the writer that it replaces.
 -- @statement schema_lock
 -- @in seconds uint
@@ -146,7 +182,8 @@ DELETE FROM settings WHERE name = :name;
 
 -- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
 -- by which workers learn that their caches are stale, the horizon of the change log, which continues, which server is the writer, and which
--- host sends to webhooks.
+-- host sends to webhooks. It also keeps the types, because workers cache their ids for as long as they run (src/registry/type/type.h); a custom
+-- type that has no definition and no resource is shown nowhere.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -154,7 +191,7 @@ DELETE FROM settings WHERE name = :name;
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
-  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers',
+  AND table_name NOT IN ('schema_version', 'schema_files', 'schema_steps', 'settings', 'tokens', 'types', 'catalogues', 'log_horizon', 'log_writers',
     'writer', 'writer_slots', 'writer_switches', 'webhook_lease')
 ORDER BY table_name;
 

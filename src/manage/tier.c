@@ -5,16 +5,15 @@
 #include "manage/commands.h"
 #include "manage/core/table.h"
 #include "registry/core/settings.h"
+#include "registry/tenant/tier.h"
 #include "sql/tiers.h"
-
-enum { MAX_NAME = 255, MAX_DESCRIPTION = 1024 }; // characters
 
 static int bad_name(const char *name)
 {
 	struct str s = str_c(name);
-	if (s.n != 0 && str_utf8_ok(s, NULL) && str_utf8_length(s) <= MAX_NAME)
+	if (s.n != 0 && str_utf8_ok(s, NULL) && str_utf8_length(s) <= TIER_NAME_MAX)
 		return EX_OK;
-	return manage_fail(EX_USAGE, "a tier's name is 1 to %d characters of UTF-8", MAX_NAME);
+	return manage_fail(EX_USAGE, "a tier's name is 1 to %d characters of UTF-8", TIER_NAME_MAX);
 }
 
 int command_tier_list(struct manage *manage)
@@ -56,10 +55,11 @@ int command_tier_set(struct manage *manage)
 	int code = bad_name(manage->arguments[0]);
 	if (code != EX_OK)
 		return code;
-	if (!in.max_resources_is_null && !str_to_u64(str_c(most), &in.max_resources))
-		return manage_fail(EX_USAGE, "\"%s\" is no number, nor \"none\"", most);
-	if (!str_utf8_ok(in.description, NULL) || str_utf8_length(in.description) > MAX_DESCRIPTION)
-		return manage_fail(EX_USAGE, "a description is up to %d characters of UTF-8", MAX_DESCRIPTION);
+	if (!in.max_resources_is_null && (!str_to_u64(str_c(most), &in.max_resources) || in.max_resources > TIER_MOST_RESOURCES))
+		return manage_fail(EX_USAGE, "--max-resources takes a number from 0 to %llu, or \"none\", not \"%s\"",
+			(unsigned long long)TIER_MOST_RESOURCES, most);
+	if (!str_utf8_ok(in.description, NULL) || str_utf8_length(in.description) > TIER_DESCRIPTION_MAX)
+		return manage_fail(EX_USAGE, "a description is up to %d characters of UTF-8", TIER_DESCRIPTION_MAX);
 	enum db_result result = sql_tier_put_run(manage->db, manage->pool, &in, NULL);
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't set the tier");
 }

@@ -79,7 +79,7 @@ int manage_lock_schema(const struct manage *manage, struct db *db)
 	if (result != DB_OK)
 		return manage_fail(result == DB_ERROR ? EX_SOFTWARE : EX_TEMPFAIL, "can't lock the schema: %s", db_error(db));
 	if (sql_schema_lock_row(&rows, 0)->locked != 1)
-		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema");
+		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema, or on another one of this database server");
 	return EX_OK;
 }
 

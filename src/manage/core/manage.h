@@ -69,8 +69,9 @@ int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
 // Prints why the database can't be connected to, and what to do if it refused the user or nothing answers. Returns the exit code.
 int manage_connect_fail(const struct manage *manage, enum db_result result);
-// Takes the lock of the schema on the server of db, for as long as that connection lasts: for statements that change or empty tables. Waits ten
-// seconds for who holds it: another such command, or `cluster switch`. EX_OK, or an exit code after a message.
+// Takes the lock of schemas on the server of db, for as long as that connection lasts: for statements that change or empty tables. There is one for
+// all databases of the server, because `cluster switch` takes it, too, and switches the whole server. Waits ten seconds for the holder: another
+// such command, perhaps on another database, or `cluster switch`. EX_OK, or an exit code after a message.
 int manage_lock_schema(const struct manage *manage, struct db *db);
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);

@@ -137,10 +137,9 @@ static int refuse_newer(int code, const struct schema_files *files, uint64_t ver
 		(unsigned long long)version, (unsigned long long)files->latest);
 }
 
-static int refuse_half(void)
+static int refuse_damaged(void)
 {
-	return manage_fail(EX_DATAERR, "the schema was begun and not finished: drop the database if it was a new one, or restore "
-		"your dump, and run `tenure-manage db init`");
+	return manage_fail(EX_DATAERR, "no version of the schema is recorded, though there are rows in it: restore your dump");
 }
 
 // The only server that takes changes, where none is a node of Galera.
@@ -211,14 +210,22 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 		return code;
 	if (!schema_ask(manage, &state, &version))
 		return EX_TEMPFAIL;
-	if (state == SCHEMA_HALF)
-		return refuse_half();
+	if (state == SCHEMA_BEGUN && version <= files->latest) {
+		printf("dropping what an earlier db init had begun\n");
+		code = schema_drop(manage, files);
+		if (code != EX_OK)
+			return code;
+		if (!schema_ask(manage, &state, &version))
+			return EX_TEMPFAIL;
+	}
+	if (state == SCHEMA_DAMAGED)
+		return refuse_damaged();
 	if (state == SCHEMA_FOREIGN)
 		return manage_fail(EX_DATAERR, "database \"%s\" holds tables of something else", db_settings(manage->config)->name);
 	if (state == SCHEMA_PRESENT && version < files->latest)
 		return manage_fail(EX_DATAERR, "there is a schema of version %llu; `tenure-manage db upgrade` brings it to %llu",
 			(unsigned long long)version, (unsigned long long)files->latest);
-	if (state == SCHEMA_PRESENT && version > files->latest)
+	if (version > files->latest)
 		return refuse_newer(EX_DATAERR, files, version);
 	if (state == SCHEMA_ABSENT)
 		code = schema_apply(manage, files, 0, true);
@@ -257,8 +264,10 @@ int command_db_init(struct manage *manage)
 // False: it is not complete, and a message says what it lacks.
 static bool is_whole(enum schema_state state)
 {
-	if (state == SCHEMA_HALF)
-		refuse_half();
+	if (state == SCHEMA_DAMAGED)
+		refuse_damaged();
+	else if (state == SCHEMA_BEGUN)
+		manage_fail(EXIT_FAILED, "the schema was begun and not finished: `tenure-manage db init` makes it anew");
 	else if (state != SCHEMA_PRESENT)
 		manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
 	return state == SCHEMA_PRESENT;

@@ -15,36 +15,44 @@
 
 struct statement {
 	struct str text;  // including its semicolon
-	struct str table; // the table whose rows it writes; "": none
+	struct str table; // the table that it writes to; "": none that matters to a reset
+	bool is_seed;     // it adds rows
 };
 
-// The first word at or after from; it ends at a blank, a parenthesis or the end of the text. *end: the offset behind it.
-static struct str next_word(struct str text, size_t from, size_t *end)
-{
-	while (from < text.n && (text.p[from] == ' ' || text.p[from] == '\n' || text.p[from] == '\t'))
-		from++;
-	size_t to = from;
-	while (to < text.n && strchr(" \n\t(;", text.p[to]) == NULL)
-		to++;
-	*end = to;
-	return str_part(text, from, to);
-}
-
-// The table that an INSERT INTO, UPDATE or DELETE FROM writes to; else "".
-static struct str written_table(struct str text)
+// Does VALUES stand at from, perhaps behind a list of columns in parentheses?
+static bool has_values_at(struct str text, size_t from)
 {
 	size_t at;
-	struct str verb = next_word(text, 0, &at);
-	if (str_eq_nocase(verb, STR("UPDATE")))
-		return next_word(text, at, &at);
-	if (!str_eq_nocase(verb, STR("INSERT")) && !str_eq_nocase(verb, STR("DELETE")))
-		return STR("");
-	struct str word = next_word(text, at, &at);
+	if (schema_next_word(text, from, &at).n == 0 && at < text.n && text.p[at] == '(')
+		from = str_find(text, ')', at) + 1;
+	return str_eq_nocase(schema_next_word(text, from, &at), STR("VALUES"));
+}
+
+// Sets table and is_seed from the text: an INSERT INTO … VALUES, UPDATE or DELETE FROM has a table. An INSERT … SELECT has none: it makes rows of
+// others, which do not exist where all tables begin empty; and those that it would read here are the real ones, which are about to go.
+static void parse_statement(struct statement *statement)
+{
+	struct str text = statement->text;
+	size_t at;
+	statement->table = STR("");
+	statement->is_seed = false;
+	struct str verb = schema_next_word(text, 0, &at);
+	if (str_eq_nocase(verb, STR("UPDATE"))) {
+		statement->table = schema_next_word(text, at, &at);
+		return;
+	}
+	bool inserts = str_eq_nocase(verb, STR("INSERT"));
+	if (!inserts && !str_eq_nocase(verb, STR("DELETE")))
+		return;
+	struct str word = schema_next_word(text, at, &at);
 	if (str_eq_nocase(word, STR("IGNORE")))
-		word = next_word(text, at, &at);
+		word = schema_next_word(text, at, &at);
 	if (!str_eq_nocase(word, STR("INTO")) && !str_eq_nocase(word, STR("FROM")))
-		return STR("");
-	return next_word(text, at, &at);
+		return;
+	struct str table = schema_next_word(text, at, &at);
+	statement->is_seed = inserts && has_values_at(text, at);
+	if (statement->is_seed || !inserts)
+		statement->table = table;
 }
 
 // Takes the next statement off *rest: up to a semicolon at the end of a line. Comment lines before it are dropped.
@@ -62,7 +70,7 @@ static bool next_statement(struct str *rest, struct statement *statement)
 		size_t end = str_find(*rest, '\n', at);
 		if (str_ends(str_trim(str_part(*rest, at, end)), STR(";"))) {
 			statement->text = str_part(*rest, start, end);
-			statement->table = written_table(statement->text);
+			parse_statement(statement);
 			*rest = str_part(*rest, end, rest->n);
 			return true;
 		}
@@ -105,10 +113,10 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 		struct str rest = files->files[i].text;
 		for (struct statement s; next_statement(&rest, &s);) {
 			// A statement that repairs existing rows is not needed for tables that begin empty.
-			bool mends = !str_eq_nocase(str_part(s.text, 0, 6), STR("INSERT"));
-			if (s.table.n == 0 || !is_in(known, n, s.table) || (mends && !is_in(seeds->tables, seeds->n_tables, s.table)))
+			bool has_seeds = is_in(seeds->tables, seeds->n_tables, s.table);
+			if (s.table.n == 0 || !is_in(known, n, s.table) || (!s.is_seed && !has_seeds))
 				continue;
-			if (!is_in(seeds->tables, seeds->n_tables, s.table))
+			if (!has_seeds)
 				seeds->tables[seeds->n_tables++] = s.table;
 			buf_add(&seeds->statements, s.text);
 			buf_addc(&seeds->statements, '\n');

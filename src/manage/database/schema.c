@@ -141,6 +141,19 @@ int schema_read(struct manage *manage, struct schema_files *files)
 	return code == EX_OK ? read_released(manage, files) : code;
 }
 
+struct str schema_next_word(struct str text, size_t from, size_t *end)
+{
+	while (from < text.n && (text.p[from] == ' ' || text.p[from] == '\n' || text.p[from] == '\t'))
+		from++;
+	size_t to = from;
+	while (to < text.n && strchr(" \n\t(;", text.p[to]) == NULL)
+		to++;
+	*end = to;
+	return str_part(text, from, to);
+}
+
+// ---- what the database has
+
 // An upgrade that goes on has files here of which schema_version does not tell yet.
 static bool ask_books(struct manage *manage, uint64_t *version)
 {
@@ -155,9 +168,37 @@ static bool ask_books(struct manage *manage, uint64_t *version)
 	return true;
 }
 
+// Has anything been written, the server's keys among it? A table that does not exist yet, or no more, has no row.
+static bool ask_written(struct manage *manage, bool *written)
+{
+	static const char *const tables[SQL_SCHEMA_WRITTEN__N] = {
+		[SQL_SCHEMA_WRITTEN_SETTINGS] = "settings",
+		[SQL_SCHEMA_WRITTEN_TENANTS] = "tenants",
+		[SQL_SCHEMA_WRITTEN_RESOURCES] = "resources",
+		[SQL_SCHEMA_WRITTEN_CHANGES] = "changes",
+		[SQL_SCHEMA_WRITTEN_TOKENS] = "tokens",
+	};
+	*written = false;
+	for (size_t i = 0; i < COUNT_OF(tables) && !*written; i++) {
+		const struct sql_schema_has_table in = { .name = str_c(tables[i]) };
+		struct db_rows rows;
+		enum db_result result = sql_schema_has_table_run(manage->db, manage->pool, &in, &rows);
+		bool exists = result == DB_OK && sql_schema_has_table_row(&rows, 0)->n > 0;
+		if (exists)
+			result = sql_schema_has_row_run(manage->db, manage->pool, (enum sql_schema_written)i, &rows);
+		if (result != DB_OK) {
+			manage_db_fail(manage, result, "can't ask whether the schema is in use");
+			return false;
+		}
+		*written = exists && sql_schema_has_row_row(&rows, 0)->found != 0;
+	}
+	return true;
+}
+
 bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *version)
 {
 	struct db_rows rows;
+	bool written;
 	*version = 0;
 	enum db_result result = sql_schema_count_tables_run(manage->db, manage->pool, &rows);
 	if (result != DB_OK) {
@@ -175,9 +216,80 @@ bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *versi
 		manage_db_fail(manage, result, "can't read schema_version");
 		return false;
 	}
-	*state = sql_schema_version_row(&rows, 0)->files == 0 ? SCHEMA_HALF : SCHEMA_PRESENT;
+	*state = sql_schema_version_row(&rows, 0)->files == 0 ? SCHEMA_DAMAGED : SCHEMA_PRESENT;
 	*version = sql_schema_version_row(&rows, 0)->version;
-	return counts->booked == 0 || ask_books(manage, version);
+	if (counts->booked > 0 && !ask_books(manage, version))
+		return false;
+	if (!ask_written(manage, &written))
+		return false;
+	if (!written)
+		*state = SCHEMA_BEGUN;
+	return true;
+}
+
+// The name of the table that the statement makes; "": it makes none.
+static struct str created_table(struct str statement)
+{
+	size_t at;
+	struct str verb = schema_next_word(statement, 0, &at), what = schema_next_word(statement, at, &at);
+	struct str name = schema_next_word(statement, at, &at);
+	if (!str_eq(verb, STR("CREATE")) || !str_eq(what, STR("TABLE")))
+		return STR("");
+	if (str_eq(name, STR("IF"))) {
+		(void)schema_next_word(statement, at, &at); // NOT
+		(void)schema_next_word(statement, at, &at); // EXISTS
+		name = schema_next_word(statement, at, &at);
+	}
+	return name;
+}
+
+// Returns how many tables the files make. names: takes their names in the order in which they are made, unless NULL.
+static size_t list_tables(const struct schema_files *files, struct str *names)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < files->n; i++) {
+		struct str rest = files->files[i].text, statement;
+		while (db_script_next(&rest, &statement)) {
+			struct str name = created_table(statement);
+			if (name.n > 0 && names != NULL)
+				names[n] = name;
+			n += name.n > 0 ? 1 : 0;
+		}
+	}
+	return n;
+}
+
+// A table that is not Tenure's may stand beside a schema_version that is not either.
+static int refuse_others(struct manage *manage, const struct str *made, size_t n)
+{
+	struct db_rows rows;
+	enum db_result result = sql_schema_tables_run(manage->db, manage->pool, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't list the tables");
+	for (size_t i = 0; i < rows.n; i++) {
+		struct str name = sql_schema_tables_row(&rows, i)->name;
+		size_t k = 0;
+		while (k < n && !str_eq(made[k], name))
+			k++;
+		if (k == n)
+			return manage_fail(EX_DATAERR, "database \"%s\" holds tables of something else: %.*s", db_settings(manage->config)->name, STR_ARG(name));
+	}
+	return EX_OK;
+}
+
+int schema_drop(struct manage *manage, const struct schema_files *files)
+{
+	size_t n = list_tables(files, NULL);
+	struct str *made = POOL_ARRAY(manage->pool, struct str, n), *dropped = POOL_ARRAY(manage->pool, struct str, n);
+	(void)list_tables(files, made);
+	int code = refuse_others(manage, made, n);
+	if (code != EX_OK)
+		return code;
+	for (size_t i = 0; i < n; i++)
+		dropped[i] = made[n - 1 - i];
+	const struct sql_schema_drop in = { .tables = { dropped, n } };
+	enum db_result result = db_run_script(manage->db, sql_schema_drop_text(manage->pool, &in));
+	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "what an earlier `db init` has begun can't be dropped");
 }
 
 // ---- what was edited
@@ -251,7 +363,7 @@ static int apply_plainly(struct manage *manage, const struct schema_file *file)
 		result = sql_schema_version_insert_run(manage->db, manage->pool, &in, NULL);
 	if (result == DB_OK)
 		return EX_OK;
-	struct str what = str_printf(manage->pool, "%.*s did not go through, and what it did before the failure stays",
+	struct str what = str_printf(manage->pool, "%.*s did not go through; `tenure-manage db init` begins anew when it is run again",
 		STR_ARG(file->name));
 	return manage_db_fail(manage, result, str_cstr(manage->pool, what));
 }
@@ -329,7 +441,7 @@ static int apply_all(struct upgrade *upgrade, const struct schema_files *files, 
 int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version, bool fresh)
 {
 	assert(version <= files->n);
-	struct upgrade upgrade = { .manage = manage, .guard = db_open(db_settings(manage->config), DB_OPERATOR) };
+	struct upgrade upgrade = { .manage = manage, .fresh = fresh, .guard = db_open(db_settings(manage->config), DB_OPERATOR) };
 	int code = apply_all(&upgrade, files, version, fresh);
 	nodes_close(&upgrade.nodes);
 	db_close(&upgrade.guard);

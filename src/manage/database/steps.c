@@ -140,11 +140,12 @@ static void pause_about(int64_t most_us)
 	clock_pause_us(most_us / 2 + random % (most_us / 2 + 1));
 }
 
-static int step_failed(struct manage *manage, enum db_result result, const struct schema_file *file, const struct step *step)
+static int step_failed(const struct upgrade *upgrade, enum db_result result, const struct schema_file *file, const struct step *step)
 {
-	struct str what = str_printf(manage->pool, "%.*s, step %.*s, did not go through; `tenure-manage db upgrade` goes on there when it is "
-		"run again", STR_ARG(file->name), STR_ARG(step->name));
-	return manage_db_fail(manage, result, str_cstr(manage->pool, what));
+	struct pool *pool = upgrade->manage->pool;
+	struct str what = str_printf(pool, "%.*s, step %.*s, did not go through; `tenure-manage db %s when it is run again", STR_ARG(file->name),
+		STR_ARG(step->name), upgrade->fresh ? "init` begins anew" : "upgrade` goes on there");
+	return manage_db_fail(upgrade->manage, result, str_cstr(pool, what));
 }
 
 // One text with what makes it a transaction that records the step. It rolls back if it fails.
@@ -179,16 +180,17 @@ static enum db_result run_patiently(struct manage *manage, const struct schema_f
 	}
 }
 
-static int run_once(struct manage *manage, const struct schema_file *file, const struct step *step)
+static int run_once(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
 {
 	uint64_t size = 1;
-	enum db_result result = run_patiently(manage, file, step, &size);
-	return result == DB_OK ? EX_OK : step_failed(manage, result, file, step);
+	enum db_result result = run_patiently(upgrade->manage, file, step, &size);
+	return result == DB_OK ? EX_OK : step_failed(upgrade, result, file, step);
 }
 
 // After each batch it pauses for half as long as that took, so that the database has time for others.
-static int run_batches(struct manage *manage, const struct schema_file *file, const struct step *step)
+static int run_batches(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
 {
+	struct manage *manage = upgrade->manage;
 	uint64_t size = FIRST_SIZE, position = 0;
 	int64_t told_s = now_s();
 	for (bool done = false; !done;) {
@@ -196,7 +198,7 @@ static int run_batches(struct manage *manage, const struct schema_file *file, co
 		int64_t begun_us = clock_tick_us();
 		enum db_result result = run_patiently(manage, file, step, &size);
 		if (result != DB_OK)
-			return step_failed(manage, result, file, step);
+			return step_failed(upgrade, result, file, step);
 		int64_t took_us = clock_tick_us() - begun_us;
 		if (took_us < SHORT_US && size < LAST_SIZE)
 			size *= 2;
@@ -239,7 +241,7 @@ static int run_statements(struct upgrade *upgrade, const struct schema_file *fil
 	while (db_script_next(&rest, &statement)) {
 		enum db_result result = run_statement(upgrade->manage->db, upgrade->guard, statement);
 		if (result != DB_OK)
-			return step_failed(upgrade->manage, result, file, step);
+			return step_failed(upgrade, result, file, step);
 	}
 	return EX_OK;
 }
@@ -276,10 +278,10 @@ static int run_index(struct upgrade *upgrade, const struct schema_file *file, co
 }
 
 // Records that a step of tables is done.
-static int mark_done(struct manage *manage, const struct schema_file *file, const struct step *step)
+static int mark_done(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
 {
 	const struct step mark = { STEP_ONCE, step->name, STR(""), STR("") };
-	return run_once(manage, file, &mark);
+	return run_once(upgrade, file, &mark);
 }
 
 int step_run(struct upgrade *upgrade, const struct schema_file *file, const struct step *step)
@@ -291,9 +293,9 @@ int step_run(struct upgrade *upgrade, const struct schema_file *file, const stru
 	if (done)
 		return EX_OK;
 	if (step->kind == STEP_ONCE)
-		return run_once(upgrade->manage, file, step);
+		return run_once(upgrade, file, step);
 	if (step->kind == STEP_BATCHES)
-		return run_batches(upgrade->manage, file, step);
+		return run_batches(upgrade, file, step);
 	int code = step->kind == STEP_INDEX ? run_index(upgrade, file, step) : run_statements(upgrade, file, step);
-	return code == EX_OK ? mark_done(upgrade->manage, file, step) : code;
+	return code == EX_OK ? mark_done(upgrade, file, step) : code;
 }

@@ -38,6 +38,7 @@ int step_rows(struct manage *manage, const struct step *step, uint64_t *n);
 // What runs steps. manage->db may be another connection afterwards.
 struct upgrade {
 	struct manage *manage;
+	bool fresh;          // `db init` makes the schema: nothing goes on where it stopped
 	struct db *guard;    // another connection of the same user to the same server, for db_run_guarded()
 	struct nodes *nodes; // NULL until indexes are built on one node after the other
 };

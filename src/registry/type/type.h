@@ -2,7 +2,8 @@
 // Types: a resource is an instance of a type. A type is an identity: a group, a plural name, and whether its resources are in
 // namespaces. Everything else about it, which may differ between tenants, is in definitions (registry/type/definition.h). Rows of table `types` are
 // inserted by the schema and by tenure-manage (built-in types, registry/type/builtin_types.h), or by the first
-// CustomResourceDefinition of that identity, and are never deleted. Workers cache some thousands of them.
+// CustomResourceDefinition of that identity, and are never deleted while workers run, not even by `tenure-manage db reset`. Workers cache some
+// thousands of them.
 #ifndef TENURE_REGISTRY_TYPE_TYPE_H
 #define TENURE_REGISTRY_TYPE_TYPE_H
 
