@@ -309,7 +309,7 @@ enum outcome put_inventories(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_all(call, &writing.provider, writing.write.inventories, writing.write.n);
-	placement_answer_cache_headers(call, call->registry->now_us);
+	placement_answer_cache_headers(call, writing.write.n > 0 ? call->registry->now_us : 0);
 	return outcome;
 }
 
