@@ -106,6 +106,8 @@ subtest 'bodies' => sub {
     $bad->(qr/'allocations' is a required property/, { more => 1 }, '1.8');
     $bad->(qr/is there twice/, { allocations => { $provider => { resources => { VCPU => 1 } }, uc $provider => { resources => { VCPU => 1 } } },
         project_id => 'p', user_id => 'u' });
+    my $twice = sub { return { %{ body(11, $provider, {}) }, allocations => [ map { +{ resource_provider => { uuid => $provider }, resources => $_ } } @_ ] } };
+    $bad->(qr/Allocation of VCPU for resource provider '$provider' is there twice/, $twice->({ VCPU => 1 }, { VCPU => 2 }), '1.11');
     $bad->(qr/Allocation for resource provider '$none' that does not exist/, body(27, $none, { VCPU => 1 }));
     $bad->(qr/Unable to allocate inventory for consumer .*No such resource class COWS/s, body(27, $provider, { COWS => 1 }));
     for my $much (2147483648, 18446744073709551615) {
@@ -117,6 +119,9 @@ subtest 'bodies' => sub {
     is_deeply $placement->get('/allocations/not-a-uuid')->json, { allocations => {} };
     is $placement->generation($provider), 1, 'nothing of that changed anything';
     is $instance->sql_value('SELECT COUNT(*) FROM consumers'), 1, 'or left a consumer behind';
+    $placement->version('1.11')->put($path, json => $twice->({ VCPU => 1 }, { DISK_GB => 10 }))->is_status(204, 'a provider may be listed twice before 1.12');
+    is_deeply $placement->get($path)->json->{allocations}{$provider}{resources}, { VCPU => 1, DISK_GB => 10 }, '... and gives both';
+    $placement->delete($path)->is_status(204);
 };
 
 subtest 'capacity' => sub {
