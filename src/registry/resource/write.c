@@ -97,7 +97,7 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 		draft.before = resource_body_tree(pool, current);
 	enum outcome outcome = secret_restore(&draft);
 	if (outcome == OUTCOME_OK)
-		outcome = rules->complete(&draft);
+		outcome = type_complete(&draft);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (current != NULL) {
