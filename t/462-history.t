@@ -113,6 +113,28 @@ subtest 'secrets stay masked' => sub {
     is $instance->sql_value("SELECT COUNT(*) FROM former_resources WHERE body LIKE '%first-secret%'"), 1, 'the secret itself is kept';
 };
 
+# A node and its resource provider have one uid.
+subtest 'a uid that two resources have' => sub {
+    my $metal = $instance->combined('admin');
+    my $one   = '00000000-0000-4000-8000-0000000000aa';
+    my $provider = "resourceproviders/$one";
+    $metal->post('/baremetal/v1/nodes', json => { uuid => $one, driver => 'fake-hardware' }, headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' })->is_status(201);
+    my $node = $metal->get("/v2.0/system/history?resource=$one")->json->{resource};
+    like $node, qr{\Anodes\b.*/$one\z}, 'alone, the node is found';
+    $metal->post('/placement/resource_providers', json => { uuid => $one, name => 'twin' }, headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(200);
+    my $both = $metal->get("/v2.0/system/history?resource=$one");
+    $both->is_problem(400, 'bad_parameter', 'with the provider, it is not clear which is meant');
+    like $both->detail, qr/\Q$_\E/, "... and $_ is named" for $node, $provider;
+    is $metal->get("/v2.0/system/history?resource=$_")->json->{resource}, $_, "$_ has its own" for $node, $provider;
+    $metal->delete("/v2.0/system/$provider")->is_status(204);
+    is $metal->get("/v2.0/system/history?resource=$one")->json->{resource}, $node, 'the one that is live is meant';
+    $metal->delete("/v2.0/system/$node")->is_status(204);
+    $both = $metal->get("/v2.0/system/history?resource=$one");
+    $both->is_problem(400, 'bad_parameter', 'both are deleted');
+    like $both->detail, qr/\Q$_\E/, "... and $_ is named" for $node, $provider;
+    is $metal->get("/v2.0/system/history?resource=$_")->json->{history}[0]{verb}, 'deleted', "$_ has its own" for $node, $provider;
+};
+
 subtest 'what is refused' => sub {
     $ann->get("/v2.0/t1/history$_")->is_status(400, "GET history$_")
         for '', '?resource=', '?resource=web', '?resource=a/b/c', '?resource=namespaces/default/configmaps/', '?resource=//', "?resource=$uid&limit=0",

@@ -50,6 +50,18 @@ WHERE r.tenant_id = :tenant_id AND {former_whose} AND (r.live IS NOT NULL OR r.p
 ORDER BY r.live DESC, r.changed DESC, r.id DESC
 LIMIT 1;
 
+-- Resources of other types that have the uid of the one that former_resource found, as a node and the provider that Nova makes for it have.
+-- deleted: that one is deleted; otherwise deleted ones do not count.
+-- @statement former_namesakes
+-- @in tenant_id uint, uid bytes, type_id uint, deleted uint, now time, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts what has or had one uid
+SELECT r.type_id, r.namespace, r.name
+FROM resources r
+WHERE r.uid = :uid AND r.tenant_id = :tenant_id AND r.type_id <> :type_id AND (r.live IS NOT NULL OR (:deleted AND r.purge_at > :now))
+GROUP BY r.type_id, r.namespace, r.name
+LIMIT :limit;
+
 -- The changes of a resource while it was the tenant's, the newest first, each with the content that it replaced.
 -- @statement former_page
 -- @in resource_id uint, tenant_id uint, below uint, limit uint
