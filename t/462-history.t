@@ -113,6 +113,25 @@ subtest 'secrets stay masked' => sub {
     is $instance->sql_value("SELECT COUNT(*) FROM former_resources WHERE body LIKE '%first-secret%'"), 1, 'the secret itself is kept';
 };
 
+# A namespace that is deleted marks what has finalizers, as the deletion of a resource does.
+subtest 'what waits for its finalizers' => sub {
+    $ann->put('/v2.0/t1/namespaces/ends', json => {})->is_status(201);
+    my $put = sub { my ($name, $colour) = @_;
+        return $ann->put("/v2.0/t1/namespaces/ends/configmaps/$name", json => { metadata => { finalizers => ['example.com/f'] }, data => { color => $colour } }) };
+    for my $name ('alone', 'along') {
+        $put->($name, 'red')->is_status(201);
+        $put->($name, 'blue')->is_status(200);
+    }
+    my ($alone, $along) = map { "/v2.0/t1/history?resource=namespaces/ends/configmaps/$_" } 'alone', 'along';
+    my @want = (['created', '-', 'red'], ['updated', 'red', 'blue'], ['updated', 'blue', 'blue']);
+    $ann->delete('/v2.0/t1/namespaces/ends/configmaps/alone')->is_status(202);
+    is_deeply told($ann, $alone), \@want, 'one that is deleted itself';
+    $ann->delete('/v2.0/t1/namespaces/ends')->is_status(202);
+    is_deeply told($ann, $along), \@want, 'one that is deleted with its namespace';
+    is_deeply $ann->get($along)->json->{history}[0]{fields}, ['/metadata/deletionTimestamp'], 'which is marked';
+    is_deeply told($ann, $alone), \@want, '... and the other one no more than once';
+};
+
 # A node and its resource provider have one uid.
 subtest 'a uid that two resources have' => sub {
     my $metal = $instance->combined('admin');

@@ -31,6 +31,14 @@ FROM JSON_TABLE(:formers, '$[*]' COLUMNS (
   former MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[1]')) j
 STRAIGHT_JOIN resources r ON r.id = j.id;
 
+-- The same of resources that wait for their finalizers from now on. Runs after the statement that marks them, which sets their column changed and
+-- leaves their content as it was.
+-- @statement former_keep_waiting
+-- @in waiting text
+INSERT INTO former_resources (change_id, resource_id, locked, meta, body, traits)
+SELECT r.changed, r.id, r.locked, r.meta, r.body, r.traits
+FROM {waiting} STRAIGHT_JOIN resources r ON r.id = j.id;
+
 -- ---- the history of a resource, with content
 
 -- A resource of the tenant, live or deleted: by its uid, or the one that has or had an address last.
