@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use POSIX ();
 use Test::More;
 
@@ -191,6 +192,18 @@ subtest 'deletion and recovery' => sub {
     my $moved = $admin->get('/v2.0/life/persistentvolumes/moved');
     $moved->is_status(301, 'forwards are back');
     is $admin->path_of($moved->location), '/v2.0/refuge/persistentvolumes/moved', 'and lead where they led';
+};
+
+# A lock holds against users of the tenant. The operator deletes the tenant as a whole, and can recover it.
+subtest 'deletion with what is locked' => sub {
+    $admin->make_tenant('locks');
+    my $disk = '/v2.0/locks/persistentvolumes/disk';
+    $admin->put($disk, json => { metadata => { locked => JSON::PP::true() } })->is_status(201);
+    $admin->delete($disk)->is_problem(409, 'locked', 'it is not deleted by itself');
+    $admin->delete('/v2.0/locks')->is_status(204, 'but with its tenant');
+    $admin->get($disk)->is_problem(410, 'gone');
+    $admin->post('/v2.0/locks/action/recover')->is_status(204);
+    ok $admin->get($disk)->json->{metadata}{locked}, 'and back with it, locked';
 };
 
 subtest 'after the purge time' => sub {

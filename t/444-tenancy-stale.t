@@ -74,6 +74,35 @@ subtest 'moved, deleted, recovered' => sub {
     is_stale($admin->put($there, json => {}, if_match => $after->etag), 'another one of its name', etag => bare($new), by => 'admin', fields => undef);
 };
 
+subtest 'what another tenant did before a move' => sub {
+    my $here   = '/v2.0/t1/namespaces/default/configmaps/away';
+    my $there  = '/v2.0/t2/namespaces/default/configmaps/away';
+    my $carol  = $instance->service('carol:t2:member');
+    my $stale  = sub {
+        my ($answer, $name, %want) = @_;
+        $answer->is_problem(412, 'stale', $name) or return;
+        is $answer->json->{changed_by}, $want{by}, defined $want{by} ? 'who' : 'not who';
+        is defined $answer->json->{changed_at}, defined $want{by}, 'nor when, without who';
+        is_deeply $answer->json->{fields}, $want{fields}, 'the fields';
+        return;
+    };
+    my $first = $ann->put($here, json => { a => 1 });
+    my $last  = $ann->patch($here, { b => 1 });
+    $admin->post("$here/action/move?dest=t2")->is_status(303);
+    $stale->($carol->get($there, if_match => '"0"'), 'the new tenant is not told who wrote it in the former one');
+    $stale->($carol->put($there, json => {}, if_match => $first->etag), '... nor in which fields');
+    $stale->($admin->get($there, if_match => $first->etag), 'an operator is', by => 'ann', fields => ['/b']);
+    my $carols = $carol->patch($there, { c => 1 });
+    $stale->($carol->get($there, if_match => $last->etag), 'its own changes are told', by => 'carol', fields => ['/c']);
+    $stale->($carol->get($there, if_match => $first->etag), '... but no fields, if there are others behind the tag', by => 'carol');
+    $admin->post("$there/action/move?dest=t1")->is_status(303);
+    $stale->($ann->get($here, if_match => $last->etag), 'back again, the first tenant is not told either');
+    $stale->($admin->get($here, if_match => $last->etag), 'an operator is', by => 'carol', fields => ['/c']);
+    my $anns = $ann->patch($here, { d => 1 });
+    $stale->($ann->get($here, if_match => $last->etag), 'after its own change it is told of that', by => 'ann');
+    $stale->($ann->get($here, if_match => $carols->etag), '... with the fields since then', by => 'ann', fields => ['/d']);
+};
+
 subtest 'a log without fields' => sub {
     my $old  = $ann->put($url, json => { n => 1 });
     my $mid  = $ann->put($url, json => { n => 2 });

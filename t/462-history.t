@@ -113,6 +113,47 @@ subtest 'secrets stay masked' => sub {
     is $instance->sql_value("SELECT COUNT(*) FROM former_resources WHERE body LIKE '%first-secret%'"), 1, 'the secret itself is kept';
 };
 
+# A namespace that is deleted marks what has finalizers, as the deletion of a resource does.
+subtest 'what waits for its finalizers' => sub {
+    $ann->put('/v2.0/t1/namespaces/ends', json => {})->is_status(201);
+    my $put = sub { my ($name, $colour) = @_;
+        return $ann->put("/v2.0/t1/namespaces/ends/configmaps/$name", json => { metadata => { finalizers => ['example.com/f'] }, data => { color => $colour } }) };
+    for my $name ('alone', 'along') {
+        $put->($name, 'red')->is_status(201);
+        $put->($name, 'blue')->is_status(200);
+    }
+    my ($alone, $along) = map { "/v2.0/t1/history?resource=namespaces/ends/configmaps/$_" } 'alone', 'along';
+    my @want = (['created', '-', 'red'], ['updated', 'red', 'blue'], ['updated', 'blue', 'blue']);
+    $ann->delete('/v2.0/t1/namespaces/ends/configmaps/alone')->is_status(202);
+    is_deeply told($ann, $alone), \@want, 'one that is deleted itself';
+    $ann->delete('/v2.0/t1/namespaces/ends')->is_status(202);
+    is_deeply told($ann, $along), \@want, 'one that is deleted with its namespace';
+    is_deeply $ann->get($along)->json->{history}[0]{fields}, ['/metadata/deletionTimestamp'], 'which is marked';
+    is_deeply told($ann, $alone), \@want, '... and the other one no more than once';
+};
+
+# A node and its resource provider have one uid.
+subtest 'a uid that two resources have' => sub {
+    my $metal = $instance->combined('admin');
+    my $one   = '00000000-0000-4000-8000-0000000000aa';
+    my $provider = "resourceproviders/$one";
+    $metal->post('/baremetal/v1/nodes', json => { uuid => $one, driver => 'fake-hardware' }, headers => { 'X-OpenStack-Ironic-API-Version' => '1.82' })->is_status(201);
+    my $node = $metal->get("/v2.0/system/history?resource=$one")->json->{resource};
+    like $node, qr{\Anodes\b.*/$one\z}, 'alone, the node is found';
+    $metal->post('/placement/resource_providers', json => { uuid => $one, name => 'twin' }, headers => { 'OpenStack-API-Version' => 'placement 1.39' })->is_status(200);
+    my $both = $metal->get("/v2.0/system/history?resource=$one");
+    $both->is_problem(400, 'bad_parameter', 'with the provider, it is not clear which is meant');
+    like $both->detail, qr/\Q$_\E/, "... and $_ is named" for $node, $provider;
+    is $metal->get("/v2.0/system/history?resource=$_")->json->{resource}, $_, "$_ has its own" for $node, $provider;
+    $metal->delete("/v2.0/system/$provider")->is_status(204);
+    is $metal->get("/v2.0/system/history?resource=$one")->json->{resource}, $node, 'the one that is live is meant';
+    $metal->delete("/v2.0/system/$node")->is_status(204);
+    $both = $metal->get("/v2.0/system/history?resource=$one");
+    $both->is_problem(400, 'bad_parameter', 'both are deleted');
+    like $both->detail, qr/\Q$_\E/, "... and $_ is named" for $node, $provider;
+    is $metal->get("/v2.0/system/history?resource=$_")->json->{history}[0]{verb}, 'deleted', "$_ has its own" for $node, $provider;
+};
+
 subtest 'what is refused' => sub {
     $ann->get("/v2.0/t1/history$_")->is_status(400, "GET history$_")
         for '', '?resource=', '?resource=web', '?resource=a/b/c', '?resource=namespaces/default/configmaps/', '?resource=//', "?resource=$uid&limit=0",

@@ -168,6 +168,33 @@ subtest 'tenants, their policy, and moves of all' => sub {
     $admin->get('/v2.0/t4/persistentvolumes/pv')->is_status(200);
 };
 
+# kubectl apply keeps what was applied in an annotation, as it may in an admin's own Tenant object.
+subtest 'a policy that was applied' => sub {
+    $admin->make_tenant('t6');
+    my $chief = $instance->service('chief:t6:admin');
+    offer();
+    ok settled(sub { $chief->patch('/api/v1/tenants/t6', {}) }, 200), 'as shipped';
+    my $apply = sub { my ($who, $policy, %more) = @_;
+        return $who->patch('/api/v1/tenants/t6', { metadata => { annotations => { 'kubectl.kubernetes.io/last-applied-configuration' => "{\"$policy\":1}", %more } },
+            spec => { multiTenancyCRDPolicy => $policy } }) };
+    my $policy = sub { return $chief->get('/api/v1/tenants/t6')->json->{spec}{multiTenancyCRDPolicy} };
+    my $first  = $apply->($chief, 'LocalCRDFirst');
+    my $second = $apply->($chief, 'SystemCRDFirst');
+    $_->is_status(200) for $first, $second;
+    $instance->service('dan:t6:member')->get(undo_path('t6', $second))->is_status(403, 'a member may not take it back');
+    is_deeply reasons($chief->get(undo_path('t6', $second))), [], 'an admin may';
+    $chief->post(undo_path('t6', $second))->is_status(200);
+    is $policy->(), 'LocalCRDFirst', 'and does';
+    $first = $apply->($chief, 'NeverUseSystemCRDUnlessForced');
+    $first->is_status(200);
+    my $more = $apply->($admin, 'SystemCRDFirst', 'example.com/zone' => 'a');
+    $more->is_status(200, 'an operator sets an annotation as well');
+    $chief->get(undo_path('t6', $more))->is_status(403, 'that is not an admin\'s to take back');
+    $chief->post(undo_path('t6', $more))->is_status(403);
+    my $tier = $admin->patch('/v2.0/t6', { tenant => { metadata => { of => 'six' } } });
+    $chief->get(undo_path('t6', $tier))->is_status(403, '... nor metadata');
+};
+
 subtest 'what only the admin endpoint offers' => sub {
     $admin->put("$large/moves", json => {});
     my $move = $admin->post("$large/moves/action/move?dest=t2");

@@ -182,6 +182,31 @@ subtest 'without blockers' => sub {
     ok !defined Tenure::XML::child($free->xml, 'blockers'), 'XML has no element for none';
 };
 
+# Nodes of any tenant may be in a chassis: a tenant that had it could read and delete it.
+subtest 'what is the operator\'s alone' => sub {
+    my %mine = (
+        chassis         => ['00000000-0000-4000-8000-000000000001', {}],
+        deploytemplates => ['00000000-0000-4000-8000-000000000002', { name => 'CUSTOM_MINE', steps => [ { interface => 'bios', step => 'reset', args => {}, priority => 1 } ] }],
+    );
+    my @paths = map { "$_/$mine{$_}[0]" } sort keys %mine;
+    $admin->put("/v2.0/system/$_/$mine{$_}[0]", json => $mine{$_}[1])->is_status(201) for sort keys %mine;
+    for my $path (@paths) {
+        is_deeply [blockers("/v2.0/system/$path", 'room')], ["type-unavailable $path"], "$path stays in the system's space";
+        my $told = $admin->get("/v2.0/system/$path/action/move?dest=room", accept => 'application/json')->json->{move}{blockers}[0]{detail};
+        like $told, qr/operator's alone/, 'which is said';
+    }
+    is_deeply [blockers('/v2.0/system', 'room')], [map { "type-unavailable $_" } @paths], 'also with all of it';
+    $admin->get("/v2.0/system/$_")->is_status(200, 'it is where it was') for @paths;
+    # An older version let them go.
+    my $put = sub { $instance->sql("UPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = '$_[0]') WHERE uid IN ("
+        . join(', ', map { "UNHEX(REPLACE('$mine{$_}[0]', '-', ''))" } keys %mine) . ')') };
+    $put->('room');
+    is_deeply $admin->get("/v2.0/room/$_/action/move?dest=system", accept => 'application/json')->json->{move}{blockers}, [], 'one that is elsewhere can come back'
+        for @paths;
+    is_deeply [blockers("/v2.0/room/$_", 'from')], ["type-unavailable $_"], '... and goes nowhere else' for @paths;
+    $put->('system');
+};
+
 subtest 'very many' => sub {
     $admin->make_tenant($_) for 'many1', 'many2';
     $instance->fill($_, 'persistentvolumes', 1500, name => 'p') for 'many1', 'many2';

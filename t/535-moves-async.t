@@ -91,6 +91,7 @@ subtest 'looked at again at the end' => sub {
             $instance->sql(q(INSERT IGNORE INTO tiers (name, max_resources) VALUES ('two', 2)));
             $admin->put("/v2.0/$to", json => { tenant => { tier => 'two' } })->is_status(202);
         }],
+        'a change, and the condition *' => ['*', undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
         'a change, no condition'    => [0, undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
     );
     for my $what (sort keys %later) {
@@ -99,7 +100,7 @@ subtest 'looked at again at the end' => sub {
         my $tag  = $admin->get("/v2.0/$from/action/move?dest=$to")->etag;
         my @stop = movers();
         kill STOP => @stop;
-        my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async', $conditional ? (if_match => $tag) : ());
+        my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async', $conditional ? (if_match => $conditional eq '*' ? '*' : $tag) : ());
         $post->is_status(202, $what);
         my $waiting = $admin->get($admin->path_of($post->location));
         $waiting->is_status(200, 'it waits');

@@ -181,6 +181,37 @@ subtest 'a namespace, and all of a tenant' => sub {
 };
 
 # As for a move of its own: nothing would end the namespace once that is gone elsewhere.
+# Such a move moves no resource: the namespace that the other tenant has, too, is deleted.
+subtest 'a move that merges empty namespaces alone' => sub {
+    for my $all (0, 1) {
+        my ($from, $to) = map { "$_-$all" } 'merges', 'merged';
+        $admin->make_tenant($_) for $from, $to;
+        my $empty = $admin->make("/v2.0/$from/namespaces/x");
+        $admin->make("/v2.0/$to/namespaces/x");
+        my $moved = move("/v2.0/$from" . ($all ? '' : '/namespaces/x'), $to);
+        is_deeply [map { $_->{verb} } $instance->changes_of($moved)], ['deleted'], 'the log has a deletion alone';
+        for my $tenant ($from, $to) {
+            my $preview = $admin->get(undo_path($tenant, $moved));
+            $preview->is_status(200, "undone in $tenant, it is a move");
+            is_deeply [@{ $preview->json }{qw(from to blockers)}, $preview->json->{items}[0]{action}], [$to, $from, [], 'move'], '... back';
+            $instance->service("boss:$tenant:admin")->get(undo_path($tenant, $moved))->is_status(403, '... by operators');
+        }
+        $instance->service("boss:$from:admin")->post(undo_path($from, $moved))->is_status(403);
+        undo($moved, 't1')->is_status(404, 'a tenant that has nothing to do with it');
+        my $undone = undo($moved, $to);
+        $undone->is_status(200);
+        is_deeply kept($admin->get("/v2.0/$from/namespaces/x")->json), kept($empty->json), 'the namespace is back';
+        $admin->get("/v2.0/$to/namespaces/x")->is_status(200, '... and the other one is where it was');
+        for my $tenant ($from, $to) {
+            my @moves = map { [@$_{qw(source dest)}] } $admin->list("/v2.0/$tenant/moves", 'moves');
+            is_deeply [sort map { "@$_" } @moves], [sort "$from $to", "$to $from"], "$tenant lists both moves";
+        }
+        undo($undone, $from)->is_status(200, 'the undo of the undo');
+        $admin->get("/v2.0/$from/namespaces/x")->is_status(301, 'merges it again');
+        undo($moved, $from)->is_status(409, 'the first one cannot be taken back twice');
+    }
+};
+
 subtest 'a namespace that waits for what would move back' => sub {
     $admin->make_tenant($_) for 'left', 'ends';
     $admin->make("/v2.0/$_/namespaces/n") for 'left', 'ends';

@@ -154,6 +154,21 @@ subtest 'of other types the tenant is address, not content' => sub {
     is $instance->sql_value("SELECT moves FROM resources WHERE name = 'c'"), 2, 'whose moves are counted, too';
 };
 
+subtest 'what happened under the former owner is told to operators alone' => sub {
+    my ($dora, $eve) = map { Tenure::Metal->new($instance->combined($_), '1.82') } 'dora:t1:member', 'eve:t2:member';
+    my $moved = $metal->make('nodes', { driver => 'fake-hardware', name => 'n2', owner => 't1' });
+    my $below = $metal->make('ports', { node_uuid => $moved->{uuid}, address => '52:54:00:00:00:02' });
+    my ($n2, $p2) = ("/nodes/$moved->{uuid}", "/ports/$below->{uuid}");
+    $dora->patch($_, [[add => '/extra/secret', 1]])->is_status(200) for $n2, $p2;
+    $operator->post("/v2.0/t1/nodes/$moved->{uuid}/action/move?dest=t2")->is_status(303);
+    my $stale = sub { my ($who, $path, $etag) = @_; return $who->patch($path, [[add => '/extra/k', 1]], if_match => $etag) };
+    for my $told ($stale->($eve, $n2, $moved->{etag}), $stale->($eve, $p2, $below->{etag})) {
+        is_fault($told, 412, qr/Its etag is now/);
+        unlike $told->text, qr/dora|secret/, 'neither who changed it before, nor what';
+    }
+    is_fault($stale->($metal, $p2, $below->{etag}), 412, qr{changed by dora at .*/extra/secret});
+};
+
 subtest 'a log that is older than the count of moves' => sub {
     # A cached node is as before as long as its last change is the same.
     $instance->sql("UPDATE changes SET moves = 0; UPDATE resources SET moves = 0, changed = changed - 1");

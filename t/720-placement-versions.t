@@ -162,9 +162,13 @@ subtest 'headers for caches' => sub {
         is $new->header('cache-control'), 'no-cache', 'from then on it may not be kept';
         ok defined $new->header('last-modified'), 'and tells since when it is so';
     }
-    my $empty = $placement->get('/resource_providers/' . $placement->provider('empty') . '/inventories');
-    is $empty->header('cache-control'), 'no-cache', 'no inventories may not be kept either';
-    is $empty->header('last-modified'), undef, 'but are so since no time';
+    my $path = '/resource_providers/' . $placement->provider('empty') . '/inventories';
+    for my $empty ($placement->get($path), $placement->put($path, json => { resource_provider_generation => 0, inventories => {} })) {
+        $empty->is_status(200);
+        is $empty->header('cache-control'), 'no-cache', 'no inventories may not be kept either';
+        is $empty->header('last-modified'), undef, 'but are so since no time';
+    }
+    ok defined $placement->inventories($uuid, VCPU => { total => 2 })->header('last-modified'), 'those that are put are';
     is $placement->put('/traits/CUSTOM_CACHES')->header('cache-control'), 'no-cache', 'a trait that is put has them';
     is $placement->delete('/traits/CUSTOM_CACHES')->header('cache-control'), undef, 'one that is deleted has not';
     is $placement->put('/resource_classes/CUSTOM_CACHES')->header('cache-control'), undef, 'nor has a class';

@@ -127,6 +127,44 @@ subtest 'forms of an error' => sub {
     unlike $_->text, qr/SELECT|INSERT|mysql|\.c:/i, 'nothing leaks' for $html, $plain, $json;
 };
 
+# As in OpenStack's service, only a GET depends on Accept.
+subtest 'who accepts no JSON' => sub {
+    my $one   = uuid();
+    my $path  = "/resource_providers/$one";
+    my %plain = (accept => 'text/plain');
+    my $write = sub {
+        my ($method, $where, $json) = @_;
+        my $answer = $placement->request($method, $where, json => $json, %plain);
+        like $answer->status, qr/\A20[01]\z/, "$method $where is done";
+        $answer->header_is('content-type', 'application/json', 'and answered in JSON');
+    };
+    my $at  = sub { return resource_provider_generation => $placement->generation($one) + 0 };
+    my $old = $placement->version('1.0')->post('/resource_providers', json => { name => 'old' }, %plain);
+    $old->is_status(201, 'a provider, whose answer has no body before 1.20');
+    $write->('POST', '/resource_providers', { name => 'plain', uuid => $one });
+    $write->('PUT', $path, { name => 'plainer' });
+    $write->('POST', "$path/inventories", { $at->(), resource_class => 'DISK_GB', total => 1 });
+    $write->('PUT', "$path/inventories", { $at->(), inventories => { VCPU => { total => 2 } } });
+    $write->('PUT', "$path/inventories/VCPU", { $at->(), total => 3 });
+    $write->('PUT', "$path/aggregates", { $at->(), aggregates => [$uuid] });
+    $write->('PUT', "$path/traits", { $at->(), traits => ['HW_CPU_X86_AVX'] });
+    $placement->put('/traits/CUSTOM_PLAIN')->is_status(201);
+    $write->('PUT', '/traits/CUSTOM_PLAIN/about', { description => 'told' });
+    is $placement->get($path)->json->{name}, 'plainer', 'each was written';
+    is $placement->get("$path/inventories/VCPU")->json->{total}, 3;
+    is_deeply $placement->get("$path/aggregates")->json->{aggregates}, [$uuid];
+    is_deeply $placement->get("$path/traits")->json->{traits}, ['HW_CPU_X86_AVX'];
+    is $placement->get('/traits/CUSTOM_PLAIN/about')->json->{description}, 'told';
+    my $conflict = $placement->put("$path/inventories", json => { resource_provider_generation => 0, inventories => {} }, %plain);
+    $conflict->is_status(409, 'a write that is refused');
+    like $conflict->header('content-type'), qr{\Atext/plain}, '... says so in plain text';
+    for my $where ('/resource_providers', $path, "$path/inventories", "$path/inventories/VCPU", "$path/aggregates", "$path/traits", '/traits/CUSTOM_PLAIN/about') {
+        my $answer = $placement->get($where, %plain);
+        $answer->is_status(406, "GET $where is refused");
+        like $answer->text, qr{Only application/json is provided};
+    }
+};
+
 my @operators = (
     [ GET    => '/resource_providers' ],             [ POST   => '/resource_providers' ],
     [ GET    => "/resource_providers/$uuid" ],       [ PUT    => "/resource_providers/$uuid" ],

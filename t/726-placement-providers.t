@@ -193,6 +193,9 @@ subtest 'filters that are wrong' => sub {
     $bad->('resources=VCPU:', qr/expected positive integer amount/);
     $bad->("resources=VCPU:$_", qr/Requested resource VCPU requires amount >= 1\. Got: $_\./) for 0, -1;
     $bad->('resources=BARRETT:1', qr/Invalid resource class in resources parameter: No such resource class BARRETT/);
+    $bad->($_, qr/Got an empty trait in: ,/, '1.18') for 'resources=VCPU&required=,', 'required=,&resources=VCPU:0';
+    $bad->('resources=VCPU:0&required=!X', qr/Expected 'required' parameter value/, '1.21');
+    $bad->('resources=VCPU&required=,&member_of=x', qr/Expected 'member_of' parameter/);
     $bad->('required=' . join(',', map { "CUSTOM_$_" } 1 .. 100), qr/Invalid/);
 };
 

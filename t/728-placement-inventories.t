@@ -93,7 +93,9 @@ subtest 'numbers' => sub {
     $bad->(qr/Failed validating 'maximum'/, total => 10, allocation_ratio => 3.40282e+39);
     $bad->(qr/'8' is not of type 'integer'/, total => '8');
     $bad->(qr/'x' is not of type 'integer'/, total => 0, reserved => 'x');
-    $bad->(qr/Unable to create inventory for resource provider/, total => 10, reserved => 11);
+    $bad->(qr/Unable to create inventory for resource provider .*greater than total/, total => 10, reserved => 11);
+    $bad->(qr/Unable to create inventory for resource provider .*Invalid inventory for 'CUSTOM_NO' .*greater than total/,
+        resource_class => 'CUSTOM_NO', total => 8, reserved => 9);
     is_error($placement->version('1.25')->post($path, json => { resource_class => 'DISK_GB', total => 10, reserved => 10 }), 400,
         qr/greater than or equal to total/, name => 'all reserved is too much before 1.26');
     $placement->version('1.26')->post($path, json => { resource_class => 'DISK_GB', total => 10, reserved => 10 })->is_status(201, 'then not');
@@ -126,6 +128,15 @@ subtest 'all at once' => sub {
     is_error($put->(2, $_ => { total => 8 }), 400, qr/$unknown/, name => "of no class: '$_'") for 'vcpu', '', "VCPU\n", ' VCPU', '"]', 'x' x 300;
     is_error($put->(2, cow => $_), 400, qr/$unknown cow\./, name => 'whose inventory may be anything')
         for +{}, undef, 7, 'x', [], { total => -1 }, { total => 1e300, reserved => 'x', allocation_ratio => [] };
+    is_error($put->(2, CUSTOM_NO => { total => 8, reserved => 9 }), 400, qr/Invalid inventory for 'CUSTOM_NO' .*greater than total/,
+        name => 'a capacity comes before an unknown class');
+    is_error($put->(2, CUSTOM_NO => { total => 8 }, VCPU => { total => 1, reserved => 2 }), 400, qr/Invalid inventory for 'VCPU' .*greater than total/,
+        name => 'also that of another class');
+    is_error($put->(2, cow => 7, VCPU => { total => 1, reserved => 2 }), 400, qr/Invalid inventory for 'VCPU' .*greater than total/);
+    my $old = sub { my (%inventory) = @_;
+        return $placement->version('1.25')->put($path, json => { resource_provider_generation => 2, inventories => \%inventory }) };
+    is_error($old->(CUSTOM_NO => { total => 8, reserved => 8 }), 400, qr/Invalid inventory for 'CUSTOM_NO' .*greater than or equal to total/);
+    is_error($old->(cow => $_), 400, qr/$unknown cow\./) for 7, {}, { total => 8, reserved => 8 };
     is_error($put->(2, VCPU => { total => 8, resource_class => 'VCPU' }), 400, qr/Additional properties are not allowed/);
     is $placement->generation($uuid), 2, 'nothing of that changed anything';
     $placement->allocate(uuid(), { $uuid => { VCPU => 2 } })->is_status(204);

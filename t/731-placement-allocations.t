@@ -106,13 +106,22 @@ subtest 'bodies' => sub {
     $bad->(qr/'allocations' is a required property/, { more => 1 }, '1.8');
     $bad->(qr/is there twice/, { allocations => { $provider => { resources => { VCPU => 1 } }, uc $provider => { resources => { VCPU => 1 } } },
         project_id => 'p', user_id => 'u' });
+    my $twice = sub { return { %{ body(11, $provider, {}) }, allocations => [ map { +{ resource_provider => { uuid => $provider }, resources => $_ } } @_ ] } };
+    $bad->(qr/Allocation of VCPU for resource provider '$provider' is there twice/, $twice->({ VCPU => 1 }, { VCPU => 2 }), '1.11');
     $bad->(qr/Allocation for resource provider '$none' that does not exist/, body(27, $none, { VCPU => 1 }));
     $bad->(qr/Unable to allocate inventory for consumer .*No such resource class COWS/s, body(27, $provider, { COWS => 1 }));
+    for my $much (2147483648, 18446744073709551615) {
+        $bad->(qr/Allocation for resource provider '$none' that does not exist/, body(27, $none, { VCPU => $much }));
+        $bad->(qr/Unable to allocate inventory for consumer .*No such resource class COWS/s, body(27, $provider, { COWS => $much }));
+    }
     is_error($placement->put('/allocations/not-a-uuid', json => body(39, $provider, { VCPU => 1 })), 400, qr/Malformed consumer_uuid: not-a-uuid/);
     is_error($placement->delete('/allocations/not-a-uuid'), 404, qr/No allocations for consumer 'not-a-uuid'/);
     is_deeply $placement->get('/allocations/not-a-uuid')->json, { allocations => {} };
     is $placement->generation($provider), 1, 'nothing of that changed anything';
     is $instance->sql_value('SELECT COUNT(*) FROM consumers'), 1, 'or left a consumer behind';
+    $placement->version('1.11')->put($path, json => $twice->({ VCPU => 1 }, { DISK_GB => 10 }))->is_status(204, 'a provider may be listed twice before 1.12');
+    is_deeply $placement->get($path)->json->{allocations}{$provider}{resources}, { VCPU => 1, DISK_GB => 10 }, '... and gives both';
+    $placement->delete($path)->is_status(204);
 };
 
 subtest 'capacity' => sub {
@@ -124,7 +133,8 @@ subtest 'capacity' => sub {
     $full->(qr/Unable to allocate inventory/, { DISK_GB => 5 });
     $full->(qr/Unable to allocate inventory/, { DISK_GB => 15 });
     $full->(qr/Unable to allocate inventory/, { DISK_GB => 110 });
-    $full->(qr/Unable to allocate inventory/, { VCPU => 2147483648 });
+    $full->(qr/Unable to allocate inventory: .*The requested amount would violate inventory constraints\./, { DISK_GB => $_ })
+        for 2147483650, 18446744073709551610;
     $placement->allocate($consumer, { $provider => { VCPU => 8 } })->is_status(204);
     $full->(qr/Unable to allocate inventory/, { VCPU => 3 });
     $placement->allocate($consumer, { $provider => { VCPU => 7, DISK_GB => 100 } })->is_status(204, "one's own may change");
@@ -143,6 +153,8 @@ subtest 'consumer generations' => sub {
     is_error($put->(undef), 409, qr/consumer generation conflict - expected 1 but got None/, code => 'concurrent_update');
     is_error($put->(0), 409, qr/consumer generation conflict/, code => 'concurrent_update');
     is_error($put->(-1), 409, qr/consumer generation conflict - expected 1 but got a number that no generation has/, code => 'concurrent_update');
+    is_error($put->(0, allocations => { $provider => { resources => { VCPU => 2147483648 } } }), 409, qr/consumer generation conflict - expected 1 but got 0/,
+        code => 'concurrent_update', name => 'an amount that no provider can have comes after the generation');
     $put->(1, consumer_type => 'MIGRATION', project_id => 'q')->is_status(204);
     my $got = $placement->get("/allocations/$consumer")->json;
     is_deeply [ @$got{qw(consumer_generation consumer_type project_id)} ], [ 2, 'MIGRATION', 'q' ], 'what is told anew is new';

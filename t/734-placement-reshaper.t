@@ -99,6 +99,8 @@ subtest 'refused, and nothing half done' => sub {
     $refuse->(409, qr/resource provider generation conflict for provider $child: actual: 0, given: 3/,
         { $child => { %$vcpu, resource_provider_generation => 3 } }, $all, 'concurrent_update');
     $refuse->(409, qr/resource provider generation conflict/, { $child => { %$vcpu, resource_provider_generation => -1 } }, $all, 'concurrent_update');
+    $refuse->(409, qr/resource provider generation conflict/, { $child => { %$vcpu, resource_provider_generation => 3 } },
+        { $who => consumer(1, $child => { VCPU => 2147483648 }) }, 'concurrent_update');
     $refuse->(409, qr/consumer generation conflict - expected 1 but got 9/, { $child => $vcpu }, { $who => consumer(9, $child => { VCPU => 4 }) },
         'concurrent_update');
     $refuse->(409, qr/consumer generation conflict - expected null but got 1/, { $child => $vcpu },

@@ -166,6 +166,35 @@ subtest 'what hangs on resources' => sub {
     $admin->delete("/v2.0/keep/nodes/$kept")->is_status(204);
 };
 
+# Nobody finds the resource that is in the way any more.
+subtest 'names that a tenant has until it is reaped' => sub {
+    my ($node, $port, $other) = map { "$_-0000-4000-8000-000000000001" } '44444444', '55555555', '66666666';
+    my @mac = (address => '52:54:00:00:00:0a');
+    $admin->make_tenant('gone');
+    $admin->make("/v2.0/gone/nodes/$node", { driver => 'fake-hardware', name => 'n-gone' });
+    $admin->make("/v2.0/gone/ports/$port", { node_uuid => $node, @mac });
+    $admin->make("/v2.0/keep/nodes/$other", { driver => 'fake-hardware' });
+    my %put = (
+        uid  => sub { $admin->put("/v2.0/keep/nodes/$node", json => { driver => 'fake-hardware' }) },
+        name => sub { $admin->patch("/v2.0/keep/nodes/$other", { name => 'n-gone' }) },
+        mac  => sub { $admin->put("/v2.0/keep/ports/$other", json => { node_uuid => $other, @mac }) },
+    );
+    my $refused = sub { my ($text, $name) = @_; for my $key (sort keys %put) {
+        my $answer = $put{$key}->();
+        $answer->is_problem(409, 'name_taken', "$key: $name");
+        like $answer->detail, $text, '... with a reason';
+    } };
+    $admin->delete('/v2.0/gone')->is_status(204);
+    $refused->(qr/already exists/, 'the tenant can be recovered');
+    ago('purge_at', 'tenants', q(name = 'gone'));
+    $refused->(qr/past its purge time.*tenure-manage reap/, 'its purge time has come');
+    $admin->put('/v2.0/gone')->is_status(201, 'another one takes its id');
+    $refused->(qr/past its purge time.*tenure-manage reap/, 'the first one is buried');
+    reap();
+    $put{$_}->()->is_status($_ eq 'name' ? 200 : 201, "$_: free") for sort keys %put;
+    $admin->delete("/v2.0/keep/nodes/$_")->is_status(204) for $node, $other;
+};
+
 subtest 'reset while workers run' => sub {
     my $reader = $instance->token('keep', 'reader');
     my $pid = fork // die "fork: $!";

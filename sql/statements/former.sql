@@ -31,6 +31,14 @@ FROM JSON_TABLE(:formers, '$[*]' COLUMNS (
   former MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[1]')) j
 STRAIGHT_JOIN resources r ON r.id = j.id;
 
+-- The same of resources that wait for their finalizers from now on. Runs after the statement that marks them, which sets their column changed and
+-- leaves their content as it was.
+-- @statement former_keep_waiting
+-- @in waiting text
+INSERT INTO former_resources (change_id, resource_id, locked, meta, body, traits)
+SELECT r.changed, r.id, r.locked, r.meta, r.body, r.traits
+FROM {waiting} STRAIGHT_JOIN resources r ON r.id = j.id;
+
 -- ---- the history of a resource, with content
 
 -- A resource of the tenant, live or deleted: by its uid, or the one that has or had an address last.
@@ -49,6 +57,18 @@ FROM resources r
 WHERE r.tenant_id = :tenant_id AND {former_whose} AND (r.live IS NOT NULL OR r.purge_at > :now)
 ORDER BY r.live DESC, r.changed DESC, r.id DESC
 LIMIT 1;
+
+-- Resources of other types that have the uid of the one that former_resource found, as a node and the provider that Nova makes for it have.
+-- deleted: that one is deleted; otherwise deleted ones do not count.
+-- @statement former_namesakes
+-- @in tenant_id uint, uid bytes, type_id uint, deleted uint, now time, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts what has or had one uid
+SELECT r.type_id, r.namespace, r.name
+FROM resources r
+WHERE r.uid = :uid AND r.tenant_id = :tenant_id AND r.type_id <> :type_id AND (r.live IS NOT NULL OR (:deleted AND r.purge_at > :now))
+GROUP BY r.type_id, r.namespace, r.name
+LIMIT :limit;
 
 -- The changes of a resource while it was the tenant's, the newest first, each with the content that it replaced.
 -- @statement former_page

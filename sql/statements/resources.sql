@@ -192,6 +192,15 @@ UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = :uid AND type_id = :
 -- @out found uint
 SELECT 1 AS found FROM resources WHERE uid = :uid AND type_id = :type_id AND live = 1 AND tenant_id <> :tenant_id;
 
+-- Has a tenant that is past its purge time a resource that is found so? The name stays taken until the tenant is reaped.
+-- @statement resource_of_expired
+-- @in type_id uint, uid bytes, key_kind text, key_value text, now time
+-- @out found uint
+SELECT 1 AS found
+FROM resources r
+JOIN tenants t ON t.id = r.tenant_id AND (t.live IS NULL OR t.purge_at <= :now)
+WHERE {resource_ident} AND r.live = 1;
+
 -- @statement forward_delete
 -- @in tenant_id uint, type_id uint, namespace text, name text
 DELETE FROM forwards WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = :namespace AND name = :name;

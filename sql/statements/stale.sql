@@ -17,9 +17,9 @@ verb IN ('created', 'updated', 'moved')
 
 -- @statement stale_last
 -- @in resource_id uint, tenant_id uint
--- @out actor text, at time
+-- @out tenant_id uint, actor text, at time
 -- @scans back from the last change to one that counts
-SELECT actor, at FROM changes WHERE {stale_thing} AND {stale_verbs} ORDER BY id DESC LIMIT 1;
+SELECT tenant_id, actor, at FROM changes WHERE {stale_thing} AND {stale_verbs} ORDER BY id DESC LIMIT 1;
 
 -- The change that made the version that the caller has.
 -- @statement stale_known
@@ -43,9 +43,9 @@ LIMIT :limit;
 
 -- @statement stale_fields
 -- @in resource_id uint, tenant_id uint, since uint, limit uint
--- @out fields text null
+-- @out tenant_id uint, fields text null
 -- @sorts as many sets of fields as there are
-SELECT fields FROM changes
+SELECT tenant_id, fields FROM changes
 WHERE {stale_thing} AND id > :since AND verb = 'updated'
-GROUP BY fields
+GROUP BY tenant_id, fields
 LIMIT :limit;

@@ -171,6 +171,18 @@ WHERE c.request_id = :request_id AND c.verb = 'moved'
 ORDER BY c.id
 LIMIT 1;
 
+-- The same of a recorded move of which the log has no row "moved": all that it moved were namespaces without content, which it merged; or it
+-- took such a move back.
+-- @statement undo_merging_move
+-- @in request_id bytes
+-- @out source_id uint, dest_id uint, source text null, dest text null, moved_all uint
+SELECT m.source_id, m.dest_id, s.name AS source, d.name AS dest, m.resource_id IS NULL AS moved_all
+FROM moves m
+LEFT JOIN tenants s ON s.id = m.source_id AND s.live = 1
+LEFT JOIN tenants d ON d.id = m.dest_id AND d.live = 1
+WHERE m.uid = :request_id AND m.state = 'done' AND m.source_id <> m.dest_id
+  AND NOT EXISTS (SELECT 1 FROM changes c FORCE INDEX (request) WHERE c.request_id = m.uid AND c.verb = 'moved');
+
 -- The tenants whose providers' inventories or allocations a request changed. Nothing else is taken back in several tenants, except moves.
 -- @statement undo_placement_tenants
 -- @in request_id bytes

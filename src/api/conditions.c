@@ -134,10 +134,14 @@ static bool excludes_action(void *arg, struct str etag)
 	return conditional_matches(&conditions->state->none_match, etag);
 }
 
+// What a move or an undo would do can always be shown, so "If-Match: *" is no condition: it must not become one on the tag of this moment,
+// with which a move is queued.
 static struct tag_guard action_guard(struct conditions *conditions)
 {
+	const struct tag_list *match = &conditions->state->match;
+
 	return (struct tag_guard){
-		.matches = conditions->state->match.present ? matches_action : NULL,
+		.matches = match->present && !match->any ? matches_action : NULL,
 		.excludes = conditions->state->none_match.present ? excludes_action : NULL,
 		.arg = conditions,
 	};

@@ -555,7 +555,7 @@ static void test_chassis(void)
 	struct address there = { .tenant = STR("acme"), .type = &chassis, .name = STR(UID) };
 
 	draft = (struct draft){ .registry = &registry, .address = &there, .body = parsed(pool, "{}") };
-	refuses(chassis_rules.complete(&draft), OUTCOME_FORBIDDEN, "\"system\" alone", "chassis are the operator's");
+	refuses(type_complete(&draft), OUTCOME_FORBIDDEN, "\"system\" alone", "chassis are the operator's");
 	there.tenant = STR("system");
 	is_int(chassis_rules.complete(&draft), OUTCOME_OK, "a chassis");
 	is_str(written(pool, draft.body), "{\"description\":null,\"extra\":{}}", "in stored form");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of chassis. They belong to the operator, and nodes of any tenant may be in them.
+// The rules of chassis. They are the operator's, and nodes of any tenant may be in them.
 #include "base/base.h"
 
 #include "registry/baremetal/internal.h"
@@ -8,9 +8,6 @@
 
 static enum outcome complete(struct draft *draft)
 {
-	if (!str_eq(draft->address->tenant, STR(TENANT_SYSTEM)))
-		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "chassis are the operator's: they stand in tenant \""
-			TENANT_SYSTEM "\" alone");
 	return baremetal_normalise(draft, baremetal_chassis_members);
 }
 
@@ -45,6 +42,7 @@ const struct type_rules chassis_rules = {
 	.plural = "chassis",
 	.noun = "chassis",
 	.title = "Chassis",
+	.of_system = true,
 	.complete = complete,
 	.relate = relate,
 	.may_delete = may_delete,

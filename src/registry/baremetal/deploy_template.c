@@ -151,12 +151,8 @@ static enum outcome check_steps(struct draft *draft)
 
 static enum outcome complete(struct draft *draft)
 {
-	enum outcome outcome;
+	enum outcome outcome = baremetal_normalise(draft, baremetal_template_members);
 
-	if (!str_eq(draft->address->tenant, STR(TENANT_SYSTEM)))
-		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "deploy templates are the operator's: they stand in tenant "
-			"\"" TENANT_SYSTEM "\" alone");
-	outcome = baremetal_normalise(draft, baremetal_template_members);
 	if (outcome == OUTCOME_OK)
 		outcome = check_name(draft);
 	return outcome == OUTCOME_OK ? check_steps(draft) : outcome;
@@ -191,6 +187,7 @@ const struct type_rules deploy_template_rules = {
 	.plural = "deploytemplates",
 	.noun = "deploy template",
 	.title = "Deploy template",
+	.of_system = true,
 	.complete = complete,
 	.relate = relate,
 	.is_secret = is_secret,

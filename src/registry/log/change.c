@@ -208,6 +208,15 @@ size_t change_keep_allocations(struct registry *registry, struct str formers, st
 	return n + 1;
 }
 
+size_t change_keep_waiting(struct registry *registry, struct str waiting, struct db_call *calls, size_t n)
+{
+	assert(n > 0);
+	if (!change_keeps_content(registry))
+		return n;
+	calls[n] = sql_former_keep_waiting_call(registry->pool, &(struct sql_former_keep_waiting){ .waiting = waiting });
+	return n + 1;
+}
+
 size_t change_keep_tenant(struct registry *registry, uint64_t tenant_id, struct db_call *calls, size_t n)
 {
 	const struct sql_former_keep_tenant in = { .tenant_id = tenant_id };

@@ -49,6 +49,8 @@ size_t change_keep_beside(struct registry *registry, uint64_t resource_id, struc
 // The same for changes_of_allocations(), but to be called after the call that sets the providers' column changed. formers: a JSON array of
 // the provider's resources.id and a text each; p NULL: nothing is kept.
 size_t change_keep_allocations(struct registry *registry, struct str formers, struct db_call *calls, size_t n);
+// The same for changes_of_waiting(), but to be called after the call that marks the resources, which sets their column changed.
+size_t change_keep_waiting(struct registry *registry, struct str waiting, struct db_call *calls, size_t n);
 // Does the setting content_retention ask to keep what updates replace?
 bool change_keeps_content(const struct registry *registry);
 

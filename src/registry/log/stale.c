@@ -17,9 +17,10 @@
 // among how many last changes a client's etag is looked for if it is derived and so is not in the log.
 enum { TAGS_MAX = 4, SETS_MAX = 256, OWNED_MAX = 256 };
 
-// What the precondition was about: a tenant or a resource. The other's id is 0.
+// What the precondition was about: a tenant or a resource.
 struct thing {
-	uint64_t resource_id, tenant_id;
+	uint64_t resource_id; // 0: the tenant itself
+	uint64_t tenant_id;   // the tenant, or the one that has the resource now
 	bool is_tenant;
 	const struct type *owned; // if the document of the resource's type shows the owner: that type; else NULL
 };
@@ -45,6 +46,13 @@ static enum sql_stale_thing kind_of(const struct thing *thing)
 	return thing->is_tenant ? SQL_STALE_THING_TENANT : SQL_STALE_THING_RESOURCE;
 }
 
+// May the caller learn of a change from when the resource was that tenant's? A resource that was moved has changes from before, which only
+// operators see: the name of who made them is another tenant's.
+static bool is_visible(const struct registry *registry, const struct thing *thing, uint64_t tenant_id)
+{
+	return registry->privileged || tenant_id == thing->tenant_id;
+}
+
 // Lists the fields that changed after the change since. moved: the resource also moved to another tenant, which documents show
 // in the field /metadata/tenant.
 static enum outcome tell_fields(struct registry *registry, const struct thing *thing, uint64_t since, bool moved)
@@ -64,11 +72,12 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 	fields->pool = registry->pool;
 	fields->full = rows.n > SETS_MAX;
 	for (size_t i = 0; i < rows.n; i++) {
-		struct str stored = sql_stale_fields_row(&rows, i)->fields;
+		const struct sql_stale_fields_row *row = sql_stale_fields_row(&rows, i);
 
-		if (stored.p == NULL) // An older version wrote this row without fields. To list only the others would mislead.
+		// An older version wrote rows without fields, and those of another tenant are not shown. To list only the others would mislead.
+		if (row->fields.p == NULL || !is_visible(registry, thing, row->tenant_id))
 			return OUTCOME_STALE;
-		changed_fields_add_stored(fields, stored);
+		changed_fields_add_stored(fields, row->fields);
 	}
 	if (moved)
 		changed_fields_add(fields, STR("/metadata/tenant"));
@@ -136,10 +145,11 @@ static enum outcome explain(struct registry *registry, const struct thing *thing
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (calls[0].rows.n > 0) {
+	const struct sql_stale_last_row *last = calls[0].rows.n > 0 ? sql_stale_last_row(&calls[0].rows, 0) : NULL;
+	if (last != NULL && is_visible(registry, thing, last->tenant_id)) {
 		struct buf at = buf_new(registry->pool, 32);
-		clock_add_rfc3339(&at, sql_stale_last_row(&calls[0].rows, 0)->at);
-		registry_fail_member(registry, "changed_by", sql_stale_last_row(&calls[0].rows, 0)->actor);
+		clock_add_rfc3339(&at, last->at);
+		registry_fail_member(registry, "changed_by", last->actor);
 		registry_fail_member(registry, "changed_at", buf_str(&at));
 	}
 	if (thing->owned != NULL)
@@ -163,7 +173,7 @@ enum outcome resource_check(struct registry *registry, const struct resource *re
 {
 	const struct type_rules *rules = resource->type->rules;
 	const struct thing thing = {
-		.resource_id = resource->id, .owned = rules != NULL && rules->shows_owner ? resource->type : NULL
+		.resource_id = resource->id, .tenant_id = resource->tenant_id, .owned = rules != NULL && rules->shows_owner ? resource->type : NULL
 	};
 	assert(resource->id != 0);
 	// Without a precondition on the etag it is not asked for: most writers have none, and it may take an HMAC.

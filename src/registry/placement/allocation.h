@@ -29,7 +29,7 @@ void consumer_concerns(struct registry *registry, struct str project);
 struct allocation {
 	struct uuid provider;
 	struct str class;
-	uint64_t amount; // 1 to INVENTORY_MAX
+	uint64_t amount; // at least 1; refused if it is more than the inventory's max_unit
 };
 
 enum consumer_check {

@@ -96,13 +96,14 @@ enum outcome inventory_check(struct registry *registry, const struct uuid *provi
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
 			"'%.*s'. Its capacity, (total - reserved) * allocation_ratio, is less than 1.",
-			what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid));
+			what, STR_ARG(uid), STR_HEAD_ARG(inventory->class, 256), STR_ARG(uid));
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 		"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
 		"'%.*s'. The reserved value is greater than %stotal.",
-		what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid), may_reserve_all ? "" : "or equal to ");
+		what, STR_ARG(uid), STR_HEAD_ARG(inventory->class, 256), STR_ARG(uid), may_reserve_all ? "" : "or equal to ");
 }
 
+// Checks the inventories of the write. A wrong one is told before a class that does not exist, as in OpenStack's service.
 static enum outcome check_capacity(const struct stock *stock, const char *what)
 {
 	const struct inventory_write *write = stock->write;
@@ -190,15 +191,14 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 	assert(write->n == 1);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
+	if (outcome == OUTCOME_OK)
+		outcome = check_capacity(&stock, "create");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unable to create inventory for resource provider %.*s: No such resource class %.*s.",
 			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_ARG(unknown));
-	outcome = check_capacity(&stock, "create");
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	if (inventory_of(&stock, write->inventories[0].class) != NULL)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Update conflict: resource provider %.*s has inventory of class %.*s already",
@@ -290,15 +290,14 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 	assert(db_txn_writes(registry->db) && (write->n == 0 || write->inventories != NULL));
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
+	if (outcome == OUTCOME_OK)
+		outcome = check_capacity(&stock, "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unknown resource class in inventory for resource provider %.*s: No such resource class %.*s.",
 			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_HEAD_ARG(unknown, 256));
-	outcome = check_capacity(&stock, "update");
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
 	size_t n = find_gone(&stock, gone, &in_use);
 	if (in_use.n > 0)

@@ -244,11 +244,11 @@ enum outcome resource_space_mark_waiting(struct registry *registry, const struct
 	}
 	buf_addc(&waiting, ']');
 	const struct sql_namespace_mark_waiting mark = { .waiting = buf_str(&waiting), .doomed_at = registry->stamp_us };
-	struct db_call calls[] = {
+	struct db_call calls[3] = {
 		changes_of_waiting(registry, mark.waiting),
 		sql_namespace_mark_waiting_call(registry->pool, &mark),
 	};
-	return registry_run_calls(registry, calls, COUNT_OF(calls));
+	return registry_run_calls(registry, calls, change_keep_waiting(registry, mark.waiting, calls, 2));
 }
 
 // Makes a list, in the registry's pool, of the locked rows that have finalizers. Returns how many.

@@ -67,7 +67,6 @@ static enum outcome check_meta(struct registry *registry, const struct resource 
 // The rules see a change that changes nothing, made by the service.
 static enum outcome check_rules(struct registry *registry, const struct address *address, const struct resource *resource)
 {
-	const struct type_rules *rules = resource->type->rules;
 	struct draft draft = {
 		.registry = registry,
 		.address = address,
@@ -78,7 +77,7 @@ static enum outcome check_rules(struct registry *registry, const struct address 
 		.body = resource_body_doc(registry->pool, resource),
 		.by_service = true,
 	};
-	enum outcome outcome = rules->complete(&draft);
+	enum outcome outcome = type_complete(&draft);
 
 	if (outcome == OUTCOME_FORBIDDEN || (outcome == OUTCOME_CONFLICT && resource->type == type_definitions(registry)))
 		return OUTCOME_BAD_DOCUMENT;

@@ -97,7 +97,7 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 		draft.before = resource_body_tree(pool, current);
 	enum outcome outcome = secret_restore(&draft);
 	if (outcome == OUTCOME_OK)
-		outcome = rules->complete(&draft);
+		outcome = type_complete(&draft);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (current != NULL) {
@@ -238,9 +238,29 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 
 // ---- creating
 
+// Says that the lookup key, or if it is NULL the uid, is taken. If the tenant that has it is past its purge time, nobody finds the resource that
+// is in the way, so the text says what frees the key.
 static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct lookup_key *key)
 {
-	return resource->type->rules->taken(registry, &resource->uid, key);
+	const struct sql_resource_of_expired in = {
+		.type_id = resource->type->id,
+		.uid = uuid_bytes(&resource->uid),
+		.key_kind = key != NULL ? str_c(key->kind) : STR(""),
+		.key_value = key != NULL ? key->value : STR(""),
+		.now = registry->now_us,
+	};
+	struct str value = key != NULL ? key->value : uuid_str(registry->pool, resource->uid);
+	struct db_rows rows;
+	enum db_result result = sql_resource_of_expired_run(registry->db, registry->pool,
+		key != NULL ? SQL_RESOURCE_IDENT_KEY : SQL_RESOURCE_IDENT_UID, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return resource->type->rules->taken(registry, &resource->uid, key);
+	return registry_fail(registry, OUTCOME_NAME_TAKEN,
+		"the %s %.*s is still that of a resource whose tenant is past its purge time: it is free once \"tenure-manage reap\" has purged that",
+		key != NULL ? key->kind : "UUID", STR_ARG(value));
 }
 
 // The INSERT found the address or the uid taken. If a resource elsewhere has the uid, the write is refused. Else another

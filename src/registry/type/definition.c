@@ -7,6 +7,7 @@
 #include "registry/type/definition_internal.h"
 #include "registry/type/internal.h"
 #include "registry/type/policy.h"
+#include "registry/type/rules.h"
 #include "registry/type/type.h"
 #include "sql/definitions.h"
 
@@ -189,9 +190,14 @@ enum outcome definition_find_for_all(struct registry *registry, struct str group
 
 // ---- moves
 
+static bool type_is_of_system(const struct type *type)
+{
+	return type->rules != NULL && type->rules->of_system;
+}
+
 bool definition_varies(const struct type *type)
 {
-	if (!type->builtin)
+	if (!type->builtin || type_is_of_system(type))
 		return true;
 	for (size_t i = 0; i < n_builtins; i++) {
 		if (str_eq_c(type->plural, builtins[i].plural) && str_eq_c(type->group, builtins[i].group))
@@ -231,7 +237,7 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 	}
 	*registry->problem = (struct problem){ .n_members = 0 };
 	*fate = DEFINITION_SAME;
-	if (there == NULL)
+	if (there == NULL || (type_is_of_system(type) && !definition_is_of_system(dest)))
 		*fate = DEFINITION_NONE;
 	else if (there->type->id != type->id ||
 		 (here != NULL && here->type->id == type->id && !uuid_eq(here->uid, there->uid)))

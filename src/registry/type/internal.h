@@ -43,7 +43,7 @@ void definitions_end(struct registry_store *store);
 // *has_status, with OUTCOME_OK: whether the version has the subresource "status". has_status may be NULL.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
 	struct doc **body, bool *has_status);
-// Can different tenants have different definitions of this type, or can some have none?
+// Can different tenants have different definitions of this type, or can some have none, or no resources of it?
 bool definition_varies(const struct type *type);
 // Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
 // that may be a second old. Call it while holding the locks that keep other processes from changing definitions.
@@ -52,7 +52,8 @@ void definitions_invalidate(struct registry *registry);
 void definitions_forget(struct registry *registry);
 // Which definition serves resources after a move: the same as before, none, or another one.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
-// *fate: which definition serves resources of this type in dest if they move there from source. with_definition: the source's own
+// *fate: which definition serves resources of this type in dest if they move there from source; DEFINITION_NONE as well if they may stand in
+// the system's space alone. with_definition: the source's own
 // definition of the type moves along, also if another one overrides it in dest. If none serves the type in source, any definition in
 // dest will do (DEFINITION_SAME). OUTCOME_OK, or that of a failed statement.
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definition,

@@ -52,6 +52,7 @@ enum for_admins {
 struct type_rules {
 	const char *group, *plural; // the type's group and plural name
 	const char *noun, *title;   // its names in messages, within a sentence and at its beginning: "volume connector", "Volume connector"
+	bool of_system; // its resources are the operator's, and stand in tenant "system" alone; no move takes them elsewhere
 	bool has_names;             // clients choose the names of its resources; else each is named by its uid
 	const struct type_rules *top; // rules of the type of the roots of its trees; NULL: of this type
 	// A resource of this type is the root of a tree unless it is below another root itself. The resources of the tree depend on it:
@@ -66,7 +67,7 @@ struct type_rules {
 	// spelling. It may query the database (does that chassis exist?), and locks what it relies on in share mode.
 	// OUTCOME_OK; OUTCOME_BAD_DOCUMENT, _FORBIDDEN, _CONFLICT or _NOT_FOUND with registry->problem, whose text names the
 	// member and says what would be right. registry->privileged: the request is an operator's, who may set members that
-	// otherwise only the service sets.
+	// otherwise only the service sets. Call it by type_complete().
 	enum outcome (*complete)(struct draft *draft);
 	// Extracts the keys of a body in its stored form. Sends no statement.
 	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
@@ -89,5 +90,8 @@ struct type_rules {
 	// the uid.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct lookup_key *key);
 };
+
+// Checks and completes a draft by the rules of its type, which must have some: the tenant (of_system; OUTCOME_FORBIDDEN), then complete().
+enum outcome type_complete(struct draft *draft);
 
 #endif

@@ -208,6 +208,17 @@ void types_found(struct registry *registry, const struct sql_type *row)
 		(void)cache_type(registry->store->types, row);
 }
 
+enum outcome type_complete(struct draft *draft)
+{
+	const struct type_rules *rules = draft->address->type->rules;
+
+	assert(rules != NULL);
+	if (rules->of_system && !str_eq(draft->address->tenant, STR(TENANT_SYSTEM)))
+		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "a %s is the operator's: it stands in tenant \"" TENANT_SYSTEM "\" alone",
+			rules->noun);
+	return rules->complete(draft);
+}
+
 bool types_know(const struct types *types, struct str group, struct str plural)
 {
 	return cached_by_name(types, group, plural, true) != NULL || cached_by_name(types, group, plural, false) != NULL;

@@ -4,6 +4,7 @@
 
 #include "registry/undo/former.h"
 
+#include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/stored.h"
@@ -14,6 +15,8 @@
 #include "registry/undo/internal.h"
 #include "repr/json/doc.h"
 #include "sql/former.h"
+
+enum { NAMESAKES_TOLD = 8 };
 
 struct resource former_version(const struct resource *resource, const struct former_content *content)
 {
@@ -36,6 +39,35 @@ static struct former_content present_content(const struct resource *resource)
 	};
 }
 
+// Refuses a uid that resources of several types have: the caller has to say by a path which of them it means. resource: one of them.
+static enum outcome check_namesakes(struct registry *registry, const struct former_query *query, const struct resource *resource)
+{
+	const struct sql_former_namesakes in = {
+		.tenant_id = resource->tenant_id,
+		.uid = uuid_bytes(&query->uid),
+		.type_id = resource->type->id,
+		.deleted = resource->live == RESOURCE_DELETED,
+		.now = registry->now_us,
+		.limit = NAMESAKES_TOLD,
+	};
+	struct buf paths = buf_new(registry->pool, 256);
+	struct db_rows rows;
+	enum db_result result = sql_former_namesakes_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	buf_add(&paths, resource_path(registry->pool, resource->type, resource->space, resource->name));
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_former_namesakes_row *row = sql_former_namesakes_row(&rows, i);
+		BUF_LIT(&paths, " or ");
+		buf_add(&paths, resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name));
+	}
+	struct str text = buf_str(&paths);
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "several resources have that uid; name one by its path: %.*s", STR_ARG(text));
+}
+
 static enum outcome find_resource(struct registry *registry, const struct former_query *query, uint64_t tenant_id,
 	struct resource *resource)
 {
@@ -56,7 +88,7 @@ static enum outcome find_resource(struct registry *registry, const struct former
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "the tenant has no such resource, nor one that can be recovered");
 	*resource = resource_of_columns(registry, &sql_former_resource_row(&rows, 0)->r);
 	resource->tenant = query->tenant;
-	return OUTCOME_OK;
+	return address != NULL ? OUTCOME_OK : check_namesakes(registry, query, resource);
 }
 
 // Finds the content that the resource had just before the first update of its content with an id of at least from.

@@ -29,7 +29,8 @@ struct former_change {
 // Which resource of which tenant, and which part of its history.
 struct former_query {
 	struct str tenant;
-	const struct address *address; // the resource that has this address or, if there is none, had it last; NULL: the one with uid
+	// The resource that has this address or, if there is none, had it last. NULL: the one that has uid or, if there is none, had it last
+	const struct address *address;
 	struct uuid uid;
 	uint64_t below; // only changes with smaller ids
 	uint64_t limit; // at least 1
@@ -37,7 +38,8 @@ struct former_query {
 
 // Reads the changes of the resource that were made while it was the tenant's, the newest first. Call it in a transaction, so that all it reads is
 // of one time. *resource: as it is now; it may be deleted. *list, *n: allocated from the request's pool. *more: there are older changes.
-// OUTCOME_OK; _NOT_FOUND: no such tenant or resource; _GONE: the tenant is deleted; or that of a failed statement.
+// OUTCOME_OK; _NOT_FOUND: no such tenant or resource; _BAD_PARAMETER: resources of several types have the uid, all live or, if none is, all
+// deleted; _GONE: the tenant is deleted; or that of a failed statement.
 enum outcome former_history(struct registry *registry, const struct former_query *query, struct resource *resource,
 	struct former_change **list, size_t *n, bool *more);
 

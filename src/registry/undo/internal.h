@@ -32,6 +32,11 @@ struct undo {
 	struct db_rows rows;  // of undo_rows
 	uint64_t newest;      // the id of the request's last change
 	bool moved_all;       // it was a move of all that a tenant had
+	// It was recorded as a move, but the log has only namespaces that it merged, or took apart again. The ids of the tenants are those of the record
+	struct {
+		bool found;
+		uint64_t source_id, dest_id;
+	} merging;
 	bool of_policy;       // it changed the tenant's policy for types, and nothing else
 };
 
@@ -136,6 +141,8 @@ enum outcome undo_lock_move(struct undo *undo);
 // Sets from and to of the plan, and undo->moved_all, for such a request, without locks. Does nothing for other requests. OUTCOME_OK, or that of a
 // failed statement.
 enum outcome undo_read_tenants(struct undo *undo);
+// Sets undo->merging, by undo->rows. For operators undo_lock_move() has set it. OUTCOME_OK, or that of a failed statement.
+enum outcome undo_find_merging(struct undo *undo);
 // Did the request move resources from one tenant to one other, and change nothing else but namespaces, which it merged or took apart?
 bool undo_is_move(const struct undo *undo);
 // Did the request move the resource of the row by a change of the owner in its document alone? The move back takes that change back.

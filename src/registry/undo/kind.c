@@ -101,5 +101,7 @@ bool undo_concerns(const struct undo *undo, bool *several)
 		found = found || is_own || (!row->from_tenant_id_is_null && row->from_tenant_id == undo->tenant.id);
 		*several = *several || !is_own;
 	}
-	return found;
+	if (undo->rows.n == 0) // the log was purged, and the record of the move was not
+		return false;
+	return found || (undo->merging.found && (undo->merging.source_id == undo->tenant.id || undo->merging.dest_id == undo->tenant.id));
 }

@@ -14,7 +14,7 @@
 
 struct back {
 	struct undo *undo;
-	uint64_t from, to; // the ids of the tenants: the one that has the resources, and the one that had them
+	uint64_t from, to; // the ids of the tenants: the one that has the resources, or the namespaces that others were merged into; and the other one
 	size_t n_moved;    // resources that move back, without namespaces that are merged
 	size_t n_apart;    // namespaces that the request recovered, and that are merged again
 	struct move_order order;
@@ -23,6 +23,38 @@ struct back {
 static bool is_verb(const struct sql_undo_rows_row *row, const char *verb)
 {
 	return str_eq_c(row->verb, verb);
+}
+
+// Reads a move that merged namespaces and moved nothing else. *row: NULL if the request was no such move.
+static enum outcome read_merging(struct undo *undo, const struct sql_undo_merging_move_row **row)
+{
+	struct registry *registry = undo->registry;
+	const struct sql_undo_merging_move in = { .request_id = uuid_bytes(&undo->order->request) };
+	struct db_rows rows;
+	enum db_result result = sql_undo_merging_move_run(registry->db, registry->pool, &in, &rows);
+
+	*row = NULL;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	*row = sql_undo_merging_move_row(&rows, 0);
+	undo->merging.found = true;
+	undo->merging.source_id = (*row)->source_id;
+	undo->merging.dest_id = (*row)->dest_id;
+	return OUTCOME_OK;
+}
+
+static void note_tenants(struct undo *undo, struct str source, struct str dest, bool moved_all)
+{
+	if (source.p == NULL || dest.p == NULL) // one is purged: nothing will move
+		return;
+	// A request of other tenants is not found, and locks nothing.
+	if (!str_eq(source, undo->order->tenant) && !str_eq(dest, undo->order->tenant))
+		return;
+	undo->moved_all = moved_all;
+	undo->plan->from = dest;
+	undo->plan->to = source;
 }
 
 enum outcome undo_read_tenants(struct undo *undo)
@@ -34,18 +66,33 @@ enum outcome undo_read_tenants(struct undo *undo)
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0)
+	if (rows.n > 0) {
+		const struct sql_undo_tenants_row *row = sql_undo_tenants_row(&rows, 0);
+		note_tenants(undo, row->source, row->dest, row->moved_all != 0);
 		return OUTCOME_OK;
-	const struct sql_undo_tenants_row *row = sql_undo_tenants_row(&rows, 0);
-	if (row->source.p == NULL || row->dest.p == NULL) // one is purged: nothing will move
-		return OUTCOME_OK;
-	// A request of other tenants is not found, and locks nothing.
-	if (!str_eq(row->source, undo->order->tenant) && !str_eq(row->dest, undo->order->tenant))
-		return OUTCOME_OK;
-	undo->moved_all = row->moved_all != 0;
-	undo->plan->from = row->dest;
-	undo->plan->to = row->source;
-	return OUTCOME_OK;
+	}
+	const struct sql_undo_merging_move_row *row;
+	enum outcome outcome = read_merging(undo, &row);
+	if (outcome == OUTCOME_OK && row != NULL)
+		note_tenants(undo, row->source, row->dest, row->moved_all != 0);
+	return outcome;
+}
+
+// Is the row one of a namespace that a move has merged, or that the undo of a move has recovered?
+static bool is_of_merged(const struct undo *undo, const struct sql_undo_rows_row *row)
+{
+	return !row->resource_id_is_null && row->type_id == type_namespaces(undo->registry)->id &&
+	       (is_verb(row, "deleted") || is_verb(row, "recovered"));
+}
+
+enum outcome undo_find_merging(struct undo *undo)
+{
+	const struct sql_undo_merging_move_row *row;
+
+	for (size_t i = 0; i < undo->rows.n; i++)
+		if (!is_of_merged(undo, undo_row(undo, i)))
+			return OUTCOME_OK;
+	return undo->order->may_operate ? OUTCOME_OK : read_merging(undo, &row);
 }
 
 enum outcome undo_lock_move(struct undo *undo)
@@ -74,7 +121,6 @@ bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_ro
 // such a move; the change of the owner that a document shows, by which it was moved.
 bool undo_is_move(const struct undo *undo)
 {
-	const uint64_t namespaces = type_namespaces(undo->registry)->id;
 	const struct sql_undo_rows_row *first = NULL;
 
 	for (size_t i = 0; i < undo->rows.n; i++) {
@@ -84,7 +130,7 @@ bool undo_is_move(const struct undo *undo)
 		if (undo_is_owner_change(undo, row))
 			continue;
 		if (!is_verb(row, "moved")) {
-			if (row->type_id != namespaces || (!is_verb(row, "deleted") && !is_verb(row, "recovered")))
+			if (!is_of_merged(undo, row))
 				return false;
 			continue;
 		}
@@ -92,7 +138,7 @@ bool undo_is_move(const struct undo *undo)
 		if (row->from_tenant_id_is_null || row->tenant_id != first->tenant_id || row->from_tenant_id != first->from_tenant_id)
 			return false;
 	}
-	return first != NULL;
+	return first != NULL || undo->merging.found;
 }
 
 // Counts what moves, and sets the range of resources that the move looks at.
@@ -101,6 +147,8 @@ static void read_rows(struct back *back)
 	const struct undo *undo = back->undo;
 	uint64_t first = UINT64_MAX, last = 0;
 
+	back->from = undo->merging.dest_id;
+	back->to = undo->merging.source_id;
 	for (size_t i = 0; i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (is_verb(row, "deleted") || is_verb(row, "updated"))
@@ -208,6 +256,8 @@ enum outcome undo_move(struct undo *undo)
 	enum outcome outcome = recover_merged(&back);
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (back.n_moved + back.n_apart == 0) // it merged namespaces alone: they are back now
+		return undo->plan->n_blockers > 0 ? OUTCOME_OK : record(undo);
 	outcome = move_plan(undo->registry, &back.order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return undo_block_by(undo, STR(""), outcome);

@@ -9,23 +9,14 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/internal.h"
+#include "registry/type/policy.h"
 #include "registry/type/rules.h"
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
-// Has the Tenant object no member of spec but the policy for types?
-static bool has_no_more_than_policy(const struct doc *object)
-{
-	const struct doc *spec, *policy;
-
-	if (!doc_get(object, STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT)
-		return true;
-	return doc_length(spec) == (doc_get(spec, STR("multiTenancyCRDPolicy"), &policy) ? 1 : 0);
-}
-
 // Finds out whether the request changed the policy for types alone, which the tenant's own admin sets; everything else about a tenant is set
-// by operators. The log tells of the first policy of a tenant, and of its removal, as a change of all of spec. OUTCOME_OK, or that of a
-// failed statement.
+// by operators. If the log names other fields, too, the two versions say it: the first policy of a tenant is a change of all of spec, and
+// `kubectl apply` adds an annotation. OUTCOME_OK, or that of a failed statement.
 static enum outcome find_policy(struct undo *undo)
 {
 	struct registry *registry = undo->registry;
@@ -34,17 +25,20 @@ static enum outcome find_policy(struct undo *undo)
 	if (undo->rows.n != 1 || !undo_row(undo, 0)->resource_id_is_null || !str_eq(undo_row(undo, 0)->verb, STR("updated")))
 		return OUTCOME_OK;
 	undo->of_policy = str_eq(undo_row(undo, 0)->fields, STR("[\"/spec/multiTenancyCRDPolicy\"]"));
-	if (undo->of_policy || !str_eq(undo_row(undo, 0)->fields, STR("[\"/spec\"]")))
+	if (undo->of_policy)
 		return OUTCOME_OK;
 	const struct sql_undo_former_tenant in = { .change_id = undo_row(undo, 0)->id };
 	enum db_result result = sql_undo_former_tenant_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	if (rows.n == 0) // it is not kept, so nothing is taken back
+		return OUTCOME_OK;
 	struct tenant former = undo->tenant;
-	if (rows.n > 0) // otherwise nothing is taken back
-		former.object = sql_undo_former_tenant_row(&rows, 0)->object;
-	undo->of_policy = has_no_more_than_policy(tenant_object_doc(registry->pool, &undo->tenant)) &&
-			  has_no_more_than_policy(tenant_object_doc(registry->pool, &former));
+	former.tier = sql_undo_former_tenant_row(&rows, 0)->tier;
+	former.metadata = sql_undo_former_tenant_row(&rows, 0)->metadata;
+	former.object = sql_undo_former_tenant_row(&rows, 0)->object;
+	former.etag_required = sql_undo_former_tenant_row(&rows, 0)->etag_required != 0;
+	undo->of_policy = type_policy_is_all_that_differs(registry->pool, &former, &undo->tenant);
 	return OUTCOME_OK;
 }
 

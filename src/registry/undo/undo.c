@@ -601,6 +601,9 @@ static enum outcome read_rows(struct undo *undo, bool *several_tenants)
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	enum outcome outcome = undo_find_merging(undo);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (!undo_concerns(undo, several_tenants))
 		return undo_fail_unknown(undo);
 	undo->plan->at_us = undo_row(undo, 0)->at;

@@ -26,7 +26,6 @@ struct gathering {
 	struct call *call;
 	struct allocation *list;
 	size_t n, room;
-	bool too_much; // an amount is larger than any inventory can be
 };
 
 static void add_allocation(struct gathering *all, struct allocation one)
@@ -40,7 +39,6 @@ static void add_allocation(struct gathering *all, struct allocation one)
 		all->room = room;
 	}
 	all->list[all->n++] = one;
-	all->too_much = all->too_much || one.amount > INVENTORY_MAX;
 }
 
 static void add_resources(struct gathering *all, struct uuid provider, const struct doc *value)
@@ -83,8 +81,7 @@ static int compare_allocations(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(one->class, other->class);
 }
 
-// Refuses a class that is named twice for one provider, and an amount that is too large. A uuid can be written in several ways, so an object
-// may name a provider twice.
+// Refuses a class that is named twice for one provider. A uuid can be written in several ways, so an object may name a provider twice.
 static enum outcome check_pairs(struct gathering *all)
 {
 	if (all->n > 1)
@@ -95,9 +92,6 @@ static enum outcome check_pairs(struct gathering *all)
 				"Allocation of %.*s for resource provider '%.*s' is there twice.",
 				STR_HEAD_ARG(all->list[i].class, 255), UUID_ARG(all->call->pool, all->list[i].provider));
 	}
-	if (all->too_much)
-		return call_fail(all->call, OUTCOME_CONFLICT,
-			"Unable to allocate inventory: an amount may be %d at most.", INVENTORY_MAX);
 	return OUTCOME_OK;
 }
 

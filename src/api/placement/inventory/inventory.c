@@ -53,7 +53,7 @@ const struct json_schema inventories_schema = { .types = SCHEMA_OBJECT, .propert
 
 // ---- reading bodies
 
-// The inventory of a document that fits its schema, with the defaults of the API. Of a document that does not: some inventory.
+// The inventory of a document that fits its schema, with the defaults of the API.
 static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
 	struct inventory inventory = {
@@ -72,6 +72,15 @@ static struct inventory take_inventory(const struct doc *doc, struct str class)
 	return inventory;
 }
 
+// An inventory whose class has a name that no class can have. The registry refuses the name, after the generation and the capacities
+// of all inventories; the value, which no schema has checked, must not be refused before.
+static struct inventory take_unknown(struct str class)
+{
+	return (struct inventory){
+		.class = class, .total = 1, .min_unit = 1, .max_unit = 1, .step_size = 1, .allocation_ratio = 1.0,
+	};
+}
+
 struct inventory *inventory_take(struct call *call, const struct doc *body, size_t *n)
 {
 	const struct doc *list = NULL;
@@ -81,7 +90,8 @@ struct inventory *inventory_take(struct call *call, const struct doc *body, size
 	(void)doc_get(body, STR("inventories"), &list);
 	inventories = POOL_ARRAY(call->pool, struct inventory, doc_length(list));
 	for (struct doc_iter it = doc_iter(list); doc_next(&it);)
-		inventories[(*n)++] = take_inventory(it.value, it.name);
+		inventories[(*n)++] = class_pattern.allows(class_pattern.arg, it.name) ? take_inventory(it.value, it.name) :
+											take_unknown(it.name);
 	return inventories;
 }
 
@@ -299,7 +309,7 @@ enum outcome put_inventories(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_all(call, &writing.provider, writing.write.inventories, writing.write.n);
-	placement_answer_cache_headers(call, call->registry->now_us);
+	placement_answer_cache_headers(call, writing.write.n > 0 ? call->registry->now_us : 0);
 	return outcome;
 }
 

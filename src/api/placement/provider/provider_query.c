@@ -71,14 +71,14 @@ static const struct filter {
 	unsigned repeated;             // the microversion from which on it may be repeated, and all values count
 	const char *once;              // before that: the error if it is repeated; NULL: it is no error, and the last value counts
 	enum outcome (*take)(struct reading *reading, struct str value);
-} filters[] = { // in the order in which they are read
+} filters[] = { // read in the order of OpenStack's service, so that of several wrong values the same one is told
 	{ { "name", &any_string }, 0, NEVER, NULL, take_name },
 	{ { "uuid", &uuid_string }, 0, NEVER, NULL, take_uuid },
 	{ { "in_tree", &uuid_string }, VERSION_NESTED, NEVER, NULL, take_in_tree },
 	{ { "member_of", &any_string }, VERSION_MEMBER_OF, VERSION_MEMBER_OF_REPEATED,
 	  "Multiple member_of parameters are not supported", take_member_of },
-	{ { "resources", &any_string }, VERSION_RESOURCES, NEVER, NULL, take_resources },
 	{ { "required", &any_string }, VERSION_REQUIRED, VERSION_REQUIRED_ANY, NULL, take_required },
+	{ { "resources", &any_string }, VERSION_RESOURCES, NEVER, NULL, take_resources },
 };
 
 // The schema of the query in the request's microversion: it refuses all other parameters.

@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "registry/log/stale.h"
 #include "registry/tenant/tenant.h"
+#include "registry/type/policy.h"
 
 enum { STEP = 200 };
 
@@ -25,25 +26,12 @@ static bool is_operator(const struct call *call)
 
 // ---- writing answers
 
-// Of a name that is in both, the metadata is right: it was written after the object, which else would not have the name.
-static struct doc *annotations_doc(struct pool *pool, const struct tenant *tenant, const struct doc *object)
-{
-	struct doc *annotations = tenant_metadata_doc(pool, tenant);
-	const struct doc *others = NULL, *written;
-
-	(void)doc_get(object, STR("annotations"), &others);
-	for (struct doc_iter it = doc_iter(others); doc_next(&it);)
-		if (!doc_get(annotations, it.name, &written))
-			doc_set(annotations, it.name, doc_copy(pool, it.value));
-	return annotations;
-}
-
 static struct doc *metadata_doc(struct call *call, const struct target *target, const struct tenant *tenant,
 	const struct doc *object)
 {
 	static const char *const kept[] = { "labels", "finalizers" };
 	struct pool *pool = call->scratch;
-	struct doc *metadata = doc_new_object(pool), *annotations = annotations_doc(pool, tenant, object);
+	struct doc *metadata = doc_new_object(pool), *annotations = type_policy_annotations(pool, tenant, object);
 	const struct doc *value;
 
 	doc_set_str(pool, metadata, "name", tenant->name);
@@ -286,40 +274,17 @@ enum outcome tenant_object_create(struct call *call, const struct target *target
 	return outcome;
 }
 
-// The annotations that decide which definitions the tenant may use: all but the one that `kubectl apply` writes.
-static struct doc *deciding_annotations(struct pool *pool, const struct tenant *tenant, const struct doc *object)
-{
-	struct doc *annotations = annotations_doc(pool, tenant, object);
-
-	doc_remove(annotations, STR(LAST_APPLIED_ANNOTATION));
-	return annotations;
-}
-
 // A tenant may change only the order of its definitions; the operator decides by its annotations what it may use.
 static enum outcome check_tenants_own(const struct change_of_object *change, const struct tenant *current,
 	const struct tenant_content *content)
 {
-	struct call *call = change->call;
-	struct str name = STR("multiTenancyCRDPolicy");
-	const struct tenant changed = { .metadata = content->metadata };
-	struct doc *before = tenant_object_doc(call->pool, current);
-	struct doc *after = stored_document(call->pool, STORED_NEW, content->object);
-	struct doc *docs[] = { before, after };
-	doc_remove(before, STR("deletionTimestamp")); // set by the registry
-	const struct doc *spec;
-	// Annotations may go from the object to the metadata, if there is room for them now.
-	bool same = doc_equal(deciding_annotations(call->pool, current, before), deciding_annotations(call->pool, &changed, after));
+	struct tenant changed = *current;
 
-	for (size_t i = 0; i < COUNT_OF(docs); i++) {
-		struct doc *rest = doc_get(docs[i], STR("spec"), &spec) && spec != NULL ? doc_copy(call->pool, spec) :
-			doc_new_object(call->pool);
-		doc_remove(rest, name);
-		doc_set(docs[i], STR("spec"), rest);
-		doc_remove(docs[i], STR("annotations"));
-	}
-	if (same && doc_equal(before, after))
+	changed.metadata = content->metadata;
+	changed.object = content->object;
+	if (type_policy_is_all_that_differs(change->call->pool, current, &changed))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
+	return call_fail(change->call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.multiTenancyCRDPolicy alone");
 }
 
 // A tenant whose deletion waits for finalizers must not get new ones.
