@@ -15,6 +15,8 @@ use Tenure::DumpFile;
 use Tenure::Instance;
 
 my ($here, $there) = map { Tenure::Instance->start(combined => 1, workers => 1, settings => { 'tenure.max_body' => $_ }) } qw(3M 1M);
+# What MySQL has by default, and many an option file: no list of a record may be cut there.
+$_->sql('SET GLOBAL group_concat_max_len = 1024') for $here, $there;
 my $file    = $here->dir . '/dump';
 my %headers = ('X-OpenStack-Ironic-API-Version' => '1.82', 'OpenStack-API-Version' => 'placement 1.39');
 my ($provider, $consumer) = ('11111111-1111-4111-8111-111111111111', '33333333-3333-4333-8333-333333333333');
@@ -46,13 +48,15 @@ my $node = made(POST => '/baremetal/v1/nodes', { driver => 'fake-hardware', name
 made(PUT => "/baremetal/v1/nodes/$node/traits", { traits => ['CUSTOM_HERE'] });
 made(PUT => '/placement/resource_classes/CUSTOM_CLASS');
 made(POST => '/placement/resource_providers', { name => 'p', uuid => $provider });
-made(PUT => "/placement/resource_providers/$provider/inventories", { resource_provider_generation => 0, inventories => { CUSTOM_CLASS => { total => 8 } } });
+made(PUT => "/placement/resource_providers/$provider/inventories", { resource_provider_generation => 0, inventories => { CUSTOM_CLASS => { total => 8 },
+    map { $_ => { total => 8 } } qw(VCPU MEMORY_MB DISK_GB PCI_DEVICE SRIOV_NET_VF NUMA_SOCKET NUMA_CORE) } });
+made(PUT => "/placement/resource_providers/$provider/aggregates", { resource_provider_generation => 1, aggregates => [ map { sprintf '22222222-2222-4222-8222-%012d', $_ } 1 .. 60 ] });
 made(PUT => "/placement/allocations/$consumer", { allocations => { $provider => { resources => { CUSTOM_CLASS => 3 } } }, project_id => 'p', user_id => 'u',
     consumer_generation => undef, consumer_type => 'HERE' });
 made(POST => "/v2.0/system/resourceproviders/$provider/action/move?dest=acme");
 
 my @paths = ('/v2.0/acme', '/v2.0/acme/namespaces/default/widgets.here.example/w', '/apis/here.example/v1/tenants/acme/namespaces/default/widgets', $definitions,
-    "/baremetal/v1/nodes/$node", "/baremetal/v1/nodes/$node/traits", map { "/placement/resource_providers/$provider/$_" } qw(inventories usages allocations));
+    "/baremetal/v1/nodes/$node", "/baremetal/v1/nodes/$node/traits", map { "/placement/resource_providers/$provider/$_" } qw(inventories usages allocations aggregates));
 sub answers {
     my ($instance) = @_;
     return { map {
