@@ -105,6 +105,8 @@ made(PUT => "/baremetal/v1/nodes/$fit/traits", { traits => ['CUSTOM_FIT'] });
 made(POST => '/baremetal/v1/ports', { address => '52:54:00:00:00:07', node_uuid => $fit });
 made(POST => '/placement/resource_providers', { name => 'fit', uuid => $tree });
 made(PUT => "/placement/resource_providers/$tree/inventories", { resource_provider_generation => 0, inventories => { VCPU => { total => 8 } } });
+made(PUT => '/placement/allocations/44444444-4444-4444-8444-444444444444', { allocations => { $tree => { resources => { VCPU => 1 } } }, project_id => 'p', user_id => 'u',
+    consumer_generation => undef, consumer_type => 'HERE' });
 made(POST => "/v2.0/system/resourceproviders/$tree/action/move?dest=fit");
 manage($here, 0, 'dump', 'dump', '--tenant', 'fit', "$file.fit");
 my $fitting = Tenure::DumpFile->read("$file.fit");
@@ -156,6 +158,7 @@ subtest 'resources that do not fit their types' => sub {
         [ 'a chassis', of_plural('nodes'), sub { my $uid = $_[0]{uid} =~ s/(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r; body_of($_[0], sub { $_[0]{chassis_uuid} = $no });
             push @{ $_[0]{keys} }, { %{ $_[0]{keys}[0] }, kind => 'chassis', value => "$no $uid" } }, qr/nodes \S+: chassis $no is not here/ ],
         [ 'a root', of_plural('ports'), sub { body_of($_[0], sub { $_[0]{node_uuid} = $no }); $_[0]{root} = $no =~ tr/-//dr }, qr/ports \S+: the root of its tree, nodes 9{8}\S+, is not in the file/ ],
+        [ 'an inventory', of_plural('resourceproviders'), sub { $_[0]{inventories} = [] }, qr/resourceproviders \S+: it has allocations of VCPU, and no inventory of that/ ],
         [ 'the depth', of_plural(configmaps => 'odd'), sub { $_[0]{body} = '{"data":' . '[' x 40 . ']' x 40 . '}' }, qr/configmaps odd: may be nested 31 levels deep at most/ ],
     );
     for my $case (@one) {
@@ -176,6 +179,8 @@ subtest 'resources that do not fit their types' => sub {
     my @before = (
         [ 'what counts', of_plural(configmaps => 'odd'), sub { $_[0]{live} = 2 }, qr/is no resource: live must be 2 for the namespace "default", and 1 for all else/ ],
         [ 'traits', of_plural('nodes'), sub { $_[0]{traits} = '{}' }, qr/is no resource: traits must be null, or a JSON array/ ],
+        (map { my $list = $_; [ $list, of_plural('resourceproviders'), sub { $_[0]{$list} = undef }, qr/is no resource: keys, inventories and aggregates must be JSON arrays/ ] }
+            qw(keys inventories aggregates)),
     );
     for my $case (@before) {
         my ($name, $which, $edit, $want) = @$case;

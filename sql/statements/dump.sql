@@ -452,10 +452,11 @@ STRAIGHT_JOIN types z ON z.group_name = j.grp AND z.namespaced = 0 AND z.plural 
   WHEN 'portgroup' THEN 'portgroups' WHEN 'parent' THEN 'resourceproviders' END
 WHERE NOT EXISTS (SELECT 1 FROM resources s WHERE s.uid = UNHEX(REPLACE(LEFT(j.value, 36), '-', '')) AND s.type_id = z.id AND s.live = 1);
 
--- The same for traits and classes; and inventories that don't agree with their allocations.
+-- The same for traits and classes; inventories that don't agree with their allocations; allocations without an inventory.
 -- @statement restore_wrong_parts
 -- @in rows text
 -- @out what text
+-- @sorts the classes that a batch of providers has allocations of
 SELECT CONCAT({restored_place}, 'trait ', l.name, ' is not among the traits in the file') AS what
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
 {restored} AND r.traits IS NOT NULL
@@ -476,4 +477,11 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
 STRAIGHT_JOIN inventories i ON i.resource_id = r.id
 STRAIGHT_JOIN resource_classes k ON k.id = i.class_id
 WHERE i.used <> COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)
-  OR i.capacity <> CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED);
+  OR i.capacity <> CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED)
+UNION ALL
+SELECT DISTINCT CONCAT({restored_place}, 'it has allocations of ', k.name, ', and no inventory of that')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
+{restored}
+STRAIGHT_JOIN allocations a ON a.resource_id = r.id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+WHERE NOT EXISTS (SELECT 1 FROM inventories i WHERE i.resource_id = a.resource_id AND i.class_id = a.class_id);
