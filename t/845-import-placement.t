@@ -554,6 +554,27 @@ subtest 'rows of names that nothing has' => sub {
     like content('fresh'), qr/^consumer\t\Q$c{c2}\E\tproject\tU1\t/m, 'then it is spelled as here';
 };
 
+subtest 'what comes to a tree that was moved' => sub {
+    my $admin = $instance->admin;
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    my ($code, $text) = import_from($again);
+    is $code, 0, 'imported' or diag $text;
+    $admin->put('/v2.0/acme', json => { tenant => {} })->is_status(201, 'a tenant');
+    $admin->post("/v2.0/system/resourceproviders/$p{p1}/action/move?dest=acme")->is_status(303, 'gets a tree');
+    sql_in('other', 'INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id, parent_provider_id) VALUES'
+            . " (60, '$p{p6}', 'late', 0, 50, 51), (61, '$p{p7}', 'later', 0, 50, 60), (62, '$p{p8}', 'alone', 0, 62, NULL)");
+    ($code, $text) = import_from($again);
+    ok $code == 0 && $text =~ /imported: 3 providers/, 'Placement got more of that tree, and another one' or diag $text;
+    $admin->get("/v2.0/acme/resourceproviders/$_")->is_status(200, 'belongs to the tree\'s tenant') for @p{qw(p6 p7)};
+    $admin->get("/v2.0/system/resourceproviders/$p{p8}")->is_status(200, 'a new tree is the system\'s');
+    is $admin->get('/v2.0/acme')->json->{tenant}{resources}, 6, 'they are counted';
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor is content' or diag $text;
+    $admin->post("/v2.0/acme/resourceproviders/$p{p1}/action/move?dest=system")->is_status(303, 'the tree moves back');
+    $admin->get("/v2.0/system/resourceproviders/$p{p7}")->is_status(200, '... with what it got');
+};
+
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.
 subtest 'doc/migration-placement.md' => sub {
     my $there = new_db('there', $seed);
