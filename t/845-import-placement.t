@@ -575,6 +575,23 @@ subtest 'what comes to a tree that was moved' => sub {
     $admin->get("/v2.0/system/resourceproviders/$p{p7}")->is_status(200, '... with what it got');
 };
 
+subtest 'a tier that has no room' => sub {
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    is +($instance->manage(qw(tier set few --max-resources 4)))[0], 0, 'a tier';
+    $instance->sql(q(UPDATE tenants SET tier_id = (SELECT id FROM tiers WHERE name = 'few') WHERE name = 'system'));
+    my $empty = registry_size();
+    for my $option ([], ['--dry-run']) {
+        my ($code, $text) = import_from($again, @$option);
+        ok $code == 65 && $text =~ /tenant system has 0 resources, and its tier "few" allows 4, so there is no room for 5 providers: `tenure-manage tier set few --max-resources N`/,
+            "@$option: is told" or diag "$code: $text";
+        is registry_size(), $empty, '... nothing was imported';
+    }
+    is +($instance->manage(qw(tier set few --max-resources 5)))[0], 0, 'the limit is raised';
+    my ($code, $text) = import_from($again);
+    is $code, 0, 'imported' or diag $text;
+};
+
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.
 subtest 'doc/migration-placement.md' => sub {
     my $there = new_db('there', $seed);
