@@ -199,6 +199,13 @@ subtest 'limits there' => sub {
     like manage($there, 65, 'a tier that is too small', 'restore', '--tier', 'tiny', "$file.fit"), qr/^the tenant has \d+ resources, and tier "tiny" allows 3 here: /m, 'says so';
     manage($there, 0, 'another tier', 'restore', '--dry-run', '--tier', 'gold', "$file.fit");
     like manage($there, 65, 'a tier that is not there', 'restore', '--tier', 'none', "$file.fit"), qr/^there is no tier "none"/m, 'says so';
+    made(PUT => '/v2.0/typed', { tenant => {} });
+    made(POST => '/apis/apiextensions.k8s.io/v1/tenants/typed/customresourcedefinitions', definition("$_.example", { description => 'x' x 1_500_000 })) for qw(one two);
+    manage($here, 0, 'dump', 'dump', '--tenant', 'typed', "$file.types");
+    manage($there, 0, 'definitions that have room', 'restore', '--dry-run', "$file.types");
+    local $ENV{TENURE_TENURE_REQUEST_MEMORY} = '16M';
+    like manage($there, 65, 'definitions that are too large', 'restore', "$file.types"), qr/^the definitions of a tenant may have 2796202 bytes in all, and would have 300\d{4}: /m, 'says so';
+    is $there->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'typed')), 0, 'nothing was restored';
 };
 
 subtest 'a type that differs there' => sub {

@@ -415,6 +415,14 @@ JOIN tiers i ON i.id = t.tier_id
 JOIN tenant_counts n ON n.tenant_id = t.id
 WHERE t.id = :tenant_id AND n.resources > i.max_resources;
 
+-- The tenant's definitions of types.
+-- @statement restore_definitions
+-- @in tenant_id uint, type_id uint
+-- @out n uint, bytes uint
+SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.bytes), 0) AS UNSIGNED) AS bytes
+FROM resources r
+WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.live = 1;
+
 -- The columns of a resource j of a batch with its line in the file, and how it is named.
 -- @fragment restored_line
   {restored_name},
