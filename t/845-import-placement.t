@@ -575,6 +575,37 @@ subtest 'what comes to a tree that was moved' => sub {
     $admin->get("/v2.0/system/resourceproviders/$p{p7}")->is_status(200, '... with what it got');
 };
 
+subtest 'a provider whose tenant is deleted' => sub {
+    my $admin = $instance->admin;
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    is +(import_from($again))[0], 0, 'imported';
+    $admin->put('/v2.0/gone', json => { tenant => {} })->is_status(201, 'a tenant');
+    $admin->post("/v2.0/system/resourceproviders/$p{p1}/action/move?dest=gone")->is_status(303, 'gets a tree');
+    $admin->delete('/v2.0/gone')->is_status(204, '... and is deleted');
+    my $there = content('other');
+    for my $target ($again, new_db('fresh')) {
+        my ($code, $text) = export_to($target);
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E has allocations, and its tenant gone is deleted: recover that$/m && $text =~ /^tenure-manage: 3 problems; nothing was written$/m,
+            'an export tells so' or diag "$code: $text";
+    }
+    is content('other'), $there, 'and writes nothing';
+    # A name that is free by what the answers say.
+    sql_in('other', "UPDATE resource_providers SET name = 'renamed' WHERE uuid = '$p{p1}'");
+    for my $option (['--dry-run'], []) {
+        my ($code, $text) = import_from($again, @$option);
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E is here, and its tenant gone is deleted: recover that, or wait until it is purged$/m && $text =~ /^tenure-manage: \d+ problems; nothing was imported$/m,
+            "@$option: an import, too" or diag "$code: $text";
+        unlike $text, qr/which provider|run this again/, '... and nothing else';
+    }
+    sql_in('other', "UPDATE resource_providers SET name = 'host1' WHERE uuid = '$p{p1}'");
+    $admin->post('/v2.0/gone/action/recover')->is_status(204, 'recovered');
+    for my $run ([ 'import', import_from($again) ], [ 'export', export_to($again) ]) {
+        my ($name, $code, $text) = @$run;
+        is $code, 0, "$name: all is well" or diag $text;
+    }
+};
+
 subtest 'a tier that has no room' => sub {
     my $again = new_db('other', $seed);
     is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';

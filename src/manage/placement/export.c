@@ -133,6 +133,29 @@ static bool compare(struct export *export, bool changes, bool tells, const char 
 
 // ---- may it be written?
 
+// A consumer's allocations of a provider whose tenant is deleted are in the answers about the consumer, and the provider is in none, so
+// Placement's database could not hold them.
+static bool check_hidden(struct export *export)
+{
+	struct transfer *transfer = export->transfer;
+	struct registry *registry = transfer->registry;
+	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id };
+	struct db_rows rows;
+	enum db_result result = sql_transfer_hidden_in_use_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_transfer_hidden_in_use_row *row = sql_transfer_hidden_in_use_row(&rows, i);
+		struct uuid uid;
+
+		uuid_from_bytes(row->uid, &uid);
+		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is deleted: recover that", UUID_ARG(registry->pool, uid),
+			STR_ARG(row->tenant));
+	}
+	return rows.n == 0 || transfer_fail(transfer, EX_DATAERR, "%zu problem%s; nothing was written", rows.n, rows.n == 1 ? "" : "s");
+}
+
 static bool may_write(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
@@ -342,7 +365,7 @@ static enum db_verdict write_foreign(void *arg)
 	transfer->problems = 0;
 	export->written = (struct transfer_counts){ .providers = 0 };
 	export->settled = false;
-	if (!may_write(export))
+	if (!check_hidden(export) || !may_write(export))
 		return DB_ROLLBACK;
 	export->settled = (export->nothing_to_do || (write_all(export) && verify(export))) && remember(export);
 	return export->settled && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;

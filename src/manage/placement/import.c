@@ -132,6 +132,37 @@ static bool check_names_of_new(struct transfer *transfer, const struct provider_
 	return true;
 }
 
+// Leaves out of the list the providers that are here, in a deleted tenant, and reports them.
+static bool check_hidden(struct transfer *transfer, struct provider_record *new, size_t *n)
+{
+	struct registry *registry = transfer->registry;
+	struct db_list uids = db_list_new(registry->pool, 40 * *n);
+	struct db_rows rows;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *n; i++)
+		db_list_add_uuid(&uids, &new[i].uid);
+	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id };
+	enum db_result result = sql_transfer_hidden_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	for (size_t i = 0; i < *n; i++) {
+		const struct sql_transfer_hidden_row *hidden = NULL;
+
+		for (size_t k = 0; k < rows.n && hidden == NULL; k++) {
+			const struct sql_transfer_hidden_row *row = sql_transfer_hidden_row(&rows, k);
+			hidden = str_eq(row->uid, uuid_bytes(&new[i].uid)) ? row : NULL;
+		}
+		if (hidden != NULL)
+			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is deleted: recover that, or wait until it is purged",
+				UUID_ARG(registry->pool, new[i].uid), STR_ARG(hidden->tenant));
+		else
+			new[kept++] = new[i];
+	}
+	*n = kept;
+	return true;
+}
+
 static void add_owner(struct import *import, const struct provider_owner *owner)
 {
 	struct pool *pool = import->transfer->pool;
@@ -183,6 +214,8 @@ static bool check_providers(struct source_pass *pass, const struct provider_reco
 		else if (same_provider(transfer, &list[i], here, FACTS_WITHOUT_USAGE))
 			import->there.providers++;
 	}
+	if (n_new > 0 && !check_hidden(transfer, new, &n_new))
+		return false;
 	import->new.providers += n_new;
 	return n_new == 0 || (check_names_of_new(transfer, new, n_new) && count_owners_of_new(import, new, n_new));
 }
