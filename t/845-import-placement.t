@@ -606,6 +606,25 @@ subtest 'a provider whose tenant is deleted' => sub {
     }
 };
 
+subtest 'two imports at once' => sub {
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    # Both have found nothing of it here when they wait for the tenant.
+    my $lock = $instance->sql_locks(q(SELECT id FROM tenants WHERE name = 'system' AND live = 1 FOR UPDATE));
+    my @ended = map { $instance->begin_manage("$dir/said.$_", 'import', 'placement', '--from', $again) } 1, 2;
+    ok Tenure::Run::wait_until(sub { $instance->count_lock_waits == 2 }), 'both wait';
+    close $lock;
+    for my $n (1, 2) {
+        my ($code) = $ended[ $n - 1 ]->();
+        is $code, 0, 'succeeds' or diag read_file("$dir/said.$n");
+    }
+    my @made = map { read_file("$dir/said.$_") =~ /^verified: all/m ? 1 : () } 1, 2;
+    is scalar @made, 2, 'both have verified all of it';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE live = 1)), 5, 'which is there once';
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor is content' or diag $text;
+};
+
 subtest 'a tier that has no room' => sub {
     my $again = new_db('other', $seed);
     is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';

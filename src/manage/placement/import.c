@@ -344,68 +344,68 @@ static bool make_all_names(struct transfer *transfer, const struct name_set *set
 	return true;
 }
 
+// A batch of records, of which those that are not here are created. Another import may have created some of them since the last run of the
+// transaction, so each run looks for itself.
 struct provider_part {
-	struct provider_record *list;
-	size_t n;
+	const struct provider_record *list;
+	size_t n, made;
 };
 struct consumer_part {
-	struct consumer_record *list;
-	size_t n;
+	const struct consumer_record *list;
+	size_t n, made;
 };
 
 static enum outcome create_providers(struct registry *registry, void *arg)
 {
-	const struct provider_part *part = arg;
+	struct provider_part *part = arg;
+	struct provider_record *new = POOL_ARRAY(registry->pool, struct provider_record, part->n), *ours;
+	size_t n_ours;
+	enum outcome outcome = provider_records_read(registry, uids_of_providers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	return provider_records_create(registry, part->list, part->n);
+	part->made = 0;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
+		if (provider_record_find(ours, n_ours, &part->list[i].uid) == NULL)
+			new[part->made++] = part->list[i];
+	}
+	return outcome == OUTCOME_OK && part->made > 0 ? provider_records_create(registry, new, part->made) : outcome;
 }
 
 static enum outcome create_consumers(struct registry *registry, void *arg)
 {
-	const struct consumer_part *part = arg;
+	struct consumer_part *part = arg;
+	struct consumer_record *new = POOL_ARRAY(registry->pool, struct consumer_record, part->n), *ours;
+	size_t n_ours;
+	enum outcome outcome = consumer_records_read(registry, uids_of_consumers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	return consumer_records_create(registry, part->list, part->n);
+	part->made = 0;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
+		if (part->list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &part->list[i].consumer.uid) == NULL)
+			new[part->made++] = part->list[i];
+	}
+	return outcome == OUTCOME_OK && part->made > 0 ? consumer_records_create(registry, new, part->made) : outcome;
 }
 
 static bool load_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
 {
 	struct import *import = pass->arg;
-	struct transfer *transfer = pass->transfer;
-	struct provider_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct provider_record, n) };
-	struct provider_record *ours;
-	size_t n_ours;
+	struct provider_part part = { .list = list, .n = n };
 
 	UNUSED(row_ids);
-	if (!read_providers(transfer, list, n, &ours, &n_ours))
+	if (!transfer_write(pass->transfer, create_providers, &part))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (provider_record_find(ours, n_ours, &list[i].uid) == NULL)
-			part.list[part.n++] = list[i];
-	}
-	if (part.n > 0 && !transfer_write(transfer, create_providers, &part))
-		return false;
-	import->made.providers += part.n;
+	import->made.providers += part.made;
 	return true;
 }
 
 static bool load_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
 {
 	struct import *import = pass->arg;
-	struct transfer *transfer = pass->transfer;
-	struct consumer_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct consumer_record, n) };
-	struct consumer_record *ours;
-	size_t n_ours;
+	struct consumer_part part = { .list = list, .n = n };
 
 	UNUSED(row_ids);
-	if (!read_consumers(transfer, list, n, &ours, &n_ours))
+	if (!transfer_write(pass->transfer, create_consumers, &part))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &list[i].consumer.uid) == NULL)
-			part.list[part.n++] = list[i];
-	}
-	if (part.n > 0 && !transfer_write(transfer, create_consumers, &part))
-		return false;
-	import->made.consumers += part.n;
+	import->made.consumers += part.made;
 	return true;
 }
 

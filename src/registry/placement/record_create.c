@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/db.h"
 #include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
@@ -18,7 +19,8 @@
 
 enum outcome record_fail_changed(struct registry *registry, const char *what)
 {
-	return registry_fail(registry, OUTCOME_CONFLICT, "%s: the registry was changed meanwhile; run this again", what);
+	db_txn_again(registry->db);
+	return registry_fail(registry, OUTCOME_UNAVAILABLE, "%s: the registry was changed meanwhile; run this again", what);
 }
 
 static enum outcome checked(struct registry *registry, enum db_result result, const char *what)

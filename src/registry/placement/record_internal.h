@@ -6,7 +6,8 @@
 #include "registry/placement/record.h"
 #include "registry/resource/internal.h"
 
-// Since the caller looked, another writer has created one of the records, or changed what a record refers to.
+// Since the caller looked, another writer has created one of the records, or changed what a record refers to. OUTCOME_UNAVAILABLE: the
+// transaction runs again, and its function has to look again.
 enum outcome record_fail_changed(struct registry *registry, const char *what);
 
 // A live provider that a new one has as its parent, or as the root of its tree.
