@@ -499,12 +499,16 @@ subtest 'a later schema, and values that an import would not take' => sub {
     $api->inventories($p{p9}, map { $_ => { total => 8, allocation_ratio => $ratio{$_} } } keys %ratio);
     $api->allocate($c{c8}, { $p{p9} => { VCPU => 1 } }, project => 'a/b', user => "u\0v")->is_status(204);
     $api->allocate($c{c9}, { $p{p9} => { VCPU => 1 } }, project => 'all')->is_status(204);
+    my $nil = '00000000-0000-0000-0000-000000000000';
+    $api->provider('nil', uuid => $nil);
+    $api->allocate($nil, { $p{p9} => { VCPU => 1 } })->is_status(204);
     for my $target (new_db('fresh', $later), "$dir/later.conf") {
         ($code, $text) = export_to($target);
         is $code, 0, 'exported' or diag $text;
         ($code, $text) = export_to($target);
         ok $code == 0 && $text =~ /nothing to do/, 'again, nothing is to do' or diag $text;
     }
+    like content('later'), qr/^provider\t$nil\tnil\t.*^consumer\t$nil\t/ms, 'the nil uuid is one';
     like content('later'), qr/^inventory\t\Q$p{p9}\E\tVCPU\t.*\t1\.33333$/m, 'a ratio is the FLOAT next to it';
 };
 

@@ -121,21 +121,21 @@ JOIN tiers i ON i.id = t.tier_id
 JOIN tenant_counts n ON n.tenant_id = t.id
 WHERE t.name = :name AND t.live = 1 AND t.deleted_at IS NULL;
 
--- Pages of uids, in their order.
+-- Pages of uids, in their order, from one on.
 
 -- @statement transfer_provider_page
--- @in after bytes, type_id uint, limit uint
+-- @in from bytes, type_id uint, limit uint
 -- @out uid bytes
 SELECT r.uid
 FROM resources r FORCE INDEX (uid)
-WHERE r.uid > :after AND r.type_id = :type_id AND r.live = 1
+WHERE r.uid >= :from AND r.type_id = :type_id AND r.live = 1
   AND (SELECT COUNT(*) FROM tenants t WHERE t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL) > 0
 ORDER BY r.uid LIMIT :limit;
 
 -- @statement transfer_consumer_page
--- @in after bytes, limit uint
+-- @in from bytes, limit uint
 -- @out uid bytes
-SELECT c.uid FROM consumers c WHERE c.uid > :after ORDER BY c.uid LIMIT :limit;
+SELECT c.uid FROM consumers c WHERE c.uid >= :from ORDER BY c.uid LIMIT :limit;
 
 -- @statement transfer_counts
 -- @in type_id uint
