@@ -178,6 +178,21 @@ subtest 'begun anew behind something else' => sub {
     is -s $target, 15_000, '... and what is behind it stays';
 };
 
+subtest 'a connection that is lost behind more than read_timeout' => sub {
+    my $target = $instance->dir . '/late.dump';
+    my $session = $instance->sql_session;
+    print {$session} "LOCK TABLES resources WRITE; DO GET_LOCK('late', 0);\n";
+    Tenure::Run::wait_until(sub { defined $instance->sql_value("SELECT IS_USED_LOCK('late')") }) or die "no lock\n";
+    local @ENV{qw(TENURE_FAULT TENURE_DATABASE_READ_TIMEOUT)} = ('statement:7:conn', 1);
+    my $ended = $instance->begin_manage("$target.said", 'dump', '--tenant', 'acme', $target);
+    ok Tenure::Run::wait_until(sub { $instance->sql_value("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'") > 0 }), 'waits';
+    select undef, undef, undef, 1.5;
+    close $session;
+    my ($code, $text) = $ended->();
+    is $code, 0, 'the dump is begun anew' or diag $text;
+    is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, '... and whole';
+};
+
 subtest 'a dump that is ended' => sub {
     my $target = $instance->dir . '/ended.dump';
     Tenure::Run::write_file("$target.new", 'mine');
