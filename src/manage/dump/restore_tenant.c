@@ -91,6 +91,9 @@ static int tell_end(const struct restore *restore, enum db_result result)
 		return manage_fail(EX_DATAERR, "%s: %s", restore->options->path, restore->reader.refusal);
 	if (result == DB_OK && restore->n_conflicts > 0)
 		return restore_print_conflicts(restore);
+	if (result != DB_OK && db_txn_uncertain(restore->manage->db))
+		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure tenant show %.*s` shows whether it was restored",
+			STR_ARG(restore->tenant));
 	return manage_db_fail(restore->manage, result == DB_OK ? DB_LOST : result, "can't restore the tenant");
 }
 
