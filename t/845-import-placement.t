@@ -133,9 +133,10 @@ subtest 'what is no database of Placement' => sub {
     $said->('no section', "[api]\nconnection = mysql://x/y\n", 78, qr/no option "connection" in a section \[placement_database\]/);
     my $of = sub { return "[placement_database]\nconnection = $_[0]\n" };
     $said->('another kind of server', $of->('sqlite:////var/lib/placement.db'), 78, qr/no MySQL or MariaDB server: got "sqlite:/);
-    $said->($_, $of->($_), 78, qr/not of the form/) for 'mysql://root@host', 'mysql://root@host/', 'mysql://ro%zzt@h/d', 'mysql://r%00t@h/d',
+    $said->($_, $of->($_), 78, qr/not of the form/) for 'mysql://root@host', 'mysql://root@host/', 'mysql://r%00t@h/d',
         'mysql://root@h:33o7/d', 'mysql://root@h:70000/d', 'mysql://root@h,i/d';
     $said->('a database that does not exist', $of->("mysql://root@/none?unix_socket=$socket"), 78, qr/can't connect.*none/);
+    $said->('a name with a percent sign', $of->("mysql://root@/no%6Ee?unix_socket=$socket"), 78, qr/can't connect.*no%6Ee/);
     # By TCP, as Placement's driver connects, and not by the unix socket that Connector/C takes for these.
     my ($port) = Tenure::Instance::free_ports(1);
     $said->("nobody at $_$port", $of->("mysql+pymysql://root\@$_$port/x"), 75, qr/can't connect.* on '127\.0\.0\.1'/) for 'localhost:', ':';
@@ -228,6 +229,11 @@ subtest 'import' => sub {
     write_file("$dir/odd.conf", "[placement_database]\nconnection: 'mysql+pymysql://odd:p/a\$\$:s@/placement?unix_socket=$socket'\n");
     ($code, $out) = import_from("$dir/odd.conf", '--dry-run');
     is $code, 0, 'a file with colon, quotes, $$ and a password with a slash is read as Placement reads it' or diag $out;
+
+    sql_in('placement', "CREATE USER half IDENTIFIED BY '50%off %4'; GRANT SELECT ON placement.* TO half");
+    write_file("$dir/half.conf", "[placement_database]\nconnection = mysql+pymysql://half:50%off%20%4@/placement?charset=utf8&unix_socket=$socket\n");
+    ($code, $out) = import_from("$dir/half.conf", '--dry-run');
+    is $code, 0, '... and one with a percent sign that is not encoded' or diag $out;
 
     ($code, $out, $err) = run_apart($manage, '-c', $instance->env('TENURE_CONFIG'), qw(import placement --from), $source);
     is $code, 0, 'import' or diag $err;
@@ -499,12 +505,16 @@ subtest 'a later schema, and values that an import would not take' => sub {
     $api->inventories($p{p9}, map { $_ => { total => 8, allocation_ratio => $ratio{$_} } } keys %ratio);
     $api->allocate($c{c8}, { $p{p9} => { VCPU => 1 } }, project => 'a/b', user => "u\0v")->is_status(204);
     $api->allocate($c{c9}, { $p{p9} => { VCPU => 1 } }, project => 'all')->is_status(204);
+    my $nil = '00000000-0000-0000-0000-000000000000';
+    $api->provider('nil', uuid => $nil);
+    $api->allocate($nil, { $p{p9} => { VCPU => 1 } })->is_status(204);
     for my $target (new_db('fresh', $later), "$dir/later.conf") {
         ($code, $text) = export_to($target);
         is $code, 0, 'exported' or diag $text;
         ($code, $text) = export_to($target);
         ok $code == 0 && $text =~ /nothing to do/, 'again, nothing is to do' or diag $text;
     }
+    like content('later'), qr/^provider\t$nil\tnil\t.*^consumer\t$nil\t/ms, 'the nil uuid is one';
     like content('later'), qr/^inventory\t\Q$p{p9}\E\tVCPU\t.*\t1\.33333$/m, 'a ratio is the FLOAT next to it';
 };
 
@@ -552,6 +562,94 @@ subtest 'rows of names that nothing has' => sub {
     ($code, $text) = export_to($target);
     is $code, 0, 'until that one is gone' or diag $text;
     like content('fresh'), qr/^consumer\t\Q$c{c2}\E\tproject\tU1\t/m, 'then it is spelled as here';
+};
+
+subtest 'what comes to a tree that was moved' => sub {
+    my $admin = $instance->admin;
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    my ($code, $text) = import_from($again);
+    is $code, 0, 'imported' or diag $text;
+    $admin->put('/v2.0/acme', json => { tenant => {} })->is_status(201, 'a tenant');
+    $admin->post("/v2.0/system/resourceproviders/$p{p1}/action/move?dest=acme")->is_status(303, 'gets a tree');
+    sql_in('other', 'INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id, parent_provider_id) VALUES'
+            . " (60, '$p{p6}', 'late', 0, 50, 51), (61, '$p{p7}', 'later', 0, 50, 60), (62, '$p{p8}', 'alone', 0, 62, NULL)");
+    ($code, $text) = import_from($again);
+    ok $code == 0 && $text =~ /imported: 3 providers/, 'Placement got more of that tree, and another one' or diag $text;
+    $admin->get("/v2.0/acme/resourceproviders/$_")->is_status(200, 'belongs to the tree\'s tenant') for @p{qw(p6 p7)};
+    $admin->get("/v2.0/system/resourceproviders/$p{p8}")->is_status(200, 'a new tree is the system\'s');
+    is $admin->get('/v2.0/acme')->json->{tenant}{resources}, 6, 'they are counted';
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor is content' or diag $text;
+    $admin->post("/v2.0/acme/resourceproviders/$p{p1}/action/move?dest=system")->is_status(303, 'the tree moves back');
+    $admin->get("/v2.0/system/resourceproviders/$p{p7}")->is_status(200, '... with what it got');
+};
+
+subtest 'a provider whose tenant is deleted' => sub {
+    my $admin = $instance->admin;
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    is +(import_from($again))[0], 0, 'imported';
+    $admin->put('/v2.0/gone', json => { tenant => {} })->is_status(201, 'a tenant');
+    $admin->post("/v2.0/system/resourceproviders/$p{p1}/action/move?dest=gone")->is_status(303, 'gets a tree');
+    $admin->delete('/v2.0/gone')->is_status(204, '... and is deleted');
+    my $there = content('other');
+    for my $target ($again, new_db('fresh')) {
+        my ($code, $text) = export_to($target);
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E has allocations, and its tenant gone is deleted: recover that$/m && $text =~ /^tenure-manage: 3 problems; nothing was written$/m,
+            'an export tells so' or diag "$code: $text";
+    }
+    is content('other'), $there, 'and writes nothing';
+    # A name that is free by what the answers say.
+    sql_in('other', "UPDATE resource_providers SET name = 'renamed' WHERE uuid = '$p{p1}'");
+    for my $option (['--dry-run'], []) {
+        my ($code, $text) = import_from($again, @$option);
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E is here, and its tenant gone is deleted: recover that, or wait until it is purged$/m && $text =~ /^tenure-manage: \d+ problems; nothing was imported$/m,
+            "@$option: an import, too" or diag "$code: $text";
+        unlike $text, qr/which provider|run this again/, '... and nothing else';
+    }
+    sql_in('other', "UPDATE resource_providers SET name = 'host1' WHERE uuid = '$p{p1}'");
+    $admin->post('/v2.0/gone/action/recover')->is_status(204, 'recovered');
+    for my $run ([ 'import', import_from($again) ], [ 'export', export_to($again) ]) {
+        my ($name, $code, $text) = @$run;
+        is $code, 0, "$name: all is well" or diag $text;
+    }
+};
+
+subtest 'two imports at once' => sub {
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    # Both have found nothing of it here when they wait for the tenant.
+    my $lock = $instance->sql_locks(q(SELECT id FROM tenants WHERE name = 'system' AND live = 1 FOR UPDATE));
+    my @ended = map { $instance->begin_manage("$dir/said.$_", 'import', 'placement', '--from', $again) } 1, 2;
+    ok Tenure::Run::wait_until(sub { $instance->count_lock_waits == 2 }), 'both wait';
+    close $lock;
+    for my $n (1, 2) {
+        my ($code) = $ended[ $n - 1 ]->();
+        is $code, 0, 'succeeds' or diag read_file("$dir/said.$n");
+    }
+    my @made = map { read_file("$dir/said.$_") =~ /^verified: all/m ? 1 : () } 1, 2;
+    is scalar @made, 2, 'both have verified all of it';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE live = 1)), 5, 'which is there once';
+    my ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor is content' or diag $text;
+};
+
+subtest 'a tier that has no room' => sub {
+    my $again = new_db('other', $seed);
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    is +($instance->manage(qw(tier set few --max-resources 4)))[0], 0, 'a tier';
+    $instance->sql(q(UPDATE tenants SET tier_id = (SELECT id FROM tiers WHERE name = 'few') WHERE name = 'system'));
+    my $empty = registry_size();
+    for my $option ([], ['--dry-run']) {
+        my ($code, $text) = import_from($again, @$option);
+        ok $code == 65 && $text =~ /tenant system has 0 resources, and its tier "few" allows 4, so there is no room for 5 providers: `tenure-manage tier set few --max-resources N`/,
+            "@$option: is told" or diag "$code: $text";
+        is registry_size(), $empty, '... nothing was imported';
+    }
+    is +($instance->manage(qw(tier set few --max-resources 5)))[0], 0, 'the limit is raised';
+    my ($code, $text) = import_from($again);
+    is $code, 0, 'imported' or diag $text;
 };
 
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.

@@ -178,6 +178,21 @@ subtest 'begun anew behind something else' => sub {
     is -s $target, 15_000, '... and what is behind it stays';
 };
 
+subtest 'a connection that is lost behind more than read_timeout' => sub {
+    my $target = $instance->dir . '/late.dump';
+    my $session = $instance->sql_session;
+    print {$session} "LOCK TABLES resources WRITE; DO GET_LOCK('late', 0);\n";
+    Tenure::Run::wait_until(sub { defined $instance->sql_value("SELECT IS_USED_LOCK('late')") }) or die "no lock\n";
+    local @ENV{qw(TENURE_FAULT TENURE_DATABASE_READ_TIMEOUT)} = ('statement:7:conn', 1);
+    my $ended = $instance->begin_manage("$target.said", 'dump', '--tenant', 'acme', $target);
+    ok Tenure::Run::wait_until(sub { $instance->sql_value("SELECT COUNT(*) FROM information_schema.processlist WHERE state LIKE 'Waiting for table%'") > 0 }), 'waits';
+    select undef, undef, undef, 1.5;
+    close $session;
+    my ($code, $text) = $ended->();
+    is $code, 0, 'the dump is begun anew' or diag $text;
+    is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, '... and whole';
+};
+
 subtest 'a dump that is ended' => sub {
     my $target = $instance->dir . '/ended.dump';
     Tenure::Run::write_file("$target.new", 'mine');
@@ -298,8 +313,9 @@ is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme2')), 0
 # ---- restore
 
 # The registry forgets the tenant, as if the dump had come from another installation.
-$instance->sql(<<'SQL');
-SET @t = (SELECT id FROM tenants WHERE name = 'acme');
+sub forget {
+    my ($tenant) = @_;
+    $instance->sql("SET \@t = (SELECT id FROM tenants WHERE name = '$tenant');" . <<'SQL');
 DELETE a FROM allocations a JOIN resources r ON r.id = a.resource_id WHERE r.tenant_id = @t;
 DELETE FROM consumers;
 DELETE v FROM inventories v JOIN resources r ON r.id = v.resource_id WHERE r.tenant_id = @t;
@@ -317,6 +333,9 @@ DELETE FROM traits WHERE name = 'CUSTOM_FAST';
 DELETE FROM resource_classes WHERE name = 'CUSTOM_GOLD';
 UPDATE catalogues SET revision = revision + 1;
 SQL
+    return;
+}
+forget('acme');
 my $tried = manage(0, 'a dry run', 'restore', '--dry-run', '--as', 'acme2', $file);
 like $tried, qr/\Awould restore \d+ resources\n\z/, 'says how many';
 
@@ -352,5 +371,26 @@ made($admin->patch('/v2.0/acme2/namespaces/default/configmaps/c1', { data => { m
 $admin->delete('/v2.0/acme2/namespaces/prod/configmaps/c1')->is_status(409, 'what was locked is locked');
 manage(0, 'dump it again', 'dump', '--tenant', 'acme2', "$file.2");
 like manage(65, 'its name in the file is taken now', 'restore', "$file.2"), qr/there is a tenant "acme2"/, 'says so';
+
+subtest 'a COMMIT of which nothing is known' => sub {
+    forget('acme2');
+    # How many statements a restore sends: the last one at which it can be killed.
+    my ($sent, $most) = (1, 1024);
+    while ($most - $sent > 1) {
+        my $at = int(($sent + $most) / 2);
+        local $ENV{TENURE_FAULT} = "statement:$at:process";
+        my ($code) = $instance->manage('restore', '--dry-run', '--as', 'acme3', $file);
+        if   ($code == 0) { $most = $at }
+        else              { $sent = $at }
+    }
+    my ($code, $text);
+    for my $at ($sent + 1 .. $sent + 5) { # one of these asks whether it was committed
+        local @ENV{qw(TENURE_FAULT TENURE_DATABASE_RETRIES)} = ("after-commit:1:conn,statement:$at:conn", 0);
+        ($code, $text) = $instance->manage('restore', '--as', 'acme3', $file);
+        last if $code == 0 || $text =~ /lost at the end/;
+    }
+    ok $code == 75 && $text =~ /^tenure-manage: the connection was lost at the end: `tenure tenant show acme3` shows whether it was restored$/m, 'is told' or diag "$code: $text";
+    $admin->get('/v2.0/acme3')->is_status(200, 'it was restored');
+};
 
 done_testing;

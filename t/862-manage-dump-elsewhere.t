@@ -15,6 +15,8 @@ use Tenure::DumpFile;
 use Tenure::Instance;
 
 my ($here, $there) = map { Tenure::Instance->start(combined => 1, workers => 1, settings => { 'tenure.max_body' => $_ }) } qw(3M 1M);
+# What MySQL has by default, and many an option file: no list of a record may be cut there.
+$_->sql('SET GLOBAL group_concat_max_len = 1024') for $here, $there;
 my $file    = $here->dir . '/dump';
 my %headers = ('X-OpenStack-Ironic-API-Version' => '1.82', 'OpenStack-API-Version' => 'placement 1.39');
 my ($provider, $consumer) = ('11111111-1111-4111-8111-111111111111', '33333333-3333-4333-8333-333333333333');
@@ -46,13 +48,15 @@ my $node = made(POST => '/baremetal/v1/nodes', { driver => 'fake-hardware', name
 made(PUT => "/baremetal/v1/nodes/$node/traits", { traits => ['CUSTOM_HERE'] });
 made(PUT => '/placement/resource_classes/CUSTOM_CLASS');
 made(POST => '/placement/resource_providers', { name => 'p', uuid => $provider });
-made(PUT => "/placement/resource_providers/$provider/inventories", { resource_provider_generation => 0, inventories => { CUSTOM_CLASS => { total => 8 } } });
+made(PUT => "/placement/resource_providers/$provider/inventories", { resource_provider_generation => 0, inventories => { CUSTOM_CLASS => { total => 8 },
+    map { $_ => { total => 8 } } qw(VCPU MEMORY_MB DISK_GB PCI_DEVICE SRIOV_NET_VF NUMA_SOCKET NUMA_CORE) } });
+made(PUT => "/placement/resource_providers/$provider/aggregates", { resource_provider_generation => 1, aggregates => [ map { sprintf '22222222-2222-4222-8222-%012d', $_ } 1 .. 60 ] });
 made(PUT => "/placement/allocations/$consumer", { allocations => { $provider => { resources => { CUSTOM_CLASS => 3 } } }, project_id => 'p', user_id => 'u',
     consumer_generation => undef, consumer_type => 'HERE' });
 made(POST => "/v2.0/system/resourceproviders/$provider/action/move?dest=acme");
 
 my @paths = ('/v2.0/acme', '/v2.0/acme/namespaces/default/widgets.here.example/w', '/apis/here.example/v1/tenants/acme/namespaces/default/widgets', $definitions,
-    "/baremetal/v1/nodes/$node", "/baremetal/v1/nodes/$node/traits", map { "/placement/resource_providers/$provider/$_" } qw(inventories usages allocations));
+    "/baremetal/v1/nodes/$node", "/baremetal/v1/nodes/$node/traits", map { "/placement/resource_providers/$provider/$_" } qw(inventories usages allocations aggregates));
 sub answers {
     my ($instance) = @_;
     return { map {
@@ -101,6 +105,8 @@ made(PUT => "/baremetal/v1/nodes/$fit/traits", { traits => ['CUSTOM_FIT'] });
 made(POST => '/baremetal/v1/ports', { address => '52:54:00:00:00:07', node_uuid => $fit });
 made(POST => '/placement/resource_providers', { name => 'fit', uuid => $tree });
 made(PUT => "/placement/resource_providers/$tree/inventories", { resource_provider_generation => 0, inventories => { VCPU => { total => 8 } } });
+made(PUT => '/placement/allocations/44444444-4444-4444-8444-444444444444', { allocations => { $tree => { resources => { VCPU => 1 } } }, project_id => 'p', user_id => 'u',
+    consumer_generation => undef, consumer_type => 'HERE' });
 made(POST => "/v2.0/system/resourceproviders/$tree/action/move?dest=fit");
 manage($here, 0, 'dump', 'dump', '--tenant', 'fit', "$file.fit");
 my $fitting = Tenure::DumpFile->read("$file.fit");
@@ -152,6 +158,7 @@ subtest 'resources that do not fit their types' => sub {
         [ 'a chassis', of_plural('nodes'), sub { my $uid = $_[0]{uid} =~ s/(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r; body_of($_[0], sub { $_[0]{chassis_uuid} = $no });
             push @{ $_[0]{keys} }, { %{ $_[0]{keys}[0] }, kind => 'chassis', value => "$no $uid" } }, qr/nodes \S+: chassis $no is not here/ ],
         [ 'a root', of_plural('ports'), sub { body_of($_[0], sub { $_[0]{node_uuid} = $no }); $_[0]{root} = $no =~ tr/-//dr }, qr/ports \S+: the root of its tree, nodes 9{8}\S+, is not in the file/ ],
+        [ 'an inventory', of_plural('resourceproviders'), sub { $_[0]{inventories} = [] }, qr/resourceproviders \S+: it has allocations of VCPU, and no inventory of that/ ],
         [ 'the depth', of_plural(configmaps => 'odd'), sub { $_[0]{body} = '{"data":' . '[' x 40 . ']' x 40 . '}' }, qr/configmaps odd: may be nested 31 levels deep at most/ ],
     );
     for my $case (@one) {
@@ -172,6 +179,8 @@ subtest 'resources that do not fit their types' => sub {
     my @before = (
         [ 'what counts', of_plural(configmaps => 'odd'), sub { $_[0]{live} = 2 }, qr/is no resource: live must be 2 for the namespace "default", and 1 for all else/ ],
         [ 'traits', of_plural('nodes'), sub { $_[0]{traits} = '{}' }, qr/is no resource: traits must be null, or a JSON array/ ],
+        (map { my $list = $_; [ $list, of_plural('resourceproviders'), sub { $_[0]{$list} = undef }, qr/is no resource: keys, inventories and aggregates must be JSON arrays/ ] }
+            qw(keys inventories aggregates)),
     );
     for my $case (@before) {
         my ($name, $which, $edit, $want) = @$case;
@@ -190,6 +199,13 @@ subtest 'limits there' => sub {
     like manage($there, 65, 'a tier that is too small', 'restore', '--tier', 'tiny', "$file.fit"), qr/^the tenant has \d+ resources, and tier "tiny" allows 3 here: /m, 'says so';
     manage($there, 0, 'another tier', 'restore', '--dry-run', '--tier', 'gold', "$file.fit");
     like manage($there, 65, 'a tier that is not there', 'restore', '--tier', 'none', "$file.fit"), qr/^there is no tier "none"/m, 'says so';
+    made(PUT => '/v2.0/typed', { tenant => {} });
+    made(POST => '/apis/apiextensions.k8s.io/v1/tenants/typed/customresourcedefinitions', definition("$_.example", { description => 'x' x 1_500_000 })) for qw(one two);
+    manage($here, 0, 'dump', 'dump', '--tenant', 'typed', "$file.types");
+    manage($there, 0, 'definitions that have room', 'restore', '--dry-run', "$file.types");
+    local $ENV{TENURE_TENURE_REQUEST_MEMORY} = '16M';
+    like manage($there, 65, 'definitions that are too large', 'restore', "$file.types"), qr/^the definitions of a tenant may have 2796202 bytes in all, and would have 300\d{4}: /m, 'says so';
+    is $there->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'typed')), 0, 'nothing was restored';
 };
 
 subtest 'a type that differs there' => sub {

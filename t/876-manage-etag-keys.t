@@ -214,13 +214,45 @@ subtest 'previews' => sub {
     $admin->post($move, if_match => $old{$move})->is_status(412, 'what changed since is refused, whichever key its preview is of');
 };
 
+# A restore makes tags in a transaction that may take long. This one waits for a row of the same name.
+subtest 'a restore that goes on' => sub {
+    my $dump = $instance->dir . '/held';
+    $admin->make_tenant('held');
+    $admin->put('/v2.0/held/namespaces/default/configmaps/kept', json => { data => { a => 'b' } })->is_status(201);
+    is +($instance->manage('dump', '--tenant', 'held', $dump))[0], 0, 'dumped';
+    $admin->delete('/v2.0/held')->is_status(204);
+    $instance->sql(q(UPDATE tenants SET purge_at = '2001-01-01' WHERE name = 'held'));
+    is +($instance->manage('reap'))[0], 0, 'purged';
+    $instance->sql(q(DELETE FROM tenants WHERE name = 'held')); # which had its uid still
+    my $lock = $instance->sql_locks(q(INSERT INTO tenants (name, uid, tier_id, metadata, object, etag_required, type_policy, etag, revision, created_at, updated_at)
+        SELECT 'held', UNHEX(REPEAT('7', 32)), tier_id, metadata, object, etag_required, type_policy, etag, revision, created_at, updated_at FROM tenants WHERE name = 'acme'));
+    local $ENV{TENURE_DATABASE_LOCK_WAIT} = 100;
+    my $restored = $instance->begin_manage("$dump.said", 'restore', $dump);
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'a restore waits';
+    my $newest = $instance->sql_value(q(SELECT MAX(CAST(SUBSTRING(name, 10) AS UNSIGNED)) FROM settings WHERE name LIKE 'etag_key.%'));
+    my ($old, $new) = ("etag_key.$newest", 'etag_key.' . manage(0, 'another key', 'add') =~ s/\s//gr);
+    is_used($new, 'is used');
+    put('old');
+    # As if the restore had begun a while ago.
+    $instance->sql("UPDATE settings SET value = CONCAT(LEFT(value, 32), UNIX_TIMESTAMP() - 1000) WHERE name = '$new'");
+    my $retired = $instance->begin_manage("$dump.retired", 'etag-key', 'retire', $newest);
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 2 }), 'who retires its key waits for it';
+    close $lock;
+    my ($code, $text) = $restored->();
+    is $code, 0, 'it is restored' or diag $text;
+    is key_of('kept'), $old, 'by the key that it began with';
+    ($code, $text) = $retired->();
+    ok $code == 65 && $text =~ /key $newest stays: resources and tenants with a tag of it: \d+;/, 'which stays therefore' or diag "$code: $text";
+    doctor('restored');
+};
+
 subtest 'what is wrong is still found' => sub {
     $instance->sql(q(UPDATE resources SET etag = REVERSE(etag) WHERE name = 'old' AND live = 1));
     my ($code, $text) = $instance->manage('doctor');
     is $code, 1, 'a tag of no key';
     ($code, $text) = $instance->manage('doctor', '--fix');
     is $code, 0, 'is mended' or diag $text;
-    is key_of('old'), 'etag_key.6', 'by the newest key';
+    is key_of('old'), 'etag_key.7', 'by the newest key';
     is key_of('deleted'), 'etag_key', 'no other tag is touched';
     doctor('mended');
 };

@@ -35,6 +35,8 @@ sub manage {
 # webhooks, an update whose former content is kept, tokens
 
 my $here = $home->release($filled, 'here');
+# What MySQL has by default, and many an option file: no list of a table's columns may be cut there.
+$here->sql('SET GLOBAL group_concat_max_len = 1024');
 manage($here, 0, 'the schema of today', 'db', 'upgrade');
 $here->serve;
 sub made {

@@ -415,6 +415,14 @@ JOIN tiers i ON i.id = t.tier_id
 JOIN tenant_counts n ON n.tenant_id = t.id
 WHERE t.id = :tenant_id AND n.resources > i.max_resources;
 
+-- The tenant's definitions of types.
+-- @statement restore_definitions
+-- @in tenant_id uint, type_id uint
+-- @out n uint, bytes uint
+SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.bytes), 0) AS UNSIGNED) AS bytes
+FROM resources r
+WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.live = 1;
+
 -- The columns of a resource j of a batch with its line in the file, and how it is named.
 -- @fragment restored_line
   {restored_name},
@@ -452,10 +460,11 @@ STRAIGHT_JOIN types z ON z.group_name = j.grp AND z.namespaced = 0 AND z.plural 
   WHEN 'portgroup' THEN 'portgroups' WHEN 'parent' THEN 'resourceproviders' END
 WHERE NOT EXISTS (SELECT 1 FROM resources s WHERE s.uid = UNHEX(REPLACE(LEFT(j.value, 36), '-', '')) AND s.type_id = z.id AND s.live = 1);
 
--- The same for traits and classes; and inventories that don't agree with their allocations.
+-- The same for traits and classes; inventories that don't agree with their allocations; allocations without an inventory.
 -- @statement restore_wrong_parts
 -- @in rows text
 -- @out what text
+-- @sorts the classes that a batch of providers has allocations of
 SELECT CONCAT({restored_place}, 'trait ', l.name, ' is not among the traits in the file') AS what
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
 {restored} AND r.traits IS NOT NULL
@@ -476,4 +485,11 @@ FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
 STRAIGHT_JOIN inventories i ON i.resource_id = r.id
 STRAIGHT_JOIN resource_classes k ON k.id = i.class_id
 WHERE i.used <> COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)
-  OR i.capacity <> CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED);
+  OR i.capacity <> CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED)
+UNION ALL
+SELECT DISTINCT CONCAT({restored_place}, 'it has allocations of ', k.name, ', and no inventory of that')
+FROM JSON_TABLE(:rows, '$[*]' COLUMNS ({restored_line})) j
+{restored}
+STRAIGHT_JOIN allocations a ON a.resource_id = r.id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+WHERE NOT EXISTS (SELECT 1 FROM inventories i WHERE i.resource_id = a.resource_id AND i.class_id = a.class_id);

@@ -176,6 +176,17 @@ SELECT name, value FROM settings WHERE name = 'etag_key' OR name LIKE 'etag\_key
 -- @in name text, value bytes
 INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIMESTAMP()));
 
+-- A transaction that makes tags by a key for long holds the key's row, and who retires the key waits for it.
+-- @statement etag_key_hold
+-- @in name text
+-- @out name text
+SELECT name FROM settings WHERE name = :name LOCK IN SHARE MODE;
+
+-- @statement etag_key_await
+-- @in name text
+-- @out name text
+SELECT name FROM settings WHERE name = :name FOR UPDATE WAIT 1;
+
 -- @statement etag_key_remove
 -- @in name text
 DELETE FROM settings WHERE name = :name;

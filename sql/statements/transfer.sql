@@ -83,21 +83,59 @@ FROM {names}
 STRAIGHT_JOIN resource_aliases a ON a.type_id = :type_id AND a.kind = 'name' AND a.value = j.name AND a.live = 1
 STRAIGHT_JOIN resources r ON r.id = a.resource_id;
 
--- Pages of uids, in their order.
+-- Those of the providers that are here and in no answer, since their tenants are deleted and can be recovered.
+-- @statement transfer_hidden
+-- @in uids text, type_id uint
+-- @out uid bytes, tenant text
+SELECT r.uid, t.name AS tenant
+FROM {uids}
+STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.deleted_at IS NOT NULL;
+
+-- All such providers that have allocations: these are in the answers about their consumers.
+-- @statement transfer_hidden_in_use
+-- @in type_id uint
+-- @out uid bytes, tenant text
+-- @scans the tenants
+SELECT r.uid, t.name AS tenant
+FROM tenants t
+STRAIGHT_JOIN resources r FORCE INDEX (owner) ON r.tenant_id = t.id AND r.type_id = :type_id AND r.live = 1
+WHERE t.live = 1 AND t.deleted_at IS NOT NULL
+  AND (SELECT a.consumer_id FROM allocations a WHERE a.resource_id = r.id LIMIT 1) IS NOT NULL;
+
+-- To which tenants new providers belong.
+
+-- @statement transfer_above
+-- @in uids text, type_id uint
+-- @out uid bytes, id uint, tenant_id uint, tenant text
+SELECT r.uid, r.id, r.tenant_id, t.name AS tenant
+FROM {transfer_listed};
+
+-- A tenant that is not deleted, and what its tier allows.
+-- @statement transfer_tenant
+-- @in name text
+-- @out id uint, tier text, max_resources uint null, resources uint
+SELECT t.id, i.name AS tier, i.max_resources, n.resources
+FROM tenants t
+JOIN tiers i ON i.id = t.tier_id
+JOIN tenant_counts n ON n.tenant_id = t.id
+WHERE t.name = :name AND t.live = 1 AND t.deleted_at IS NULL;
+
+-- Pages of uids, in their order, from one on.
 
 -- @statement transfer_provider_page
--- @in after bytes, type_id uint, limit uint
+-- @in from bytes, type_id uint, limit uint
 -- @out uid bytes
 SELECT r.uid
 FROM resources r FORCE INDEX (uid)
-WHERE r.uid > :after AND r.type_id = :type_id AND r.live = 1
+WHERE r.uid >= :from AND r.type_id = :type_id AND r.live = 1
   AND (SELECT COUNT(*) FROM tenants t WHERE t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL) > 0
 ORDER BY r.uid LIMIT :limit;
 
 -- @statement transfer_consumer_page
--- @in after bytes, limit uint
+-- @in from bytes, limit uint
 -- @out uid bytes
-SELECT c.uid FROM consumers c WHERE c.uid > :after ORDER BY c.uid LIMIT :limit;
+SELECT c.uid FROM consumers c WHERE c.uid >= :from ORDER BY c.uid LIMIT :limit;
 
 -- @statement transfer_counts
 -- @in type_id uint
@@ -146,10 +184,19 @@ UPDATE {ids} STRAIGHT_JOIN resources r ON r.id = j.id SET r.changed = {last_chan
 
 -- The forwards at the addresses of new providers.
 -- @statement load_unforward
--- @in names text, tenant_id uint, type_id uint
+-- @in ids text
 DELETE f
-FROM {names}
-STRAIGHT_JOIN forwards f ON f.tenant_id = :tenant_id AND f.type_id = :type_id AND f.namespace = '' AND f.name = j.name;
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id
+STRAIGHT_JOIN forwards f ON f.tenant_id = r.tenant_id AND f.type_id = r.type_id AND f.namespace = '' AND f.name = r.name;
+
+-- What is there of the trees of new providers, their roots and parents, locked until COMMIT: they may not be deleted or get another parent.
+-- @statement load_lock_above
+-- @in ids text
+-- @out uid bytes, tenant_id uint, root bytes null
+SELECT r.uid, r.tenant_id, r.root
+FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id AND r.live = 1
+LOCK IN SHARE MODE;
 
 -- @statement load_lookup_key
 -- @in resource_id uint, kind text, type_id uint, value text

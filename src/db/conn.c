@@ -225,7 +225,8 @@ static enum db_result query(struct db *db, const char *sql, size_t n, bool (*ans
 // Sets every session variable that matters, whatever the server's defaults are. The versioned comment is for servers whose
 // default is ON (MariaDB 11.6.2 and later; 11.4.2 and later know the variable): there a locking read of a row that was changed
 // since the snapshot of its statement fails with 1020, at READ COMMITTED as well. The transaction is then retried behind all
-// others that wait for the row, so with many writers of one resource some never succeed.
+// others that wait for the row, so with many writers of one resource some never succeed. JSON_ARRAYAGG cuts what is longer than
+// group_concat_max_len (1M by default, and 1024 in many an option file), with no more than a warning.
 static enum db_result set_session(struct db *db)
 {
 	char sql[1280];
@@ -235,7 +236,8 @@ static enum db_result set_session(struct db *db)
 		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u,"
 		" SESSION sql_safe_updates = 0, SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1,"
 		" SESSION sql_auto_is_null = 0, SESSION unique_checks = 1, SESSION check_constraint_checks = 1,"
-		" SESSION max_statement_time = 0, SESSION tx_read_only = 0, SESSION completion_type = 0"
+		" SESSION max_statement_time = 0, SESSION tx_read_only = 0, SESSION completion_type = 0,"
+		" SESSION group_concat_max_len = 4294967295"
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->settings->lock_wait);
 

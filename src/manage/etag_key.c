@@ -71,11 +71,6 @@ int command_etag_key_list(struct manage *manage)
 	return EX_OK;
 }
 
-static struct str name_of(struct pool *pool, uint64_t id)
-{
-	return str_printf(pool, "etag_key.%llu", (unsigned long long)id);
-}
-
 int command_etag_key_add(struct manage *manage)
 {
 	struct registry_store *store = NULL;
@@ -91,7 +86,7 @@ int command_etag_key_add(struct manage *manage)
 	if (n == ETAG_KEYS_MAX)
 		return manage_fail(EX_DATAERR, "there are %d keys already: retire one that has no tags any more", ETAG_KEYS_MAX);
 	digest_random(key, sizeof(key));
-	const struct sql_etag_key_add in = { .name = name_of(manage->pool, id), .value = str_n((const char *)key, sizeof(key)) };
+	const struct sql_etag_key_add in = { .name = etag_key_row(manage->pool, id), .value = str_n((const char *)key, sizeof(key)) };
 	enum db_result result = sql_etag_key_add_run(manage->db, manage->pool, &in, &rows);
 	digest_wipe(key, sizeof(key));
 	if (result != DB_OK)
@@ -121,12 +116,17 @@ static const char *refusal(struct manage *manage, const struct etag_keys *keys, 
 }
 
 // Waits for the transactions that began while some process may have used the key.
-static int await_others(struct manage *manage)
+static int await_others(struct manage *manage, uint64_t id)
 {
+	const struct sql_etag_key_await in = { .name = etag_key_row(manage->pool, id) };
 	enum db_result result = DB_RETRY;
+	struct db_rows rows;
 
-	for (int i = 0; i < PATIENCE_TRIES && result == DB_RETRY; i++)
+	for (int i = 0; i < PATIENCE_TRIES && result == DB_RETRY; i++) {
 		result = db_maintenance_await(manage->db);
+		if (result == DB_OK)
+			result = sql_etag_key_await_run(manage->db, manage->pool, &in, &rows);
+	}
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "a change that began before still goes on: run this again");
 }
 
@@ -143,7 +143,7 @@ static int remove_key(struct manage *manage, struct registry *registry, size_t i
 		return manage_fail(EX_DATAERR, "key %llu stays: resources and tenants with a tag of it: %llu; they get another one when they change",
 			(unsigned long long)id, (unsigned long long)tags[i]);
 	enum db_result result = sql_etag_key_remove_run(manage->db, manage->pool, &(struct sql_etag_key_remove){ .name =
-		name_of(manage->pool, id) }, NULL);
+		etag_key_row(manage->pool, id) }, NULL);
 	if (result == DB_OK)
 		result = sql_schema_tell_run(manage->db, manage->pool, NULL);
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't remove the key");
@@ -174,7 +174,7 @@ int command_etag_key_retire(struct manage *manage)
 	if (why != NULL)
 		code = manage_fail(EX_DATAERR, "key %llu stays: %s", (unsigned long long)id, why);
 	if (code == EX_OK)
-		code = await_others(manage);
+		code = await_others(manage, id);
 	if (code == EX_OK)
 		code = remove_key(manage, &registry, i);
 	registry_store_free(&store);

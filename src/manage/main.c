@@ -290,8 +290,8 @@ static int open_database(struct manage *manage)
 		return EX_OK;
 	manage->patient = *db_settings(manage->config);
 	manage->patient.read_timeout = PATIENCE_S;
-	bool writes = manage->command->needs == NEEDS_WRITER;
-	manage->db = db_open(writes ? &manage->patient : db_settings(manage->config), writes ? DB_APPLICATION : DB_OPERATOR);
+	// What takes longer than a request may, such as a dump, is begun anew as well if its connection is lost.
+	manage->db = db_open(&manage->patient, manage->command->needs == NEEDS_WRITER ? DB_APPLICATION : DB_OPERATOR);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;

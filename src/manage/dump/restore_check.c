@@ -52,6 +52,19 @@ static bool has_trait_list(struct restore *restore, const struct doc *doc)
 	return true;
 }
 
+// The lists of what belongs to the resource are there, even if they are empty: a list that is missing would lose what was in it.
+static bool has_lists(const struct doc *doc)
+{
+	static const char *const names[] = { "keys", "inventories", "aggregates" };
+	const struct doc *value;
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		if (!doc_get(doc, str_c(names[i]), &value) || doc_kind(value) != DOC_ARRAY)
+			return false;
+	}
+	return true;
+}
+
 static bool check_resource(struct restore *restore, const struct doc *doc)
 {
 	struct str name = record_text(doc, "name");
@@ -63,6 +76,8 @@ static bool check_resource(struct restore *restore, const struct doc *doc)
 		return dump_reader_refuse(&restore->reader, "is no resource: meta and body must be JSON objects, as texts");
 	if (!has_trait_list(restore, doc))
 		return dump_reader_refuse(&restore->reader, "is no resource: traits must be null, or a JSON array of names, as a text");
+	if (!has_lists(doc))
+		return dump_reader_refuse(&restore->reader, "is no resource: keys, inventories and aggregates must be JSON arrays");
 	uint64_t live = record_number(doc, "live");
 	bool pinned = str_eq(record_text(doc, "plural"), STR("namespaces")) && record_text(doc, "group").n == 0 && str_eq(name, STR("default"));
 	if (live != (pinned ? RESOURCE_PINNED : RESOURCE_COUNTED))

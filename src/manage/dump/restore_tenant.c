@@ -7,6 +7,7 @@
 #include "manage/dump/restore_tenant.h"
 #include "registry/cache/coherence.h"
 #include "registry/registry.h"
+#include "registry/tags/keys.h"
 #include "repr/json/doc.h"
 
 static const struct dump_kind kinds[KIND__N] = { { "dump", true }, { "tenant", true }, { "type", false }, { "trait", false }, { "class", false },
@@ -61,6 +62,16 @@ static bool invalidate_caches(struct restore *restore)
 	return outcome == OUTCOME_OK || restore_fail_by(restore, outcome);
 }
 
+// The tags that are made in this transaction, which may take long, are not to be of a key that is retired before COMMIT.
+static bool hold_key(struct restore *restore)
+{
+	enum outcome outcome = etag_key_hold(restore->registry);
+
+	if (outcome == OUTCOME_CONFLICT)
+		restore->code = manage_fail(EX_TEMPFAIL, "the key that makes etags was retired meanwhile: run this again");
+	return outcome == OUTCOME_OK || (outcome != OUTCOME_CONFLICT && restore_fail_by(restore, outcome));
+}
+
 // The transaction. It may run again, after a deadlock.
 static enum db_verdict run(void *arg)
 {
@@ -72,7 +83,7 @@ static enum db_verdict run(void *arg)
 	restore->n_conflicts = restore->n_resources = 0;
 	pool_clear(restore->told);
 	restore->conflicts = buf_new(restore->told, 0);
-	if (!pass_without_conflicts(restore, PASS_CONFLICTS))
+	if (!hold_key(restore) || !pass_without_conflicts(restore, PASS_CONFLICTS))
 		return DB_ROLLBACK;
 	if (db_txn_large(restore->registry->db) != DB_OK || !pass(restore, PASS_WRITE))
 		return DB_ROLLBACK;
@@ -91,6 +102,9 @@ static int tell_end(const struct restore *restore, enum db_result result)
 		return manage_fail(EX_DATAERR, "%s: %s", restore->options->path, restore->reader.refusal);
 	if (result == DB_OK && restore->n_conflicts > 0)
 		return restore_print_conflicts(restore);
+	if (result != DB_OK && db_txn_uncertain(restore->manage->db))
+		return manage_fail(EX_TEMPFAIL, "the connection was lost at the end: `tenure tenant show %.*s` shows whether it was restored",
+			STR_ARG(restore->tenant));
 	return manage_db_fail(restore->manage, result == DB_OK ? DB_LOST : result, "can't restore the tenant");
 }
 
@@ -100,6 +114,9 @@ static int restore_file(struct restore *restore)
 
 	if (!pass(restore, PASS_CHECK))
 		return tell_end(restore, DB_OK);
+	enum outcome outcome = etag_keys_refresh(restore->registry);
+	if (outcome != OUTCOME_OK)
+		return tell_end(restore, outcome == OUTCOME_UNAVAILABLE ? DB_LOST : DB_ERROR);
 	enum db_result result = db_txn_run(manage->db, DB_WRITE, &restore->registry->request_id, run, restore);
 	if (result != DB_OK || !restore->whole)
 		return tell_end(restore, result);

@@ -88,7 +88,7 @@ bool restore_write_batch(struct restore *restore, struct str rows);
 
 // ---- restore_verify.c
 
-// Begins the pass: counts what the tenant has now, and compares that with its tier.
+// Begins the pass: counts what the tenant has now, and compares that with its tier, and its definitions with their bound.
 bool restore_verify_counts(struct restore *restore);
 // Adds the number of its line to doc.
 bool restore_verify_record(struct restore *restore, struct doc *doc, struct str object);

@@ -4,9 +4,28 @@
 
 #include "manage/dump/record.h"
 #include "manage/dump/restore_tenant.h"
+#include "registry/crd/limits.h"
 #include "registry/registry.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "sql/dump.h"
+
+// Each request for a custom type of the tenant reads all its definitions, so there may not be more of them than such a request has memory for.
+static bool verify_definitions(struct restore *restore)
+{
+	struct registry *registry = restore->registry;
+	const struct sql_restore_definitions in = { .tenant_id = restore->tenant_id, .type_id = type_definitions(registry)->id };
+	struct db_rows rows;
+	enum db_result result = sql_restore_definitions_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return restore_fail(restore, result);
+	const struct sql_restore_definitions_row *row = sql_restore_definitions_row(&rows, 0);
+	struct str excess = definitions_excess(registry, row->n, row->bytes);
+	if (excess.p != NULL)
+		restore_tell_conflict(restore, excess);
+	return true;
+}
 
 bool restore_verify_counts(struct restore *restore)
 {
@@ -18,7 +37,7 @@ bool restore_verify_counts(struct restore *restore)
 	if (result != DB_OK)
 		return restore_fail(restore, result);
 	static_assert(sizeof(struct sql_restore_over_quota_row) == sizeof(struct str), "a row is one text");
-	return restore_tell_conflicts(restore, sql_restore_over_quota_run(registry->db, registry->pool, &in, &rows), &rows);
+	return restore_tell_conflicts(restore, sql_restore_over_quota_run(registry->db, registry->pool, &in, &rows), &rows) && verify_definitions(restore);
 }
 
 // Checks a resource that was written against its type here.

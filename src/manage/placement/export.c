@@ -133,6 +133,29 @@ static bool compare(struct export *export, bool changes, bool tells, const char 
 
 // ---- may it be written?
 
+// A consumer's allocations of a provider whose tenant is deleted are in the answers about the consumer, and the provider is in none, so
+// Placement's database could not hold them.
+static bool check_hidden(struct export *export)
+{
+	struct transfer *transfer = export->transfer;
+	struct registry *registry = transfer->registry;
+	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id };
+	struct db_rows rows;
+	enum db_result result = sql_transfer_hidden_in_use_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_transfer_hidden_in_use_row *row = sql_transfer_hidden_in_use_row(&rows, i);
+		struct uuid uid;
+
+		uuid_from_bytes(row->uid, &uid);
+		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is deleted: recover that", UUID_ARG(registry->pool, uid),
+			STR_ARG(row->tenant));
+	}
+	return rows.n == 0 || transfer_fail(transfer, EX_DATAERR, "%zu problem%s; nothing was written", rows.n, rows.n == 1 ? "" : "s");
+}
+
 static bool may_write(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
@@ -190,16 +213,16 @@ static bool delete_names(struct transfer *transfer, enum sql_placement_names_of 
 
 // One kind of the registry's records, which a pass reads page by page in the order of their uids.
 struct record_pass {
-	// Reads the uids of at most TRANSFER_BATCH records behind after. OUTCOME_OK, or that of a failed statement.
-	enum outcome (*find)(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n);
+	// Reads the uids of at most TRANSFER_BATCH records, the first of those from that uid on. OUTCOME_OK, or that of a failed statement.
+	enum outcome (*find)(struct registry *registry, struct uuid from, struct uuid **uids, size_t *n);
 	// Reads these records and writes them. False: the transfer's code says why.
 	bool (*write)(struct export *export, const struct uuid *uids, size_t n);
 };
 
-static enum outcome find_providers(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n)
+static enum outcome find_providers(struct registry *registry, struct uuid from, struct uuid **uids, size_t *n)
 {
 	const struct sql_transfer_provider_page in = {
-		.after = uuid_bytes(&after), .type_id = provider_type(registry)->id, .limit = TRANSFER_BATCH
+		.from = uuid_bytes(&from), .type_id = provider_type(registry)->id, .limit = TRANSFER_BATCH
 	};
 	struct db_rows rows;
 	enum db_result result = sql_transfer_provider_page_run(registry->db, registry->pool, &in, &rows);
@@ -213,9 +236,9 @@ static enum outcome find_providers(struct registry *registry, struct uuid after,
 	return OUTCOME_OK;
 }
 
-static enum outcome find_consumers(struct registry *registry, struct uuid after, struct uuid **uids, size_t *n)
+static enum outcome find_consumers(struct registry *registry, struct uuid from, struct uuid **uids, size_t *n)
 {
-	const struct sql_transfer_consumer_page in = { .after = uuid_bytes(&after), .limit = TRANSFER_BATCH };
+	const struct sql_transfer_consumer_page in = { .from = uuid_bytes(&from), .limit = TRANSFER_BATCH };
 	struct db_rows rows;
 	enum db_result result = sql_transfer_consumer_page_run(registry->db, registry->pool, &in, &rows);
 
@@ -252,25 +275,37 @@ static bool write_consumers(struct export *export, const struct uuid *uids, size
 	       export_write_consumers(export, list, n);
 }
 
+// Makes it the next one in their order. False: it was the last one.
+static bool next_uid(struct uuid *uid)
+{
+	for (size_t i = sizeof(uid->b); i-- > 0;) {
+		if (++uid->b[i] != 0)
+			return true;
+	}
+	return false;
+}
+
 static bool write_pages(struct export *export, struct record_pass pass)
 {
 	struct transfer *transfer = export->transfer;
 	struct pool *pool = transfer->registry->pool;
-	struct uuid after = { { 0 } };
-	size_t n;
+	struct uuid from = { { 0 } };
+	bool more;
 
 	do {
 		struct pool_mark mark = pool_mark(pool);
 		struct uuid *uids;
+		size_t n;
 
-		if (!transfer_done(transfer, pass.find(transfer->registry, after, &uids, &n)) ||
+		if (!transfer_done(transfer, pass.find(transfer->registry, from, &uids, &n)) ||
 			(n > 0 && !pass.write(export, uids, n)))
 			return false;
 		if (n > 0)
-			after = uids[n - 1];
+			from = uids[n - 1];
+		more = n == TRANSFER_BATCH && next_uid(&from);
 		transfer_advance(transfer, n);
 		pool_rewind(pool, mark);
-	} while (n == TRANSFER_BATCH);
+	} while (more);
 	return true;
 }
 
@@ -342,7 +377,7 @@ static enum db_verdict write_foreign(void *arg)
 	transfer->problems = 0;
 	export->written = (struct transfer_counts){ .providers = 0 };
 	export->settled = false;
-	if (!may_write(export))
+	if (!check_hidden(export) || !may_write(export))
 		return DB_ROLLBACK;
 	export->settled = (export->nothing_to_do || (write_all(export) && verify(export))) && remember(export);
 	return export->settled && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;

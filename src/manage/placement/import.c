@@ -27,6 +27,8 @@ struct import {
 	struct transfer_counts seen;  // by the last pass
 	struct transfer_counts there; // providers and consumers that the registry had already
 	struct transfer_counts new;   // those imported, or to be imported
+	struct provider_owner *owners; // the tenants that get the new providers
+	size_t n_owners, owners_room;
 	struct name_set classes, traits; // custom ones to be made
 	struct made {
 		uint64_t classes, traits, providers, consumers;
@@ -104,16 +106,14 @@ static bool same_consumer(struct transfer *transfer, const struct consumer_recor
 
 // ---- the first pass: check
 
-static bool check_names_of_new(struct transfer *transfer, const struct str *names, const struct provider_record **of, size_t n)
+static bool check_names_of_new(struct transfer *transfer, const struct provider_record *new, size_t n)
 {
 	struct registry *registry = transfer->registry;
 	struct db_list list = db_list_new(registry->pool, 64 * n);
 	struct db_rows rows;
 
-	if (n == 0)
-		return true;
 	for (size_t i = 0; i < n; i++)
-		json_add_string(db_list_item(&list), names[i]);
+		json_add_string(db_list_item(&list), new[i].name);
 	const struct sql_transfer_names_taken in = { .names = db_list_end(&list), .type_id = provider_type(registry)->id };
 	enum db_result result = sql_transfer_names_taken_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
@@ -124,11 +124,74 @@ static bool check_names_of_new(struct transfer *transfer, const struct str *name
 
 		uuid_from_bytes(row->uid, &uid);
 		for (size_t k = 0; k < n; k++) {
-			if (str_eq(names[k], row->name))
+			if (str_eq(new[k].name, row->name))
 				transfer_problem(transfer, "provider %.*s has the name \"%.*s\", which provider %.*s has here",
-					UUID_ARG(registry->pool, of[k]->uid), STR_ARG(row->name), UUID_ARG(registry->pool, uid));
+					UUID_ARG(registry->pool, new[k].uid), STR_ARG(row->name), UUID_ARG(registry->pool, uid));
 		}
 	}
+	return true;
+}
+
+// Leaves out of the list the providers that are here, in a deleted tenant, and reports them.
+static bool check_hidden(struct transfer *transfer, struct provider_record *new, size_t *n)
+{
+	struct registry *registry = transfer->registry;
+	struct db_list uids = db_list_new(registry->pool, 40 * *n);
+	struct db_rows rows;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *n; i++)
+		db_list_add_uuid(&uids, &new[i].uid);
+	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id };
+	enum db_result result = sql_transfer_hidden_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return transfer_done(transfer, registry_db_failed(result));
+	for (size_t i = 0; i < *n; i++) {
+		const struct sql_transfer_hidden_row *hidden = NULL;
+
+		for (size_t k = 0; k < rows.n && hidden == NULL; k++) {
+			const struct sql_transfer_hidden_row *row = sql_transfer_hidden_row(&rows, k);
+			hidden = str_eq(row->uid, uuid_bytes(&new[i].uid)) ? row : NULL;
+		}
+		if (hidden != NULL)
+			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is deleted: recover that, or wait until it is purged",
+				UUID_ARG(registry->pool, new[i].uid), STR_ARG(hidden->tenant));
+		else
+			new[kept++] = new[i];
+	}
+	*n = kept;
+	return true;
+}
+
+static void add_owner(struct import *import, const struct provider_owner *owner)
+{
+	struct pool *pool = import->transfer->pool;
+	size_t at = 0;
+
+	while (at < import->n_owners && import->owners[at].id != owner->id)
+		at++;
+	if (at == import->owners_room) {
+		struct provider_owner *old = import->owners;
+
+		import->owners_room = 2 * at + 8;
+		import->owners = POOL_ARRAY(pool, struct provider_owner, import->owners_room);
+		if (at > 0)
+			memcpy(import->owners, old, at * sizeof(*old));
+	}
+	if (at == import->n_owners)
+		import->owners[import->n_owners++] = (struct provider_owner){ .id = owner->id, .name = str_dup(pool, owner->name) };
+	import->owners[at].n += owner->n;
+}
+
+static bool count_owners_of_new(struct import *import, const struct provider_record *new, size_t n)
+{
+	struct provider_owner *owners;
+	size_t n_owners;
+
+	if (!transfer_done(import->transfer, provider_records_owners(import->transfer->registry, new, n, &owners, &n_owners)))
+		return false;
+	for (size_t i = 0; i < n_owners; i++)
+		add_owner(import, &owners[i]);
 	return true;
 }
 
@@ -136,27 +199,25 @@ static bool check_providers(struct source_pass *pass, const struct provider_reco
 {
 	struct import *import = pass->arg;
 	struct transfer *transfer = pass->transfer;
-	struct pool *pool = transfer->registry->pool;
 	struct provider_record *ours;
 	size_t n_ours, n_new = 0;
 
 	UNUSED(row_ids);
 	if (!read_providers(transfer, list, n, &ours, &n_ours))
 		return false;
-	struct str *names = POOL_ARRAY(pool, struct str, n);
-	const struct provider_record **of = POOL_ARRAY(pool, const struct provider_record *, n);
+	struct provider_record *new = POOL_ARRAY(transfer->registry->pool, struct provider_record, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
 
-		if (here == NULL) {
-			names[n_new] = list[i].name;
-			of[n_new++] = &list[i];
-		} else if (same_provider(transfer, &list[i], here, FACTS_WITHOUT_USAGE)) {
+		if (here == NULL)
+			new[n_new++] = list[i];
+		else if (same_provider(transfer, &list[i], here, FACTS_WITHOUT_USAGE))
 			import->there.providers++;
-		}
 	}
+	if (n_new > 0 && !check_hidden(transfer, new, &n_new))
+		return false;
 	import->new.providers += n_new;
-	return check_names_of_new(transfer, names, of, n_new);
+	return n_new == 0 || (check_names_of_new(transfer, new, n_new) && count_owners_of_new(import, new, n_new));
 }
 
 static bool check_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
@@ -190,6 +251,28 @@ static void select_custom(struct transfer *transfer, const struct name_set *ther
 	}
 }
 
+// Have the tiers of the tenants room for the providers that they get?
+static bool check_tiers(struct import *import)
+{
+	struct transfer *transfer = import->transfer;
+	struct registry *registry = transfer->registry;
+
+	for (size_t i = 0; i < import->n_owners; i++) {
+		const struct provider_owner *owner = &import->owners[i];
+		struct db_rows rows;
+		enum db_result result = sql_transfer_tenant_run(registry->db, registry->pool, &(struct sql_transfer_tenant){ .name = owner->name }, &rows);
+
+		if (result != DB_OK)
+			return transfer_done(transfer, registry_db_failed(result));
+		const struct sql_transfer_tenant_row *row = rows.n == 1 ? sql_transfer_tenant_row(&rows, 0) : NULL;
+		if (row != NULL && !row->max_resources_is_null && row->resources + owner->n > row->max_resources)
+			transfer_problem(transfer, "tenant %.*s has %llu resources, and its tier \"%.*s\" allows %llu, so there is no room for %llu provider%s: "
+				"`tenure-manage tier set %.*s --max-resources N` allows more", STR_ARG(owner->name), (unsigned long long)row->resources,
+				STR_ARG(row->tier), (unsigned long long)row->max_resources, COUNT_ARG(owner->n), STR_ARG(row->tier));
+	}
+	return true;
+}
+
 // Has the pass seen as many rows as the tables have? If not, some rows belong to no provider or consumer, and were reported.
 static bool saw_everything(const struct import *import)
 {
@@ -212,6 +295,8 @@ static bool check(struct import *import)
 	select_custom(transfer, &classes, &transfer->classes, resource_class_is_custom, &import->classes);
 	select_custom(transfer, &traits, &transfer->traits, trait_is_custom, &import->traits);
 	if (!source_run(&pass, "checking"))
+		return false;
+	if (!check_tiers(import))
 		return false;
 	import->seen = pass.counts;
 	if (transfer->problems == 0 && !saw_everything(import))
@@ -259,68 +344,68 @@ static bool make_all_names(struct transfer *transfer, const struct name_set *set
 	return true;
 }
 
+// A batch of records, of which those that are not here are created. Another import may have created some of them since the last run of the
+// transaction, so each run looks for itself.
 struct provider_part {
-	struct provider_record *list;
-	size_t n;
+	const struct provider_record *list;
+	size_t n, made;
 };
 struct consumer_part {
-	struct consumer_record *list;
-	size_t n;
+	const struct consumer_record *list;
+	size_t n, made;
 };
 
 static enum outcome create_providers(struct registry *registry, void *arg)
 {
-	const struct provider_part *part = arg;
+	struct provider_part *part = arg;
+	struct provider_record *new = POOL_ARRAY(registry->pool, struct provider_record, part->n), *ours;
+	size_t n_ours;
+	enum outcome outcome = provider_records_read(registry, uids_of_providers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	return provider_records_create(registry, part->list, part->n);
+	part->made = 0;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
+		if (provider_record_find(ours, n_ours, &part->list[i].uid) == NULL)
+			new[part->made++] = part->list[i];
+	}
+	return outcome == OUTCOME_OK && part->made > 0 ? provider_records_create(registry, new, part->made) : outcome;
 }
 
 static enum outcome create_consumers(struct registry *registry, void *arg)
 {
-	const struct consumer_part *part = arg;
+	struct consumer_part *part = arg;
+	struct consumer_record *new = POOL_ARRAY(registry->pool, struct consumer_record, part->n), *ours;
+	size_t n_ours;
+	enum outcome outcome = consumer_records_read(registry, uids_of_consumers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	return consumer_records_create(registry, part->list, part->n);
+	part->made = 0;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
+		if (part->list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &part->list[i].consumer.uid) == NULL)
+			new[part->made++] = part->list[i];
+	}
+	return outcome == OUTCOME_OK && part->made > 0 ? consumer_records_create(registry, new, part->made) : outcome;
 }
 
 static bool load_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
 {
 	struct import *import = pass->arg;
-	struct transfer *transfer = pass->transfer;
-	struct provider_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct provider_record, n) };
-	struct provider_record *ours;
-	size_t n_ours;
+	struct provider_part part = { .list = list, .n = n };
 
 	UNUSED(row_ids);
-	if (!read_providers(transfer, list, n, &ours, &n_ours))
+	if (!transfer_write(pass->transfer, create_providers, &part))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (provider_record_find(ours, n_ours, &list[i].uid) == NULL)
-			part.list[part.n++] = list[i];
-	}
-	if (part.n > 0 && !transfer_write(transfer, create_providers, &part))
-		return false;
-	import->made.providers += part.n;
+	import->made.providers += part.made;
 	return true;
 }
 
 static bool load_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
 {
 	struct import *import = pass->arg;
-	struct transfer *transfer = pass->transfer;
-	struct consumer_part part = { .list = POOL_ARRAY(transfer->registry->pool, struct consumer_record, n) };
-	struct consumer_record *ours;
-	size_t n_ours;
+	struct consumer_part part = { .list = list, .n = n };
 
 	UNUSED(row_ids);
-	if (!read_consumers(transfer, list, n, &ours, &n_ours))
+	if (!transfer_write(pass->transfer, create_consumers, &part))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &list[i].consumer.uid) == NULL)
-			part.list[part.n++] = list[i];
-	}
-	if (part.n > 0 && !transfer_write(transfer, create_consumers, &part))
-		return false;
-	import->made.consumers += part.n;
+	import->made.consumers += part.made;
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #include "manage/placement/transfer.h"
 
 // Reads the option connection in section [placement_database] of a file, such as /etc/placement/placement.conf:
-// mysql[+DRIVER]://USER:PASSWORD@HOST[:PORT]/DATABASE[?OPTIONS], in which parts are percent-encoded; the
+// mysql[+DRIVER]://USER:PASSWORD@HOST[:PORT]/DATABASE[?OPTIONS], in which user, password and options may be percent-encoded; the
 // line is read as oslo.config does, the address as SQLAlchemy and PyMySQL do: without HOST, or with localhost, it
 // leads to 127.0.0.1 by TCP. Of the options, unix_socket, which takes the place of HOST, and ssl_ca
 // count. *to: ours, changed so that they lead there; their texts live in pool. NULL: good; else why not.

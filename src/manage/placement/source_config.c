@@ -70,27 +70,36 @@ static struct str find_connection(struct pool *pool, struct str text)
 	return found;
 }
 
-// Percent-decodes; p NULL: it can't be decoded, or holds NUL.
+// Copies a part that is not encoded. NULL: it holds NUL.
+static const char *plain(struct pool *pool, struct str text)
+{
+	return str_find(text, '\0', 0) == text.n ? str_cstr(pool, text) : NULL;
+}
+
+// Percent-decodes as urllib.parse.unquote() of Python does: a "%" that begins no escape is itself. NULL: it holds NUL.
 static const char *decode(struct pool *pool, struct str text)
 {
 	struct buf out = buf_new(pool, text.n + 1);
 
 	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
+		int high = text.p[i] == '%' && i + 2 < text.n ? str_hex_digit(text.p[i + 1]) : -1;
+		int low = high >= 0 ? str_hex_digit(text.p[i + 2]) : -1;
 
-		if (c == '%') {
-			int high = i + 1 < text.n ? str_hex_digit(text.p[i + 1]) : -1;
-			int low = i + 2 < text.n ? str_hex_digit(text.p[i + 2]) : -1;
-			if (high < 0 || low < 0)
-				return NULL;
-			c = (char)(high << 4 | low);
+		buf_addc(&out, low >= 0 ? (char)(high << 4 | low) : text.p[i]);
+		if (low >= 0)
 			i += 2;
-		}
-		if (c == '\0')
-			return NULL;
-		buf_addc(&out, c);
 	}
-	return str_cstr(pool, buf_str(&out));
+	return plain(pool, buf_str(&out));
+}
+
+// The value of an option behind "?", in which a "+" stands for a blank, as parse_qsl() reads it. NULL: it holds NUL.
+static const char *decode_value(struct pool *pool, struct str text)
+{
+	struct buf out = buf_new(pool, text.n + 1);
+
+	for (size_t i = 0; i < text.n; i++)
+		buf_addc(&out, text.p[i] == '+' ? ' ' : text.p[i]);
+	return decode(pool, buf_str(&out));
 }
 
 static bool take_options(struct pool *pool, struct str options, struct db_settings *to)
@@ -100,7 +109,7 @@ static bool take_options(struct pool *pool, struct str options, struct db_settin
 	while (str_split(&options, '&', &option)) {
 		size_t equals = str_find(option, '=', 0);
 		struct str name = str_part(option, 0, equals);
-		const char *value = decode(pool, str_part(option, equals + 1, option.n));
+		const char *value = decode_value(pool, str_part(option, equals + 1, option.n));
 
 		if (value == NULL)
 			return false;
@@ -136,8 +145,8 @@ static bool take_address(struct pool *pool, struct str text, struct db_settings 
 	to->user = decode(pool, str_part(owner, 0, colon));
 	to->password = decode(pool, str_part(owner, colon + 1, owner.n));
 	bool no_port = slash > host && text.p[slash - 1] == ':'; // "HOST:", which SQLAlchemy takes for HOST
-	to->host = decode(pool, str_part(text, host, slash - no_port));
-	to->name = decode(pool, str_part(text, slash + 1, question));
+	to->host = plain(pool, str_part(text, host, slash - no_port));
+	to->name = plain(pool, str_part(text, slash + 1, question));
 	if (to->user == NULL || to->password == NULL || to->host == NULL || to->name == NULL ||
 		to->name[0] == '\0')
 		return false;

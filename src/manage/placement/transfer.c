@@ -14,6 +14,7 @@
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "registry/registry.h"
+#include "registry/tags/keys.h"
 #include "sql/schema.h"
 #include "sql/transfer.h"
 
@@ -178,6 +179,9 @@ bool transfer_write(struct transfer *transfer, enum outcome (*fn)(struct registr
 	struct registry *registry = transfer->registry;
 	struct write write = { .registry = registry, .fn = fn, .arg = arg };
 
+	// An import may take longer than a key of etags is in use after the next one was added.
+	if (!transfer_done(transfer, etag_keys_refresh(registry)))
+		return false;
 	registry->request_id = uuid_new();
 	registry->now_us = registry->stamp_us = clock_now_us();
 	enum db_result result = db_txn_run(registry->db, DB_WRITE, &registry->request_id, run_write, &write);

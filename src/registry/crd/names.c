@@ -9,6 +9,7 @@
 #include "registry/core/settings.h"
 #include "registry/core/stored.h"
 #include "registry/crd/internal.h"
+#include "registry/crd/limits.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/type.h"
 #include "repr/json/member.h"
@@ -27,8 +28,7 @@ static uint64_t most_bytes(const struct registry *registry)
 	return registry->settings->request_memory / MEMORY_SHARE;
 }
 
-// What is too much if a tenant has n definitions of so many bytes; p NULL: nothing.
-static struct str excess_of(struct registry *registry, size_t n, uint64_t bytes)
+struct str definitions_excess(struct registry *registry, uint64_t n, uint64_t bytes)
 {
 	if (n > DEFINITIONS_MAX)
 		return str_printf(registry->pool, "a tenant defines %d types at most: delete some first", DEFINITIONS_MAX);
@@ -114,7 +114,7 @@ enum outcome definition_fits(struct registry *registry, const struct address *ad
 	uint64_t sum = bytes.after;
 	for (size_t i = 0; i < rows->n; i++)
 		sum += sql_definition_others_row(rows, i)->bytes;
-	struct str excess = excess_of(registry, bytes.before == 0 ? rows->n + 1 : 0, bytes.after > bytes.before ? sum : 0);
+	struct str excess = definitions_excess(registry, bytes.before == 0 ? rows->n + 1 : 0, bytes.after > bytes.before ? sum : 0);
 	if (excess.p != NULL)
 		return registry_fail(registry, OUTCOME_OVER_QUOTA, "%.*s", STR_ARG(excess));
 	for (size_t i = 0; i < rows->n; i++) {
@@ -231,6 +231,6 @@ enum outcome definitions_meet(struct registry *registry, struct str tenant, cons
 		if (would_be_shared(tenant, &come[i]))
 			(*clashes)[(*n)++] = (struct definition_clash){ .name = come[i].name, .common = STR_NONE };
 	}
-	*excess = coming->n > 0 ? excess_of(registry, coming->n + others.n, bytes) : STR_NONE;
+	*excess = coming->n > 0 ? definitions_excess(registry, coming->n + others.n, bytes) : STR_NONE;
 	return OUTCOME_OK;
 }

@@ -4,30 +4,30 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "db/db.h"
 #include "db/list.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
 #include "registry/log/change.h"
 #include "registry/placement/allocation_internal.h"
 #include "registry/placement/inventory_internal.h"
-#include "registry/placement/record.h"
-#include "registry/resource/internal.h"
+#include "registry/placement/record_internal.h"
 #include "registry/tags/etag.h"
 #include "registry/type/tree.h"
 #include "repr/json/doc.h"
 #include "sql/transfer.h"
 
-// Since the caller looked, another writer has created one of the records, or deleted what a record refers to.
-static enum outcome fail_changed(struct registry *registry, const char *what)
+enum outcome record_fail_changed(struct registry *registry, const char *what)
 {
-	return registry_fail(registry, OUTCOME_CONFLICT, "%s: the registry was changed meanwhile; run this again", what);
+	db_txn_again(registry->db);
+	return registry_fail(registry, OUTCOME_UNAVAILABLE, "%s: the registry was changed meanwhile; run this again", what);
 }
 
 static enum outcome checked(struct registry *registry, enum db_result result, const char *what)
 {
 	if (result == DB_OK)
 		return OUTCOME_OK;
-	return result == DB_DUPLICATE ? fail_changed(registry, what) : registry_db_failed(result);
+	return result == DB_DUPLICATE ? record_fail_changed(registry, what) : registry_db_failed(result);
 }
 
 // ---- providers
@@ -37,7 +37,7 @@ struct creation {
 	const struct type *type;
 	const struct provider_record *list;
 	size_t n;
-	struct locked_tenant owner;
+	struct provider_places places;
 	uint64_t *ids;  // resources.id of each record
 	struct str ids_json;
 };
@@ -62,8 +62,10 @@ static struct str traits_as_json(struct pool *pool, const struct provider_record
 	return db_list_end(&list);
 }
 
-static struct sql_load_provider row_of_provider(const struct creation *creation, const struct provider_record *record)
+static struct sql_load_provider row_of_provider(const struct creation *creation, size_t i)
 {
+	const struct provider_record *record = &creation->list[i];
+	const struct locked_tenant *owner = &creation->places.tenants[creation->places.owner_of[i]];
 	struct registry *registry = creation->registry;
 	struct pool *pool = registry->pool;
 	struct doc *body = doc_new_object(pool);
@@ -77,7 +79,7 @@ static struct sql_load_provider row_of_provider(const struct creation *creation,
 	doc_write_json(body, &text);
 	struct resource resource = {
 		.uid = record->uid,
-		.tenant_id = creation->owner.id,
+		.tenant_id = owner->id,
 		.type = creation->type,
 		.revision = 1,
 		.edits = 1,
@@ -89,7 +91,7 @@ static struct sql_load_provider row_of_provider(const struct creation *creation,
 	etag_state_lanes(registry, creation->type, &record->uid, h);
 	return (struct sql_load_provider){
 		.uid = uuid_bytes(&record->uid),
-		.tenant_id = creation->owner.id,
+		.tenant_id = owner->id,
 		.type_id = creation->type->id,
 		.name = uuid_str(pool, record->uid),
 		.bytes = resource.meta.n + resource.body.n,
@@ -110,19 +112,10 @@ static enum outcome insert_providers(struct creation *creation)
 	struct registry *registry = creation->registry;
 	struct pool *pool = registry->pool;
 	struct sql_load_provider *rows = POOL_ARRAY(pool, struct sql_load_provider, creation->n);
-	struct db_list names = db_list_new(pool, 40 * creation->n);
 
-	for (size_t i = 0; i < creation->n; i++) {
-		rows[i] = row_of_provider(creation, &creation->list[i]);
-		json_add_string(db_list_item(&names), rows[i].name);
-	}
-	const struct sql_load_unforward forwards = {
-		.names = db_list_end(&names), .tenant_id = creation->owner.id, .type_id = creation->type->id
-	};
-	enum db_result result = sql_load_provider_bulk(registry->db, pool, rows, creation->n, NULL);
-	if (result == DB_OK)
-		result = sql_load_unforward_run(registry->db, pool, &forwards, NULL);
-	return checked(registry, result, "a provider of that uid exists");
+	for (size_t i = 0; i < creation->n; i++)
+		rows[i] = row_of_provider(creation, i);
+	return checked(registry, sql_load_provider_bulk(registry->db, pool, rows, creation->n, NULL), "a provider of that uid exists");
 }
 
 static int compare_uids(const void *a, const void *b)
@@ -175,13 +168,28 @@ static enum outcome log_creation(struct creation *creation)
 	struct db_call calls[] = {
 		changes_of_creation(registry, creation->ids_json),
 		sql_load_number_call(registry->pool, &(struct sql_load_number){ .ids = creation->ids_json }),
-		tenant_count_up_call(registry, &creation->owner, creation->n),
+		sql_load_unforward_call(registry->pool, &(struct sql_load_unforward){ .ids = creation->ids_json }),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	return calls[2].rows.affected == 1 ? OUTCOME_OK : resource_fail_quota(registry, &creation->owner, creation->n);
+	return registry_run_calls(registry, calls, COUNT_OF(calls));
+}
+
+static enum outcome count_creation(struct creation *creation)
+{
+	struct registry *registry = creation->registry;
+
+	for (size_t i = 0; i < creation->places.n_owners; i++) {
+		const struct locked_tenant *tenant = &creation->places.tenants[i];
+		uint64_t n = creation->places.owners[i].n;
+		struct db_call count = tenant_count_up_call(registry, tenant, n);
+		enum db_result result = db_run_batch(registry->db, registry->pool, &count, 1);
+
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (count.rows.affected != 1)
+			return resource_fail_quota(registry, tenant, n);
+	}
+	return OUTCOME_OK;
 }
 
 static enum outcome insert_keys(struct creation *creation)
@@ -252,7 +260,7 @@ static enum outcome insert_traits(struct creation *creation)
 	enum db_result result = sql_load_traits_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return checked(registry, result, "a trait comes twice");
-	return rows.affected == list.n ? OUTCOME_OK : fail_changed(registry, "a trait of a provider does not exist");
+	return rows.affected == list.n ? OUTCOME_OK : record_fail_changed(registry, "a trait of a provider does not exist");
 }
 
 static void add_inventory(struct db_list *list, uint64_t id, const struct inventory *inventory)
@@ -285,22 +293,20 @@ static enum outcome insert_inventories(struct creation *creation)
 	enum db_result result = sql_load_inventories_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return checked(registry, result, "an inventory comes twice");
-	return rows.affected == list.n ? OUTCOME_OK : fail_changed(registry, "a class of an inventory does not exist");
+	return rows.affected == list.n ? OUTCOME_OK : record_fail_changed(registry, "a class of an inventory does not exist");
 }
 
 enum outcome provider_records_create(struct registry *registry, const struct provider_record *list, size_t n)
 {
 	static enum outcome (*const steps[])(struct creation *creation) = {
-		insert_providers, find_ids, log_creation, insert_keys, insert_aggregates, insert_traits, insert_inventories,
+		insert_providers, find_ids, log_creation, count_creation, insert_keys, insert_aggregates, insert_traits, insert_inventories,
 	};
 	struct creation creation = { .registry = registry, .type = provider_type(registry), .list = list, .n = n };
-	const struct str tenant = STR(TENANT_SYSTEM);
-	struct db_call lock = tenant_lock_call(registry, tenant);
 
 	assert(n > 0 && db_txn_writes(registry->db));
-	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &lock, 1);
+	enum outcome outcome = provider_places_find(registry, list, n, &creation.places);
 	if (outcome == OUTCOME_OK)
-		outcome = locked_tenant_of(registry, tenant, &lock, &creation.owner);
+		outcome = provider_places_lock(registry, &creation.places);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(steps); i++)
 		outcome = steps[i](&creation);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
@@ -452,7 +458,7 @@ static enum outcome insert_allocations(struct allocating *all)
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].result == DB_DUPLICATE || calls[0].rows.affected != all->n_rows)
-		return fail_changed(registry, "an allocation's provider or inventory does not exist");
+		return record_fail_changed(registry, "an allocation's provider or inventory does not exist");
 	return OUTCOME_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
 #include "sql/schema.h"
@@ -90,6 +92,27 @@ enum outcome etag_keys_refresh(struct registry *registry)
 	etag_keys_free(&registry->store->etag_keys);
 	registry->store->etag_keys = keys;
 	return OUTCOME_OK;
+}
+
+struct str etag_key_row(struct pool *pool, uint64_t id)
+{
+	return id == ETAG_KEYS_FIRST ? STR("etag_key") : str_printf(pool, "etag_key.%llu", (unsigned long long)id);
+}
+
+enum outcome etag_key_hold(struct registry *registry)
+{
+	const struct etag_keys *keys = registry->store->etag_keys;
+	struct db_rows rows;
+
+	assert(keys != NULL && keys->n > 0 && db_txn_writes(registry->db));
+	uint64_t id = keys->keys[keys->n - 1].id;
+	if (id == ETAG_KEYS_FIRST) // which is never retired; its row is also the lock of maintenance
+		return OUTCOME_OK;
+	enum db_result result = sql_etag_key_hold_run(registry->db, registry->pool,
+		&(struct sql_etag_key_hold){ .name = etag_key_row(registry->pool, id) }, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	return rows.n == 1 ? OUTCOME_OK : registry_fail(registry, OUTCOME_CONFLICT, "the key that made new etags was retired meanwhile");
 }
 
 struct digest_key *etag_key_newest(const struct registry *registry)
