@@ -54,6 +54,24 @@ async function moveOneAway(page) {
 	is(await page.evaluate(() => fetch('/v2.0/acme/persistentvolumes/disk-1', { headers: { 'X-Tenure-Console': '1' }, redirect: 'manual' }).then((answer) => answer.status)), 200, 'the resource is where it was');
 }
 
+// A colleague moves resources whose screens are open: nothing is done to what they are now.
+async function movedMeanwhile(page) {
+	const api = (...call) => page.evaluate(([method, path, body]) => fetch(`/v2.0/${path}`, { method, body, redirect: 'manual',
+		headers: { 'X-Tenure-Console': '1', 'Content-Type': 'application/json', Prefer: 'return=minimal' } }).then((answer) => answer.status), call);
+	const moveAway = async (name) => is(await api('POST', `acme/persistentvolumes/${name}/action/move?dest=globex`), 204, `${name} moves to another tenant`);
+	const alert = (what) => page.getByRole('alert').filter({ hasText: what });
+	for (const name of ['deleted', 'stepped', 'edited'])
+		await api('PUT', `acme/persistentvolumes/${name}`, '{}');
+
+	await go(page, '#/t/acme/r/persistentvolumes/deleted');
+	await moveAway('deleted');
+	await page.getByRole('button', { name: 'Delete' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+	await eventually(() => alert('Not deleted').isVisible(), 'whoever wants to delete it is told');
+	check(/moved to another tenant/.test(await alert('Not deleted').textContent()), 'why not', await alert('Not deleted').textContent());
+	is(await api('GET', 'globex/persistentvolumes/deleted'), 200, 'it is still there');
+}
+
 // A namespace with very much in it was deleted by mistake.
 async function takeMuchBack(page) {
 	await go(page, `#/undo/initech/${settings.deletion}`);
@@ -151,7 +169,7 @@ async function webhooksOfAll(page) {
 await browse({ acceptDownloads: true }, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
-	for (const look of [lookAtUsage, moveOneAway, webhooksOfAll])
+	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, webhooksOfAll])
 		await look(window);
 });
 await browse({}, async ({ page }) => {
