@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tabs of a tenant beside its resources.
 import { readFileSync } from 'node:fs';
-import { browse, check, eventually, go, is, picture, settings, settled, signIn } from './harness.mjs';
+import { browse, check, eventually, go, is, picture, settings, settled, signIn, until } from './harness.mjs';
 
 const { url, service } = settings;
 const title = (page) => page.locator('h1').textContent();
@@ -70,6 +70,27 @@ async function movedMeanwhile(page) {
 	await eventually(() => alert('Not deleted').isVisible(), 'whoever wants to delete it is told');
 	check(/moved to another tenant/.test(await alert('Not deleted').textContent()), 'why not', await alert('Not deleted').textContent());
 	is(await api('GET', 'globex/persistentvolumes/deleted'), 200, 'it is still there');
+
+	await go(page, '#/move/acme/persistentvolumes/stepped');
+	await page.getByLabel('To the tenant').fill('initech');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	const go_ = page.getByRole('button', { name: 'Move 1 resource to initech' });
+	await go_.waitFor();
+	await moveAway('stepped');
+	await go_.click();
+	await eventually(() => alert('persistentvolumes/stepped has moved to globex already').isVisible(), 'so is who wants to move it on');
+	is(await page.getByRole('heading', { name: '3. Moved' }).count(), 0, 'and not that it was moved');
+	is(await api('GET', 'initech/persistentvolumes/stepped'), 404, 'as it was not');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await eventually(() => alert('has moved to globex already').isVisible(), 'there is no preview of it');
+	await page.getByRole('link', { name: 'Move it from there' }).click();
+	await until(page, () => document.querySelector('main').dataset.screen === '#/move/globex/persistentvolumes/stepped');
+	check(true, 'but a way to the one of where it is');
+	await page.getByLabel('To the tenant').fill('initech');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await go_.click();
+	await eventually(() => page.getByRole('heading', { name: '3. Moved' }).isVisible(), 'which moves it');
+	is(await api('GET', 'initech/persistentvolumes/stepped'), 200, 'really');
 }
 
 // A namespace with very much in it was deleted by mistake.
