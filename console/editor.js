@@ -2,9 +2,10 @@
 // The editor of a document. It saves only onto what was read (If-Match). If somebody else was quicker, it shows the differences of three
 // documents: what was read, yours, and theirs.
 
-import { call } from './api.js';
+import { call, local } from './api.js';
 import { alone, announce, button, h, note, replace, time } from './dom.js';
 import { equal, merge, parse, shown, text } from './json.js';
+import { placeOf, screenOf } from './places.js';
 
 // The editors that are on the screen, and some that were.
 const open = new Set();
@@ -27,6 +28,10 @@ function differenceTable(differences) {
 		h('th', { scope: 'row' }, one.path.length > 0 ? one.path.join(' › ') : 'the whole document'), cell(shown(one.base), 'base'), cell(shown(one.yours), 'yours'),
 		cell(shown(one.theirs), 'theirs'), h('td', null, whose[one.clash ? 'clash' : one.mine ? 'mine' : 'other']))))));
 }
+
+// Says that the document could not be saved, because it is at that address of the API now.
+const moved = (path) => note('bad', 'Not saved: it has moved to ', h('strong', null, placeOf(path).tenant), '. What you typed is still here, and nothing was changed. ',
+	h('a', { href: screenOf(path) }, 'See it there'));
 
 // options:
 //   path      of the document in the API; a function of the document where it is new
@@ -124,6 +129,8 @@ export class Editor {
 		let answer, theirs;
 		try {
 			answer = await call('GET', path);
+			if (answer.redirected)
+				return () => replace(this.problem, moved(local(answer.url)));
 			theirs = this.options.strip(parse(answer.text));
 		} catch (error) {
 			return () => replace(this.problem, note('bad', `Not saved: it was changed since you read it, and can’t be read again: ${error.message}`));

@@ -54,6 +54,13 @@ async function moveOneAway(page) {
 	is(await page.evaluate(() => fetch('/v2.0/acme/persistentvolumes/disk-1', { headers: { 'X-Tenure-Console': '1' }, redirect: 'manual' }).then((answer) => answer.status)), 200, 'the resource is where it was');
 }
 
+// Leaves a screen on which something was typed.
+async function leaveIt(page, to) {
+	await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave it' }).click();
+	await until(page, (hash) => document.querySelector('main').dataset.screen === hash, to);
+	await settled(page);
+}
+
 // A colleague moves resources whose screens are open: nothing is done to what they are now.
 async function movedMeanwhile(page) {
 	const api = (...call) => page.evaluate(([method, path, body]) => fetch(`/v2.0/${path}`, { method, body, redirect: 'manual',
@@ -91,6 +98,16 @@ async function movedMeanwhile(page) {
 	await go_.click();
 	await eventually(() => page.getByRole('heading', { name: '3. Moved' }).isVisible(), 'which moves it');
 	is(await api('GET', 'initech/persistentvolumes/stepped'), 200, 'really');
+
+	await go(page, '#/t/acme/r/persistentvolumes/edited');
+	await page.getByLabel(/^Document of/).fill('{"metadata": {"labels": {"typed": "yes"}}}');
+	await moveAway('edited');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(() => alert('Not saved: it has moved to globex').isVisible(), 'who has changed its document is told where it is');
+	is(await page.locator('.conflict').count(), 0, 'and nothing of differences');
+	await page.getByRole('link', { name: 'See it there' }).click();
+	await leaveIt(page, '#/t/globex/r/persistentvolumes/edited');
+	check(!(await page.getByLabel(/^Document of/).inputValue()).includes('typed'), 'there it is as it was');
 }
 
 // A namespace with very much in it was deleted by mistake.
