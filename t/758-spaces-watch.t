@@ -513,6 +513,10 @@ subtest 'versions that are asked for' => sub {
     is $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $from,
         'which it is while nothing of it changes';
     cmp_ok $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=NotOlderThan")->json->{metadata}{resourceVersion}, '>=', $from, 'or newer';
+    my $tenants = version_of_list($admin, '/api/v1/tenants');
+    $admin->post('/v2.0/acme/tokens', json => { token => { user => 'x' } })->is_status(201, 'a token');
+    is $admin->get("/api/v1/tenants?resourceVersion=$tenants&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $tenants,
+        'which the Tenants are while nothing but what they have beside changes';
     $acme->post($cms, json => config_map('newer'));
     my $answer = $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact");
     $answer->is_status(410, 'what was there is not kept');
