@@ -110,6 +110,17 @@ async function movedMeanwhile(page) {
 	check(!(await page.getByLabel(/^Document of/).inputValue()).includes('typed'), 'there it is as it was');
 }
 
+// A definition may be nested deeper than any other document, up to max_depth of the service, and its history and undo have it within others.
+async function deepDocument(page) {
+	await go(page, '#/t/globex/r/customresourcedefinitions.apiextensions.k8s.io/deeps.example.com');
+	check((await page.getByLabel(/^Document of/).inputValue()).includes('deepest'), 'a document that is nested deeply is shown');
+	await eventually(async () => await page.locator('.versions summary').count() === 2, 'so is its history');
+	await page.locator('.versions summary').first().click();
+	await eventually(async () => /after: the deepest/.test(await page.locator('.versions .differences').first().textContent()), 'with what was changed');
+	await page.locator('.versions').getByRole('link', { name: 'Undo' }).first().click();
+	await eventually(async () => /before: the deepest/.test(await page.locator('.undone').textContent()), 'and its undo');
+}
+
 // A namespace with very much in it was deleted by mistake.
 async function takeMuchBack(page) {
 	await go(page, `#/undo/initech/${settings.deletion}`);
@@ -207,7 +218,7 @@ async function webhooksOfAll(page) {
 await browse({ acceptDownloads: true }, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
-	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, webhooksOfAll])
+	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, webhooksOfAll])
 		await look(window);
 });
 await browse({}, async ({ page }) => {
