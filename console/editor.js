@@ -7,16 +7,19 @@ import { alone, announce, button, h, note, replace, time } from './dom.js';
 import { equal, merge, parse, shown, text } from './json.js';
 import { placeOf, screenOf } from './places.js';
 
-// The editors that are on the screen, and some that were.
-const open = new Set();
+// What the user types in that is on the screen, and some that was: the element, and a function that says whether it has unsaved changes.
+const open = new Map();
 
-// Has one that is on the screen unsaved changes?
+// Nobody leaves the screen with the element unasked while changed() returns true.
+export const guard = (element, changed) => open.set(element, changed);
+
+// Has anything that is on the screen unsaved changes?
 export function unsaved() {
-	for (const editor of open) {
-		if (!editor.area.isConnected)
-			open.delete(editor);
+	for (const element of open.keys()) {
+		if (!element.isConnected)
+			open.delete(element);
 	}
-	return [...open].some((editor) => editor.changed());
+	return [...open.values()].some((changed) => changed());
 }
 
 const whose = { clash: 'both changed it', mine: 'you changed it', other: 'they changed it' };
@@ -52,7 +55,7 @@ export class Editor {
 		this.save = button('Save', () => this.store(), { class_: 'primary' }); // while it saves, nothing can be typed that its answer would undo
 		this.revert = button('Revert', () => this.show(this.base));
 		this.element = h('div.editor', null, this.area, this.problem, h('div.actions', null, this.revert, this.save));
-		open.add(this);
+		guard(this.area, () => this.changed());
 		this.show(this.base);
 	}
 

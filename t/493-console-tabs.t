@@ -30,7 +30,7 @@ for my $text ('before', 'after') {
 }
 
 # A webhook whose messages nobody takes: name resolution fails at once for names below "invalid".
-my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'] };
+my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'], description => "two\nlines" };
 $admin->put('/v2.0/acme/webhooks/chat', json => $hook)->is_status(201);
 
 my $now = $instance->sql_value('SELECT UTC_TIMESTAMP(6)');

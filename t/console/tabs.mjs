@@ -186,6 +186,10 @@ async function webhooks(page) {
 	await eventually(() => page.getByRole('alert').filter({ hasText: 'changed since you read it' }).isVisible(), 'what somebody else changed is not overwritten');
 	is((await now()).url, 'https://other.invalid/', 'but stays');
 	await go(page, '#/t/acme/webhooks/chat');
+	await leaveIt(page, '#/t/acme/webhooks/chat');
+	check(true, 'what was typed and not saved is not left unasked');
+	is(await page.getByLabel('Description').inputValue(), 'two\nlines', 'a description of several lines');
+	await page.getByLabel('Address').fill('https://typed.invalid/');
 	await page.getByRole('button', { name: 'Ping' }).click();
 	await eventually(async () => /ping/.test(await texts(rows(page, 'deliveries'))), 'a ping stands among the deliveries');
 	await page.getByRole('button', { name: 'New secret' }).click();
@@ -194,6 +198,11 @@ async function webhooks(page) {
 	check(/^whsec_/.test(await dialog.getByLabel('Secret').inputValue()), 'another secret');
 	await dialog.getByRole('button', { name: 'Done' }).click();
 	await eventually(async () => /old secret counts until/.test(await page.locator('.facts').textContent()), 'beside which the old one counts for a while');
+	is(await page.getByLabel('Address').inputValue(), 'https://typed.invalid/', 'what was typed before is still there');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(() => page.locator('.toast', { hasText: 'Saved.' }).isVisible(), 'and is saved');
+	const chat = await page.evaluate(() => fetch('/v2.0/acme/webhooks/chat', { headers: { 'X-Tenure-Console': '1', Accept: 'application/json' } }).then((answer) => answer.json()));
+	is(JSON.stringify([chat.url, chat.description]), '["https://typed.invalid/","two\\nlines"]', 'with the description as it was');
 	await go(page, '#/t/acme/webhooks/billing');
 	await page.getByRole('button', { name: 'Delete' }).click();
 	await dialog.getByRole('button', { name: 'Delete' }).click();
