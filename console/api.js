@@ -13,6 +13,13 @@ export class Problem extends Error {
 export class Unreachable extends Error {
 }
 
+// A request that would change something was answered with another address. Browsers would send it there: DELETE, PUT and PATCH as they are.
+export class Elsewhere extends Error {
+	constructor() {
+		super('The service answered with another address, as it does when a resource has moved to another tenant. Nothing was changed; load it again and look.');
+	}
+}
+
 // Is it an error that passes by itself: no answer at all, or one that the service is not there for now?
 export const passing = (error) => error instanceof Unreachable || [429, 502, 503, 504].includes(error.status);
 
@@ -21,15 +28,17 @@ let signIn = null;
 export const onSignedOut = (run) => signIn = run;
 
 // The cookie is that of all tabs: X-Tenure-Session says whose session this page is of, so that after another user has signed in in another tab
-// nothing of this page is done as that user. Options: anySession (whatever session the cookie is of).
+// nothing of this page is done as that user. Only what reads follows a redirect: a change is made at no other address than the one that the user
+// has seen. Options: anySession (whatever session the cookie is of).
 async function send(method, path, options) {
 	const headers = { 'X-Tenure-Console': '1', Accept: 'application/json', ...options.headers };
 	if (who?.id && !options.anySession)
 		headers['X-Tenure-Session'] = who.id;
 	if (options.body !== undefined)
 		headers['Content-Type'] ??= options.type ?? 'application/json';
+	const redirect = method === 'GET' || method === 'HEAD' ? 'follow' : 'manual';
 	try {
-		return await fetch(path, { method, headers, body: options.body, credentials: 'same-origin', cache: 'no-store', signal: options.signal });
+		return await fetch(path, { method, headers, body: options.body, credentials: 'same-origin', cache: 'no-store', redirect, signal: options.signal });
 	} catch (error) {
 		if (error.name === 'AbortError')
 			throw error;
@@ -44,13 +53,16 @@ function nextOf(response) {
 }
 
 // Sends a request, and again after the user has signed in anew where the session had ended. Options: headers, body (text), type, signal,
-// mayAsk (false: a 401 is the caller's), anySession. Returns { status, etag, text, url, redirected, location, next }; throws Problem or Unreachable.
+// mayAsk (false: a 401 is the caller's), anySession. Returns { status, etag, text, url, redirected, location, next }; throws Problem, Elsewhere or
+// Unreachable.
 export async function call(method, path, options = {}) {
 	let response = await send(method, path, options);
 	while (response.status === 401 && options.mayAsk !== false && signIn) {
 		await signIn();
 		response = await send(method, path, options);
 	}
+	if (response.type === 'opaqueredirect')
+		throw new Elsewhere();
 	const text = await response.text();
 	if (!response.ok) {
 		let body = null;

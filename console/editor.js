@@ -2,20 +2,24 @@
 // The editor of a document. It saves only onto what was read (If-Match). If somebody else was quicker, it shows the differences of three
 // documents: what was read, yours, and theirs.
 
-import { call } from './api.js';
+import { call, local } from './api.js';
 import { alone, announce, button, h, note, replace, time } from './dom.js';
 import { equal, merge, parse, shown, text } from './json.js';
+import { placeOf, screenOf } from './places.js';
 
-// The editors that are on the screen, and some that were.
-const open = new Set();
+// What the user types in that is on the screen, and some that was: the element, and a function that says whether it has unsaved changes.
+const open = new Map();
 
-// Has one that is on the screen unsaved changes?
+// Nobody leaves the screen with the element unasked while changed() returns true.
+export const guard = (element, changed) => open.set(element, changed);
+
+// Has anything that is on the screen unsaved changes?
 export function unsaved() {
-	for (const editor of open) {
-		if (!editor.area.isConnected)
-			open.delete(editor);
+	for (const element of open.keys()) {
+		if (!element.isConnected)
+			open.delete(element);
 	}
-	return [...open].some((editor) => editor.changed());
+	return [...open.values()].some((changed) => changed());
 }
 
 const whose = { clash: 'both changed it', mine: 'you changed it', other: 'they changed it' };
@@ -27,6 +31,10 @@ function differenceTable(differences) {
 		h('th', { scope: 'row' }, one.path.length > 0 ? one.path.join(' › ') : 'the whole document'), cell(shown(one.base), 'base'), cell(shown(one.yours), 'yours'),
 		cell(shown(one.theirs), 'theirs'), h('td', null, whose[one.clash ? 'clash' : one.mine ? 'mine' : 'other']))))));
 }
+
+// Says that the document could not be saved, because it is at that address of the API now.
+const moved = (path) => note('bad', 'Not saved: it has moved to ', h('strong', null, placeOf(path).tenant), '. What you typed is still here, and nothing was changed. ',
+	h('a', { href: screenOf(path) }, 'See it there'));
 
 // options:
 //   path      of the document in the API; a function of the document where it is new
@@ -47,7 +55,7 @@ export class Editor {
 		this.save = button('Save', () => this.store(), { class_: 'primary' }); // while it saves, nothing can be typed that its answer would undo
 		this.revert = button('Revert', () => this.show(this.base));
 		this.element = h('div.editor', null, this.area, this.problem, h('div.actions', null, this.revert, this.save));
-		open.add(this);
+		guard(this.area, () => this.changed());
 		this.show(this.base);
 	}
 
@@ -124,6 +132,8 @@ export class Editor {
 		let answer, theirs;
 		try {
 			answer = await call('GET', path);
+			if (answer.redirected)
+				return () => replace(this.problem, moved(local(answer.url)));
 			theirs = this.options.strip(parse(answer.text));
 		} catch (error) {
 			return () => replace(this.problem, note('bad', `Not saved: it was changed since you read it, and can’t be read again: ${error.message}`));

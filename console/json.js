@@ -8,6 +8,10 @@ export class Num {
 	}
 }
 
+// More than max_depth of any service, and what its answers have around a document. It bounds the recursion here; what may be stored is the service's
+// to say.
+const DEPTH_MAX = 512;
+
 const token = /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))/y;
 
 class Reader {
@@ -47,7 +51,7 @@ class Reader {
 		const found = this.token;
 		if (!found)
 			this.fail('the document ends too early');
-		if (depth > 64)
+		if (depth > DEPTH_MAX)
 			this.fail('it is nested too deeply');
 		if (this.take('{'))
 			return this.object(depth);

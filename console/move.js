@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The move wizard: what would move and what is in its way; the move itself, on that very preview; then where things are now.
 
-import { address, call, local, passing, query } from './api.js';
+import { address, call, Elsewhere, local, passing, query } from './api.js';
 import { alone, announce, button, field, h, icon, note, number, panel, replace } from './dom.js';
-import { screen, resourceAddress, resourceScreen, tenantScreen } from './places.js';
+import { placeOf, screen, resourceAddress, resourceScreen, tenantScreen } from './places.js';
 
 const SHOWN = 200; // resources that are listed by name, and old addresses that are asked for
 const POLL_MS = 500;
@@ -62,6 +62,18 @@ function resourceTable(move, from) {
 	all.length > SHOWN ? h('p.muted', null, `and ${number(all.length - SHOWN)} more`) : null);
 }
 
+// The resource is another tenant's by now: the address of its move action leads to the one of that tenant.
+class Moved extends Error {
+	constructor(what, path) {
+		const { tenant, parts } = placeOf(path.replace(/\/action\/move(\?.*)?$/, ''));
+		super(`${what} has moved to ${tenant} already.`);
+		this.screen = screen('move', tenant, ...parts);
+	}
+}
+
+// Says why there is no preview.
+const why = (error) => note('bad', error.message, error instanceof Moved ? [' ', h('a', { href: error.screen }, 'Move it from there')] : null);
+
 // ---- afterwards
 
 // Follows the old addresses: the service answers where each resource is now.
@@ -111,6 +123,8 @@ export function move(tenant, ...parts) {
 
 	const read = async (name) => {
 		const answer = await call('GET', query(path, { dest: name }));
+		if (answer.redirected) // what it shows is a move from another tenant than this screen says
+			throw new Moved(what, local(answer.url));
 		return { etag: answer.etag, move: JSON.parse(answer.text).move, dest: name };
 	};
 
@@ -138,7 +152,7 @@ export function move(tenant, ...parts) {
 				show(preview, null);
 		} catch (error) {
 			if (mine === looks)
-				replace(place, note('bad', error.message));
+				replace(place, why(error));
 		}
 	};
 
@@ -151,7 +165,7 @@ export function move(tenant, ...parts) {
 	};
 
 	const run = async (preview) => {
-		const again = (error) => replace(place, note('bad', error.message), h('div.actions.start', null, button('Look again', () => look(preview.dest))));
+		const again = (error) => replace(place, why(error), h('div.actions.start', null, button('Look again', () => look(preview.dest))));
 		try {
 			const answer = await call('POST', query(path, { dest: preview.dest }), { headers: { 'If-Match': preview.etag, Prefer: 'return=minimal' } });
 			if (answer.status === 202 && !await wait(local(answer.location), place))
@@ -163,7 +177,7 @@ export function move(tenant, ...parts) {
 		} catch (error) {
 			if (!place.isConnected)
 				announce(`Not moved: ${error.message}`);
-			else if (error.status === 412 || error.status === 409)
+			else if (error.status === 412 || error.status === 409 || error instanceof Elsewhere)
 				await read(preview.dest).then((now) => show(now, differences(preview.move, now.move)), again);
 			else
 				again(error);

@@ -14,6 +14,18 @@ export const reload = () => dispatchEvent(new HashChangeEvent('hashchange'));
 // The address of a resource that the change log calls so.
 export const resourceAddress = (tenant, resource) => address(tenant, ...partsOf(resource));
 
+// The tenant and the parts of the resource's name in an address of the API.
+export function placeOf(path) {
+	const [tenant, ...parts] = path.split('?')[0].split('/').slice(2).map(decodeURIComponent);
+	return { tenant, parts };
+}
+
+// The screen of the resource at that address of the API.
+export function screenOf(path) {
+	const { tenant, parts } = placeOf(path);
+	return screen('t', tenant, 'r', ...parts);
+}
+
 // How the change log calls the resource of a document, whose type is known from its list.
 export function resourceOf(document, type) {
 	const { name, namespace } = document.metadata;

@@ -5,7 +5,7 @@ import { address, call, isMine, isOperator, local, offers, query, typePermits, t
 import { announce, button, confirm, field, h, icon, note, panel, replace, select, time, verb } from './dom.js';
 import { Editor } from './editor.js';
 import { merge, parse, shown, text, without } from './json.js';
-import { changeColumns, reload, resourceAddress, screen, tenantScreen, typesOf } from './places.js';
+import { changeColumns, reload, resourceAddress, screen, screenOf, tenantScreen, typesOf } from './places.js';
 import { pagedList } from './list.js';
 
 // Members of metadata that are the service's (src/cli/change/merge.c).
@@ -17,12 +17,6 @@ export function strip(document) {
 	const own = metadata instanceof Map ? without(metadata, owned) : new Map();
 	const rest = without(document, ['metadata']);
 	return own.size > 0 ? new Map([['metadata', own], ...rest]) : rest;
-}
-
-// The screen of the resource at that address of the API.
-function screenOf(path) {
-	const [tenant, ...parts] = path.split('?')[0].split('/').slice(2).map(decodeURIComponent);
-	return screen('t', tenant, 'r', ...parts);
 }
 
 // what: put, delete, recover.

@@ -3,6 +3,7 @@
 
 import { address, call, get, isOperator, local, offers, query } from './api.js';
 import { announce, button, confirm, field, h, note, number, panel, replace, requestForm } from './dom.js';
+import { guard } from './editor.js';
 import { pagedList } from './list.js';
 import { reload, screen } from './places.js';
 
@@ -41,20 +42,26 @@ function form(known, etag) {
 	const inputs = {
 		name: h('input', { required: true, maxlength: 255, autocomplete: 'off' }),
 		most: h('input', { inputmode: 'numeric', pattern: '[0-9]*', maxlength: 16, autocomplete: 'off', value: known?.max_resources ?? '' }),
-		description: h('input', { maxlength: 1024, autocomplete: 'off', value: known?.description ?? '' }),
+		description: h('textarea', { rows: 2, maxlength: 1024, autocomplete: 'off', value: known?.description ?? '' }),
 	};
+	const described = inputs.description.value; // with line breaks as the browser has them
+	const body = () => JSON.stringify({ max_resources: inputs.most.value === '' ? undefined : Number(inputs.most.value),
+		description: inputs.description.value === described ? known?.description : inputs.description.value || undefined });
+	let saved = body();
 	const save = async () => {
-		const name = known?.name ?? inputs.name.value;
-		const body = { max_resources: inputs.most.value === '' ? undefined : Number(inputs.most.value), description: inputs.description.value || undefined };
-		await call('PUT', addressOf(name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
+		const name = known?.name ?? inputs.name.value, sent = body();
+		await call('PUT', addressOf(name), { body: sent, headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
+		saved = sent;
 		announce('Saved.');
 		return known ? reload : () => location.hash = screen('tiers', name);
 	};
-	return requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
+	const element = requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
 		: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.',
 	h('div.fields', null, known ? null : field('Name', inputs.name),
 		field('Resources at most', inputs.most, 'Of each tenant; without a number there is no limit. Who has more keeps it, and can add none.'),
 		field('Description', inputs.description)), h('button.primary', { type: 'submit' }, 'Save'));
+	guard(element, () => !element.inert && body() !== saved); // what is being sent is not asked about
+	return element;
 }
 
 export function newTier() {

@@ -3,6 +3,7 @@
 
 import { address, call, isOperator, offers, query } from './api.js';
 import { announce, button, confirm, field, h, note, number, panel, replace, requestForm, time } from './dom.js';
+import { guard } from './editor.js';
 import { pagedList } from './list.js';
 import { reload, screen, tenantScreen } from './places.js';
 import { secret } from './secret.js';
@@ -36,22 +37,33 @@ export function webhooksOf(owner) {
 
 // ---- one
 
-// The form of a webhook. known: the webhook as it was read; null: a new one, whose name is asked.
-function form(owner, known, etag) {
+// What the form sets, as a text: two that are alike were set alike.
+const settingsOf = (webhook) => JSON.stringify([webhook.url, webhook.description, webhook.paused, webhook.verbs, webhook.types, webhook.actors]);
+
+// The form of a webhook. read: the webhook as it was read, { known, etag }; null: a new one, whose name is asked.
+function form(owner, read) {
+	const known = read?.known;
 	const inputs = {
 		name: h('input', { required: true, maxlength: 255, autocomplete: 'off' }),
 		url: h('input', { type: 'url', required: true, value: known?.url ?? '', placeholder: 'https://…', autocomplete: 'off' }),
-		description: h('input', { value: known?.description ?? '', autocomplete: 'off' }),
+		description: h('textarea', { rows: 2, value: known?.description ?? '', autocomplete: 'off' }),
 		types: h('input', { value: (known?.types ?? []).join(' '), placeholder: 'configmaps secrets', autocomplete: 'off' }),
 		actors: h('textarea', { rows: 2, value: (known?.actors ?? []).join('\n'), autocomplete: 'off', spellcheck: 'false' }),
 		paused: h('input', { type: 'checkbox', checked: known?.paused ?? false }),
 	};
 	const boxes = verbs.map((name) => h('input', { type: 'checkbox', value: name, checked: known?.verbs?.includes(name) ?? false }));
+	const described = inputs.description.value; // with line breaks as the browser has them
+	const body = () => {
+		const told = boxes.filter((box) => box.checked).map((box) => box.value);
+		return JSON.stringify({ url: inputs.url.value, description: inputs.description.value === described ? known?.description : inputs.description.value || undefined,
+			paused: inputs.paused.checked, verbs: told.length > 0 ? told : undefined, types: words(inputs.types).length > 0 ? words(inputs.types) : undefined,
+			actors: lines(inputs.actors).length > 0 ? lines(inputs.actors) : undefined });
+	};
+	let saved = body();
 	const save = async () => {
-		const name = known?.name ?? inputs.name.value, told = boxes.filter((box) => box.checked).map((box) => box.value);
-		const body = { url: inputs.url.value, description: inputs.description.value || undefined, paused: inputs.paused.checked, verbs: told.length > 0 ? told : undefined,
-			types: words(inputs.types).length > 0 ? words(inputs.types) : undefined, actors: lines(inputs.actors).length > 0 ? lines(inputs.actors) : undefined };
-		const answer = await call('PUT', addressOf(owner, name), { body: JSON.stringify(body), headers: known ? { 'If-Match': etag } : { 'If-None-Match': '*' } });
+		const name = known?.name ?? inputs.name.value, sent = body();
+		const answer = await call('PUT', addressOf(owner, name), { body: sent, headers: known ? { 'If-Match': read.etag } : { 'If-None-Match': '*' } });
+		saved = sent;
 		announce('Saved.');
 		if (known)
 			return reload;
@@ -59,36 +71,27 @@ function form(owner, known, etag) {
 		await secret('The webhook’s secret', JSON.parse(answer.text).secret, 'The receiver needs it to verify the signatures. If it is lost, have another one made.');
 		return () => location.hash = screenOf(owner, name);
 	};
-	return requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
+	const element = requestForm(save, (error) => error.status !== 412 ? `Not saved: ${error.message}`
 		: known ? 'Not saved: it was changed since you read it. Load it again and look.' : 'Not saved: there is one of that name already.',
 	[h('div.fields', null, known ? null : field('Name', inputs.name), field('Address', inputs.url), field('Description', inputs.description),
 		field('Types', inputs.types, 'Separated by blanks; none: all'), field('Users', inputs.actors, 'One in each line; only their changes count; none: everybody’s')),
 	h('fieldset.boxes', null, h('legend', null, 'Told of what was (none: of everything)'), boxes.map((box) => h('label', null, box, box.value))),
 	h('fieldset.boxes', null, h('legend', null, 'For now'), h('label', null, inputs.paused, 'paused: nothing is sent; it goes on later where it stopped')),
 	], h('button.primary', { type: 'submit' }, 'Save'));
+	guard(element, () => !element.inert && body() !== saved); // what is being sent is not asked about
+	return element;
 }
 
 export function newWebhook(owner) {
 	return { title: 'A new webhook', crumbs: owner === 'all' ? [['Webhooks', screen('webhooks')]] : [[owner, tenantScreen(owner)], ['Webhooks', screenOf(owner)]],
-		content: [panel('Webhook', form(owner, null, null))] };
+		content: [panel('Webhook', form(owner, null))] };
 }
 
-// Does what the button says, tells it, and shows the screen anew.
-async function act(run, told, problem) {
-	replace(problem);
-	try {
-		await run();
-		announce(told);
-		if (problem.isConnected)
-			reload();
-	} catch (error) {
-		replace(problem, note('bad', error.message));
-	}
-}
+const firstDeliveries = (owner, name) => query(addressOf(owner, name, 'deliveries'), { limit: PAGE });
 
-function deliveries(owner, name, problem) {
-	const revive = (message) => act(() => call('POST', query(addressOf(owner, name, 'action', 'revive'), { message })), 'It is sent again.', problem);
-	return panel('Deliveries', pagedList({ label: 'deliveries', of: ['delivery', 'deliveries'], key: 'deliveries', first: query(addressOf(owner, name, 'deliveries'), { limit: PAGE }),
+// A list of them. revive(message): has one sent again.
+function deliveries(owner, name, revive) {
+	return pagedList({ label: 'deliveries', of: ['delivery', 'deliveries'], key: 'deliveries', first: firstDeliveries(owner, name),
 		nothing: 'Nothing is being sent, and nothing was given up.',
 		columns: [
 			{ title: 'Message', class_: '.grow', cell: (one) => one.message },
@@ -98,7 +101,7 @@ function deliveries(owner, name, problem) {
 			{ title: 'Error', wide: true, class_: '.grow', cell: (one) => one.error ?? (one.status ? `answered ${one.status}` : '') },
 			{ title: '', cell: (one) => one.state === 'dead' && may(owner, 'reviveWebhook')
 				? button('Send again', () => revive(one.message), { class_: 'small', 'aria-label': `Send ${one.message} again` }) : '' },
-		] }));
+		] });
 }
 
 function factsOf(webhook) {
@@ -110,15 +113,42 @@ function factsOf(webhook) {
 }
 
 export async function webhook(owner, name) {
-	const answer = await call('GET', addressOf(owner, name)), known = JSON.parse(answer.text), problem = h('div');
-	const action = (what) => call('POST', addressOf(owner, name, 'action', what));
+	const get = async () => {
+		const answer = await call('GET', addressOf(owner, name));
+		return { known: JSON.parse(answer.text), etag: answer.etag };
+	};
+	const read = await get(), { known } = read, problem = h('div'), about = h('div', null, factsOf(known));
+	const action = (what, message) => call('POST', query(addressOf(owner, name, 'action', what), { message }));
+	// Shows what became of it, and leaves the form as it is, with what was typed. If the settings are those that the form began with, what is saved
+	// next is based on what is there now; else saving it says that somebody has changed them.
+	const refresh = async () => {
+		const now = await get();
+		if (settingsOf(now.known) === settingsOf(known))
+			read.etag = now.etag;
+		replace(about, factsOf(now.known));
+		if (reviveAll)
+			reviveAll.hidden = now.known.dead === 0;
+		list?.reload(firstDeliveries(owner, name));
+	};
+	// Does what a button says, tells it, and shows what became of it.
+	const act = async (run, told) => {
+		replace(problem);
+		try {
+			await run();
+			announce(told);
+			if (problem.isConnected)
+				await refresh();
+		} catch (error) {
+			replace(problem, note('bad', error.message));
+		}
+	};
 	const rotate = async () => {
 		if (!await confirm('Make another secret?', 'For a while messages carry a signature by each of the two, so that the receiver can be changed without a loss.', 'Make it'))
 			return;
 		try {
 			await secret('The webhook’s new secret', JSON.parse((await action('rotate')).text).secret, 'Give it to the receiver before the old one ends.');
 			if (problem.isConnected)
-				reload();
+				await refresh();
 		} catch (error) {
 			replace(problem, note('bad', error.message));
 		}
@@ -127,23 +157,24 @@ export async function webhook(owner, name) {
 		if (!await confirm('Delete this webhook?', `${known.url} is told of nothing more, and what was not sent yet is not sent.`, 'Delete', 'danger'))
 			return;
 		try {
-			await call('DELETE', addressOf(owner, name), { headers: { 'If-Match': answer.etag } });
+			await call('DELETE', addressOf(owner, name), { headers: { 'If-Match': read.etag } });
 			announce(`Webhook ${name} was deleted.`);
 			location.hash = screenOf(owner);
 		} catch (error) {
 			replace(problem, note('bad', error.status === 412 ? 'Not deleted: it was changed since you read it. Load it again and look.' : `Not deleted: ${error.message}`));
 		}
 	};
+	const reviveAll = may(owner, 'reviveWebhook') ? button('Send all again', () => act(() => action('revive'), 'They are sent again.'), { hidden: known.dead === 0 }) : null;
+	const list = may(owner, 'listDeliveries') ? deliveries(owner, name, (message) => act(() => action('revive', message), 'It is sent again.')) : null;
 	return {
 		title: name, sub: known.url, crumbs: owner === 'all' ? [['Webhooks', screen('webhooks')]] : [[owner, tenantScreen(owner)], ['Webhooks', screenOf(owner)]],
 		tools: [
-			may(owner, 'pingWebhook') ? button('Ping', () => act(() => action('ping'), 'A ping is on its way.', problem)) : null,
-			known.dead > 0 && may(owner, 'reviveWebhook') ? button('Send all again', () => act(() => action('revive'), 'They are sent again.', problem)) : null,
+			may(owner, 'pingWebhook') ? button('Ping', () => act(() => action('ping'), 'A ping is on its way.')) : null,
+			reviveAll,
 			may(owner, 'rotateWebhook') ? button('New secret', rotate, { icon: 'key' }) : null,
 			may(owner, 'deleteWebhook') ? button('Delete', remove, { class_: 'danger', icon: 'trash' }) : null,
 		],
-		content: [problem, factsOf(known), may(owner, 'putWebhook') ? panel('Webhook', form(owner, known, answer.etag)) : null,
-			may(owner, 'listDeliveries') ? deliveries(owner, name, problem) : null],
+		content: [problem, about, may(owner, 'putWebhook') ? panel('Webhook', form(owner, read)) : null, list ? panel('Deliveries', list) : null],
 	};
 }
 

@@ -109,6 +109,29 @@ subtest 'lists, and how many there may be' => sub {
     $ann->delete("$list/$_") for 'b', 'c';
 };
 
+subtest 'pages of deliveries' => sub {
+    my $eve = $instance->service('eve:t2:admin');
+    $eve->put("/v2.0/t2/webhooks/paged", json => { url => $url, paused => $true })->is_status(201); # so that nothing of it is sent
+    my $id = $instance->sql_value(q(SELECT id FROM webhooks WHERE name = 'paged'));
+    $instance->sql("UPDATE webhook_cursors SET position = 0, begun_upto = 1, message = UNHEX(MD5('begun')), attempts = 1 WHERE webhook_id = $id; "
+        . 'INSERT INTO webhook_messages (webhook_id, uid, kind, state, position, upto, created_at, ended_at) '
+        . "SELECT $id, UNHEX(MD5(seq)), 'changes', 'dead', 0, 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_3");
+    for my $case ([1, 1, 1, 1, 1], [2, 2, 2], [3, 3, 1], [4, 4], [5, 4]) {
+        my ($limit, @sizes) = @$case;
+        my ($next, @pages) = "/v2.0/t2/webhooks/paged/deliveries?limit=$limit";
+        while (defined $next && @pages < 9) {
+            my $page = $eve->get($next)->json;
+            push @pages, $page->{deliveries};
+            $next = defined $page->{next} ? $eve->path_of($page->{next}) : undef;
+        }
+        is_deeply [map { scalar @$_ } @pages], \@sizes, "a page has $limit at most";
+        is_deeply [map { $_->{state} } map { @$_ } @pages], ['retrying', ('dead') x 3], '... the message that is being sent is the first';
+        my %ids = map { $_->{message} => 1 } map { @$_ } @pages;
+        is scalar keys %ids, 4, '... each is there once';
+    }
+    $eve->delete("/v2.0/t2/webhooks/paged")->is_status(204);
+};
+
 subtest 'whose they are' => sub {
     $instance->service("x:t1:$_")->get($list)->is_problem(403, 'forbidden', "not a $_\'s") for 'member', 'reader';
     $instance->service('eve:t2:admin')->get("$list/a")->is_problem(404, 'not_found', 'not a stranger\'s');

@@ -11,6 +11,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Browser;
+use Tenure::Definition qw(definition_of);
 use Tenure::Instance;
 
 Tenure::Browser::need();
@@ -21,8 +22,15 @@ $admin->make_tenant($_) for qw(acme globex initech);
 $admin->put("/v2.0/acme/namespaces/default/configmaps/web-$_", json => { data => { n => "$_" } })->is_status(201) for 1 .. 3;
 $admin->put('/v2.0/acme/persistentvolumes/disk-1', json => {})->is_status(201);
 
+# A definition that is nested nearly as deep as max_depth permits, and its change.
+for my $text ('before', 'after') {
+    my $schema = { type => 'string', description => "$text: the deepest" };
+    $schema = { type => 'object', properties => { a => $schema } } for 1 .. 28;
+    $admin->put('/v2.0/globex/customresourcedefinitions.apiextensions.k8s.io/deeps.example.com', json => definition_of('deeps', schema => $schema));
+}
+
 # A webhook whose messages nobody takes: name resolution fails at once for names below "invalid".
-my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'] };
+my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'], description => "two\nlines" };
 $admin->put('/v2.0/acme/webhooks/chat', json => $hook)->is_status(201);
 
 my $now = $instance->sql_value('SELECT UTC_TIMESTAMP(6)');

@@ -418,12 +418,23 @@ subtest 'tenants' => sub {
 subtest 'a tenant that is purged' => sub {
     my $tenants = '/api/v1/tenants';
     $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'brief' } });
+    my $everybodys = '/api/v1/tenants/all/configmaps';
+    my $bob = $instance->combined('bob:brief');
+    $bob->post($cms, json => config_map('inside'))->is_status(201, 'an object of it');
     my $from = version_of_list($admin, $tenants);
+    my $objects = version_of_list($bob);
+    my $all = version_of_list($admin, $everybodys);
+    my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
     $admin->delete("$tenants/brief");
     $instance->sql("UPDATE tenants SET purge_at = UTC_TIMESTAMP() - INTERVAL 1 DAY WHERE name = 'brief'");
     $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'brief' } })->is_status(201, 'its name is free again');
     is told(watch('admin', "$tenants?resourceVersion=$from"), 2), 'DELETED brief, ADDED brief', 'that it went is told still';
     is told(watch('bob:brief', "$tenants?resourceVersion=$from"), 1), 'ADDED brief', 'but not to who has the name now';
+    is told(watch('bob:brief', "$cms?resourceVersion=$objects"), 1), 'ERROR Expired', 'who watched its objects lists again';
+    is told(watch('admin', "$everybodys?resourceVersion=$all"), 1), 'ERROR Expired', 'as does who watched those of all tenants';
+    $acme->post($cms, json => config_map('not-purged'));
+    is told($mine, 1), 'ADDED not-purged', "a watch of another tenant's goes on";
+    $acme->delete("$cms/not-purged");
 };
 
 # ---- which version
@@ -502,6 +513,10 @@ subtest 'versions that are asked for' => sub {
     is $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $from,
         'which it is while nothing of it changes';
     cmp_ok $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=NotOlderThan")->json->{metadata}{resourceVersion}, '>=', $from, 'or newer';
+    my $tenants = version_of_list($admin, '/api/v1/tenants');
+    $admin->post('/v2.0/acme/tokens', json => { token => { user => 'x' } })->is_status(201, 'a token');
+    is $admin->get("/api/v1/tenants?resourceVersion=$tenants&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $tenants,
+        'which the Tenants are while nothing but what they have beside changes';
     $acme->post($cms, json => config_map('newer'));
     my $answer = $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact");
     $answer->is_status(410, 'what was there is not kept');

@@ -137,7 +137,8 @@ subtest 'the database' => sub {
 };
 
 sub watch_process {
-    for my $pid (Tenure::Instance::children_of($instance->master_pid('combined'))) {
+    my ($of) = @_;
+    for my $pid (Tenure::Instance::children_of(($of // $instance)->master_pid('combined'))) {
         return $pid if Tenure::Instance::read_file("/proc/$pid/comm") =~ /\Atenured-watch/;
     }
     return undef;
@@ -289,6 +290,31 @@ subtest 'tokens of a Keystone that is asked for every request' => sub {
     ok $again->('validate stays', 2), 'once it succeeds, tokens are validated again';
     $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
     is told($watches->{stays}, 1), 'ADDED seen', 'and the watch has gone on';
+    $own->stop;
+};
+
+subtest 'a database that hangs' => sub {
+    my $own = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1,
+        allow => [qr/answered 503 \(unavailable\)/], settings => { 'database.connect_timeout' => 1, 'database.read_timeout' => 1 });
+    my $operator = $own->combined($own->operator_token);
+    $operator->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'a tenant');
+    my @tokens  = map { $own->token('acme', 'admin') } 1 .. 40;
+    my $from    = version_of($own->combined($tokens[0]), $cms);
+    my $path    = "$cms?allowWatchBookmarks=true&resourceVersion=$from";
+    my @watches = map { Tenure::Watch->new($operator->url, $_, $path, wait => $server eq 'lighttpd' ? 30 : 0.2) } @tokens;
+    my $folder  = $own->env('TENURE_DB_SOCKET') =~ s{/[^/]*\z}{}r;
+    my ($database, $pid) = (Tenure::Instance::read_file("$folder/mysql.pid") =~ /(\d+)/, watch_process($own));
+    kill STOP => $database;
+    Time::HiRes::sleep(4); # all tokens are to be checked now, and each would wait for the database
+    kill TERM => $pid;
+    my $until = Time::HiRes::time() + 20;
+    for my $watch (@watches) {
+        my $left = $until - Time::HiRes::time();
+        told($watch, 2, $left > 0 ? $left : 0);
+    }
+    is scalar(grep { !$_->{over} } @watches), 0, 'the process sees that it is to end, and ends all watches';
+    kill CONT => $database;
+    ok Tenure::Instance::wait_until(sub { (watch_process($own) // $pid) != $pid }), 'another one begins';
     $own->stop;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resources from a file; tiers; counts by type.
-import { browse, check, eventually, go, is, picture, settings, settled, signIn } from './harness.mjs';
+import { browse, check, eventually, go, is, picture, settings, settled, signIn, until } from './harness.mjs';
 
 const { url, service } = settings;
 const file = (name, text) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
@@ -187,6 +187,10 @@ async function tiers(page) {
 	await page.getByRole('button', { name: 'Save' }).click();
 	await eventually(() => page.getByRole('alert').filter({ hasText: 'changed since you read it' }).isVisible(), 'nobody overwrites what he has not seen');
 	await go(page, '#/tenants');
+	await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave it' }).click();
+	await until(page, () => document.querySelector('main').dataset.screen === '#/tenants');
+	check(true, 'and is asked before what he typed is lost');
+	await settled(page);
 	await page.getByRole('button', { name: 'New tenant' }).click();
 	await page.getByLabel('Name').fill('silvery');
 	await page.getByLabel('Tier', { exact: true }).selectOption('silver');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tabs of a tenant beside its resources.
 import { readFileSync } from 'node:fs';
-import { browse, check, eventually, go, is, picture, settings, settled, signIn } from './harness.mjs';
+import { browse, check, eventually, go, is, picture, settings, settled, signIn, until } from './harness.mjs';
 
 const { url, service } = settings;
 const title = (page) => page.locator('h1').textContent();
@@ -52,6 +52,73 @@ async function moveOneAway(page) {
 	await page.getByRole('button', { name: 'Take it back' }).click();
 	await eventually(async () => /disk-1/.test(await title(page)) || /Changes/.test(await page.locator('nav.tabs [aria-current]').textContent()), 'and is taken back');
 	is(await page.evaluate(() => fetch('/v2.0/acme/persistentvolumes/disk-1', { headers: { 'X-Tenure-Console': '1' }, redirect: 'manual' }).then((answer) => answer.status)), 200, 'the resource is where it was');
+}
+
+// Leaves a screen on which something was typed.
+async function leaveIt(page, to) {
+	await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Leave it' }).click();
+	await until(page, (hash) => document.querySelector('main').dataset.screen === hash, to);
+	await settled(page);
+}
+
+// A colleague moves resources whose screens are open: nothing is done to what they are now.
+async function movedMeanwhile(page) {
+	const api = (...call) => page.evaluate(([method, path, body]) => fetch(`/v2.0/${path}`, { method, body, redirect: 'manual',
+		headers: { 'X-Tenure-Console': '1', 'Content-Type': 'application/json', Prefer: 'return=minimal' } }).then((answer) => answer.status), call);
+	const moveAway = async (name) => is(await api('POST', `acme/persistentvolumes/${name}/action/move?dest=globex`), 204, `${name} moves to another tenant`);
+	const alert = (what) => page.getByRole('alert').filter({ hasText: what });
+	for (const name of ['deleted', 'stepped', 'edited'])
+		await api('PUT', `acme/persistentvolumes/${name}`, '{}');
+
+	await go(page, '#/t/acme/r/persistentvolumes/deleted');
+	await moveAway('deleted');
+	await page.getByRole('button', { name: 'Delete' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+	await eventually(() => alert('Not deleted').isVisible(), 'whoever wants to delete it is told');
+	check(/moved to another tenant/.test(await alert('Not deleted').textContent()), 'why not', await alert('Not deleted').textContent());
+	is(await api('GET', 'globex/persistentvolumes/deleted'), 200, 'it is still there');
+
+	await go(page, '#/move/acme/persistentvolumes/stepped');
+	await page.getByLabel('To the tenant').fill('initech');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	const go_ = page.getByRole('button', { name: 'Move 1 resource to initech' });
+	await go_.waitFor();
+	await moveAway('stepped');
+	await go_.click();
+	await eventually(() => alert('persistentvolumes/stepped has moved to globex already').isVisible(), 'so is who wants to move it on');
+	is(await page.getByRole('heading', { name: '3. Moved' }).count(), 0, 'and not that it was moved');
+	is(await api('GET', 'initech/persistentvolumes/stepped'), 404, 'as it was not');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await eventually(() => alert('has moved to globex already').isVisible(), 'there is no preview of it');
+	await page.getByRole('link', { name: 'Move it from there' }).click();
+	await until(page, () => document.querySelector('main').dataset.screen === '#/move/globex/persistentvolumes/stepped');
+	check(true, 'but a way to the one of where it is');
+	await page.getByLabel('To the tenant').fill('initech');
+	await page.getByRole('button', { name: 'Preview' }).click();
+	await go_.click();
+	await eventually(() => page.getByRole('heading', { name: '3. Moved' }).isVisible(), 'which moves it');
+	is(await api('GET', 'initech/persistentvolumes/stepped'), 200, 'really');
+
+	await go(page, '#/t/acme/r/persistentvolumes/edited');
+	await page.getByLabel(/^Document of/).fill('{"metadata": {"labels": {"typed": "yes"}}}');
+	await moveAway('edited');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(() => alert('Not saved: it has moved to globex').isVisible(), 'who has changed its document is told where it is');
+	is(await page.locator('.conflict').count(), 0, 'and nothing of differences');
+	await page.getByRole('link', { name: 'See it there' }).click();
+	await leaveIt(page, '#/t/globex/r/persistentvolumes/edited');
+	check(!(await page.getByLabel(/^Document of/).inputValue()).includes('typed'), 'there it is as it was');
+}
+
+// A definition may be nested deeper than any other document, up to max_depth of the service, and its history and undo have it within others.
+async function deepDocument(page) {
+	await go(page, '#/t/globex/r/customresourcedefinitions.apiextensions.k8s.io/deeps.example.com');
+	check((await page.getByLabel(/^Document of/).inputValue()).includes('deepest'), 'a document that is nested deeply is shown');
+	await eventually(async () => await page.locator('.versions summary').count() === 2, 'so is its history');
+	await page.locator('.versions summary').first().click();
+	await eventually(async () => /after: the deepest/.test(await page.locator('.versions .differences').first().textContent()), 'with what was changed');
+	await page.locator('.versions').getByRole('link', { name: 'Undo' }).first().click();
+	await eventually(async () => /before: the deepest/.test(await page.locator('.undone').textContent()), 'and its undo');
 }
 
 // A namespace with very much in it was deleted by mistake.
@@ -119,6 +186,10 @@ async function webhooks(page) {
 	await eventually(() => page.getByRole('alert').filter({ hasText: 'changed since you read it' }).isVisible(), 'what somebody else changed is not overwritten');
 	is((await now()).url, 'https://other.invalid/', 'but stays');
 	await go(page, '#/t/acme/webhooks/chat');
+	await leaveIt(page, '#/t/acme/webhooks/chat');
+	check(true, 'what was typed and not saved is not left unasked');
+	is(await page.getByLabel('Description').inputValue(), 'two\nlines', 'a description of several lines');
+	await page.getByLabel('Address').fill('https://typed.invalid/');
 	await page.getByRole('button', { name: 'Ping' }).click();
 	await eventually(async () => /ping/.test(await texts(rows(page, 'deliveries'))), 'a ping stands among the deliveries');
 	await page.getByRole('button', { name: 'New secret' }).click();
@@ -127,6 +198,11 @@ async function webhooks(page) {
 	check(/^whsec_/.test(await dialog.getByLabel('Secret').inputValue()), 'another secret');
 	await dialog.getByRole('button', { name: 'Done' }).click();
 	await eventually(async () => /old secret counts until/.test(await page.locator('.facts').textContent()), 'beside which the old one counts for a while');
+	is(await page.getByLabel('Address').inputValue(), 'https://typed.invalid/', 'what was typed before is still there');
+	await page.getByRole('button', { name: 'Save' }).click();
+	await eventually(() => page.locator('.toast', { hasText: 'Saved.' }).isVisible(), 'and is saved');
+	const chat = await page.evaluate(() => fetch('/v2.0/acme/webhooks/chat', { headers: { 'X-Tenure-Console': '1', Accept: 'application/json' } }).then((answer) => answer.json()));
+	is(JSON.stringify([chat.url, chat.description]), '["https://typed.invalid/","two\\nlines"]', 'with the description as it was');
 	await go(page, '#/t/acme/webhooks/billing');
 	await page.getByRole('button', { name: 'Delete' }).click();
 	await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -151,7 +227,7 @@ async function webhooksOfAll(page) {
 await browse({ acceptDownloads: true }, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
-	for (const look of [lookAtUsage, moveOneAway, webhooksOfAll])
+	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, webhooksOfAll])
 		await look(window);
 });
 await browse({}, async ({ page }) => {

@@ -490,6 +490,7 @@ enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, s
 static struct webhook_message begun_message(const struct sql_webhook_begun_row *row)
 {
 	struct webhook_message message = {
+		.id = WEBHOOK_BEGUN,
 		.kind = STR("changes"),
 		.state = row->attempts > 0 ? STR("retrying") : STR("sending"),
 		.after = row->position,
@@ -535,7 +536,7 @@ enum outcome webhook_messages(struct registry *registry, struct webhook_key key,
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_webhook_message_list in = {
-		.webhook_id = webhook.id, .before = marker != 0 ? marker : INT64_MAX, .limit = limit + 1
+		.webhook_id = webhook.id, .before = marker != 0 ? marker : WEBHOOK_BEGUN, .limit = limit + 1
 	};
 	struct db_call calls[] = {
 		sql_webhook_message_list_call(registry->pool, &in),
@@ -544,15 +545,12 @@ enum outcome webhook_messages(struct registry *registry, struct webhook_key key,
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, marker == 0 ? 2 : 1);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	size_t listed = calls[0].rows.n;
-	page->more = listed > limit;
-	if (page->more)
-		listed = (size_t)limit;
-	page->list = POOL_ARRAY(registry->pool, struct webhook_message, listed + 1);
+	page->list = POOL_ARRAY(registry->pool, struct webhook_message, calls[0].rows.n + 1);
 	page->n = 0;
 	if (marker == 0 && calls[1].rows.n > 0)
 		page->list[page->n++] = begun_message(sql_webhook_begun_row(&calls[1].rows, 0));
-	for (size_t i = 0; i < listed; i++)
+	page->more = page->n + calls[0].rows.n > limit;
+	for (size_t i = 0; i < calls[0].rows.n && page->n < limit; i++)
 		page->list[page->n++] = message_of_row(sql_webhook_message_list_row(&calls[0].rows, i));
 	return OUTCOME_OK;
 }

@@ -98,8 +98,10 @@ enum outcome webhook_rotate(struct registry *registry, struct webhook_key key, s
 
 // ---- messages
 
+// Stands for an id above those of all stored messages.
+#define WEBHOOK_BEGUN ((uint64_t)INT64_MAX)
 struct webhook_message {
-	uint64_t id;     // 0: the message of the stream that is being sent
+	uint64_t id;     // WEBHOOK_BEGUN: the message of the stream that is being sent
 	struct uuid uid; // receivers see it after "msg_"
 	struct str kind;  // ping | changes
 	struct str state; // queued | delivered | dead; of the stream's: sending | retrying
@@ -114,8 +116,8 @@ struct webhook_message_page {
 	size_t n;
 	bool more; // there are more messages, with lower ids than the last one here
 };
-// Reads pings, and messages that were given up or revived, the newest first: those with ids below marker, at most limit, > 0. marker 0: from
-// the newest; then the message that is being sent stands before them and is not counted in the limit. May run in any transaction, or none.
+// Reads the message that is being sent, if there is one, then pings, and messages that were given up or revived, the newest first: those with ids
+// below marker, at most limit, > 0. marker 0: from the first. May run in any transaction, or none.
 // OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted), or that of a failed statement.
 enum outcome webhook_messages(struct registry *registry, struct webhook_key key, uint64_t marker, uint64_t limit,
 	struct webhook_message_page *page);

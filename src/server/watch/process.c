@@ -37,6 +37,7 @@ enum {
 	IDLE_MS = 1000,               // between two checks of the shared memory while there are no watches
 	QUESTION_US = 5000,           // between two queries about tokens, on average
 	AWAY_MS = 1000,               // between two rounds while the database can't be reached
+	HANGS_MS = 900,               // a query for a single client that takes so long, nearly the shortest timeout, is the last one of its round
 	DRAINED_MS = 10,              // time to the next round if a slow client has read what waited for it
 	DRAIN_MS = 1000,              // between two rounds when all watches have ended, and some clients have not read all
 	STOP_S = 25,                  // clients get so long to read all when the service stops; the master kills what runs after 30 seconds
@@ -52,6 +53,7 @@ struct watch_process {
 	struct watch_teller teller;
 	const struct shared *host;    // memory that the processes of the host share; NULL: none
 	int64_t round_us;             // clock_tick_us() of the next round
+	bool asks;                    // the present round may ask the database for a single client
 	bool away;                    // the database could not be reached in the last round
 	unsigned questions;           // queries about tokens since the pace was set
 	int64_t pace_us, pace_due_us; // pace_us: between two checks of a client's credentials; pace_due_us: when it is set again
@@ -88,16 +90,24 @@ static bool wants_probe(struct watch_process *proc, struct watch_client *client)
 	return true;
 }
 
+// To be called after each query for a single client. If the database hangs, that costs one timeout in a round, not one for each client: connections
+// and signals wait meanwhile. What is due for the others stays due.
+static void note_asked(struct watch_process *proc, int64_t begun_us)
+{
+	proc->asks = proc->asks && clock_tick_us() - begun_us < HANGS_MS * INT64_C(1000);
+}
+
 // Appends what is due without a change: a bookmark, or padding. over: the watch ends now, so its bookmark is written even if it
-// is not due.
+// is not due, but not if the database would have to be waited for.
 static void add_due(struct watch_process *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
 	struct bookmark bookmark = { &proc->teller, client };
 	struct buf text = buf_new(proc->teller.pool, 16);
 
-	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us)) {
+	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us) && proc->asks) {
 		(void)watch_within_budget(&proc->teller, client, make_bookmark, &bookmark);
+		note_asked(proc, now_us);
 		client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
 	} else if (wants_probe(proc, client) || now_us >= client->alive_us) {
 		BUF_LIT(&text, WATCH_PADDING);
@@ -124,9 +134,11 @@ static void set_pace(struct watch_process *proc)
 static void check_user(struct watch_process *proc, struct watch_client *client)
 {
 	struct pool_mark mark = pool_mark(proc->teller.pool);
+	int64_t begun_us = clock_tick_us();
 
 	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
 		watch_client_end_with_event(proc->teller.pool, client, watch_add_unauthenticated);
+	note_asked(proc, begun_us);
 	proc->questions += auth_has_asked(proc->auth);
 	client->check_us = clock_tick_us() + proc->pace_us;
 	pool_rewind(proc->teller.pool, mark);
@@ -141,7 +153,7 @@ static void look_at_time(struct watch_process *proc, struct watch_client *client
 	if (stream_unsent(&client->stream) > 0 && now_us - client->stream.moved_us > WATCH_STUCK_S * INT64_C(1000000))
 		client->gone = true;
 	client->slow = watch_client_is_slow(client);
-	if (!client->gone && !client->stream.ended && now_us >= client->check_us)
+	if (!client->gone && !client->stream.ended && now_us >= client->check_us && proc->asks)
 		check_user(proc, client);
 	if (!client->gone && !client->stream.ended) {
 		add_due(proc, client, over);
@@ -157,6 +169,7 @@ static void round_of_all(struct watch_process *proc)
 	int pause_ms = proc->stopping ? DRAIN_MS : watch_tell_round(&proc->teller);
 
 	proc->away = pause_ms < 0;
+	proc->asks = !proc->away;
 	set_pace(proc);
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
 		look_at_time(proc, client);

@@ -199,6 +199,7 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 // Letters have half of the time that a turn has, so that streams get theirs.
 static enum outcome send_letters(struct deliverer *me, int64_t now_us)
 {
+	const struct pool_mark mark = pool_mark(me->registry->pool);
 	int64_t until_us = now_us + (me->renew_us - now_us) / 2;
 	size_t n_served = 0;
 	enum outcome outcome = OUTCOME_OK;
@@ -210,6 +211,7 @@ static enum outcome send_letters(struct deliverer *me, int64_t now_us)
 		if (n_served > 0 && clock_tick_us() >= until_us)
 			break;
 		outcome = serve_letter(me, letter);
+		pool_rewind(me->registry->pool, mark);
 		n_served++;
 	}
 	return outcome;
@@ -225,9 +227,11 @@ static bool is_due(const struct deliverer *me, struct deliverer_stream *stream, 
 	return due && !stream->flies && deliverer_has_room(me, stream->is.tenant_id);
 }
 
-// The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are.
+// The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are. Each one's memory is
+// given back when it was served: streams, letters and flights point to nothing in the pool, and transfers_start() copies a request.
 enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 {
+	const struct pool_mark mark = pool_mark(me->registry->pool);
 	int64_t now_us = clock_tick_us();
 	size_t n_served = 0, first = me->turn;
 	enum outcome outcome = send_letters(me, now_us);
@@ -244,6 +248,7 @@ enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 			break;
 		}
 		outcome = serve_stream(me, &me->streams[at]);
+		pool_rewind(me->registry->pool, mark);
 		n_served++;
 	}
 	return outcome;

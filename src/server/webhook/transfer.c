@@ -21,7 +21,7 @@ struct transfer {
 	void *arg;
 	size_t received; // bytes of the answer, its header included
 	bool refused;    // the last address of the host is not allowed
-	bool tried;      // one of them is
+	bool tried;      // one of them is, or was when the connection was made that this transfer goes on with
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -98,6 +98,19 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_so
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+// Called when the connection stands, one kept from an earlier transfer as well: for that one open_socket() is not called.
+static int note_connection(void *arg, char *to, char *from, int to_port, int from_port)
+{
+	struct transfer *transfer = arg;
+
+	UNUSED(to);
+	UNUSED(from);
+	UNUSED(to_port);
+	UNUSED(from_port);
+	transfer->tried = true;
+	return CURL_PREREQFUNC_OK;
+}
+
 // Counts what comes and forgets it; an answer that is too long is ended.
 static size_t take(char *bytes, size_t size, size_t count, void *arg)
 {
@@ -159,6 +172,8 @@ static bool set_ways(const struct transfer *transfer)
 	       curl_easy_setopt(curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, note_connection) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PREREQDATA, transfer) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
 	       set_authorities(curl, rules->ca_file);
@@ -243,7 +258,7 @@ static void copy_visible(char to[TRANSFER_ERROR_MAX], const char *text)
 static void describe(const struct transfer *transfer, CURLcode code, struct transfer_end *end)
 {
 	const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
-	const bool unknown = !transfer->tried && (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_OPERATION_TIMEDOUT);
+	const bool unknown = code == CURLE_COULDNT_RESOLVE_HOST || (code == CURLE_OPERATION_TIMEDOUT && !transfer->tried);
 
 	if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && transfer->received > TRANSFER_ANSWER_MAX && end->status != 0))
 		return;

@@ -86,7 +86,7 @@ static bool concerns(const struct as_of *as_of, const struct streamed_change *ch
 	const struct resource *resource = &change->resource;
 
 	if (definition_has_identity(target->definition, "", "tenants"))
-		return streamed_change_is_of_tenant(change) && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
+		return streamed_change_is_of_tenant(change) && !change->beside && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
 	if (resource->id == 0 || resource->type == NULL || !target->definition->stored ||
 		resource->type->id != target->definition->type->id)
 		return false;

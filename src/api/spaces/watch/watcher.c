@@ -245,9 +245,13 @@ bool watcher_needs_state_before(const struct watcher *watcher, const struct stre
 	       find_known(watcher, streamed_change_is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
 }
 
+// A tenant that was purged since is looked for by the name that it had: no other change says that its objects are gone. A watch of its successor of
+// that name, from before that one was made, lists again without need. A watch of Tenants is told of the deletion by an event.
 bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change)
 {
-	return streamed_change_is_of_tenant(change) && is_in(watcher, change->tenant) &&
+	struct str tenant = watcher->head.tenants ? change->tenant : tenant_name(change);
+
+	return streamed_change_is_of_tenant(change) && is_in(watcher, tenant) &&
 	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
 }
 
