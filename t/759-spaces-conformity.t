@@ -163,6 +163,34 @@ subtest 'parts' => sub {
     $acme->put("$cms/parts/scale", json => {})->is_failure(404, 'NotFound', qr/could not find/, 'nor a scale');
 };
 
+# Tools such as Helm's templates and kustomize write the namespace into all objects of a manifest.
+subtest 'a namespace where there is none' => sub {
+    my $tried = sub {
+        my ($client, $path, $object) = @_;
+        my ($kind, $at) = ($object->{kind}, "$path/$object->{metadata}{name}");
+        my $made = $client->post($path, json => { %$object, metadata => { %{ $object->{metadata} }, namespace => 'kube-system' } });
+        $made->is_status(201, "$kind: POST");
+        ok !exists $made->json->{metadata}{namespace}, "$kind: it stands in none";
+        my $is = $made->json;
+        my $put = $client->put($at, json => { %$is, metadata => { %{ $is->{metadata} }, namespace => 'kube-system' } });
+        $put->is_status(200, "$kind: PUT");
+        my $patch = $client->patch($at, { metadata => { namespace => 'elsewhere' } });
+        $patch->is_status(200, "$kind: PATCH");
+        is $_->json->{metadata}{resourceVersion}, $is->{metadata}{resourceVersion}, "$kind: nothing changes" for $put, $patch;
+        $client->patch($at, { metadata => { namespace => 7 } })->is_failure(400, 'BadRequest', qr/metadata\.namespace must be a string/, "$kind: a number is none");
+        $client->delete($at)->is_status(200, "$kind: it goes");
+    };
+    $tried->($acme, $crds, definition('strays', 'Stray'));
+    $tried->($acme, '/api/v1/persistentvolumes', { kind => 'PersistentVolume', metadata => { name => 'stray' }, spec => { capacity => { storage => '1Gi' },
+        accessModes => ['ReadWriteOnce'], hostPath => { path => '/x' } } });
+    $tried->($acme, '/api/v1/namespaces', { kind => 'Namespace', metadata => { name => 'stray' } });
+    $tried->($admin, '/api/v1/tenants', { kind => 'Tenant', metadata => { name => 'stray' } });
+    $acme->post($crds, json => definition('wides', 'Wide', undef, scope => 'Tenant'))->is_status(201, 'a type of its own');
+    $acme->post('/apis/example.com/v1/wides', json => { metadata => { name => 'w', namespace => 'kube-system' } })->is_status(201, 'whose objects stand in none');
+    $acme->post($cms, json => { metadata => { name => 'stray', namespace => 'kube-system' } })->is_failure(400, 'BadRequest',
+        qr/the namespace of the provided object does not match/, 'what stands in one has to be of that one');
+};
+
 subtest 'namespaces that end' => sub {
     my $namespaces = '/api/v1/namespaces';
     my $make = sub { $acme->post($namespaces, json => { metadata => { name => $_[0] }, spec => { finalizers => $_[1] } })->is_status(201, "namespace $_[0]") };
