@@ -191,6 +191,28 @@ subtest 'a namespace where there is none' => sub {
         qr/the namespace of the provided object does not match/, 'what stands in one has to be of that one');
 };
 
+# Clients of Ironic and Placement take 204 for gone, so nothing there waits; who relies on that has to be told.
+subtest 'finalizers of what waits for nobody' => sub {
+    my $nodes = '/apis/baremetal.openstack.org/v1/tenants/acme/nodes';
+    my $uuid  = '5f9a1c34-0c5f-4b0e-9d57-4b3c2a1d0e0f';
+    my $node  = sub { return { metadata => { name => $uuid, @_ }, driver => 'fake-hardware' } };
+    my $refused = sub {
+        my ($answer, $what, $at) = @_;
+        $answer->is_failure(422, 'Invalid', qr/objects of this type are deleted at once, and wait for no finalizer/, $what);
+        is fields($answer), $at, "$what: told by its place";
+    };
+    $refused->($admin->post($nodes, json => $node->(finalizers => ['example.com/f'])), 'POST', 'metadata.finalizers[0]');
+    $admin->post($nodes, json => $node->(finalizers => []))->is_status(201, 'one without');
+    $refused->($admin->patch("$nodes/$uuid", { metadata => { finalizers => ['example.com/f'] } }), 'PATCH', 'metadata.finalizers[0]');
+    my $tenancy = "/v2.0/acme/nodes.baremetal.openstack.org/$uuid";
+    $admin->patch($tenancy, { metadata => { finalizers => ['example.com/f'] } })->is_status(400, 'nor by the tenancy API');
+    $instance->sql(q(UPDATE resources SET meta = '{"finalizers":["example.com/f"]}' WHERE name = ') . "$uuid'");
+    $admin->patch("$nodes/$uuid", { metadata => { labels => { a => 'b' } } })->is_status(200, 'those that an earlier version stored may stay');
+    $refused->($admin->patch("$nodes/$uuid", { metadata => { finalizers => ['example.com/f', 'example.com/g'] } }), 'a new one beside them', 'metadata.finalizers[1]');
+    $admin->patch("$nodes/$uuid", { metadata => { finalizers => undef } })->is_status(200, 'and go');
+    is $admin->delete("$nodes/$uuid")->json->{status}, 'Success', 'deleted at once';
+};
+
 subtest 'namespaces that end' => sub {
     my $namespaces = '/api/v1/namespaces';
     my $make = sub { $acme->post($namespaces, json => { metadata => { name => $_[0] }, spec => { finalizers => $_[1] } })->is_status(201, "namespace $_[0]") };

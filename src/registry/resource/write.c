@@ -13,6 +13,7 @@
 #include "registry/type/internal.h"
 #include "registry/type/tree.h"
 #include "repr/json/doc.h"
+#include "repr/schema/field_fault.h"
 #include "sql/resources.h"
 #include "types/common/parts.h"
 
@@ -200,6 +201,39 @@ static enum outcome fit_depth(struct registry *registry, const struct address *a
 	return OUTCOME_OK;
 }
 
+static bool has_text(const struct doc *list, struct str text)
+{
+	for (size_t i = 0; i < doc_elements(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), text))
+			return true;
+	return false;
+}
+
+// Refuses new finalizers of a resource whose deletion does not wait for any: who adds one relies on that. Those that are stored already
+// may stay, or go.
+static enum outcome check_finalizers(struct registry *registry, const struct address *address, const struct resource *current,
+	struct str meta)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata")), at = field_name(&metadata, STR("finalizers"));
+	struct field_faults faults = field_faults_new(registry->pool);
+	const struct doc *before = NULL, *after = NULL;
+
+	if (resource_type_can_wait(address->type) || (current != NULL && str_eq(meta, current->meta)) ||
+		!doc_get(stored_document(registry->pool, STORED_NEW, meta), STR("finalizers"), &after))
+		return OUTCOME_OK;
+	if (current != NULL)
+		(void)doc_get(resource_meta_doc(registry->pool, current), STR("finalizers"), &before);
+	for (size_t i = 0; i < doc_elements(after); i++) {
+		const struct field_path name = field_index(&at, i);
+		if (doc_kind(doc_at(after, i)) == DOC_STRING && !has_text(before, doc_string(doc_at(after, i))))
+			field_forbidden(&faults, &name, "objects of this type are deleted at once, and wait for no finalizer");
+	}
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return registry_fail_faults(registry,
+		str_printf(registry->pool, "%.*s \"%.*s\"", STR_ARG(address->type->kind), STR_ARG(address->name)), &faults);
+}
+
 // Calls edit, then the type's rules, to find out what will be written.
 static enum outcome ask_edit(struct registry *registry, const struct address *address, const struct edit *edit,
 	const struct resource *current, struct uuid uid, struct revision *revision)
@@ -208,6 +242,8 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 
 	*revision = (struct revision){ .has_status = true };
 	enum outcome outcome = edit->apply(edit->arg, current, &revision->content);
+	if (outcome == OUTCOME_OK && !edit->restores)
+		outcome = check_finalizers(registry, address, current, revision->content.meta);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (address->type->rules != NULL)
