@@ -129,6 +129,14 @@ subtest 'what is told' => sub {
     is $acme->get('/spaces/acme/types/charlies.example.com')->json->{shared}, undef, 'not what the system has for others';
     is $admin->get('/spaces/acme/types/charlies.example.com')->json->{shared}{tenant}, 'system', 'but to the operator';
     is $acme->get('/spaces/acme/types/configmaps')->json->{rule}, 'built-in', 'a built-in type';
+    for my $policy (@policies) {
+        policy($policy);
+        my ($unshared, $absent) = map { $acme->get("/spaces/acme/types/$_.example.com")->json } qw(charlies alphas);
+        delete $_->{type} for $unshared, $absent;
+        is_deeply $unshared, $absent, "$policy: nor that there is one";
+        like $admin->get('/spaces/acme/types/charlies.example.com')->json->{detail}, $policy =~ /Never/ ? qr/its policy lets none/ : qr/not in the range/, 'the operator reads why';
+    }
+    policy('LocalCRDFirst');
     is $acme->get('/spaces/acme/types/daemonsets.apps')->json->{answers}, undef, 'one of the system\'s';
     $acme->get('/spaces/globex/types/configmaps')->is_status(403, 'of another tenant');
 };
