@@ -452,6 +452,16 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	return result == DB_OK ? check_keys(registry, resource, &calls[first_key], of, n) : registry_db_failed(result);
 }
 
+// Refuses to lock a resource whose deletion was requested: the removal of its last finalizer deletes it, and must not be refused, since a
+// controller waits for that.
+static enum outcome check_lock(struct registry *registry, const struct resource *before, const struct content *content)
+{
+	if (before->deletion_requested_us == 0 || before->locked || !content->locked)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT, "the deletion of %.*s was requested: it can't be locked any more",
+		STR_ARG(before->name));
+}
+
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct str new_owner, struct resource *resource)
 {
@@ -468,6 +478,8 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	if (resource->type->rules != NULL)
 		before.tree = resource_body_doc(registry->pool, &before); // for the edit, the rules, and what compares the two bodies
 	outcome = revise(registry, &address, edit, &before, before.uid, &revision);
+	if (outcome == OUTCOME_OK)
+		outcome = check_lock(registry, &before, &revision.content);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	resource->meta = revision.content.meta;
