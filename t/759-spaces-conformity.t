@@ -213,6 +213,25 @@ subtest 'finalizers of what waits for nobody' => sub {
     is $admin->delete("$nodes/$uuid")->json->{status}, 'Success', 'deleted at once';
 };
 
+# Typed clients read null as "", and write that back.
+subtest 'null in maps' => sub {
+    my ($secrets, $pods) = map { "/api/v1/namespaces/default/$_" } qw(secrets pods);
+    my $made = $acme->post($cms, json => { metadata => { name => 'nulls' }, data => { a => undef, b => 'x' }, binaryData => { c => undef }, immutable => JSON::PP::true });
+    $made->is_status(201, 'a config map');
+    is_deeply [@{ $made->json }{qw(data binaryData)}], [{ a => '', b => 'x' }, { c => '' }], 'has texts';
+    $made = $acme->post($secrets, json => { metadata => { name => 'nulls' }, data => { a => undef }, stringData => { b => undef } });
+    $made->is_status(201, 'a secret');
+    is_deeply $made->json->{data}, { a => '', b => '' }, 'too';
+    my %pod = (metadata => { name => 'nulls' }, spec => { nodeSelector => { a => undef }, containers => [{ name => 'c', image => 'i' }] });
+    is_deeply $acme->post("$pods?dryRun=All", json => \%pod)->json->{spec}{nodeSelector}, { a => '' }, 'and a pod, deeper';
+    # What was stored before.
+    $instance->sql(q(UPDATE resources SET body = '{"data":{"a":null,"b":"x"},"immutable":true}' WHERE name = 'nulls' AND body LIKE '%"immutable"%'));
+    my $is = $acme->patch("$cms/nulls", { metadata => { labels => { l => '1' } } });
+    $is->is_status(200, 'an immutable one with null can be labelled');
+    $acme->put("$cms/nulls", json => { metadata => { name => 'nulls' }, data => { a => '', b => 'x' }, immutable => JSON::PP::true })->is_status(200, 'and written back');
+    is fields($acme->put("$cms/nulls", json => { metadata => { name => 'nulls' }, data => { a => 'y', b => 'x' }, immutable => JSON::PP::true })), 'data', 'but with no other text';
+};
+
 subtest 'namespaces that end' => sub {
     my $namespaces = '/api/v1/namespaces';
     my $make = sub { $acme->post($namespaces, json => { metadata => { name => $_[0] }, spec => { finalizers => $_[1] } })->is_status(201, "namespace $_[0]") };

@@ -399,6 +399,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 		sent = definition_from_v1beta1(pool, sent);
 	if (outcome == OUTCOME_OK)
 		outcome = builtin_check_form(change, sent, stored);
+	if (outcome == OUTCOME_OK && definition->builtin)
+		builtin_fill_maps(pool, definition, sent, stored);
 	if (outcome == OUTCOME_OK && definition->builtin && target->part != PART_STATUS)
 		builtin_set_defaults(pool, definition, sent);
 	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
