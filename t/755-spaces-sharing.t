@@ -175,6 +175,27 @@ subtest 'changes act at once, and lose nothing' => sub {
     is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'serves the same objects';
 };
 
+# The list shows forced definitions, which are no change of the tenant's.
+subtest 'a list of exactly that version' => sub {
+    my $exact = sub { my ($version) = @_; return $acme->get("$crds?resourceVersion=$version&resourceVersionMatch=Exact") };
+    my $n     = 0;
+    my $now   = sub { return $acme->patch("$crds/bravos.example.com", { metadata => { annotations => { n => 'n' . $n++ } } })->json->{metadata}{resourceVersion} };
+    my $is    = $now->();
+    $exact->($is)->is_status(200, 'of the present');
+    $admin->patch("$crds/golfs.example.com", { metadata => { annotations => { a => 'b' } } })->is_status(200, 'a forced one changes');
+    $exact->($is)->is_failure(410, 'Expired', qr/is not kept/, 'not of what was before');
+    my $changed = $now->();
+    $exact->($changed)->is_status(200, 'but of a newer version');
+    $admin->patch("$crds/charlies.example.com", { metadata => { labels => { $forced => 'forced' } }, spec => { applicableRange => undef } })->is_status(200, 'another one is forced');
+    $exact->($changed)->is_failure(410, 'Expired', qr/is not kept/, 'which makes the list longer');
+    $changed = $now->();
+    $admin->patch("$crds/charlies.example.com", { metadata => { labels => undef }, spec => { applicableRange => ['tier=silver'] } })->is_status(200, 'and is forced no more');
+    $exact->($changed)->is_failure(410, 'Expired', qr/is not kept/, 'which makes it shorter');
+    $changed = $now->();
+    $admin->post('/api/v1/namespaces/default/configmaps', json => { metadata => { generateName => 'x-' } })->is_status(201, 'something else changes');
+    $exact->($changed)->is_status(200, 'which is no change of the list');
+};
+
 subtest 'a forced one has no rival' => sub {
     my $answer = $acme->post($crds, json => definition('golfs', 'own'));
     is $answer->status, 409, 'one of that name is refused' or diag $answer->describe;

@@ -69,6 +69,8 @@ enum outcome object_check_version(const struct change_of_object *change, const s
 
 // ---- forced.c
 
+// Is the target's collection one that shows the definitions that the operator forces, or may show them: that of a tenant's definitions?
+bool object_shows_forced(const struct target *target);
 // *forced: does the operator force a definition of that name on the target's tenant? OUTCOME_OK, or that of a failed statement.
 enum outcome object_find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
 // To be called before a write of the target. OUTCOME_OK; _FORBIDDEN: the target is a forced definition; or that of a failed statement.
