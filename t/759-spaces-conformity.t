@@ -486,6 +486,18 @@ subtest 'large by defaults' => sub {
     $acme->delete("$crds/bigs.example.com")->is_status(200);
 };
 
+subtest 'a Tenant object has a limit as well' => sub {
+    my ($path, $much) = ('/api/v1/tenants/globex', 'x' x 2_000_000);
+    $admin->patch($path, { spec => { a => $much } })->is_status(200, 'a large patch');
+    $admin->patch($path, { spec => { b => $much } })->is_failure(413, 'RequestEntityTooLarge', qr/the tenant's metadata and object would have 40\d\d\d\d\d bytes: they may have 3145728 \(max_body\)/,
+        'another one does not fit');
+    $admin->patch($path, { spec => { b => 'x' } })->is_status(200, 'a small one does');
+    $instance->sql(q(UPDATE tenants SET object = CONCAT('{"spec":{"a":"', REPEAT('x', 3300000), '","b":"x"}}') WHERE name = 'globex'));
+    $admin->patch($path, { spec => { c => 'x' } })->is_status(413, 'what is too large does not grow');
+    $admin->patch($path, { spec => { b => undef } })->is_status(200, 'but can become smaller');
+    $admin->patch($path, { spec => undef })->is_status(200, 'as it was');
+};
+
 subtest 'dry runs change nothing' => sub {
     my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
     my $widget  = $acme->post($widgets, json => { metadata => { name => 'w' }, spec => { n => 1 } })->json;
