@@ -175,6 +175,32 @@ subtest 'changes act at once, and lose nothing' => sub {
     is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'serves the same objects';
 };
 
+# What is asked beforehand is answered as the call is.
+subtest 'a forced one is not the tenant\'s to change' => sub {
+    my $may = sub {
+        my ($client, $verb, $name) = @_;
+        return $client->post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', json => { spec => { resourceAttributes => { verb => $verb,
+            group => 'apiextensions.k8s.io', resource => 'customresourcedefinitions', name => $name } } })->json->{status};
+    };
+    my $effect = sub {
+        my ($client, $tenant, $operation, $plural) = @_;
+        return $client->post("/spaces/$tenant/effect", json => { operation => $operation, object => { kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" } } });
+    };
+    for my $plural ('golfs', 'hotels') {
+        $acme->patch("$crds/$plural.example.com", {})->is_status(403, "$plural: a patch");
+        for my $verb (qw(update patch delete *)) {
+            my $said = $may->($acme, $verb, "$plural.example.com");
+            is_deeply [!!$said->{allowed}, $said->{reason}], [!!0, 'the operator forces this definition on every tenant'], "$plural: $verb: the review says so";
+            ok $may->($admin, $verb, "$plural.example.com")->{allowed}, "$plural: $verb: the operator may";
+        }
+        ok $may->($acme, 'get', "$plural.example.com")->{allowed}, "$plural: to read it is allowed";
+        $effect->($acme, 'acme', $_, $plural)->is_failure(403, 'Forbidden', qr/forces this definition on every tenant/, "$plural: $_: as the preview of effects does") for qw(patch delete);
+        $effect->($admin, 'system', 'delete', $plural)->is_status(200, "$plural: the operator's has effects");
+    }
+    ok $may->($acme, 'delete', 'bravos.example.com')->{allowed}, 'its own is the tenant\'s';
+    $effect->($acme, 'acme', 'delete', 'bravos')->is_status(200, 'with the effects of that');
+};
+
 # The list shows forced definitions, which are no change of the tenant's.
 subtest 'a list of exactly that version' => sub {
     my $exact = sub { my ($version) = @_; return $acme->get("$crds?resourceVersion=$version&resourceVersionMatch=Exact") };
