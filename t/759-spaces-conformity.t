@@ -213,6 +213,19 @@ subtest 'finalizers of what waits for nobody' => sub {
     is $admin->delete("$nodes/$uuid")->json->{status}, 'Success', 'deleted at once';
 };
 
+# "0" is what clients that count versions in numbers send for none.
+subtest 'the resourceVersion 0 is none' => sub {
+    $acme->post($cms, json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_status(201, 'POST');
+    $acme->put("$cms/zero", json => { metadata => { name => 'zero', resourceVersion => '0' }, data => { a => '1' } })->is_status(200, 'PUT');
+    $acme->patch("$cms/zero", { metadata => { resourceVersion => '0' }, data => { a => '2' } })->is_status(200, 'PATCH');
+    $acme->put("$cms/zero", json => { metadata => { name => 'zero', resourceVersion => '1' }, data => {} })->is_failure(409, 'Conflict', qr/modified/, 'any other one counts');
+    $admin->patch('/api/v1/tenants/acme', { metadata => { resourceVersion => '0', annotations => { zero => '1' } } })->is_status(200, 'of a Tenant');
+    my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    $acme->post($widgets, json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_status(201, 'of a custom type');
+    $acme->put("$widgets/zero", json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_failure(422, 'Invalid', qr/must be specified for an update/,
+        'whose update has to name one');
+};
+
 # Typed clients read null as "", and write that back.
 subtest 'null in maps' => sub {
     my ($secrets, $pods) = map { "/api/v1/namespaces/default/$_" } qw(secrets pods);

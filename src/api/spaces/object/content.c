@@ -288,14 +288,21 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	return outcome;
 }
 
+struct str object_said_version(const struct doc *object)
+{
+	struct str said = spaces_metadata_text(object, "resourceVersion");
+
+	return str_eq(said, STR("0")) ? STR_NONE : said;
+}
+
 enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid, bool changes)
 {
-	struct str said = spaces_metadata_text(whole, "resourceVersion"), said_uid = spaces_metadata_text(whole, "uid");
+	struct str said = object_said_version(whole), said_uid = spaces_metadata_text(whole, "uid");
 	struct pool *pool = change->call->pool;
 
 	if (said.n == 0) // a strategic merge patch can remove the metadata that has its resourceVersion
-		said = spaces_metadata_text(change->document, "resourceVersion");
+		said = object_said_version(change->document);
 	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
 		return call_fail(change->call, OUTCOME_CONFLICT,
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
@@ -437,7 +444,7 @@ static enum outcome check_version_given(const struct change_of_object *change, c
 	struct field_faults faults = field_faults_new(change->call->pool);
 
 	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin || change->target->part == PART_SCALE ||
-		spaces_metadata_text(whole, "resourceVersion").n > 0)
+		object_said_version(whole).n > 0)
 		return OUTCOME_OK;
 	field_invalid_text(&faults, &at, STR("0x0"), "must be specified for an update");
 	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);

@@ -61,6 +61,8 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	struct doc **meta, bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
+// The resourceVersion that a client's object names as its precondition; n 0: none, which "0" says, too, as in Kubernetes.
+struct str object_said_version(const struct doc *object);
 // Checks uid and resourceVersion in the whole object's metadata against those of the stored object. If it has no resourceVersion, that in
 // the client's document is checked. changes: would the write change the object? If not, it can't overwrite another writer's change, so its
 // resourceVersion may be old; its uid must be right even so. OUTCOME_OK; _CONFLICT: one differs.
