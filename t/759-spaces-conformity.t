@@ -410,6 +410,7 @@ subtest 'versions' => sub {
     my ($old, $new) = map { "/apis/example.com/$_/namespaces/default/multis" } qw(v1beta1 v1);
     is $acme->post($old, json => { metadata => { name => 'm' } })->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'who uses a deprecated one is warned';
     is $acme->get($old)->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'by each call';
+    is $acme->delete("$old?labelSelector=none")->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'also one that deletes a collection';
     is $acme->get("$new/m")->header('Warning'), undef, 'not by the other';
     is $acme->get("$new/m")->json->{apiVersion}, 'example.com/v1', 'whose objects are the same';
     $acme->put($path, json => $of->($version->('v1beta1', $false, deprecated => $true), $version->('v1', $true)))->is_status(200, 'the other stores');

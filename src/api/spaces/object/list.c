@@ -430,8 +430,10 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 	struct conditions conditions;
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, target);
 
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		target_warn_if_deprecated(call, target);
 		outcome = spaces_check_role(call, target->definition, VERB_DELETECOLLECTION);
+	}
 	if (outcome == OUTCOME_OK && (target->all || target->all_spaces || target->name.p != NULL || !target->definition->stored))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"a collection is deleted in the space of one tenant, and in one namespace of it");
