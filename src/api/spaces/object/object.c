@@ -126,7 +126,10 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 			&resource);
 	switch (outcome) {
 	case OUTCOME_CREATED:
-		answer_object(call, target, &resource);
+		if (call->dry_run)
+			answer_trial_object(call, target, &resource);
+		else
+			answer_object(call, target, &resource);
 		return OUTCOME_CREATED;
 	case OUTCOME_NAME_TAKEN:
 		return spaces_fail_exists(call, target, target->name);
