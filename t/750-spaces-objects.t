@@ -237,8 +237,16 @@ subtest 'patch' => sub {
 };
 
 subtest 'dry run' => sub {
-    $acme->post("$cms?dryRun=All", json => config_map('dry'))->is_status(201, 'answered as if it were done');
+    my $made = $acme->post("$cms?dryRun=All", json => config_map('dry'));
+    $made->is_status(201, 'answered as if it were done');
     $acme->get("$cms/dry")->is_failure(404, 'NotFound', qr/dry/, 'and is not');
+    is_deeply [@{ $made->json->{metadata} }{qw(resourceVersion etag)}, $made->header('ETag')], [undef, undef, undef], 'what was never made has no version and no etag';
+    $acme->post("$cms?dryRun=All", json => $made->json)->is_status(201, 'so the answer can be sent back');
+    my $table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    is $acme->post("$cms?dryRun=All", json => config_map('dry'), accept => $table)->json->{rows}[0]{cells}[0], 'dry', 'as a table, too';
+    my $tenant = $admin->post('/api/v1/tenants?dryRun=All', json => { metadata => { name => 'dry' } });
+    is_deeply [@{ $tenant->json->{metadata} }{qw(name resourceVersion etag)}, $tenant->header('ETag')], ['dry', undef, undef, undef], 'nor has a tenant';
+    $admin->post('/api/v1/tenants?dryRun=All', json => $tenant->json)->is_status(201, 'that can be sent back');
     my $before = $acme->get("$cms/c1")->json->{metadata};
     my $tried  = $acme->patch("$cms/c1?dryRun=All", { data => { z => '1' } });
     is $tried->json->{data}{z}, '1', 'a patch';

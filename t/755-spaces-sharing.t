@@ -129,6 +129,14 @@ subtest 'what is told' => sub {
     is $acme->get('/spaces/acme/types/charlies.example.com')->json->{shared}, undef, 'not what the system has for others';
     is $admin->get('/spaces/acme/types/charlies.example.com')->json->{shared}{tenant}, 'system', 'but to the operator';
     is $acme->get('/spaces/acme/types/configmaps')->json->{rule}, 'built-in', 'a built-in type';
+    for my $policy (@policies) {
+        policy($policy);
+        my ($unshared, $absent) = map { $acme->get("/spaces/acme/types/$_.example.com")->json } qw(charlies alphas);
+        delete $_->{type} for $unshared, $absent;
+        is_deeply $unshared, $absent, "$policy: nor that there is one";
+        like $admin->get('/spaces/acme/types/charlies.example.com')->json->{detail}, $policy =~ /Never/ ? qr/its policy lets none/ : qr/not in the range/, 'the operator reads why';
+    }
+    policy('LocalCRDFirst');
     is $acme->get('/spaces/acme/types/daemonsets.apps')->json->{answers}, undef, 'one of the system\'s';
     $acme->get('/spaces/globex/types/configmaps')->is_status(403, 'of another tenant');
 };
@@ -165,6 +173,53 @@ subtest 'changes act at once, and lose nothing' => sub {
     $acme->get($item)->is_status(404, 'from everybody');
     $acme->post($crds, json => definition('deltas', 'shared'))->is_status(201, 'a definition of the tenant\'s own');
     is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'serves the same objects';
+};
+
+# What is asked beforehand is answered as the call is.
+subtest 'a forced one is not the tenant\'s to change' => sub {
+    my $may = sub {
+        my ($client, $verb, $name) = @_;
+        return $client->post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', json => { spec => { resourceAttributes => { verb => $verb,
+            group => 'apiextensions.k8s.io', resource => 'customresourcedefinitions', name => $name } } })->json->{status};
+    };
+    my $effect = sub {
+        my ($client, $tenant, $operation, $plural) = @_;
+        return $client->post("/spaces/$tenant/effect", json => { operation => $operation, object => { kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" } } });
+    };
+    for my $plural ('golfs', 'hotels') {
+        $acme->patch("$crds/$plural.example.com", {})->is_status(403, "$plural: a patch");
+        for my $verb (qw(update patch delete *)) {
+            my $said = $may->($acme, $verb, "$plural.example.com");
+            is_deeply [!!$said->{allowed}, $said->{reason}], [!!0, 'the operator forces this definition on every tenant'], "$plural: $verb: the review says so";
+            ok $may->($admin, $verb, "$plural.example.com")->{allowed}, "$plural: $verb: the operator may";
+        }
+        ok $may->($acme, 'get', "$plural.example.com")->{allowed}, "$plural: to read it is allowed";
+        $effect->($acme, 'acme', $_, $plural)->is_failure(403, 'Forbidden', qr/forces this definition on every tenant/, "$plural: $_: as the preview of effects does") for qw(patch delete);
+        $effect->($admin, 'system', 'delete', $plural)->is_status(200, "$plural: the operator's has effects");
+    }
+    ok $may->($acme, 'delete', 'bravos.example.com')->{allowed}, 'its own is the tenant\'s';
+    $effect->($acme, 'acme', 'delete', 'bravos')->is_status(200, 'with the effects of that');
+};
+
+# The list shows forced definitions, which are no change of the tenant's.
+subtest 'a list of exactly that version' => sub {
+    my $exact = sub { my ($version) = @_; return $acme->get("$crds?resourceVersion=$version&resourceVersionMatch=Exact") };
+    my $n     = 0;
+    my $now   = sub { return $acme->patch("$crds/bravos.example.com", { metadata => { annotations => { n => 'n' . $n++ } } })->json->{metadata}{resourceVersion} };
+    my $is    = $now->();
+    $exact->($is)->is_status(200, 'of the present');
+    $admin->patch("$crds/golfs.example.com", { metadata => { annotations => { a => 'b' } } })->is_status(200, 'a forced one changes');
+    $exact->($is)->is_failure(410, 'Expired', qr/is not kept/, 'not of what was before');
+    my $changed = $now->();
+    $exact->($changed)->is_status(200, 'but of a newer version');
+    $admin->patch("$crds/charlies.example.com", { metadata => { labels => { $forced => 'forced' } }, spec => { applicableRange => undef } })->is_status(200, 'another one is forced');
+    $exact->($changed)->is_failure(410, 'Expired', qr/is not kept/, 'which makes the list longer');
+    $changed = $now->();
+    $admin->patch("$crds/charlies.example.com", { metadata => { labels => undef }, spec => { applicableRange => ['tier=silver'] } })->is_status(200, 'and is forced no more');
+    $exact->($changed)->is_failure(410, 'Expired', qr/is not kept/, 'which makes it shorter');
+    $changed = $now->();
+    $admin->post('/api/v1/namespaces/default/configmaps', json => { metadata => { generateName => 'x-' } })->is_status(201, 'something else changes');
+    $exact->($changed)->is_status(200, 'which is no change of the list');
 };
 
 subtest 'a forced one has no rival' => sub {

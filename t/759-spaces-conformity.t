@@ -163,6 +163,88 @@ subtest 'parts' => sub {
     $acme->put("$cms/parts/scale", json => {})->is_failure(404, 'NotFound', qr/could not find/, 'nor a scale');
 };
 
+# Tools such as Helm's templates and kustomize write the namespace into all objects of a manifest.
+subtest 'a namespace where there is none' => sub {
+    my $tried = sub {
+        my ($client, $path, $object) = @_;
+        my ($kind, $at) = ($object->{kind}, "$path/$object->{metadata}{name}");
+        my $made = $client->post($path, json => { %$object, metadata => { %{ $object->{metadata} }, namespace => 'kube-system' } });
+        $made->is_status(201, "$kind: POST");
+        ok !exists $made->json->{metadata}{namespace}, "$kind: it stands in none";
+        my $is = $made->json;
+        my $put = $client->put($at, json => { %$is, metadata => { %{ $is->{metadata} }, namespace => 'kube-system' } });
+        $put->is_status(200, "$kind: PUT");
+        my $patch = $client->patch($at, { metadata => { namespace => 'elsewhere' } });
+        $patch->is_status(200, "$kind: PATCH");
+        is $_->json->{metadata}{resourceVersion}, $is->{metadata}{resourceVersion}, "$kind: nothing changes" for $put, $patch;
+        $client->patch($at, { metadata => { namespace => 7 } })->is_failure(400, 'BadRequest', qr/metadata\.namespace must be a string/, "$kind: a number is none");
+        $client->delete($at)->is_status(200, "$kind: it goes");
+    };
+    $tried->($acme, $crds, definition('strays', 'Stray'));
+    $tried->($acme, '/api/v1/persistentvolumes', { kind => 'PersistentVolume', metadata => { name => 'stray' }, spec => { capacity => { storage => '1Gi' },
+        accessModes => ['ReadWriteOnce'], hostPath => { path => '/x' } } });
+    $tried->($acme, '/api/v1/namespaces', { kind => 'Namespace', metadata => { name => 'stray' } });
+    $tried->($admin, '/api/v1/tenants', { kind => 'Tenant', metadata => { name => 'stray' } });
+    $acme->post($crds, json => definition('wides', 'Wide', undef, scope => 'Tenant'))->is_status(201, 'a type of its own');
+    $acme->post('/apis/example.com/v1/wides', json => { metadata => { name => 'w', namespace => 'kube-system' } })->is_status(201, 'whose objects stand in none');
+    $acme->post($cms, json => { metadata => { name => 'stray', namespace => 'kube-system' } })->is_failure(400, 'BadRequest',
+        qr/the namespace of the provided object does not match/, 'what stands in one has to be of that one');
+};
+
+# Clients of Ironic and Placement take 204 for gone, so nothing there waits; who relies on that has to be told.
+subtest 'finalizers of what waits for nobody' => sub {
+    my $nodes = '/apis/baremetal.openstack.org/v1/tenants/acme/nodes';
+    my $uuid  = '5f9a1c34-0c5f-4b0e-9d57-4b3c2a1d0e0f';
+    my $node  = sub { return { metadata => { name => $uuid, @_ }, driver => 'fake-hardware' } };
+    my $refused = sub {
+        my ($answer, $what, $at) = @_;
+        $answer->is_failure(422, 'Invalid', qr/objects of this type are deleted at once, and wait for no finalizer/, $what);
+        is fields($answer), $at, "$what: told by its place";
+    };
+    $refused->($admin->post($nodes, json => $node->(finalizers => ['example.com/f'])), 'POST', 'metadata.finalizers[0]');
+    $admin->post($nodes, json => $node->(finalizers => []))->is_status(201, 'one without');
+    $refused->($admin->patch("$nodes/$uuid", { metadata => { finalizers => ['example.com/f'] } }), 'PATCH', 'metadata.finalizers[0]');
+    my $tenancy = "/v2.0/acme/nodes.baremetal.openstack.org/$uuid";
+    $admin->patch($tenancy, { metadata => { finalizers => ['example.com/f'] } })->is_status(400, 'nor by the tenancy API');
+    $instance->sql(q(UPDATE resources SET meta = '{"finalizers":["example.com/f"]}' WHERE name = ') . "$uuid'");
+    $admin->patch("$nodes/$uuid", { metadata => { labels => { a => 'b' } } })->is_status(200, 'those that an earlier version stored may stay');
+    $refused->($admin->patch("$nodes/$uuid", { metadata => { finalizers => ['example.com/f', 'example.com/g'] } }), 'a new one beside them', 'metadata.finalizers[1]');
+    $admin->patch("$nodes/$uuid", { metadata => { finalizers => undef } })->is_status(200, 'and go');
+    is $admin->delete("$nodes/$uuid")->json->{status}, 'Success', 'deleted at once';
+};
+
+# "0" is what clients that count versions in numbers send for none.
+subtest 'the resourceVersion 0 is none' => sub {
+    $acme->post($cms, json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_status(201, 'POST');
+    $acme->put("$cms/zero", json => { metadata => { name => 'zero', resourceVersion => '0' }, data => { a => '1' } })->is_status(200, 'PUT');
+    $acme->patch("$cms/zero", { metadata => { resourceVersion => '0' }, data => { a => '2' } })->is_status(200, 'PATCH');
+    $acme->put("$cms/zero", json => { metadata => { name => 'zero', resourceVersion => '1' }, data => {} })->is_failure(409, 'Conflict', qr/modified/, 'any other one counts');
+    $admin->patch('/api/v1/tenants/acme', { metadata => { resourceVersion => '0', annotations => { zero => '1' } } })->is_status(200, 'of a Tenant');
+    my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    $acme->post($widgets, json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_status(201, 'of a custom type');
+    $acme->put("$widgets/zero", json => { metadata => { name => 'zero', resourceVersion => '0' } })->is_failure(422, 'Invalid', qr/must be specified for an update/,
+        'whose update has to name one');
+};
+
+# Typed clients read null as "", and write that back.
+subtest 'null in maps' => sub {
+    my ($secrets, $pods) = map { "/api/v1/namespaces/default/$_" } qw(secrets pods);
+    my $made = $acme->post($cms, json => { metadata => { name => 'nulls' }, data => { a => undef, b => 'x' }, binaryData => { c => undef }, immutable => JSON::PP::true });
+    $made->is_status(201, 'a config map');
+    is_deeply [@{ $made->json }{qw(data binaryData)}], [{ a => '', b => 'x' }, { c => '' }], 'has texts';
+    $made = $acme->post($secrets, json => { metadata => { name => 'nulls' }, data => { a => undef }, stringData => { b => undef } });
+    $made->is_status(201, 'a secret');
+    is_deeply $made->json->{data}, { a => '', b => '' }, 'too';
+    my %pod = (metadata => { name => 'nulls' }, spec => { nodeSelector => { a => undef }, containers => [{ name => 'c', image => 'i' }] });
+    is_deeply $acme->post("$pods?dryRun=All", json => \%pod)->json->{spec}{nodeSelector}, { a => '' }, 'and a pod, deeper';
+    # What was stored before.
+    $instance->sql(q(UPDATE resources SET body = '{"data":{"a":null,"b":"x"},"immutable":true}' WHERE name = 'nulls' AND body LIKE '%"immutable"%'));
+    my $is = $acme->patch("$cms/nulls", { metadata => { labels => { l => '1' } } });
+    $is->is_status(200, 'an immutable one with null can be labelled');
+    $acme->put("$cms/nulls", json => { metadata => { name => 'nulls' }, data => { a => '', b => 'x' }, immutable => JSON::PP::true })->is_status(200, 'and written back');
+    is fields($acme->put("$cms/nulls", json => { metadata => { name => 'nulls' }, data => { a => 'y', b => 'x' }, immutable => JSON::PP::true })), 'data', 'but with no other text';
+};
+
 subtest 'namespaces that end' => sub {
     my $namespaces = '/api/v1/namespaces';
     my $make = sub { $acme->post($namespaces, json => { metadata => { name => $_[0] }, spec => { finalizers => $_[1] } })->is_status(201, "namespace $_[0]") };
@@ -330,6 +412,7 @@ subtest 'versions' => sub {
     my ($old, $new) = map { "/apis/example.com/$_/namespaces/default/multis" } qw(v1beta1 v1);
     is $acme->post($old, json => { metadata => { name => 'm' } })->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'who uses a deprecated one is warned';
     is $acme->get($old)->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'by each call';
+    is $acme->delete("$old?labelSelector=none")->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'also one that deletes a collection';
     is $acme->get("$new/m")->header('Warning'), undef, 'not by the other';
     is $acme->get("$new/m")->json->{apiVersion}, 'example.com/v1', 'whose objects are the same';
     $acme->put($path, json => $of->($version->('v1beta1', $false, deprecated => $true), $version->('v1', $true)))->is_status(200, 'the other stores');
@@ -417,6 +500,18 @@ subtest 'large by defaults' => sub {
     $acme->patch("$at/a", { metadata => { finalizers => undef } })->is_status(200, 'its last finalizer goes');
     $acme->get("$at/a")->is_status(404, 'and it is gone');
     $acme->delete("$crds/bigs.example.com")->is_status(200);
+};
+
+subtest 'a Tenant object has a limit as well' => sub {
+    my ($path, $much) = ('/api/v1/tenants/globex', 'x' x 2_000_000);
+    $admin->patch($path, { spec => { a => $much } })->is_status(200, 'a large patch');
+    $admin->patch($path, { spec => { b => $much } })->is_failure(413, 'RequestEntityTooLarge', qr/the tenant's metadata and object would have 40\d\d\d\d\d bytes: they may have 3145728 \(max_body\)/,
+        'another one does not fit');
+    $admin->patch($path, { spec => { b => 'x' } })->is_status(200, 'a small one does');
+    $instance->sql(q(UPDATE tenants SET object = CONCAT('{"spec":{"a":"', REPEAT('x', 3300000), '","b":"x"}}') WHERE name = 'globex'));
+    $admin->patch($path, { spec => { c => 'x' } })->is_status(413, 'what is too large does not grow');
+    $admin->patch($path, { spec => { b => undef } })->is_status(200, 'but can become smaller');
+    $admin->patch($path, { spec => undef })->is_status(200, 'as it was');
 };
 
 subtest 'dry runs change nothing' => sub {

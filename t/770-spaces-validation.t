@@ -309,6 +309,54 @@ subtest 'what was given to a service' => sub {
     is $health->('another policy', externalTrafficPolicy => 'Cluster'), undef, '... and where nobody asks for it, there is none';
 };
 
+# As Kubernetes' dropTypeDependentFields().
+subtest 'a service of another type' => sub {
+    my $path = "$in/services/typed";
+    my @port = ({ port => 80, name => 'web', protocol => 'TCP', nodePort => 30180 }, { port => 443, name => 'safe', protocol => 'TCP', nodePort => 30543 });
+    my $make = sub {
+        my (%spec) = @_;
+        $acme->delete($path);
+        $acme->post("$in/services", json => { metadata => { name => 'typed' }, spec => { ports => \@port, clusterIP => '10.0.0.7', clusterIPs => ['10.0.0.7'],
+            ipFamilies => ['IPv4'], ipFamilyPolicy => 'SingleStack', externalTrafficPolicy => 'Cluster', %spec } })->is_status(201, "a $spec{type}");
+    };
+    my $patch = sub {
+        my ($form, $spec) = @_;
+        return $acme->request('PATCH', $path, body => JSON::PP::encode_json({ spec => $spec }), type => "application/$form-patch+json");
+    };
+    my $ports = sub { return [map { $_->{nodePort} } @{ $_[0]->json->{spec}{ports} }] };
+    for my $form (qw(merge strategic-merge)) {
+        $make->(type => 'NodePort');
+        my $now = $patch->($form, { type => 'ClusterIP' });
+        $now->is_status(200, "$form: the type alone");
+        is_deeply $ports->($now), [undef, undef], "$form: takes the node ports away";
+        is_deeply [@{ $now->json->{spec} }{qw(clusterIP externalTrafficPolicy)}], ['10.0.0.7', undef], "$form: and the policy, but not the address";
+        $patch->($form, { type => 'NodePort' })->is_status(200, "$form: and back");
+        $make->(type => 'NodePort');
+        $now = $patch->($form, { type => 'ExternalName', externalName => 'a.example.com' });
+        $now->is_status(200, "$form: an alias");
+        is_deeply [@{ $now->json->{spec} }{qw(clusterIP clusterIPs ipFamilies ipFamilyPolicy)}], [(undef) x 4], "$form: has no address";
+    }
+    $make->(type => 'LoadBalancer', externalTrafficPolicy => 'Local', healthCheckNodePort => 31234, loadBalancerClass => 'example.com/l', allocateLoadBalancerNodePorts => $true);
+    my $now = $patch->('merge', { type => 'NodePort' });
+    $now->is_status(200, 'no balancer any more');
+    is_deeply $ports->($now), [30180, 30543], 'node ports stay where they are needed';
+    is_deeply [@{ $now->json->{spec} }{qw(healthCheckNodePort loadBalancerClass allocateLoadBalancerNodePorts externalTrafficPolicy)}], [undef, undef, undef, 'Local'], 'what only a balancer needs goes';
+    my $is = $acme->get($path)->json;
+    $is->{spec}{type} = 'ClusterIP';
+    pop @{ $is->{spec}{ports} };
+    $now = $acme->put($path, json => $is);
+    $now->is_status(200, 'what was read, with another type and a port less');
+    is_deeply $ports->($now), [undef], 'is taken by PUT, too';
+    $make->(type => 'NodePort');
+    $is = $acme->get($path)->json;
+    $is->{spec}{type} = 'ClusterIP';
+    $is->{spec}{ports}[1]{nodePort} = 30999;
+    my %fault = faults_of($acme->put($path, json => $is), 'another node port', 'Service');
+    like $fault{'spec.ports[1].nodePort'}, qr/may not be used when `type` is 'ClusterIP'/, 'is refused';
+    %fault = faults_of($patch->('merge', { type => 'ExternalName', externalName => 'a.example.com', clusterIP => '10.0.0.8' }), 'another address of an alias', 'Service');
+    like $fault{'spec.clusterIP'}, qr/may not be set for ExternalName services/, 'is refused';
+};
+
 subtest 'the spec of a pod' => sub {
     my $path = "$in/pods/fixed";
     my $change = sub { my ($spec) = @_; my $pod = $acme->get($path)->json; $spec->($pod->{spec}); return $acme->put($path, json => $pod) };

@@ -103,6 +103,21 @@ subtest 'its own finalizers first' => sub {
     $acme->get($at)->is_status(404, 'gone');
 };
 
+# The write that removes the last finalizer deletes the object, so a lock must not come between.
+subtest 'a lock comes too late' => sub {
+    my $at = "$spaces/default";
+    config_map($at, 'late', 'example.com/f');
+    $acme->patch("$at/configmaps/late", { metadata => { locked => $_ } })->is_status(200, 'locked or not') for JSON::PP::true, JSON::PP::false;
+    $acme->delete("$at/configmaps/late")->is_status(200, 'asked to go');
+    my $refused = qr/the deletion of late was requested: it can't be locked any more/;
+    $acme->patch("$at/configmaps/late", { metadata => { locked => JSON::PP::true } })->is_failure(409, 'Conflict', $refused, 'a lock is refused');
+    $acme->patch("$at/configmaps/late", { metadata => { locked => JSON::PP::true, finalizers => undef } })->is_failure(409, 'Conflict', $refused, 'also with its finalizers');
+    $admin->patch('/v2.0/acme/namespaces/default/configmaps/late', { metadata => { locked => JSON::PP::true } })->is_problem(409, 'conflict', 'and by the tenancy API');
+    $acme->get("$at/configmaps/late")->is_status(200, 'it is still there');
+    let_go("$at/configmaps/late");
+    $acme->get("$at/configmaps/late")->is_status(404, 'and goes with its last finalizer');
+};
+
 subtest 'many let go at once' => sub {
     my $at = space('race');
     config_map($at, "c$_", 'example.com/f') for 1 .. 12;

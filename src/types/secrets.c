@@ -125,13 +125,14 @@ static struct str secret_type(const struct doc *body)
 
 // ---- writing
 
+// Null counts as "", as in Kubernetes.
 static bool all_strings(const struct doc *object)
 {
 	struct doc_iter it = doc_iter(object);
 	bool good = true;
 
 	while (good && doc_next(&it))
-		good = doc_kind(it.value) == DOC_STRING;
+		good = it.value == NULL || doc_kind(it.value) == DOC_STRING;
 	return good;
 }
 

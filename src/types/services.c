@@ -354,6 +354,72 @@ static void carry_health_port(struct pool *pool, const struct doc *old, struct d
 		doc_set(spec, STR("healthCheckNodePort"), doc_new_i64(pool, had));
 }
 
+// ---- what goes with the type
+
+static bool has_address(const struct doc *spec)
+{
+	return !is_alias(spec);
+}
+
+static bool is_balanced(const struct doc *spec)
+{
+	return str_eq(check_object_text(spec, "type"), STR("LoadBalancer"));
+}
+
+// Is the service reached from outside, so that it matters whether such traffic stays on its node?
+static bool takes_traffic(const struct doc *spec)
+{
+	return is_balanced(spec) || str_eq(check_object_text(spec, "type"), STR("NodePort")) ||
+	       (!is_alias(spec) && doc_elements(check_object_member(spec, "externalIPs")) > 0);
+}
+
+// Has the spec a node port that the old spec does not have?
+static bool has_new_node_port(const struct doc *old, const struct doc *spec)
+{
+	const struct doc *before = check_object_member(old, "ports"), *after = check_object_member(spec, "ports");
+	bool known[NODE_PORT_MAX - NODE_PORT_MIN + 1] = { false };
+	int64_t number;
+
+	for (size_t i = 0; i < doc_elements(before); i++) {
+		if (read_node_port(doc_at(before, i), &number) && number != 0)
+			known[number - NODE_PORT_MIN] = true;
+	}
+	for (size_t i = 0; i < doc_elements(after); i++) {
+		if (read_node_port(doc_at(after, i), &number) && (number == 0 || !known[number - NODE_PORT_MIN]))
+			return true;
+	}
+	return false;
+}
+
+// As Kubernetes' dropTypeDependentFields(): a client that changes the type alone sends back, or leaves by a patch, the members that only
+// the old type has a use for. They go if they are as they were. A member that the client has changed stays, for the checks to refuse it.
+static void drop_unneeded(const struct doc *old, struct doc *spec)
+{
+	static const struct {
+		const char *name;
+		bool (*is_needed)(const struct doc *spec);
+	} members[] = {
+		{ "clusterIP", has_address }, { "clusterIPs", has_address }, { "ipFamilies", has_address }, { "ipFamilyPolicy", has_address },
+		{ "healthCheckNodePort", needs_health_port }, { "allocateLoadBalancerNodePorts", is_balanced },
+		{ "loadBalancerClass", is_balanced }, { "externalTrafficPolicy", takes_traffic },
+	};
+	bool drops_node_ports = has_node_ports(old) && !has_node_ports(spec) && !has_new_node_port(old, spec);
+	struct doc *ports = doc_own_member(spec, STR("ports"));
+	const struct doc *had, *has;
+
+	for (size_t i = 0; i < COUNT_OF(members); i++) {
+		struct str name = str_c(members[i].name);
+		if (members[i].is_needed(old) && !members[i].is_needed(spec) && doc_get(old, name, &had) && doc_get(spec, name, &has) &&
+			doc_equal(had, has))
+			doc_remove(spec, name);
+	}
+	for (size_t i = 0; drops_node_ports && i < doc_elements(ports); i++) {
+		struct doc *port = doc_own_item(ports, i);
+		if (doc_kind(port) == DOC_OBJECT)
+			doc_remove(port, STR("nodePort"));
+	}
+}
+
 // As Kubernetes' patchAllocatedValues(): manifests don't have the addresses and node ports that were allocated.
 static void carry_over_service(struct pool *pool, const struct doc *before, struct doc *body)
 {
@@ -363,6 +429,7 @@ static void carry_over_service(struct pool *pool, const struct doc *before, stru
 
 	if (doc_kind(spec) != DOC_OBJECT)
 		return;
+	drop_unneeded(old, spec);
 	if (!is_alias(old) && !is_alias(spec)) {
 		if (ip.n > 0 && check_object_text(spec, "clusterIP").n == 0)
 			doc_set_str(pool, spec, "clusterIP", ip);

@@ -204,14 +204,18 @@ static bool has_space_finalizers(struct pool *pool, const struct resource *resou
 	return false;
 }
 
+bool resource_type_can_wait(const struct type *type)
+{
+	return type->rules == NULL || type->rules->has_names;
+}
+
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource)
 {
-	const struct type_rules *rules = resource->type->rules;
 	const struct doc *list;
 
 	if (resource->type == type_namespaces(registry) && has_space_finalizers(registry->pool, resource))
 		return true;
-	if ((rules != NULL && !rules->has_names) || !mentions_finalizers(resource->meta))
+	if (!resource_type_can_wait(resource->type) || !mentions_finalizers(resource->meta))
 		return false;
 	return doc_get(resource_meta_doc(registry->pool, resource), STR("finalizers"), &list) &&
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;

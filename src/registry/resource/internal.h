@@ -96,7 +96,11 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 struct trait_edit; // resource/traits.h
 enum outcome resource_change_traits_locked(struct registry *registry, const struct trait_edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct resource *resource);
-// Does the resource have finalizers that a deletion must wait for? Resources that are named by their uid have none.
+// Can the deletion of a resource of this type wait for finalizers? Not if it is named by its uid: the clients of Ironic and Placement take
+// the answer of DELETE for the end of the resource.
+bool resource_type_can_wait(const struct type *type);
+// Does the resource have finalizers that a deletion must wait for? Those of a type that can't wait were stored by earlier versions, and
+// are ignored.
 bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.
 enum outcome resource_mark_for_deletion(struct registry *registry, struct resource *resource);

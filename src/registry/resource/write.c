@@ -13,6 +13,7 @@
 #include "registry/type/internal.h"
 #include "registry/type/tree.h"
 #include "repr/json/doc.h"
+#include "repr/schema/field_fault.h"
 #include "sql/resources.h"
 #include "types/common/parts.h"
 
@@ -200,6 +201,39 @@ static enum outcome fit_depth(struct registry *registry, const struct address *a
 	return OUTCOME_OK;
 }
 
+static bool has_text(const struct doc *list, struct str text)
+{
+	for (size_t i = 0; i < doc_elements(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), text))
+			return true;
+	return false;
+}
+
+// Refuses new finalizers of a resource whose deletion does not wait for any: who adds one relies on that. Those that are stored already
+// may stay, or go.
+static enum outcome check_finalizers(struct registry *registry, const struct address *address, const struct resource *current,
+	struct str meta)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata")), at = field_name(&metadata, STR("finalizers"));
+	struct field_faults faults = field_faults_new(registry->pool);
+	const struct doc *before = NULL, *after = NULL;
+
+	if (resource_type_can_wait(address->type) || (current != NULL && str_eq(meta, current->meta)) ||
+		!doc_get(stored_document(registry->pool, STORED_NEW, meta), STR("finalizers"), &after))
+		return OUTCOME_OK;
+	if (current != NULL)
+		(void)doc_get(resource_meta_doc(registry->pool, current), STR("finalizers"), &before);
+	for (size_t i = 0; i < doc_elements(after); i++) {
+		const struct field_path name = field_index(&at, i);
+		if (doc_kind(doc_at(after, i)) == DOC_STRING && !has_text(before, doc_string(doc_at(after, i))))
+			field_forbidden(&faults, &name, "objects of this type are deleted at once, and wait for no finalizer");
+	}
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return registry_fail_faults(registry,
+		str_printf(registry->pool, "%.*s \"%.*s\"", STR_ARG(address->type->kind), STR_ARG(address->name)), &faults);
+}
+
 // Calls edit, then the type's rules, to find out what will be written.
 static enum outcome ask_edit(struct registry *registry, const struct address *address, const struct edit *edit,
 	const struct resource *current, struct uuid uid, struct revision *revision)
@@ -208,6 +242,8 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 
 	*revision = (struct revision){ .has_status = true };
 	enum outcome outcome = edit->apply(edit->arg, current, &revision->content);
+	if (outcome == OUTCOME_OK && !edit->restores)
+		outcome = check_finalizers(registry, address, current, revision->content.meta);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (address->type->rules != NULL)
@@ -436,6 +472,16 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	return result == DB_OK ? check_keys(registry, resource, &calls[first_key], of, n) : registry_db_failed(result);
 }
 
+// Refuses to lock a resource whose deletion was requested: the removal of its last finalizer deletes it, and must not be refused, since a
+// controller waits for that.
+static enum outcome check_lock(struct registry *registry, const struct resource *before, const struct content *content)
+{
+	if (before->deletion_requested_us == 0 || before->locked || !content->locked)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT, "the deletion of %.*s was requested: it can't be locked any more",
+		STR_ARG(before->name));
+}
+
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct locked_tenant *owner, struct str new_owner, struct resource *resource)
 {
@@ -452,6 +498,8 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	if (resource->type->rules != NULL)
 		before.tree = resource_body_doc(registry->pool, &before); // for the edit, the rules, and what compares the two bodies
 	outcome = revise(registry, &address, edit, &before, before.uid, &revision);
+	if (outcome == OUTCOME_OK)
+		outcome = check_lock(registry, &before, &revision.content);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	resource->meta = revision.content.meta;

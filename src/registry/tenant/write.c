@@ -30,6 +30,18 @@ static enum outcome check_depth(struct registry *registry, struct str object, st
 		REGISTRY_DEPTH_MAX);
 }
 
+// Refuses what is larger than max_body, unless before, as it was until now, is no smaller: many small patches must not make a document that
+// a dump could not be restored with. before NULL: the tenant is new.
+static enum outcome check_size(struct registry *registry, const struct tenant *tenant, const struct tenant *before)
+{
+	unsigned long long most = registry->settings->max_body, bytes = tenant->metadata.n + tenant->object.n;
+
+	if (bytes <= most || (before != NULL && bytes <= before->metadata.n + before->object.n))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BODY_TOO_LARGE,
+		"the tenant's metadata and object would have %llu bytes: they may have %llu (max_body)", bytes, most);
+}
+
 // Sets tenant->policy to the policy in the object's spec.
 static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
 {
@@ -130,6 +142,8 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
 	tenant->object = content->object.p != NULL ? content->object : STR("{}");
 	outcome = check_depth(registry, tenant->object, STR("{}"));
+	if (outcome == OUTCOME_OK)
+		outcome = check_size(registry, tenant, NULL);
 	if (outcome == OUTCOME_OK)
 		outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK)
@@ -244,6 +258,8 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 		return outcome;
 	set_content(registry, content, tenant);
 	outcome = check_depth(registry, tenant->object, before.object);
+	if (outcome == OUTCOME_OK)
+		outcome = check_size(registry, tenant, &before);
 	if (outcome == OUTCOME_OK)
 		outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK || same_content(tenant, &before))

@@ -18,7 +18,7 @@ static const struct definition *decide(struct definition_reason *reason, const s
 	const char *rule, struct str detail)
 {
 	reason->rule = rule;
-	reason->detail = detail;
+	reason->detail = reason->detail_for_tenant = detail;
 	return definition;
 }
 
@@ -105,9 +105,10 @@ static const struct definition *match(struct registry *registry, struct view *co
 		return decide(reason, own, "own", STR("the tenant's own"));
 	if (shared != NULL)
 		return decide(reason, shared, "shared", STR("the system's, whose range the tenant is in; it has none of its own"));
+	(void)decide(reason, NULL, "none", STR("nobody that the tenant could have it from defines it"));
 	if (reason->shared != NULL)
-		return decide(reason, NULL, "none", STR("the tenant has none of its own, and is not in the range of the system's"));
-	return decide(reason, NULL, "none", STR("nobody that the tenant could have it from defines it"));
+		reason->detail = STR("the tenant has none of its own, and is not in the range of the system's");
+	return NULL;
 }
 
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
@@ -138,8 +139,8 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 
 	if (reason == NULL)
 		reason = &unasked;
-	*reason = (struct definition_reason){ .rule = "built-in", .detail = STR("it comes with the service") };
-	*definition = definition_find_builtin(registry, group, plural);
+	*reason = (struct definition_reason){ .rule = NULL };
+	*definition = decide(reason, definition_find_builtin(registry, group, plural), "built-in", STR("it comes with the service"));
 	if (*definition != NULL && (!(*definition)->system_only || definition_is_of_system(tenant)))
 		return OUTCOME_OK;
 	if (*definition != NULL) {

@@ -91,7 +91,9 @@ struct definition_reason {
 	// forced one has the kind of the tenant's own.
 	const char *rule;
 	const char *policy; // the tenant's policy, one of TYPE_POLICY_…
-	struct str detail;  // the reason as a sentence
+	// The reason as a sentence, for the operator and for the tenant. The latter is the same whether the system has no definition of
+	// that name or one that it does not share with the tenant.
+	struct str detail, detail_for_tenant;
 	// The candidates: the tenant's own definition, and the system's; NULL if there was none.
 	const struct definition *own, *shared;
 	bool in_range; // the tenant is in the range of the system's definition

@@ -56,8 +56,9 @@ struct type_parts {
 	// Adds faults for an object with members of the right types that differs from before (NULL: it is new). meta: its
 	// metadata; body: the rest. NULL: there are no such rules.
 	void (*check)(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body);
-	// Takes over from before, what is stored, what a controller has set in the object and a write of the whole object left out; in
-	// place, with copies in pool. No other tree may share parts of body. NULL: a write takes away what it leaves out.
+	// Takes over from before, what is stored, what a controller has set in the object and a write of the whole object left out, and
+	// removes what only the stored object has a use for and the write left as it was; in place, with copies in pool. No other tree may
+	// share parts of body. NULL: a write stores what it contains.
 	void (*carry_over)(struct pool *pool, const struct doc *before, struct doc *body);
 
 	// ---- rules of all dialects

@@ -25,6 +25,7 @@ struct object_form {
 	struct str tenant, space, place; // of the last object, and the text that metadata has for them; place p NULL: none yet
 	bool of_namespace; // the objects are namespaces
 	bool of_beta;      // they are definitions in version v1beta1
+	bool is_trial;     // a dry run has created the object: it has neither resourceVersion nor etag
 };
 // The form of objects of this definition in that version.
 struct object_form object_form(struct call *call, const struct definition *definition,
@@ -36,6 +37,9 @@ void answer_object_json(struct call *call, const struct definition *definition, 
 	const struct resource *resource, struct buf *out);
 // Sets the whole answer with its ETag: the object, its Scale if that is the target's part, or a Table of one row if the client wants one.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);
+// The same for an object that a dry run has created: the answer has neither resourceVersion nor etag, since no stored object will ever have
+// these. So a client can send it back to create it.
+void answer_trial_object(struct call *call, const struct target *target, const struct resource *resource);
 // Sets the answer without an ETag, for an object whose JSON exists already. place: where it is stored, for errors. version: its
 // resourceVersion.
 void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,

@@ -43,10 +43,12 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 	uri_add_segment(out, resource->name);
 	BUF_LIT(out, "\",\"uid\":\"");
 	uuid_add(out, resource->uid);
-	BUF_LIT(out, "\",\"resourceVersion\":\"");
-	buf_add_u64(out, resource->changed);
-	BUF_LIT(out, "\",\"etag\":\"W/");
-	buf_add_hex(out, etag_shown(form->call->registry, resource), sizeof(resource->stored_etag));
+	if (!form->is_trial) {
+		BUF_LIT(out, "\",\"resourceVersion\":\"");
+		buf_add_u64(out, resource->changed);
+		BUF_LIT(out, "\",\"etag\":\"W/");
+		buf_add_hex(out, etag_shown(form->call->registry, resource), sizeof(resource->stored_etag));
+	}
 	BUF_LIT(out, "\",");
 	if (!form->definition->builtin) {
 		BUF_LIT(out, "\"generation\":");
@@ -163,19 +165,36 @@ void answer_text(struct call *call, const struct target *target, struct stored_p
 	listing_end(&listing, version, STR_NONE);
 }
 
-void answer_object(struct call *call, const struct target *target, const struct resource *resource)
+static void answer_as(struct object_form *form, const struct target *target, const struct resource *resource)
 {
+	struct call *call = form->call;
 	const struct stored_place place = resource_place(resource, "meta or body");
 	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
 
-	assert(target->definition != NULL && resource->type != NULL);
-	conditions_set_etag(call, etag_shown(call->registry, resource));
-	answer_object_json(call, target->definition, target->version, resource, &out);
+	answer_object_add(form, resource, &out);
 	if (target->part == PART_SCALE) {
 		spaces_write_json_doc(call, kind_scale(call->pool, target, stored_document(call->pool, place, buf_str(&out))));
 		return;
 	}
-	answer_text(call, target, place, buf_str(&out), resource->changed);
+	answer_text(call, target, place, buf_str(&out), form->is_trial ? 0 : resource->changed);
+}
+
+void answer_object(struct call *call, const struct target *target, const struct resource *resource)
+{
+	assert(target->definition != NULL && resource->type != NULL);
+	struct object_form form = object_form(call, target->definition, target->version);
+
+	conditions_set_etag(call, etag_shown(call->registry, resource));
+	answer_as(&form, target, resource);
+}
+
+void answer_trial_object(struct call *call, const struct target *target, const struct resource *resource)
+{
+	assert(target->definition != NULL && resource->type != NULL && call->dry_run);
+	struct object_form form = object_form(call, target->definition, target->version);
+
+	form.is_trial = true;
+	answer_as(&form, target, resource);
 }
 
 // ---- lists

@@ -137,6 +137,8 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	if (proposal->operation == MAKE) {
 		guard.check = object_must_be_absent;
 		outcome = target->is_system ? tenant_ensure(call->registry, target->tenant) : OUTCOME_OK;
+	} else {
+		outcome = object_check_forced(call, target);
 	}
 	if (outcome == OUTCOME_OK && proposal->operation == DELETE)
 		outcome = resource_delete(call->registry, &address, guard, &resource);

@@ -68,9 +68,9 @@ enum outcome explain_type(struct call *call)
 	if (reason.policy != NULL)
 		doc_set_str(pool, doc, "policy", str_c(reason.policy));
 	// A definition of the system that is not shared with this tenant must not become known to it.
-	bool tells = call->who.role == ROLE_OPERATOR || reason.shared == NULL || reason.in_range || reason.shared->forced;
-	doc_set_str(pool, doc, "detail", tells || reason.own != NULL ? reason.detail :
-		STR("nobody that the tenant could have it from defines it"));
+	bool is_operator = call->who.role == ROLE_OPERATOR;
+	bool tells = is_operator || reason.shared == NULL || reason.in_range || reason.shared->forced;
+	doc_set_str(pool, doc, "detail", is_operator ? reason.detail : reason.detail_for_tenant);
 	doc_set(doc, STR("own"), definition_doc(pool, reason.own));
 	doc_set(doc, STR("shared"), definition_doc(pool, tells ? reason.shared : NULL));
 	doc_set(doc, STR("inRange"), doc_new_bool(pool, reason.in_range));

@@ -108,9 +108,25 @@ static void answer_about(struct call *call, const struct definition *definition,
 		*reason = STR("the role of this user in its tenant does not reach that far");
 }
 
+// Does the question ask for a change of a definition that the operator forces on the caller's tenant? *forced: yes, which is refused
+// (object_check_forced()). OUTCOME_OK, or that of a failed statement.
+static enum outcome find_forced(struct call *call, const struct definition *definition, const struct question *question, bool *forced)
+{
+	struct str tenant = spaces_caller_tenant(call);
+	const struct target target = {
+		.tenant = tenant, .is_system = str_eq_c(tenant, TENANT_SYSTEM), .definition = definition, .name = question->name,
+	};
+	unsigned changes = VERB_UPDATE | VERB_PATCH | VERB_DELETE;
+
+	*forced = false;
+	if (question->name.n == 0 || (!is_any(question->verb) && (verb_from(question->verb) & changes) == 0))
+		return OUTCOME_OK;
+	return object_find_forced(call, &target, question->name, forced);
+}
+
 static enum outcome answer(struct call *call, const struct question *question, bool *allowed, struct str *reason)
 {
-	bool operator = call->who.role == ROLE_OPERATOR;
+	bool operator = call->who.role == ROLE_OPERATOR, forced;
 	const struct definition *definition;
 
 	*allowed = operator;
@@ -130,8 +146,15 @@ static enum outcome answer(struct call *call, const struct question *question, b
 		return OUTCOME_OK;
 	}
 	if (outcome == OUTCOME_OK)
-		answer_about(call, definition, question, allowed, reason);
-	return outcome;
+		outcome = find_forced(call, definition, question, &forced);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	answer_about(call, definition, question, allowed, reason);
+	if (*allowed && forced) {
+		*allowed = false;
+		*reason = STR("the operator forces this definition on every tenant");
+	}
+	return OUTCOME_OK;
 }
 
 // ---- paths

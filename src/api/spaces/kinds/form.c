@@ -149,6 +149,47 @@ enum outcome builtin_check_form(const struct change_of_object *change, const str
 	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, definition, change->target->name, &faults);
 }
 
+// ---- null in maps
+
+static void fill_map(struct pool *pool, struct doc *map)
+{
+	for (struct doc_iter it = doc_iter(map); doc_next(&it);)
+		if (it.value == NULL)
+			doc_set(map, it.name, doc_new_string(pool, STR("")));
+}
+
+// before: what is stored in the same place. A map that is as it is stored stays, since some must not change.
+static void fill_maps(struct pool *pool, const struct type_field *fields, struct doc *object, const struct doc *before)
+{
+	for (const struct type_field *field = fields; field != NULL && field->name != NULL; field++) {
+		struct doc *value = doc_own_member(object, str_c(field->name));
+		const struct doc *stored = NULL;
+		(void)doc_get(before, str_c(field->name), &stored);
+		switch (field->type) {
+		case OF_STRING_MAP:
+		case OF_BYTES_MAP:
+			if (!doc_equal(value, stored))
+				fill_map(pool, value);
+			break;
+		case OF_OBJECT:
+			fill_maps(pool, field->inside, value, stored);
+			break;
+		case OF_OBJECTS:
+			for (size_t i = 0; i < doc_elements(value); i++)
+				fill_maps(pool, field->inside, doc_own_item(value, i), i < doc_elements(stored) ? doc_at(stored, i) : NULL);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+void builtin_fill_maps(struct pool *pool, const struct definition *definition, struct doc *body, const struct doc *before)
+{
+	if (definition->type->rules == NULL)
+		fill_maps(pool, type_parts(definition->type)->fields, body, before);
+}
+
 // ---- defaults
 
 void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body)

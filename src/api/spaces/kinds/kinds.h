@@ -10,6 +10,10 @@
 // Have the members of a built-in object's body the types that its kind requires? before: the stored body, NULL for a new object; what
 // stays as it is stored is not refused. OUTCOME_OK; _BAD_DOCUMENT, answered as 422 Invalid with the paths of the faults.
 enum outcome builtin_check_form(const struct change_of_object *change, const struct doc *body, const struct doc *before);
+// Sets null in the body's maps of texts and of bytes to "", in the body itself, as Kubernetes reads it: else a client that writes back
+// what it has read would change the object. before: the stored body, NULL for a new object; a map that is as it is stored is left alone.
+// No other tree may share parts of body, which must have passed builtin_check_form().
+void builtin_fill_maps(struct pool *pool, const struct definition *definition, struct doc *body, const struct doc *before);
 // Sets the defaults of the body's kind, in the body itself: a secret is Opaque, a port TCP. No other tree may share its parts.
 void builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body);
 

@@ -94,6 +94,8 @@ static bool concerns(const struct as_of *as_of, const struct streamed_change *ch
 		return false;
 	if (as_of->name.p != NULL && !str_eq(resource->name, as_of->name))
 		return false;
+	if (as_of->counts_forced && (str_eq_c(change->tenant, TENANT_SYSTEM) || str_eq_c(change->from, TENANT_SYSTEM)))
+		return true;
 	return is_in(as_of, change->tenant) || is_in(as_of, change->from);
 }
 
@@ -298,6 +300,7 @@ enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *sam
 	if (outcome != OUTCOME_OK || !all)
 		return outcome;
 	as_of->horizon = version;
+	as_of->counts_forced = object_shows_forced(as_of->target);
 	outcome = read_changes(as_of, newest, &list, &n, &all);
 	*same = outcome == OUTCOME_OK && all && n == 0;
 	return outcome;

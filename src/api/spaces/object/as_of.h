@@ -27,6 +27,7 @@ struct as_of {
 	uint64_t last_id;
 	struct str last_space, last_name; // last_name.p NULL: none was
 	bool is_page;
+	bool counts_forced;       // as_of_is_unchanged() only: changes of the system's definitions count, too
 };
 
 // Begins a reading of the target's collection. name: the only object that is looked at; p NULL: all. target and name must live as
@@ -44,8 +45,9 @@ void as_of_note_page_end(struct as_of *as_of);
 // mixed two states of the log, so no version fits it; reading again may help (as_of_restart()). May wait up to 0.1 seconds since
 // as_of_begin(). OUTCOME_OK, or the database's outcome.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again);
-// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. May wait as
-// as_of_end() does. OUTCOME_OK, or the database's outcome.
+// Instead of as_of_end(): *same tells whether everything that was read is unchanged since that version. A tenant's list of definitions
+// counts as changed if any definition of the system has changed, since it shows those that are forced. May wait as as_of_end() does.
+// OUTCOME_OK, or the database's outcome.
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same);
 
 #endif

@@ -174,6 +174,10 @@ static enum outcome check_same(const struct change_of_object *change, const char
 {
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", name);
+	// As in Kubernetes, an object that stands in no namespace loses the one that it was sent with: manifests are made by tools that
+	// write the namespace into all objects.
+	if (strcmp(name, "namespace") == 0 && !definition_is_namespaced(change->target->definition))
+		return OUTCOME_OK;
 	if (value == NULL || doc_string(value).n == 0 || str_eq(doc_string(value), is))
 		return OUTCOME_OK;
 	if (strcmp(name, "name") == 0)
@@ -284,14 +288,21 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	return outcome;
 }
 
+struct str object_said_version(const struct doc *object)
+{
+	struct str said = spaces_metadata_text(object, "resourceVersion");
+
+	return str_eq(said, STR("0")) ? STR_NONE : said;
+}
+
 enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid, bool changes)
 {
-	struct str said = spaces_metadata_text(whole, "resourceVersion"), said_uid = spaces_metadata_text(whole, "uid");
+	struct str said = object_said_version(whole), said_uid = spaces_metadata_text(whole, "uid");
 	struct pool *pool = change->call->pool;
 
 	if (said.n == 0) // a strategic merge patch can remove the metadata that has its resourceVersion
-		said = spaces_metadata_text(change->document, "resourceVersion");
+		said = object_said_version(change->document);
 	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
 		return call_fail(change->call, OUTCOME_CONFLICT,
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
@@ -395,6 +406,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 		sent = definition_from_v1beta1(pool, sent);
 	if (outcome == OUTCOME_OK)
 		outcome = builtin_check_form(change, sent, stored);
+	if (outcome == OUTCOME_OK && definition->builtin)
+		builtin_fill_maps(pool, definition, sent, stored);
 	if (outcome == OUTCOME_OK && definition->builtin && target->part != PART_STATUS)
 		builtin_set_defaults(pool, definition, sent);
 	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
@@ -431,7 +444,7 @@ static enum outcome check_version_given(const struct change_of_object *change, c
 	struct field_faults faults = field_faults_new(change->call->pool);
 
 	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin || change->target->part == PART_SCALE ||
-		spaces_metadata_text(whole, "resourceVersion").n > 0)
+		object_said_version(whole).n > 0)
 		return OUTCOME_OK;
 	field_invalid_text(&faults, &at, STR("0x0"), "must be specified for an update");
 	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);

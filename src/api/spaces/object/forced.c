@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "registry/resource/resource.h"
 
-static bool has_forced(const struct target *target)
+bool object_shows_forced(const struct target *target)
 {
 	return !target->is_system && !target->all && definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL);
 }
@@ -22,7 +22,7 @@ enum outcome object_find_forced(struct call *call, const struct target *target, 
 	const struct definition *definition;
 
 	*forced = false;
-	if (!has_forced(target) || dot == name.n)
+	if (!object_shows_forced(target) || dot == name.n)
 		return OUTCOME_OK;
 	enum outcome outcome = definition_find(call->registry, target->tenant, str_part(name, dot + 1, name.n),
 		str_part(name, 0, dot), &definition, &reason);
@@ -52,7 +52,7 @@ enum outcome object_read_forced(struct call *call, const struct target *target, 
 
 	*n = 0;
 	*names = NULL;
-	if (!has_forced(target))
+	if (!object_shows_forced(target))
 		return OUTCOME_OK;
 	enum outcome outcome = definition_list(call->registry, target->tenant, &list, &all);
 	if (outcome != OUTCOME_OK)

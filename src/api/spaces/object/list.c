@@ -271,7 +271,8 @@ static enum visit_next list_tenant(void *arg, const struct tenant *tenant, struc
 	return add_to_page(listed, place, object);
 }
 
-// Writes one page of a list. *next: the marker at which the list goes on; p NULL: it is complete.
+// Writes one page of a list; forced definitions follow the last object. *next: the marker at which the list goes on; p NULL: it is
+// complete.
 static enum outcome list_some(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
 	struct str *next)
 {
@@ -294,6 +295,8 @@ static enum outcome list_some(struct listed *listed, struct call *call, const st
 	if (outcome == OUTCOME_OK && listed->too_large)
 		return call_fail(call, OUTCOME_BODY_TOO_LARGE, "the list has more than %d bytes: ask for pages, with limit",
 			LIST_MAX_BYTES);
+	for (size_t i = 0; outcome == OUTCOME_OK && next->p == NULL && i < listed->n_forced; i++)
+		outcome = object_list_forced(&listed->listing, &listed->query->choice, listed->forced[i]);
 	return outcome;
 }
 
@@ -329,7 +332,7 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 	return outcome == OUTCOME_OK && !is_exact ? fail_not_kept(call, exact) : outcome;
 }
 
-// Answers with a page. Later pages (query->version is not 0) keep the version of the first one; forced definitions follow the last page.
+// Answers with a page. Later pages (query->version is not 0) keep the version of the first one.
 static enum outcome list_page(struct call *call, const struct target *target, const struct list_query *query)
 {
 	struct listed listed = { .query = query };
@@ -340,8 +343,6 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	if (outcome == OUTCOME_OK)
 		outcome = version != 0 ? list_some(&listed, call, target, NULL, &next) :
 			list_first(&listed, call, target, &version, &next);
-	for (size_t i = 0; outcome == OUTCOME_OK && next.p == NULL && i < listed.n_forced; i++)
-		outcome = object_list_forced(&listed.listing, &query->choice, listed.forced[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (next.p != NULL)
@@ -429,8 +430,10 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 	struct conditions conditions;
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, target);
 
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		target_warn_if_deprecated(call, target);
 		outcome = spaces_check_role(call, target->definition, VERB_DELETECOLLECTION);
+	}
 	if (outcome == OUTCOME_OK && (target->all || target->all_spaces || target->name.p != NULL || !target->definition->stored))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"a collection is deleted in the space of one tenant, and in one namespace of it");

@@ -126,7 +126,10 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 			&resource);
 	switch (outcome) {
 	case OUTCOME_CREATED:
-		answer_object(call, target, &resource);
+		if (call->dry_run)
+			answer_trial_object(call, target, &resource);
+		else
+			answer_object(call, target, &resource);
 		return OUTCOME_CREATED;
 	case OUTCOME_NAME_TAKEN:
 		return spaces_fail_exists(call, target, target->name);
@@ -153,7 +156,7 @@ enum outcome create_in_space(struct call *call)
 		outcome = conditions_check_collection(&conditions);
 	if (outcome == OUTCOME_OK)
 		outcome = object_read(call, &target, &object, &name);
-	if (outcome == OUTCOME_OK && spaces_metadata_text(object, "resourceVersion").n > 0)
+	if (outcome == OUTCOME_OK && object_said_version(object).n > 0)
 		outcome = call_fail(call, OUTCOME_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
 	if (outcome == OUTCOME_OK)
 		outcome = choose_name(call, &target, object, name);
@@ -183,7 +186,7 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 
 	// A resourceVersion in the body serves as a precondition, like If-Match: object_check_version() checks it. A JSON Patch is an
 	// array, which has none.
-	if (spaces_metadata_text(change->document, "resourceVersion").n > 0)
+	if (object_said_version(change->document).n > 0)
 		guard.prevents_lost_update = true;
 	if (!target->definition->stored)
 		return tenant_object_change(call, target, change, guard);

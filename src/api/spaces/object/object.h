@@ -61,6 +61,8 @@ enum outcome object_client_metadata(const struct change_of_object *change, const
 	struct doc **meta, bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
+// The resourceVersion that a client's object names as its precondition; n 0: none, which "0" says, too, as in Kubernetes.
+struct str object_said_version(const struct doc *object);
 // Checks uid and resourceVersion in the whole object's metadata against those of the stored object. If it has no resourceVersion, that in
 // the client's document is checked. changes: would the write change the object? If not, it can't overwrite another writer's change, so its
 // resourceVersion may be old; its uid must be right even so. OUTCOME_OK; _CONFLICT: one differs.
@@ -69,6 +71,8 @@ enum outcome object_check_version(const struct change_of_object *change, const s
 
 // ---- forced.c
 
+// Is the target's collection one that shows the definitions that the operator forces, or may show them: that of a tenant's definitions?
+bool object_shows_forced(const struct target *target);
 // *forced: does the operator force a definition of that name on the target's tenant? OUTCOME_OK, or that of a failed statement.
 enum outcome object_find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
 // To be called before a write of the target. OUTCOME_OK; _FORBIDDEN: the target is a forced definition; or that of a failed statement.

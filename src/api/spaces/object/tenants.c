@@ -85,6 +85,16 @@ static void write_tenant(struct call *call, const struct target *target, const s
 		tenant->changed);
 }
 
+// Answers with a Tenant that a dry run has created: without resourceVersion and etag, as answer_trial_object().
+static void write_trial_tenant(struct call *call, const struct target *target, const struct tenant *tenant)
+{
+	struct doc *doc = tenant_doc(call, target, tenant), *metadata = doc_own_member(doc, STR("metadata"));
+
+	doc_remove(metadata, STR("resourceVersion"));
+	doc_remove(metadata, STR("etag"));
+	answer_text(call, target, tenant_place(tenant, "metadata or object"), document_json_text(call->pool, doc), 0);
+}
+
 // ---- access
 
 // A tenant sees only its own object, and does not learn whether others exist.
@@ -269,7 +279,9 @@ enum outcome tenant_object_create(struct call *call, const struct target *target
 		outcome = tenant_put(call->registry, target->name, &content, guard, &tenant);
 	if (outcome == OUTCOME_NAME_TAKEN)
 		return spaces_fail_exists(call, target, target->name);
-	if (outcome == OUTCOME_CREATED)
+	if (outcome == OUTCOME_CREATED && call->dry_run)
+		write_trial_tenant(call, target, &tenant);
+	else if (outcome == OUTCOME_CREATED)
 		write_tenant(call, target, &tenant);
 	return outcome;
 }
