@@ -54,7 +54,7 @@ for my $host (1 .. 3) {
     }
     write_file("$home/h$host/tenure.conf", "[tenure]\nsql_dir = " . Tenure::Instance::source_dir() . "/sql/schema\nruntime_dir = $home/h$host\n"
         . "wadl_dir = $build/build/wadl\n[host]\nmetrics_socket = $home/h$host/metrics.sock\n"
-        . join '', map { "[endpoint $_]\nsocket = $home/h$host/$_.sock\nworkers = 1\n" } qw(service admin));
+        . join '', map { "[endpoint $_]\nsocket = $home/h$host/$_.sock\nworkers = 1\npublic_url = https://$_.example.org\n" } qw(service admin));
 }
 
 # What a host was asked to do by systemctl or galera_new_cluster.
