@@ -106,6 +106,11 @@ my @wrong = (
     [ 'a unit that is none', 'doc/operations.md', sub { s/(?=tenured\@service\.socket`)/tenure-host.socket` `/ }, qr/there is no unit tenure-host\.socket/ ],
     [ 'a heading of another page that is none', 'doc/troubleshooting.md', sub { s/"Several hosts"/"Many hosts"/ }, qr/operations\.md has no heading "Many hosts"/ ],
     [ 'a page that the list of pages lacks', 'doc/README', sub { s/tuning\.md/tuned.md/ }, qr/doc\/README: tuning\.md is missing/ ],
+    [ 'an address that is open to all', 'doc/api.md', sub { s{, `/version`}{} }, qr{api\.md: Roles: /version \(getServerVersion\) is answered without a credential} ],
+    [ 'an address that is not', 'doc/api.md', sub { s{`/version`}{`/metrics`} }, qr{api\.md: Roles: /metrics is not answered without a credential} ],
+    [ 'another bound of a deletion', 'src/api/spaces/object/list.c', sub { s/DELETE_MAX = 10000/DELETE_MAX = 20000/ }, qr/kubectl\.md: one DELETE of a collection deletes 20,000/ ],
+    [ 'an upgrade that forgets the units', 'doc/operations.md', sub { s/^systemctl daemon-reload +# its units\n//m }, qr/upgrade\.md: after make install: systemctl daemon-reload; .*, but elsewhere: systemctl restart/ ],
+    [ 'an event of the history', 'doc/api.md', sub { s/'required=CUSTOM_GOLD,!STORAGE_DISK_SSD'/"required=CUSTOM_GOLD,!STORAGE_DISK_SSD"/ }, qr/api\.md: line \d+, under "Traits: .*": "!" within double quotes/ ],
     [ 'a blocker that is none', 'doc/api.md', sub { s/^\| `locked` \| `metadata/| `bolted` | `metadata/m }, qr/bolted: there is no such blocker/ ],
 );
 for my $case (@wrong) {

@@ -11,6 +11,7 @@ use lib File::Basename::dirname(__FILE__) . '/lib';
 use Digest::SHA ();
 use File::Temp ();
 use MIME::Base64 ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
@@ -162,6 +163,92 @@ for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
         $instance->stop;
     };
 }
+
+# The web server's file of httpd-conf/ with the marks taken off as doc/operations.md says: TLS, then the lines of certificates.
+sub without_marks {
+    my ($text, $server) = @_;
+    if ($server =~ /apache/) {
+        $text =~ s{^(#<VirtualHost \*:443>\n.*?^#</VirtualHost>\n)}{$1 =~ s/^#//gmr}ems or die "no TLS in the file of $server";
+        return $text =~ s/^\t#(SSL|Include "[^"]*certificates)/\t$1/gmr;
+    }
+    return $text =~ s/^\t#(listen 443|ssl_|fastcgi_param SSL_|include \S*certificates)/\t$1/gmr if $server eq 'nginx';
+    $text =~ s{^(#server\.modules \+= \( "mod_openssl" \)\n.*?^#\}\n)}{$1 =~ s/^#//gmr}ems or die 'no TLS in the file of lighttpd';
+    return $text =~ s/^\t#(ssl\.|include "[^"]*certificates)/\t$1/gmr;
+}
+
+# Starts another web server of that kind before the processes of the instance, by that file; returns its process and the port of its TLS.
+sub by_shipped_file {
+    my ($instance, $server) = @_;
+    my ($dir, $own) = ($instance->dir, $instance->dir . '/shipped');
+    Tenure::Run::run('cp', '-R', "$dir/httpd", $own);
+    unlink "$own/apache.pid", "$own/nginx.pid"; # of the other one
+    my %ports; # those that the other one has, and other ones for them
+    for my $name (qw(SERVICE ADMIN)) {
+        my ($port) = $instance->env("TENURE_${name}_URL") =~ /:(\d+)\z/;
+        @ports{ $port, $port + 100 } = Tenure::Instance::free_ports(2);
+    }
+    my ($tls_port) = Tenure::Instance::free_ports(1);
+    my $old = join '|', keys %ports;
+    my %file = (nginx => 'frame.conf', lighttpd => 'lighttpd.conf');
+    my $frame = read_file("$own/" . ($file{$server} // 'apache.conf')) =~ s/\b($old)\b/$ports{$1}/gr =~ s/\Q$dir\E\/httpd/$own/gr;
+    my $shipped = $server eq 'apache-fcgid' ? 'apache-fcgid' : 'apache-proxy-fcgi';
+    # For nginx and lighttpd quickstart has written the site's own values into the file, and for nginx its own TLS.
+    my $text = $server =~ /apache/ ? read_file(Tenure::Instance::source_dir() . "/httpd-conf/$shipped.conf")
+        : read_file("$own/tenure.conf") =~ s/\b($old)\b/$ports{$1}/gr =~ s/^(\tlisten 127\.0\.0\.1:\d+;).*$/$1/gmr;
+    $text = without_marks($text, $server);
+
+    # The file of one line, as the comment shows it.
+    my ($line) = $text =~ /^\t#\s+((?:SetEnv|fastcgi_param|setenv\.set-environment =) .*TENURE_CERTIFICATE_SECRET.*)$/m or die "no line with the secret for $server";
+    my ($name) = $text =~ m{^\t(?:I|i)nclude "?/etc/tenure/certificates/([\w-]+-service\.conf)}m or die "no file with the secret for $server";
+    write_file("$own/$name", ($line =~ s/…/read_file("$dir\/certificate-secret") =~ s{\s}{}gr/er) . "\n");
+    my %place = ('/etc/ssl/certs/tenure.pem' => "$dir/tls/server.crt", '/etc/ssl/private/tenure.key' => "$dir/tls/server.key",
+        '/etc/ssl/certs/tenure-clients.pem' => "$dir/tls/ca.pem", '/etc/tenure/certificates' => $own);
+    my $places = join '|', map { quotemeta } sort { length $b <=> length $a } keys %place;
+    $text =~ s/($places)/$place{$1}/g;
+    $text =~ s/\*:443>/127.0.0.1:$tls_port>/;                     # Debian's ports.conf listens on 443
+    $text =~ s/^\tlisten 443 ssl;/\tlisten 127.0.0.1:$tls_port ssl;/m;
+    $text =~ s/== ":443"/== "127.0.0.1:$tls_port"/;
+    write_file("$own/tenure.conf", $text);
+    $frame =~ s/^Include \S+\/httpd-conf\/\S+$/Listen 127.0.0.1:$tls_port\nInclude $own\/tenure.conf/m;
+    $frame =~ s/^server\.modules \+= \( "mod_openssl" \)\n//m; # which the file has
+    if ($server eq 'apache-fcgid') {
+        my ($ipc) = $frame =~ /^FcgidIPCDir (\S+)$/m;
+        mkdir "$own/ipc" or die "$own/ipc: $!";
+        chown +(stat $ipc)[4, 5], "$own/ipc";
+        chmod 0755, $own, "$own/ipc";
+        $frame =~ s/^FcgidIPCDir .*/FcgidIPCDir $own\/ipc/m;
+        $frame =~ s/^FcgidProcessTableFile .*/FcgidProcessTableFile $own\/table/m;
+    }
+    write_file("$own/frame", $frame);
+    my @command = $server =~ /apache/ ? ('apache2', '-DFOREGROUND', '-f', "$own/frame") : $server eq 'nginx' ? ('nginx', '-p', $own, '-e', "$own/error.log", '-c', "$own/frame")
+        : ('lighttpd', '-D', '-f', "$own/frame");
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        open STDERR, '>', "$own/said" or POSIX::_exit(127);
+        local $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
+        exec @command or POSIX::_exit(127);
+    }
+    return ($pid, $tls_port);
+}
+
+subtest 'by the lines of httpd-conf' => sub {
+    for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
+        next if !Tenure::Instance::on_path($server =~ /apache/ ? 'apache2' : $server) || $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so';
+        my $instance = Tenure::Instance->start(server => $server, auth => 'token', certificates => 1,
+            settings => { 'endpoint service.auth' => 'certificate,token', 'certificate.map' => $map, 'certificate.create_tenants' => 'yes' });
+        my $tls = $instance->dir . '/tls';
+        certificate($tls, 'ann', '/CN=ann', names => 'URI:spiffe://example.org/ns/red/sa/ann');
+        my ($pid, $port) = by_shipped_file($instance, $server);
+        my $at = { tls => $tls, url => "https://127.0.0.1:$port" };
+        ok Tenure::Instance::wait_until(sub { status($at, 'ann', '/healthz') == 200 }), "$server: serves over TLS"
+            or diag map { -e $_ ? read_file($_) : () } $instance->dir . '/shipped/said', $instance->dir . '/shipped/error.log';
+        is status($at, 'ann', '/v2.0/red/persistentvolumes'), 200, '... a client with a certificate reads';
+        is status($at, undef, '/v2.0/red/persistentvolumes'), 401, '... one without does not';
+        kill TERM => $pid;
+        waitpid $pid, 0;
+        $instance->stop;
+    }
+};
 
 subtest 'rules that are wrong' => sub {
     my ($code, $text) = (0, '');

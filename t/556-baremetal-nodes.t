@@ -426,4 +426,20 @@ subtest 'the registry\'s other dialect shows the same node' => sub {
         'a change leaves a row';
 };
 
+# doc/api.md, "Traits", and doc/security.md: the catalogue is one for all tenants.
+subtest "a new trait is in everybody's catalogue" => sub {
+    $instance->admin->make_tenant($_) for 'maker', 'stranger';
+    my $node   = Tenure::Metal->new($instance->combined('ann:maker:admin'), '1.82')->make('nodes', { driver => 'fake-hardware' })->{uuid};
+    my $member = Tenure::Metal->new($instance->combined('mia:maker:member'), '1.82');
+    my $listed = sub {
+        return $instance->combined('rita:stranger:reader')->get('/placement/traits?name=startswith:CUSTOM_OF_MAKER',
+            headers => { 'OpenStack-API-Version' => 'placement 1.39' })->json->{traits};
+    };
+    is_deeply $listed->(), [], 'it is not there';
+    $member->put("/nodes/$node/traits/CUSTOM_OF_MAKER_1")->is_status(204, 'a member gives it to a node');
+    is_deeply $listed->(), ['CUSTOM_OF_MAKER_1'], 'another tenant lists it';
+    $member->put("/nodes/$node/traits", json => { traits => [qw(CUSTOM_OF_MAKER_1 CUSTOM_OF_MAKER_2)] })->is_status(204, 'all traits of a node');
+    is_deeply $listed->(), [qw(CUSTOM_OF_MAKER_1 CUSTOM_OF_MAKER_2)], '... likewise';
+};
+
 done_testing;

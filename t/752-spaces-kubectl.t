@@ -391,8 +391,8 @@ subtest 'doc/kubectl.md' => sub {
         $commands .= $here->($block->{text}) if $block->{mark} eq 'sh';
     }
     # The server is this instance, which was started with the same options.
-    $commands =~ s{^scripts/quickstart --tls --combined-port \d+ --auth noauth --no-demo --background\n\. var/quickstart/env$}{. '@{[ $instance->dir ]}/env'}m or die 'no server';
-    $commands =~ s{\$PWD/var/quickstart/kubeconfig}{$home/kubeconfig}g;
+    $commands =~ s{^scripts/quickstart --dir var/kubectl --tls --combined-port \d+ --auth noauth --no-demo --background\n\. var/kubectl/env$}{. '@{[ $instance->dir ]}/env'}m or die 'no server';
+    $commands =~ s{\$PWD/var/kubectl/kubeconfig}{$home/kubeconfig}g;
     $commands =~ s{^(.*\S) +# Forbidden.*}{! $1}mg;
     $commands =~ s{^(.*\S) +# from kubectl 1\.(\d+) on.*}{$minor < $2 ? "# $1" : $1}meg;
     my ($code, $out) = run('env', '-i', "HOME=$home", 'PATH=' . Tenure::Kubectl::folder() . ":$ENV{PATH}", 'bash', '-ec', 'cd "$1"; eval "$2"', 'bash', "$home", $commands);

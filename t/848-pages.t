@@ -314,6 +314,16 @@ subtest 'the access log' => sub {
         is $form, $want, "$block->{page}, $block->{heading}";
     }
     is_deeply \%seen, { json => 1, combined => 1 }, 'both formats';
+    # versioning.md: a later release adds fields behind the last one.
+    my ($line) = map { $_->{text} =~ s/\n\z//r } grep { $_->{text} =~ /"initech"$/ } all_of('access-log');
+    mkdir "$home/later" or die "$home/later: $!";
+    write_file("$home/later/service-access.log", qq($line "a field of 2030" 7\n));
+    for my $case (['operations.md', "263 $line" =~ s/ 263 service.*//r . "\n1 initech\n"], ['tuning.md', "263 $line" =~ s/ 263 service.*//r . "\n"]) {
+        my ($page, $want) = @$case;
+        my ($block) = grep { $_->{text} =~ /^perl .*service-access\.log/m } Tenure::Pages::blocks($top, $page);
+        my ($code, $out) = shell(in_place($block->{text}, '/var/log/tenure' => "$home/later"));
+        is $out, $want, "$page: its commands read a log with another field behind the last one";
+    }
 };
 
 # ---- calls that no other test makes with a credential: the reference of the API (scripts/api-reference) has their answers as examples

@@ -14,6 +14,7 @@ use IO::Socket::INET;
 use POSIX ();
 use Test::More;
 
+use Tenure::FastCGI;
 use Tenure::Galera;
 use Tenure::Instance;
 use Tenure::Pages;
@@ -52,7 +53,8 @@ for my $host (1 .. 3) {
         chmod 0755, "$home/h$host/bin/$name";
     }
     write_file("$home/h$host/tenure.conf", "[tenure]\nsql_dir = " . Tenure::Instance::source_dir() . "/sql/schema\nruntime_dir = $home/h$host\n"
-        . "wadl_dir = $build/build/wadl\n[host]\nmetrics_socket = $home/h$host/metrics.sock\n");
+        . "wadl_dir = $build/build/wadl\n[host]\nmetrics_socket = $home/h$host/metrics.sock\n"
+        . join '', map { "[endpoint $_]\nsocket = $home/h$host/$_.sock\nworkers = 1\npublic_url = https://$_.example.org\n" } qw(service admin));
 }
 
 # What a host was asked to do by systemctl or galera_new_cluster.
@@ -60,18 +62,26 @@ my %do = (
     'stop mariadb'             => sub { return },
     new                        => sub { $cluster->launch($_[0], '--wsrep-new-cluster'); return },
     'restart mariadb'          => sub { $cluster->launch($_[0]); $cluster->wait_synced($_[0]); return },
-    'enable --now tenure-host' => sub {
+    'enable --now tenure-host tenured@service tenured@admin' => sub {
         my ($host) = @_;
-        my $pid = fork // die "fork: $!";
-        if ($pid == 0) {
-            open STDOUT, '>>', "$home/h$host/log";
-            open STDERR, '>&', \*STDOUT;
-            exec "$build/tenured-host", '-c', "$home/h$host/tenure.conf" or POSIX::_exit(127);
-        }
-        push @pids, $pid;
+        launch($host, "$build/tenured-host");
+        launch($host, "$build/tenured", '-e', $_) for qw(service admin);
+        ok Tenure::Instance::wait_until(sub { -S "$home/h$host/service.sock" && -S "$home/h$host/admin.sock" }), "host $host: both endpoints serve" or diag read_file("$home/h$host/log");
         return;
     },
 );
+
+sub launch {
+    my ($host, $program, @options) = @_;
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        open STDOUT, '>>', "$home/h$host/log";
+        open STDERR, '>&', \*STDOUT;
+        exec $program, '-c', "$home/h$host/tenure.conf", @options or POSIX::_exit(127);
+    }
+    push @pids, $pid;
+    return;
+}
 
 sub command {
     my ($host, $text) = @_;
@@ -108,6 +118,9 @@ for my $i (0 .. 9) {
     is((() = $out =~ /^\Q$net\E\.1[23] +n[23] +ready +Synced *$/mg), 2, '... and the others could be it');
 }
 like $out, qr/^n2 is the writer$/, 'the switch';
+for my $host (1 .. 3) {
+    ok Tenure::Instance::wait_until(sub { Tenure::FastCGI->get("$home/h$host/service.sock", uri => '/healthz')->{status} eq '200' }), "the service endpoint of host $host answers";
+}
 
 $cluster->kill_node(2);
 ok Tenure::Instance::wait_until(sub { (command(1, 'tenure-manage cluster status'))[1] =~ / n[13] +writer +Synced/ }, 60), 'another becomes the writer when it is gone';

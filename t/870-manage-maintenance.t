@@ -8,9 +8,11 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use IO::Select;
 use POSIX ();
 use Test::More;
 
+use Tenure::DatabaseProxy;
 use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::Metrics;
@@ -76,6 +78,64 @@ subtest 'it waits for what began before' => sub {
     is 100 + ($? >> 8), 200, 'the change is made';
     waitpid $manage, 0;
     is $? >> 8, 0, 'then the command ends';
+};
+
+subtest 'interrupted' => sub {
+    manage(0, 'off', 'off');
+    my $lock = $instance->sql_locks(q(SELECT id FROM resources WHERE name = 'c1' FOR UPDATE));
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        my $answer = $admin->put($map, json => { data => { c => 'd' } });
+        POSIX::_exit($answer->status - 100);
+    }
+    my $waits = q(SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%resources%' AND info NOT LIKE '%processlist%');
+    ok Tenure::Instance::wait_until(sub { $instance->sql_value($waits) }), 'a change is in flight';
+    my $told   = $instance->dir . '/told-2';
+    my $manage = fork // die "fork: $!";
+    if ($manage == 0) {
+        open STDERR, '>', $told or die "$told: $!";
+        exec Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'maintenance', 'on', '--reason',
+            'Moving the <database> & more', '--retry-after', '2m';
+    }
+    ok Tenure::Instance::wait_until(sub { -e $told && Tenure::Run::read_file($told) =~ /waiting for the end of those/ }), 'the command waits for it';
+    kill INT => $manage;
+    waitpid $manage, 0;
+    isnt $?, 0, 'interrupted, it does not end with 0';
+    like manage(0, 'status', 'status'), qr/\Aon since /, 'new changes are refused already';
+    print {$lock} "ROLLBACK;\n";
+    waitpid $pid, 0;
+    is 100 + ($? >> 8), 200, 'but the earlier one is made';
+    manage(0, 'run again, it ends with 0', 'on', '--reason', 'Moving the <database> & more', '--retry-after', '2m');
+};
+
+# Lets none of the tries wait, so that a quarter of an hour is over at once.
+package Impatient {
+    use parent -norequire, 'Tenure::DatabaseProxy';
+
+    sub _relay {
+        my ($self, $client, $server) = @_;
+        my $select = IO::Select->new($client, $server);
+        while (1) {
+            for my $socket ($select->can_read) {
+                sysread $socket, my $bytes, 1 << 16 or return;
+                Tenure::DatabaseProxy::send_all($socket == $client ? $server : $client, $bytes =~ s/FOR UPDATE WAIT 1/FOR UPDATE NOWAIT/r);
+            }
+        }
+    }
+}
+
+subtest 'its patience ends' => sub {
+    # Before the session, so that its process has no end of the session's pipe.
+    my $proxy = Impatient->new($instance->env('TENURE_DB_SOCKET'), $instance->dir);
+    my $lock  = $instance->sql_locks(q(SELECT name FROM settings WHERE name = 'etag_key' LOCK IN SHARE MODE));
+    local $ENV{TENURE_DATABASE_SOCKET} = $proxy->path;
+    like manage(75, 'it ends with 75', 'on', '--reason', 'Moving the <database> & more', '--retry-after', '2m'),
+        qr/new changes are refused, but one that began before still goes on: run this again/, 'and says what to do';
+    like manage(0, 'status', 'status'), qr/\Aon since /, 'new changes are refused';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    ok Tenure::Instance::wait_until(sub { ($instance->manage('maintenance', 'on', '--reason', 'Moving the <database> & more', '--retry-after', '2m'))[0] == 0 }),
+        'run again when that has ended, it ends with 0';
 };
 
 my @rows = $instance->sql('CHECKSUM TABLE tenants, resources, changes, moves, forwards, tokens, traits, resource_traits, providers, inventories, consumers');

@@ -73,7 +73,8 @@ const struct manage_command manage_commands[] = {
 	  { { "--dry-run", 0, NULL, "only print the counts" } }, false },
 	{ "maintenance", "on", "", 0, NEEDS_DATABASE, command_maintenance_on, "stop all changes, while reads go on",
 	  "Changes are answered 503 with the reason and Retry-After, on all hosts from one moment on, and through restarts; movers and\n"
-	  "purges wait. When the command ends, nothing is being changed any more. What tenure-manage itself does goes on.",
+	  "purges wait. If the command ends with 0, nothing is being changed any more. It waits for that up to 15 minutes, and then ends with 75:\n"
+	  "new changes are refused already, but an earlier one may still go on; run it again. What tenure-manage itself does goes on.",
 	  { { "--reason", 0, "TEXT", "what to tell clients" },
 	    { "--retry-after", 0, "DURATION", "when they are to try again (default 60)" } }, false },
 	{ "maintenance", "off", "", 0, NEEDS_DATABASE, command_maintenance_off, "allow changes again", "", { { .name = NULL } }, false },

@@ -3,6 +3,7 @@
 # a mark behind its opening fence:
 #
 #   sh          commands, for root or for the user that the page names, as they stand. t/pages says which test executes them
+#   answer      what the service answers, without what "…" stands for; t/849-api-page.t compares the names of members
 #   output      what the block of commands directly before it prints; "…" stands for lines left out, and numbers may differ
 #   conf        lines of tenure.conf; map: lines of the file that `map` of [certificate] names
 #   sql         statements for the database
@@ -19,7 +20,7 @@ package Tenure::Pages;
 use strict;
 use warnings;
 
-our @MARKS = qw(sh output conf map sql log access-log cron lighttpd prometheus nginx example);
+our @MARKS = qw(sh answer output conf map sql log access-log cron lighttpd prometheus nginx example);
 
 sub _read {
     my ($path) = @_;
