@@ -393,4 +393,27 @@ subtest 'a COMMIT of which nothing is known' => sub {
     $admin->get('/v2.0/acme3')->is_status(200, 'it was restored');
 };
 
+# A purged tenant leaves a row in the table of tenants, for the change log.
+subtest 'a tenant that was purged here' => sub {
+    my $uid = sub { $instance->sql_value("SELECT HEX(uid) FROM tenants WHERE name = 'acme3' AND live = 1") };
+    my $was = $uid->();
+    $admin->delete('/v2.0/acme3')->is_status(204);
+    like manage(65, 'before its purge', 'restore', '--as', 'acme3', $file), qr/^there is a tenant "acme3", deleted and not purged yet$/m, 'is in the way';
+    $instance->sql(q(UPDATE tenants SET purge_at = '2001-01-01' WHERE name = 'acme3'));
+    my $begun = 0;
+    for (my $at = 1; !$begun && $at < 60; $at++) {
+        local $ENV{TENURE_FAULT} = "statement:$at:process";
+        $instance->manage('reap');
+        $begun = $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme3' AND live IS NULL AND purge_at IS NOT NULL));
+    }
+    ok $begun, 'a purge is begun, and killed';
+    like manage(65, 'amid its purge', 'restore', '--as', 'acme3', $file), qr/^the tenant in the file was deleted here, and its purge has not ended: `tenure-manage reap` ends it$/m,
+        'is in the way';
+    manage(0, 'the purge', 'reap');
+    manage(0, 'behind its purge', 'restore', '--as', 'acme3', $file);
+    is $uid->(), $was, 'it has its uid';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE name = 'acme3')), 2, 'beside the row of before';
+    manage(0, 'the registry is sound', 'doctor');
+};
+
 done_testing;

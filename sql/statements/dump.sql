@@ -114,12 +114,15 @@ WHERE r.tenant_id = :id AND r.live = 1;
 -- @statement restore_taken_tenant
 -- @in name text, uid bytes, tier text
 -- @out what text
--- @scans two rows of tenants by their keys
+-- @scans three rows of tenants by their keys
 SELECT CONCAT('there is a tenant "', t.name, '"', IF(t.deleted_at IS NULL, '', ', deleted and not purged yet')) AS what
 FROM tenants t WHERE t.name = :name AND t.live = 1
 UNION ALL
 SELECT CONCAT('tenant "', t.name, '" has the uid of the tenant in the file') FROM tenants t
-WHERE t.uid = :uid AND NOT (t.name = :name AND t.live = 1)
+WHERE t.uid = :uid AND t.live = 1 AND t.name <> :name
+UNION ALL
+SELECT 'the tenant in the file was deleted here, and its purge has not ended: `tenure-manage reap` ends it' FROM tenants t
+WHERE t.uid = :uid AND t.live IS NULL AND t.purge_at IS NOT NULL
 UNION ALL
 SELECT CONCAT('there is no tier "', :tier, '": `tenure-manage tier set` makes it, and --tier takes another one') FROM DUAL
 WHERE NOT EXISTS (SELECT 1 FROM tiers i WHERE i.name = :tier);
@@ -197,6 +200,12 @@ LEFT JOIN consumers c ON c.uid = UNHEX(j.hex)
 WHERE c.id IS NOT NULL OR j.others;
 
 -- ---- restore: writing
+
+-- The row that a purged tenant leaves, so that the change log keeps a name for it, needs no particular uid: the restored tenant takes its own one
+-- back.
+-- @statement restore_free_uid
+-- @in uid bytes, other bytes
+UPDATE tenants SET uid = :other WHERE uid = :uid AND live IS NULL AND purge_at IS NULL;
 
 -- @statement restore_tenant
 -- @in name text, etag bytes, record text

@@ -29,17 +29,19 @@ static bool write_tenant(struct restore *restore, struct doc *doc)
 		.revision = record_number(doc, "revision"),
 	};
 	struct buf record = buf_new(restore->lines, 1024);
-	struct db_rows rows;
 
 	(void)record_uid(doc, &tenant.uid);
 	etag_of_tenant(registry, &tenant);
 	doc_set_str(restore->lines, doc, "tier", tenant.tier);
 	doc_write_json(doc, &record);
+	const struct uuid other = uuid_new();
+	const struct sql_restore_free_uid former = { .uid = uuid_bytes(&tenant.uid), .other = uuid_bytes(&other) };
 	const struct sql_restore_tenant in = { .name = tenant.name, .etag = str_n((const char *)tenant.etag, sizeof(tenant.etag)), .record = buf_str(&record) };
-	enum db_result result = sql_restore_tenant_run(registry->db, restore->lines, &in, &rows);
+	struct db_call inserts[] = { sql_restore_free_uid_call(restore->lines, &former), sql_restore_tenant_call(restore->lines, &in) };
+	enum db_result result = db_run_batch(registry->db, restore->lines, inserts, COUNT_OF(inserts));
 	if (result != DB_OK)
 		return restore_fail(restore, result);
-	tenant.id = restore->tenant_id = rows.insert_id;
+	tenant.id = restore->tenant_id = inserts[1].rows.insert_id;
 	restore->tenant = str_dup(registry->pool, tenant.name);
 	struct db_call calls[] = {
 		change_of_tenant(registry, "created", &tenant, NULL, tenant.etag),
