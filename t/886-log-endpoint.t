@@ -105,6 +105,9 @@ subtest 'no memory for children' => sub {
 subtest 'memory that is shared' => sub {
     $daemon->start(prepare => \&environment);
     serves();
+    # The observer must map the file before it is taken away: the host service starts it behind the workers.
+    my $observes = sub { grep { Tenure::Daemon::name_of($_) eq 'tenured-observe' } map { split ' ', $daemon->read_file("/proc/$_/task/$_/children") } $daemon->children };
+    ok Tenure::Daemon::wait_until($observes), 'the observer works';
     my ($file) = glob "$daemon->{dir}/shared/shared-v*";
     $shim->arm(name => 'tenured-observe', classes => ['start'], function => 'mmap', call => 1, lasting => 1, error => 'ENOMEM');
     rename $file, "$file.away" or die "rename: $!";

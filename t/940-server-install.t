@@ -70,7 +70,7 @@ subtest 'what the documents name' => sub {
     my %folder = ('/usr/share/tenure' => $data, '/usr/share/doc/tenure' => folder('docdir'), '/usr/sbin' => $sbin, '/usr/lib/systemd/system' => $lib,
         '/usr/lib/nagios/plugins' => folder('nagiosdir'), '/usr/lib/sysusers.d' => folder('sysusersdir'), '/usr/lib/tmpfiles.d' => folder('tmpfilesdir'),
         '/etc/tenure' => $conf, '/etc/logrotate.d' => folder('sysconfdir') . '/logrotate.d');
-    my $made = qr{\A/etc/tenure/(?:(?:database|keystone)-password|remote-user.*|certificate-map|placement-.*|tenure\.conf\.dpkg-dist)\z|/check_http\z};
+    my $made = qr{\A/etc/tenure/(?:(?:database|keystone)-password|remote-user.*|certificate-(?:map|secret)|certificates(?:/.*)?|placement-.*|tenure\.conf\.dpkg-dist)\z|/check_http\z};
     my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path("$FindBin::Bin/..");
     my ($named, %missing) = (0);
     for my $page ("$top/README", glob "$top/doc/*.md $top/doc/man/*.[158]") {
