@@ -141,6 +141,7 @@ sub _move_on {
     push @{ $from->{id}{move} }, $id;
     my ($name) = $at =~ m{/([^/]+)\z};
     push @{ $from->{things} }, { plural => 'persistentvolumes', name => $name, version => 'v1', moved => 1 };
+    $to->{has}{$name} = 1;
     return;
 }
 
