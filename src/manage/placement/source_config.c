@@ -85,9 +85,12 @@ static const char *decode(struct pool *pool, struct str text)
 		int high = text.p[i] == '%' && i + 2 < text.n ? str_hex_digit(text.p[i + 1]) : -1;
 		int low = high >= 0 ? str_hex_digit(text.p[i + 2]) : -1;
 
-		buf_addc(&out, low >= 0 ? (char)(high << 4 | low) : text.p[i]);
-		if (low >= 0)
+		if (low >= 0) {
+			buf_addc(&out, (char)(unsigned char)(high << 4 | low));
 			i += 2;
+		} else {
+			buf_addc(&out, text.p[i]);
+		}
 	}
 	return plain(pool, buf_str(&out));
 }
