@@ -209,7 +209,7 @@ subtest 'types of members' => sub {
         my %fault = faults_of($time->($text), "the time '$text'", 'Pod');
         like $fault{'status.startTime'} // '', qr/: must be a time, such as "2026-11-21T05:24:00Z"\z/, 'is none';
     }
-    $time->($_)->is_status(200, "the time '$_'") for '2026-11-21T05:24:00Z', '2026-11-21T05:24:00.123456+00:00', undef;
+    $time->($_)->is_status(200, "the time '" . ($_ // 'null') . "'") for '2026-11-21T05:24:00Z', '2026-11-21T05:24:00.123456+00:00', undef;
 };
 
 # What is stored already does not keep the rest from being changed.
