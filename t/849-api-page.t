@@ -19,8 +19,9 @@ my $instance = Tenure::Instance->start(auth => 'token', demo => 1);
 my $home     = File::Temp->newdir('tenure-api-XXXXXX', TMPDIR => 1);
 my @blocks   = Tenure::Pages::blocks(Tenure::Instance::source_dir(), 'api.md');
 
-# An answer of 400 or above ends the shell, since the page shows none. The line above each block's output names it.
-my $commands = qq(set -eo pipefail\ncurl() { command curl -sS --fail-with-body -m 60 "\$@"; }\n);
+# An answer of 400 or above ends the shell, since the page shows none, but for 503, which is asked again: the page queues a move and goes on with
+# its tenant, so a write there may meet the move. The line above each block's output names it.
+my $commands = qq(set -eo pipefail\ncurl() { command curl -sS --fail-with-body --retry 20 -m 60 "\$@"; }\n);
 for my $block (grep { $_->{mark} eq 'sh' } @blocks) {
     my $text = $block->{text} =~ s{var/quickstart/env}{$instance->dir . '/env'}er =~ s/timeoutSeconds=\K60/1/r;
     $commands .= "\necho; echo '== $block->{line}'\n$text";
