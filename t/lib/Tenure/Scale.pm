@@ -115,11 +115,12 @@ sub _upgrade {
 sub stop { my ($self) = @_; $self->_quickstart('--stop'); return }
 
 # The counting of usage begins with a look at all resources, once in the life of a registry, which the host service does here. Waits until it
-# is over, and all changes are counted.
+# is over, all changes are counted, and each period that has ended is closed: that reads as many rows as there are tenants.
 sub await_usage {
     my ($self) = @_;
     my $began = time;
-    until ($self->value("SELECT stage IN ('counting', 'closing') AND position >= (SELECT MAX(id) FROM changes) FROM usage_progress")) {
+    until ($self->value("SELECT stage = 'counting' AND position >= (SELECT MAX(id) FROM changes)
+        AND (closed_until IS NULL OR closed_until > UTC_TIMESTAMP(6) - INTERVAL period_s SECOND) FROM usage_progress")) {
         die "$self->{dir}: usage is not counted after an hour\n" if time - $began > 3600;
         sleep 1;
     }
