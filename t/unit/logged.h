@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tap.h"
+
 static FILE *logged_file;
 static int logged_stderr;
 
