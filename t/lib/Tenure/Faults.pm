@@ -109,8 +109,11 @@ sub state {
         if ($name =~ s/.*\.//) { $sums{$name} = $number }
         else                   { $rows{$name} = $number }
     }
-    # The mover works on moves that wait, at times of its own.
+    # The mover works on moves that wait, and the host service notes when tokens were used, at times of their own.
     $sums{moves} = $rows{moves};
+    $sums{tokens} = $self->{instance}->sql_value(
+        "SELECT IFNULL(MD5(GROUP_CONCAT(id, HEX(hash), user, IFNULL(tenant_id, ''), role, description, created_at, IFNULL(expires_at, ''), IFNULL(revoked_at, '') ORDER BY id)), '') FROM tokens"
+    );
     return { rows => \%rows, sums => \%sums };
 }
 
