@@ -318,6 +318,10 @@ subtest 'a hostile service' => sub {
         tool(serve(answer($status, $body)))->ends(76, split / /, $words);
     }
     like tool(serve(answer(200, qq({"uuid":"u","name":"a$nul"}), 'ETag: W/"aa"')))->ends(0, qw(node show x --format json))->{out}, qr/"a\Q$nul\E"/, '... and is shown as it is';
+    # A tag that no header can have.
+    my $tagged = tool(serve(answer(200, '{"user":"ann","at":"2026-01-01T00:00:00Z","changes":1,"items":[],"blockers":[]}', "ETag: \"a\tb\"")));
+    $tagged->ends(0, qw(changes undo --preview x));
+    like $tagged->ends(76, qw(changes undo --yes --if-match auto x))->{err}, qr/the preview's etag .* can't be sent/, 'the etag is told';
     # A web server that sends whoever is not logged in to a page for that.
     my $login = 'http://login.example/?back=/v2.0/t/x';
     for my $status (300 .. 303, 307) {

@@ -47,6 +47,13 @@ subtest 'nothing is due' => sub {
     $admin->delete('/v2.0/young')->is_status(204);
 };
 
+subtest 'a purge that can not begin' => sub {
+    local $ENV{TENURE_DATABASE_NAME} = 'nothing';
+    my ($code, $text) = $instance->manage('reap');
+    isnt $code, 0, 'it fails';
+    unlike $text, qr/purged/, 'and does not tell what it purged';
+};
+
 # What is deleted stays recoverable until its time is past by the database's clock, too.
 subtest 'a host whose clock is ahead' => sub {
     my $shim = Tenure::Shim->new or plan skip_all => 'sanitizers have calls of their own in place of these';

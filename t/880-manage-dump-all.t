@@ -199,6 +199,20 @@ $there->serve;
 like manage($there, 65, 'while something runs', 'restore', $file), qr/^there are \d+ other connections to the database: stop tenured/m, 'says so';
 $there->stop;
 is_empty($there, 'nothing was restored');
+{
+    # An endpoint of another host may have a user of its own.
+    $home->sql("CREATE USER other\@localhost; GRANT ALL ON there.* TO other\@localhost");
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        open STDOUT, '>', '/dev/null' or POSIX::_exit(127);
+        exec 'mariadb', '--no-defaults', "--socket=@{[ $home->socket ]}", '--user=other', 'there', '-e', 'SELECT SLEEP(60)' or POSIX::_exit(127);
+    }
+    ok Tenure::Instance::wait_until(sub { $home->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE db = 'there'") == 1 }), 'another user is connected';
+    like manage($there, 65, 'while another user is connected', 'restore', $file), qr/^there are 1 other connections to the database/m, 'says so';
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    is_empty($there, 'nothing was restored');
+}
 ok Tenure::Instance::wait_until(sub { $home->sql("SELECT COUNT(*) FROM information_schema.processlist WHERE db = 'there'") == 0 }), 'nothing runs any more';
 
 # ---- restore

@@ -292,7 +292,8 @@ GROUP BY c.table_name;
 -- @out name text
 SELECT name FROM settings WHERE name = 'etag_key' FOR UPDATE;
 
--- What forbids it, a text for each. tokens: those that are here are replaced, so there may be none; connections: there may be no others.
+-- What forbids it, a text for each. tokens: those that are here are replaced, so there may be none; connections: there may be no others, but for
+-- those that apply what other servers replicate. Whoever lacks the privilege PROCESS sees the connections of its own user alone.
 -- @statement restore_all_in_way
 -- @in tokens uint, connections uint
 -- @out what text
@@ -312,7 +313,7 @@ FROM tokens k WHERE :tokens HAVING COUNT(*) > 0
 UNION ALL
 SELECT CONCAT('there are ', COUNT(*), ' other connections to the database: stop tenured and tenured-host, on all hosts')
 FROM information_schema.processlist p
-WHERE :connections AND p.db = DATABASE() AND p.id <> CONNECTION_ID() AND p.user = SUBSTRING_INDEX(USER(), '@', 1) HAVING COUNT(*) > 0;
+WHERE :connections AND p.db = DATABASE() AND p.id <> CONNECTION_ID() AND p.user <> 'system user' HAVING COUNT(*) > 0;
 
 -- next: a JSON object, the id that comes next in each table; none gets lower.
 -- @script restore_all_next_ids

@@ -19,6 +19,14 @@
 #include "sql/moves.h"
 #include "sql/session.h"
 
+static void print_reaped(const struct reap_counts *counts, bool dry_run)
+{
+	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens\n",
+		dry_run ? "would purge" : "purged", (unsigned long long)counts->tenants, (unsigned long long)counts->resources,
+		(unsigned long long)counts->forwards, (unsigned long long)counts->moves, (unsigned long long)counts->changes,
+		(unsigned long long)counts->periods, (unsigned long long)counts->tokens);
+}
+
 int command_reap(struct manage *manage)
 {
 	bool dry_run = manage_option(manage, "--dry-run") != NULL;
@@ -34,12 +42,10 @@ int command_reap(struct manage *manage)
 	db_heed_maintenance(manage->db, true);
 	enum outcome outcome = manage_begin(manage, &store, &registry);
 	const volatile sig_atomic_t *stop = manage_stop_by_signals();
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
 		outcome = reap(&registry, dry_run ? REAP_COUNT : REAP_PURGE, stop, &counts);
-	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu periods of usage, %llu tokens\n",
-		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
-		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
-		(unsigned long long)counts.periods, (unsigned long long)counts.tokens);
+		print_reaped(&counts, dry_run);
+	}
 	if (counts.ahead_s != 0)
 		fprintf(stderr, "tenure-manage: this host's clock is %lld s %s the database's: only what is past its time by both is purged\n",
 			llabs((long long)counts.ahead_s), counts.ahead_s > 0 ? "ahead of" : "behind");

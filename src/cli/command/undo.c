@@ -168,7 +168,11 @@ static int choose_tag(struct cli *cli, const struct undo *undo, struct str *if_m
 	} else if (wanted != NULL) {
 		tag = str_c(wanted);
 	}
-	return client_etag_header(cli->pool, tag, if_match) ? EX_OK : cli_fail(EX_USAGE, "\"%s\" is no tag", wanted);
+	if (client_etag_header(cli->pool, tag, if_match))
+		return EX_OK;
+	if (tag.p == wanted)
+		return cli_fail(EX_USAGE, "\"%s\" is no tag", wanted);
+	return cli_fail(EX_PROTOCOL, "%s: the preview's etag \"%.*s\" can't be sent", undo->label, STR_ARG(tag));
 }
 
 static int take_back(struct cli *cli, const struct undo *undo)
