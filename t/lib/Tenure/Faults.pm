@@ -112,7 +112,7 @@ sub state {
     # The mover works on moves that wait, and the host service notes when tokens were used, at times of their own.
     $sums{moves} = $rows{moves};
     $sums{tokens} = $self->{instance}->sql_value(
-        "SELECT IFNULL(MD5(GROUP_CONCAT(id, HEX(hash), user, IFNULL(tenant_id, ''), role, description, created_at, IFNULL(expires_at, ''), IFNULL(revoked_at, '') ORDER BY id)), '') FROM tokens"
+        "SELECT IFNULL(MD5(GROUP_CONCAT(id, HEX(hash), user, IFNULL(tenant_id, ''), role, description, created_at, IFNULL(expires_at, ''), IFNULL(revoked_at, '') ORDER BY id)), 'none') FROM tokens"
     );
     return { rows => \%rows, sums => \%sums };
 }
