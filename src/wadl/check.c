@@ -220,6 +220,16 @@ static struct str list_types(struct pool *pool, const char *intro, const char *c
 	return buf_str(&text);
 }
 
+enum outcome route_accept(struct pool *pool, const struct request *request, const struct route_method *method, int *produce,
+	struct str *detail)
+{
+	*produce = choose(request_header(request, "accept"), method);
+	if (*produce >= 0)
+		return OUTCOME_OK;
+	*detail = list_types(pool, "what Accept asks for can't be had; this can: ", method->produces, method->n_produces);
+	return OUTCOME_NOT_ACCEPTABLE;
+}
+
 enum outcome route_negotiate(struct pool *pool, const struct request *request, const struct route_method *method,
 	int *produce, int *consume, struct str *detail)
 {
@@ -233,11 +243,10 @@ enum outcome route_negotiate(struct pool *pool, const struct request *request, c
 	}
 	if (method->n_produces == 0)
 		return OUTCOME_OK;
-	*produce = choose(request_header(request, "accept"), method);
-	if (*produce < 0 && method->any_accept)
-		*produce = 0;
-	if (*produce >= 0)
-		return OUTCOME_OK;
-	*detail = list_types(pool, "what Accept asks for can't be had; this can: ", method->produces, method->n_produces);
-	return OUTCOME_NOT_ACCEPTABLE;
+	enum outcome outcome = route_accept(pool, request, method, produce, detail);
+	if (outcome == OUTCOME_OK || !method->any_accept)
+		return outcome;
+	*produce = 0;
+	*detail = STR("");
+	return OUTCOME_OK;
 }

@@ -90,6 +90,11 @@ bool route_declares(const struct route_method *method, struct str name);
 enum outcome route_negotiate(struct pool *pool, const struct request *request, const struct route_method *method,
 	int *produce, int *consume, struct str *detail);
 
+// The part of route_negotiate() about Accept, for a method with any_accept whose handler refuses some requests nevertheless: OUTCOME_OK with
+// *produce, or OUTCOME_NOT_ACCEPTABLE with *detail. The method must have representations.
+enum outcome route_accept(struct pool *pool, const struct request *request, const struct route_method *method, int *produce,
+	struct str *detail);
+
 // Value of a parameter; STR_NONE if it was not given and has no default.
 struct str route_value(const struct route_match *match, const char *name);
 // Does the method's WADL list the status among its responses?
