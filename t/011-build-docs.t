@@ -108,6 +108,8 @@ my @wrong = (
     [ 'a page that the list of pages lacks', 'doc/README', sub { s/tuning\.md/tuned.md/ }, qr/doc\/README: tuning\.md is missing/ ],
     [ 'an address that is open to all', 'doc/api.md', sub { s{, `/version`}{} }, qr{api\.md: Roles: /version \(getServerVersion\) is answered without a credential} ],
     [ 'an address that is not', 'doc/api.md', sub { s{`/version`}{`/metrics`} }, qr{api\.md: Roles: /metrics is not answered without a credential} ],
+    [ 'a status of every call', 'src/api/spaces/spaces.wadl', sub { s/ 429 / / }, qr/spaces\.wadl: every call may also answer 400 .* 429 431/ ],
+    [ 'a status of every call in the manual', 'doc/api.md', sub { s/422, 429, 431/422, 431/ }, qr/api\.md: every call may answer 400 .* 429 431/ ],
     [ 'another bound of a deletion', 'src/api/spaces/object/list.c', sub { s/DELETE_MAX = 10000/DELETE_MAX = 20000/ }, qr/kubectl\.md: one DELETE of a collection deletes 20,000/ ],
     [ 'an upgrade that forgets the units', 'doc/operations.md', sub { s/^systemctl daemon-reload +# its units\n//m }, qr/upgrade\.md: after make install: systemctl daemon-reload; .*, but elsewhere: systemctl restart/ ],
     [ 'an event of the history', 'doc/api.md', sub { s/'required=CUSTOM_GOLD,!STORAGE_DISK_SSD'/"required=CUSTOM_GOLD,!STORAGE_DISK_SSD"/ }, qr/api\.md: line \d+, under "Traits: .*": "!" within double quotes/ ],

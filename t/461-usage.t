@@ -99,6 +99,18 @@ subtest 'forms' => sub {
     like $csv->header('content-type'), qr{\Atext/csv}, 'CSV';
     like $csv->text, qr/\Atenant,uid,type,from,to,resources,bytes,resource_seconds,byte_seconds\r\nt1,/, 'with its columns';
     is $admin->get("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&step=month", headers => { Accept => 'text/csv' })->text, $csv->text, 'by Accept';
+    for my $list ('all', 't1') {
+        my $path = "/v2.0/$list/usage?from=2000-01-01T00:00:00Z&to=$until&step=month";
+        my $plain = $admin->get("$path&format=csv", accept => 'text/plain');
+        $plain->is_status(200, "format=csv of $list whatever Accept says");
+        is $plain->text, $admin->get($path, accept => 'text/csv')->text, '... is the same CSV';
+        like $plain->header('content-type'), qr{\Atext/csv}, '... and says so';
+        $admin->get("$path&format=json", accept => 'text/csv')->is_status(200, 'format=json where Accept allows CSV alone');
+        $admin->get("$path&format=json", accept => 'text/plain')->is_problem(406, 'not-acceptable', 'format=json where Accept allows none of the types');
+        my $refused = $admin->get($path, accept => 'text/plain');
+        $refused->is_problem(406, 'not-acceptable', 'without format Accept decides');
+        like $refused->detail, qr{application/json, text/csv, application/xml}, '... and the answer says what there is';
+    }
     like $admin->get('/v1.0/all/usage?from=2000-01-01T00:00:00Z&step=month')->text, qr/"account":"t1"/, 'in the words of /v1.0';
     my @paged = $admin->list("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&step=period&limit=2", 'usage');
     my @once = @{ $admin->get("/v2.0/all/usage?from=2000-01-01T00:00:00Z&to=$until&limit=1000")->json->{usage} };

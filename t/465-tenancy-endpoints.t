@@ -35,6 +35,14 @@ sub edit {
     return;
 }
 
+subtest 'OPTIONS of anybody' => sub {
+    for my $client ($instance->service(undef), $instance->admin(token => undef)) {
+        $client->options('/v2.0/t1/persistentvolumes/p')->is_status(204, 'tells the methods of an address');
+        $client->options('/baremetal/v1/nodes')->is_status(204, '... also of a bare-metal one');
+        $client->get('/v2.0/t1/configmaps')->is_status(401, 'which are not for anybody');
+    }
+};
+
 subtest 'publishing GET of a tenant' => sub {
     my $before = $ann->get('/v2.0/t1');
     ok $before->status == 404 || $before->status == 405, 'is not offered' or diag $before->describe;

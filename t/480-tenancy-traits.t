@@ -200,6 +200,16 @@ subtest 'page by page' => sub {
     is "@names", 'one three two', 'each link keeps the filter';
 };
 
+# A page's next has a marker beside all that was asked for, so that must be no value too many.
+subtest 'as often as a request may repeat it' => sub {
+    my $often = join '&', map { "required=$_" } ('CUSTOM_GOLD', '!HW_CPU_X86_MMX') x 32;
+    my @names = map { $_->{metadata}{name} } $ann->list("$pv?limit=1&$often&forbidden=HW_CPU_X86_MMX", 'resources');
+    is "@names", 'three two', 'each link can be followed';
+    my $more = $ann->get("$pv?limit=1&$often&" . join '&', ('forbidden=HW_CPU_X86_MMX') x 3);
+    $more->is_problem(400, 'bad-parameter', 'once more is too often');
+    like $more->detail, qr/parameter forbidden is repeated too often/, '... as the answer says';
+};
+
 subtest 'what is gone or moved' => sub {
     $ann->delete("$pv/one")->is_status(204);
     is found('required=HW_CPU_X86_AVX'), 'two', 'a deleted one is not found';

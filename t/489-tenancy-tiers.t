@@ -70,7 +70,12 @@ subtest 'made, read, changed, deleted' => sub {
     is $listed->{etag}, $read->json->{etag}, 'as the list does';
     (my $quoted = $listed->{etag}) =~ s{\AW/(.*)\z}{W/"$1"};
     is $read->etag, $quoted, 'and the header';
-    $admin->get("$all/tin", if_none_match => $made->etag)->is_status(304);
+    $admin->make_tenant('counted', tier => 'tin');
+    my $counted = $admin->get("$all/tin", if_none_match => $made->etag);
+    $counted->is_status(200, 'If-None-Match is not heeded: the count changes without the etag');
+    is $counted->etag, $made->etag, '... which is still the same';
+    is $counted->json->{tenants}, 1, '... and the tenant is counted';
+    $admin->put('/v2.0/counted', json => { tenant => { tier => 'silver' } })->is_status(202);
     $admin->get("$all/tin", if_match => '"0"')->is_problem(412, 'stale');
     $admin->put("$all/tin", json => {}, if_none_match => '*')->is_problem(412, 'stale');
     $admin->put("$all/tin", json => {}, if_match => '"0"')->is_problem(412, 'stale');

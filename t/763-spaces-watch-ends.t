@@ -8,11 +8,14 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use File::Copy ();
+use File::Temp ();
 use Test::More;
 use Time::HiRes ();
 
 use Tenure::Definition qw(definition_of);
 use Tenure::FakeKeystone;
+use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
@@ -168,6 +171,44 @@ subtest 'a reload' => sub {
     my $again = from_now($cms);
     make('reloaded');
     is told($again, 1), 'ADDED reloaded', 'and it does';
+};
+
+# The worker is amid the request while the operator takes the calls away: it waits for the rest of the body.
+subtest 'a reload that withdraws the watches' => sub {
+    my $wadl = File::Temp->newdir('tenure-wadl-XXXXXX', TMPDIR => 1);
+    chmod 0755, "$wadl";
+    File::Copy::copy($_, "$wadl/") or die "$_: $!" for glob Tenure::Instance::build_dir() . '/build/wadl/*.wadl';
+    my $own    = Tenure::Instance->start(workers => 2, server => $server, watches => 1, settings => { 'tenure.wadl_dir' => "$wadl" });
+    my $socket = $own->env('TENURE_DB_SOCKET') =~ s{/db/[^/]*\z}{/sockets/service.sock}r;
+    $own->admin->make_tenant('acme');
+    my $begun = sub {
+        my ($query) = @_;
+        my $fcgi    = Tenure::FastCGI->connect($socket, timeout => 20);
+        my %request = (uri => "/api/v1/configmaps?watch=true$query", body => 'xx', params => [HTTP_X_AUTH_TOKEN => 'ann:acme:admin']);
+        $fcgi->send_raw($fcgi->head(%request) . $fcgi->stream(Tenure::FastCGI::FCGI_STDIN, 'x', open => 1));
+        return $fcgi;
+    };
+    my $reload = sub {
+        my ($change, $status) = @_;
+        my $text = Tenure::Instance::read_file("$wadl/service.wadl");
+        $change->() for $text;
+        Tenure::Instance::write_file("$wadl/service.wadl", $text);
+        kill HUP => $own->master_pid('service');
+        ok Tenure::Instance::wait_until(sub { !grep { $own->service('ann:acme')->get('/api/v1')->status != $status } 1 .. 10 }), "reloaded: $status";
+        return;
+    };
+    my $late = $begun->('');
+    Time::HiRes::sleep(0.5); # a worker has it, which the reload asks to end
+    $reload->(sub { s{<resource path="/" type="tree-spaces\.wadl#all"/>}{<!-- $& -->} or die 'no such line' }, 404);
+    $late->send_raw($late->stream(Tenure::FastCGI::FCGI_STDIN, 'x'));
+    my $answer = $late->read_response;
+    is $answer->{status} // 'nothing', 200, 'a watch that is handed over afterwards gets its end';
+    $reload->(sub { s{<!-- (<resource path="/" type="tree-spaces\.wadl#all"/>) -->}{$1} or die 'no such line' }, 200);
+    my $watch = $begun->('&timeoutSeconds=4');
+    $watch->send_raw($watch->stream(Tenure::FastCGI::FCGI_STDIN, 'x'));
+    $own->admin->post('/api/v1/tenants/acme/namespaces/default/configmaps', json => { metadata => { name => 'again' } })->is_status(201, 'an object');
+    like $watch->read_response->{body} // '', qr/"name":"again"/, 'with the calls, watches are back';
+    $own->stop;
 };
 
 sub descriptors { my @open = glob "/proc/$_[0]/fd/*"; return scalar @open }

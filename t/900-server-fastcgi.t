@@ -128,6 +128,32 @@ subtest 'what is no FastCGI' => sub {
     is once()->{status}, 200, 'and serves on';
 };
 
+# Some web servers ask first what a worker can do, and one whose client went away may tell so too late.
+subtest 'records outside a request' => sub {
+    my $at_once = sub {
+        my ($what, $code) = @_;
+        my $began  = Time::HiRes::time();
+        my $answer = $code->();
+        is $answer->{status} // 'nothing', 200, $what;
+        cmp_ok Time::HiRes::time() - $began, '<', 5, '... without a wait'; # a request that does not come is awaited for 30 seconds
+    };
+    my $asking = Tenure::FastCGI->connect($socket, id => 0);
+    $asking->send_raw($asking->record(Tenure::FastCGI::FCGI_GET_VALUES, $asking->pairs(FCGI_MPXS_CONNS => '', FCGI_MAX_CONNS => '')));
+    is_deeply [$asking->read_record(5)], [Tenure::FastCGI::FCGI_GET_VALUES_RESULT, $asking->pairs(FCGI_MPXS_CONNS => '0')], 'FCGI_GET_VALUES is answered';
+    $at_once->('another connection', \&once);
+    $asking->send_raw($asking->record(99, 'x'));
+    is_deeply [$asking->read_record(5)], [Tenure::FastCGI::FCGI_UNKNOWN_TYPE, pack 'Cx7', 99], 'a type that is unknown';
+    $asking->{id} = 1;
+    $at_once->('a request follows', sub { $asking->request(keep => 1) });
+    $asking->send_raw($asking->record(Tenure::FastCGI::FCGI_ABORT, ''));
+    $at_once->('ABORT_REQUEST of a request that has ended: another connection', \&once);
+    $at_once->('... another request', sub { $asking->request(keep => 1) });
+    my $cut = Tenure::FastCGI->connect($socket, id => 0);
+    $cut->send_raw(substr $cut->record(Tenure::FastCGI::FCGI_GET_VALUES, 'x' x 100), 0, 50);
+    ok $cut->is_closed(5), 'a record that stays incomplete ends its connection';
+    $at_once->('... alone', \&once);
+};
+
 subtest 'kept connections' => sub {
     my @kept = map { Tenure::FastCGI->connect($socket) } 1 .. 20;
     for my $round (1 .. 3) {

@@ -39,7 +39,14 @@ void response_unspill(struct response *response)
 	response->no_spill = false;
 }
 
-// Is one of the bytes a control character below 16? CR, LF and NUL are. Looks at eight bytes at a time; the last eight may overlap.
+enum { DEL = 0x7f };
+
+static bool is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == DEL;
+}
+
+// Is one of the bytes a control character? Looks at eight bytes at a time; the last eight may overlap.
 static bool has_controls(struct str value)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101);
@@ -47,14 +54,17 @@ static bool has_controls(struct str value)
 
 	for (size_t at = 0; value.n >= sizeof(word) && at < value.n; at += sizeof(word)) {
 		memcpy(&word, value.p + (at <= value.n - sizeof(word) ? at : value.n - sizeof(word)), sizeof(word));
-		found |= (word - each * 16) & ~word; // 0x80 in the lowest byte that is below 16
+		uint64_t del = word ^ each * DEL;
+		found |= (word - each * ' ') & ~word; // 0x80 in the lowest byte that is below a blank
+		found |= (del - each) & ~del;         // 0x80 in the lowest byte that is DEL
 	}
 	for (size_t i = 0; value.n < sizeof(word) && i < value.n; i++)
-		found |= (unsigned char)value.p[i] < 16 ? 0x80 : 0;
+		found |= is_control(value.p[i]) ? 0x80 : 0;
 	return (found & each * 0x80) != 0;
 }
 
-// Replaces line ends: in a value they would begin a header field, or a body, chosen by a client.
+// Replaces control characters but the tab by blanks. A line end would begin a header field, or a body, chosen by a client, and Apache answers
+// 500 if there is any other one (RFC 9110 section 5.5 allows none).
 static struct str one_line(struct pool *pool, struct str value)
 {
 	char *out = pool_alloc(pool, value.n);
@@ -64,7 +74,7 @@ static struct str one_line(struct pool *pool, struct str value)
 	if (!has_controls(value))
 		return str_n(out, value.n);
 	for (size_t i = 0; i < value.n; i++) {
-		if (out[i] == '\r' || out[i] == '\n' || out[i] == '\0')
+		if (is_control(out[i]) && out[i] != '\t')
 			out[i] = ' ';
 	}
 	return str_n(out, value.n);

@@ -103,6 +103,19 @@ static void signal_retired(const struct master *master, int signal)
 		children_signal(&master->retired[i], signal);
 }
 
+// Tells the children that were retired last to end. By SIGQUIT the watch process stops receiving, since its successor receives from the same
+// sockets. Without a successor it gets SIGTERM: it goes on receiving, and ends at once what workers hand over, until these have ended.
+static void end_retired(const struct master *master, bool has_successor)
+{
+	if (master->n_retired == 0)
+		return;
+	const struct children *last = &master->retired[master->n_retired - 1];
+	for (size_t i = 0; i < last->n; i++) {
+		if (last->list[i].pid != 0)
+			(void)kill(last->list[i].pid, last->list[i].kind == CHILD_WATCH && !has_successor ? SIGTERM : SIGQUIT);
+	}
+}
+
 // ---- children
 
 static unsigned count_workers(const struct setup *setup)
@@ -316,6 +329,18 @@ static void share_anew(struct master *master, const struct setup *fresh)
 	master->host = host_shared_open(fresh->config);
 }
 
+// Leaves the sockets for watches to the retired children. If the master kept its ends where no new process receives, a watch that a retired worker
+// hands over after the retired watch process has ended would be stuck there without an end.
+static void separate_orders(struct master *master)
+{
+	int fresh[2];
+
+	if (!handover_pair(fresh))
+		return;
+	handover_pair_close(master->orders);
+	memcpy(master->orders, fresh, sizeof(fresh));
+}
+
 // Loads the configuration anew, opens its access log and retires the present children. NULL if that fails: the old one stays;
 // logged.
 static struct setup *load_anew(struct master *master)
@@ -344,12 +369,14 @@ static void reload(struct master *master)
 	master->setup = fresh;
 	(void)setup_open_logs(fresh, false);
 	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
+	if (!has_watches(fresh))
+		separate_orders(master);
 	if (!make_children(master)) {
 		log_error("no memory for children");
 		stop(master);
 		return;
 	}
-	signal_retired(master, SIGQUIT);
+	end_retired(master, has_watches(fresh));
 	log_info("reloaded: %u workers serve the new configuration", fresh->endpoint_settings->workers);
 	notify_supervisor("READY=1");
 }

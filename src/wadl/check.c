@@ -13,6 +13,7 @@ struct checking {
 	const struct request *request;
 	struct route_match *match;
 	struct str *detail;
+	size_t repeats; // values so far that are not the first of their parameter
 };
 
 static const char *kind_of(const struct route_param *param)
@@ -83,22 +84,28 @@ static enum outcome refuse_value(const struct checking *checking, const struct r
 	return OUTCOME_BAD_PARAMETER;
 }
 
-static enum outcome take(const struct checking *checking, const struct route_param *param, struct str value)
+static enum outcome take(struct checking *checking, const struct route_param *param, struct str value)
 {
 	struct route_match *match = checking->match;
 
 	if (!type_allows(param->type, value) || !route_param_has_option(param, value) ||
 	    (param->fixed.p != NULL && !str_eq(param->fixed, value)))
 		return refuse_value(checking, param, value);
-	if (match->n == ROUTE_MAX_PARAMS)
-		return refuse(checking, param, "is one too many");
+	assert(match->n < COUNT_OF(match->values));
 	match->values[match->n].name = param->name;
 	match->values[match->n].value = value;
 	match->n++;
 	return OUTCOME_OK;
 }
 
-static enum outcome take_query(const struct checking *checking, const struct route_param *param, size_t *times)
+static enum outcome refuse_repeats(const struct checking *checking, const struct route_param *param)
+{
+	*checking->detail = str_printf(checking->pool, "parameter %s is repeated too often: a request may repeat parameters %d times",
+		param->name, ROUTE_MAX_REPEATS);
+	return OUTCOME_BAD_PARAMETER;
+}
+
+static enum outcome take_query(struct checking *checking, const struct route_param *param, size_t *times)
 {
 	const struct uri *uri = &checking->request->uri;
 
@@ -107,6 +114,8 @@ static enum outcome take_query(const struct checking *checking, const struct rou
 			continue;
 		if (++*times > 1 && !param->repeating)
 			return refuse(checking, param, "must be given once");
+		if (*times > 1 && ++checking->repeats > ROUTE_MAX_REPEATS)
+			return refuse_repeats(checking, param);
 		struct str value = uri->pairs[i].value;
 		enum outcome outcome = take(checking, param, value.p != NULL ? value : STR(""));
 		if (outcome != OUTCOME_OK)
@@ -115,7 +124,7 @@ static enum outcome take_query(const struct checking *checking, const struct rou
 	return OUTCOME_OK;
 }
 
-static enum outcome take_header(const struct checking *checking, const struct route_param *param, size_t *times)
+static enum outcome take_header(struct checking *checking, const struct route_param *param, size_t *times)
 {
 	struct str value = request_header(checking->request, param->key);
 
@@ -125,7 +134,7 @@ static enum outcome take_header(const struct checking *checking, const struct ro
 	return take(checking, param, value);
 }
 
-static enum outcome take_param(const struct checking *checking, const struct route_param *param)
+static enum outcome take_param(struct checking *checking, const struct route_param *param)
 {
 	size_t times = 0;
 	enum outcome outcome = param->style == PARAM_QUERY ? take_query(checking, param, &times) :
@@ -141,7 +150,7 @@ static enum outcome take_param(const struct checking *checking, const struct rou
 enum outcome route_check_params(struct pool *pool, const struct request *request, struct route_match *match,
 	struct str *detail)
 {
-	struct checking checking = { pool, request, match, detail };
+	struct checking checking = { pool, request, match, detail, 0 };
 	const struct route_method *method = match->method;
 	bool any_query = ((const struct wadl_method *)method)->any_query; // route is the first member of struct wadl_method
 	enum outcome outcome = OUTCOME_OK;
@@ -211,6 +220,16 @@ static struct str list_types(struct pool *pool, const char *intro, const char *c
 	return buf_str(&text);
 }
 
+enum outcome route_accept(struct pool *pool, const struct request *request, const struct route_method *method, int *produce,
+	struct str *detail)
+{
+	*produce = choose(request_header(request, "accept"), method);
+	if (*produce >= 0)
+		return OUTCOME_OK;
+	*detail = list_types(pool, "what Accept asks for can't be had; this can: ", method->produces, method->n_produces);
+	return OUTCOME_NOT_ACCEPTABLE;
+}
+
 enum outcome route_negotiate(struct pool *pool, const struct request *request, const struct route_method *method,
 	int *produce, int *consume, struct str *detail)
 {
@@ -224,11 +243,10 @@ enum outcome route_negotiate(struct pool *pool, const struct request *request, c
 	}
 	if (method->n_produces == 0)
 		return OUTCOME_OK;
-	*produce = choose(request_header(request, "accept"), method);
-	if (*produce < 0 && method->any_accept)
-		*produce = 0;
-	if (*produce >= 0)
-		return OUTCOME_OK;
-	*detail = list_types(pool, "what Accept asks for can't be had; this can: ", method->produces, method->n_produces);
-	return OUTCOME_NOT_ACCEPTABLE;
+	enum outcome outcome = route_accept(pool, request, method, produce, detail);
+	if (outcome == OUTCOME_OK || !method->any_accept)
+		return outcome;
+	*produce = 0;
+	*detail = STR("");
+	return OUTCOME_OK;
 }

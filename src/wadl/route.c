@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "wadl/table.h"
 
-// Statuses that every method may have; tenancy.wadl lists them, too.
+// Statuses that every method may have; a comment in each WADL file of a dialect lists them, and so does doc/api.md.
 static const int common_statuses[] = { 400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 431, 500, 501, 503 };
 
 static const struct wadl_method *whole(const struct route_method *method)

@@ -41,10 +41,14 @@ struct route_method {
 	size_t n_params;
 };
 
-enum { ROUTE_MAX_PARAMS = 24 };
+enum {
+	ROUTE_MAX_PARAMS = 24,  // declared parameters of a method
+	ROUTE_MAX_REPEATS = 64, // values of a request's repeating parameters beside the first one of each
+};
 
 // What a request matched: the method, the values of its template parameters and of its declared query and header parameters.
-// Values are checked against their types; defaults are filled in.
+// Values are checked against their types; defaults are filled in. Each declared parameter has a place for its first value, so that a page's link to
+// the next one, which adds a marker, has no value too many.
 struct route_match {
 	const struct route_method *method;
 	const char *dialect;  // also set if no method matched: the dialect in whose form the error is answered; never NULL
@@ -52,7 +56,7 @@ struct route_match {
 	struct {
 		const char *name;
 		struct str value; // decoded
-	} values[ROUTE_MAX_PARAMS];
+	} values[ROUTE_MAX_PARAMS + ROUTE_MAX_REPEATS];
 	struct str allow;     // with OUTCOME_METHOD_NOT_ALLOWED: "GET, HEAD, PUT"; also for OPTIONS
 };
 
@@ -67,8 +71,9 @@ enum outcome route_find(const struct route_table *table, struct pool *pool, cons
 const char *route_dialect(const struct route_table *table, const struct uri *uri);
 
 // Checks the declared query and header parameters: required ones are present, values have the right type and are among the
-// options, only repeating ones are repeated. A query parameter that the method doesn't declare is an error, which names it and
-// lists the declared ones. With t:query="any" in the WADL the handler reads the query itself: nothing of it is checked or bound.
+// options, only repeating ones are repeated, at most ROUTE_MAX_REPEATS times altogether. A query parameter that the method doesn't
+// declare is an error, which names it and lists the declared ones. With t:query="any" in the WADL the handler reads the query itself:
+// nothing of it is checked or bound.
 // OUTCOME_OK or OUTCOME_BAD_PARAMETER with *detail.
 enum outcome route_check_params(struct pool *pool, const struct request *request, struct route_match *match,
 	struct str *detail);
@@ -84,6 +89,11 @@ bool route_declares(const struct route_method *method, struct str name);
 // An error may be answered in any format, even if Accept allows none.
 enum outcome route_negotiate(struct pool *pool, const struct request *request, const struct route_method *method,
 	int *produce, int *consume, struct str *detail);
+
+// The part of route_negotiate() about Accept, for a method with any_accept whose handler refuses some requests nevertheless: OUTCOME_OK with
+// *produce, or OUTCOME_NOT_ACCEPTABLE with *detail. The method must have representations.
+enum outcome route_accept(struct pool *pool, const struct request *request, const struct route_method *method, int *produce,
+	struct str *detail);
 
 // Value of a parameter; STR_NONE if it was not given and has no default.
 struct str route_value(const struct route_match *match, const char *name);

@@ -70,7 +70,8 @@ enum outcome get_tier(struct call *call)
 	struct conditions conditions;
 	struct tier tier;
 	uint64_t tenants;
-	enum outcome outcome = conditions_read(call, &conditions);
+	// The etag does not cover the count of tenants, so If-None-Match would be answered 304 though the count has changed.
+	enum outcome outcome = conditions_read_match(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = tier_get(call->registry, call_param(call, "tier"), &tier, &tenants);

@@ -114,6 +114,18 @@ static enum outcome read_marker(struct call *call, struct usage_query *query)
 	return OUTCOME_OK;
 }
 
+// The WADL lets any Accept through (t:accept="any"), since format=csv is answered whatever Accept says.
+static enum outcome check_accept(struct call *call)
+{
+	int produce;
+	struct str detail;
+
+	if (str_eq(call_param(call, "format"), STR("csv")) ||
+		route_accept(call->pool, &call->request, call->match.method, &produce, &detail) == OUTCOME_OK)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "%.*s", STR_ARG(detail));
+}
+
 static enum outcome read_query(struct call *call, struct usage_query *query)
 {
 	uint64_t limit;
@@ -127,7 +139,9 @@ static enum outcome read_query(struct call *call, struct usage_query *query)
 		outcome = read_step(call, query);
 	if (outcome == OUTCOME_OK)
 		outcome = read_type(call, query);
-	return outcome == OUTCOME_OK ? read_marker(call, query) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = read_marker(call, query);
+	return outcome == OUTCOME_OK ? check_accept(call) : outcome;
 }
 
 // ---- the answer

@@ -206,8 +206,8 @@ static void take_over(struct watch_process *proc)
 		stop(proc);
 }
 
-// SIGQUIT comes with a reload: the next watch process receives what comes from now on. The others come with the end of the service, and workers
-// that finish their requests may still hand connections over.
+// SIGQUIT comes with a reload: the next watch process receives what comes from now on. The others come with the end of the service, or with a
+// reload that withdraws the watches, and workers that finish their requests may still hand connections over.
 static void take_signals(struct watch_process *proc)
 {
 	struct signalfd_siginfo info;

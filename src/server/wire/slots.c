@@ -11,12 +11,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "server/wire/fcgi_internal.h"
+#include "server/wire/outside.h"
 #include "server/wire/params_ahead.h"
 
 enum {
 	IO_TIMEOUT_S = 30,         // longest wait for the web server to send or accept a byte
 	LISTEN_PAUSE_MS = 100,     // pause of accepting if there is no room for another connection
-	FIRST_BYTE_MS = 500,       // time between a connection and the first byte of its request
+	FIRST_BYTE_MS = 500,       // time between a connection and the first byte of its request; also for the rest of a record outside requests
 };
 
 // Sizes of parameters that are checked before the library reads them.
@@ -225,11 +226,23 @@ static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 	}
 }
 
-// What can be given to the library from this connection. PEEK_GONE also if its parameters exceed the limits or don't arrive.
+// Reads the connection's first bytes into `ahead`, without taking them off; returns as recv(2) does.
+static ssize_t peek_ahead(const struct slot *slot)
+{
+	return recv(fcgx_fd(&slot->fcgx), ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
+}
+
+// What can be given to the library from this connection. Records that come before a request are taken off: the library understands few of them, and
+// would wait for the request behind them. PEEK_GONE also if the request's parameters exceed the limits or don't arrive.
 static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slot)
 {
-	ssize_t n = recv(fcgx_fd(&slot->fcgx), ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = peek_ahead(slot);
 
+	if (n > 0 && outside_begins(ahead, (size_t)n)) {
+		if (!outside_pass(fcgx_fd(&slot->fcgx), FIRST_BYTE_MS))
+			return PEEK_GONE;
+		n = peek_ahead(slot);
+	}
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
 	if (params_ahead_look(ahead, (size_t)n, fcgi->max_params) == PARAMS_WHOLE ||

@@ -21,6 +21,10 @@ use constant {
     FCGI_PARAMS => 4,
     FCGI_STDIN  => 5,
     FCGI_STDOUT => 6,
+
+    FCGI_GET_VALUES        => 9,
+    FCGI_GET_VALUES_RESULT => 10,
+    FCGI_UNKNOWN_TYPE      => 11,
 };
 
 # Dies when nobody listens, or the socket's queue is full. timeout: seconds that a response may take.
@@ -126,16 +130,29 @@ sub _fill {
     return 1;
 }
 
+# The next record: its type and content. Empty when the peer closed first, or $until, by Time::HiRes, is over.
+sub _next_record {
+    my ($self, $until) = @_;
+    return unless $self->_fill(8, $until);
+    my (undef, $type, undef, $length, $padding) = unpack 'CCnnC', substr $self->{in}, 0, 8;
+    return unless $self->_fill(8 + $length + $padding, $until);
+    my $content = substr $self->{in}, 8, $length;
+    substr $self->{in}, 0, 8 + $length + $padding, '';
+    return ($type, $content);
+}
+
+# The same within so many seconds.
+sub read_record {
+    my ($self, $seconds) = @_;
+    return $self->_next_record(Time::HiRes::time() + $seconds);
+}
+
 # One response: { status, headers, body, raw, app_status }; undef when the peer closed first, or the time is over.
 sub read_response {
     my ($self) = @_;
     my $until = Time::HiRes::time() + $self->{timeout};
     my $out = '';
-    while ($self->_fill(8, $until)) {
-        my (undef, $type, undef, $length, $padding) = unpack 'CCnnC', substr $self->{in}, 0, 8;
-        return undef unless $self->_fill(8 + $length + $padding, $until);
-        my $content = substr $self->{in}, 8, $length;
-        substr $self->{in}, 0, 8 + $length + $padding, '';
+    while (my ($type, $content) = $self->_next_record($until)) {
         $out .= $content if $type == FCGI_STDOUT;
         return _parse($out, unpack('N', $content)) if $type == FCGI_END;
     }
