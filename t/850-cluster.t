@@ -14,6 +14,7 @@ use Test::More;
 
 use Tenure::ClusterFaults;
 use Tenure::Instance;
+use Tenure::Restore;
 
 my @faults = split /,/, $ENV{TENURE_CLUSTER_FAULTS} // 'switch,kill';
 my $rounds = $ENV{TENURE_CLUSTER_ROUNDS} // 1;
@@ -270,6 +271,33 @@ subtest 'a reset of the registry' => sub {
     ok $put_is_done->(), 'changes are taken';
     ($code, $text) = $instance->manage('doctor');
     is $code, 0, 'all is sound' or diag $text;
+} unless $ENV{TENURE_CLUSTER_FAULTS};
+
+# The page's commands, with nothing of Tenure running. At first the dump names another node, then none: it is a single server's.
+subtest 'a restore of a dump that does not name the node' => sub {
+    my $page   = Tenure::Restore->new(instance => $instance);
+    my $writer = $run->writer;
+    my $next   = $writer % 3 + 1;
+    $page->to($cluster->socket($writer));
+    ($code, $text) = $page->backup;
+    is $code, 0, 'a dump of the writer' or diag $text;
+    my $tokens = $cluster->value($writer, 'SELECT COUNT(*) FROM tokens', 'tenure');
+    $run->stop_hosts;
+    $instance->stop;
+    for my $case ('another node', 'none') {
+        $cluster->sql($next, 'DELETE FROM tokens', 'tenure');
+        $page->to($cluster->socket($next));
+        ($code, $text) = $page->restore($case eq 'none' ? (DUMP => $page->folder . '/single.sql.gz') : ());
+        is $code, 0, "$case: it goes on" or diag $text;
+        like $page->asked, qr/^stop .*; start /, '... up to the start';
+        ($code, $text) = $instance->manage('cluster', 'status');
+        is $code, 0, '... and status finds nothing' or diag $text;
+        like $text, qr/^writer  n$next$/m, '... but the node as the writer';
+        is $cluster->value($writer, 'SELECT COUNT(*) FROM tokens', 'tenure'), $tokens, '... and all nodes have what the dump has';
+        next if $case eq 'none';
+        $cluster->sql($next, "UPDATE writer SET node = '', epoch = 0; UPDATE writer_slots SET epoch = 0", 'tenure');
+        is +($page->shell('mariadb-dump --single-transaction --hex-blob tenure | gzip >/backup/single.sql.gz'))[0], 0, 'a dump as of a single server';
+    }
 } unless $ENV{TENURE_CLUSTER_FAULTS};
 
 done_testing;

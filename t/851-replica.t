@@ -15,6 +15,7 @@ use Time::HiRes ();
 use Tenure::History::Clients;
 use Tenure::Instance;
 use Tenure::Replicas;
+use Tenure::Restore;
 use Tenure::Run qw(read_file);
 use Tenure::Upgrade;
 
@@ -160,11 +161,16 @@ subtest 'a primary that merely restarted' => sub {
 };
 
 subtest 'a switch that fails when the primary has resigned' => sub {
+    # What they publish on the primary would come to the replica behind what the test writes there.
+    my @all = map { my $pid = $instance->master_pid($_); ($pid, Tenure::Instance::children_of($pid)) } qw(host service admin);
+    kill STOP => @all;
+    ok Tenure::Instance::wait_until(sub { $servers->value(1, 'SELECT @@gtid_slave_pos') eq $servers->value(2, 'SELECT @@gtid_binlog_pos') }), 'the replica has all';
     my $published = $servers->value(1, 'SELECT published FROM log_horizon', 'tenure');
     $servers->sql(1, 'SET sql_log_bin = 0; UPDATE log_horizon SET published = published + 1000000000000', 'tenure');
     is switch($servers->host(1)), 75, 'numbers of changes that would be given twice';
     like $text, qr/AUTO_INCREMENT of table changes is .*; and nobody is the writer now: run `tenure-manage cluster switch` again/, '... and what that leaves is said';
     $servers->sql(1, "SET sql_log_bin = 0; UPDATE log_horizon SET published = $published", 'tenure');
+    kill CONT => reverse @all;
     is switch($servers->host(1)), 0, '... and it may be run again' or diag $text;
     ok served(), '... and the service goes on';
 };
@@ -222,5 +228,41 @@ subtest 'an upgrade' => sub {
 
 my ($sound, $doctor) = $instance->manage('doctor');
 is $sound, 0, 'the database is sound' or diag $doctor;
+
+# The page's commands, with nothing of Tenure running, on the hosts of the servers.
+subtest 'a restore of a dump whose writer is a replica now, or gone' => sub {
+    my $page = Tenure::Restore->new(instance => $instance);
+    $page->to($servers->socket(2));
+    ($code, $text) = $page->backup;
+    is $code, 0, 'a dump of the primary' or diag $text;
+    is switch($servers->host(1)), 0, 'the other one becomes the primary' or diag $text;
+    $instance->stop;
+    my $epoch = $servers->value(1, 'SELECT epoch FROM writer', 'tenure');
+    my $tokens = $servers->value(1, 'SELECT COUNT(*) FROM tokens', 'tenure');
+    $servers->sql(1, 'DELETE FROM tokens', 'tenure');
+    ($code, $text) = $page->restore;
+    is $code, 1, 'the replica is refused' or diag $text;
+    is $page->asked, '', '... before anything is stopped';
+    my $restores = sub {
+        my ($name) = @_;
+        $page->to($servers->socket(1));
+        ($code, $text) = $page->restore;
+        is $code, 0, $name or diag $text;
+        like $page->asked, qr/^stop .*; start /, '... up to the start';
+        is $servers->value(1, 'SELECT COUNT(*) FROM tokens', 'tenure'), $tokens, '... with what the dump has';
+        cmp_ok $servers->value(1, 'SELECT MIN(s.epoch) FROM writer_slots s JOIN writer w ON w.epoch = s.epoch', 'tenure'), '>', $epoch + 100_000, '... and the fence in a new epoch';
+        return;
+    };
+    $restores->('it goes on on the primary');
+    $servers->sql(2, 'SELECT MASTER_GTID_WAIT("' . $servers->value(1, 'SELECT @@gtid_binlog_pos') . '", 60)');
+    is $servers->value(2, 'SELECT node FROM writer', 'tenure'), $servers->value(1, 'SELECT CONCAT(@@hostname, ":", @@port)'), 'the replica has it, too';
+    is status(), 0, 'status finds nothing' or diag $text;
+    is switch($servers->host(2)), 0, 'and a switch goes on from there' or diag $text;
+    is switch($servers->host(1)), 0, '... and back' or diag $text;
+
+    $servers->kill_server(2);
+    $servers->sql(1, 'SET GLOBAL rpl_semi_sync_master_enabled = OFF');
+    $restores->('without the server that the dump names');
+};
 
 done_testing;

@@ -24,8 +24,7 @@ END {
     if ($$ == $owner && $running) {
         my $status = $?;
         kill 'KILL', grep { defined } $running->{probe_pid}, @{ $running->{load}{pids} // [] } if !$running->{ended};
-        kill 'TERM', @{ $running->{hosts} };
-        waitpid $_, 0 for @{ $running->{hosts} };
+        $running->stop_hosts;
         $? = $status;
     }
 }
@@ -65,6 +64,15 @@ sub _add_host {
     }
     push @{ $self->{hosts} }, $pid;
     push @{ $self->{logs} }, "$folder.log";
+    return;
+}
+
+# Ends the host services that are not the instance's own.
+sub stop_hosts {
+    my ($self) = @_;
+    my @pids = splice @{ $self->{hosts} };
+    kill 'TERM', @pids;
+    waitpid $_, 0 for @pids;
     return;
 }
 
