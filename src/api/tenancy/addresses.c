@@ -152,7 +152,7 @@ bool tenancy_may_read(const struct call *call, struct str tenant)
 	// p NULL: the tenant of a resource that no longer exists is not known.
 	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
 
-	return principal_may(&call->who, ROLE_READER, realm) == OUTCOME_OK;
+	return principal_may_read(&call->who, ROLE_READER, realm) == OUTCOME_OK;
 }
 
 enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const struct address *address,

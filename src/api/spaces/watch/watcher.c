@@ -186,12 +186,12 @@ static struct str tenant_name(const struct streamed_change *change)
 	return change->tenant.p != NULL ? change->tenant : change->former;
 }
 
-// A caller of a tenant sees only that tenant's object.
+// A caller of a tenant sees only that tenant's object, unless it may read everything.
 static bool wants_tenant(const struct watcher *watcher, const struct streamed_change *change)
 {
 	if (!watcher->head.tenants || !streamed_change_is_of_tenant(change) || change->beside)
 		return false;
-	if (watcher->head.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
+	if (watcher->head.role != ROLE_OPERATOR && !watcher->head.reads_all && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
 		return false;
 	return !watcher->head.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
 }
