@@ -47,11 +47,13 @@ $keystone->token("$_->[0]", project => $_->[1], project_name => $_->[2], user =>
     [ 'blue-admin', $blue, 'blue', [qw(admin member reader)] ],
     [ 'ops-admin',  $ops,  'ops',  [qw(admin member reader)] ],
     [ 'red-odd',    $red,  'red',  ['Admin'] ],
+    [ 'ops-odd',    $ops,  'ops',  ['ADMIN'] ],
     [ 'red-service', $red, 'red',  ['service'] ],
     [ 'service',    'e' x 32, 'service', [qw(service reader)] ];
 $keystone->token('false-service', project => 'd' x 32, project_name => 'service', project_domain => 'elsewhere', roles => ['service']);
 $keystone->token('system-admin', system => 1, roles => [qw(admin member reader)]);
 $keystone->token('system-reader', system => 1, roles => ['reader']);
+$keystone->token('system-odd', system => 1, roles => ['Reader']);
 $keystone->token('system-service', system => 1, roles => ['service']);
 $keystone->token('unscoped');
 
@@ -62,17 +64,18 @@ subtest 'who gets what' => sub {
     is $client->put("/v2.0/$red/persistentvolumes/v1", json => { n => 1 }, $as->('red-admin'))->status, 201, 'an admin writes to the tenant of his project';
     is $client->put("/v2.0/$red/persistentvolumes/v2", json => { n => 1 }, $as->('red-member'))->status, 201, 'a member, too';
     is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-reader'))->status, 403, 'a reader may not';
-    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-odd'))->status, 403, 'roles are compared with their case';
+    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-odd'))->status, 201, 'a role is the same in another case, as for Keystone';
     is ask_status('red-reader', "/v2.0/$red/persistentvolumes/v1"), 200, 'a reader reads';
     is ask_status('blue-admin', "/v2.0/$red/persistentvolumes/v1"), 404, 'another project\'s admin finds nothing';
     is ask_status('blue-admin', "/v2.0/$blue/persistentvolumes"), 200, 'his own tenant was created';
     is ask_status('red-admin', '/v2.0'), 403, 'a project\'s admin is no operator of the tenants';
-    is ask_status($_, '/v2.0'), 200, "$_ is" for qw(system-admin ops-admin);
+    is ask_status($_, '/v2.0'), 200, "$_ is" for qw(system-admin ops-admin ops-odd);
     is ask_status('system-reader', "/v2.0/$red/persistentvolumes/v1"), 404, 'a reader of the system is not, and reads no tenant';
     is ask_status('unscoped', "/v2.0/$red/persistentvolumes/v1"), 404, 'nor does one without a project';
     is ask('system-admin', "/v2.0/$red")->json->{tenant}{metadata}{name}, 'red', 'the tenant has the project\'s name as metadata';
     is ask_status('red-admin', '/resource_providers', at => 'placement'), 200, 'in placement a project\'s admin is an operator';
-    is ask_status('system-reader', '/resource_providers', at => 'placement'), 200, 'a reader of the system reads there';
+    is ask_status('red-odd', '/resource_providers', at => 'placement'), 200, '... in whichever case';
+    is ask_status($_, '/resource_providers', at => 'placement'), 200, "a reader of the system reads there: $_" for qw(system-reader system-odd);
     is ask_status('red-member', '/resource_providers', at => 'placement'), 403, 'a member is none';
     is ask_status($_, '/resource_providers', at => 'placement'), 200, "in placement the role service of any project is one, too: $_" for
         qw(red-service service false-service);

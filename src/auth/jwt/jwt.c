@@ -355,8 +355,8 @@ static const char *read_claims(struct attempt *attempt, struct principal *princi
 	wrong = wrong != NULL ? wrong : read_roles(attempt, &roles);
 	if (wrong != NULL)
 		return wrong;
-	principal->role = role_table_highest(str_c(settings->roles), roles);
-	if (role_list_overlaps(roles, str_c(settings->operator_roles)))
+	principal->role = role_table_highest(str_c(settings->roles), roles, ROLE_NAMES_EXACT);
+	if (role_list_overlaps(roles, str_c(settings->operator_roles), ROLE_NAMES_EXACT))
 		principal->role = ROLE_OPERATOR;
 	else if (principal->tenant.n == 0 && !attempt->jwt->has_default_tenant)
 		principal->role = ROLE_NONE; // a role counts within a tenant

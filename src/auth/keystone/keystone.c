@@ -324,22 +324,28 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 
 // ---- from Keystone's roles to ours
 
+// Is any of the roles, of a token, among those that a setting names?
+static bool has_role(struct str roles, const char *wanted)
+{
+	return role_list_overlaps(roles, str_c(wanted), ROLE_NAMES_OPENSTACK);
+}
+
 // Is he an operator, whatever the dialect?
 static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
 {
 	const struct keystone_settings *settings = keystone->settings;
 
-	if (!role_list_overlaps(token->roles, STR("admin")))
+	if (!has_role(token->roles, "admin"))
 		return false;
 	if (token->system_scope)
 		return strcmp(settings->system_operator, "yes") == 0;
 	return token->project.n > 0 && str_find(token->project, ',', 0) == token->project.n &&
-		role_list_overlaps(token->project, str_c(settings->operator_projects));
+		role_list_overlaps(token->project, str_c(settings->operator_projects), ROLE_NAMES_EXACT);
 }
 
 static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
 {
-	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
+	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects), ROLE_NAMES_EXACT);
 }
 
 // OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the system, and on the project of
@@ -353,7 +359,7 @@ static bool service_is_bound(const struct keystone *keystone, const struct keyst
 		return false;
 	return !str_eq(token->project_domain, str_c(settings->project_domain)) ||
 		str_find(token->project_name, ',', 0) < token->project_name.n ||
-		!role_list_overlaps(token->project_name, str_c(settings->service_projects));
+		!role_list_overlaps(token->project_name, str_c(settings->service_projects), ROLE_NAMES_EXACT);
 }
 
 // The roles but "service".
@@ -364,7 +370,7 @@ static struct str without_service(struct pool *pool, struct str roles)
 	for (size_t i = 0, end; i < roles.n; i = end + 1) {
 		end = str_find(roles, ',', i);
 		struct str name = str_part(roles, i, end);
-		if (str_eq(name, STR("service")))
+		if (role_name_is(name, STR("service"), ROLE_NAMES_OPENSTACK))
 			continue;
 		buf_add(&rest, rest.n > 0 ? STR(",") : STR(""));
 		buf_add(&rest, name);
@@ -375,13 +381,14 @@ static struct str without_service(struct pool *pool, struct str roles)
 // The role of somebody who is not the operator everywhere.
 static enum role role_in_dialect(const struct keystone *keystone, const struct keystone_token *token, const struct identity *identity)
 {
-	struct str wanted = str_c(keystone->settings->operator_roles), roles = token->roles;
+	const char *wanted = keystone->settings->operator_roles;
+	struct str roles = token->roles;
 	bool counts = is_operator_dialect(keystone, identity->dialect), bound = service_is_bound(keystone, token, identity->dialect);
-	enum role role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), roles) : ROLE_NONE;
+	enum role role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), roles, ROLE_NAMES_OPENSTACK) : ROLE_NONE;
 
-	if (!counts || !role_list_overlaps(roles, wanted))
+	if (!counts || !has_role(roles, wanted))
 		return role;
-	if (!bound || role_list_overlaps(without_service(identity->pool, roles), wanted))
+	if (!bound || has_role(without_service(identity->pool, roles), wanted))
 		return ROLE_OPERATOR;
 	return token->project.n > 0 && role < ROLE_MEMBER ? ROLE_MEMBER : role;
 }
@@ -401,7 +408,7 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->project = token->project;
 	principal->service_roles = service->roles;
 	principal->role = is_operator(keystone, token) ? ROLE_OPERATOR : role_in_dialect(keystone, token, identity);
-	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
+	principal->reads_all = for_operators && token->system_scope && has_role(token->roles, "reader");
 	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;
 }
@@ -450,7 +457,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		if (known != KEYSTONE_GOOD)
 			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
 	}
-	bool by_service = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
+	bool by_service = service_text.n > 0 && has_role(service.roles, keystone->settings->service_roles);
 	known = validate(keystone, identity, text, by_service, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
