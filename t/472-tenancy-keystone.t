@@ -306,6 +306,13 @@ subtest 'answers that are not cached' => sub {
     is $status->('red-member'), 200, '... and yet it is asked about others';
     $keystone->mode('ok');
     is $status->('red-member', 'X-Service-Token' => 'nova'), 200, 'two tokens are validated when it is quick';
+    $keystone->token('expires', project => $red, roles => ['member'], life => 3);
+    is $status->('expires'), 200, 'a token that expires soon';
+    $keystone->stop;
+    ok Tenure::Instance::wait_until(sub { $status->('expires') == 401 }), 'is known to have expired, even while Keystone is away';
+    is $status->('red-member'), 503, '... which can say nothing of the others';
+    $keystone->listen;
+    ok Tenure::Instance::wait_until(sub { $status->('red-member') == 200 }), 'it is back';
     for my $case ([ 'red-member', 200, 'good' ], [ 'nobody-has-this', 401, 'wrong' ]) {
         my ($token, $wanted, $name) = @$case;
         my $first;

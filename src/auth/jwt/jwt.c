@@ -436,7 +436,8 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 			*principal = (struct principal){ 0 };
 			return outcome;
 		}
-		principal_cache_keep(jwt->cache, key, principal, attempt.expires_us);
+		principal->expires_us = attempt.expires_us;
+		principal_cache_keep(jwt->cache, key, principal);
 	}
 	principal->makes_tenant = principal->tenant.n > 0 && strcmp(jwt->settings->create_tenants, "yes") == 0;
 	return OUTCOME_OK;

@@ -89,7 +89,8 @@ static bool is_expired(const struct keystone_token *token)
 	return clock_now_us() >= token->expires_us;
 }
 
-// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired. since_us: as for
+// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired, however long ago Keystone was asked
+// about it. Never KEYSTONE_STALE. since_us: as for
 // keystone_cache_find().
 static enum keystone_known find_since(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired, int64_t since_us,
 	struct pool *pool, struct keystone_token *token)
@@ -97,7 +98,9 @@ static enum keystone_known find_since(const struct keystone *keystone, const str
 	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
 		(int64_t)keystone->settings->bad_cache * SECOND_US, since_us, pool, token);
 
-	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
+	if ((known == KEYSTONE_GOOD || known == KEYSTONE_STALE) && !allow_expired && is_expired(token))
+		return KEYSTONE_BAD;
+	return known == KEYSTONE_STALE ? KEYSTONE_UNKNOWN : known;
 }
 
 static enum keystone_known find_cached(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
@@ -106,8 +109,9 @@ static enum keystone_known find_cached(const struct keystone *keystone, const st
 	return find_since(keystone, key, allow_expired, INT64_MAX, pool, token);
 }
 
+// awaited: another process looks for the answer in the cache.
 static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
-	bool allow_expired, struct pool *pool, struct keystone_token *token)
+	bool allow_expired, bool awaited, struct pool *pool, struct keystone_token *token)
 {
 	keystone_breaker_ask(keystone->cache);
 	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, keystone->deadline_us, token);
@@ -117,7 +121,7 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 
 	// The answer is kept before it is reported, since try_again() looks for it once the trial is over.
 	if (known)
-		keystone_cache_keep(keystone->cache, key, good ? token : NULL, of_use_us);
+		keystone_cache_keep(keystone->cache, key, good ? token : NULL, of_use_us, awaited);
 	if (answer != KEYSTONE_LATE)
 		keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
 	return !known ? KEYSTONE_UNKNOWN : good ? KEYSTONE_GOOD : KEYSTONE_BAD;
@@ -138,7 +142,7 @@ static void ask_here(void *arg)
 
 	keystone_asker_forked(question->keystone->asker);
 	question->keystone->deadline_us = clock_tick_us() + timeout_us(question->keystone); // no request waits so long for it
-	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, question->pool, &token);
+	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, true, question->pool, &token);
 	keystone_cache_turn_end(question->keystone->cache, question->key);
 }
 
@@ -188,7 +192,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 		case KEYSTONE_TRIAL:
 			return try_again(keystone, key, text, allow_expired, pool, token);
 		case KEYSTONE_CLOSED:
-			known = ask_keystone(keystone, key, text, allow_expired, pool, token);
+			known = ask_keystone(keystone, key, text, allow_expired, false, pool, token);
 			break;
 		case KEYSTONE_OPEN:
 			break;
@@ -393,6 +397,13 @@ static enum role role_in_dialect(const struct keystone *keystone, const struct k
 	return token->project.n > 0 && role < ROLE_MEMBER ? ROLE_MEMBER : role;
 }
 
+static int64_t end_of(const struct keystone_token *user, bool user_may_have_expired, const struct keystone_token *service)
+{
+	int64_t end_us = user_may_have_expired ? 0 : user->expires_us;
+
+	return service->expires_us != 0 && (end_us == 0 || service->expires_us < end_us) ? service->expires_us : end_us;
+}
+
 static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
 	const struct keystone_token *service)
 {
@@ -465,6 +476,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	if (known == KEYSTONE_BAD || keystone->ruled_out)
 		return fail_unauthenticated(identity);
 	fill_principal(keystone, identity, &token, &service);
+	identity->principal->expires_us = end_of(&token, by_service, &service);
 	return OUTCOME_OK;
 }
 

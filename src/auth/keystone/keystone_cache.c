@@ -290,28 +290,30 @@ static bool is_since(int64_t stored_tick, int64_t since_us)
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token)
 {
+	enum keystone_known known = KEYSTONE_UNKNOWN;
 	struct head head;
 
-	for (size_t i = 0; i < SIZES * WAYS; i++) {
+	for (size_t i = 0; i < SIZES * WAYS && (known == KEYSTONE_UNKNOWN || known == KEYSTONE_STALE); i++) {
 		const struct size *size = &sizes[i / WAYS];
 		const shared_word *entry = entry_of(cache, size, key, i % WAYS);
 		const struct facts *facts = has_key(entry, key) ? load(entry, size, pool, &head) : NULL;
 		if (facts == NULL || head.key[0] != key->words[0] || head.key[1] != key->words[1])
 			continue;
 		bool good = (facts->flags & GOOD) != 0;
-		if (!is_fresh(head.stored_tick, good ? good_us : bad_us) && !is_since(head.stored_tick, since_us))
+		bool believed = is_fresh(head.stored_tick, good ? good_us : bad_us) || is_since(head.stored_tick, since_us);
+		if (!good && !believed)
 			continue;
 		if (good)
 			take_facts(&head, facts, token);
-		return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
+		known = !good ? KEYSTONE_BAD : believed ? KEYSTONE_GOOD : KEYSTONE_STALE;
 	}
-	return KEYSTONE_UNKNOWN;
+	return known;
 }
 
-// Which of the set's entries a new one takes the place of; NULL: none, since all are good and the new one is a refusal. What stands in
-// them isn't checked: at worst, another one than the best gives way.
+// Which of the set's entries a new one takes the place of; NULL: none, since all are good, and the new one may not replace a good one
+// (may_replace). What stands in them isn't checked: at worst, another one than the best gives way.
 static shared_word *place_for(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, int64_t good_us,
-	bool good)
+	bool may_replace)
 {
 	shared_word *bad = NULL, *oldest = NULL;
 	int64_t bad_tick = INT64_MAX, oldest_tick = INT64_MAX;
@@ -337,7 +339,7 @@ static shared_word *place_for(const struct keystone_cache *cache, const struct s
 			oldest_tick = tick;
 		}
 	}
-	return bad != NULL || !good ? bad : oldest;
+	return bad != NULL || !may_replace ? bad : oldest;
 }
 
 // The token's entries of other sizes, from when Keystone said more or less of it.
@@ -351,7 +353,7 @@ static void drop_others(const struct keystone_cache *cache, const struct size *k
 }
 
 void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
-	int64_t good_us)
+	int64_t good_us, bool awaited)
 {
 	static const struct keystone_token none = { .expires_us = 0 };
 	const struct keystone_token *from = token != NULL ? token : &none;
@@ -365,7 +367,7 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 		n = fields[i]->n <= UINT16_MAX ? n + fields[i]->n : SIZE_MAX / 2;
 	while (size < sizes + SIZES && n > most_text(size))
 		size++;
-	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL) : NULL;
+	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL || awaited) : NULL;
 	if (place == NULL)
 		return;
 	struct facts *facts = memory_zeroed(FACT_WORDS + (n + 7) / 8, 8);
