@@ -175,6 +175,16 @@ subtest 'the service user\'s token' => sub {
     $keystone->revoke_own;
     $keystone->token('after', project => $red, roles => ['member']);
     is ask_status('after', "/v2.0/$red/persistentvolumes/v1"), 200, 'renewed when Keystone revoked it';
+
+    $keystone->token($_, project => $red, roles => ['member']) for map { "ahead-$_" } 1 .. 9;
+    $keystone->own_life(-60);
+    $keystone->revoke_own;
+    $keystone->forget_log;
+    is ask_status("ahead-$_", "/v2.0/$red/persistentvolumes/v1"), 503, 'where the clock is ahead by more than a token lives: unavailable' for 1 .. 8;
+    cmp_ok $keystone->count('login'), '<=', 2, '... and Keystone is spared the logins';
+    like $instance->log_text('combined'), qr/Keystone: login: the new token expired \d+ s ago: is this host's clock ahead of Keystone's\?/, '... and the log says why';
+    $keystone->own_life(3600);
+    ok Tenure::Instance::wait_until(sub { ask_status('ahead-9', "/v2.0/$red/persistentvolumes/v1") == 200 }), '... until the clock is right';
 };
 
 subtest 'service tokens' => sub {
@@ -209,7 +219,7 @@ subtest 'access rules' => sub {
 
 subtest 'hostile answers' => sub {
     my $n = 0;
-    for my $mode (qw(error forbidden huge cut deep text redirect strange)) {
+    for my $mode (qw(error badrequest forbidden huge cut deep text redirect strange)) {
         $keystone->mode($mode);
         $n++;
         $keystone->token("h$n", project => $red, roles => ['member']);

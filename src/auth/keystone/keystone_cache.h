@@ -11,7 +11,8 @@
 // of a refused token; else of the oldest. A refused token never takes the place of a good one that is believed, so wrong tokens can't
 // push good ones out; except a refusal that a process awaits in the cache, since it has no other way to learn of it.
 //
-// The service user's login. If Keystone refuses it, no process tries it again for a while: repeated ones can lock the user out.
+// The service user's login. If Keystone refuses it, or gives a token that can't be used, no process tries it again for a while: repeated ones can
+// lock the user out.
 //
 // Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
@@ -94,7 +95,8 @@ bool keystone_breaker_is_silent(const struct keystone_cache *cache);
 // Records whether Keystone answered.
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
 
-// Records that Keystone refused the service user's login just now. login: a number, not 0, for Keystone's address and the user.
+// Records that Keystone refused the service user's login just now, or gave a token that can't be used. login: a number, not 0, for Keystone's
+// address and the user.
 void keystone_login_refuse(const struct keystone_cache *cache, uint64_t login);
 // Did it refuse this login less than pause_us ago, to whichever process of the host?
 bool keystone_login_is_refused(const struct keystone_cache *cache, uint64_t login, int64_t pause_us);

@@ -5,7 +5,7 @@
 #   my $keystone = Tenure::FakeKeystone->start;
 #   $keystone->token('T1', project => 'p' x 32, roles => ['member']);
 #   $keystone->count('validate T1');      # how often the token was validated
-#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, huge, cut, deep, text, redirect, forbidden,
+#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, badrequest, huge, cut, deep, text, redirect, forbidden,
 #                                       # strange, closed (to the service user)
 #
 # Tokens hanging-… are never answered.
@@ -91,6 +91,7 @@ sub _body_of {
 sub _wrong {
     my ($client, $mode) = @_;
     return _answer($client, 500, { error => { code => 500 } }) if $mode eq 'error';
+    return _answer($client, 400, 'The plain HTTP request was sent to HTTPS port') if $mode eq 'badrequest';
     return _answer($client, 403, { error => { code => 403 } }) if $mode eq 'forbidden';
     return _answer($client, 200, '[' x 100_000 . ']' x 100_000) if $mode eq 'deep';
     return _answer($client, 200, '<html>welcome to the internet café</html>') if $mode eq 'text';
