@@ -126,10 +126,11 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 	return OUTCOME_OK;
 }
 
-static bool has_form(struct str token)
+static bool has_form(struct pool *pool, struct str token)
 {
 	struct str id, secret;
 
+	UNUSED(pool);
 	return well_formed(token, &id, &secret);
 }
 

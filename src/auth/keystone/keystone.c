@@ -8,6 +8,7 @@
 
 #include "auth/core/authenticator.h"
 #include "auth/core/fetch.h"
+#include "auth/core/jwt_form.h"
 #include "auth/keystone/keystone_ask.h"
 #include "auth/keystone/keystone_cache.h"
 #include "auth/keystone/keystone_rules.h"
@@ -480,12 +481,11 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	return OUTCOME_OK;
 }
 
-// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or two (JWS).
-static bool has_form(struct str token)
+// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or are JSON Web Tokens of a kind of their own (JWS). So the token
+// of an OpenID Connect provider isn't sent to Keystone, whichever of the two authenticators comes first.
+static bool has_form(struct pool *pool, struct str token)
 {
-	size_t dot = str_find(token, '.', 0);
-
-	return dot == token.n || str_find(token, '.', dot + 1) < token.n;
+	return str_find(token, '.', 0) == token.n || jwt_form_is_keystones(pool, token);
 }
 
 static bool has_asked(const void *state)
