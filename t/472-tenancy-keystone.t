@@ -217,6 +217,25 @@ subtest 'access rules' => sub {
     }
 };
 
+subtest 'what was lent for a time' => sub {
+    my $client = Tenure::Client->new(url => $url{combined});
+    my %is = (own => {}, unrestricted => { credential => 'unrestricted' }, restricted => { credential => 'restricted' }, trusted => { trust => 1 });
+    for my $token (sort keys %is) {
+        $keystone->token($token, project => $red, roles => [qw(admin member reader)], %{ $is{$token} });
+        my $lent = $token =~ /\A(?:restricted|trusted)\z/;
+        my $as   = sub { my ($method, $path, @more) = @_; return $client->$method("/v2.0/$red/$path", headers => { 'X-Auth-Token' => $token }, @more) };
+        for my $round ('asked', 'cached') {
+            is $as->(put => 'persistentvolumes/lent', json => { n => $round })->status =~ s/201/200/r, 200, "$token, $round: writes to the tenant";
+            is $as->(post => 'tokens', json => { token => { user => 'x', role => 'admin' } })->status, $lent ? 403 : 201, '... a token that outlives it';
+            is $as->(put => 'webhooks/hook', json => { url => 'https://example.org/tenure' })->status =~ s/201/200/r, $lent ? 403 : 200, '... a webhook';
+            is $as->(post => 'webhooks/hook/action/rotate')->status, $lent ? 403 : 200, '... its secret';
+        }
+    }
+    my $answer = $client->post("/v2.0/$red/tokens", headers => { 'X-Auth-Token' => 'trusted' }, json => { token => { user => 'x' } });
+    like $answer->json->{detail}, qr/would outlive your credential/, 'and why';
+    is $client->delete("/v2.0/$red/webhooks/hook", headers => { 'X-Auth-Token' => 'trusted' })->status, 204, 'to end one is free';
+};
+
 subtest 'hostile answers' => sub {
     my $n = 0;
     for my $mode (qw(error badrequest forbidden huge cut deep text redirect strange)) {

@@ -37,7 +37,7 @@ static struct keystone_token make(const char *user, const char *roles)
 {
 	return (struct keystone_token){ .user = str_c(user), .user_name = STR("ann"), .project = STR("p1"), .project_name = STR("red"),
 		.project_domain = STR("Default"), .roles = str_c(roles), .rules = STR("placement\nGET\n/traits\n"), .has_rules = true,
-		.system_scope = true, .expires_us = 1234567 };
+		.system_scope = true, .is_lent = true, .expires_us = 1234567 };
 }
 
 static enum keystone_known find(struct keystone_key key, struct keystone_token *token)
@@ -49,7 +49,7 @@ static bool is_same(const struct keystone_token *a, const struct keystone_token 
 {
 	return str_eq(a->user, b->user) && str_eq(a->user_name, b->user_name) && str_eq(a->project, b->project) &&
 		str_eq(a->project_name, b->project_name) && str_eq(a->project_domain, b->project_domain) && str_eq(a->roles, b->roles) &&
-		str_eq(a->rules, b->rules) && a->has_rules == b->has_rules && a->system_scope == b->system_scope &&
+		str_eq(a->rules, b->rules) && a->has_rules == b->has_rules && a->system_scope == b->system_scope && a->is_lent == b->is_lent &&
 		a->expires_us == b->expires_us;
 }
 

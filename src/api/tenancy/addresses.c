@@ -172,3 +172,9 @@ enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const
 	response_set(&call->response, "Location", call_url(call, buf_str(&path)));
 	return OUTCOME_MOVED;
 }
+
+enum outcome tenancy_may_make_lasting(struct call *call)
+{
+	return !call->who.is_lent ? OUTCOME_OK : call_fail(call, OUTCOME_FORBIDDEN,
+		"tokens and webhooks would outlive your credential: a restricted application credential or a trust makes none");
+}

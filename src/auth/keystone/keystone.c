@@ -416,6 +416,7 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->is_mapped = true;
 	principal->has_roles = true;
 	principal->roles = token->roles;
+	principal->is_lent = token->is_lent;
 	principal->system_scope = token->system_scope;
 	principal->project = token->project;
 	principal->service_roles = service->roles;

@@ -383,6 +383,17 @@ static bool read_rules(struct pool *pool, const struct doc *token, struct keysto
 	return rules == NULL || doc_kind(rules) == DOC_ARRAY;
 }
 
+// An application credential is restricted unless Keystone says otherwise.
+static bool is_lent(const struct doc *token)
+{
+	const struct doc *credential, *restricted, *other;
+
+	if (doc_get(token, STR("OS-TRUST:trust"), &other) || doc_get(token, STR("OS-OAUTH1"), &other))
+		return true;
+	return doc_get(token, STR("application_credential"), &credential) && (!doc_get(credential, STR("restricted"), &restricted) ||
+		doc_kind(restricted) != DOC_BOOL || doc_bool(restricted));
+}
+
 static bool is_id(struct str text)
 {
 	return text.n > 0 && auth_is_name(text);
@@ -400,6 +411,7 @@ static bool read_facts(struct pool *pool, const struct doc *token, struct keysto
 		.project_name = str_dup(pool, member_text(project, STR("name"))),
 		.project_domain = str_dup(pool, member_text(doc_member(project, "domain"), STR("name"))),
 		.system_scope = all != NULL && doc_kind(all) == DOC_BOOL && doc_bool(all),
+		.is_lent = is_lent(token),
 	};
 	if (!is_id(result->user) || !auth_is_name(result->user_name) || !auth_is_name(result->project_name) ||
 		!auth_is_name(result->project_domain))

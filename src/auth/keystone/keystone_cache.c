@@ -46,11 +46,11 @@ struct head {
 // What follows the head, and ends with the text of all strings.
 struct facts {
 	uint16_t lengths[FIELDS];
-	uint8_t flags;        // GOOD, SYSTEM, RULES
+	uint8_t flags;        // GOOD, SYSTEM, RULES, LENT
 	uint8_t unused;
 	char text[];
 };
-enum { GOOD = 1, SYSTEM = 2, RULES = 4 };
+enum { GOOD = 1, SYSTEM = 2, RULES = 4, LENT = 8 };
 enum { KEY_WORD = 1, TICK_WORD = 3, HEAD_WORDS = sizeof(struct head) / 8, FACT_WORDS = offsetof(struct facts, text) / 8 };
 static_assert(offsetof(struct head, key) == KEY_WORD * 8 && offsetof(struct head, stored_tick) == TICK_WORD * 8 &&
 	sizeof(struct head) % 8 == 0 && offsetof(struct facts, text) % 8 == 0, "they fill words");
@@ -273,6 +273,7 @@ static void take_facts(const struct head *head, const struct facts *facts, struc
 	token->expires_us = head->expires_us;
 	token->system_scope = (facts->flags & SYSTEM) != 0;
 	token->has_rules = (facts->flags & RULES) != 0;
+	token->is_lent = (facts->flags & LENT) != 0;
 }
 
 static bool is_fresh(int64_t stored_tick, int64_t for_us)
@@ -378,7 +379,8 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 		facts->lengths[i] = (uint16_t)fields[i]->n;
 		n += fields[i]->n;
 	}
-	facts->flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0));
+	facts->flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0) |
+		(from->is_lent ? LENT : 0));
 	head.check = check_of(&head, facts);
 	store(place, &head, facts);
 	free(facts);

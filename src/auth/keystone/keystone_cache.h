@@ -37,6 +37,7 @@ struct keystone_token {
 	struct str rules;                 // of an application credential: SERVICE LF METHOD LF PATH LF, for each rule
 	bool has_rules;                   // there are rules, perhaps none that allows anything
 	bool system_scope;
+	bool is_lent;                     // of a restricted application credential, a trust or OAuth: Keystone lets it make no further credentials
 	int64_t expires_us;               // wall clock
 };
 

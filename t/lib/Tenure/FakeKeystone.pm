@@ -37,7 +37,8 @@ sub own_life { my ($self, $seconds) = @_; $self->keep(life => $seconds); return 
 sub revoke_own { my ($self) = @_; unlink glob "$self->{dir}/own/*"; return }
 sub revoke { my ($self, $token) = @_; unlink "$self->{dir}/tokens/$token"; return }
 
-# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, catalog (given
+# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, credential (an
+# application credential: restricted, as with rules, or unrestricted), trust, catalog (given
 # unless the question has ?nocatalog, and logged then), and "answer", which is given word for word.
 sub token {
     my ($self, $name, %is) = @_;
@@ -83,7 +84,10 @@ sub _body_of {
         if $is->{project};
     $token{system} = { all => JSON::PP::true } if $is->{system};
     $token{domain} = { id => $is->{domain}, name => 'D' } if $is->{domain};
-    $token{application_credential} = { id => 'c', name => 'c', restricted => JSON::PP::true, access_rules => $is->{rules} } if $is->{rules};
+    $token{application_credential} = { id => 'c', name => 'c', restricted => $is->{credential} eq 'unrestricted' ? JSON::PP::false : JSON::PP::true }
+        if $is->{credential} //= $is->{rules} && 'restricted';
+    $token{application_credential}{access_rules} = $is->{rules} if $is->{rules};
+    $token{'OS-TRUST:trust'} = { id => 't', impersonation => JSON::PP::true, trustor_user => { id => 'u2' }, trustee_user => { id => 'u1' } } if $is->{trust};
     return { token => \%token };
 }
 
