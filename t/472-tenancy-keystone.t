@@ -47,11 +47,13 @@ $keystone->token("$_->[0]", project => $_->[1], project_name => $_->[2], user =>
     [ 'blue-admin', $blue, 'blue', [qw(admin member reader)] ],
     [ 'ops-admin',  $ops,  'ops',  [qw(admin member reader)] ],
     [ 'red-odd',    $red,  'red',  ['Admin'] ],
+    [ 'ops-odd',    $ops,  'ops',  ['ADMIN'] ],
     [ 'red-service', $red, 'red',  ['service'] ],
     [ 'service',    'e' x 32, 'service', [qw(service reader)] ];
 $keystone->token('false-service', project => 'd' x 32, project_name => 'service', project_domain => 'elsewhere', roles => ['service']);
 $keystone->token('system-admin', system => 1, roles => [qw(admin member reader)]);
 $keystone->token('system-reader', system => 1, roles => ['reader']);
+$keystone->token('system-odd', system => 1, roles => ['Reader']);
 $keystone->token('system-service', system => 1, roles => ['service']);
 $keystone->token('unscoped');
 
@@ -62,17 +64,18 @@ subtest 'who gets what' => sub {
     is $client->put("/v2.0/$red/persistentvolumes/v1", json => { n => 1 }, $as->('red-admin'))->status, 201, 'an admin writes to the tenant of his project';
     is $client->put("/v2.0/$red/persistentvolumes/v2", json => { n => 1 }, $as->('red-member'))->status, 201, 'a member, too';
     is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-reader'))->status, 403, 'a reader may not';
-    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-odd'))->status, 403, 'roles are compared with their case';
+    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-odd'))->status, 201, 'a role is the same in another case, as for Keystone';
     is ask_status('red-reader', "/v2.0/$red/persistentvolumes/v1"), 200, 'a reader reads';
     is ask_status('blue-admin', "/v2.0/$red/persistentvolumes/v1"), 404, 'another project\'s admin finds nothing';
     is ask_status('blue-admin', "/v2.0/$blue/persistentvolumes"), 200, 'his own tenant was created';
     is ask_status('red-admin', '/v2.0'), 403, 'a project\'s admin is no operator of the tenants';
-    is ask_status($_, '/v2.0'), 200, "$_ is" for qw(system-admin ops-admin);
+    is ask_status($_, '/v2.0'), 200, "$_ is" for qw(system-admin ops-admin ops-odd);
     is ask_status('system-reader', "/v2.0/$red/persistentvolumes/v1"), 404, 'a reader of the system is not, and reads no tenant';
     is ask_status('unscoped', "/v2.0/$red/persistentvolumes/v1"), 404, 'nor does one without a project';
     is ask('system-admin', "/v2.0/$red")->json->{tenant}{metadata}{name}, 'red', 'the tenant has the project\'s name as metadata';
     is ask_status('red-admin', '/resource_providers', at => 'placement'), 200, 'in placement a project\'s admin is an operator';
-    is ask_status('system-reader', '/resource_providers', at => 'placement'), 200, 'a reader of the system reads there';
+    is ask_status('red-odd', '/resource_providers', at => 'placement'), 200, '... in whichever case';
+    is ask_status($_, '/resource_providers', at => 'placement'), 200, "a reader of the system reads there: $_" for qw(system-reader system-odd);
     is ask_status('red-member', '/resource_providers', at => 'placement'), 403, 'a member is none';
     is ask_status($_, '/resource_providers', at => 'placement'), 200, "in placement the role service of any project is one, too: $_" for
         qw(red-service service false-service);
@@ -172,6 +175,16 @@ subtest 'the service user\'s token' => sub {
     $keystone->revoke_own;
     $keystone->token('after', project => $red, roles => ['member']);
     is ask_status('after', "/v2.0/$red/persistentvolumes/v1"), 200, 'renewed when Keystone revoked it';
+
+    $keystone->token($_, project => $red, roles => ['member']) for map { "ahead-$_" } 1 .. 9;
+    $keystone->own_life(-60);
+    $keystone->revoke_own;
+    $keystone->forget_log;
+    is ask_status("ahead-$_", "/v2.0/$red/persistentvolumes/v1"), 503, 'where the clock is ahead by more than a token lives: unavailable' for 1 .. 8;
+    cmp_ok $keystone->count('login'), '<=', 2, '... and Keystone is spared the logins';
+    like $instance->log_text('combined'), qr/Keystone: login: the new token expired \d+ s ago: is this host's clock ahead of Keystone's\?/, '... and the log says why';
+    $keystone->own_life(3600);
+    ok Tenure::Instance::wait_until(sub { ask_status('ahead-9', "/v2.0/$red/persistentvolumes/v1") == 200 }), '... until the clock is right';
 };
 
 subtest 'service tokens' => sub {
@@ -204,9 +217,28 @@ subtest 'access rules' => sub {
     }
 };
 
+subtest 'what was lent for a time' => sub {
+    my $client = Tenure::Client->new(url => $url{combined});
+    my %is = (own => {}, unrestricted => { credential => 'unrestricted' }, restricted => { credential => 'restricted' }, trusted => { trust => 1 });
+    for my $token (sort keys %is) {
+        $keystone->token($token, project => $red, roles => [qw(admin member reader)], %{ $is{$token} });
+        my $lent = $token =~ /\A(?:restricted|trusted)\z/;
+        my $as   = sub { my ($method, $path, @more) = @_; return $client->$method("/v2.0/$red/$path", headers => { 'X-Auth-Token' => $token }, @more) };
+        for my $round ('asked', 'cached') {
+            is $as->(put => 'persistentvolumes/lent', json => { n => $round })->status =~ s/201/200/r, 200, "$token, $round: writes to the tenant";
+            is $as->(post => 'tokens', json => { token => { user => 'x', role => 'admin' } })->status, $lent ? 403 : 201, '... a token that outlives it';
+            is $as->(put => 'webhooks/hook', json => { url => 'https://example.org/tenure' })->status =~ s/201/200/r, $lent ? 403 : 200, '... a webhook';
+            is $as->(post => 'webhooks/hook/action/rotate')->status, $lent ? 403 : 200, '... its secret';
+        }
+    }
+    my $answer = $client->post("/v2.0/$red/tokens", headers => { 'X-Auth-Token' => 'trusted' }, json => { token => { user => 'x' } });
+    like $answer->json->{detail}, qr/would outlive your credential/, 'and why';
+    is $client->delete("/v2.0/$red/webhooks/hook", headers => { 'X-Auth-Token' => 'trusted' })->status, 204, 'to end one is free';
+};
+
 subtest 'hostile answers' => sub {
     my $n = 0;
-    for my $mode (qw(error forbidden huge cut deep text redirect strange)) {
+    for my $mode (qw(error badrequest forbidden huge cut deep text redirect strange)) {
         $keystone->mode($mode);
         $n++;
         $keystone->token("h$n", project => $red, roles => ['member']);
@@ -303,6 +335,13 @@ subtest 'answers that are not cached' => sub {
     is $status->('red-member'), 200, '... and yet it is asked about others';
     $keystone->mode('ok');
     is $status->('red-member', 'X-Service-Token' => 'nova'), 200, 'two tokens are validated when it is quick';
+    $keystone->token('expires', project => $red, roles => ['member'], life => 3);
+    is $status->('expires'), 200, 'a token that expires soon';
+    $keystone->stop;
+    ok Tenure::Instance::wait_until(sub { $status->('expires') == 401 }), 'is known to have expired, even while Keystone is away';
+    is $status->('red-member'), 503, '... which can say nothing of the others';
+    $keystone->listen;
+    ok Tenure::Instance::wait_until(sub { $status->('red-member') == 200 }), 'it is back';
     for my $case ([ 'red-member', 200, 'good' ], [ 'nobody-has-this', 401, 'wrong' ]) {
         my ($token, $wanted, $name) = @$case;
         my $first;

@@ -10,6 +10,7 @@ use lib File::Basename::dirname(__FILE__) . '/lib';
 
 use IO::Select;
 use IO::Socket::INET;
+use MIME::Base64 ();
 use Test::More;
 
 use Tenure::FakeKeystone;
@@ -25,7 +26,7 @@ my $issuer = Tenure::Issuer->start;
 $issuer->make_key('k', 'ES256');
 $issuer->publish('k');
 my $instance = Tenure::Instance->start(server => 'apache-fcgid', auth => 'token', placement => 1, allow => [ qr/Keystone: /, qr/JWT: / ],
-    settings => { 'endpoint service.auth' => 'keystone,jwt,token', 'endpoint placement.auth' => 'keystone', 'keystone.auth_url' => $keystone->url,
+    settings => { 'endpoint service.auth' => 'keystone,jwt,token', 'endpoint placement.auth' => 'jwt,keystone', 'keystone.auth_url' => $keystone->url,
         'keystone.username' => 'tenure', 'keystone.password' => 'secret', 'keystone.create_tenants' => 'yes', 'keystone.token_cache_time' => 600, 'keystone.timeout' => 30,
         'jwt.issuer' => $issuer->url, 'jwt.audience' => 'tenure' });
 my ($service)   = $instance->env('TENURE_SERVICE_URL') =~ /:(\d+)/;
@@ -92,6 +93,17 @@ subtest 'tokens by which Keystone fails' => sub {
         is status($own, "X-Auth-Token: $token{$case}"), $told{$case} // 503, $case;
         is status($own, "X-Auth-Token: $fresh"), 200, '... and others are asked about at once';
     }
+};
+
+subtest 'JSON Web Tokens of two kinds' => sub {
+    my $of_provider = $issuer->token('k', sub => 'ann', tenant => $red);
+    my $of_keystone = join '.', map { MIME::Base64::encode_base64url($_) } '{"alg":"ES256","typ":"JWT"}', '{"sub":"u1","openstack_methods":[]}', 'signature';
+    $keystone->token($of_keystone, project => $red, roles => ['admin']);
+    for my $path ($own, '/resource_providers') { # keystone, jwt and jwt, keystone
+        is status($path, "X-Auth-Token: $of_keystone"), 200, "$path: Keystone's goes to Keystone";
+        isnt status($path, "X-Auth-Token: $of_provider"), 401, "... an OpenID Connect provider's is good";
+    }
+    is $keystone->count("validate $of_provider"), 0, '... and Keystone is not shown it';
 };
 
 is status($own, 'X-Auth-Token: good'), 200, 'the good token is still good';

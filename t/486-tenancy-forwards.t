@@ -76,6 +76,23 @@ subtest 'who may' => sub {
     }
 };
 
+# Reads what an operator may read, and changes nothing.
+subtest 'a reader of the system' => sub {
+    my $client = $instance->combined('auditor');
+    my $status = sub { my ($method, $path, @more) = @_; return $client->$method($path, headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' }, @more)->status };
+    my ($move) = @{ $admin->get('/v2.0/t1/moves')->json->{moves} };
+    for my $path ('/v2.0/t1/forwards', '/v2.0/t1/forwards/persistentvolumes/disk1', '/v2.0/t1/persistentvolumes/disk1', '/v2.0/t1/moves', "/v2.0/t1/moves/$move->{id}",
+        '/api/v1/tenants', '/api/v1/tenants/t1', '/api/v1/tenants?fieldSelector=metadata.name=t1', '/api/v1/tenants/t1/namespaces/default/configmaps', '/api/v1', '/api/v1/namespaces') {
+        my $answer = $admin->get($path);
+        is $status->(get => $path), $answer->status, "$path: as the operator, " . $answer->status;
+    }
+    my $names = sub { my ($who, @more) = @_; return join ' ', map { $_->{metadata}{name} } @{ $who->get('/api/v1/tenants', @more)->json->{items} } };
+    is $names->($client, headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' }), $names->($admin), 'the same tenants';
+    is $status->(put => '/api/v1/tenants/t1', json => { metadata => { name => 't1' } }), 403, 'changes none';
+    is $status->(post => '/api/v1/tenants', json => { metadata => { name => 't9' } }), 403, '... and makes none';
+    isnt $status->(delete => '/v2.0/t1/forwards/persistentvolumes/disk1'), 204, '... and ends no forward';
+};
+
 subtest 'an end' => sub {
     my $at = '/v2.0/t1/forwards/persistentvolumes/disk1';
     my $answer = $admin->put($at, json => { forward => { expires_at => '2099-01-02T03:04:05Z' } });

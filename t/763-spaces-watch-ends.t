@@ -272,10 +272,10 @@ subtest 'the end' => sub {
 };
 
 # An instance that believes Keystone's answers for so many seconds, its operator, an address, and a watch of it by each token: these have no role
-# of their own, and yet read what is every tenant's.
+# of their own, and yet read what is every tenant's. The token "brief" lives for 20 seconds.
 sub watched_by_keystone {
     my ($keystone, $seconds, @tokens) = @_;
-    $keystone->token($_, system => 1, roles => [qw(reader auditor)]) for @tokens;
+    $keystone->token($_, system => 1, roles => [qw(reader auditor)], life => $_ eq 'brief' ? 20 : 3600) for @tokens;
     my $own = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1,
         allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/], settings => {
             'endpoint combined.auth' => 'keystone,token', 'keystone.auth_url' => $keystone->url, 'keystone.username' => 'tenure', 'keystone.password' => 'secret',
@@ -299,6 +299,16 @@ subtest 'a right to read everything that is taken away' => sub {
     my ($own, $operator, $path, $watches) = watched_by_keystone($keystone, 1, qw(stays goes));
     $keystone->token('goes', system => 1, roles => ['auditor']);
     ends_unauthorized($watches->{goes}, 'the watch ends');
+    $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
+    is told($watches->{stays}, 1), 'ADDED seen', "another's goes on";
+    $own->stop;
+};
+
+subtest 'a token that expires while Keystone is away' => sub {
+    my $keystone = Tenure::FakeKeystone->start;
+    my ($own, $operator, $path, $watches) = watched_by_keystone($keystone, 1, qw(stays brief));
+    $keystone->stop;
+    ends_unauthorized($watches->{brief}, 'the watch ends');
     $operator->post($path, json => { metadata => { name => 'seen' } })->is_status(201, 'a change');
     is told($watches->{stays}, 1), 'ADDED seen', "another's goes on";
     $own->stop;

@@ -153,24 +153,25 @@ static bool reads_tokens(const struct authenticator *authenticator)
 }
 
 // Could a token of this form be one of this authenticator's?
-static bool may_know(const struct authenticator *authenticator, struct str token)
+static bool may_know(const struct authenticator *authenticator, struct pool *pool, struct str token)
 {
-	return reads_tokens(authenticator) && (authenticator->has_form == NULL || authenticator->has_form(token));
+	return reads_tokens(authenticator) && (authenticator->has_form == NULL || authenticator->has_form(pool, token));
 }
 
 // Is the request's token, by its form, for an authenticator that comes behind this one? A token that none of them could have made is never
 // passed on to one that reads no tokens: otherwise a request with a wrong token would be done as the user whom the web server names.
-static bool is_for_another(const struct auth *auth, size_t i, const struct request *request)
+static bool is_for_another(const struct auth *auth, size_t i, struct pool *pool, const struct request *request)
 {
 	const struct authenticator *authenticator = auth->methods[i].authenticator;
 	struct str token;
 
-	if (authenticator->has_form == NULL || i + 1 == auth->n_methods || !auth_read_token(request, &token) || authenticator->has_form(token))
+	if (authenticator->has_form == NULL || i + 1 == auth->n_methods || !auth_read_token(request, &token) ||
+		authenticator->has_form(pool, token))
 		return false;
 	bool found = reads_tokens(auth->methods[i + 1].authenticator); // which has its own turn, and refuses the token if it is nobody's
 
 	for (size_t j = i + 2; j < auth->n_methods && !found; j++)
-		found = may_know(auth->methods[j].authenticator, token);
+		found = may_know(auth->methods[j].authenticator, pool, token);
 	return found;
 }
 
@@ -195,7 +196,7 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 		const struct method *method = &auth->methods[i];
 		bool recognised = false;
 
-		if (is_for_another(auth, i, question->request))
+		if (is_for_another(auth, i, question->pool, question->request))
 			continue;
 		enum outcome outcome = method->authenticator->identify(method->state, &identity, &recognised);
 

@@ -88,9 +88,11 @@ static const char *look_up(struct certificate_state *state, const struct identit
 	if (wrong != NULL)
 		return wrong;
 	wrong = certificate_map_apply(state->map, identity->pool, certificate, identity->principal);
-	if (wrong == NULL)
-		principal_cache_keep(state->cache, key, identity->principal, certificate->until_us);
-	return wrong;
+	if (wrong != NULL)
+		return wrong;
+	identity->principal->expires_us = certificate->until_us;
+	principal_cache_keep(state->cache, key, identity->principal);
+	return NULL;
 }
 
 static enum outcome identify(void *arg, const struct identity *identity, bool *recognised)

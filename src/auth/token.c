@@ -89,7 +89,7 @@ static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret
 		return false;
 	if (row->has_tenant != 0 && row->tenant.p == NULL)
 		return false;
-	*principal = (struct principal){ .user = row->user, .tenant = row->tenant };
+	*principal = (struct principal){ .user = row->user, .tenant = row->tenant, .expires_us = row->expires_at_is_null ? 0 : row->expires_at };
 	return role_parse(row->role, &principal->role);
 }
 
@@ -122,14 +122,15 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 		principal_cache_forget(state->cache, key);
 		return OUTCOME_UNAUTHENTICATED;
 	}
-	principal_cache_keep(state->cache, key, principal, row->expires_at);
+	principal_cache_keep(state->cache, key, principal);
 	return OUTCOME_OK;
 }
 
-static bool has_form(struct str token)
+static bool has_form(struct pool *pool, struct str token)
 {
 	struct str id, secret;
 
+	UNUSED(pool);
 	return well_formed(token, &id, &secret);
 }
 

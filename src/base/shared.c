@@ -52,6 +52,7 @@ struct header {
 	char magic[sizeof(magic)];
 	uint32_t version, size;
 	uint64_t registry;
+	uint64_t boot;            // of which boot its times of clock_tick_us() are
 	uint64_t key[SIPHASH_KEY];
 	_Atomic int64_t swept_us; // clock_tick_us() of the last sweep
 	_Atomic uint32_t used;    // one more than the highest slot ever taken
@@ -73,7 +74,7 @@ static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2 && ATOMI
 
 struct shared {
 	char *dir, *path;
-	uint64_t registry;
+	uint64_t registry, boot;
 	int fd;
 	char *base;
 	size_t size;
@@ -161,9 +162,9 @@ static bool guard(struct shared *shared)
 // ---- making and opening the file
 
 // The key of the hashes is random, so that clients can't choose names that collide.
-static void fill_header(struct header *header, uint64_t registry, size_t size)
+static void fill_header(struct header *header, const struct shared *shared)
 {
-	*header = (struct header){ .version = SHARED_VERSION, .size = (uint32_t)size, .registry = registry };
+	*header = (struct header){ .version = SHARED_VERSION, .size = (uint32_t)shared->size, .registry = shared->registry, .boot = shared->boot };
 	memcpy(header->magic, magic, sizeof(magic));
 	digest_random(header->key, sizeof(header->key));
 }
@@ -174,11 +175,11 @@ static bool is_same_header(const struct header *a, const struct header *b)
 	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
 }
 
-// Is it the header of a file of this version, size and registry?
+// Is it the header of a file of this version, size, registry and boot?
 static bool is_good_header(const struct shared *shared, const struct header *header)
 {
 	return memcmp(header->magic, magic, sizeof(magic)) == 0 && header->version == SHARED_VERSION &&
-		header->size == shared->size && header->registry == shared->registry;
+		header->size == shared->size && header->registry == shared->registry && header->boot == shared->boot;
 }
 
 // Allocates all blocks of the file: a store into a mapped page for which the disk has no room would raise SIGBUS.
@@ -186,7 +187,7 @@ static bool fill_file(const struct shared *shared, int fd)
 {
 	struct header header;
 
-	fill_header(&header, shared->registry, shared->size);
+	fill_header(&header, shared);
 	int failure = posix_fallocate(fd, 0, (off_t)shared->size);
 	if (failure != 0)
 		errno = failure;
@@ -227,6 +228,15 @@ static bool is_usable(const struct shared *shared, int fd, const struct stat *st
 		pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && is_good_header(shared, &header);
 }
 
+// Was it left from before the host was started anew? That is nothing to warn of.
+static bool is_of_other_boot(const struct shared *shared, int fd)
+{
+	struct header header;
+
+	return pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && memcmp(header.magic, magic, sizeof(magic)) == 0 &&
+		header.boot != shared->boot;
+}
+
 // Opens the file or makes it. -1 with errno: there is none, and none can be made.
 static int open_file(const struct shared *shared, struct stat *st)
 {
@@ -240,7 +250,8 @@ static int open_file(const struct shared *shared, struct stat *st)
 		if (fstat(fd, st) == 0 && is_usable(shared, fd, st))
 			return fd;
 		close(fd);
-		log_warning("%s is damaged, or not what it should be: another takes its place", shared->path);
+		if (!is_of_other_boot(shared, fd))
+			log_warning("%s is damaged, or not what it should be: another takes its place", shared->path);
 		if (!make_file(shared, true))
 			return -1;
 	}
@@ -254,7 +265,7 @@ static int open_memory(const struct shared *shared)
 	struct header header;
 	int fd = memfd_create("tenure-shared", MFD_CLOEXEC);
 
-	fill_header(&header, shared->registry, shared->size);
+	fill_header(&header, shared);
 	if (fd < 0 || (ftruncate(fd, (off_t)shared->size) == 0 && pwrite(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header)))
 		return fd;
 	close(fd);
@@ -329,6 +340,19 @@ static void make_dir(const char *dir)
 		log_info("made the folder %s", dir);
 }
 
+// A number for this boot of the host; 0: not known, and then files of other boots are used as well.
+static uint64_t boot_now(void)
+{
+	static const uint64_t no_key[SIPHASH_KEY] = { 0 };
+	char id[TEXT_ROOM];
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, id, sizeof(id)) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 ? siphash(no_key, str_n(id, (size_t)n)) : 0;
+}
+
 // Fills in where the file is. NULL: no memory.
 static struct shared *shared_new(const char *dir, struct str registry)
 {
@@ -343,6 +367,7 @@ static struct shared *shared_new(const char *dir, struct str registry)
 	for (enum shared_area i = 0; i < SHARED__N; i++)
 		shared->at[i] = area_offset(i);
 	shared->registry = siphash(no_key, registry);
+	shared->boot = boot_now();
 	shared->dir = strdup(dir);
 	if (shared->dir == NULL || asprintf(&shared->path, "%s/shared-v%d-%016llx", dir, SHARED_VERSION,
 		(unsigned long long)shared->registry) < 0) {
@@ -384,8 +409,8 @@ struct shared *shared_attach(const char *dir, struct str registry)
 		return shared;
 	}
 	if (fd >= 0) {
+		failure = is_of_other_boot(shared, fd) ? ENOENT : EINVAL; // no process of this boot has made one
 		close(fd);
-		failure = EINVAL;
 	}
 	shared_close(&shared);
 	errno = failure;

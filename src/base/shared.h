@@ -14,6 +14,7 @@
 // What may happen to the file, and the consequence:
 //   removed or replaced   each process notices within a second (shared_refresh) and maps the new file; counts start at 0
 //   wrong header or size  the same: a new file takes its name. The old one is never truncated or repaired in place
+//   of another boot       the same, where RUNTIME_DIR is on a disk: the times in it are of a clock that has begun anew
 //   truncated             the next access faults. A handler for SIGBUS puts empty memory in its place, so the access goes on,
 //                         and shared_refresh maps a new file
 //   wrong content         indexes and sizes never come from the file, so nothing is read or written outside of it. Counts may
@@ -35,7 +36,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 10,
+	SHARED_VERSION = 11,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };

@@ -470,7 +470,12 @@ static void test_role_table(void)
 	ok(error == NULL, "names with colons");
 	free(error);
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		is_int(role_table_highest(str_c(good), str_c(cases[i].names)), cases[i].role, "the role of \"%s\"", cases[i].names);
+		is_int(role_table_highest(str_c(good), str_c(cases[i].names), ROLE_NAMES_EXACT), cases[i].role, "the role of \"%s\"", cases[i].names);
+	is_int(role_table_highest(str_c(good), STR("Member"), ROLE_NAMES_EXACT), ROLE_NONE, "a name in another case is another name");
+	is_int(role_table_highest(str_c(good), STR("x,MemBer"), ROLE_NAMES_OPENSTACK), ROLE_MEMBER, "but not in OpenStack");
+	ok(!role_list_overlaps(STR("a,Admin"), STR("b, admin"), ROLE_NAMES_EXACT), "so it is in a list");
+	ok(role_list_overlaps(STR("a,Admin"), STR("b, ADMIN "), ROLE_NAMES_OPENSTACK), "of roles of OpenStack");
+	ok(!role_list_overlaps(STR("a,,administrator"), STR("b,,admin"), ROLE_NAMES_OPENSTACK), "and no part of a name is one");
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		error = role_table_check("roles", str_c(bad[i]));
 		ok(error != NULL && strstr(error, "expected NAME:reader") != NULL, "no table: \"%s\"", bad[i]);

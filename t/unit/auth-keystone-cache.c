@@ -37,7 +37,7 @@ static struct keystone_token make(const char *user, const char *roles)
 {
 	return (struct keystone_token){ .user = str_c(user), .user_name = STR("ann"), .project = STR("p1"), .project_name = STR("red"),
 		.project_domain = STR("Default"), .roles = str_c(roles), .rules = STR("placement\nGET\n/traits\n"), .has_rules = true,
-		.system_scope = true, .expires_us = 1234567 };
+		.system_scope = true, .is_lent = true, .expires_us = 1234567 };
 }
 
 static enum keystone_known find(struct keystone_key key, struct keystone_token *token)
@@ -49,7 +49,7 @@ static bool is_same(const struct keystone_token *a, const struct keystone_token 
 {
 	return str_eq(a->user, b->user) && str_eq(a->user_name, b->user_name) && str_eq(a->project, b->project) &&
 		str_eq(a->project_name, b->project_name) && str_eq(a->project_domain, b->project_domain) && str_eq(a->roles, b->roles) &&
-		str_eq(a->rules, b->rules) && a->has_rules == b->has_rules && a->system_scope == b->system_scope &&
+		str_eq(a->rules, b->rules) && a->has_rules == b->has_rules && a->system_scope == b->system_scope && a->is_lent == b->is_lent &&
 		a->expires_us == b->expires_us;
 }
 
@@ -60,14 +60,14 @@ static void test_found(void)
 	char *text = pool_alloc(pool, LARGEST);
 
 	is_int(find(key, &got), KEYSTONE_UNKNOWN, "nothing is known at first");
-	keystone_cache_keep(cache, &key, &token, LONG);
+	keystone_cache_keep(cache, &key, &token, LONG, false);
 	is_int(find(key, &got), KEYSTONE_GOOD, "a token that was stored is found");
 	ok(is_same(&got, &token), "as it was stored");
 	is_int(find(keystone_key(cache, 8, STR("T")), &got), KEYSTONE_UNKNOWN, "for another purpose it is not");
 	is_int(find(keystone_key(cache, 7, STR("T2")), &got), KEYSTONE_UNKNOWN, "another token is not");
-	keystone_cache_keep(cache, &key, NULL, LONG);
+	keystone_cache_keep(cache, &key, NULL, LONG, false);
 	is_int(find(key, &got), KEYSTONE_BAD, "when Keystone refuses it, that takes its place");
-	keystone_cache_keep(cache, &key, &plain, LONG);
+	keystone_cache_keep(cache, &key, &plain, LONG, false);
 	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "and the other way round, of another length");
 
 	// Each size and its neighbours, growing and shrinking: the same token is never found as it was before.
@@ -77,14 +77,14 @@ static void test_found(void)
 	for (size_t i = 0; i < COUNT_OF(lengths); i++) {
 		plain.roles = str_n(text, lengths[i]);
 		plain.expires_us = (int64_t)i;
-		keystone_cache_keep(cache, &large, &plain, LONG);
+		keystone_cache_keep(cache, &large, &plain, LONG, false);
 		ok(find(large, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "an answer with %zu bytes of roles is found", lengths[i]);
 	}
-	keystone_cache_keep(cache, &large, NULL, LONG);
+	keystone_cache_keep(cache, &large, NULL, LONG, false);
 	is_int(find(large, &got), KEYSTONE_BAD, "until Keystone refuses it");
 	struct keystone_key larger = keystone_key(cache, 7, STR("larger"));
 	plain.roles = str_n(text, LARGEST);
-	keystone_cache_keep(cache, &larger, &plain, LONG);
+	keystone_cache_keep(cache, &larger, &plain, LONG, false);
 	is_int(find(larger, &got), KEYSTONE_UNKNOWN, "an answer larger than the largest entry is not stored");
 }
 
@@ -93,22 +93,23 @@ static void test_age(void)
 	struct keystone_key good = keystone_key(cache, 1, STR("good")), bad = keystone_key(cache, 1, STR("bad"));
 	struct keystone_token token = make("u1", "member"), got;
 
-	keystone_cache_keep(cache, &good, &token, LONG);
-	keystone_cache_keep(cache, &bad, NULL, LONG);
-	is_int(keystone_cache_find(cache, &good, 0, LONG, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "a cache time of 0: nothing good is believed");
+	keystone_cache_keep(cache, &good, &token, LONG, false);
+	keystone_cache_keep(cache, &bad, NULL, LONG, false);
+	is_int(keystone_cache_find(cache, &good, 0, LONG, INT64_MAX, pool, &got), KEYSTONE_STALE, "a cache time of 0: nothing good is believed");
+	is_int(got.expires_us, token.expires_us, "but when it expires is still known");
 	is_int(keystone_cache_find(cache, &bad, LONG, 0, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "the same for refusals");
 	is_int(keystone_cache_find(cache, &good, LONG, 0, INT64_MAX, pool, &got), KEYSTONE_GOOD, "each has its own time");
 	is_int(keystone_cache_find(cache, &bad, 0, LONG, INT64_MAX, pool, &got), KEYSTONE_BAD, "each");
 	int64_t from = clock_tick_us();
 	while (clock_tick_us() - from <= 2000)
 		;
-	is_int(keystone_cache_find(cache, &good, 2000, LONG, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "what is older than the time is not believed");
+	is_int(keystone_cache_find(cache, &good, 2000, LONG, INT64_MAX, pool, &got), KEYSTONE_STALE, "what is older than the time is not believed");
 	is_int(keystone_cache_find(cache, &bad, LONG, 2000, INT64_MAX, pool, &got), KEYSTONE_UNKNOWN, "nor an old refusal");
-	is_int(keystone_cache_find(cache, &good, 0, 0, from, pool, &got), KEYSTONE_UNKNOWN, "nor where what was stored later is asked for");
-	keystone_cache_keep(cache, &good, &token, LONG);
+	is_int(keystone_cache_find(cache, &good, 0, 0, from, pool, &got), KEYSTONE_STALE, "nor where what was stored later is asked for");
+	keystone_cache_keep(cache, &good, &token, LONG, false);
 	is_int(find(good, &got), KEYSTONE_GOOD, "until it is stored anew");
 	is_int(keystone_cache_find(cache, &good, 0, 0, from, pool, &got), KEYSTONE_GOOD, "what was stored later is believed without any cache time");
-	keystone_cache_keep(cache, &bad, NULL, LONG);
+	keystone_cache_keep(cache, &bad, NULL, LONG, false);
 	is_int(keystone_cache_find(cache, &bad, 0, 0, from, pool, &got), KEYSTONE_BAD, "the same for refusals");
 }
 
@@ -132,10 +133,10 @@ static void test_torn(void)
 	char old[ENTRY], new[ENTRY];
 
 	two.expires_us = 99;
-	keystone_cache_keep(cache, &key, &one, LONG);
+	keystone_cache_keep(cache, &key, &one, LONG, false);
 	char *entry = entry_with("user-one-of-the-torn");
 	memcpy(old, entry, ENTRY);
-	keystone_cache_keep(cache, &key, &two, LONG);
+	keystone_cache_keep(cache, &key, &two, LONG, false);
 	ok(entry == entry_with("user-two-of-the-torn"), "a token has one entry");
 	memcpy(new, entry, ENTRY);
 
@@ -172,7 +173,7 @@ static void test_torn(void)
 	memcpy(entry, new, ENTRY);
 	uint64_t odd = 7;
 	memcpy(entry, &odd, 8);
-	keystone_cache_keep(cache, &key, &one, LONG);
+	keystone_cache_keep(cache, &key, &one, LONG, false);
 	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &one), "what a killed process left half written is written again");
 }
 
@@ -192,7 +193,7 @@ static void keep_many(const char *prefix, unsigned n, const struct keystone_toke
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct keystone_key key = keystone_key(cache, 5, str_printf(pool, "%s%u", prefix, i));
-		keystone_cache_keep(cache, &key, token, LONG);
+		keystone_cache_keep(cache, &key, token, LONG, false);
 	}
 }
 
@@ -216,11 +217,20 @@ static void test_eviction(void)
 	for (unsigned i = 0; i < 400; i++) {
 		struct keystone_key key = keystone_key(cache, 5, str_printf(pool, "after%u", i));
 		// All that was kept before this loop is too old, however slow the loop is.
-		keystone_cache_keep(cache, &key, NULL, clock_tick_us() - from - 1);
+		keystone_cache_keep(cache, &key, NULL, clock_tick_us() - from - 1, false);
 	}
 	ok(count("after", 400, KEYSTONE_BAD) > 380, "a refusal takes the place of what is too old to be believed");
 	keep_many("last", 1, &token);
 	is_int(count("last", 1, KEYSTONE_GOOD), 1, "the newest is always there");
+
+	// The watch process reads answers from the cache alone.
+	keep_many("full", ENTRIES * 4, &token);
+	struct keystone_key revoked = keystone_key(cache, 5, STR("revoked"));
+	struct keystone_token got;
+	keystone_cache_keep(cache, &revoked, NULL, LONG, false);
+	is_int(find(revoked, &got), KEYSTONE_UNKNOWN, "a refusal is not stored where all are good");
+	keystone_cache_keep(cache, &revoked, NULL, LONG, true);
+	is_int(find(revoked, &got), KEYSTONE_BAD, "unless a process awaits it");
 }
 
 // ---- turns

@@ -3,6 +3,7 @@
 // removed, replaced, truncated or damaged under them.
 #include "base/base.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -249,10 +250,15 @@ static void test_damage(void)
 	damage(20, "\xff\xff\xff\x7f", 4); // the size
 	ok(look(mine), "its size damaged");
 	check_again(mine, "of another size");
+	damage(32, "reboots!", 8);
+	errno = 0;
+	ok(shared_attach(dir, STR("here")) == NULL && errno == ENOENT, "a file of another boot is none");
+	ok(look(mine), "and gives way");
+	check_again(mine, "of another boot");
 
 	for (size_t i = 0; i < sizeof(garbage); i++)
 		garbage[i] = (char)(i * 37 + 11);
-	damage(64, garbage, sizeof(garbage));
+	damage(72, garbage, sizeof(garbage));
 	ok(shared_used(mine) <= SHARED_PROCESSES, "garbage behind the header: no index is out of bounds");
 	(void)shared_is_alive(mine, shared_self(mine));
 	(void)look(mine);

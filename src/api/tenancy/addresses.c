@@ -152,7 +152,7 @@ bool tenancy_may_read(const struct call *call, struct str tenant)
 	// p NULL: the tenant of a resource that no longer exists is not known.
 	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
 
-	return principal_may(&call->who, ROLE_READER, realm) == OUTCOME_OK;
+	return principal_may_read(&call->who, ROLE_READER, realm) == OUTCOME_OK;
 }
 
 enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const struct address *address,
@@ -171,4 +171,10 @@ enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const
 	buf_add(&path, suffix);
 	response_set(&call->response, "Location", call_url(call, buf_str(&path)));
 	return OUTCOME_MOVED;
+}
+
+enum outcome tenancy_may_make_lasting(struct call *call)
+{
+	return !call->who.is_lent ? OUTCOME_OK : call_fail(call, OUTCOME_FORBIDDEN,
+		"tokens and webhooks would outlive your credential: a restricted application credential or a trust makes none");
 }

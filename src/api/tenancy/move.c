@@ -231,10 +231,10 @@ static struct str end_path(struct call *call, const struct move_status *status)
 	return status->type == NULL ? tenant : address_path(call, status->dest, status->type, status->dest_space, status->dest_name);
 }
 
-// Moves are for operators. What is taken back within one tenant is for whoever may take it back, too.
+// Moves are for operators, and for whoever reads what they do. What is taken back within one tenant is for whoever may take it back, too.
 static bool may_follow(struct call *call, const struct move_status *status)
 {
-	return principal_may(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK || str_eq(status->source, status->dest);
+	return principal_may_read(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK || str_eq(status->source, status->dest);
 }
 
 enum outcome get_move(struct call *call)

@@ -140,6 +140,9 @@ enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us)
 // Reads a document's member expires_at, a time in the future. without: what an error says of a document that does not have it. OUTCOME_OK,
 // _BAD_DOCUMENT.
 enum outcome tenancy_read_expiry(struct call *call, const struct doc *member, const char *without, int64_t *us);
+// To be called before a handler gives the caller something that outlives his own credential, or sends what he may read to where he says from
+// now on. OUTCOME_OK; _FORBIDDEN: his credential is lent (principal.h).
+enum outcome tenancy_may_make_lasting(struct call *call);
 // OUTCOME_OK: the parameter is not given, or a text that may be searched for; else _BAD_PARAMETER.
 enum outcome tenancy_check_text(struct call *call, const char *name);
 

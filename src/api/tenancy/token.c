@@ -155,8 +155,10 @@ enum outcome post_token(struct call *call)
 	struct tenant tenant;
 	struct token_info info;
 	struct str secret, detail = STR_NONE;
-	enum outcome outcome = read_token(call, &info);
+	enum outcome outcome = tenancy_may_make_lasting(call);
 
+	if (outcome == OUTCOME_OK)
+		outcome = read_token(call, &info);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_lock_live(call->registry, call_param(call, "tenant"), &tenant);
 	if (outcome != OUTCOME_OK)

@@ -185,8 +185,10 @@ enum outcome put_webhook(struct call *call)
 	struct webhook webhook;
 	uint8_t secret[WEBHOOK_SECRET];
 	struct str name = call_param(call, "name");
-	enum outcome outcome = conditions_read(call, &conditions);
+	enum outcome outcome = tenancy_may_make_lasting(call);
 
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
 	if (outcome == OUTCOME_OK && !webhook_name_is_valid(name))
 		outcome = call_fail(call, OUTCOME_BAD_PARAMETER,
 			"a webhook's name has 1 to %d of a-z, 0-9 and \"-\", which stands neither first nor last", WEBHOOK_NAME_MAX);
@@ -219,8 +221,10 @@ enum outcome rotate_webhook(struct call *call)
 	struct conditions conditions;
 	struct webhook webhook;
 	uint8_t secret[WEBHOOK_SECRET];
-	enum outcome outcome = conditions_read_match(call, &conditions);
+	enum outcome outcome = tenancy_may_make_lasting(call);
 
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read_match(call, &conditions);
 	if (outcome == OUTCOME_OK)
 		outcome = webhook_rotate(call->registry, webhook_key(call), conditions_guard(&conditions), &webhook, secret);
 	if (outcome != OUTCOME_OK)

@@ -34,8 +34,8 @@ struct authenticator {
 	void *(*open)(const struct auth_setup *setup, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
 	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind: one that reads
-	// tokens then gets what could not. NULL: every token could be.
-	bool (*has_form)(struct str token);
+	// tokens then gets what could not. pool: for what it needs meanwhile. NULL: every token could be.
+	bool (*has_form)(struct pool *pool, struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
 	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
 	// decided now). It may ask the database, and, with libcurl and a timeout of its own, another service. If

@@ -12,7 +12,10 @@ struct principal {
 	struct str user;   // for logs and change rows; "": the request is anonymous
 	struct str tenant; // the tenant it belongs to; "" for operators, and for users without rights
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
+	int64_t expires_us; // wall clock: from then on its credential counts no more, whatever its service says; 0: nothing is known of an end
 	bool reads_all;    // may read what an operator may; its role is ROLE_NONE or ROLE_OPERATOR, so it changes nothing in a tenant
+	bool is_lent;      // somebody lent it a part of its rights for a time (Keystone's restricted application credentials, trusts), so it makes no
+	                   // credential that would outlive that
 	// Settings have made role of the OpenStack roles below. Where no policy is configured, these give nothing more: the OpenStack role
 	// admin alone does not make an operator.
 	bool is_mapped;

@@ -60,11 +60,11 @@ bool principal_cache_find(struct principal_cache *cache, const uint8_t key[DIGES
 	principal->user = str_dup(pool, str_n(slot->text, slot->user_n));
 	principal->tenant = str_dup(pool, str_n(slot->text + slot->user_n, slot->tenant_n));
 	principal->role = slot->role;
+	principal->expires_us = slot->expires_us;
 	return true;
 }
 
-void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal,
-	int64_t expires_us)
+void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal)
 {
 	struct slot *slot = &cache->slots[key[0]];
 	size_t n = principal->user.n + principal->tenant.n;
@@ -79,7 +79,7 @@ void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGES
 	*slot = (struct slot){
 		.used = true,
 		.checked_tick = clock_tick_us(),
-		.expires_us = expires_us,
+		.expires_us = principal->expires_us,
 		.role = principal->role,
 		.text = text,
 		.user_n = principal->user.n,

@@ -13,12 +13,11 @@ struct principal_cache;
 // believed_us: how long an entry is used, in microseconds; 0: nothing is cached. Never returns NULL.
 struct principal_cache *principal_cache_new(int64_t believed_us);
 void principal_cache_free(struct principal_cache **cache);
-// Sets *principal's user, tenant and role, its strings in pool. False: the token isn't cached, or its entry is too old or expired.
+// Sets *principal's user, tenant, role and expires_us, its strings in pool. False: the token isn't cached, or its entry is too old or expired.
 bool principal_cache_find(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
 	struct principal *principal);
-// Caches user, tenant and role. expires_us: the token's expiry by the wall clock; 0: never.
-void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal,
-	int64_t expires_us);
+// Caches user, tenant, role and expires_us; from then on the entry isn't found.
+void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal);
 void principal_cache_forget(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256]);
 // Forgets all tokens.
 void principal_cache_clear(struct principal_cache *cache);

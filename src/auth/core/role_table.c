@@ -4,14 +4,19 @@
 #include "auth/core/authenticator.h"
 #include "auth/core/role_table.h"
 
-bool role_list_overlaps(struct str names, struct str wanted)
+bool role_name_is(struct str name, struct str wanted, enum role_names kind)
+{
+	return kind == ROLE_NAMES_OPENSTACK ? str_eq_nocase(name, wanted) : str_eq(name, wanted);
+}
+
+bool role_list_overlaps(struct str names, struct str wanted, enum role_names kind)
 {
 	struct str name, one, rest;
 
 	while (str_split(&names, ',', &name)) {
 		rest = wanted;
 		while (str_split(&rest, ',', &one)) {
-			if (name.n > 0 && str_eq(str_trim(one), name))
+			if (name.n > 0 && role_name_is(name, str_trim(one), kind))
 				return true;
 		}
 	}
@@ -31,25 +36,25 @@ static bool read_row(struct str row, struct str *name, enum role *role)
 }
 
 // The role that the table gives for this name; ROLE_NONE: it isn't there.
-static enum role mapped_role(struct str table, struct str name)
+static enum role mapped_role(struct str table, struct str name, enum role_names kind)
 {
 	struct str row, row_name;
 	enum role role;
 
 	while (str_split(&table, ',', &row)) {
-		if (read_row(row, &row_name, &role) && str_eq(row_name, name))
+		if (read_row(row, &row_name, &role) && role_name_is(name, row_name, kind))
 			return role;
 	}
 	return ROLE_NONE;
 }
 
-enum role role_table_highest(struct str table, struct str names)
+enum role role_table_highest(struct str table, struct str names, enum role_names kind)
 {
 	enum role highest = ROLE_NONE;
 	struct str name;
 
 	while (highest < ROLE_ADMIN && str_split(&names, ',', &name)) { // no table gives more
-		enum role role = name.n > 0 ? mapped_role(table, name) : ROLE_NONE;
+		enum role role = name.n > 0 ? mapped_role(table, name, kind) : ROLE_NONE;
 		if (role > highest)
 			highest = role;
 	}

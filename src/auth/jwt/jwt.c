@@ -6,6 +6,7 @@
 
 #include "auth/core/authenticator.h"
 #include "auth/core/client_certificate.h"
+#include "auth/core/jwt_form.h"
 #include "auth/jwt/jwt_settings.h"
 #include "auth/jwt/jwt_source.h"
 #include "auth/core/principal_cache.h"
@@ -23,8 +24,6 @@
 
 enum {
 	TOKEN_MAX = 16 * 1024, // bytes
-	DEPTH_MAX = 16,
-	NODES_MAX = 2000,
 	CHALLENGE_ROOM = 256,
 };
 #define CHALLENGE "Bearer realm=\"tenure\"" // of a request without a token; a refusal adds why
@@ -48,8 +47,7 @@ struct attempt {
 	struct jwt *jwt;
 	const struct identity *identity;
 	struct pool *pool;          // the request's
-	struct str header, payload, signature; // of the token, still in base64url
-	struct str signed_part;     // header and payload with the dot between them
+	struct jwt_parts parts;
 	enum signature_algorithm algorithm;
 	struct str kid;             // p NULL: it names no key
 	const struct doc *claims;
@@ -70,43 +68,6 @@ static enum outcome fail_unavailable(const struct attempt *attempt)
 {
 	*attempt->identity->detail = STR("the issuer's keys can't be had at the moment, so tokens can't be checked");
 	return OUTCOME_UNAVAILABLE;
-}
-
-// ---- the token's form
-
-static bool divide(struct str token, struct attempt *attempt)
-{
-	size_t first = str_find(token, '.', 0), second = str_find(token, '.', first + 1);
-
-	if (second >= token.n || str_find(token, '.', second + 1) < token.n)
-		return false;
-	attempt->header = str_part(token, 0, first);
-	attempt->payload = str_part(token, first + 1, second);
-	attempt->signature = str_part(token, second + 1, token.n);
-	attempt->signed_part = str_part(token, 0, second);
-	return attempt->header.n > 0 && attempt->payload.n > 0;
-}
-
-static bool decode(struct pool *pool, struct str text, struct str *bytes)
-{
-	uint8_t *out = pool_alloc(pool, text.n + 1);
-	size_t n;
-
-	if (!base64_url_read(text, out, &n))
-		return false;
-	*bytes = str_n((const char *)out, n);
-	return true;
-}
-
-// The JSON object in a part of the token; NULL: it is none. Of two members with the same name it is none, either.
-static const struct doc *decode_object(struct pool *pool, struct str text)
-{
-	struct doc *doc = NULL;
-	struct str bytes, error;
-
-	if (!decode(pool, text, &bytes) || !doc_parse_json(pool, bytes, (struct doc_limits){ DEPTH_MAX, NODES_MAX }, &doc, &error))
-		return NULL;
-	return doc_kind(doc) == DOC_OBJECT ? doc : NULL;
 }
 
 // ---- the header
@@ -137,7 +98,7 @@ static bool is_right_type(const struct jwt *jwt, const struct doc *header)
 
 static const char *read_header(struct attempt *attempt)
 {
-	const struct doc *header = decode_object(attempt->pool, attempt->header), *value = NULL;
+	const struct doc *header = jwt_form_object(attempt->pool, attempt->parts.header), *value = NULL;
 
 	if (header == NULL)
 		return "the token's header is no JSON object";
@@ -355,8 +316,8 @@ static const char *read_claims(struct attempt *attempt, struct principal *princi
 	wrong = wrong != NULL ? wrong : read_roles(attempt, &roles);
 	if (wrong != NULL)
 		return wrong;
-	principal->role = role_table_highest(str_c(settings->roles), roles);
-	if (role_list_overlaps(roles, str_c(settings->operator_roles)))
+	principal->role = role_table_highest(str_c(settings->roles), roles, ROLE_NAMES_EXACT);
+	if (role_list_overlaps(roles, str_c(settings->operator_roles), ROLE_NAMES_EXACT))
 		principal->role = ROLE_OPERATOR;
 	else if (principal->tenant.n == 0 && !attempt->jwt->has_default_tenant)
 		principal->role = ROLE_NONE; // a role counts within a tenant
@@ -372,9 +333,9 @@ static enum outcome check_token(struct attempt *attempt, struct principal *princ
 
 	if (wrong != NULL)
 		return refuse(attempt, wrong);
-	if (!decode(attempt->pool, attempt->signature, &signature))
+	if (!jwt_form_decode(attempt->pool, attempt->parts.signature, &signature))
 		return refuse(attempt, "the token's signature is not in base64url");
-	switch (jwt_source_verify(attempt->jwt->source, attempt->identity->may_wait, attempt->kid, attempt->algorithm, attempt->signed_part,
+	switch (jwt_source_verify(attempt->jwt->source, attempt->identity->may_wait, attempt->kid, attempt->algorithm, attempt->parts.signed_part,
 		signature)) {
 	case JWT_NO_KEYS:
 		return fail_unavailable(attempt);
@@ -386,7 +347,7 @@ static enum outcome check_token(struct attempt *attempt, struct principal *princ
 		break;
 	}
 	// Nothing of the claims is looked at before the signature is known to be good.
-	attempt->claims = decode_object(attempt->pool, attempt->payload);
+	attempt->claims = jwt_form_object(attempt->pool, attempt->parts.payload);
 	wrong = attempt->claims == NULL ? "the token's claims are no JSON object, or one of them comes twice" : read_claims(attempt, principal);
 	return wrong == NULL ? OUTCOME_OK : refuse(attempt, wrong);
 }
@@ -423,7 +384,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		return OUTCOME_OK;
 	if (token.n > TOKEN_MAX)
 		return refuse(&attempt, "the token has more than 16384 bytes");
-	if (!divide(token, &attempt))
+	if (!jwt_form_divide(token, &attempt.parts))
 		return refuse(&attempt, "the token is no JWT: expected three parts with dots between them");
 	bool usable = jwt_source_look(jwt->source, &changed);
 	if (changed)
@@ -436,18 +397,19 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 			*principal = (struct principal){ 0 };
 			return outcome;
 		}
-		principal_cache_keep(jwt->cache, key, principal, attempt.expires_us);
+		principal->expires_us = attempt.expires_us;
+		principal_cache_keep(jwt->cache, key, principal);
 	}
 	principal->makes_tenant = principal->tenant.n > 0 && strcmp(jwt->settings->create_tenants, "yes") == 0;
 	return OUTCOME_OK;
 }
 
-// Tokens of tenure-manage have one dot; Keystone's Fernet tokens have none.
-static bool has_form(struct str token)
+// Tokens of tenure-manage have one dot. What has two and can't be read is taken for one of a provider, whose user is told what is wrong with it.
+static bool has_form(struct pool *pool, struct str token)
 {
-	struct attempt attempt;
+	struct jwt_parts parts;
 
-	return divide(token, &attempt);
+	return jwt_form_divide(token, &parts) && !jwt_form_is_keystones(pool, token);
 }
 
 static bool has_asked(const void *state)

@@ -8,6 +8,7 @@
 
 #include "auth/core/authenticator.h"
 #include "auth/core/fetch.h"
+#include "auth/core/jwt_form.h"
 #include "auth/keystone/keystone_ask.h"
 #include "auth/keystone/keystone_cache.h"
 #include "auth/keystone/keystone_rules.h"
@@ -89,7 +90,8 @@ static bool is_expired(const struct keystone_token *token)
 	return clock_now_us() >= token->expires_us;
 }
 
-// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired. since_us: as for
+// Looks the token up in the cache. A token that has expired is known to be bad, unless allow_expired, however long ago Keystone was asked
+// about it. Never KEYSTONE_STALE. since_us: as for
 // keystone_cache_find().
 static enum keystone_known find_since(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired, int64_t since_us,
 	struct pool *pool, struct keystone_token *token)
@@ -97,7 +99,9 @@ static enum keystone_known find_since(const struct keystone *keystone, const str
 	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
 		(int64_t)keystone->settings->bad_cache * SECOND_US, since_us, pool, token);
 
-	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
+	if ((known == KEYSTONE_GOOD || known == KEYSTONE_STALE) && !allow_expired && is_expired(token))
+		return KEYSTONE_BAD;
+	return known == KEYSTONE_STALE ? KEYSTONE_UNKNOWN : known;
 }
 
 static enum keystone_known find_cached(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
@@ -106,8 +110,9 @@ static enum keystone_known find_cached(const struct keystone *keystone, const st
 	return find_since(keystone, key, allow_expired, INT64_MAX, pool, token);
 }
 
+// awaited: another process looks for the answer in the cache.
 static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
-	bool allow_expired, struct pool *pool, struct keystone_token *token)
+	bool allow_expired, bool awaited, struct pool *pool, struct keystone_token *token)
 {
 	keystone_breaker_ask(keystone->cache);
 	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, keystone->deadline_us, token);
@@ -117,7 +122,7 @@ static enum keystone_known ask_keystone(struct keystone *keystone, const struct 
 
 	// The answer is kept before it is reported, since try_again() looks for it once the trial is over.
 	if (known)
-		keystone_cache_keep(keystone->cache, key, good ? token : NULL, of_use_us);
+		keystone_cache_keep(keystone->cache, key, good ? token : NULL, of_use_us, awaited);
 	if (answer != KEYSTONE_LATE)
 		keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
 	return !known ? KEYSTONE_UNKNOWN : good ? KEYSTONE_GOOD : KEYSTONE_BAD;
@@ -138,7 +143,7 @@ static void ask_here(void *arg)
 
 	keystone_asker_forked(question->keystone->asker);
 	question->keystone->deadline_us = clock_tick_us() + timeout_us(question->keystone); // no request waits so long for it
-	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, question->pool, &token);
+	(void)ask_keystone(question->keystone, question->key, question->text, question->allow_expired, true, question->pool, &token);
 	keystone_cache_turn_end(question->keystone->cache, question->key);
 }
 
@@ -188,7 +193,7 @@ static enum keystone_known ask_in_turn(struct keystone *keystone, const struct k
 		case KEYSTONE_TRIAL:
 			return try_again(keystone, key, text, allow_expired, pool, token);
 		case KEYSTONE_CLOSED:
-			known = ask_keystone(keystone, key, text, allow_expired, pool, token);
+			known = ask_keystone(keystone, key, text, allow_expired, false, pool, token);
 			break;
 		case KEYSTONE_OPEN:
 			break;
@@ -324,22 +329,28 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 
 // ---- from Keystone's roles to ours
 
+// Is any of the roles, of a token, among those that a setting names?
+static bool has_role(struct str roles, const char *wanted)
+{
+	return role_list_overlaps(roles, str_c(wanted), ROLE_NAMES_OPENSTACK);
+}
+
 // Is he an operator, whatever the dialect?
 static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
 {
 	const struct keystone_settings *settings = keystone->settings;
 
-	if (!role_list_overlaps(token->roles, STR("admin")))
+	if (!has_role(token->roles, "admin"))
 		return false;
 	if (token->system_scope)
 		return strcmp(settings->system_operator, "yes") == 0;
 	return token->project.n > 0 && str_find(token->project, ',', 0) == token->project.n &&
-		role_list_overlaps(token->project, str_c(settings->operator_projects));
+		role_list_overlaps(token->project, str_c(settings->operator_projects), ROLE_NAMES_EXACT);
 }
 
 static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
 {
-	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects));
+	return dialect != NULL && role_list_overlaps(str_c(dialect), str_c(keystone->settings->operator_dialects), ROLE_NAMES_EXACT);
 }
 
 // OpenStack's policy of placement takes the role service on any project. That of bare metal takes it on the system, and on the project of
@@ -353,7 +364,7 @@ static bool service_is_bound(const struct keystone *keystone, const struct keyst
 		return false;
 	return !str_eq(token->project_domain, str_c(settings->project_domain)) ||
 		str_find(token->project_name, ',', 0) < token->project_name.n ||
-		!role_list_overlaps(token->project_name, str_c(settings->service_projects));
+		!role_list_overlaps(token->project_name, str_c(settings->service_projects), ROLE_NAMES_EXACT);
 }
 
 // The roles but "service".
@@ -364,7 +375,7 @@ static struct str without_service(struct pool *pool, struct str roles)
 	for (size_t i = 0, end; i < roles.n; i = end + 1) {
 		end = str_find(roles, ',', i);
 		struct str name = str_part(roles, i, end);
-		if (str_eq(name, STR("service")))
+		if (role_name_is(name, STR("service"), ROLE_NAMES_OPENSTACK))
 			continue;
 		buf_add(&rest, rest.n > 0 ? STR(",") : STR(""));
 		buf_add(&rest, name);
@@ -375,15 +386,23 @@ static struct str without_service(struct pool *pool, struct str roles)
 // The role of somebody who is not the operator everywhere.
 static enum role role_in_dialect(const struct keystone *keystone, const struct keystone_token *token, const struct identity *identity)
 {
-	struct str wanted = str_c(keystone->settings->operator_roles), roles = token->roles;
+	const char *wanted = keystone->settings->operator_roles;
+	struct str roles = token->roles;
 	bool counts = is_operator_dialect(keystone, identity->dialect), bound = service_is_bound(keystone, token, identity->dialect);
-	enum role role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), roles) : ROLE_NONE;
+	enum role role = token->project.n > 0 ? role_table_highest(str_c(keystone->settings->roles), roles, ROLE_NAMES_OPENSTACK) : ROLE_NONE;
 
-	if (!counts || !role_list_overlaps(roles, wanted))
+	if (!counts || !has_role(roles, wanted))
 		return role;
-	if (!bound || role_list_overlaps(without_service(identity->pool, roles), wanted))
+	if (!bound || has_role(without_service(identity->pool, roles), wanted))
 		return ROLE_OPERATOR;
 	return token->project.n > 0 && role < ROLE_MEMBER ? ROLE_MEMBER : role;
+}
+
+static int64_t end_of(const struct keystone_token *user, bool user_may_have_expired, const struct keystone_token *service)
+{
+	int64_t end_us = user_may_have_expired ? 0 : user->expires_us;
+
+	return service->expires_us != 0 && (end_us == 0 || service->expires_us < end_us) ? service->expires_us : end_us;
 }
 
 static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
@@ -397,11 +416,12 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->is_mapped = true;
 	principal->has_roles = true;
 	principal->roles = token->roles;
+	principal->is_lent = token->is_lent;
 	principal->system_scope = token->system_scope;
 	principal->project = token->project;
 	principal->service_roles = service->roles;
 	principal->role = is_operator(keystone, token) ? ROLE_OPERATOR : role_in_dialect(keystone, token, identity);
-	principal->reads_all = for_operators && token->system_scope && role_list_overlaps(token->roles, STR("reader"));
+	principal->reads_all = for_operators && token->system_scope && has_role(token->roles, "reader");
 	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;
 }
@@ -450,7 +470,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		if (known != KEYSTONE_GOOD)
 			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
 	}
-	bool by_service = service_text.n > 0 && role_list_overlaps(service.roles, str_c(keystone->settings->service_roles));
+	bool by_service = service_text.n > 0 && has_role(service.roles, keystone->settings->service_roles);
 	known = validate(keystone, identity, text, by_service, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
@@ -458,15 +478,15 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	if (known == KEYSTONE_BAD || keystone->ruled_out)
 		return fail_unauthenticated(identity);
 	fill_principal(keystone, identity, &token, &service);
+	identity->principal->expires_us = end_of(&token, by_service, &service);
 	return OUTCOME_OK;
 }
 
-// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or two (JWS).
-static bool has_form(struct str token)
+// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or are JSON Web Tokens of a kind of their own (JWS). So the token
+// of an OpenID Connect provider isn't sent to Keystone, whichever of the two authenticators comes first.
+static bool has_form(struct pool *pool, struct str token)
 {
-	size_t dot = str_find(token, '.', 0);
-
-	return dot == token.n || str_find(token, '.', dot + 1) < token.n;
+	return str_find(token, '.', 0) == token.n || jwt_form_is_keystones(pool, token);
 }
 
 static bool has_asked(const void *state)

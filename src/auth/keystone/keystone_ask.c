@@ -24,7 +24,7 @@ enum {
 	ANSWER_MAX = 256 * 1024,     // bytes; without the catalog an answer has about 600
 	DEPTH_MAX = 16,
 	NODES_MAX = 20000,
-	LOGIN_PAUSE_US = 5000000,    // after a login that was refused: repeated ones can lock the user out
+	LOGIN_PAUSE_US = 5000000,    // after a login that was refused, or gave no usable token: repeated ones can lock the user out
 	RENEW_US = 60000000,         // the own token is renewed so long before it expires, or after three quarters of its life
 	COMPLAIN_US = 1000000,       // between two lines of the log: clients can cause them as often as they like
 	LATE_US = 10000,             // an exchange may end so long before its deadline because of it
@@ -305,6 +305,13 @@ static enum keystone_answer take_login(struct keystone_asker *asker, const struc
 		complain(asker, "login", STR("the answer lacks X-Subject-Token, or expires_at is no time"));
 		return KEYSTONE_AWAY;
 	}
+	// Only a clock explains that. Without a pause each question would bring a login, and each user's token would pass for expired.
+	if (expires <= now) {
+		complain(asker, "login", str_printf(asker->pool, "the new token expired %lld s ago: is this host's clock ahead of Keystone's?",
+			(long long)(now - expires) / 1000000));
+		keystone_login_refuse(asker->cache, asker->login);
+		return KEYSTONE_REFUSED;
+	}
 	int64_t early = (expires - now) / 4 < RENEW_US ? (expires - now) / 4 : RENEW_US;
 	keep_token(asker, answer->subject_token, expires - early);
 	return KEYSTONE_VALID;
@@ -376,6 +383,17 @@ static bool read_rules(struct pool *pool, const struct doc *token, struct keysto
 	return rules == NULL || doc_kind(rules) == DOC_ARRAY;
 }
 
+// An application credential is restricted unless Keystone says otherwise.
+static bool is_lent(const struct doc *token)
+{
+	const struct doc *credential, *restricted, *other;
+
+	if (doc_get(token, STR("OS-TRUST:trust"), &other) || doc_get(token, STR("OS-OAUTH1"), &other))
+		return true;
+	return doc_get(token, STR("application_credential"), &credential) && (!doc_get(credential, STR("restricted"), &restricted) ||
+		doc_kind(restricted) != DOC_BOOL || doc_bool(restricted));
+}
+
 static bool is_id(struct str text)
 {
 	return text.n > 0 && auth_is_name(text);
@@ -393,6 +411,7 @@ static bool read_facts(struct pool *pool, const struct doc *token, struct keysto
 		.project_name = str_dup(pool, member_text(project, STR("name"))),
 		.project_domain = str_dup(pool, member_text(doc_member(project, "domain"), STR("name"))),
 		.system_scope = all != NULL && doc_kind(all) == DOC_BOOL && doc_bool(all),
+		.is_lent = is_lent(token),
 	};
 	if (!is_id(result->user) || !auth_is_name(result->user_name) || !auth_is_name(result->project_name) ||
 		!auth_is_name(result->project_domain))
@@ -419,14 +438,11 @@ static enum keystone_answer read_answer(struct keystone_asker *asker, struct poo
 		return KEYSTONE_AWAY;
 	case 404:
 		return KEYSTONE_INVALID;
-	// All but the token is the same in each question, so it is the token that Keystone or the web server before it refuses: by its
-	// length, mostly.
 	case 400:
 	case 413:
 	case 414:
 	case 431:
-		complain(asker, "validation", str_printf(asker->pool, "status %ld: the token is refused", answer->status));
-		return KEYSTONE_INVALID;
+		return KEYSTONE_INVALID; // unless judge_refusal() finds otherwise
 	case 401:
 		complain(asker, "validation", STR("the service user's own token is refused"));
 		return KEYSTONE_REFUSED;
@@ -466,6 +482,17 @@ static bool answers_others(struct keystone_asker *asker)
 		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
 }
 
+// Keystone, or the web server before it, refused the request itself (400, 413, 414, 431): because of this token, mostly for its length; or because
+// it refuses every request, since TLS was switched on at that port, for example.
+static enum keystone_answer judge_refusal(struct keystone_asker *asker, long status)
+{
+	bool only_this = answers_others(asker);
+
+	complain(asker, "validation", str_printf(asker->pool, "status %ld: %s", status, only_this ? "the token is refused" :
+		"the request is refused, whatever the token"));
+	return only_this ? KEYSTONE_INVALID : KEYSTONE_AWAY;
+}
+
 // Would Keystone perhaps have answered a question that began then, had the question had all of the time-out, or nearly so?
 static bool was_cut_short(const struct keystone_asker *asker, int64_t began_us, int64_t deadline_us)
 {
@@ -502,6 +529,8 @@ enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *poo
 	// A question that was cut short says nothing of Keystone, so nothing is asked for its sake.
 	if (came == KEYSTONE_AWAY && sent && !was_cut_short(asker, began_us, deadline_us) && answers_others(asker))
 		came = KEYSTONE_UNCLEAR;
+	else if (came == KEYSTONE_INVALID && answer.status != 404)
+		came = judge_refusal(asker, answer.status);
 	if (came == KEYSTONE_AWAY && was_cut_short(asker, began_us, deadline_us))
 		came = KEYSTONE_LATE;
 	pool_clear(asker->pool);

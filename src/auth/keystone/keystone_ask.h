@@ -15,7 +15,8 @@ enum keystone_answer {
 	KEYSTONE_AWAY,    // refused, timed out, or answered what no Keystone answers, about the service user's own token, too
 	KEYSTONE_UNCLEAR, // the same about this token alone: Keystone works
 	KEYSTONE_LATE,    // there was no answer before the deadline, which left much less than the time-out: whether Keystone is away isn't known
-	KEYSTONE_REFUSED, // it works, but doesn't let the service user in, or validate: the settings are wrong
+	KEYSTONE_REFUSED, // it works, but doesn't let the service user in, or validate, or gives it a token that has expired by this host's
+	                  // clock: the settings or the clock are wrong
 };
 
 enum {

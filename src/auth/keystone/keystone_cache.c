@@ -46,11 +46,11 @@ struct head {
 // What follows the head, and ends with the text of all strings.
 struct facts {
 	uint16_t lengths[FIELDS];
-	uint8_t flags;        // GOOD, SYSTEM, RULES
+	uint8_t flags;        // GOOD, SYSTEM, RULES, LENT
 	uint8_t unused;
 	char text[];
 };
-enum { GOOD = 1, SYSTEM = 2, RULES = 4 };
+enum { GOOD = 1, SYSTEM = 2, RULES = 4, LENT = 8 };
 enum { KEY_WORD = 1, TICK_WORD = 3, HEAD_WORDS = sizeof(struct head) / 8, FACT_WORDS = offsetof(struct facts, text) / 8 };
 static_assert(offsetof(struct head, key) == KEY_WORD * 8 && offsetof(struct head, stored_tick) == TICK_WORD * 8 &&
 	sizeof(struct head) % 8 == 0 && offsetof(struct facts, text) % 8 == 0, "they fill words");
@@ -273,6 +273,7 @@ static void take_facts(const struct head *head, const struct facts *facts, struc
 	token->expires_us = head->expires_us;
 	token->system_scope = (facts->flags & SYSTEM) != 0;
 	token->has_rules = (facts->flags & RULES) != 0;
+	token->is_lent = (facts->flags & LENT) != 0;
 }
 
 static bool is_fresh(int64_t stored_tick, int64_t for_us)
@@ -290,28 +291,30 @@ static bool is_since(int64_t stored_tick, int64_t since_us)
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token)
 {
+	enum keystone_known known = KEYSTONE_UNKNOWN;
 	struct head head;
 
-	for (size_t i = 0; i < SIZES * WAYS; i++) {
+	for (size_t i = 0; i < SIZES * WAYS && (known == KEYSTONE_UNKNOWN || known == KEYSTONE_STALE); i++) {
 		const struct size *size = &sizes[i / WAYS];
 		const shared_word *entry = entry_of(cache, size, key, i % WAYS);
 		const struct facts *facts = has_key(entry, key) ? load(entry, size, pool, &head) : NULL;
 		if (facts == NULL || head.key[0] != key->words[0] || head.key[1] != key->words[1])
 			continue;
 		bool good = (facts->flags & GOOD) != 0;
-		if (!is_fresh(head.stored_tick, good ? good_us : bad_us) && !is_since(head.stored_tick, since_us))
+		bool believed = is_fresh(head.stored_tick, good ? good_us : bad_us) || is_since(head.stored_tick, since_us);
+		if (!good && !believed)
 			continue;
 		if (good)
 			take_facts(&head, facts, token);
-		return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
+		known = !good ? KEYSTONE_BAD : believed ? KEYSTONE_GOOD : KEYSTONE_STALE;
 	}
-	return KEYSTONE_UNKNOWN;
+	return known;
 }
 
-// Which of the set's entries a new one takes the place of; NULL: none, since all are good and the new one is a refusal. What stands in
-// them isn't checked: at worst, another one than the best gives way.
+// Which of the set's entries a new one takes the place of; NULL: none, since all are good, and the new one may not replace a good one
+// (may_replace). What stands in them isn't checked: at worst, another one than the best gives way.
 static shared_word *place_for(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, int64_t good_us,
-	bool good)
+	bool may_replace)
 {
 	shared_word *bad = NULL, *oldest = NULL;
 	int64_t bad_tick = INT64_MAX, oldest_tick = INT64_MAX;
@@ -337,7 +340,7 @@ static shared_word *place_for(const struct keystone_cache *cache, const struct s
 			oldest_tick = tick;
 		}
 	}
-	return bad != NULL || !good ? bad : oldest;
+	return bad != NULL || !may_replace ? bad : oldest;
 }
 
 // The token's entries of other sizes, from when Keystone said more or less of it.
@@ -351,7 +354,7 @@ static void drop_others(const struct keystone_cache *cache, const struct size *k
 }
 
 void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
-	int64_t good_us)
+	int64_t good_us, bool awaited)
 {
 	static const struct keystone_token none = { .expires_us = 0 };
 	const struct keystone_token *from = token != NULL ? token : &none;
@@ -365,7 +368,7 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 		n = fields[i]->n <= UINT16_MAX ? n + fields[i]->n : SIZE_MAX / 2;
 	while (size < sizes + SIZES && n > most_text(size))
 		size++;
-	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL) : NULL;
+	shared_word *place = size < sizes + SIZES ? place_for(cache, size, key, good_us, token != NULL || awaited) : NULL;
 	if (place == NULL)
 		return;
 	struct facts *facts = memory_zeroed(FACT_WORDS + (n + 7) / 8, 8);
@@ -376,7 +379,8 @@ void keystone_cache_keep(const struct keystone_cache *cache, const struct keysto
 		facts->lengths[i] = (uint16_t)fields[i]->n;
 		n += fields[i]->n;
 	}
-	facts->flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0));
+	facts->flags = (uint8_t)((token != NULL ? GOOD : 0) | (from->system_scope ? SYSTEM : 0) | (from->has_rules ? RULES : 0) |
+		(from->is_lent ? LENT : 0));
 	head.check = check_of(&head, facts);
 	store(place, &head, facts);
 	free(facts);

@@ -9,9 +9,10 @@
 // entries of 1 KiB, which is enough for most tokens, 256 of 8 KiB for users with very many roles or access rules, and 32 of 64 KiB;
 // each in sets of 8. A token's entry is of the smallest size that holds it. A new entry takes the place of one that is too old; else
 // of a refused token; else of the oldest. A refused token never takes the place of a good one that is believed, so wrong tokens can't
-// push good ones out.
+// push good ones out; except a refusal that a process awaits in the cache, since it has no other way to learn of it.
 //
-// The service user's login. If Keystone refuses it, no process tries it again for a while: repeated ones can lock the user out.
+// The service user's login. If Keystone refuses it, or gives a token that can't be used, no process tries it again for a while: repeated ones can
+// lock the user out.
 //
 // Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
 // turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
@@ -36,6 +37,7 @@ struct keystone_token {
 	struct str rules;                 // of an application credential: SERVICE LF METHOD LF PATH LF, for each rule
 	bool has_rules;                   // there are rules, perhaps none that allows anything
 	bool system_scope;
+	bool is_lent;                     // of a restricted application credential, a trust or OAuth: Keystone lets it make no further credentials
 	int64_t expires_us;               // wall clock
 };
 
@@ -51,16 +53,22 @@ void keystone_cache_free(struct keystone_cache **cache);
 // services.
 struct keystone_key keystone_key(const struct keystone_cache *cache, uint64_t purpose, struct str token);
 
-enum keystone_known { KEYSTONE_UNKNOWN, KEYSTONE_GOOD, KEYSTONE_BAD };
-// What is known of the token; of a good one *token, with its strings in pool. good_us, bad_us: for how long an answer is believed.
+enum keystone_known {
+	KEYSTONE_UNKNOWN,
+	KEYSTONE_GOOD,
+	KEYSTONE_BAD,
+	KEYSTONE_STALE, // it was good, too long ago to be believed; but what *token says of its end still holds
+};
+// What is known of the token; of one that is or was good *token, with its strings in pool. good_us, bad_us: for how long an answer is believed.
 // since_us (clock_tick_us): an answer that was stored since then is believed, too, however short these times are; INT64_MAX: none is.
 // The caller compares token->expires_us with the time.
 enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
 	int64_t bad_us, int64_t since_us, struct pool *pool, struct keystone_token *token);
-// Stores an answer; token NULL: refused. good_us: how long an answer is of use to some process; an older entry gives way first. Not stored are an
-// answer with more than 64 KiB of strings, and a refusal where there is no room.
+// Stores an answer; token NULL: refused. good_us: how long an answer is of use to some process; an older entry gives way first. awaited: another
+// process will look for the answer here, so a refusal may take the place of the oldest good token. Not stored are an answer with more than 64 KiB of
+// strings, and a refusal that is not awaited where there is no room.
 void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token,
-	int64_t good_us);
+	int64_t good_us, bool awaited);
 
 // Takes the turn to ask about this token. False: another process has it. longest_us: a turn held for longer is free, too.
 bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);
@@ -88,7 +96,8 @@ bool keystone_breaker_is_silent(const struct keystone_cache *cache);
 // Records whether Keystone answered.
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
 
-// Records that Keystone refused the service user's login just now. login: a number, not 0, for Keystone's address and the user.
+// Records that Keystone refused the service user's login just now, or gave a token that can't be used. login: a number, not 0, for Keystone's
+// address and the user.
 void keystone_login_refuse(const struct keystone_cache *cache, uint64_t login);
 // Did it refuse this login less than pause_us ago, to whichever process of the host?
 bool keystone_login_is_refused(const struct keystone_cache *cache, uint64_t login, int64_t pause_us);

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "auth/core/auth.h"
+#include "auth/core/role_table.h"
 
 // Is the realm the principal's own tenant? No tenant has a reserved name, so a principal with such a tenant name belongs to none.
 static bool is_own(const struct principal *principal, struct realm realm)
@@ -54,7 +55,7 @@ bool principal_has_openstack_role(const struct openstack_scope *scope, struct st
 	struct str rest = scope->roles, item;
 
 	while (str_split(&rest, ',', &item)) {
-		if (str_eq_nocase(str_trim(item), role))
+		if (role_name_is(str_trim(item), role, ROLE_NAMES_OPENSTACK))
 			return true;
 	}
 	return false;

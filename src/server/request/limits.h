@@ -10,7 +10,7 @@
 //
 // Wrong tokens. Each is counted for the address from which the web server received it (REMOTE_ADDR; of an IPv6 address the first
 // 64 bits, unless it stands for an IPv4 address, "::ffff:192.0.2.1"). If an address has sent wrong_tokens of them within a minute, it gets 429 until the minute is over. Tokens that were
-// right within the last hour are accepted all the same, because many clients may share an address: behind a proxy, in a company.
+// right within the last three hours are accepted all the same, because many clients may share an address: behind a proxy, in a company.
 //
 // Watches. Each lasts for minutes and uses a connection of the web server. They are counted per token, per tenant and per
 // endpoint; the last tenth of the endpoint's number is for operators only.
@@ -33,7 +33,7 @@ enum {
 	LIMITS_STUCK_ALONE_MS = 1000,
 	LIMITS_WAIT_ALONE_MS = 3000,
 	LIMITS_WINDOW_S = 60,     // wrong tokens count within this time
-	LIMITS_REMEMBER_S = 3600, // how long a token that was right is remembered
+	LIMITS_REMEMBER_S = 3 * 3600, // how long a token that was right is remembered; renewed when half of it is over
 };
 
 struct config;

@@ -129,7 +129,8 @@ static enum outcome identify_caller(struct exchange *exchange)
 	struct str detail = STR(""), credential = limited_credential(call, session_cookie(&place, &call->request));
 	struct limits_refusal refusal;
 
-	static_assert((int)AUTH_ASKS_S < (int)LIMITS_REMEMBER_S, "a token that is used all the time is remembered all the time");
+	static_assert((int)AUTH_ASKS_S <= (int)AUTH_ASKS_MOST_S && (int)AUTH_ASKS_MOST_S < (int)LIMITS_REMEMBER_S / 2,
+		"a token that is used all the time is remembered all the time");
 	if (!limits_may_try(pipeline->limits, call->request.remote_addr, credential, &refusal))
 		return refuse(call, &refusal);
 	enum outcome outcome = session_open(&place, &call->request, &call->session, &detail);

@@ -5,7 +5,7 @@
 #   my $keystone = Tenure::FakeKeystone->start;
 #   $keystone->token('T1', project => 'p' x 32, roles => ['member']);
 #   $keystone->count('validate T1');      # how often the token was validated
-#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, huge, cut, deep, text, redirect, forbidden,
+#   $keystone->mode('hang');              # ok, slow, lame (1.3 s), late (6 s), hang, error, badrequest, huge, cut, deep, text, redirect, forbidden,
 #                                       # strange, closed (to the service user)
 #
 # Tokens hanging-… are never answered.
@@ -37,7 +37,8 @@ sub own_life { my ($self, $seconds) = @_; $self->keep(life => $seconds); return 
 sub revoke_own { my ($self) = @_; unlink glob "$self->{dir}/own/*"; return }
 sub revoke { my ($self, $token) = @_; unlink "$self->{dir}/tokens/$token"; return }
 
-# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, catalog (given
+# A token that is valid from now on. Members: user, user_name, project, project_name, roles, system, life (seconds), rules, credential (an
+# application credential: restricted, as with rules, or unrestricted), trust, catalog (given
 # unless the question has ?nocatalog, and logged then), and "answer", which is given word for word.
 sub token {
     my ($self, $name, %is) = @_;
@@ -83,7 +84,10 @@ sub _body_of {
         if $is->{project};
     $token{system} = { all => JSON::PP::true } if $is->{system};
     $token{domain} = { id => $is->{domain}, name => 'D' } if $is->{domain};
-    $token{application_credential} = { id => 'c', name => 'c', restricted => JSON::PP::true, access_rules => $is->{rules} } if $is->{rules};
+    $token{application_credential} = { id => 'c', name => 'c', restricted => $is->{credential} eq 'unrestricted' ? JSON::PP::false : JSON::PP::true }
+        if $is->{credential} //= $is->{rules} && 'restricted';
+    $token{application_credential}{access_rules} = $is->{rules} if $is->{rules};
+    $token{'OS-TRUST:trust'} = { id => 't', impersonation => JSON::PP::true, trustor_user => { id => 'u2' }, trustee_user => { id => 'u1' } } if $is->{trust};
     return { token => \%token };
 }
 
@@ -91,6 +95,7 @@ sub _body_of {
 sub _wrong {
     my ($client, $mode) = @_;
     return _answer($client, 500, { error => { code => 500 } }) if $mode eq 'error';
+    return _answer($client, 400, 'The plain HTTP request was sent to HTTPS port') if $mode eq 'badrequest';
     return _answer($client, 403, { error => { code => 403 } }) if $mode eq 'forbidden';
     return _answer($client, 200, '[' x 100_000 . ']' x 100_000) if $mode eq 'deep';
     return _answer($client, 200, '<html>welcome to the internet café</html>') if $mode eq 'text';

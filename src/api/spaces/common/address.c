@@ -13,7 +13,16 @@
 
 struct str spaces_caller_tenant(const struct call *call)
 {
-	return call->who.role == ROLE_OPERATOR ? STR(TENANT_SYSTEM) : call->who.tenant;
+	bool of_system = call->who.role == ROLE_OPERATOR || (call->who.reads_all && call->who.tenant.n == 0);
+
+	return of_system ? STR(TENANT_SYSTEM) : call->who.tenant;
+}
+
+bool spaces_may_as_operator(const struct call *call, unsigned verb)
+{
+	bool reads = (verb & ~(unsigned)(VERB_GET | VERB_LIST | VERB_WATCH)) == 0;
+
+	return call->who.role == ROLE_OPERATOR || (call->who.reads_all && reads);
 }
 
 struct address target_address(const struct target *target)
@@ -173,12 +182,12 @@ static enum outcome check_scope(struct call *call, struct target *target)
 
 // Notes for the access log which tenant's space the request is about, since a path need not name it. A request for a Tenant object is
 // about the tenant of that name, if this caller may ask about that one.
-static void note_tenant(struct call *call, const struct target *target, struct str plural)
+static void note_tenant(struct call *call, unsigned verb, const struct target *target, struct str plural)
 {
 	if (!str_eq(plural, STR("tenants")) || call_param(call, "group").p != NULL) {
 		if (!target->all)
 			registry_concerns(call->registry, target->tenant);
-	} else if (target->name.p != NULL && (call->who.role == ROLE_OPERATOR || str_eq(target->name, call->who.tenant))) {
+	} else if (target->name.p != NULL && (spaces_may_as_operator(call, verb) || str_eq(target->name, call->who.tenant))) {
 		registry_concerns(call->registry, target->name);
 	}
 }
@@ -194,7 +203,7 @@ static enum outcome check_verb(struct call *call, unsigned verb, const struct ta
 	if ((definition->verbs & part_verbs(definition, target->version, target->part) & verb) == 0)
 		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, target->part == PART_FINALIZE ? "finalize takes PUT alone" :
 			"the server does not allow this method on the requested resource");
-	if (call->who.role != ROLE_OPERATOR && (definition->tenant_verbs & verb) == 0)
+	if (!spaces_may_as_operator(call, verb) && (definition->tenant_verbs & verb) == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "this is the operator's");
 	return OUTCOME_OK;
 }
@@ -223,7 +232,7 @@ enum outcome spaces_read_target(struct call *call, unsigned verb, struct target 
 	enum outcome outcome = read_realm(call, target);
 	if (outcome == OUTCOME_OK) {
 		read_names(call, target, &plural);
-		note_tenant(call, target, plural);
+		note_tenant(call, verb, target, plural);
 		outcome = find_type(call, verb, target, plural);
 	}
 	if (outcome == OUTCOME_OK)

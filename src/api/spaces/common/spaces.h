@@ -33,8 +33,11 @@ struct target {
 	enum part part;
 };
 
-// The caller's tenant; TENANT_SYSTEM for an operator; "" for a caller without tenant.
+// The caller's tenant; TENANT_SYSTEM for an operator, and for a caller without tenant who may read everything; "" for any other caller without
+// tenant.
 struct str spaces_caller_tenant(const struct call *call);
+// May the caller do with this verb what an operator may: is it an operator, or does the verb only read and the caller may read everything?
+bool spaces_may_as_operator(const struct call *call, unsigned verb);
 // The tenant that the address names. OUTCOME_OK; _BAD_REQUEST with call->problem set: the address means all tenants.
 enum outcome target_read_one_tenant(struct call *call, struct str *tenant);
 // Finds the target by the route's parameters and the caller's tenant, and checks that the type has the verb for this caller.

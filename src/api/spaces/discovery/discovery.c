@@ -201,7 +201,13 @@ static unsigned verbs_of_process(const struct call *call, unsigned verbs)
 
 unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition)
 {
-	return verbs_of_process(call, call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs);
+	unsigned verbs = definition->tenant_verbs;
+
+	for (size_t i = 0; verb_names[i].name != NULL; i++) {
+		if (spaces_may_as_operator(call, verb_names[i].verb))
+			verbs |= definition->verbs & verb_names[i].verb;
+	}
+	return verbs_of_process(call, verbs);
 }
 
 // The verbs that discovery names. If a type is only announced to the caller, they are all that the type has: a client that finds a

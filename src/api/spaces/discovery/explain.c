@@ -68,7 +68,7 @@ enum outcome explain_type(struct call *call)
 	if (reason.policy != NULL)
 		doc_set_str(pool, doc, "policy", str_c(reason.policy));
 	// A definition of the system that is not shared with this tenant must not become known to it.
-	bool is_operator = call->who.role == ROLE_OPERATOR;
+	bool is_operator = spaces_may_as_operator(call, VERB_GET);
 	bool tells = is_operator || reason.shared == NULL || reason.in_range || reason.shared->forced;
 	doc_set_str(pool, doc, "detail", is_operator ? reason.detail : reason.detail_for_tenant);
 	doc_set(doc, STR("own"), definition_doc(pool, reason.own));

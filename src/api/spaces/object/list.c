@@ -173,7 +173,7 @@ static enum outcome visit_one(const struct visit *visit)
 
 struct str visit_single_name(const struct call *call, const struct target *target, const struct choice *choice)
 {
-	if (definition_has_identity(target->definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+	if (definition_has_identity(target->definition, "", "tenants") && !spaces_may_as_operator(call, VERB_LIST))
 		return call->who.tenant;
 	return target->all || target->all_spaces ? STR_NONE : choice->name;
 }

@@ -19,11 +19,6 @@
 
 enum { STEP = 200 };
 
-static bool is_operator(const struct call *call)
-{
-	return call->who.role == ROLE_OPERATOR;
-}
-
 // ---- writing answers
 
 static struct doc *metadata_doc(struct call *call, const struct target *target, const struct tenant *tenant,
@@ -98,9 +93,9 @@ static void write_trial_tenant(struct call *call, const struct target *target, c
 // ---- access
 
 // A tenant sees only its own object, and does not learn whether others exist.
-static enum outcome check_own(struct call *call, const struct target *target)
+static enum outcome check_own(struct call *call, unsigned verb, const struct target *target)
 {
-	if (is_operator(call) || str_eq(target->name, call->who.tenant))
+	if (spaces_may_as_operator(call, verb) || str_eq(target->name, call->who.tenant))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_FORBIDDEN, "a tenant has to do with its own Tenant object alone");
 }
@@ -108,7 +103,7 @@ static enum outcome check_own(struct call *call, const struct target *target)
 enum outcome tenant_object_get(struct call *call, const struct target *target, struct guard guard)
 {
 	struct tenant tenant;
-	enum outcome outcome = check_own(call, target);
+	enum outcome outcome = check_own(call, VERB_GET, target);
 
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_get(call->registry, target->name, &tenant);
@@ -170,12 +165,14 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	enum visit_next then = VISIT_GOES_ON;
 	enum outcome outcome = OUTCOME_OK;
 
+	bool all = spaces_may_as_operator(call, VERB_LIST);
+
 	assert(visit->take != NULL);
 	*next = STR_NONE;
-	if (!is_operator(call) && named.p != NULL && !str_eq(named, call->who.tenant))
+	if (!all && named.p != NULL && !str_eq(named, call->who.tenant))
 		return OUTCOME_OK;
-	if (!is_operator(call) || named.p != NULL)
-		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
+	if (!all || named.p != NULL)
+		return visit_tenant(visit, all ? named : call->who.tenant);
 	call->scratch = visit_scratch(call);
 	while (outcome == OUTCOME_OK && page.more && then == VISIT_GOES_ON) {
 		pool_clear(call->scratch);
@@ -329,7 +326,7 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 			!tenant_has_content(call->registry, current, content));
 	if (outcome == OUTCOME_OK)
 		outcome = check_waiting(change, current, content);
-	if (outcome == OUTCOME_OK && !is_operator(call))
+	if (outcome == OUTCOME_OK && call->who.role != ROLE_OPERATOR)
 		outcome = check_tenants_own(change, current, content);
 	change->version = current->changed;
 	memcpy(change->etag, current->etag, sizeof(change->etag));
@@ -340,7 +337,7 @@ enum outcome tenant_object_change(struct call *call, const struct target *target
 	struct guard guard)
 {
 	struct tenant tenant;
-	enum outcome outcome = check_own(call, target);
+	enum outcome outcome = check_own(call, VERB_UPDATE, target);
 
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_check_role(call, target->definition, VERB_UPDATE);

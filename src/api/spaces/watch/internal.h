@@ -26,6 +26,7 @@ struct watch_order_head {
 	struct uuid definition; // uid of the definition that applied; zero for a built-in type
 	uint64_t known_bytes;   // bytes of the array of struct known
 	uint64_t sizes[WATCH_TEXTS]; // bytes of each text
+	int64_t expires_us;     // of the caller: struct principal
 	uint32_t seconds;       // how long the watch lasts at most
 	uint32_t role;          // of the caller: enum role
 	bool all, all_spaces; // as in struct target (common/spaces.h)

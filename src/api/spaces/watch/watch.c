@@ -361,6 +361,7 @@ static void write_order(struct watch_begun *begun)
 	head->definition = target->definition->uid;
 	head->role = (uint32_t)call->who.role;
 	head->reads_all = call->who.reads_all;
+	head->expires_us = call->who.expires_us;
 	head->type_id = target->definition->stored ? target->definition->type->id : 0;
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
 		head->sizes[i] = texts[i].n;

@@ -7,6 +7,7 @@
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
 #include "auth/core/auth.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -186,12 +187,12 @@ static struct str tenant_name(const struct streamed_change *change)
 	return change->tenant.p != NULL ? change->tenant : change->former;
 }
 
-// A caller of a tenant sees only that tenant's object.
+// A caller of a tenant sees only that tenant's object, unless it may read everything.
 static bool wants_tenant(const struct watcher *watcher, const struct streamed_change *change)
 {
 	if (!watcher->head.tenants || !streamed_change_is_of_tenant(change) || change->beside)
 		return false;
-	if (watcher->head.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
+	if (watcher->head.role != ROLE_OPERATOR && !watcher->head.reads_all && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
 		return false;
 	return !watcher->head.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
 }
@@ -326,6 +327,9 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	struct principal who = { .role = ROLE_NONE };
 	struct str detail = STR("");
 
+	// The service that knows the credential may be away, and its answer no longer in the cache.
+	if (watcher->head.expires_us != 0 && clock_now_us() >= watcher->head.expires_us)
+		return OUTCOME_UNAUTHENTICATED;
 	memset(&call->request, 0, sizeof(call->request));
 	call->request.remote_user = watcher->texts[WATCH_REMOTE_USER];
 	call->request.remote_user_secret = watcher->texts[WATCH_REMOTE_USER_SECRET];
