@@ -148,13 +148,14 @@ enum outcome baremetal_show_named(struct call *call, const struct kind *kind, st
 // "system")?
 bool baremetal_may_make_owner(const struct call *call, struct str tenant);
 // Adds a Warning header (RFC 7234, section 5.5) which says that the tenant was created, because a mistyped name creates one, too. Adds none
-// for "system".
-void baremetal_warn_owner_made(struct call *call, struct str tenant);
+// for "system". Call it once nothing can fail any more: an error undoes the tenant, and keeps the header. remedy: what to do about a mistyped
+// name, "change owner again and delete that tenant".
+void baremetal_warn_owner_made(struct call *call, struct str tenant, const char *remedy);
 
 // Which tenant owns a new object that may belong to any: owner, if an operator names one, which may create that tenant; else the
-// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. what, for errors: "nodes". OUTCOME_OK,
-// _FORBIDDEN, or as tenant_find_or_make().
-enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant);
+// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. *made: the tenant was created. what, for errors:
+// "nodes". OUTCOME_OK, _FORBIDDEN, or as tenant_find_or_make().
+enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant, bool *made);
 
 // Answers POST of a new object. OUTCOME_CREATED, or the error to answer with.
 enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
