@@ -170,7 +170,11 @@ enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, 
 // The limit of a page: the parameter "limit", at most 1000; 1000 if it is absent or not a number.
 uint64_t baremetal_page_limit(struct call *call);
 // The URL of the next page: the requested address and parameters, with that limit and marker.
-struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct str marker);
+// Reads the parameter "sort_dir", which is ascending if it is absent. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome baremetal_read_direction(struct call *call, bool *descending);
+// Reads the value of the parameter of that name. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome baremetal_read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid);
 // Reads the parameter "detail", which is false if it is absent. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome baremetal_read_detail(struct call *call, bool *detail);
 // What a list shows of each object if the request's parameters "detail" and "fields" don't say it.

@@ -91,7 +91,7 @@ static enum outcome read_bool(struct call *call, const char *name, struct str va
 		STR_HEAD_ARG(value, BAREMETAL_SHOWN), name);
 }
 
-static enum outcome read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
+enum outcome baremetal_read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
 {
 	if (uuid_parse(value, uuid))
 		return OUTCOME_OK;
@@ -217,7 +217,7 @@ static enum outcome by_project(struct listing *listing, const struct filter *fil
 static enum outcome by_instance(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(listing->call, filter->name, value, &uuid);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -231,7 +231,7 @@ static enum outcome by_chassis(struct listing *listing, const struct filter *fil
 	struct call *call = listing->call;
 	struct resource chassis;
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(call, filter->name, value, &uuid);
 
 	if (outcome == OUTCOME_OK && baremetal_visible_tenant(call).p == NULL)
 		outcome = kind_find(call, &chassis_kind, value, &chassis);
@@ -262,7 +262,7 @@ static enum outcome by_allocated_node(struct listing *listing, const struct filt
 static enum outcome by_node_uuid(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(listing->call, filter->name, value, &uuid);
 
 	return outcome == OUTCOME_OK ? by_node(listing, filter, value) : outcome;
 }
@@ -430,19 +430,26 @@ static bool is_number(const struct kind *kind, const struct kind_member *member)
 	return member->source == FROM_BODY && stored != NULL && stored->kind == BAREMETAL_INTEGER;
 }
 
+enum outcome baremetal_read_direction(struct call *call, bool *descending)
+{
+	struct str dir = call_param(call, "sort_dir");
+
+	*descending = str_eq(dir, STR("desc"));
+	if (dir.p == NULL || *descending || str_eq(dir, STR("asc")))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
+		STR_HEAD_ARG(dir, BAREMETAL_SHOWN));
+}
+
 static enum outcome read_order(struct listing *listing)
 {
 	struct call *call = listing->call;
-	struct str key = call_param(call, "sort_key"), dir = call_param(call, "sort_dir");
+	struct str key = call_param(call, "sort_key");
 	const struct kind_member *member = kind_member(listing->kind, key);
+	enum outcome outcome = baremetal_read_direction(call, &listing->search.descending);
 
-	listing->search.descending = str_eq(dir, STR("desc"));
-	if (dir.p != NULL && !listing->search.descending && !str_eq(dir, STR("asc")))
-		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
-			STR_HEAD_ARG(dir, BAREMETAL_SHOWN));
-	if (key.p == NULL || str_eq(key, STR("id")))
-		return OUTCOME_OK;
+	if (outcome != OUTCOME_OK || key.p == NULL || str_eq(key, STR("id")))
+		return outcome;
 	if (member == NULL || !is_plain(listing->kind, member))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
@@ -475,12 +482,12 @@ static enum outcome read_page(struct listing *listing)
 	if (marker.p == NULL)
 		return OUTCOME_OK;
 	listing->search.marker = &listing->marker;
-	return read_uuid(call, "marker", marker, &listing->marker);
+	return baremetal_read_uuid(call, "marker", marker, &listing->marker);
 }
 
 // ---- writing the answer
 
-struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker)
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct str marker)
 {
 	const struct uri *uri = &call->request.uri;
 	struct buf path = buf_new(call->pool, 256);
@@ -504,7 +511,7 @@ struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid mar
 		uri_add_value(&path, uri->pairs[i].value);
 	}
 	BUF_LIT(&path, "&marker=");
-	uuid_add(&path, marker);
+	uri_add_value(&path, marker);
 	return baremetal_url(call, buf_str(&path));
 }
 
@@ -552,7 +559,7 @@ static void end_list(struct listing *listing, bool more)
 	buf_addc(out, ']');
 	if (more) {
 		BUF_LIT(out, ",\"next\":");
-		json_add_string(out, baremetal_next_url(call, listing->search.limit, listing->last));
+		json_add_string(out, baremetal_next_url(call, listing->search.limit, uuid_str(call->pool, listing->last)));
 	}
 	buf_addc(out, '}');
 	call->response.body = buf_str(out);
