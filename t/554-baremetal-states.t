@@ -212,6 +212,18 @@ subtest 'what drivers would leave behind' => sub {
     }
     is_fault($ann->get('/nodes/n1/inventory'), 404, qr/\ANode inventory record for node n1 could not be found\.\z/, 'no inventory');
     is_fault($ann->get('/nodes/n2/bios'), 404, qr/Node n2/, 'of no node');
+    for my $query ('detail=true', 'detail=false', 'fields=name') {
+        is_deeply $ann->version('1.74')->get("/nodes/n1/bios?$query")->json, { bios => [] }, "BIOS settings with $query";
+        my ($name) = split /=/, $query;
+        is_fault($ann->version('1.73')->get("/nodes/n1/bios?$query"), 400, qr/\AInvalid query parameter $name/, '... came with 1.74');
+    }
+    is_fault($ann->get('/nodes/n1/bios?detail=maybe'), 400, qr/Unrecognized value/, 'detail: yes or no');
+    is_fault($ann->get('/nodes/n1/bios?detail=true&fields=name'), 400, qr/subset of fields/, 'not both at once');
+    is_fault($ann->get("/lookup$_"), 400, qr/\AAt least one of 'addresses' and 'node_uuid'/, "a lookup of nothing: $_")
+        for '', '?addresses=', '?addresses=junk,52:54';
+    is_fault($ann->get('/lookup?node_uuid=junk'), 400, qr/\AExpected UUID for node_uuid: junk\z/, 'what is no UUID');
+    is_fault($ann->get("/lookup?$_"), 404, qr/could not be found/, $_)
+        for 'addresses=junk,%2052:54:00:00:00:01', 'node_uuid=00000000-0000-4000-8000-000000000000';
     is_deeply [sort keys %{ $ann->get('/volume')->json }], [qw(connectors links targets)], 'volume';
 };
 
@@ -277,6 +289,14 @@ subtest 'conductors and shards' => sub {
     is_deeply [sort keys %{ $ann->get("/conductors/$host?fields=HostName,alive")->json }], [qw(alive hostname links)], 'fields, in any case';
     is_deeply [sort keys %{ $ann->get('/conductors?fields=HOSTNAME')->json->{conductors}[0] }], [qw(hostname links)], 'in the list, too';
     is_fault($ann->get('/conductors/elsewhere'), 404, qr/elsewhere/, 'there is no other');
+    ok !exists $ann->get("/conductors?$_")->json->{next}, "the last page: $_" for '', 'limit=2';
+    my $page = $ann->get('/conductors?limit=1&fields=hostname&sort_key=hostname&sort_dir=desc')->json;
+    is_deeply [map { $_->{hostname} } @{ $page->{conductors} }], [$host], 'a page of one';
+    like $page->{next}, qr{/v1/conductors\?limit=1&fields=hostname&sort_key=hostname&sort_dir=desc&marker=\Q$host\E\z}, '... leads on';
+    is_deeply $ann->get($page->{next})->json, { conductors => [] }, '... to nothing';
+    is_fault($ann->get('/conductors?marker=elsewhere'), 404, qr/\AConductor elsewhere could not be found\.\z/, 'an unknown marker');
+    is_fault($ann->get("/conductors?sort_key=$_"), 400, qr/sort_key/, "not by $_") for qw(alive drivers links bogus), '';
+    is_fault($ann->get('/conductors?sort_dir=sideways'), 400, qr/sort direction/, 'nor in that direction');
     my $operator = $ann->as('admin');
     my $shards   = sub { return $_[0]->get('/shards')->json->{shards} };
     my $of_tenant = @{ $ann->get('/nodes')->json->{nodes} };

@@ -126,6 +126,7 @@ check('drivers', lambda: [d.name for d in bm.drivers()], lambda names: 'fake-har
 check('drivers, details', lambda: list(bm.drivers(details=True))[0], lambda d: d.default_power_interface)
 check('get_driver', lambda: bm.get_driver('fake-hardware'), lambda d: d.name == 'fake-hardware' and d.hosts)
 check('conductors', lambda: list(bm.conductors()), lambda all: len(all) == 1)
+check('conductors by one', lambda: list(bm.conductors(limit=1)), lambda all: len(all) == 1)
 host = next(bm.conductors()).hostname
 check('get_conductor', lambda: bm.get_conductor(host), lambda x: x.hostname == host)
 

@@ -321,4 +321,19 @@ subtest 'pages' => sub {
         'through the nulls';
 };
 
+# Clients ask for one page alone and take it for the whole list: the sizes of what is stored must not end it.
+subtest 'large nodes' => sub {
+    my $text  = 'x' x 65_536;
+    my @large = map { $admin->make('nodes', { driver => 'ipmi', resource_class => 'large', extra => { text => $text } })->{uuid} } 0 .. 79;
+    for my $query ('', 'fields=uuid', 'fields=extra,uuid', 'detail=true', 'sort_key=created_at&detail=true', 'limit=80&detail=true') {
+        my $list = $admin->get("/nodes?resource_class=large&$query")->json;
+        is_deeply [map { $_->{uuid} } @{ $list->{nodes} }], \@large, "all of them are on one page: $query";
+        is $list->{next}, undef, 'there is no next one';
+        is scalar(grep { $_->{extra}{text} eq $text } @{ $list->{nodes} }), 80, '... with all that they have' if $query =~ /extra|detail/;
+    }
+    is_deeply pages('/nodes?resource_class=large&limit=70&detail=true', 'nodes', [map { { uuid => $_ } } @large]),
+        [join(' ', 0 .. 69), join(' ', 70 .. 79)], 'pages end where the client wants';
+    $admin->delete("/nodes/$_")->is_status(204) for @large;
+};
+
 done_testing;

@@ -37,6 +37,21 @@ subtest 'an unknown owner' => sub {
     is $metal->patch("/nodes/$uuid", [[replace => '/owner', 't1']])->header('Warning'), undef, 'no warning for one that is there';
     is $metal->patch("/nodes/$uuid", [[remove => '/owner']])->header('Warning'), undef, 'nor for the operator\'s own';
     is_fault($metal->patch("/nodes/$uuid", [[replace => '/owner', 'a/b']]), 400, qr/\S/, 'what is no name is refused');
+    my %taken = (driver => 'fake-hardware', name => 'w1');
+    for my $case (['/nodes', { driver => 'nosuch' }, 400], ['/nodes', \%taken, 409], ['/nodes', { %v, uuid => $uuid }, 409]) {
+        my ($path, $body, $status) = @$case;
+        my $failed = $metal->request('POST', $path, json => { %$body, owner => 'nobody' });
+        $failed->is_status($status, 'what fails behind the owner');
+        is $failed->header('Warning'), undef, '... has made no tenant, and does not say so';
+    }
+    my $allocated = sub { $metal->request('POST', '/allocations', json => { resource_class => 'gold', name => 'w1', owner => $_[0] }) };
+    my $made      = $allocated->('allocates');
+    $made->is_status(201);
+    like $made->header('Warning') // '', qr/; if the name is a mistake, delete the allocation and that tenant"\z/, 'an allocation warns, too';
+    my $twice = $allocated->('nobody');
+    $twice->is_status(409, 'its name is taken');
+    is $twice->header('Warning'), undef, '... and nothing was made';
+    is $operator->get('/v2.0/nobody')->status, 404, 'indeed';
     my @told = Tenure::Parallel::run(4, sub {
         my ($n) = @_;
         my $answer = Tenure::Metal->new($instance->combined('admin'), '1.82')->request('POST', '/nodes', json => { %v, owner => 'raced' });

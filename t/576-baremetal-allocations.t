@@ -11,11 +11,15 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::MeanwhileProxy;
 use Tenure::Metal qw(is_fault);
 use Tenure::Parallel;
+use Tenure::Run qw(wait_until);
 
 my ($true, $false) = (JSON::PP::true(), JSON::PP::false());
-my $instance = Tenure::Instance->start(combined => 1, workers => 4);
+my $proxy;
+my $instance = Tenure::Instance->start(combined => 1, workers => 4,
+    database_by => sub { $proxy = Tenure::MeanwhileProxy->new(@_); return $proxy->path });
 my $admin    = $instance->admin;
 $admin->make_tenant($_) for qw(t1 t2);
 my $ann      = Tenure::Metal->new($instance->combined('ann:t1:admin'), '1.82');
@@ -34,6 +38,30 @@ sub node {
 }
 sub go { my ($who, $uuid, $target) = @_; $who->put("/nodes/$uuid/states/provision", json => { target => $target })->is_status(202, $target); return }
 sub taken { my ($uuid) = @_; return @{ $operator->get("/nodes/$uuid")->json }{qw(allocation_uuid instance_uuid)} }
+
+# Before any other allocation: what a connection has prepared before is not held.
+subtest 'the node gets another owner meanwhile' => sub {
+    my $uuid = node($ann, 'leaving', 'leaving');
+    for my $row ($instance->sql('SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()')) {
+        eval { $instance->sql("KILL $row->[0]") };
+    }
+    $proxy->hold('t.etag_required, t.name');
+    my ($made) = Tenure::Parallel::run(2, sub {
+        return $ann->post('/allocations', json => { resource_class => 'leaving', name => 'raced' })->text if $_[0] == 0;
+        wait_until(sub { $proxy->is_held }) or die "nothing was held\n";
+        my $status = $operator->patch("/nodes/$uuid", [[replace => '/owner', 't2']])->status;
+        $proxy->release;
+        return $status;
+    });
+    is JSON::PP::decode_json($made)->{owner}, 't1', 'the allocation is its tenant\'s';
+    my $end = $ann->get('/allocations/raced')->json;
+    is "$end->{state} $end->{owner}", 'error t1', '... which had no node any more';
+    like $end->{last_error}, qr/all nodes were filtered out/, '... and says so';
+    my $node = $operator->get("/nodes/$uuid")->json;
+    is_deeply [@$node{qw(owner allocation_uuid instance_uuid)}], ['t2', undef, undef], 'the other tenant\'s node is not touched';
+    $ann->delete('/allocations/raced')->is_status(204);
+    $operator->delete("/nodes/$uuid")->is_status(204);
+};
 
 subtest 'VIFs' => sub {
     my $uuid = $ann->make('nodes', { driver => 'fake-hardware', name => 'v1' })->{uuid};
@@ -300,6 +328,32 @@ subtest 'a node moves with its allocation' => sub {
     is $ann->get("/allocations/$one->{uuid}")->status, 404, 'and no longer here';
     $bob->delete("/allocations/$one->{uuid}")->is_status(204);
     $operator->patch("/nodes/$n{b}", [[replace => '/owner', 't1']])->is_status(200, 'and back');
+};
+
+subtest 'tenants without room' => sub {
+    my @owners = qw(full ending roomy);
+    $admin->make_tenant($_) for @owners;
+    is(($instance->manage('tier', 'set', 'of-one', '--max-resources', '1'))[0], 0, 'a tier of one resource');
+    my %node = map { $_ => do {
+        my $as = Tenure::Metal->new($instance->combined("x:$_:admin"), '1.82');
+        node($as, "room-$_", 'room');
+    } } @owners;
+    $admin->put('/v2.0/full', json => { tenant => { tier => 'of-one' } })->is_status(202, 'one is full');
+    $admin->patch('/api/v1/tenants/ending', { metadata => { finalizers => ['example.com/last'] } })->is_status(200);
+    $admin->delete('/api/v1/tenants/ending')->is_status(200, 'another one waits for its end');
+    is_fault(Tenure::Metal->new($instance->combined('x:full:admin'), '1.82')->post('/allocations', json => { resource_class => 'room' }), 409, qr/allows 1 resource/,
+        'its own allocations are told so');
+    for my $round (1 .. 8) {
+        my $made = $operator->post('/allocations', json => { resource_class => 'room', name => "room$round" });
+        $made->is_status(201, 'an operator\'s takes a node');
+        is $operator->get("/allocations/room$round")->json->{node_uuid}, $node{roomy}, '... of the tenant that has room';
+        $operator->delete("/allocations/room$round")->is_status(204);
+    }
+    $operator->put("/nodes/$node{roomy}/maintenance", json => {})->is_status(202);
+    $operator->post('/allocations', json => { resource_class => 'room', name => 'roomless' })->is_status(201, 'where none has room');
+    is $operator->get('/allocations/roomless')->json->{state}, 'error', 'it ends in the state error';
+    $operator->delete('/allocations/roomless')->is_status(204);
+    $operator->delete("/nodes/$node{$_}")->is_status(204) for @owners;
 };
 
 subtest 'a tenant that requires etags' => sub {

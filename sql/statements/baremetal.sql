@@ -37,8 +37,13 @@ STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS
 STRAIGHT_JOIN resource_aliases k FORCE INDEX (PRIMARY) ON k.resource_id = r.id
 WHERE (:tenant IS NULL OR t.name = :tenant) AND :name IS NULL AND :rare = 0
 
+-- Has the tenant t room for one more resource? Not if its tier allows no more, or if it is to be deleted.
+-- @fragment allocation_has_room
+(SELECT i.max_resources IS NULL OR c.resources < i.max_resources
+ FROM tiers i STRAIGHT_JOIN tenant_counts c ON c.tenant_id = t.id WHERE i.id = t.tier_id) AND NOT {tenant_ends}
+
 -- The next of them, in the order of their keys. from, to: which keys, neither of them included. traits: a JSON array of names, all of which
--- the node must have.
+-- the node must have. The allocation will belong to the node's tenant: without tenant, only nodes of tenants that have room for it.
 -- @statement allocation_nodes
 -- @in type_id uint, tenant text null, name text null, uids text null, rare uint, from text, to text, traits text, limit uint
 -- @out uid bytes, value text
@@ -48,6 +53,7 @@ SELECT r.uid, k.value
 FROM {allocation_way}
   AND k.type_id = :type_id AND k.kind = 'free' AND k.value > :from AND k.value < :to AND k.live = 1
   AND (:traits = '[]' OR JSON_CONTAINS(COALESCE(r.traits, '[]'), :traits))
+  AND (:tenant IS NOT NULL OR {allocation_has_room})
 ORDER BY k.value
 LIMIT :limit;
 
@@ -59,6 +65,15 @@ SELECT COUNT(*) AS n
 FROM (SELECT 1 FROM resource_aliases FORCE INDEX (value)
   WHERE type_id = :type_id AND kind = 'free' AND value > :from AND value < :to AND live = 1
   LIMIT :limit) few;
+
+-- The same question about one node, when it is locked: its tenant may have been filled since.
+-- @statement allocation_room
+-- @in type_id uint, uid bytes
+-- @out room int
+SELECT {allocation_has_room} AS room
+FROM resources r
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id
+WHERE r.uid = :uid AND r.type_id = :type_id AND r.live = 1;
 
 -- The node that a resource belongs to, who has reserved it, and its state. A root has the id of its type, in four bytes, before its uid; deleted nodes, and
 -- resources of other types, may have the same uid.

@@ -1,5 +1,5 @@
 -- Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
--- creation or of a member. First the ids, last changes and sizes are read, then the documents of as many as fit into a page, but
+-- creation or of a member. First the ids, last changes and sizes are read, then the documents, so many at a time as a worker may hold, but
 -- for those that the worker's cache has as of that change.
 
 -- @fragment search_tenant_of_r

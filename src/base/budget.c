@@ -171,6 +171,11 @@ bool budget_is_over(void)
 	return account.over != BUDGET_KEPT;
 }
 
+bool budget_is_half_used(void)
+{
+	return account.cpu_us > 0 && account.cpu_begun_us >= 0 && clock_cpu_us() - account.cpu_begun_us > account.cpu_us / 2;
+}
+
 void budget_pause(void)
 {
 	assert(account.held > 0 && !account.paused);

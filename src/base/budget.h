@@ -54,6 +54,10 @@ void budget_release(void);
 // Has the request exceeded a limit? Loops between hold and release call this, and stop if it has.
 bool budget_is_over(void);
 
+// Has the request used more than half of its CPU time? Loops that can end earlier, such as a list that has pages, ask this so as not to
+// exceed it.
+bool budget_is_half_used(void);
+
 // Between these two calls no limit applies, and allocated memory is not counted as the request's: for memory that the process
 // keeps for all requests. Call them between budget_hold() and budget_release(). They must not be nested.
 void budget_pause(void);

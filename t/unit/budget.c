@@ -166,11 +166,24 @@ static void compare_long(void *arg)
 	work->finished = true;
 }
 
+static void loop_to_half(void *arg)
+{
+	struct work *work = arg;
+
+	work->was_over = budget_is_half_used();
+	while (!budget_is_half_used())
+		budget_work(1000);
+	work->finished = true;
+}
+
 static void cpu(struct pool *pool)
 {
 	struct work work = { .pool = pool };
 
 	ok(run(loop, &work, 0, 20000) == BUDGET_TIME && !work.finished, "a loop is ended");
+	ok(run(loop_to_half, &work, 0, 1000 * 1000) == BUDGET_KEPT && work.finished && !work.was_over, "a loop can end in time");
+	ok(!budget_is_half_used(), "without a limit there is no half");
+	work.finished = false;
 	ok(run(compare_long, &work, 0, 20000) == BUDGET_TIME && !work.finished, "comparing long numbers is ended");
 }
 

@@ -2,6 +2,7 @@
 // Searching: what is found, in which order, page by page; and that it reads no more than it has to.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "registry-baremetal.h"
 
 // What the store is to have: numbers are uids, in order of creation.
@@ -136,36 +137,70 @@ static void begin(void)
 	(void)type_of(&here, "nodes");
 }
 
-static bool same_page(const struct resource *list, size_t n, const struct thing *const *want, size_t n_want, size_t seen)
-{
-	bool same = seen + n <= n_want;
+// A page as a visit collects it: uids and tenants, since the resources are gone behind the visit.
+struct page {
+	struct {
+		struct uuid uid;
+		struct str tenant;
+	} found[N + 4];
+	size_t n;
+	size_t most; // the visit ends the page behind so many; 0: it does not
+	size_t held; // the most resources that it was given at once
+	bool more;
+};
 
-	for (size_t i = 0; same && i < n; i++)
-		same = uuid_eq(list[i].uid, uid_of(want[seen + i]->number)) && str_eq_c(list[i].tenant, want[seen + i]->tenant);
+static size_t collect(void *arg, const struct resource *list, size_t n)
+{
+	struct page *page = arg;
+	size_t i = 0;
+
+	page->held = n > page->held ? n : page->held;
+	for (; i < n && (page->most == 0 || page->n < page->most); i++) {
+		page->found[page->n].uid = list[i].uid;
+		page->found[page->n++].tenant = str_dup(here.pool, list[i].tenant);
+	}
+	return i;
+}
+
+static enum outcome search_page(const struct resource_search *search, struct page *page)
+{
+	struct search_visit visit = { collect, page, pool_scratch(here.pool, SIZE_MAX) };
+
+	page->n = page->held = 0;
+	return resource_search(here.registry, search, &visit, &page->more);
+}
+
+static bool same_page(const struct page *page, const struct thing *const *want, size_t n_want, size_t seen)
+{
+	bool same = seen + page->n <= n_want;
+
+	for (size_t i = 0; same && i < page->n; i++)
+		same = uuid_eq(page->found[i].uid, uid_of(want[seen + i]->number)) &&
+		       str_eq_c(page->found[i].tenant, want[seen + i]->tenant);
 	return same;
 }
 
 static void pages(struct resource_search search, const char *what)
 {
 	const struct thing *want[N];
-	size_t n_want = expect(&search, want), seen = 0, n;
-	struct resource *list;
-	bool more = true, same = true;
+	size_t n_want = expect(&search, want), seen = 0;
+	struct page found = { .more = true };
+	bool same = true;
 	struct uuid last;
 
 	begin();
-	for (int page = 0; more && same && page < 100; page++) {
-		enum outcome outcome = resource_search(here.registry, &search, &list, &n, &more);
+	for (int page = 0; found.more && same && page < 100; page++) {
+		enum outcome outcome = search_page(&search, &found);
 		if (outcome != OUTCOME_OK)
 			is_outcome(outcome, OUTCOME_OK, what);
-		same = outcome == OUTCOME_OK && n <= search.limit && (!more || n == search.limit) &&
-		       same_page(list, n, want, n_want, seen);
-		seen += n;
-		if (n > 0)
-			last = list[n - 1].uid;
+		same = outcome == OUTCOME_OK && found.n <= search.limit && (!found.more || found.n == search.limit) &&
+		       same_page(&found, want, n_want, seen);
+		seen += found.n;
+		if (found.n > 0)
+			last = found.found[found.n - 1].uid;
 		search.marker = &last;
 	}
-	ok(same && !more && seen == n_want, "%s, by %llu: each once, in order (%zu of %zu)", what,
+	ok(same && !found.more && seen == n_want, "%s, by %llu: each once, in order (%zu of %zu)", what,
 		(unsigned long long)search.limit, seen, n_want);
 }
 
@@ -210,36 +245,32 @@ static void conditions(void)
 	pages(search, "a boolean is no string");
 	*condition = (struct search_condition){ "missing", SEARCH_NULL, STR("") };
 	begin();
-	struct resource *list;
-	size_t n;
-	bool more;
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "a member that is not there");
-	ok(n == 5 && more, "is null");
+	struct page found = { 0 };
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "a member that is not there");
+	ok(found.n == 5 && found.more, "is null");
 	condition->member = "extra";
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "an object");
-	ok(n == 0 && !more, "is not");
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "an object");
+	ok(found.n == 0 && !found.more, "is not");
 }
 
 static void markers(void)
 {
 	struct uuid nobody = uid_of(0x7777), other = uid_of(things[1].number), gone = uid_of(0x101);
 	struct resource_search search = { .type = type_of(&here, "nodes"), .tenant = STR("a"), .limit = 5, .marker = &nobody };
-	struct resource *list;
-	size_t n;
-	bool more;
+	struct page found = { 0 };
 
 	begin();
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_NOT_FOUND, "an unknown marker");
+	is_outcome(search_page(&search, &found), OUTCOME_NOT_FOUND, "an unknown marker");
 	search.marker = &other;
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "another tenant's, which was this one's");
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "another tenant's, which was this one's");
 	search.marker_tenant = STR("a");
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_NOT_FOUND, "another tenant's, which must not be seen");
+	is_outcome(search_page(&search, &found), OUTCOME_NOT_FOUND, "another tenant's, which must not be seen");
 	search.marker = &gone;
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "one that was deleted since");
-	is_int((long long)n, 0, "was the last");
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "one that was deleted since");
+	is_int((long long)found.n, 0, "was the last");
 	search.descending = true;
-	is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, "or the first");
-	is_int((long long)n, 5, "is followed by others");
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "or the first");
+	is_int((long long)found.n, 5, "is followed by others");
 }
 
 static void ways(void)
@@ -272,6 +303,57 @@ static void ways(void)
 	all_orders(search, "of a tree in a rack");
 }
 
+// ---- large documents
+
+static size_t collect_slowly(void *arg, const struct resource *list, size_t n)
+{
+	while (!budget_is_half_used())
+		budget_work(1000);
+	return collect(arg, list, n);
+}
+
+struct slow_search {
+	const struct resource_search *search;
+	struct page *page;
+	enum outcome outcome;
+};
+
+// Uses half of the CPU time at the first piece.
+static void run_slowly(void *arg)
+{
+	struct slow_search *slow = arg;
+	struct search_visit visit = { collect_slowly, slow->page, pool_scratch(here.pool, SIZE_MAX) };
+
+	slow->page->n = 0;
+	slow->outcome = resource_search(here.registry, slow->search, &visit, &slow->page->more);
+}
+
+// Pretends that each node has 3 MiB.
+static void large(void)
+{
+	struct resource_search search = { .type = type_of(&here, "nodes"), .limit = 20, .sort = "uuid" };
+	struct page found = { .most = 7 };
+
+	server_sql("UPDATE resources SET bytes = 3 << 20 WHERE live = 1");
+	begin();
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "a page of large documents");
+	ok(found.n == 7 && found.more, "its reader ends it where it wants: behind %zu", found.n);
+	found.most = 0;
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "a page that its reader does not end");
+	ok(found.n == 20 && found.more, "has as many as were asked for: %zu", found.n);
+	is_int((long long)found.held, 1, "though one is held at a time");
+	struct slow_search slow = { &search, &found, OUTCOME_INTERNAL };
+	search.limit = 1000;
+	budget_grant(0, 1000 * 1000);
+	ok(budget_guard(run_slowly, &slow) == BUDGET_KEPT, "a page that takes too long");
+	budget_end();
+	is_outcome(slow.outcome, OUTCOME_OK, "is answered");
+	ok(found.n == 1 && found.more, "and ends early: behind %zu", found.n);
+	search.marker = &found.found[0].uid;
+	is_outcome(search_page(&search, &found), OUTCOME_OK, "the next page");
+	ok(found.n == N - 1 && !found.more, "has the rest: %zu", found.n);
+}
+
 // ---- how much is read
 
 static long long status(const char *names)
@@ -298,23 +380,21 @@ static long long rows_read(void)
 
 static void reads(struct resource_search search, long long most, long long most_sorted, const char *what)
 {
-	struct resource *list;
-	size_t n;
-	bool more;
+	struct page found = { 0 };
 
 	search.type = type_of(&here, "nodes");
 	search.limit = 10;
 	for (int i = 0; i < 2; i++) {
 		search.descending = i == 1;
 		begin();
-		(void)resource_search(here.registry, &search, &list, &n, &more); // prepares
+		(void)search_page(&search, &found); // prepares
 		long long sorted = status("'sort_rows'");
 		long long asking = rows_read(), before = rows_read();
 		asking = before - asking;
-		is_outcome(resource_search(here.registry, &search, &list, &n, &more), OUTCOME_OK, what);
+		is_outcome(search_page(&search, &found), OUTCOME_OK, what);
 		long long read = rows_read() - before - asking;
 		sorted = status("'sort_rows'") - sorted;
-		is_int((long long)n, 10, "%s: a page", what);
+		is_int((long long)found.n, 10, "%s: a page", what);
 		ok(read <= most && sorted <= most_sorted, "%s%s reads %lld rows and sorts %lld (at most %lld, %lld)", what,
 			i == 1 ? ", turned around," : "", read, sorted, most, most_sorted);
 	}
@@ -371,6 +451,7 @@ int main(void)
 	ways();
 	conditions();
 	markers();
+	large();
 	fill_much();
 	much();
 	return fixture_end();

@@ -248,12 +248,36 @@ static struct doc *conductor_doc(struct call *call, struct str host, bool detail
 	return doc;
 }
 
+static enum outcome fail_no_conductor(struct call *call, struct str name)
+{
+	return call_fail(call, OUTCOME_NOT_FOUND, "Conductor %.*s could not be found.", STR_HEAD_ARG(name, BAREMETAL_SHOWN));
+}
+
+// Order and page of a list that has the one conductor. *behind: the page begins behind it, so that it is empty.
+static enum outcome read_conductor_page(struct call *call, bool *behind)
+{
+	static const char *const sort_keys[] = { "id", "hostname", "conductor_group", "created_at", "updated_at", NULL };
+	struct str key = call_param(call, "sort_key"), marker = call_param(call, "marker");
+	bool descending;
+	enum outcome outcome = baremetal_read_direction(call, &descending);
+
+	*behind = marker.p != NULL;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (key.p != NULL && !baremetal_among(sort_keys, key))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "The sort_key value \"%.*s\" is an invalid field for sorting",
+			STR_HEAD_ARG(key, BAREMETAL_SHOWN));
+	return *behind && !str_eq(marker, baremetal_host(call)) ? fail_no_conductor(call, marker) : OUTCOME_OK;
+}
+
+// A page of one has a next one, as Ironic's has. Without it, openstacksdk asks for the next page by the id of the last item, which a
+// conductor does not have.
 enum outcome list_conductors(struct call *call)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
 	struct str fields = read_fields(call);
-	bool detail;
+	bool detail, behind;
 	enum outcome outcome = baremetal_read_detail(call, &detail);
 
 	if (outcome == OUTCOME_OK && detail && fields.p != NULL)
@@ -261,12 +285,18 @@ enum outcome list_conductors(struct call *call)
 			"Can't fetch a subset of fields with detail: ask for one of them");
 	if (outcome == OUTCOME_OK)
 		outcome = check_fields(call, fields, conductor_fields);
+	if (outcome == OUTCOME_OK)
+		outcome = read_conductor_page(call, &behind);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *item = conductor_doc(call, baremetal_host(call), detail || fields.p != NULL);
-	keep_fields(item, fields, conductor_fields);
-	doc_push(list, item);
+	if (!behind) {
+		struct doc *item = conductor_doc(call, baremetal_host(call), detail || fields.p != NULL);
+		keep_fields(item, fields, conductor_fields);
+		doc_push(list, item);
+	}
 	doc_set(doc, STR("conductors"), list);
+	if (!behind && baremetal_page_limit(call) == 1)
+		doc_set_str(pool, doc, "next", baremetal_next_url(call, 1, baremetal_host(call)));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
@@ -277,8 +307,7 @@ enum outcome get_conductor(struct call *call)
 	enum outcome outcome = check_fields(call, fields, conductor_fields);
 
 	if (outcome == OUTCOME_OK && !str_eq(asked, host))
-		outcome = call_fail(call, OUTCOME_NOT_FOUND, "Conductor %.*s could not be found.",
-			STR_HEAD_ARG(asked, BAREMETAL_SHOWN));
+		outcome = fail_no_conductor(call, asked);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = conductor_doc(call, host, true);

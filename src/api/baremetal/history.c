@@ -131,7 +131,7 @@ enum outcome list_history(struct call *call)
 		doc_push(list, entry_doc(call, &node, &entries[i], detail));
 	doc_set(doc, STR("history"), list);
 	if (more)
-		doc_set_str(call->pool, doc, "next", baremetal_next_url(call, query.limit, entries[n - 1].uuid));
+		doc_set_str(call->pool, doc, "next", baremetal_next_url(call, query.limit, uuid_str(call->pool, entries[n - 1].uuid)));
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

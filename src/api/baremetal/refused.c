@@ -8,6 +8,8 @@
 #include "base/pool.h"
 #include "repr/json/member.h"
 
+enum { SINCE_BIOS_QUERY = 74 };
+
 static bool is_call(const struct call *call, const char *id)
 {
 	return strcmp(call->match.method->id, id) == 0;
@@ -106,11 +108,33 @@ static enum outcome check_node(struct call *call)
 	return kind_find(call, &node_kind, call_param(call, "node"), &node);
 }
 
+// Which members the settings would have: there is nothing to show of them, but a mistyped request must not go unnoticed.
+static enum outcome check_bios_columns(struct call *call)
+{
+	static const char *const names[] = { "detail", "fields" };
+	bool detail;
+	enum outcome outcome = baremetal_read_detail(call, &detail);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; call->version < SINCE_BIOS_QUERY && i < COUNT_OF(names); i++) {
+		if (call_param(call, names[i]).p != NULL)
+			return call_fail(call, OUTCOME_BAD_PARAMETER,
+				"Invalid query parameter %s: it came with version 1.%d, and version 1.%u is asked for", names[i],
+				SINCE_BIOS_QUERY, call->version);
+	}
+	if (!detail || call_param(call, "fields").p == NULL)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Can't fetch a subset of fields with 'detail' set: ask for one of them");
+}
+
 enum outcome list_bios_settings(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool);
 	enum outcome outcome = check_node(call);
 
+	if (outcome == OUTCOME_OK)
+		outcome = check_bios_columns(call);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set(doc, STR("bios"), doc_new_array(call->pool));
@@ -118,8 +142,29 @@ enum outcome list_bios_settings(struct call *call)
 	return OUTCOME_OK;
 }
 
+// Is one of the comma-separated addresses a MAC address? The others are ignored.
+static bool has_mac(struct call *call, struct str addresses)
+{
+	struct str address;
+
+	while (str_split(&addresses, ',', &address)) {
+		if (baremetal_mac(call->pool, str_trim(address)).p != NULL)
+			return true;
+	}
+	return false;
+}
+
 enum outcome lookup_node(struct call *call)
 {
+	struct str node = call_param(call, "node_uuid");
+	struct uuid uuid;
+	enum outcome outcome = node.p != NULL ? baremetal_read_uuid(call, "node_uuid", node, &uuid) : OUTCOME_OK;
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (node.p == NULL && !has_mac(call, call_param(call, "addresses")))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"At least one of 'addresses' and 'node_uuid' parameters is required: MAC addresses with commas between them, or a UUID");
 	return call_fail(call, OUTCOME_NOT_FOUND, "Node that waits for its agent could not be found.");
 }
 

@@ -84,6 +84,7 @@ struct change {
 	struct uuid allocation;
 	const struct allocation_request *request;
 	bool skipped; // the node does not fit (any more)
+	const struct db_call *room; // allocation_room of the node; NULL: not asked for
 	const char *state; // of the allocation
 	struct str node, error; // its node or last_error; p NULL: none
 };
@@ -158,6 +159,11 @@ static bool has_traits(struct pool *pool, const struct resource *node, const str
 
 // ---- picking a node
 
+static bool has_room(const struct db_call *room)
+{
+	return room == NULL || (room->rows.n == 1 && sql_allocation_room_row(&room->rows, 0)->room != 0);
+}
+
 // The node is locked now. Does it still fit?
 static enum outcome take_node(void *arg, const struct resource *current, struct content *content)
 {
@@ -165,7 +171,7 @@ static enum outcome take_node(void *arg, const struct resource *current, struct 
 	struct pool *pool = taking->registry->pool;
 	struct doc *body = begin_content(pool, current, content);
 
-	taking->skipped = !baremetal_is_free(body) ||
+	taking->skipped = !has_room(taking->room) || !baremetal_is_free(body) ||
 		!str_eq(baremetal_text(body, "resource_class"), doc_string(wanted(taking->request, "resource_class"))) ||
 		!has_traits(pool, current, taking->request);
 	if (!taking->skipped)
@@ -261,13 +267,34 @@ struct picking {
 	size_t tried;
 };
 
+// Takes the node, or sets taking->skipped. A node that is another tenant's by now is not found. Where the request names no tenant, a node
+// whose tenant has no room for the allocation is skipped: the next one may be of another tenant.
+static enum outcome try_node(struct picking *picking, const struct type *type, const struct uuid *uid)
+{
+	struct change *taking = &picking->taking;
+	struct registry *registry = taking->registry;
+	const struct ident ident = { .type = type, .tenant = taking->request->tenant, .uid = *uid };
+	const struct sql_allocation_room in = { .type_id = type->id, .uid = uuid_bytes(uid) };
+	struct db_call room = sql_allocation_room_call(registry->pool, &in);
+	const bool any = taking->request->tenant.p == NULL;
+	const struct edit edit = { .apply = take_node, .arg = taking, .by_service = true, .with = any ? &room : NULL };
+
+	taking->room = edit.with;
+	taking->skipped = false;
+	enum outcome outcome = resource_change(registry, &ident, &edit, no_guard, picking->picked);
+	picking->done = outcome == OUTCOME_OK && !taking->skipped;
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
 // Tries the nodes that fit as far as can be seen without locks, some at a time, until one is taken.
 static enum outcome try_nodes(struct picking *picking, enum sql_allocation_way way, struct sql_allocation_nodes in)
 {
 	struct registry *registry = picking->taking.registry;
+	const struct type *type = type_with_rules(registry, &node_rules);
 	enum outcome outcome = OUTCOME_OK;
 	struct db_rows rows;
 
+	assert(type != NULL); // pick_node() has it
 	do {
 		enum db_result result = sql_allocation_nodes_run(registry->db, registry->pool, way, &in, &rows);
 		if (result != DB_OK)
@@ -279,12 +306,9 @@ static enum outcome try_nodes(struct picking *picking, enum sql_allocation_way w
 				return OUTCOME_INTERNAL;
 			in.from = row->value;
 			picking->tried++;
-			outcome = change_by_service(registry, &node_rules, &uid, take_node, &picking->taking, picking->picked);
-			picking->done = outcome == OUTCOME_OK && !picking->taking.skipped;
+			outcome = try_node(picking, type, &uid);
 			if (picking->done)
 				return OUTCOME_OK;
-			if (outcome == OUTCOME_NOT_FOUND) // it was deleted since
-				outcome = OUTCOME_OK;
 		}
 	} while (outcome == OUTCOME_OK && rows.n == NODES_AT_ONCE && picking->tried < NODES_TRIED);
 	return outcome;
@@ -499,6 +523,10 @@ enum outcome allocation_create(struct registry *registry, const struct allocatio
 	struct str tenant = found ? node.tenant : request->tenant.p != NULL ? request->tenant : STR(TENANT_SYSTEM);
 	making.state = "allocating";
 	outcome = store(registry, &making, tenant, begun);
+	if (outcome == OUTCOME_OVER_QUOTA && found && request->tenant.p == NULL) {
+		db_txn_again(registry->db); // others have filled the node's tenant meanwhile, which the next run sees
+		return OUTCOME_UNAVAILABLE;
+	}
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
 	making.state = found ? "active" : "error";

@@ -104,10 +104,19 @@ struct resource_search {
 	struct str marker_tenant;
 	uint64_t limit;
 };
-// Returns a page of live resources of active tenants. It may have less than limit resources if their documents are large;
+// Who gets what a search finds.
+struct search_visit {
+	// Called with the next n resources, in order; n may be 0. They live in scratch, until the function returns. It returns how many of
+	// them it has taken: if fewer than n, the page ends with those.
+	size_t (*take)(void *arg, const struct resource *list, size_t n);
+	void *arg;
+	struct pool *scratch; // a pool that has nothing else: it is cleared after each call of take()
+};
+// Visits a page of live resources of active tenants. It holds a few megabytes of them at a time, so that a page may have a thousand
+// large ones. A page has less than limit resources if there are no more, if take() ends it, or if half of the request's CPU time is used;
 // *more: there are more. OUTCOME_OK; OUTCOME_NOT_FOUND: the marker is no resource of this type and marker_tenant.
-enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
-	size_t *n, bool *more);
+enum outcome resource_search(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
+	bool *more);
 
 struct resource_query {
 	struct str tenant;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
-// creation or of a member. First the ids, last changes and sizes are read, then the documents of as many as fit into a page, but
+// creation or of a member. First the ids, last changes and sizes are read, then the documents, so many at a time as a worker may hold, but
 // for those that the worker's cache has as of that change.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "db/list.h"
@@ -182,20 +183,10 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// How many of the first resources fit into a page.
-static size_t fitting(struct pool *pool, const struct db_rows *sizes, uint64_t limit)
-{
-	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes->n);
-
-	for (size_t i = 0; i < sizes->n; i++)
-		bytes[i] = sql_search_page_row(sizes, i)->bytes;
-	return resource_page_fitting(bytes, sizes->n, limit);
-}
-
-// Puts those of the first n resources into their places that are cached as of their last change, and leaves the type NULL in the
-// places of the others. *missing: the ids of these as a JSON array, and their places. Returns how many they are.
+// Puts those of the n resources from `first` on into their places in list that are cached as of their last change, and leaves the type
+// NULL in the places of the others. *missing: the ids of these as a JSON array, and their places. Returns how many they are.
 static size_t take_cached(struct registry *registry, const struct resource_search *search, const struct db_rows *sizes,
-	struct resource *list, size_t n, struct str *missing, size_t *places)
+	size_t first, struct resource *list, size_t n, struct str *missing, size_t *places)
 {
 	struct db_list ids = db_list_new(registry->pool, 64);
 	int64_t now_us = clock_tick_us();
@@ -203,7 +194,7 @@ static size_t take_cached(struct registry *registry, const struct resource_searc
 
 	(void)resource_caches_hold(registry);
 	for (size_t i = 0; i < n; i++) {
-		const struct sql_search_page_row *row = sql_search_page_row(sizes, i);
+		const struct sql_search_page_row *row = sql_search_page_row(sizes, first + i);
 
 		list[i].type = NULL;
 		if (!writes && resource_cache_find_id(registry->store->resource_cache, registry->pool, row->id, row->changed, now_us,
@@ -240,48 +231,85 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-// Reads the page, and lets the next one begin behind it. *more: something was behind it. *n may be 0 then, since what was found may be
-// deleted before its documents are read.
-static enum outcome read_page(struct registry *registry, const struct resource_search *search, struct sql_search_page *page,
-	struct resource **list, size_t *n, bool *more)
+// What a search has done so far.
+struct progress {
+	uint64_t left; // how many resources the page may still take
+	bool ends;     // the page ends, and there is something behind it
+};
+
+// Reads the n resources from `first` on, and passes those to the visit that were not deleted since their sizes were read.
+static enum outcome visit_piece(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
+	const struct db_rows *sizes, size_t first, size_t n, struct progress *progress)
 {
-	struct db_rows sizes = { 0 };
+	size_t *places = POOL_ARRAY(registry->pool, size_t, n), found = 0;
+	struct resource *list = POOL_ARRAY(registry->pool, struct resource, n);
+	enum outcome outcome = OUTCOME_OK;
 	struct str missing;
 
-	*n = 0;
-	*more = false;
-	enum outcome outcome = measure(registry, search, page, &sizes);
-	if (outcome != OUTCOME_OK || sizes.n == 0)
-		return outcome;
-	size_t fit = fitting(registry->pool, &sizes, search->limit), *places = POOL_ARRAY(registry->pool, size_t, fit);
-	*list = POOL_ARRAY(registry->pool, struct resource, fit);
-	if (take_cached(registry, search, &sizes, *list, fit, &missing, places) > 0)
-		outcome = read_missing(registry, search, missing, places, *list);
+	if (take_cached(registry, search, sizes, first, list, n, &missing, places) > 0)
+		outcome = read_missing(registry, search, missing, places, list);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// A resource that was deleted since its size was read leaves no gap.
-	for (size_t i = 0; i < fit; i++) {
-		if ((*list)[i].type != NULL)
-			(*list)[(*n)++] = (*list)[i];
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].type != NULL)
+			list[found++] = list[i];
 	}
-	*more = sizes.n > fit;
-	go_on_behind(page, sql_search_page_row(&sizes, fit - 1));
+	size_t taken = visit->take(visit->arg, list, found);
+	assert(taken <= found && found <= progress->left);
+	progress->left -= taken;
+	progress->ends = taken < found;
 	return OUTCOME_OK;
 }
 
-enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
-	size_t *n, bool *more)
+// Visits the first n resources, so many at a time that their documents are no larger than those of a page of a list, until the page ends.
+static enum outcome visit_measured(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
+	const struct db_rows *sizes, size_t n, struct progress *progress)
 {
+	struct pool *own = registry->pool;
+	uint64_t *bytes = POOL_ARRAY(own, uint64_t, n);
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = sql_search_page_row(sizes, i)->bytes;
+	for (size_t first = 0; outcome == OUTCOME_OK && first < n && !progress->ends;) {
+		if (progress->left < search->limit && budget_is_half_used()) {
+			progress->ends = true;
+			break;
+		}
+		size_t end = first + resource_page_fitting(&bytes[first], n - first, n - first);
+		registry->pool = visit->scratch;
+		outcome = visit_piece(registry, search, visit, sizes, first, end - first, progress);
+		registry->pool = own;
+		if (outcome == OUTCOME_OK) // else the scratch pool has what the error says
+			pool_clear(visit->scratch);
+		first = end;
+	}
+	return outcome;
+}
+
+enum outcome resource_search(struct registry *registry, const struct resource_search *search, const struct search_visit *visit,
+	bool *more)
+{
+	struct progress progress = { .left = search->limit };
 	struct sql_search_page page;
 	enum outcome outcome = begin_page(registry, search, &page);
 
-	*n = 0;
-	*more = false;
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	// An empty page has no last resource behind which the next one could begin, so clients take it for the end.
-	do {
-		outcome = read_page(registry, search, &page, list, n, more);
-	} while (outcome == OUTCOME_OK && *n == 0 && *more);
+	assert(search->limit > 0 && visit->scratch != registry->pool);
+	*more = outcome == OUTCOME_OK;
+	// What was found may be deleted before its documents are read; then the page is filled with what comes next. Clients take a short page
+	// for the last one, and an empty one has no last resource behind which the next could begin.
+	while (outcome == OUTCOME_OK && *more && progress.left > 0 && !progress.ends) {
+		struct db_rows sizes = { 0 };
+
+		page.limit = progress.left + 1;
+		outcome = measure(registry, search, &page, &sizes);
+		size_t n = sizes.n > progress.left ? (size_t)progress.left : sizes.n;
+		*more = sizes.n > n;
+		if (outcome != OUTCOME_OK || n == 0)
+			break;
+		outcome = visit_measured(registry, search, visit, &sizes, n, &progress);
+		*more = *more || progress.ends;
+		go_on_behind(&page, sql_search_page_row(&sizes, n - 1));
+	}
 	return outcome;
 }

@@ -182,16 +182,18 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 		return resource->shown;
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
+	struct pool *scratch = pool_scratch(pool, resource->body.n); // a list has many, and a tree is many times as large as its text
 	struct buf text = buf_new(pool, resource->body.n + 2);
 	buf_addc(&text, '{');
-	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);) {
+	for (struct doc_iter it = doc_iter(resource_body_tree(scratch, resource)); doc_next(&it);) {
 		if (text.n > 1)
 			buf_addc(&text, ',');
 		json_add_string(&text, it.name);
 		buf_addc(&text, ':');
-		secret_add_shown(pool, rules, it.name, it.value, &text);
+		secret_add_shown(scratch, rules, it.name, it.value, &text);
 	}
 	buf_addc(&text, '}');
+	pool_scratch_end(pool, scratch);
 	return str_eq(buf_str(&text), resource->body) ? resource->body : buf_str(&text);
 }
 

@@ -148,13 +148,14 @@ enum outcome baremetal_show_named(struct call *call, const struct kind *kind, st
 // "system")?
 bool baremetal_may_make_owner(const struct call *call, struct str tenant);
 // Adds a Warning header (RFC 7234, section 5.5) which says that the tenant was created, because a mistyped name creates one, too. Adds none
-// for "system".
-void baremetal_warn_owner_made(struct call *call, struct str tenant);
+// for "system". Call it once nothing can fail any more: an error undoes the tenant, and keeps the header. remedy: what to do about a mistyped
+// name, "change owner again and delete that tenant".
+void baremetal_warn_owner_made(struct call *call, struct str tenant, const char *remedy);
 
 // Which tenant owns a new object that may belong to any: owner, if an operator names one, which may create that tenant; else the
-// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. what, for errors: "nodes". OUTCOME_OK,
-// _FORBIDDEN, or as tenant_find_or_make().
-enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant);
+// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. *made: the tenant was created. what, for errors:
+// "nodes". OUTCOME_OK, _FORBIDDEN, or as tenant_find_or_make().
+enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant, bool *made);
 
 // Answers POST of a new object. OUTCOME_CREATED, or the error to answer with.
 enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
@@ -169,7 +170,11 @@ enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, 
 // The limit of a page: the parameter "limit", at most 1000; 1000 if it is absent or not a number.
 uint64_t baremetal_page_limit(struct call *call);
 // The URL of the next page: the requested address and parameters, with that limit and marker.
-struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct str marker);
+// Reads the parameter "sort_dir", which is ascending if it is absent. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome baremetal_read_direction(struct call *call, bool *descending);
+// Reads the value of the parameter of that name. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome baremetal_read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid);
 // Reads the parameter "detail", which is false if it is absent. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome baremetal_read_detail(struct call *call, bool *detail);
 // What a list shows of each object if the request's parameters "detail" and "fields" don't say it.

@@ -213,7 +213,7 @@ void baremetal_add_stored(const struct call *call, const char *name, struct body
 	}
 	size_t start = out->n;
 	(void)doc_get(body->tree, str_c(name), &value);
-	secret_add_shown(call->pool, body->rules, str_c(name), value, out);
+	secret_add_shown(call->scratch, body->rules, str_c(name), value, out);
 	text = str_n(out->p + start, out->n - start);
 	struct str shown = shown_value(call, name, text);
 	if (shown.p != text.p) {
@@ -245,7 +245,7 @@ static void add_value(struct call *call, const struct selection *selection, cons
 		buf_add(out, resource->traits.n > 0 ? resource->traits : STR("[]"));
 		break;
 	case FROM_ETAG:
-		json_add_string(out, conditions_etag_text(call->pool, etag_shown(call->registry, resource)));
+		json_add_string(out, conditions_etag_text(call->scratch, etag_shown(call->registry, resource)));
 		break;
 	case FROM_HOST:
 		json_add_string(out, baremetal_host(call));
@@ -264,7 +264,7 @@ struct body_shown baremetal_body(struct call *call, const struct kind *kind, con
 	struct body_shown body = { .rules = kind->rules, .text = json_members(resource->shown) };
 
 	if (resource->shown.p == NULL)
-		body.tree = resource_body_tree(call->pool, resource);
+		body.tree = resource_body_tree(call->scratch, resource);
 	return body;
 }
 

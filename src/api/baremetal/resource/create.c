@@ -114,7 +114,7 @@ bool baremetal_may_make_owner(const struct call *call, struct str tenant)
 	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(baremetal_settings(call->config)->create_owners, "yes") == 0;
 }
 
-void baremetal_warn_owner_made(struct call *call, struct str tenant)
+void baremetal_warn_owner_made(struct call *call, struct str tenant, const char *remedy)
 {
 	struct buf text = buf_new(call->pool, 128);
 
@@ -122,27 +122,25 @@ void baremetal_warn_owner_made(struct call *call, struct str tenant)
 		return;
 	BUF_LIT(&text, "299 - \"owner: there was no tenant ");
 	uri_add_value(&text, tenant); // percent-encoded: plain ASCII without quotes
-	BUF_LIT(&text, ", so it was made; if the name is a mistake, change owner again and delete that tenant\"");
+	buf_addf(&text, ", so it was made; if the name is a mistake, %s\"", remedy);
 	response_add(&call->response, "Warning", buf_str(&text));
 }
 
 // Makes sure that the tenant exists: creates it if baremetal_may_make_owner() allows it.
-static enum outcome ensure_tenant(struct call *call, struct str tenant)
+static enum outcome ensure_tenant(struct call *call, struct str tenant, bool *made)
 {
-	bool made;
-	enum outcome outcome = tenant_find_or_make(call->registry, tenant, baremetal_may_make_owner(call, tenant), &made);
+	enum outcome outcome = tenant_find_or_make(call->registry, tenant, baremetal_may_make_owner(call, tenant), made);
 
-	if (outcome == OUTCOME_OK && made)
-		baremetal_warn_owner_made(call, tenant);
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
-enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant)
+enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant, bool *made)
 {
+	*made = false;
 	*tenant = baremetal_visible_tenant(call);
 	if (tenant->p == NULL) {
 		*tenant = owner;
-		return owner.p != NULL ? ensure_tenant(call, owner) : OUTCOME_OK;
+		return owner.p != NULL ? ensure_tenant(call, owner, made) : OUTCOME_OK;
 	}
 	if (tenant->n == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "You are of no tenant that %s could be of.", what);
@@ -153,17 +151,17 @@ enum outcome baremetal_choose_owner(struct call *call, const char *what, struct 
 }
 
 // Takes the owner out of the body of a node. *tenant: the one that the node belongs to, TENANT_SYSTEM if an operator names none.
-static enum outcome choose_node_owner(struct call *call, struct doc *body, struct str *tenant)
+static enum outcome choose_node_owner(struct call *call, struct doc *body, struct str *tenant, bool *made)
 {
 	struct str owner;
 	enum outcome outcome = take_text(call, &node_kind, body, "owner", &owner);
 
 	if (outcome == OUTCOME_OK)
-		outcome = baremetal_choose_owner(call, "nodes", owner, tenant);
+		outcome = baremetal_choose_owner(call, "nodes", owner, tenant, made);
 	if (outcome != OUTCOME_OK || tenant->p != NULL)
 		return outcome;
 	*tenant = STR(TENANT_SYSTEM);
-	return ensure_tenant(call, *tenant);
+	return ensure_tenant(call, *tenant, made);
 }
 
 // *tenant: that of the node that the body names. A port, port group, volume connector or target belongs to it.
@@ -188,15 +186,16 @@ static enum outcome owner_by_node(struct call *call, const struct kind *kind, co
 	return outcome;
 }
 
-// *tenant: the one that the new object belongs to. Chassis and deploy templates are the system's.
-static enum outcome find_owner(struct call *call, const struct kind *kind, struct doc *body, struct str *tenant)
+// *tenant: the one that the new object belongs to. Chassis and deploy templates are the system's. *made: that tenant was created.
+static enum outcome find_owner(struct call *call, const struct kind *kind, struct doc *body, struct str *tenant, bool *made)
 {
+	*made = false;
 	if (kind == &node_kind)
-		return choose_node_owner(call, body, tenant);
+		return choose_node_owner(call, body, tenant, made);
 	if (kind != &chassis_kind && kind != &deploy_template_kind)
 		return owner_by_node(call, kind, body, tenant);
 	*tenant = STR(TENANT_SYSTEM);
-	return ensure_tenant(call, *tenant);
+	return ensure_tenant(call, *tenant, made);
 }
 
 // ---- creating
@@ -248,6 +247,7 @@ enum outcome baremetal_create_object(struct call *call, const struct kind *kind)
 	struct doc *body;
 	struct str tenant;
 	struct uuid uuid;
+	bool made;
 	enum outcome outcome = call_read(call, &any_document, &body);
 
 	if (outcome == OUTCOME_OK && doc_kind(body) != DOC_OBJECT)
@@ -259,6 +259,10 @@ enum outcome baremetal_create_object(struct call *call, const struct kind *kind)
 	if (outcome == OUTCOME_OK)
 		outcome = take_uuid(call, kind, body, &uuid);
 	if (outcome == OUTCOME_OK)
-		outcome = find_owner(call, kind, body, &tenant);
-	return outcome == OUTCOME_OK ? create(call, kind, tenant, uuid, body) : outcome;
+		outcome = find_owner(call, kind, body, &tenant, &made);
+	if (outcome == OUTCOME_OK)
+		outcome = create(call, kind, tenant, uuid, body);
+	if (outcome == OUTCOME_CREATED && made)
+		baremetal_warn_owner_made(call, tenant, "change owner again and delete that tenant");
+	return outcome;
 }

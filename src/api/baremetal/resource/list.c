@@ -9,7 +9,13 @@
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
-enum { LIMIT_MOST = 1000, SINCE_NODE_NAMES = 5 };
+enum {
+	LIMIT_MOST = 1000,
+	SINCE_NODE_NAMES = 5,
+	SPILL_BYTES = 1 << 20,       // bytes of an answer that are kept in memory
+	ANSWER_MAX_BYTES = 64 << 20, // behind so many bytes, no object is added to an answer
+	ANSWER_MAX_HELD = 4 << 20,   // the same for an answer that must stay in memory, because no file can be made
+};
 
 struct listing {
 	struct call *call;
@@ -18,6 +24,11 @@ struct listing {
 	struct selection selection;
 	struct uuid root, marker; // the search points to them
 	bool none; // no object can pass the filters
+	// The answer:
+	struct buf out;   // what is not in the response's file
+	uint64_t spilled; // bytes in that file
+	size_t n;         // objects in it
+	struct uuid last; // the last of them
 };
 
 // ---- adding conditions
@@ -80,7 +91,7 @@ static enum outcome read_bool(struct call *call, const char *name, struct str va
 		STR_HEAD_ARG(value, BAREMETAL_SHOWN), name);
 }
 
-static enum outcome read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
+enum outcome baremetal_read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
 {
 	if (uuid_parse(value, uuid))
 		return OUTCOME_OK;
@@ -206,7 +217,7 @@ static enum outcome by_project(struct listing *listing, const struct filter *fil
 static enum outcome by_instance(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(listing->call, filter->name, value, &uuid);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -220,7 +231,7 @@ static enum outcome by_chassis(struct listing *listing, const struct filter *fil
 	struct call *call = listing->call;
 	struct resource chassis;
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(call, filter->name, value, &uuid);
 
 	if (outcome == OUTCOME_OK && baremetal_visible_tenant(call).p == NULL)
 		outcome = kind_find(call, &chassis_kind, value, &chassis);
@@ -251,7 +262,7 @@ static enum outcome by_allocated_node(struct listing *listing, const struct filt
 static enum outcome by_node_uuid(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
-	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+	enum outcome outcome = baremetal_read_uuid(listing->call, filter->name, value, &uuid);
 
 	return outcome == OUTCOME_OK ? by_node(listing, filter, value) : outcome;
 }
@@ -419,19 +430,26 @@ static bool is_number(const struct kind *kind, const struct kind_member *member)
 	return member->source == FROM_BODY && stored != NULL && stored->kind == BAREMETAL_INTEGER;
 }
 
+enum outcome baremetal_read_direction(struct call *call, bool *descending)
+{
+	struct str dir = call_param(call, "sort_dir");
+
+	*descending = str_eq(dir, STR("desc"));
+	if (dir.p == NULL || *descending || str_eq(dir, STR("asc")))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
+		STR_HEAD_ARG(dir, BAREMETAL_SHOWN));
+}
+
 static enum outcome read_order(struct listing *listing)
 {
 	struct call *call = listing->call;
-	struct str key = call_param(call, "sort_key"), dir = call_param(call, "sort_dir");
+	struct str key = call_param(call, "sort_key");
 	const struct kind_member *member = kind_member(listing->kind, key);
+	enum outcome outcome = baremetal_read_direction(call, &listing->search.descending);
 
-	listing->search.descending = str_eq(dir, STR("desc"));
-	if (dir.p != NULL && !listing->search.descending && !str_eq(dir, STR("asc")))
-		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
-			STR_HEAD_ARG(dir, BAREMETAL_SHOWN));
-	if (key.p == NULL || str_eq(key, STR("id")))
-		return OUTCOME_OK;
+	if (outcome != OUTCOME_OK || key.p == NULL || str_eq(key, STR("id")))
+		return outcome;
 	if (member == NULL || !is_plain(listing->kind, member))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of %s %s that "
@@ -464,12 +482,12 @@ static enum outcome read_page(struct listing *listing)
 	if (marker.p == NULL)
 		return OUTCOME_OK;
 	listing->search.marker = &listing->marker;
-	return read_uuid(call, "marker", marker, &listing->marker);
+	return baremetal_read_uuid(call, "marker", marker, &listing->marker);
 }
 
 // ---- writing the answer
 
-struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker)
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct str marker)
 {
 	const struct uri *uri = &call->request.uri;
 	struct buf path = buf_new(call->pool, 256);
@@ -493,41 +511,87 @@ struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid mar
 		uri_add_value(&path, uri->pairs[i].value);
 	}
 	BUF_LIT(&path, "&marker=");
-	uuid_add(&path, marker);
+	uri_add_value(&path, marker);
 	return baremetal_url(call, buf_str(&path));
 }
 
-static void write_list(struct listing *listing, const struct resource *list, size_t n, bool more)
+static void begin_list(struct listing *listing)
 {
 	struct call *call = listing->call;
-	size_t room = 64;
 
-	// A buffer that grows is copied, and the pool keeps each copy: a page may have megabytes.
-	for (size_t i = 0; i < n; i++)
-		room += list[i].body.n + 1024;
-	struct buf out = buf_new(call->pool, room);
-	buf_addf(&out, "{\"%s\":[", listing->kind->plural);
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&out, ',');
-		baremetal_add_object(call, &listing->selection, &list[i], &out);
+	response_unspill(&call->response); // the transaction, and with it the handler, may run again
+	listing->out = buf_new(call->pool, 4096);
+	buf_addf(&listing->out, "{\"%s\":[", listing->kind->plural);
+}
+
+static bool is_full(const struct listing *listing)
+{
+	uint64_t most = listing->call->response.no_spill ? ANSWER_MAX_HELD : ANSWER_MAX_BYTES;
+
+	return listing->spilled + listing->out.n >= most;
+}
+
+// The visit's take(): writes the next objects, as long as the answer is not too large. The first one is written in any case, so that each
+// page leads on. By the mebibyte, what is written goes into the response's file.
+static size_t add_objects(void *arg, const struct resource *list, size_t n)
+{
+	struct listing *listing = arg;
+	struct call *call = listing->call;
+	struct buf *out = &listing->out;
+	size_t i = 0;
+
+	for (; i < n && (listing->n == 0 || !is_full(listing)); i++) {
+		if (listing->n++ > 0)
+			buf_addc(out, ',');
+		baremetal_add_object(call, &listing->selection, &list[i], out);
+		listing->last = list[i].uid;
+		if (out->n > SPILL_BYTES && !call->response.no_spill)
+			listing->spilled = response_spill(&call->response, out);
 	}
-	buf_addc(&out, ']');
+	return i;
+}
+
+static void end_list(struct listing *listing, bool more)
+{
+	struct call *call = listing->call;
+	struct buf *out = &listing->out;
+
+	buf_addc(out, ']');
 	if (more) {
-		BUF_LIT(&out, ",\"next\":");
-		json_add_string(&out, baremetal_next_url(call, listing->search.limit, list[n - 1].uid));
+		BUF_LIT(out, ",\"next\":");
+		json_add_string(out, baremetal_next_url(call, listing->search.limit, uuid_str(call->pool, listing->last)));
 	}
-	buf_addc(&out, '}');
-	call->response.body = buf_str(&out);
+	buf_addc(out, '}');
+	call->response.body = buf_str(out);
 	call->response.content_type = STR("application/json");
+}
+
+// Searches and writes the answer.
+static enum outcome answer(struct listing *listing)
+{
+	struct call *call = listing->call;
+	enum outcome outcome = OUTCOME_OK;
+	bool more = false;
+
+	begin_list(listing);
+	if (!listing->none) {
+		call->scratch = pool_scratch(call->pool, SIZE_MAX);
+		const struct search_visit visit = { add_objects, listing, call->scratch };
+		outcome = resource_search(call->registry, &listing->search, &visit, &more);
+		call->scratch = call->pool;
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	// A tenant that was asked for by name has been found if it has one of these.
+	if (listing->n > 0 && listing->search.tenant.p != NULL)
+		registry_concerns(call->registry, listing->search.tenant);
+	end_list(listing, more);
+	return OUTCOME_OK;
 }
 
 enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, enum list_detail detail)
 {
 	struct listing listing = { .call = call, .kind = kind };
-	struct resource *list = NULL;
-	size_t n = 0;
-	bool more = false;
 
 	assert(kind->rules != NULL && parent != kind);
 	listing.search.type = type_with_rules(call->registry, kind->rules);
@@ -544,12 +608,5 @@ enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, 
 		outcome = apply_parent(&listing, parent);
 	if (outcome == OUTCOME_OK)
 		outcome = apply_filters(&listing);
-	if (outcome == OUTCOME_OK && !listing.none)
-		outcome = resource_search(call->registry, &listing.search, &list, &n, &more);
-	// A tenant that was asked for by name has been found if it has one of these.
-	if (outcome == OUTCOME_OK && n > 0 && listing.search.tenant.p != NULL)
-		registry_concerns(call->registry, listing.search.tenant);
-	if (outcome == OUTCOME_OK)
-		write_list(&listing, list, n, more);
-	return outcome;
+	return outcome == OUTCOME_OK ? answer(&listing) : outcome;
 }

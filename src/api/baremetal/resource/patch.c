@@ -432,7 +432,7 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	if (outcome == OUTCOME_OK)
 		outcome = resource_change_owner(registry, ident, &patching->change, &edit, guard, resource);
 	if (outcome == OUTCOME_OK && patching->change.made)
-		baremetal_warn_owner_made(patching->call, patching->change.new_owner);
+		baremetal_warn_owner_made(patching->call, patching->change.new_owner, "change owner again and delete that tenant");
 	// It is not the object that is gone, but the new owner.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }

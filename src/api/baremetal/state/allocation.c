@@ -118,14 +118,15 @@ static enum outcome read_class(struct call *call, const struct allocation_reques
 	return fail_schema(call, "The resource_class field is mandatory when not backfilling");
 }
 
-static enum outcome read_owner(struct call *call, const struct doc *owner, struct str *tenant)
+static enum outcome read_owner(struct call *call, const struct doc *owner, struct str *tenant, bool *made)
 {
 	if (owner != NULL && doc_kind(owner) != DOC_STRING)
 		return fail_schema(call, "owner has to be a string, or null");
-	return baremetal_choose_owner(call, "allocations", owner != NULL ? doc_string(owner) : STR_NONE, tenant);
+	return baremetal_choose_owner(call, "allocations", owner != NULL ? doc_string(owner) : STR_NONE, tenant, made);
 }
 
-static enum outcome read_request(struct call *call, struct resource *node, struct allocation_request *request)
+// *made: the request has made its tenant.
+static enum outcome read_request(struct call *call, struct resource *node, struct allocation_request *request, bool *made)
 {
 	static const char *const names[] = {
 		"candidate_nodes", "extra", "name", "node", "owner", "resource_class", "traits", "uuid", NULL
@@ -155,7 +156,7 @@ static enum outcome read_request(struct call *call, struct resource *node, struc
 	if (outcome == OUTCOME_OK)
 		outcome = read_class(call, request);
 	if (outcome == OUTCOME_OK)
-		outcome = read_owner(call, doc_member(body, "owner"), &request->tenant);
+		outcome = read_owner(call, doc_member(body, "owner"), &request->tenant, made);
 	return outcome;
 }
 
@@ -164,13 +165,16 @@ enum outcome create_allocation(struct call *call)
 {
 	struct allocation_request request;
 	struct resource node, begun, ended;
-	enum outcome outcome = read_request(call, &node, &request);
+	bool made;
+	enum outcome outcome = read_request(call, &node, &request, &made);
 
 	if (outcome == OUTCOME_OK)
 		outcome = allocation_create(call->registry, &request, &begun, &ended);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
 	baremetal_write_object(call, &allocation_kind, &begun);
+	if (made)
+		baremetal_warn_owner_made(call, request.tenant, "delete the allocation and that tenant");
 	response_set(&call->response, "Location",
 		baremetal_url(call, str_printf(call->pool, "/v1/allocations/%.*s", UUID_ARG(call->pool, request.uid))));
 	return outcome;
