@@ -42,6 +42,11 @@ struct move_plan {
 	struct move_action *action;
 	struct move_set set;
 	uint64_t returning; // order->changed.returning
+	// What move_execute() calls before it writes the first change row; write NULL: nothing. OUTCOME_OK; any other ends the move with it.
+	struct {
+		enum outcome (*write)(void *arg);
+		void *arg;
+	} first;
 	struct {
 		struct state_sum sum; // of the set
 		uint64_t locked; // resources of the set that are locked
@@ -109,7 +114,8 @@ enum move_look {
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan);
 
-// Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, or that of a failed statement.
+// Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, that of
+// plan->first, or that of a failed statement.
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan);
 
 // Inserts a row into table moves. Its uid is the request's id, so a run after an uncertain COMMIT finds it. if_match: action->tag
