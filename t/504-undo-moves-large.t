@@ -236,5 +236,41 @@ subtest 'many merged namespaces' => sub {
     done(undo('deep', $again), 'wide', 'and all is back once more');
     is_deeply [map { content($_) } qw(wide deep)], \@contents, '... as it was';
 };
+# A lock of one resource holds the mover up where the test wants it: an exclusive one where the mover reads the row for its forward, a shared one
+# where it writes the row.
+subtest 'what others wait for meanwhile' => sub {
+    my $row  = $instance->sql_value(q(SELECT MIN(r.id) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'wide' AND r.namespace = 'm7'));
+    my $held = sub {
+        my ($kind, $begin, $tenant, $meanwhile) = @_;
+        my $lock  = $instance->sql_locks("SELECT id FROM resources WHERE id = $row $kind");
+        my $begun = $begin->();
+        ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'it is held up';
+        $meanwhile->();
+        close $lock;
+        done($begun, $tenant, 'it goes on');
+        return $begun;
+    };
+    my $told = sub {
+        my $put = $admin->put('/v2.0/other/persistentvolumes/new', json => { at => time });
+        my $all = sub { return grep { $_->{request_id} eq $put->request_id } @{ $admin->get('/v2.0/all/changes?order=newest&limit=5')->json->{changes} } };
+        ok Tenure::Instance::wait_until($all, 3), 'changes of others are told before its own are written';
+    };
+    my $written = sub {
+        $admin->make('/v2.0/other/persistentvolumes/back');
+        $admin->delete('/v2.0/other/persistentvolumes/back')->is_status(204);
+        $admin->post('/v2.0/other/persistentvolumes/back/action/recover')->is_status(204, 'others recover while its own are written');
+    };
+    my @contents = map { content($_) } qw(wide deep);
+    my $move   = $held->('FOR UPDATE', sub { $admin->post('/v2.0/wide/action/move?dest=deep', prefer => 'respond-async') }, 'deep', $told);
+    my $undone = $held->('FOR UPDATE', sub { undo('wide', $move) }, 'wide', $told);
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, 'all is as it was';
+    my $path = $admin->path_of($admin->get('/v2.0/deep/namespaces/m7/configmaps/c1')->location);
+    is $path, '/v2.0/wide/namespaces/m7/configmaps/c1', 'the address between leads there';
+    my $again = undo('deep', $undone);
+    done($again, 'deep', 'once more');
+    $held->('LOCK IN SHARE MODE', sub { undo('wide', $again) }, 'wide', $written);
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, 'all is as it was again';
+    is $instance->sql_value('SELECT COUNT(*) FROM resources WHERE live = 1 AND deletion IS NOT NULL'), 0, 'nothing that lives is marked as deleted';
+};
 $instance->stop;
 done_testing;
