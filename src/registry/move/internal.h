@@ -133,6 +133,9 @@ enum outcome move_find_queued(struct registry *registry);
 struct str move_undo_condition(struct pool *pool, const struct uuid *request);
 bool move_undoes(struct str if_match, struct uuid *request);
 
+// What a record of a move that failed says of the first of its blockers, since it keeps one text: "PATH: REASON: DETAIL"; of one that no single
+// resource is, "all" in place of the path.
+struct str move_blocker_text(struct pool *pool, const struct move_blocker *blocker);
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);
 

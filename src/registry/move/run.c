@@ -222,6 +222,13 @@ enum outcome move_fail_blocked(struct registry *registry, const struct move_acti
 	return OUTCOME_BLOCKED;
 }
 
+struct str move_blocker_text(struct pool *pool, const struct move_blocker *blocker)
+{
+	struct str what = blocker->resource.n > 0 ? blocker->resource : STR("all");
+
+	return str_printf(pool, "%.*s: %s: %.*s", STR_ARG(what), blocker->reason, STR_ARG(blocker->detail));
+}
+
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	struct str if_match, enum move_state state)
 {
