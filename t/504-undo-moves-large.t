@@ -16,7 +16,7 @@ use Tenure::Tool;
 use Tenure::Undo qw(undo_path reasons blocked);
 
 my $many     = $ENV{TENURE_UNDO_MANY} // 20_500;
-my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M' });
+my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.request_memory' => '16M', 'database.lock_wait' => 20 });
 my $admin    = $instance->admin;
 
 sub preview { my ($tenant, $request) = @_; return $admin->get(undo_path($tenant, $request)) }
@@ -235,6 +235,49 @@ subtest 'many merged namespaces' => sub {
     $late->('UTC_TIMESTAMP(6) + INTERVAL 1 DAY');
     done(undo('deep', $again), 'wide', 'and all is back once more');
     is_deeply [map { content($_) } qw(wide deep)], \@contents, '... as it was';
+};
+# A session of the test holds the mover up where the test wants it: by a forward where the mover writes the same one, before its first change; or by the
+# lock of a resource's row, which the mover writes behind its first changes.
+subtest 'what others wait for meanwhile' => sub {
+    my ($row, $type) = @{ ($instance->sql(q(SELECT r.id, r.type_id FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 'wide' AND r.namespace = 'm7' AND r.name = 'c1')))[0] };
+    my $forward_of = sub {
+        my $tenant = $instance->tenant_id($_[0]);
+        return "INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at, request_id) VALUES ($tenant, $type, 'm7', 'c1', $row, UTC_TIMESTAMP(6), REPEAT('x', 16))";
+    };
+    my $row_locked = "SELECT id FROM resources WHERE id = $row FOR UPDATE";
+    my $held = sub {
+        my ($locking, $begin, $tenant, $meanwhile) = @_;
+        my $lock  = $instance->sql_locks($locking);
+        my $begun = $begin->();
+        ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'it is held up';
+        $meanwhile->();
+        close $lock;
+        done($begun, $tenant, 'it goes on');
+        return $begun;
+    };
+    my $told = sub {
+        my $put = $admin->put('/v2.0/other/persistentvolumes/new', json => { at => time });
+        my $all = sub { return grep { $_->{request_id} eq $put->request_id } @{ $admin->get('/v2.0/all/changes?order=newest&limit=5')->json->{changes} } };
+        ok Tenure::Instance::wait_until($all, 3), 'changes of others are told before its own are written';
+    };
+    my $written = sub {
+        $admin->make('/v2.0/other/persistentvolumes/back');
+        $admin->delete('/v2.0/other/persistentvolumes/back')->is_status(204);
+        my $begun = time;
+        $admin->post('/v2.0/other/persistentvolumes/back/action/recover')->is_status(204, 'others recover while its own are written');
+        cmp_ok time - $begun, '<', 10, '... and do not wait until it is given up';
+    };
+    my @contents = map { content($_) } qw(wide deep);
+    my $move   = $held->($forward_of->('wide'), sub { $admin->post('/v2.0/wide/action/move?dest=deep', prefer => 'respond-async') }, 'deep', $told);
+    my $undone = $held->($forward_of->('deep'), sub { undo('wide', $move) }, 'wide', $told);
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, 'all is as it was';
+    my $path = $admin->path_of($admin->get('/v2.0/deep/namespaces/m7/configmaps/c1')->location);
+    is $path, '/v2.0/wide/namespaces/m7/configmaps/c1', 'the address between leads there';
+    my $again = undo('deep', $undone);
+    done($again, 'deep', 'once more');
+    $held->($row_locked, sub { undo('wide', $again) }, 'wide', $written);
+    is_deeply [map { content($_) } qw(wide deep)], \@contents, 'all is as it was again';
+    is $instance->sql_value('SELECT COUNT(*) FROM resources WHERE live = 1 AND deletion IS NOT NULL'), 0, 'nothing that lives is marked as deleted';
 };
 $instance->stop;
 done_testing;

@@ -11,7 +11,7 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
-my $instance = Tenure::Instance->start;
+my $instance = Tenure::Instance->start(settings => { 'tenure.request_memory' => '16M', 'tenure.delete_sync_max' => 3 });
 my $admin    = $instance->admin;
 $instance->manage('tier', 'set', 'five', '--max-resources', '5');
 $admin->make_tenant($_) for 'from', 'room';
@@ -161,6 +161,39 @@ subtest 'a namespace with finalizers that would be merged' => sub {
     ok $admin->get('/v2.0/lacks/namespaces/n')->json->{metadata}{deletionTimestamp}, 'marked as it was';
     $admin->patch('/v2.0/lacks/namespaces/n', { metadata => { finalizers => undef } });
     $admin->get("/v2.0/lacks/namespaces/n$_")->is_status(410, 'and goes with all that is in it') for '', '/configmaps/c';
+};
+
+# A namespace of any cluster has the finalizer "kubernetes", which nothing waits for.
+subtest 'many large namespaces that are merged' => sub {
+    $admin->make_tenant($_) for 'large', 'small';
+    my $text = 'x' x 250_000;
+    for my $name (map { sprintf 'n%02d', $_ } 1 .. 80) {
+        $admin->make("/v2.0/large/namespaces/$name", { metadata => { annotations => { a => $text } }, spec => { finalizers => ['kubernetes'] } });
+        $admin->make("/v2.0/small/namespaces/$name");
+    }
+    my $show = sub { $admin->get('/v2.0/large/action/move?dest=small', accept => 'application/json') };
+    my $action = $show->();
+    $action->is_status(200, 'are not all in memory together') or diag $action->text;
+    is_deeply $action->json->{move}{blockers}, [], 'and nothing is in the way';
+    $admin->patch("/v2.0/large/namespaces/$_", { metadata => { finalizers => ['example.com/f'] } })->is_status(200) for 'n16', 'n17', 'n80';
+    is_deeply [map { "$_->{reason} $_->{resource}" } @{ $show->()->json->{move}{blockers} }], [map { "waits namespaces/$_" } 'n16', 'n17', 'n80'],
+        'those that have other finalizers are found on each page';
+    $admin->patch("/v2.0/large/namespaces/$_", { metadata => { finalizers => undef } })->is_status(200) for 'n16', 'n17', 'n80';
+    $admin->post('/v2.0/large/action/move?dest=small')->is_status(303, 'they move');
+};
+
+subtest 'a namespace of the destination that is being emptied' => sub {
+    $admin->make_tenant($_) for 'comes', 'emptied';
+    $admin->make("/v2.0/$_/namespaces/n") for 'comes', 'emptied';
+    $admin->make("/v2.0/emptied/namespaces/n/configmaps/c$_") for 1 .. 5;
+    my @stop = $instance->stop_movers;
+    $admin->delete('/v2.0/emptied/namespaces/n')->is_status(202);
+    my ($blocker) = @{ $admin->get('/v2.0/comes/action/move?dest=emptied', accept => 'application/json')->json->{move}{blockers} };
+    is "$blocker->{reason} $blocker->{resource}", 'namespace-terminating namespaces/n', 'is in the way';
+    is $blocker->{detail}, 'the destination\'s namespace of that name is being deleted, with all that is in it: wait until it is gone', 'which waits for no finalizer';
+    kill CONT => @stop;
+    ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/comes/action/move?dest=emptied', accept => 'application/json')->json->{move}{blockers}[0] ? 0 : 1 }),
+        'until it is gone';
 };
 
 subtest 'a blocker comes or goes' => sub {

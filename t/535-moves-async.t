@@ -94,6 +94,7 @@ subtest 'looked at again at the end' => sub {
         'a change, and the condition *' => ['*', undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
         'a change, no condition'    => [0, undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
     );
+    my %texts = ('a blocker' => qr{persistentvolumes/p2: name-taken: }, 'the quota, and a condition' => qr{all: quota: .*allows 2});
     for my $what (sort keys %later) {
         my ($conditional, $reason, $change) = @{ $later{$what} };
         my ($from, $to) = scene();
@@ -121,6 +122,8 @@ subtest 'looked at again at the end' => sub {
         is $move->{state}, 'failed', 'state';
         is lc $move->{reason} =~ tr/_/-/r, $reason, 'reason';
         ok length $move->{detail}, 'and detail';
+        like $move->{detail}, $texts{$what}, 'which names what is in the way' if $texts{$what};
+        is "$move->{total} $move->{moved}", ($what =~ /\Aa new one/ ? 4 : 3) . ' 0', 'how many it was to move, and moved';
         ok $move->{finished_at}, 'when it ended';
         $admin->get("/v2.0/$from/persistentvolumes/p3")->is_status(200, 'nothing moved');
         is scalar $instance->changes_of($post), 0, 'no change row';
@@ -171,6 +174,20 @@ subtest 'who may ask' => sub {
     ok $service->status == 404 || $service->status == 403, 'users have no such call' or diag $service->describe;
 };
 
+subtest 'when it ends' => sub {
+    my ($from, $to) = scene();
+    my $row  = $instance->sql_value(q(SELECT MAX(id) FROM resources WHERE name = 'p1'));
+    my $lock = $instance->sql_locks("SELECT id FROM resources WHERE id = $row FOR UPDATE");
+    my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async');
+    $post->is_status(202);
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits == 1 }), 'it has its tenants, and waits for a row';
+    sleep 2;
+    close $lock;
+    Tenure::Instance::follow($admin, $post)->is_status(303);
+    is $instance->sql_value('SELECT TIMESTAMPDIFF(SECOND, created_at, finished_at) >= 2 FROM moves ORDER BY id DESC LIMIT 1'), 1,
+        'finished_at is when it ended, not when it had its tenants';
+};
+
 is((($instance->manage('doctor'))[0]), 0, 'the doctor finds nothing');
 
 # A move's document says what is recorded of it and nothing of another's, and only to its source's readers.
@@ -188,10 +205,10 @@ INSERT INTO move_progress (move_id, moved, updated_at) SELECT id, resources - 2,
 SQL
     my @of = map { join '-', unpack 'A8A4A4A4A12', $_ x 16 } 'a1', 'b2';
     is_deeply $admin->get("/v2.0/$names[0]/moves/$of[0]", accept => 'application/json')->json->{move}, { id => $of[0], state => 'failed',
-        source => $names[0], dest => $names[1], resource => 'persistentvolumes/p1', actor => 'ann', total => 7, moved => 5, reason => 'blocked', detail => 'why',
+        source => $names[0], dest => $names[1], resource => 'persistentvolumes/p1', actor => 'ann', total => 7, moved => 0, reason => 'blocked', detail => 'why',
         created_at => '2026-01-02T03:04:05Z', finished_at => '2026-01-02T03:04:06Z' }, 'of one resource';
     is_deeply $admin->get("/v2.0/$names[1]/moves/$of[1]", accept => 'application/json')->json->{move}, { id => $of[1], state => 'failed',
-        source => $names[1], dest => $names[2], actor => 'bob', total => 8, moved => 6, reason => 'gone', detail => 'how',
+        source => $names[1], dest => $names[2], actor => 'bob', total => 8, moved => 0, reason => 'gone', detail => 'how',
         created_at => '2026-01-02T03:04:07Z', finished_at => '2026-01-02T03:04:08Z' }, 'of all';
     $admin->get("/v2.0/$names[$_->[0]]/moves/$of[$_->[1]]")->is_problem(404, 'not_found', 'not where it does not begin') for [1, 0], [2, 1], [0, 1];
     $admin->get("/v2.0/$names[0]/moves/" . 'c3' x 16)->is_problem(404, 'not_found', 'none such');
@@ -199,6 +216,10 @@ SQL
     $instance->sql("UPDATE moves SET state = 'done' WHERE actor IN ('ann', 'bob')");
     is $admin->path_of($admin->get("/v2.0/$names[0]/moves/$of[0]")->location), "/v2.0/$names[1]/persistentvolumes/p1", 'done: where the resource is';
     is $admin->path_of($admin->get("/v2.0/$names[1]/moves/$of[1]")->location), "/v2.0/$names[2]", 'or the destination';
+    my $purged = sub { my ($live) = @_; $instance->sql("UPDATE tenants SET live = $live WHERE id IN ($ids[1], $ids[2])") };
+    $purged->('NULL');
+    $admin->get("/v2.0/$names[0]/moves/$of[0]")->is_problem(410, 'gone', 'done, and the destination is purged: another may have its name');
+    $purged->(1);
     $admin->delete("/v2.0/$names[0]")->is_status(204);
     $instance->sql("UPDATE tenants SET live = NULL WHERE id = $ids[0]");
     $admin->get("/v2.0/$names[0]/moves/$of[0]")->is_status(404, 'nothing of a tenant that is no more');

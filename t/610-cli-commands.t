@@ -227,7 +227,7 @@ subtest 'moves' => sub {
     kill CONT => @stopped;
     my $end = $tool->end($late);
     is $end->{code}, 70, '... and fails';
-    like $end->{err}, qr/^tenure: t1: the move failed: blocked: nothing was moved: 1 thing stands in the way$/m, '... which is said once';
+    like $end->{err}, qr{^tenure: t1: the move failed: blocked: nothing was moved: 1 thing stands in the way, the first: namespaces/default/configmaps/held: locked: set metadata\.locked to false first$}m, '... which is said once';
     $tool->ends(0, qw(configmaps patch held metadata.locked:=false --no-etag));
     $tool->ends(0, qw(configmaps delete held --yes --no-etag));
     $tool->ends(1, qw(move --all t1 --to nowhere --no-etag));

@@ -400,10 +400,11 @@ SELECT 1 AS found FROM moves WHERE uid = :uid {move_read};
 
 -- @group move_columns id uint, uid bytes, state text, source text, dest text, resources uint, moved uint null, outcome text,
 --      detail text, actor text, created_at time, finished_at time null, type_id uint null, namespace text null, name text null,
---      if_match text null, is_there uint
+--      if_match text null, is_there uint, dest_is_there uint
 -- @fragment move_columns
 m.id, m.uid, m.state, s.name AS source, d.name AS dest, m.resources, p.moved, m.outcome, m.detail, m.actor, m.created_at,
-m.finished_at, r.type_id, r.namespace, r.name, m.if_match, IF(r.live IS NOT NULL AND r.tenant_id = m.dest_id, 1, 0) AS is_there
+m.finished_at, r.type_id, r.namespace, r.name, m.if_match, IF(r.live IS NOT NULL AND r.tenant_id = m.dest_id, 1, 0) AS is_there,
+IF(d.live IS NOT NULL, 1, 0) AS dest_is_there
 -- @fragment move_joins
 STRAIGHT_JOIN tenants s ON s.id = m.source_id
 STRAIGHT_JOIN tenants d ON d.id = m.dest_id
@@ -447,8 +448,8 @@ SELECT id FROM moves WHERE id = :id AND state = 'queued' FOR UPDATE SKIP LOCKED;
 
 -- @statement mover_order
 -- @in id uint
--- @out source text, dest text, resource_id uint null, if_match text null, actor text, source_id uint, dest_id uint
-SELECT s.name AS source, d.name AS dest, m.resource_id, m.if_match, m.actor, m.source_id, m.dest_id
+-- @out source text, dest text, resource_id uint null, if_match text null, actor text, source_id uint, dest_id uint, resources uint
+SELECT s.name AS source, d.name AS dest, m.resource_id, m.if_match, m.actor, m.source_id, m.dest_id, m.resources
 FROM moves m
 JOIN tenants s ON s.id = m.source_id
 JOIN tenants d ON d.id = m.dest_id

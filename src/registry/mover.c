@@ -46,7 +46,6 @@ struct mover {
 	enum outcome refused_as;
 	char refused[1024];
 	size_t refused_n;
-	uint64_t refused_count; // with it: how many resources it would have moved
 };
 
 static void mover_close(struct mover *mover)
@@ -125,7 +124,18 @@ static enum outcome check_same(struct registry *registry, const struct sql_mover
 	return OUTCOME_OK;
 }
 
+// What is in the way by now may be gone when somebody looks, so the row keeps the first of it.
+static enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
+{
+	struct str first = move_blocker_text(registry->pool, &action->blockers[0]);
+
+	(void)move_fail_blocked(registry, action);
+	struct str count = registry->problem->detail;
+	return registry_fail(registry, OUTCOME_BLOCKED, "%.*s, the first: %.*s", STR_ARG(count), STR_ARG(first));
+}
+
 // Carries out the move whose row is locked. Everything is checked again, since the move may have waited long.
+// count: changed to how many resources move as soon as that is known.
 static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
 {
 	struct registry *registry = mover->registry;
@@ -155,13 +165,14 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	if (move->if_match.p != NULL && !move_state_tag_is(&action, move->if_match))
 		return tag_guard_fail(registry, TAG_DIFFERS, action.etag);
 	if (action.n_blockers > 0)
-		return move_fail_blocked(registry, &action);
+		return fail_blocked(registry, &action);
 	return move_execute(registry, &plan);
 }
 
 static enum db_result finish(struct mover *mover, enum outcome outcome, uint64_t count)
 {
 	struct registry *registry = mover->registry;
+	int64_t now_us = clock_now_us();
 	bool done = outcome == OUTCOME_SEE_OTHER;
 	const struct sql_mover_finish in = {
 		.id = mover->move_id,
@@ -169,7 +180,8 @@ static enum db_result finish(struct mover *mover, enum outcome outcome, uint64_t
 		.resources = count,
 		.outcome = done ? STR("") : str_c(outcome_name(outcome)),
 		.detail = done ? STR("") : registry->problem->detail,
-		.now = registry->stamp_us,
+		// The stamp is of the time when the locks were taken, which may be minutes ago, but never earlier than what the transaction wrote.
+		.now = now_us > registry->stamp_us ? now_us : registry->stamp_us,
 	};
 
 	return sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
@@ -200,14 +212,13 @@ static bool broken(enum outcome outcome)
 }
 
 // From now on the present move fails with this outcome and reason, whatever its transaction would find.
-static void refuse(struct mover *mover, enum outcome outcome, struct str reason, uint64_t count)
+static void refuse(struct mover *mover, enum outcome outcome, struct str reason)
 {
 	struct str detail = str_utf8_head(reason, sizeof(mover->refused));
 
 	memcpy(mover->refused, detail.p, detail.n);
 	mover->refused_n = detail.n;
 	mover->refused_as = outcome;
-	mover->refused_count = count;
 }
 
 static enum db_verdict run_claimed(void *arg)
@@ -224,14 +235,13 @@ static enum db_verdict run_claimed(void *arg)
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
-	if (mover->refused_n > 0) {
-		count = mover->refused_count;
+	count = move->resources;
+	if (mover->refused_n > 0)
 		outcome = registry_fail(mover->registry, mover->refused_as, "%.*s", (int)mover->refused_n, mover->refused);
-	} else {
+	else
 		outcome = carry_out_move(mover, move, &count);
-	}
 	if (mover->again) {
-		refuse(mover, OUTCOME_BLOCKED, mover->registry->problem->detail, count);
+		refuse(mover, OUTCOME_BLOCKED, mover->registry->problem->detail);
 		return DB_ROLLBACK;
 	}
 	mover->outcome = outcome;
@@ -282,7 +292,7 @@ static enum step run_move(struct mover *mover, const struct uuid *uid)
 		bool is_broken = result == DB_ERROR || (result == DB_OK && !mover->worked && mover->outcome == OUTCOME_INTERNAL);
 		if (is_broken && mover->refused_n == 0 && failed_or_away(mover) == STEP_FAILED) // it would fail in the same way each time
 			refuse(mover, OUTCOME_INTERNAL, STR("the registry has something stored that can't be read; the operator finds it in the log, "
-				"and by `tenure-manage doctor`"), 0);
+				"and by `tenure-manage doctor`"));
 		else if (result != DB_OK || !mover->again)
 			break;
 	}

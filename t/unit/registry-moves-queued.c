@@ -80,14 +80,17 @@ static void mover(void)
 	EXPECT(CREATED, "its name is taken", PUT, "b", "pv1");
 	carry("a blocked one");
 	is_str(standing("a"),
-		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'blocked' 'nothing was moved: 1 thing stands in the way' ended", "stays");
+		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'blocked' 'nothing was moved: 1 thing stands in the way, the first: persistentvolumes/pv1: "
+		"name-taken: the destination has a resource of that name; rename, move or delete one of them' ended", "stays");
+	server_sql("UPDATE move_progress SET moved = 5 ORDER BY move_id DESC LIMIT 1;");
+	ok(str_starts(standing("a"), STR("failed a b 0/1 ")), "whatever its progress was");
 	EXPECT(NO_CONTENT, "its name is free", DELETE, "b", "pv1");
 
 	queue("a", "pv1", "b", NULL);
 	EXPECT(NO_CONTENT, "it is deleted", DELETE, "a", "pv1");
 	carry("a deleted one");
 	is_str(standing("a"),
-		"failed a b 0/0 'persistentvolumes/pv1'  pv1 'gone' 'persistentvolumes/pv1 was deleted; "
+		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'gone' 'persistentvolumes/pv1 was deleted; "
 		"it can be recovered until it is purged' ended", "is gone");
 	EXPECT(CREATED, "another of its name", PUT, "a", "pv1");
 	queue("a", "pv1", "b", NULL);
@@ -95,18 +98,18 @@ static void mover(void)
 	EXPECT(CREATED, "another of its name", PUT, "a", "pv1");
 	carry("another one of the name");
 	is_str(standing("a"),
-		"failed a b 0/0 'persistentvolumes/pv1'  pv1 'not-found' 'the resource was deleted or moved before its move, and another one has its name' ended", "is not taken for it");
+		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'not-found' 'the resource was deleted or moved before its move, and another one has its name' ended", "is not taken for it");
 	queue("a", "pv1", "b", NULL);
 	EXPECT(SEE_OTHER, "it goes elsewhere", MOVE, "a", "pv1", "empty");
 	carry("one that moved");
 	is_str(standing("a"),
-		"failed a b 0/0 'persistentvolumes/pv1'  pv1 'moved' 'persistentvolumes/pv1 was moved to another tenant' ended", "is not looked for");
+		"failed a b 0/1 'persistentvolumes/pv1'  pv1 'moved' 'persistentvolumes/pv1 was moved to another tenant' ended", "is not looked for");
 	EXPECT(SEE_OTHER, "back", MOVE, "empty", "pv1", "a");
 	queue("a", "pv1", "b", NULL);
 	EXPECT(NO_CONTENT, "it is deleted", DELETE, "a", "pv1");
 	server_sql("DELETE FROM resources WHERE name = 'pv1' AND live IS NULL;");
 	carry("a purged one");
-	is_str(standing("a"), "failed a b 0/0 ''   'not-found' 'the resource was purged before its move' ended", "is not there");
+	is_str(standing("a"), "failed a b 0/1 ''   'not-found' 'the resource was purged before its move' ended", "is not there");
 }
 
 static void mover_of_tenants(void)
@@ -130,18 +133,18 @@ static void mover_of_tenants(void)
 	carry("of another tenant");
 	here.request_id = queued;
 	is_str(recorded(),
-		"y x all failed plain 2 tester 0 later not-found the source tenant was purged before its move", "is not done");
+		"y x all failed plain 2 tester 1 later not-found the source tenant was purged before its move", "is not done");
 	EXPECT(CREATED, "of something", PUT, "y", "pvy");
 	queue("y", NULL, "x", NULL);
 	server_sql("UPDATE tenants SET live = NULL WHERE name = 'x';");
 	EXPECT(CREATED, "another tenant of the destination's name", PUT_TENANT, "x");
 	carry("to another tenant");
 	is_str(recorded(),
-		"y x all failed plain 2 tester 0 later not-found the destination tenant was purged before the move", "is not done");
+		"y x all failed plain 2 tester 1 later not-found the destination tenant was purged before the move", "is not done");
 	queue("y", NULL, "x", NULL);
 	EXPECT(NO_CONTENT, "the destination goes", DELETE_TENANT, "x");
 	carry("to a deleted tenant");
-	is_str(recorded(), "y x all failed plain 2 tester 0 later gone the destination tenant \"x\" was deleted", "is not done");
+	is_str(recorded(), "y x all failed plain 2 tester 1 later gone the destination tenant \"x\" was deleted", "is not done");
 }
 
 // Is a large move of the tenant under way? The mover says so by its row of progress, on a connection of its own.

@@ -254,17 +254,17 @@ static void ending(void)
 		"8 of 96 bytes: namespaces/n1 namespaces/n2 persistentvolumes/pv1 persistentvolumes/pv2 namespaces/default/configmaps/d1 namespaces/n1/configmaps/c1 namespaces/n1/configmaps/c2 namespaces/n2/configmaps/c1\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 2 persistentvolumes 1\n"
-		"namespace-terminating namespaces/n2: the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that\n");
+		"namespace-terminating namespaces/n2: the destination's namespace of that name is being deleted, with all that is in it: wait until it is gone\n");
 	SHOWS("a", "n2/", "b",
 		"2 of 24 bytes: namespaces/n2 namespaces/n2/configmaps/c1\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 2 persistentvolumes 1\n"
-		"namespace-terminating namespaces/n2: the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that\n");
+		"namespace-terminating namespaces/n2: the destination's namespace of that name is being deleted, with all that is in it: wait until it is gone\n");
 	SHOWS("a", "n2/c1", "b",
 		"1 of 12 bytes: namespaces/n2/configmaps/c1\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 2 persistentvolumes 1\n"
-		"namespace-terminating namespaces/n2/configmaps/c1: the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that\n");
+		"namespace-terminating namespaces/n2/configmaps/c1: the destination's namespace of that name is being deleted, with all that is in it: wait until it is gone\n");
 	SHOWS("a", "n1/", "b",
 		"3 of 36 bytes: namespaces/n1 namespaces/n1/configmaps/c1 namespaces/n1/configmaps/c2\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"

@@ -256,6 +256,8 @@ enum outcome get_move(struct call *call)
 		call_write(call, &move_status_document, status_doc(call->pool, &status));
 		return OUTCOME_OK;
 	}
+	if (!status.dest_is_there)
+		return call_fail(call, OUTCOME_GONE, "the move was done; its destination, then called \"%.*s\", was purged since", STR_ARG(status.dest));
 	response_set(&call->response, "Location", call_url(call, end_path(call, &status)));
 	return OUTCOME_SEE_OTHER;
 }

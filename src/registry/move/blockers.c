@@ -16,7 +16,7 @@
 #include "registry/type/tree.h"
 
 static const char ending_detail[] =
-	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
+	"the destination's namespace of that name is being deleted, with all that is in it: wait until it is gone";
 
 static const char waiting_detail[] =
 	"it goes once its finalizers are gone, with all that is in it, which would stay in the destination's: wait until it is deleted";
@@ -89,8 +89,23 @@ static enum outcome find_taken_by_merge(struct registry *registry, struct move_p
 	return outcome;
 }
 
-// How many namespaces are read at a time: a namespace's documents may be large.
+// How many namespaces are read at a time, and then forgotten: a namespace's documents may be large.
 enum { NAMESPACES_A_PAGE = 16 };
+
+// Adds a blocker if the namespace, which would be merged, can't be deleted at once.
+static void check_merged(struct registry *registry, struct move_action *action, const struct resource *space)
+{
+	struct move_blocker blocker = { .reason = "waits", .detail = str_c(finalizers_detail) };
+
+	if (space->deletion_requested_us != 0) {
+		blocker.reason = "namespace-terminating";
+		blocker.detail = str_c(waiting_detail);
+	} else if (!resource_has_finalizers(registry, space)) {
+		return;
+	}
+	blocker.resource = resource_path(registry->pool, space->type, space->space, space->name);
+	add_blocker(registry, action, &blocker);
+}
 
 // A namespace that is merged is deleted at once. So one stays whose deletion waits for finalizers, or would have to wait for them.
 static enum outcome find_waiting(struct registry *registry, struct move_plan *plan)
@@ -103,33 +118,26 @@ static enum outcome find_waiting(struct registry *registry, struct move_plan *pl
 		.after = STR(""),
 		.limit = NAMESPACES_A_PAGE,
 	};
-	struct db_call call;
+	enum outcome outcome = OUTCOME_OK;
+	uint64_t n = NAMESPACES_A_PAGE;
 
-	if (plan->found.merged.count == 0)
-		return OUTCOME_OK;
-	do {
-		call = sql_move_merged_waiting_call(registry->pool, plan->set.kind, &in);
-		enum outcome outcome = move_run_call(registry, &call);
-		if (outcome != OUTCOME_OK)
-			return outcome;
-		for (size_t i = 0; i < call.rows.n; i++) {
-			const struct resource space = resource_of_columns(registry, &sql_move_merged_waiting_row(&call.rows, i)->r);
-			struct move_blocker blocker = {
-				.resource = resource_path(registry->pool, space.type, space.space, space.name),
-				.reason = "waits",
-				.detail = str_c(finalizers_detail),
-			};
-			in.after = space.name;
-			if (space.deletion_requested_us != 0) {
-				blocker.reason = "namespace-terminating";
-				blocker.detail = str_c(waiting_detail);
-			} else if (!resource_has_finalizers(registry, &space)) {
-				continue;
-			}
-			add_blocker(registry, action, &blocker);
+	while (plan->found.merged.count > 0 && outcome == OUTCOME_OK && n == in.limit && !action->more_blockers) {
+		struct pool *page = pool_scratch(registry->pool, SIZE_MAX);
+		struct db_rows rows;
+		enum db_result result = sql_move_merged_waiting_run(registry->db, page, plan->set.kind, &in, &rows);
+
+		outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+		n = result == DB_OK ? rows.n : 0;
+		for (size_t i = 0; i < n; i++) {
+			const struct resource space = resource_of_columns(registry, &sql_move_merged_waiting_row(&rows, i)->r);
+
+			check_merged(registry, action, &space);
+			if (i + 1 == n)
+				in.after = str_dup(registry->pool, space.name);
 		}
-	} while (call.rows.n == in.limit && !action->more_blockers);
-	return OUTCOME_OK;
+		pool_scratch_end(registry->pool, page);
+	}
+	return outcome;
 }
 
 static enum outcome find_taken(struct registry *registry, struct move_plan *plan)

@@ -42,6 +42,11 @@ struct move_plan {
 	struct move_action *action;
 	struct move_set set;
 	uint64_t returning; // order->changed.returning
+	// What move_execute() calls before it writes the first change row; write NULL: nothing. OUTCOME_OK; any other ends the move with it.
+	struct {
+		enum outcome (*write)(void *arg);
+		void *arg;
+	} first;
 	struct {
 		struct state_sum sum; // of the set
 		uint64_t locked; // resources of the set that are locked
@@ -109,7 +114,8 @@ enum move_look {
 enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
 	struct move_plan *plan);
 
-// Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, or that of a failed statement.
+// Moves what the plan says, and tells how far it is; both tenants must be locked. OUTCOME_SEE_OTHER, that of
+// plan->first, or that of a failed statement.
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan);
 
 // Inserts a row into table moves. Its uid is the request's id, so a run after an uncertain COMMIT finds it. if_match: action->tag
@@ -127,6 +133,9 @@ enum outcome move_find_queued(struct registry *registry);
 struct str move_undo_condition(struct pool *pool, const struct uuid *request);
 bool move_undoes(struct str if_match, struct uuid *request);
 
+// What a record of a move that failed says of the first of its blockers, since it keeps one text: "PATH: REASON: DETAIL"; of one that no single
+// resource is, "all" in place of the path.
+struct str move_blocker_text(struct pool *pool, const struct move_blocker *blocker);
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
 enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);
 

@@ -109,6 +109,7 @@ struct move_status {
 	struct uuid undone;
 	struct str source, dest;
 	bool is_there;           // the resource lives in dest
+	bool dest_is_there;      // dest is not purged: else another tenant may have its name
 	struct str resource;     // its present path; "" if all resources moved
 	struct str dest_space, dest_name; // with type: the resource's address in dest
 	const struct type *type; // NULL if all resources moved

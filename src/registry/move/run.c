@@ -61,6 +61,14 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 }
 
+// Writes the first change rows: of what an undo recovers, then of the namespaces that are merged.
+static enum outcome write_first_changes(struct registry *registry, const struct move_plan *plan)
+{
+	enum outcome outcome = plan->first.write != NULL ? plan->first.write(plan->first.arg) : OUTCOME_OK;
+
+	return outcome == OUTCOME_OK ? merge_spaces(registry, plan) : outcome;
+}
+
 enum { MOVE_CALLS = 4 };
 
 // The calls that change forwards: delete those at the new addresses, and insert those at the old ones.
@@ -95,8 +103,11 @@ typedef size_t set_calls(struct registry *registry, const struct move_plan *plan
 static enum outcome move_at_once(struct registry *registry, const struct move_plan *plan)
 {
 	struct db_call calls[MOVE_CALLS];
-	size_t n = forward_calls(registry, plan, &plan->set, calls);
+	enum outcome outcome = write_first_changes(registry, plan);
 
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	size_t n = forward_calls(registry, plan, &plan->set, calls);
 	n += take_calls(registry, plan, &plan->set, calls + n);
 	return run_calls(registry, calls, n);
 }
@@ -138,7 +149,7 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 }
 
 // From the first change row until COMMIT, no reader of the whole log or of the two tenants gets any further. So the change rows
-// come last.
+// come last. Forwards of namespaces that are merged are written twice: merge_spaces() writes over those that lead to the source's own.
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan)
 {
 	const struct sql_move_bounds in = { .set = plan->set.in, .every = CHUNK };
@@ -147,6 +158,8 @@ static enum outcome move_in_chunks(struct registry *registry, const struct move_
 
 	if (outcome == OUTCOME_OK)
 		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, CHUNK_PREPARED);
+	if (outcome == OUTCOME_OK)
+		outcome = write_first_changes(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, CHUNK_MOVED);
 	return outcome;
@@ -182,9 +195,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 	enum db_result large = plan->action->count > CHUNK ? db_txn_large(registry->db) : DB_OK;
 	if (large != DB_OK)
 		return registry_db_failed(large);
-	outcome = merge_spaces(registry, plan);
-	if (outcome == OUTCOME_OK)
-		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan) : move_at_once(registry, plan);
+	outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan) : move_at_once(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = adjust_counts(registry, plan);
 	if (outcome == OUTCOME_OK && plan->found.definitions.n > 0)
@@ -209,6 +220,13 @@ enum outcome move_fail_blocked(struct registry *registry, const struct move_acti
 	registry->problem->causes = causes;
 	registry->problem->n_causes = action->n_blockers;
 	return OUTCOME_BLOCKED;
+}
+
+struct str move_blocker_text(struct pool *pool, const struct move_blocker *blocker)
+{
+	struct str what = blocker->resource.n > 0 ? blocker->resource : STR("all");
+
+	return str_printf(pool, "%.*s: %s: %.*s", STR_ARG(what), blocker->reason, STR_ARG(blocker->detail));
 }
 
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,

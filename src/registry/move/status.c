@@ -52,8 +52,11 @@ static struct move_status status_of_columns(struct registry *registry, const str
 	uuid_from_bytes(columns->uid, &status.uid);
 	status.is_undo = move_undoes(columns->if_match, &status.undone);
 	status.is_there = columns->is_there != 0;
+	status.dest_is_there = columns->dest_is_there != 0;
 	if (status.state == MOVE_DONE)
 		status.moved = status.total;
+	if (status.state == MOVE_FAILED)
+		status.moved = 0; // whatever its progress was, it was rolled back
 	if (status.type != NULL) {
 		status.dest_space = columns->namespace;
 		status.dest_name = columns->name;

@@ -209,16 +209,23 @@ bool resource_type_can_wait(const struct type *type)
 	return type->rules == NULL || type->rules->has_names;
 }
 
-bool resource_has_finalizers(struct registry *registry, const struct resource *resource)
+static bool has_own_finalizers(struct pool *pool, const struct resource *resource)
 {
 	const struct doc *list;
 
-	if (resource->type == type_namespaces(registry) && has_space_finalizers(registry->pool, resource))
-		return true;
 	if (!resource_type_can_wait(resource->type) || !mentions_finalizers(resource->meta))
 		return false;
-	return doc_get(resource_meta_doc(registry->pool, resource), STR("finalizers"), &list) &&
-	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
+	return doc_get(resource_meta_doc(pool, resource), STR("finalizers"), &list) && doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
+}
+
+bool resource_has_finalizers(struct registry *registry, const struct resource *resource)
+{
+	// Callers ask of many resources one after the other, and keep nothing of their documents' trees.
+	struct pool *scratch = pool_scratch(registry->pool, resource->body.n + resource->meta.n);
+	bool has = (resource->type == type_namespaces(registry) && has_space_finalizers(scratch, resource)) || has_own_finalizers(scratch, resource);
+
+	pool_scratch_end(registry->pool, scratch);
+	return has;
 }
 
 // Only sets deletion_requested_us: nothing is deleted yet.

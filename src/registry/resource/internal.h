@@ -132,16 +132,26 @@ struct db_call resource_free_lookup_keys_call(struct registry *registry, const s
 // Describes the problem; returns OUTCOME_LOCKED.
 enum outcome resource_fail_content_locked(struct registry *registry, const struct resource *space);
 
-// Recovers the namespaces that a move merged: all that this request deleted in the tenant and that is in no namespace. The caller has moved
-// registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
-enum outcome resource_recover_at_large(struct registry *registry, struct str tenant, struct str request);
-
 // ---- recovering (recover.c)
 
 // Checks that the root of the tree of a deleted resource is live in the resource's tenant, and locks it in share mode until the transaction
 // ends. For the may_recover() of rules that ask for more than that. OUTCOME_OK, also if the resource is in no tree or is a root itself;
 // OUTCOME_CONFLICT.
 enum outcome resource_check_root(struct registry *registry, const struct resource *resource);
+
+// Recoveries in a transaction that goes on to other work. They leave out what needs the lock of the traits' revision, for which writers of traits in
+// all tenants wait until COMMIT. The caller does that last in the transaction, by resource_end_recoveries(). of: gets the deletion that
+// was taken back, for that call; in registry->pool, or what the caller passed.
+//
+// resource_recover() of the resource with that uid. OUTCOME_NO_CONTENT; else as resource_recover().
+enum outcome resource_begin_recovery(struct registry *registry, const struct address *address, const struct uuid *uid, struct guard guard,
+	struct sql_deletion *of);
+// Recovers the namespaces that a move merged: all that this request deleted in the tenant and that is in no namespace. The caller has moved
+// registry->stamp_us behind the request. request: 16 bytes. OUTCOME_NO_CONTENT; else as resource_recover().
+enum outcome resource_begin_recovery_at_large(struct registry *registry, struct str tenant, struct str request, struct sql_deletion *of);
+// Makes the hidden traits and classes live that the resources of these n deletions use, and takes from them the mark of their deletion. n may be 0.
+// OUTCOME_OK, or that of a failed statement.
+enum outcome resource_end_recoveries(struct registry *registry, const struct sql_deletion *of, size_t n);
 
 // ---- looking at a recovery first (recover.c)
 

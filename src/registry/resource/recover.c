@@ -219,44 +219,84 @@ static enum outcome log_in_chunks(struct registry *registry, const struct deleti
 	return outcome;
 }
 
-static enum outcome bring_back(struct registry *registry, const struct locked_tenant *owner, struct deletion *deletion)
+// Whether the transaction goes on to other work, and so leaves resource_end_recoveries() to its end.
+enum ending { ENDS_AT_ONCE, ENDS_LATER };
+
+// ---- the end: traits and classes
+
+// END_HOLD once in a transaction; the others for each deletion, since they select its rows by their mark, which END_UNDONE takes away.
+enum { END_HOLD, END_TRAITS, END_CLASSES, END_UNDONE, END_CALLS };
+
+static void end_calls(struct registry *registry, const struct sql_deletion *of, struct db_call calls[END_CALLS])
 {
-	struct pool *pool = registry->pool;
+	const struct sql_deletion_show_traits traits = { .of = *of };
+	const struct sql_deletion_show_classes classes = { .of = *of };
+	const struct sql_deletion_undone undone = { .of = *of };
+
+	calls[END_HOLD] = coherence_hold_call();
+	calls[END_TRAITS] = sql_deletion_show_traits_call(registry->pool, &traits);
+	calls[END_CLASSES] = sql_deletion_show_classes_call(registry->pool, &classes);
+	calls[END_UNDONE] = sql_deletion_undone_call(registry->pool, &undone);
+}
+
+static enum outcome raise_if_shown(struct registry *registry, bool shown)
+{
+	return shown ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
+}
+
+enum outcome resource_end_recoveries(struct registry *registry, const struct sql_deletion *of, size_t n)
+{
+	enum outcome outcome = OUTCOME_OK;
+	bool shown = false;
+
+	assert(db_txn_writes(registry->db));
+	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
+		struct db_call calls[END_CALLS];
+		size_t held = i > 0 ? 1 : 0;
+
+		end_calls(registry, &of[i], calls);
+		outcome = registry_run_calls(registry, calls + held, END_CALLS - held);
+		shown = shown || (outcome == OUTCOME_OK && calls[END_TRAITS].rows.affected > 0);
+	}
+	return outcome == OUTCOME_OK ? raise_if_shown(registry, shown) : outcome;
+}
+
+// ---- recovering
+
+static enum outcome bring_back(struct registry *registry, const struct locked_tenant *owner, struct deletion *deletion, enum ending ending)
+{
+	enum { LOG, FORWARDS, COUNT, END };
 	const struct sql_deletion_retire_forwards forwards = { .of = deletion->of };
-	const struct sql_deletion_show_traits traits = { .of = deletion->of };
-	const struct sql_deletion_show_classes classes = { .of = deletion->of };
-	const struct sql_deletion_undone undone = { .of = deletion->of };
-	// The change rows, which take longest, come before the lock of the catalogue (coherence_hold_call()), because writers of
-	// traits wait for that lock until COMMIT.
-	struct db_call calls[] = {
-		changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
-		sql_deletion_retire_forwards_call(pool, &forwards),
-		tenant_count_up_call(registry, owner, deletion->n),
-		coherence_hold_call(),
-		sql_deletion_show_traits_call(pool, &traits),
-		sql_deletion_show_classes_call(pool, &classes),
-		sql_deletion_undone_call(pool, &undone),
+	// The change rows, which take longest, come before the lock of the traits' revision (END_HOLD), because writers of traits wait for
+	// that lock until COMMIT.
+	struct db_call calls[END + END_CALLS] = {
+		[LOG] = changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
+		[FORWARDS] = sql_deletion_retire_forwards_call(registry->pool, &forwards),
+		[COUNT] = tenant_count_up_call(registry, owner, deletion->n),
 	};
-	size_t logged = deletion->n > CHUNK ? 1 : 0;
+	size_t logged = deletion->n > CHUNK ? 1 : 0, n = ending == ENDS_AT_ONCE ? COUNT_OF(calls) : END;
 	enum db_result large = logged > 0 ? db_txn_large(registry->db) : DB_OK;
 	if (large != DB_OK)
 		return registry_db_failed(large);
 	enum outcome outcome = logged > 0 ? log_in_chunks(registry, deletion) : OUTCOME_OK;
 
-	if (outcome == OUTCOME_OK)
-		outcome = registry_run_calls(registry, calls + logged, COUNT_OF(calls) - logged);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (calls[2].rows.affected != 1)
-		return resource_fail_quota(registry, owner, deletion->n);
-	outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
+	// The revision of definitions is raised before that of traits is locked, as in every transaction that does both.
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);
+	end_calls(registry, &deletion->of, &calls[END]);
+	if (outcome == OUTCOME_OK)
+		outcome = registry_run_calls(registry, calls + logged, n - logged);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (calls[COUNT].rows.affected != 1)
+		return resource_fail_quota(registry, owner, deletion->n);
+	outcome = raise_if_shown(registry, ending == ENDS_AT_ONCE && calls[END + END_TRAITS].rows.affected > 0);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
+// request: NULL pointer: whichever request deleted it. of: gets what selects the rows of the deletion.
 static enum outcome recover(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
-	struct guard guard)
+	struct guard guard, enum ending ending, struct sql_deletion *of)
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);
 	struct locked_tenant owner;
@@ -269,23 +309,35 @@ static enum outcome recover(struct registry *registry, const struct address *add
 		outcome = may_recover(registry, &deletion.resource, address->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
-	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
+	*of = deletion.of;
+	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion, ending) : outcome;
 }
 
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
 	struct guard guard)
 {
-	return recover(registry, address, uid, STR_NONE, guard);
+	struct sql_deletion of;
+
+	return recover(registry, address, uid, STR_NONE, guard, ENDS_AT_ONCE, &of);
 }
 
 enum outcome resource_recover_deletion(struct registry *registry, const struct address *address, const struct uuid *uid, struct str request,
 	struct guard guard)
 {
+	struct sql_deletion of;
+
 	assert(uid != NULL);
-	return recover(registry, address, uid, request, guard);
+	return recover(registry, address, uid, request, guard, ENDS_AT_ONCE, &of);
 }
 
-enum outcome resource_recover_at_large(struct registry *registry, struct str tenant, struct str request)
+enum outcome resource_begin_recovery(struct registry *registry, const struct address *address, const struct uuid *uid, struct guard guard,
+	struct sql_deletion *of)
+{
+	assert(uid != NULL);
+	return recover(registry, address, uid, STR_NONE, guard, ENDS_LATER, of);
+}
+
+enum outcome resource_begin_recovery_at_large(struct registry *registry, struct str tenant, struct str request, struct sql_deletion *of)
 {
 	struct deletion deletion = { .of = { .deletion = request, .namespace = STR("") } };
 	struct db_call call = tenant_lock_call(registry, tenant);
@@ -299,7 +351,8 @@ enum outcome resource_recover_at_large(struct registry *registry, struct str ten
 		outcome = tenant_fail_ending(registry, tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
-	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion) : outcome;
+	*of = deletion.of;
+	return outcome == OUTCOME_OK ? bring_back(registry, &owner, &deletion, ENDS_LATER) : outcome;
 }
 
 // ---- looking first

@@ -188,9 +188,11 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	outcome = tenant_check(registry, &tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = show_hidden(registry, &tenant);
-	if (outcome != OUTCOME_OK)
-		return outcome;
 	tenant.deleted_us = tenant.purge_us = 0;
-	return mark(registry, &tenant);
+	outcome = mark(registry, &tenant);
+	if (outcome != OUTCOME_NO_CONTENT)
+		return outcome;
+	// Behind mark(): the revision of definitions is raised before that of traits is locked, as in every transaction that does both.
+	outcome = show_hidden(registry, &tenant);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }

@@ -149,9 +149,6 @@ bool undo_is_move(const struct undo *undo);
 bool undo_is_owner_change(const struct undo *undo, const struct sql_undo_rows_row *row);
 // Moves back what the request moved. Needs undo_is_move() and the locks of undo_lock_move(). OUTCOME_OK, or that of a failed statement.
 enum outcome undo_move(struct undo *undo);
-// Recovers a namespace that the move merged into another, which deleted it. OUTCOME_OK, also if there is a blocker; or the outcome with which the
-// request ends.
-enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str uid);
 // Adds a blocker for each thing that is in the way of the move back.
 void undo_block_by_action(struct undo *undo, const struct move_action *action);
 // Adds a blocker if the move back merges more or fewer namespaces (merged) than the request took apart (n).
@@ -176,6 +173,7 @@ struct large {
 	// KIND_MOVED
 	struct move_action action;
 	struct move_plan plan;
+	struct sql_deletion recovered; // of the merged namespaces: for resource_end_recoveries()
 	// KIND_DELETED, KIND_RECOVERED
 	bool has_top;
 	struct resource top; // what was deleted or recovered with all the rest

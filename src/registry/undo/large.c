@@ -254,14 +254,12 @@ enum outcome undo_large(struct undo *undo, struct tag_guard guard)
 // The mover's row keeps only one text.
 static enum outcome fail_blocked(struct undo *undo)
 {
-	const struct move_blocker *first = &undo->plan->blockers[0];
-	struct str what = first->resource.n > 0 ? first->resource : STR("all");
+	struct str first = move_blocker_text(undo->registry->pool, &undo->plan->blockers[0]);
 	struct str count = undo_blockers_text(undo->registry->pool, undo->plan);
 
 	undo_fail_blocked(undo->registry, undo->plan);
 	return registry_fail(undo->registry, OUTCOME_BLOCKED,
-		"nothing was taken back; %.*s, which the preview of the undo shows, the first: %.*s: %s: %.*s", STR_ARG(count), STR_ARG(what),
-		first->reason, STR_ARG(first->detail));
+		"nothing was taken back; %.*s, which the preview of the undo shows, the first: %.*s", STR_ARG(count), STR_ARG(first));
 }
 
 static enum outcome lock_and_look(struct large *large)

@@ -159,16 +159,19 @@ static enum outcome check_rights(struct large *large)
 
 // ---- the mover
 
-// Brings the merged namespaces back, all that the move deleted.
-static enum outcome recover_merged(struct large *large)
+// Brings the merged namespaces back, all that the move deleted, but for the end of their recovery. As the first changes of the move back: only
+// when these are written may the log stand still.
+static enum outcome recover_merged(void *arg)
 {
+	struct large *large = arg;
 	struct undo *undo = large->undo;
+	enum outcome outcome =
+		resource_begin_recovery_at_large(undo->registry, undo->plan->to, uuid_bytes(&undo->order->request), &large->recovered);
 
-	if (large->did->merged == 0)
+	if (outcome == OUTCOME_NO_CONTENT)
 		return OUTCOME_OK;
-	registry_stamp_after(undo->registry, large->did->last_at);
-	enum outcome outcome = resource_recover_at_large(undo->registry, undo->plan->to, uuid_bytes(&undo->order->request));
-	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : undo_block_by(undo, STR(""), outcome);
+	outcome = undo_block_by(undo, STR(""), outcome);
+	return outcome == OUTCOME_OK ? OUTCOME_BLOCKED : outcome;
 }
 
 static enum outcome read_nothing(struct large *large)
@@ -184,11 +187,20 @@ static enum outcome lock(struct large *large)
 
 static enum outcome carry_out(struct large *large)
 {
-	enum outcome outcome = recover_merged(large);
+	struct registry *registry = large->undo->registry;
+	size_t n_recovered = large->did->merged > 0 ? 1 : 0;
 
-	if (outcome != OUTCOME_OK || large->undo->plan->n_blockers > 0)
+	if (n_recovered > 0) {
+		registry_stamp_after(registry, large->did->last_at);
+		large->plan.first.write = recover_merged;
+		large->plan.first.arg = large;
+	}
+	enum outcome outcome = move_execute(registry, &large->plan);
+	if (outcome != OUTCOME_SEE_OTHER)
 		return outcome;
-	return move_execute(large->undo->registry, &large->plan);
+	// Behind all else, since others wait for the lock with which it begins.
+	outcome = resource_end_recoveries(registry, &large->recovered, n_recovered);
+	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }
 
 const struct large_kind large_move = { UNDO_MOVE, read_nothing, check_rights, read_items, lock, look, carry_out };

@@ -5,6 +5,7 @@
 
 #include "registry/undo/internal.h"
 
+#include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/move/internal.h"
 #include "registry/resource/internal.h"
@@ -18,6 +19,8 @@ struct back {
 	size_t n_moved;    // resources that move back, without namespaces that are merged
 	size_t n_apart;    // namespaces that the request recovered, and that are merged again
 	struct move_order order;
+	struct sql_deletion *recovered; // those of the merged namespaces that were recovered: for resource_end_recoveries()
+	size_t n_recovered;
 };
 
 static bool is_verb(const struct sql_undo_rows_row *row, const char *verb)
@@ -171,8 +174,10 @@ static void read_rows(struct back *back)
 	};
 }
 
-enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str uid)
+// Recovers a namespace that the move merged into another, which deleted it. OUTCOME_OK, also if there is a blocker.
+static enum outcome recover_one(struct back *back, struct str name, struct str uid)
 {
+	struct undo *undo = back->undo;
 	const struct address address = {
 		.tenant = undo->plan->to,
 		.type = type_namespaces(undo->registry),
@@ -182,22 +187,25 @@ enum outcome undo_recover_merged(struct undo *undo, struct str name, struct str 
 	struct uuid which;
 
 	uuid_from_bytes(uid, &which);
-	enum outcome outcome = resource_recover(undo->registry, &address, &which, (struct guard){ .prevents_lost_update = true });
-	if (outcome == OUTCOME_NO_CONTENT)
-		return OUTCOME_OK;
-	return undo_block_by(undo, resource_path(undo->registry->pool, address.type, address.space, name), outcome);
+	enum outcome outcome = resource_begin_recovery(undo->registry, &address, &which, (struct guard){ .prevents_lost_update = true },
+		&back->recovered[back->n_recovered]);
+	if (outcome != OUTCOME_NO_CONTENT)
+		return undo_block_by(undo, resource_path(undo->registry->pool, address.type, address.space, name), outcome);
+	back->n_recovered++;
+	return OUTCOME_OK;
 }
 
-// Brings back the namespaces that the move deleted when it merged them.
+// Brings back the namespaces that the move deleted when it merged them, all but the end of their recoveries.
 static enum outcome recover_merged(struct back *back)
 {
 	struct undo *undo = back->undo;
 	enum outcome outcome = OUTCOME_OK;
 
+	back->recovered = POOL_ARRAY(undo->registry->pool, struct sql_deletion, undo->rows.n);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < undo->rows.n; i++) {
 		const struct sql_undo_rows_row *row = undo_row(undo, i);
 		if (is_verb(row, "deleted") && !undo_is_purged(undo, row)) // a purged one was noted
-			outcome = undo_recover_merged(undo, row->name, row->uid);
+			outcome = recover_one(back, row->name, row->uid);
 	}
 	return outcome;
 }
@@ -227,17 +235,21 @@ static void check_set(struct back *back, const struct move_plan *plan)
 		undo_check_merged(back->undo, plan->found.merged.count, back->n_apart);
 }
 
-static enum outcome record(struct undo *undo)
+// Everything is moved: ends the recoveries, which begins with a lock that others wait for, and records the move.
+static enum outcome end(struct back *back)
 {
+	struct undo *undo = back->undo;
 	struct registry *registry = undo->registry;
+	enum outcome outcome = resource_end_recoveries(registry, back->recovered, back->n_recovered);
 	const struct sql_undo_record_move in = {
 		.uid = uuid_bytes(&registry->request_id),
 		.actor = registry->actor,
 		.now = registry->stamp_us,
 		.undone = uuid_bytes(&undo->order->request),
 	};
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	enum db_result result = sql_undo_record_move_run(registry->db, registry->pool, &in, NULL);
-
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -257,7 +269,7 @@ enum outcome undo_move(struct undo *undo)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (back.n_moved + back.n_apart == 0) // it merged namespaces alone: they are back now
-		return undo->plan->n_blockers > 0 ? OUTCOME_OK : record(undo);
+		return undo->plan->n_blockers > 0 ? OUTCOME_OK : end(&back);
 	outcome = move_plan(undo->registry, &back.order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return undo_block_by(undo, STR(""), outcome);
@@ -271,5 +283,5 @@ enum outcome undo_move(struct undo *undo)
 	if (undo->plan->n_blockers > 0)
 		return OUTCOME_OK;
 	outcome = move_execute(undo->registry, &plan);
-	return outcome == OUTCOME_SEE_OTHER ? record(undo) : outcome;
+	return outcome == OUTCOME_SEE_OTHER ? end(&back) : outcome;
 }
