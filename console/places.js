@@ -34,8 +34,16 @@ export function resourceOf(document, type) {
 
 // ---- types
 
-const builtIn = [['configmaps', true], ['namespaces', false], ['persistentvolumes', false], ['pods', true], ['secrets', true],
-	['serviceaccounts', true], ['services', true]].map(([type, namespaced]) => ({ type, kind: type, namespaced }));
+// The built-in types that `tenure resource` and `tenure import` know by name; t/503-console-import.t compares them with src/base/builtin_types.def.
+export const builtIn = [
+	{ type: 'configmaps', kind: 'ConfigMap', namespaced: true, shortNames: ['cm'] },
+	{ type: 'namespaces', kind: 'Namespace', namespaced: false, shortNames: ['ns'] },
+	{ type: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false, shortNames: ['pv'] },
+	{ type: 'pods', kind: 'Pod', namespaced: true, shortNames: ['po'] },
+	{ type: 'secrets', kind: 'Secret', namespaced: true, shortNames: [] },
+	{ type: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true, shortNames: ['sa'] },
+	{ type: 'services', kind: 'Service', namespaced: true, shortNames: ['svc'] },
+];
 const elsewhere = ['events', 'tenants']; // types of the spaces dialect that have no address in this one
 
 // The types of resources that the tenant has definitions of.
@@ -45,6 +53,11 @@ export async function typesOf(tenant) {
 	const answer = await get(`/spaces/${encodeURIComponent(tenant)}/types`);
 	return answer.types.filter((type) => !elsewhere.includes(type.type));
 }
+
+// The type that people call so: a built-in one by its singular name, which is its kind in lower case, or by a short one; any by its own name.
+export const typeCalled = (word) => builtIn.find((one) => one.kind.toLowerCase() === word || one.shortNames.includes(word))?.type ?? word;
+// The built-in type whose documents have that kind; undefined: none.
+export const typeOfKind = (kind) => builtIn.find((one) => one.kind === kind)?.type;
 
 // ---- changes
 
