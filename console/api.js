@@ -7,6 +7,7 @@ export class Problem extends Error {
 		this.status = response.status;
 		this.body = body ?? {};
 		this.etag = response.headers.get('etag');
+		this.redirected = response.redirected;
 	}
 }
 
