@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are: addresses of the console's screens (behind the "#"), of the API, and the types that a tenant has.
 
-import { address, get, isMine, isOperator, offers, partsOf, typePermitsUndo } from './api.js';
+import { address, get, isAdmin, isMine, isOperator, offers, partsOf, typePermitsUndo } from './api.js';
 import { h, icon, time, verb } from './dom.js';
 
 export const screen = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -77,9 +77,16 @@ export function changeColumns(tenant) {
 	];
 }
 
+// Is it a change of what a tenant's admin sets of it, as far as the names of the fields tell? That is its policy for types, of which the first is all
+// of "spec"; `kubectl apply` notes it among the annotations. Where others were changed with it, the service says so.
+const ofAdmins = /^\/(?:spec(?:\/multiTenancyCRDPolicy)?|annotations(?:\/kubectl\.kubernetes\.io~1last-applied-configuration)?)$/;
+const isOfAdmins = ({ verb, fields = [] }) => verb === 'updated' && fields.some((field) => field.startsWith('/spec')) && fields.every((field) => ofAdmins.test(field));
+
 // Where the change is taken back; null: this user does not do that. What was purged never comes back.
 function undoLink(tenant, change) {
-	if (!tenant || !isMine(tenant) || change.verb === 'purged' || ((change.verb === 'moved' || !change.resource) && !isOperator()))
+	if (!tenant || !isMine(tenant) || change.verb === 'purged')
+		return null;
+	if (!isOperator() && (change.verb === 'moved' || (!change.resource && !(isAdmin() && isOfAdmins(change)))))
 		return null;
 	if (change.resource && !typePermitsUndo(partsOf(change.resource).at(-2), change.verb))
 		return null;
