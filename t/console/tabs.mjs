@@ -121,6 +121,14 @@ async function deepDocument(page) {
 	await eventually(async () => /before: the deepest/.test(await page.locator('.undone').textContent()), 'and its undo');
 }
 
+// What a change replaced is kept for a while.
+async function unknownContent(page) {
+	await go(page, `#/undo/acme/${settings.unkept}`);
+	await eventually(() => page.locator('.undone').getByText('What it was is not kept any more.').isVisible(), 'what can’t be restored any more is told so');
+	is(await page.locator('.undone .differences').count(), 0, 'and not shown as if nothing would be left');
+	check(await page.getByRole('button', { name: 'Take it back' }).isDisabled(), 'nor is it taken back');
+}
+
 // A namespace with very much in it was deleted by mistake.
 async function takeMuchBack(page) {
 	await go(page, `#/undo/initech/${settings.deletion}`);
@@ -227,7 +235,7 @@ async function webhooksOfAll(page) {
 await browse({ acceptDownloads: true }, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
-	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, webhooksOfAll])
+	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, unknownContent, webhooksOfAll])
 		await look(window);
 });
 await browse({}, async ({ page }) => {
