@@ -7,6 +7,7 @@ export class Problem extends Error {
 		this.status = response.status;
 		this.body = body ?? {};
 		this.etag = response.headers.get('etag');
+		this.redirected = response.redirected;
 	}
 }
 
@@ -138,11 +139,13 @@ const theirGroups = /\.(apiextensions\.k8s\.io|baremetal\.openstack\.org)$/;
 
 // May a user of this role do that to resources of the type, as far as the type is concerned? type: with its group, or as the change log has it;
 // undefined: some type. what: create, put (one that is there), delete, recover.
-export const typePermits = (type, what) => !forAdmins.get(type?.replace(theirGroups, ''))?.includes(what) || roles.indexOf(who?.role) >= roles.indexOf('admin');
+export const typePermits = (type, what) => !forAdmins.get(type?.replace(theirGroups, ''))?.includes(what) || isAdmin();
 // The same of taking back a change of such a resource.
 export const typePermitsUndo = (type, verb) => typePermits(type, verb === 'updated' ? 'put' : 'delete');
 
 export const takes = (id, parameter) => methods.get(id)?.parameters.includes(parameter) ?? false;
 export const isOperator = () => who?.role === 'operator';
+// Is the user an admin of his tenant, or an operator?
+export const isAdmin = () => roles.indexOf(who?.role) >= roles.indexOf('admin');
 // May the user read, or change, things of that tenant?
 export const isMine = (tenant) => isOperator() || who?.tenant === tenant;

@@ -60,9 +60,9 @@ function happened(changes) {
 	}));
 }
 
-// Moves: changes of one request, together.
-function moves(changes) {
-	const requests = new Map();
+// Moves: changes of one request, together. more: are there older changes? Those of the oldest request may be among them.
+function moves(changes, more) {
+	const cut = more ? changes.at(-1).request_id : null, requests = new Map();
 	for (const change of changes.filter((one) => one.verb === 'moved')) {
 		const move = requests.get(change.request_id) ?? { ...change, n: 0 };
 		move.n++;
@@ -73,7 +73,7 @@ function moves(changes) {
 	return h('ul.events', null, [...requests.values()].slice(0, 8).map((move) => h('li', null,
 		move.from_tenant ? [h('a', { href: tenantScreen(move.from_tenant) }, move.from_tenant), ' ', icon('move'), ' '] : null,
 		move.tenant ? h('a', { href: tenantScreen(move.tenant) }, move.tenant) : move.resource,
-		h('span.number', null, counted(move.n, 'resource', 'resources')), h('span.by', null, `${move.actor}, `, time(move.at)))));
+		h('span.number', null, move.request_id === cut ? `${number(move.n)}+ resources` : counted(move.n, 'resource', 'resources')), h('span.by', null, `${move.actor}, `, time(move.at)))));
 }
 
 function changesOf() {
@@ -86,10 +86,10 @@ function changePanels() {
 	const path = changesOf();
 	if (!path)
 		return [];
-	const changes = get(query(path, { order: 'newest', limit: LOOK })).then((answer) => answer.changes);
+	const answer = get(query(path, { order: 'newest', limit: LOOK })), changes = answer.then((page) => page.changes);
 	return [
 		panel('What happened', later(async () => (await changes).length > 0 ? activity(await changes) : empty('Nothing was changed yet.')), later(async () => happened(await changes))),
-		panel('Moves', later(async () => moves(await changes))),
+		panel('Moves', later(async () => moves(await changes, Boolean((await answer).next)))),
 	];
 }
 
@@ -105,9 +105,10 @@ function ofOperator() {
 		h('div.tiles', null, later(health), later(() => tenantTiles(answer))),
 		...changePanels(),
 		panel('Largest tenants', later(async () => {
-			const largest = (await answer).tenants.filter((tenant) => tenant.resources > 0).sort((a, b) => b.resources - a.resources).slice(0, 8);
-			return largest.length === 0 ? empty('No tenant has resources yet.')
-				: ranks('Largest tenants', largest.map((tenant) => ({ name: tenant.id, value: tenant.resources, href: tenantScreen(tenant.id) })));
+			const { tenants, next } = await answer, largest = tenants.filter((tenant) => tenant.resources > 0).sort((a, b) => b.resources - a.resources).slice(0, 8);
+			return [next ? h('p.muted', null, `Of the first ${number(tenants.length)} tenants by name.`) : null,
+				largest.length === 0 ? empty(next ? 'None of them has resources yet.' : 'No tenant has resources yet.')
+					: ranks('Largest tenants', largest.map((tenant) => ({ name: tenant.id, value: tenant.resources, href: tenantScreen(tenant.id) })))];
 		})),
 	];
 }

@@ -5,15 +5,12 @@
 import { address, call, isMine, offers, passing, typePermits } from './api.js';
 import { announce, button, field, h, note, number, panel, replace, select } from './dom.js';
 import { equal, parse, text, without } from './json.js';
-import { tenantScreen, typesOf } from './places.js';
+import { tenantScreen, typeCalled, typeOfKind, typesOf } from './places.js';
 import { strip } from './resource.js';
 import { rowsOf } from './rows.js';
 
 const AT_ONCE = 4, TRIES = 10, SHOWN = 200;
 const definitions = 'customresourcedefinitions.apiextensions.k8s.io';
-// The kinds of built-in types, where the endpoint does not list types.
-const kinds = { configmaps: 'ConfigMap', namespaces: 'Namespace', persistentvolumes: 'PersistentVolume', pods: 'Pod', secrets: 'Secret', serviceaccounts: 'ServiceAccount',
-	services: 'Service' };
 const results = ['created', 'replaced', 'unchanged', 'refused'];
 
 class Refused extends Error {
@@ -42,11 +39,12 @@ function prepare(choice, document) {
 		const value = metadata instanceof Map ? metadata.get(name) : undefined;
 		return typeof value === 'string' && value !== '' ? value : undefined;
 	};
-	const name = member('name'), kind = document.get('kind');
-	const type = choice.type ? choice.types.find((one) => one.type === choice.type)
-		: choice.types.find((one) => member('type') === undefined ? one.kind === kind && !one.type.includes('.') : one.type === member('type'));
-	if (!type)
+	const name = member('name'), said = member('type') === undefined ? typeOfKind(document.get('kind')) : typeCalled(member('type'));
+	const wanted = choice.type || said, type = choice.types.find((one) => one.type === wanted);
+	if (!wanted)
 		throw new Refused('which type? Choose one above, or give a column “type” or a “kind” that is built in');
+	if (!type)
+		throw new Refused(`there is no type “${wanted}” here`);
 	if (name === undefined)
 		throw new Refused('there is no “name” in its “metadata”');
 	const parts = type.namespaced ? ['namespaces', member('namespace') ?? 'default', type.type, name] : [type.type, name];
@@ -65,6 +63,9 @@ const bare = (etag) => (etag ?? '').replace(/^W\//, '').replaceAll('"', '');
 function otherContent(choice, row) {
 	return new Refused(guarded(choice, row) ? 'it was changed since the row’s etag was read' : 'it is there already, with other content');
 }
+
+// Does the service refuse a dry run only for want of what rows above would make? Then it can't look at the document.
+const awaits = (choice, row, error) => error.status === 404 && row.needs.some((need) => choice.foreseen.has(need));
 
 // What is there: { etag, same }; null: nothing.
 async function look(row) {
@@ -105,8 +106,7 @@ async function carryOut(choice, row, dry = false) {
 			const answer = await call('PUT', path, { body, headers });
 			return answer.status === 201 ? 'created' : bare(answer.etag) === bare(before) ? 'unchanged' : 'replaced';
 		} catch (error) {
-			// What this one needs, a row above would make; then the service can't look at the document.
-			if (dry && error.status === 404 && !guarded(choice, row) && row.needs.some((need) => choice.foreseen.has(need)))
+			if (dry && !guarded(choice, row) && awaits(choice, row, error))
 				return 'created';
 			if (error.status !== 412)
 				throw error;
@@ -130,6 +130,24 @@ async function carryOut(choice, row, dry = false) {
 	throw new Refused('others keep changing it');
 }
 
+// Would the service take the row after one above that would have changed the same address? It knows only what was there before, so it can say no more
+// than whether the document is good. If something is there, its etag is sent, as its tenant may require one for each change.
+async function replaceAgain(choice, row) {
+	for (let tries = 0; tries < TRIES; tries++) {
+		const there = await look(row);
+		try {
+			await call('PUT', `${row.path}?dry_run=true`, { body: text(row.own), headers: there === null ? {} : { 'If-Match': there.etag } });
+			return 'replaced';
+		} catch (error) {
+			if (awaits(choice, row, error))
+				return 'replaced';
+			if (error.status !== 412)
+				throw error;
+		}
+	}
+	throw new Refused('others keep changing it');
+}
+
 // What the row would do. The service does not know what the rows above would have done: choice.foreseen has the content that each address would have.
 async function foresee(choice, row) {
 	const before = choice.foreseen.get(row.path);
@@ -139,8 +157,7 @@ async function foresee(choice, row) {
 	} else if (!equal(before, row.own)) {
 		if (choice.rule !== 'replace')
 			throw otherContent(choice, row);
-		await call('PUT', `${row.path}?dry_run=true`, { body: text(row.own) });
-		result = 'replaced';
+		result = await replaceAgain(choice, row);
 	}
 	if (result !== 'unchanged')
 		choice.foreseen.set(row.path, row.own);
@@ -186,7 +203,7 @@ const outcome = (dry, result) => dry ? { created: 'To be created', replaced: 'To
 export async function importRows(tenant) {
 	if (!isMine(tenant) || !offers('putResource'))
 		return { title: 'Not offered here', content: [note('info', 'This endpoint takes no resources, or not from you.')] };
-	const types = (await typesOf(tenant)).map((one) => one.kind === one.type ? { ...one, kind: kinds[one.type] ?? one.kind } : one);
+	const types = await typesOf(tenant);
 	const file = h('input', { type: 'file', accept: '.csv,.json,.ndjson,.jsonl', required: true, onchange: () => changed() });
 	const choices = types.map((one) => one.type).filter((one) => typePermits(one, 'create') || typePermits(one, 'put'));
 	const type = select([['', 'As each row says'], ...choices], '', { onchange: () => changed() });

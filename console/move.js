@@ -105,6 +105,8 @@ export async function wait(status, place) {
 				throw new Error(state.detail ?? 'the move failed, and nothing was moved');
 			replace(place, note('info', `It goes on in the background: ${state.state ?? 'queued'}${state.moved === undefined ? '' : `, ${number(state.moved)} done`}. You may leave this page.`));
 		} catch (error) {
+			if (error.redirected) // it was led to where that is which was moved, so all is done, whatever became of that since
+				return true;
 			if (!passing(error))
 				throw error;
 			replace(place, note('info', 'It goes on in the background; how far it is can’t be read at the moment. You may leave this page.'));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things are: addresses of the console's screens (behind the "#"), of the API, and the types that a tenant has.
 
-import { address, get, isMine, isOperator, offers, partsOf, typePermitsUndo } from './api.js';
+import { address, get, isAdmin, isMine, isOperator, offers, partsOf, typePermitsUndo } from './api.js';
 import { h, icon, time, verb } from './dom.js';
 
 export const screen = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -34,8 +34,16 @@ export function resourceOf(document, type) {
 
 // ---- types
 
-const builtIn = [['configmaps', true], ['namespaces', false], ['persistentvolumes', false], ['pods', true], ['secrets', true],
-	['serviceaccounts', true], ['services', true]].map(([type, namespaced]) => ({ type, kind: type, namespaced }));
+// The built-in types that `tenure resource` and `tenure import` know by name; t/503-console-import.t compares them with src/base/builtin_types.def.
+export const builtIn = [
+	{ type: 'configmaps', kind: 'ConfigMap', namespaced: true, shortNames: ['cm'] },
+	{ type: 'namespaces', kind: 'Namespace', namespaced: false, shortNames: ['ns'] },
+	{ type: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false, shortNames: ['pv'] },
+	{ type: 'pods', kind: 'Pod', namespaced: true, shortNames: ['po'] },
+	{ type: 'secrets', kind: 'Secret', namespaced: true, shortNames: [] },
+	{ type: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true, shortNames: ['sa'] },
+	{ type: 'services', kind: 'Service', namespaced: true, shortNames: ['svc'] },
+];
 const elsewhere = ['events', 'tenants']; // types of the spaces dialect that have no address in this one
 
 // The types of resources that the tenant has definitions of.
@@ -45,6 +53,11 @@ export async function typesOf(tenant) {
 	const answer = await get(`/spaces/${encodeURIComponent(tenant)}/types`);
 	return answer.types.filter((type) => !elsewhere.includes(type.type));
 }
+
+// The type that people call so: a built-in one by its singular name, which is its kind in lower case, or by a short one; any by its own name.
+export const typeCalled = (word) => builtIn.find((one) => one.kind.toLowerCase() === word || one.shortNames.includes(word))?.type ?? word;
+// The built-in type whose documents have that kind; undefined: none.
+export const typeOfKind = (kind) => builtIn.find((one) => one.kind === kind)?.type;
 
 // ---- changes
 
@@ -64,9 +77,16 @@ export function changeColumns(tenant) {
 	];
 }
 
+// Is it a change of what a tenant's admin sets of it, as far as the names of the fields tell? That is its policy for types, of which the first is all
+// of "spec"; `kubectl apply` notes it among the annotations. Where others were changed with it, the service says so.
+const ofAdmins = /^\/(?:spec(?:\/multiTenancyCRDPolicy)?|annotations(?:\/kubectl\.kubernetes\.io~1last-applied-configuration)?)$/;
+const isOfAdmins = ({ verb, fields = [] }) => verb === 'updated' && fields.some((field) => field.startsWith('/spec')) && fields.every((field) => ofAdmins.test(field));
+
 // Where the change is taken back; null: this user does not do that. What was purged never comes back.
 function undoLink(tenant, change) {
-	if (!tenant || !isMine(tenant) || change.verb === 'purged' || ((change.verb === 'moved' || !change.resource) && !isOperator()))
+	if (!tenant || !isMine(tenant) || change.verb === 'purged')
+		return null;
+	if (!isOperator() && (change.verb === 'moved' || (!change.resource && !(isAdmin() && isOfAdmins(change)))))
 		return null;
 	if (change.resource && !typePermitsUndo(partsOf(change.resource).at(-2), change.verb))
 		return null;

@@ -5,9 +5,16 @@
 import { parse } from './json.js';
 
 const COLUMNS_MAX = 1000;
-const short = new Map([['namespace', 'metadata.namespace'], ['name', 'metadata.name'], ['type', 'metadata.type'], ['etag', 'metadata.etag'],
-	['tenant', 'metadata.tenant'], ['labels', 'metadata.labels'], ['locked', 'metadata.locked']]);
-const jsonAlways = ['metadata.labels', 'metadata.locked'];
+// Names that lists give to members of the metadata, so that what they print as CSV can be imported; t/503-console-import.t compares them with those
+// of `tenure import`.
+export const shortColumns = [
+	{ name: 'namespace', path: 'metadata.namespace', json: false }, { name: 'name', path: 'metadata.name', json: false },
+	{ name: 'type', path: 'metadata.type', json: false }, { name: 'etag', path: 'metadata.etag', json: false },
+	{ name: 'revision', path: 'metadata.resourceVersion', json: false }, { name: 'created', path: 'metadata.creationTimestamp', json: false },
+	{ name: 'uid', path: 'metadata.uid', json: false }, { name: 'tenant', path: 'metadata.tenant', json: false },
+	{ name: 'labels', path: 'metadata.labels', json: true }, { name: 'locked', path: 'metadata.locked', json: true },
+	{ name: 'deleted', path: 'metadata.deletionTimestamp', json: false }, { name: 'purge', path: 'metadata.purgeTimestamp', json: false },
+];
 
 // ---- CSV (RFC 4180)
 
@@ -55,9 +62,11 @@ function* records(text) {
 }
 
 function columnOf(name) {
-	const written = name.trim(), path = short.get(written) ?? (written.startsWith('.') ? written.slice(1) : written);
-	if (jsonAlways.includes(path))
-		return { path, json: true };
+	const written = name.trim(), fromTop = written.startsWith('.'); // a path that begins with a dot is one from the document's top, whatever else it would mean
+	const known = fromTop ? undefined : shortColumns.find((column) => column.name === written || column.path === written);
+	if (known)
+		return known;
+	const path = fromTop ? written.slice(1) : written;
 	return path.endsWith(':') ? { path: path.slice(0, -1), json: true } : { path, json: false };
 }
 
@@ -132,15 +141,34 @@ function row(line, make) {
 	}
 }
 
+// A list as the service or kubectl gives it has its documents in a member. A document of its own may have members of these names, too: unlike a
+// list it has a name. null: it is no list.
+function listIn(document) {
+	const metadata = document instanceof Map ? document.get('metadata') : undefined;
+	if (metadata instanceof Map && metadata.has('name'))
+		return null;
+	const list = document instanceof Map ? document.get(document.has('items') ? 'items' : 'resources') : document;
+	return Array.isArray(list) ? list : null;
+}
+
 function jsonRows(text) {
-	const whole = parse(text), list = whole instanceof Map ? whole.get('items') ?? whole.get('resources') : whole;
-	if (!Array.isArray(list))
+	const list = listIn(parse(text));
+	if (list === null)
 		throw new SyntaxError('it is no JSON list of documents, nor an object that has one as “items”');
 	return list.map((document, i) => row(i + 1, () => document));
 }
 
 const lineRows = (text) => text.split('\n').map((line, i) => [line.replace(/\r$/, ''), i + 1]).filter(([line]) => line.trim() !== '')
 	.map(([line, number]) => row(number, () => parse(line)));
+
+// Text that begins with an object has a document on each line; or it is one list, as `kubectl get -o json` prints it, whose first line goes on below.
+function objectRows(text) {
+	const first = text.split('\n', 1)[0];
+	if (/[{[,:]\s*$/.test(first))
+		return jsonRows(text);
+	const only = row(1, () => parse(first));
+	return only.document && listIn(only.document) ? jsonRows(text) : lineRows(text);
+}
 
 // The rows of a file: { line, document } or { line, wrong }. Its form is told by its name's ending, or else by its first character. Throws a
 // SyntaxError where nothing can be read of it.
@@ -149,5 +177,5 @@ export function rowsOf(name, content) {
 	const form = { csv: csvRows, json: jsonRows, ndjson: lineRows, jsonl: lineRows }[ending];
 	if (form)
 		return form(text);
-	return text.trimStart().startsWith('[') ? jsonRows(text) : text.trimStart().startsWith('{') ? lineRows(text) : csvRows(text);
+	return text.trimStart().startsWith('[') ? jsonRows(text) : text.trimStart().startsWith('{') ? objectRows(text) : csvRows(text);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One tenant: its resources by type, what is in the trash, what happened, its own document.
 
-import { address, call, get, isMine, isOperator, offers, query, takes, typePermits } from './api.js';
+import { address, call, get, isMine, isOperator, local, offers, query, takes, typePermits } from './api.js';
 import { announce, button, confirm, h, icon, note, number, panel, replace, time } from './dom.js';
 import { Editor } from './editor.js';
 import { parse, without } from './json.js';
@@ -107,40 +107,58 @@ export function ofType(name, type) {
 
 // ---- the trash
 
+// A page of what is in the trash of each type, what was made last before the others, and a button for the next page of it.
 export async function trash(name) {
 	const types = await typesOf(name), problem = h('div'), rows = h('tbody'), state = h('p.list-status', { role: 'status' }, 'Looking…');
-	let n = 0, failed = null;
-	each(types, async (type) => {
-		let answer;
+	let n = 0, unread = 0, failed = null; // rows; types that have more than was read
+	const tell = () => state.textContent = n > 0 ? `${number(n)} deleted, and not purged yet${unread > 0 ? '; there are more' : ''}`
+		: unread > 0 ? 'There are more.' : failed ? 'Nothing was found.' : 'The trash is empty.';
+	const rowOf = (type, document) => {
+		const resource = resourceOf(document, type);
+		const row = h('tr', null, h('th', { scope: 'row' }, resource),
+			h('td', null, document.metadata.deletionTimestamp ? time(document.metadata.deletionTimestamp) : ''),
+			h('td.wide', null, document.metadata.purgeTimestamp ? time(document.metadata.purgeTimestamp) : ''),
+			h('td', null, isMine(name) && offers('recoverResource') && typePermits(type, 'recover') ? button('Bring back', async () => {
+				if (await recover(name, resource, document.metadata.uid, problem)) {
+					row.remove();
+					n--;
+					tell();
+				}
+			}, { 'aria-label': `Bring back ${resource}`, icon: 'undo' }) : null));
+		n++;
+		return row;
+	};
+	const page = async (type, path) => {
+		const answer = await get(path), found = answer.resources.map((document) => rowOf(type, document));
+		return answer.next ? [...found, moreRow(type, local(answer.next))] : found;
+	};
+	const moreRow = (type, path) => {
+		const more = button(`More ${type}`, async () => {
+			more.disabled = true;
+			try {
+				row.replaceWith(...await page(type, path));
+				unread--;
+				tell();
+			} catch (error) {
+				more.disabled = false;
+				replace(problem, note('bad', error.message));
+			}
+		});
+		const row = h('tr', null, h('td', { colspan: 4 }, more));
+		unread++;
+		return row;
+	};
+	each(types, async ({ type }) => {
 		try {
-			answer = await get(query(address(name, type.type), { limit: SAMPLE, deleted: true }));
+			rows.append(...await page(type, query(address(name, type), { limit: SAMPLE, deleted: true, sort: 'created', order: 'desc' })));
 		} catch (error) {
 			failed ??= error;
-			return;
 		}
-		for (const document of answer.resources) {
-			const resource = resourceOf(document, type.type);
-			const row = h('tr', null, h('th', { scope: 'row' }, resource),
-				h('td', null, document.metadata.deletionTimestamp ? time(document.metadata.deletionTimestamp) : ''),
-				h('td.wide', null, document.metadata.purgeTimestamp ? time(document.metadata.purgeTimestamp) : ''),
-				h('td', null, isMine(name) && offers('recoverResource') && typePermits(type.type, 'recover') ? button('Bring back', async () => {
-					if (await recover(name, resource, document.metadata.uid, problem)) {
-						row.remove();
-						n--;
-						tell();
-					}
-				}, { 'aria-label': `Bring back ${resource}`, icon: 'undo' }) : null));
-			rows.append(row);
-			n++;
-		}
-		if (answer.next)
-			rows.append(h('tr', null, h('td', { colspan: 4 }, note('info', `There are more ${type.type} than these.`))));
 	}).then(() => {
 		if (failed)
 			replace(problem, note('bad', `Not all of the trash can be read: ${failed.message}`));
 		tell();
 	});
-	const tell = () => state.textContent = n > 0 ? `${number(n)} deleted, and not purged yet` : failed ? 'Nothing was found.' : 'The trash is empty.';
 	return frame(name, 'Trash', [panel('Deleted resources', problem, state, h('div.scroll', null, h('table.middle', null, h('caption.hidden', null, 'Deleted resources'),
 		h('thead', null, h('tr', null, h('th', { scope: 'col' }, 'Resource'), h('th', { scope: 'col' }, 'Deleted'), h('th.wide', { scope: 'col' }, 'Purged'), h('th', { scope: 'col' }, ''))), rows)))]);
 }

@@ -10,6 +10,8 @@ import { resourceScreen, tenantScreen } from './places.js';
 const actions = { restore: 'gets back its earlier content', delete: 'is deleted', recover: 'is brought back', move: 'moves back' };
 
 function contents(item) {
+	if (!item.has('restored')) // null: it would not be there
+		return note('info', 'What it was is not kept any more.');
 	const now = item.get('now') ?? new Map(), restored = item.get('restored') ?? new Map();
 	const { differences } = merge(now, now, restored);
 	if (differences.length === 0)

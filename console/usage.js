@@ -25,9 +25,22 @@ const measures = new Map([
 
 const seconds = (row) => (Date.parse(row.to) - Date.parse(row.from)) / 1000;
 
-function parameters(span) {
-	const { length, step } = spans.get(span), to = Date.now();
-	return { from: new Date(to - length).toISOString(), to: new Date(to).toISOString(), step, limit: PAGE };
+// A step of single periods begins a day earlier: a period that began then may end within the span, and none is longer than a day.
+function parameters(span, step = spans.get(span).step) {
+	const to = Date.now(), from = to - spans.get(span).length - (step === 'period' ? DAY : 0);
+	return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step, limit: PAGE };
+}
+
+// Does work(step) with the span's step. The service refuses steps of an hour where a period is longer; then each period is one.
+async function inSteps(span, work) {
+	const { step } = spans.get(span);
+	try {
+		return await work(step);
+	} catch (error) {
+		if (step !== 'hour' || error.status !== 400)
+			throw error;
+		return await work('period');
+	}
 }
 
 // All rows of these pages, up to PAGES of them; whole tells whether there are no more.
@@ -65,6 +78,8 @@ function label(begun, step) {
 // When the step began that this time lies in, and when the next one does; both in UTC, as the service has them.
 function beginning(at, step) {
 	const date = new Date(at);
+	if (step === 'period')
+		return date.getTime();
 	if (step === 'month')
 		return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 	return step === 'day' ? date.setUTCHours(0, 0, 0, 0) : date.setUTCMinutes(0, 0, 0);
@@ -72,8 +87,24 @@ function beginning(at, step) {
 
 const following = (at, step) => step === 'month' ? beginning(at + 32 * DAY, step) : at + (step === 'day' ? DAY : DAY / 24);
 
+// All periods from the first row's to the last one's. Where nothing was counted, they are taken to be as long as the one before.
+function periodsOf(rows) {
+	const ends = new Map(rows.map((row) => [beginning(row.from, 'period'), Date.parse(row.to)])), steps = [];
+	let next, length;
+	for (const at of [...ends.keys()].sort((a, b) => a - b)) {
+		for (; next < at; next += length)
+			steps.push(next);
+		steps.push(at);
+		next = ends.get(at);
+		length = next - at;
+	}
+	return steps;
+}
+
 // All steps from the first row's to the last one's: in some of them nothing may have been counted.
 function stepsOf(rows, step) {
+	if (step === 'period')
+		return periodsOf(rows);
 	const begun = rows.map((row) => beginning(row.from, step)), last = Math.max(...begun), steps = [];
 	for (let at = Math.min(...begun); at <= last; at = following(at, step))
 		steps.push(at);
@@ -92,7 +123,8 @@ function chart(rows, step, measure) {
 		series.push({ name: `${types.length - named.length} other types`, kind: `part-${KINDS}`, values: steps.map(() => 0) });
 	for (const row of rows)
 		(series[named.indexOf(row.type)] ?? series.at(-1)).values[steps.indexOf(beginning(row.from, step))] += measure.value(row, seconds(row));
-	return bars(`${measure.label}, by type`, steps.map((at) => label(at, step)), series, measure.format);
+	const like = step !== 'period' ? step : steps.every((at) => at % DAY === 0) ? 'day' : 'hour';
+	return bars(`${measure.label}, by type`, steps.map((at) => label(at, like)), series, measure.format);
 }
 
 function counted({ closed, whole }) {
@@ -124,10 +156,10 @@ function chosen(draw) {
 	return { place, span, fields: h('div.fields', null, field('Time', span), field('Shown', measure)) };
 }
 
-const exporting = (path, name, problem) => async () => {
+const exporting = (save, problem) => async () => {
 	replace(problem);
 	try {
-		await saveCsv(path(), name);
+		await save();
 		announce('The export is complete.');
 	} catch (error) {
 		replace(problem, note('bad', `Not exported: ${error.message}`));
@@ -136,34 +168,41 @@ const exporting = (path, name, problem) => async () => {
 
 // The screen of one tenant.
 export function usageOf(tenant) {
-	const path = (span) => query(address(tenant, 'usage'), parameters(span)), problem = h('div');
+	const path = (span, step) => query(address(tenant, 'usage'), parameters(span, step)), problem = h('div');
 	let read = null;
 	const view = chosen(async (span, measure) => {
 		if (read?.span !== span)
-			read = { span, answer: await rowsOf(path(span)) };
-		const { answer } = read;
-		return [answer.rows.length > 0 ? chart(answer.rows, spans.get(span).step, measure) : empty('Nothing was counted in that time.'), counted(answer)];
+			read = { span, ...await inSteps(span, async (step) => ({ step, answer: await rowsOf(path(span, step)) })) };
+		const { step, answer } = read, since = Date.now() - spans.get(span).length;
+		const rows = step === 'period' ? answer.rows.filter((row) => Date.parse(row.to) > since) : answer.rows;
+		return [rows.length > 0 ? chart(rows, step, measure) : empty('Nothing was counted in that time.'), counted(answer)];
 	});
-	return { content: [problem, panel('Usage', view.fields, view.place)],
-		tools: [button('Export as CSV', exporting(() => path(view.span.value), `usage-${tenant}.csv`, problem))] };
+	const save = () => inSteps(view.span.value, (step) => saveCsv(path(view.span.value, step), `usage-${tenant}.csv`));
+	return { content: [problem, panel('Usage', view.fields, view.place)], tools: [button('Export as CSV', exporting(save, problem))] };
 }
 
 // For operators: the tenants that had most.
 export function usageOfAll() {
 	if (!offers('listAllUsage'))
 		return null;
-	const path = (span) => query('/v2.0/all/usage', { ...parameters(span), step: 'month' }), problem = h('div');
+	const path = (span) => query('/v2.0/all/usage', parameters(span, 'month')), problem = h('div');
 	let read = null;
 	const view = chosen(async (span, measure) => {
 		if (read?.span !== span)
 			read = { span, answer: await rowsOf(path(span)) };
 		const { rows } = read.answer, sums = new Map();
 		const all = [...new Set(rows.map((row) => row.from))].reduce((sum, from) => sum + seconds(rows.find((row) => row.from === from)), 0);
-		for (const row of rows)
-			sums.set(row.tenant, (sums.get(row.tenant) ?? 0) + measure.value(row, all));
-		const most = [...sums].map(([name, value]) => ({ name, value, href: tenantScreen(name) })).sort((a, b) => b.value - a.value).slice(0, 10);
+		// Tenants that had one name, one after the other, have uids of their own; the rows of the last one come last, and it alone may be there still.
+		const last = new Map(rows.map((row) => [row.tenant, row.uid])), shared = new Set(rows.filter((row) => row.uid !== last.get(row.tenant)).map((row) => row.tenant));
+		for (const row of rows) {
+			const sum = sums.get(row.uid) ?? { name: shared.has(row.tenant) ? `${row.tenant} (${row.uid.slice(0, 8)})` : row.tenant, value: 0,
+				href: row.uid === last.get(row.tenant) ? tenantScreen(row.tenant) : null };
+			sum.value += measure.value(row, all);
+			sums.set(row.uid, sum);
+		}
+		const most = [...sums.values()].sort((a, b) => b.value - a.value).slice(0, 10);
 		return [most.length > 0 ? ranks(`${measure.label}: the tenants that had most`, most, measure.format) : empty('Nothing was counted in that time.'), counted(read.answer)];
 	});
 	return panel('Usage', problem, view.fields, view.place, h('div.actions.start', null,
-		button('Export as CSV', exporting(() => path(view.span.value), 'usage.csv', problem))));
+		button('Export as CSV', exporting(() => saveCsv(path(view.span.value), 'usage.csv'), problem))));
 }

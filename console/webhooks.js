@@ -89,7 +89,7 @@ export function newWebhook(owner) {
 
 const firstDeliveries = (owner, name) => query(addressOf(owner, name, 'deliveries'), { limit: PAGE });
 
-// A list of them. revive(message): has one sent again.
+// A list of them. revive(message): has one sent again; a ping is sent once.
 function deliveries(owner, name, revive) {
 	return pagedList({ label: 'deliveries', of: ['delivery', 'deliveries'], key: 'deliveries', first: firstDeliveries(owner, name),
 		nothing: 'Nothing is being sent, and nothing was given up.',
@@ -99,7 +99,7 @@ function deliveries(owner, name, revive) {
 			{ title: 'State', cell: (one) => one.state === 'dead' ? h('span.bad', null, 'given up') : one.state },
 			{ title: 'Attempts', class_: '.number', cell: (one) => number(one.attempts) },
 			{ title: 'Error', wide: true, class_: '.grow', cell: (one) => one.error ?? (one.status ? `answered ${one.status}` : '') },
-			{ title: '', cell: (one) => one.state === 'dead' && may(owner, 'reviveWebhook')
+			{ title: '', cell: (one) => one.state === 'dead' && one.kind === 'changes' && may(owner, 'reviveWebhook')
 				? button('Send again', () => revive(one.message), { class_: 'small', 'aria-label': `Send ${one.message} again` }) : '' },
 		] });
 }
@@ -111,6 +111,8 @@ function factsOf(webhook) {
 		['The old secret counts until', webhook.old_secret_until ? time(webhook.old_secret_until) : null]];
 	return h('dl.facts', null, rows.filter(([, value]) => value !== null).map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
 }
+
+const toldOfAll = ({ revived }) => revived > 0 ? 'They are sent again.' : 'Nothing that was given up can be sent again: a ping is sent once.';
 
 export async function webhook(owner, name) {
 	const get = async () => {
@@ -130,12 +132,12 @@ export async function webhook(owner, name) {
 			reviveAll.hidden = now.known.dead === 0;
 		list?.reload(firstDeliveries(owner, name));
 	};
-	// Does what a button says, tells it, and shows what became of it.
+	// Does what a button says, tells it, and shows what became of it. told: a text, or a function that makes it of the answer's document.
 	const act = async (run, told) => {
 		replace(problem);
 		try {
-			await run();
-			announce(told);
+			const answer = await run();
+			announce(typeof told === 'function' ? told(JSON.parse(answer.text)) : told);
 			if (problem.isConnected)
 				await refresh();
 		} catch (error) {
@@ -164,7 +166,7 @@ export async function webhook(owner, name) {
 			replace(problem, note('bad', error.status === 412 ? 'Not deleted: it was changed since you read it. Load it again and look.' : `Not deleted: ${error.message}`));
 		}
 	};
-	const reviveAll = may(owner, 'reviveWebhook') ? button('Send all again', () => act(() => action('revive'), 'They are sent again.'), { hidden: known.dead === 0 }) : null;
+	const reviveAll = may(owner, 'reviveWebhook') ? button('Send all again', () => act(() => action('revive'), toldOfAll), { hidden: known.dead === 0 }) : null;
 	const list = may(owner, 'listDeliveries') ? deliveries(owner, name, (message) => act(() => action('revive', message), 'It is sent again.')) : null;
 	return {
 		title: name, sub: known.url, crumbs: owner === 'all' ? [['Webhooks', screen('webhooks')]] : [[owner, tenantScreen(owner)], ['Webhooks', screenOf(owner)]],

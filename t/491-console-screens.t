@@ -41,6 +41,13 @@ $admin->put('/v2.0/umbrella/namespaces/default/configmaps/plain', json => {})->i
 $admin->put('/v2.0/umbrella/namespaces/default/configmaps/lost', json => {})->is_status(201);
 $admin->delete('/v2.0/umbrella/namespaces/default/configmaps/lost')->is_status(204);
 
+# The tenant's policy for types, which is an admin's, and its metadata, which are not.
+my $chief = $instance->service('cleo:umbrella:admin');
+$chief->patch('/api/v1/tenants/umbrella', { metadata => { annotations => { 'kubectl.kubernetes.io/last-applied-configuration' => '{}' } }, spec => { multiTenancyCRDPolicy => $_ } })
+    ->is_status(200) for 'LocalCRDFirst', 'SystemCRDFirst';
+$chief->patch('/api/v1/tenants/umbrella', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_status(200);
+$admin->patch('/v2.0/umbrella', { tenant => { metadata => { floor => '7' } } })->is_status(200);
+
 Tenure::Browser::play('screens', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
     operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', member => 'mia:umbrella:member', chief => 'cleo:umbrella:admin', node => $node, stranger => 'nobody' });
 $instance->stop;

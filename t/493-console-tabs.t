@@ -29,6 +29,11 @@ for my $text ('before', 'after') {
     $admin->put('/v2.0/globex/customresourcedefinitions.apiextensions.k8s.io/deeps.example.com', json => definition_of('deeps', schema => $schema));
 }
 
+# A change of which the former content is not kept any more.
+my $unkept = $admin->put('/v2.0/acme/namespaces/default/configmaps/web-3', json => { data => { n => 'other' } });
+$unkept->is_status(200);
+$instance->sql('DELETE FROM former_resources WHERE change_id = (SELECT MAX(id) FROM changes)');
+
 # A webhook whose messages nobody takes: name resolution fails at once for names below "invalid".
 my $hook = { url => 'https://receiver.invalid/tenure', verbs => ['deleted'], description => "two\nlines" };
 $admin->put('/v2.0/acme/webhooks/chat', json => $hook)->is_status(201);
@@ -55,7 +60,7 @@ my $deletion = $admin->delete('/v2.0/initech/namespaces/big');
 $deletion->is_status(202);
 ok Tenure::Instance::wait_until(sub { $admin->get('/v2.0/initech/namespaces/big')->status == 410 }, 120), 'very much is deleted';
 
-Tenure::Browser::play('tabs', { deletion => $deletion->request_id, member => $instance->token('initech', 'member'),
+Tenure::Browser::play('tabs', { deletion => $deletion->request_id, unkept => $unkept->request_id, member => $instance->token('initech', 'member'),
     url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
     operator => $instance->operator_token, boss => $instance->token('acme', 'admin'), reader => $instance->token('acme', 'reader') });
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding things in lists that are longer than a page: by text and by labels, of resources and tenants; and whose a resource is.
+// Finding things in lists that are longer than a page: by text and by labels, of resources and tenants; and whose a resource is. What a screen says
+// that looked at the first page alone.
 import { browse, check, eventually, go, is, settings, settled, signIn } from './harness.mjs';
 
 const { url, service } = settings;
@@ -116,9 +117,40 @@ async function withoutAnEnd(page) {
 	await page.unrouteAll({ behavior: 'wait' });
 }
 
+async function inTheTrash(page) {
+	const there = (name) => page.getByRole('button', { name: `Bring back namespaces/default/configmaps/${name}`, exact: true }), state = page.locator('.list-status');
+	await go(page, '#/t/globex/trash');
+	await eventually(async () => await state.textContent() === '100 deleted, and not purged yet; there are more', 'a full trash is not said to be all');
+	is(await there('g000150').count(), 1, 'what was made last is there at once');
+	is(await there('gone').count(), 0, 'what was made first is not');
+	await page.getByRole('button', { name: 'More configmaps' }).click();
+	await eventually(async () => await state.textContent() === '151 deleted, and not purged yet', 'the rest can be read');
+	is(await page.locator('tbody tr').count(), 151, 'each once');
+	await there('gone').click();
+	await eventually(async () => await state.textContent() === '150 deleted, and not purged yet', 'and comes back');
+	await page.route((address) => address.pathname === '/v2.0/globex/configmaps' && address.searchParams.has('deleted'), async (route) => {
+		const answer = await route.fetch(), json = await answer.json();
+		await route.fulfill({ response: answer, json: { ...json, resources: json.resources.slice(0, 1) } });
+	});
+	await go(page, '#/t/acme');
+	await go(page, '#/t/globex/trash');
+	await there('g000150').click();
+	await eventually(async () => await state.textContent() === 'There are more.', 'a trash of which there is more to read is not empty');
+	await page.unrouteAll();
+}
+
+async function onTheDashboard(page) {
+	await go(page, '#/');
+	const panel = (name) => page.getByRole('region', { name, exact: true });
+	await eventually(async () => /Of the first 1,000 tenants by name\./.test(await panel('Largest tenants').textContent()), 'the largest tenants are those of the first ones, and it says so');
+	await eventually(async () => /1,000\+ resources/.test(await panel('Moves').textContent()), 'of a move that goes on behind the page at least so many resources are told', await panel('Moves').textContent());
+}
+
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
+	await onTheDashboard(window);
+	await inTheTrash(window);
 	await inResources(window);
 	await inTenants(window);
 	await inAll(window);

@@ -145,6 +145,36 @@ async function throughAnOutage(page) {
 	check(/^created30.*there already10.*refused0/.test(await facts(page)), 'with those that are left', await facts(page));
 }
 
+// What the tool told of each file, and then what came of it here.
+async function asTheTool(page) {
+	const counts = async () => (await page.locator('dl.facts dd').allTextContents()).join(' ');
+	for (const { name, text, type, rule, counts: told } of settings.files) {
+		await go(page, '#/t/both');
+		await go(page, '#/import/both');
+		await page.getByLabel('Type').selectOption(type);
+		await page.getByLabel('If it is there already').selectOption(rule);
+		await preview(page, file(name, text));
+		if (!told) {
+			await eventually(() => page.getByRole('alert').filter({ hasText: `${name}: ` }).isVisible(), `${name}: what the tool can’t read is not read here`);
+			continue;
+		}
+		await eventually(() => page.getByText('rows were compared').isVisible(), `${name}: is read here as well`);
+		is(await counts(), told.join(' '), '... and the tool’s dry run tells the same');
+		if (await page.getByRole('button', { name: 'Import' }).isDisabled())
+			continue;
+		await page.getByRole('button', { name: 'Import' }).click();
+		await eventually(() => page.getByText('rows were imported or refused').isVisible(), '... is imported');
+		is(await counts(), told.join(' '), '... and so it comes');
+	}
+	const { columns, types } = await page.evaluate(async () => {
+		const [rows, places] = await Promise.all([import('/console/rows.js'), import('/console/places.js')]);
+		return { columns: rows.shortColumns.map(({ name, path, json }) => `${name} ${path} ${json}`),
+			types: places.builtIn.map(({ kind, type, namespaced, shortNames }) => [kind, type, namespaced, ...shortNames].join(' ')) };
+	});
+	is(columns.join('\n'), settings.columns.join('\n'), 'columns of short names are those of the tool');
+	is(types.sort().join('\n'), settings.types.join('\n'), 'and so are types');
+}
+
 async function aReader(page) {
 	await signIn(page, service, settings.reader, '#/t/acme');
 	is(await page.getByRole('link', { name: 'Import' }).count(), 0, 'a reader is offered no import');
@@ -205,6 +235,11 @@ await browse({}, async ({ page }) => {
 	for (const look of [fromCsv, fromJson, throughAnOutage])
 		await look(window);
 	await window.close();
+});
+await browse({}, async ({ page }) => {
+	const window = await page();
+	await signIn(window, service, settings.both, '#/import/both');
+	await asTheTool(window);
 });
 await browse({}, async ({ page }) => aReader(await page()));
 await browse({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme: 'dark' }, async ({ page }) => {

@@ -336,6 +336,7 @@ async function typesOfAdmins(page, token, isAdmin) {
 	await go(page, '#/t/umbrella/changes');
 	for (const [what, undoes] of [['customresourcedefinitions', isAdmin], ['nodes', isAdmin], ['namespaces/default/configmaps', true]])
 		await offered(page.getByRole('link', { name: new RegExp(`^Undo: .* ${what}`) }), undoes, `the undo of changes of ${what}`);
+	is(await page.getByRole('link', { name: 'Undo: updated the tenant', exact: true }).count(), isAdmin ? 3 : 0, `${whom} is offered the undo of ${isAdmin ? 'each change' : 'no change'} of the policy for types`);
 }
 
 const member = (page) => typesOfAdmins(page, settings.member, false);

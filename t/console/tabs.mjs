@@ -121,6 +121,14 @@ async function deepDocument(page) {
 	await eventually(async () => /before: the deepest/.test(await page.locator('.undone').textContent()), 'and its undo');
 }
 
+// What a change replaced is kept for a while.
+async function unknownContent(page) {
+	await go(page, `#/undo/acme/${settings.unkept}`);
+	await eventually(() => page.locator('.undone').getByText('What it was is not kept any more.').isVisible(), 'what can’t be restored any more is told so');
+	is(await page.locator('.undone .differences').count(), 0, 'and not shown as if nothing would be left');
+	check(await page.getByRole('button', { name: 'Take it back' }).isDisabled(), 'nor is it taken back');
+}
+
 // A namespace with very much in it was deleted by mistake.
 async function takeMuchBack(page) {
 	await go(page, `#/undo/initech/${settings.deletion}`);
@@ -203,6 +211,14 @@ async function webhooks(page) {
 	await eventually(() => page.locator('.toast', { hasText: 'Saved.' }).isVisible(), 'and is saved');
 	const chat = await page.evaluate(() => fetch('/v2.0/acme/webhooks/chat', { headers: { 'X-Tenure-Console': '1', Accept: 'application/json' } }).then((answer) => answer.json()));
 	is(JSON.stringify([chat.url, chat.description]), '["https://typed.invalid/","two\\nlines"]', 'with the description as it was');
+	const dead = () => page.evaluate(() => fetch('/v2.0/acme/webhooks/chat', { headers: { 'X-Tenure-Console': '1', Accept: 'application/json' } }).then((answer) => answer.json()).then(({ dead }) => dead));
+	await eventually(async () => await dead() === 1, 'the ping is given up');
+	await go(page, '#/t/acme/webhooks');
+	await go(page, '#/t/acme/webhooks/chat');
+	await eventually(async () => /ping\s*given up/.test(await texts(rows(page, 'deliveries'))), 'which is shown');
+	is(await page.getByRole('button', { name: /^Send [0-9a-f-]+ again$/ }).count(), 0, '... without a button, as a ping is sent once');
+	await page.getByRole('button', { name: 'Send all again' }).click();
+	await eventually(() => page.locator('.toast', { hasText: 'Nothing that was given up can be sent again: a ping is sent once.' }).isVisible(), 'nor is it said to be sent again');
 	await go(page, '#/t/acme/webhooks/billing');
 	await page.getByRole('button', { name: 'Delete' }).click();
 	await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -227,7 +243,7 @@ async function webhooksOfAll(page) {
 await browse({ acceptDownloads: true }, async ({ page }) => {
 	const window = await page();
 	await signIn(window, url, settings.operator);
-	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, webhooksOfAll])
+	for (const look of [lookAtUsage, moveOneAway, movedMeanwhile, deepDocument, unknownContent, webhooksOfAll])
 		await look(window);
 });
 await browse({}, async ({ page }) => {

@@ -211,6 +211,17 @@ async function undo(page) {
 	answer = { status: 200, contentType: 'application/json', body: '{"move":{"state":"failed","detail":"for a test"}}' };
 	await eventually(() => page.getByRole('alert').filter({ hasText: 'for a test' }).isVisible(), 'until it ends');
 	await page.unrouteAll();
+
+	// When it is done, its status leads to where things are; somebody has deleted them since.
+	await go(page, '#/t/acme/changes');
+	await go(page, `#/undo/acme/${again}`);
+	held = await hold(page, 'POST', `/v2.0/acme/changes/${again}/undo`, { status: 202, headers: { Location: `${service}/v2.0/acme/status-of-it` }, body: '' });
+	await page.route((address) => address.pathname === '/v2.0/acme/status-of-it', (route) => route.fulfill({ status: 303, headers: { Location: `${service}${map('old')}` }, body: '' }));
+	await page.getByRole('button', { name: 'Take it back' }).click();
+	await held.release();
+	await toast(page, 'It was taken back.');
+	await page.unrouteAll();
+	await settled(page);
 }
 
 async function moves(page) {
