@@ -89,6 +89,7 @@ my @wrong = (
     [ 'an option that is none', 'doc/man/tenured-host.8', sub { s/^\.It Fl t , Fl -test$/.It Fl t , Fl -try/m }, qr/tenured-host\.8: --try: there is no such option/ ],
     [ 'a section not there', 'doc/man/tenure-manage.8', sub { s/^\.Sh FILES$/.Sh FOLDERS/m }, qr/tenure-manage\.8: the section FILES is missing/ ],
     [ 'a variable not told', 'doc/man/tenure.1', sub { s/^\.It Ev VISUAL , EDITOR$/.It Ev EDITOR/m }, qr/tenure\.1: ENVIRONMENT lacks VISUAL/ ],
+    [ 'a member of the status not told', 'src/manage/status.c', sub { s/"workers_idle"/"workers_asleep"/ }, qr/status: the member workers_asleep is missing/ ],
     [ 'another range', 'src/api/settings.c', sub { s/"64", 4, 256,/"64", 4, 128,/ }, qr/tenure\.conf\.5: \[tenure\] max_depth: the page has to say "From 4 to 128\."/ ],
     [ 'a choice not told', 'src/auth/keystone/keystone_settings.c', sub { s/"none,placement,/"none,console,placement,/ }, qr/operator_dialects: the choice console is missing/ ],
     [ 'another threshold', 'scripts/check_tenure', sub { s/10m,1h/10m,2h/ }, qr/--moves-age: the default is 10m,2h/ ],
