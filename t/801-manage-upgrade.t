@@ -293,21 +293,32 @@ subtest 'which program may serve which schema' => sub {
     is $old->ask('GET', '/v2.0/acme')->{status}, 200, 'the worker that refused serves at once';
     is $old->sql('SELECT MAX(version) FROM schema_version'), 13, 'programs of version 13 see the version that they know';
 
-    # A later release, which takes no programs of this one any more.
+    # A later release, and one after it, which takes no programs of this one any more.
     my $sql_dir = "$home->{dir}/later";
     system('cp', '-r', "$top/sql/schema", $sql_dir) == 0 or die 'cp';
-    my $next = sprintf '%03d', $latest + 1;
-    write_file("$sql_dir/$next-later.sql", "-- \@oldest @{[ $latest + 1 ]}\n-- \@step table\nCREATE TABLE IF NOT EXISTS later (id INT PRIMARY KEY);\n");
-    my $later = $home->database('range', sql_dir => $sql_dir, keep => 1);
-    is +($later->manage('db', 'upgrade'))[0], 0, 'a later release upgrades';
+    my ($next, $last) = map { sprintf '%03d', $latest + $_ } 1, 2;
+    write_file("$sql_dir/$next-later.sql", "-- \@step table\nCREATE TABLE IF NOT EXISTS later (id INT PRIMARY KEY);\n");
+    my $later = sub { $home->database('range', sql_dir => $sql_dir, keep => 1)->manage('db', 'upgrade') };
+    my $status = sub { $home->database('range', keep => 1)->manage('db', 'status') };
+    is +($later->())[0], 0, 'a later release upgrades';
+    my ($code, $text) = $status->();
+    is $code, 0, 'this one may serve that, so its db status ends with 0' or diag $text;
+    like $text, qr/^schema +version @{[ $latest + 1 ]}$/m, 'with the schema that there is';
+    like $text, qr/^this program +works with version $latest, and may serve this later one$/m, 'and what it may serve';
+    is $old->ask('GET', '/v2.0/acme')->{status}, 200, 'it serves';
+    write_file("$sql_dir/$last-last.sql", "-- \@oldest @{[ $latest + 2 ]}\n-- \@step table\nCREATE TABLE IF NOT EXISTS last (id INT PRIMARY KEY);\n");
+    is +($later->())[0], 0, 'so does the one after it';
+    ($code, $text) = $status->();
+    is $code, 2, 'which this one may not serve';
+    like $text, qr/newer than this program, which may not serve it: install the release that upgraded it/, 'as its db status says';
     $old->ask('GET', '/apis/example.com/v1/tenants/acme/namespaces/default/widgets/w1');
     ok wait_until(sub { $old->ask('GET', '/apis/example.com/v1/tenants/acme/namespaces/default/widgets/w1'); $old->ask('GET', '/v2.0/acme')->{body} =~ /too old for it/ }),
         'then the worker that runs refuses';
     ok wait_until(sub { $answer = $old->ask('PUT', '/v2.0/acme/namespaces/default/configmaps/new', { data => {} }); $answer->{body} =~ /too old for it/ }),
         'writes as well, and says why';
     is $answer->{status}, 503, 'with 503';
-    ok wait_until(sub { $old->log_text =~ /takes programs from version @{[ $latest + 1 ]} on; this one is of version/ }), 'so does the log';
-    is $old->sql('SELECT MAX(version) FROM schema_version'), $latest + 1, 'programs of version 13 see it as well';
+    ok wait_until(sub { $old->log_text =~ /takes programs from version @{[ $latest + 2 ]} on; this one is of version/ }), 'so does the log';
+    is $old->sql('SELECT MAX(version) FROM schema_version'), $latest + 2, 'programs of version 13 see it as well';
     $old->stop;
 };
 done_testing;

@@ -153,6 +153,29 @@ subtest 'to what is no file' => sub {
     is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, 'the dump is whole';
 };
 
+# As "> FILE" does: what a link leads to may be on another disk, or be standard output.
+subtest 'to a symbolic link' => sub {
+    my ($link, $target) = map { $instance->dir . "/$_" } 'latest.dump', 'dated.dump';
+    symlink $target, $link or die $!;
+    manage(0, 'to a file that is not there yet', 'dump', '--tenant', 'acme', $link);
+    is readlink $link, $target, 'the link stays';
+    is sprintf('%o', (stat $target)[2] & 0777), '600', 'only the owner of the new file may read it';
+    Tenure::Run::write_file($target, "longer than the dump\n" x 100000);
+    manage(0, 'to a file', 'dump', '--tenant', 'acme', $link);
+    is readlink $link, $target, 'the link stays';
+    is Tenure::Run::read_file($target) =~ tr/\n//, scalar @lines, 'the file has the dump, and nothing else';
+    symlink '/nowhere/x', "$link.lost" or die $!;
+    like manage(74, 'into a folder that is not there', 'dump', '--tenant', 'acme', "$link.lost"), qr/can't write \Q$link.lost\E: No such file/, 'is told';
+
+    my ($out, $redirected) = map { $instance->dir . "/$_" } 'stdout', 'redirected.dump';
+    symlink '/proc/self/fd/1', $out or die $!;
+    my @dump = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'dump', '--tenant', 'acme', $out);
+    my ($code, $text) = Tenure::Run::run('sh', '-c', 'f=$1; shift; exec "$@" >"$f"', 'sh', $redirected, @dump);
+    is $code, 0, 'to a link to standard output' or diag $text;
+    is readlink $out, '/proc/self/fd/1', 'the link stays';
+    is Tenure::Run::read_file($redirected) =~ tr/\n//, scalar @lines, 'standard output has the dump';
+};
+
 subtest 'begun anew behind something else' => sub {
     my $target = $instance->dir . '/both';
     my @dump = (Tenure::Instance::build_dir() . '/tenure-manage', '-c', $instance->env('TENURE_CONFIG'), 'dump', '--tenant', 'acme', '-');

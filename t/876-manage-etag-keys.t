@@ -256,4 +256,11 @@ subtest 'what is wrong is still found' => sub {
     doctor('mended');
 };
 
+subtest 'as many as there may be' => sub {
+    my $n = $instance->sql_value(q(SELECT COUNT(*) FROM settings WHERE name LIKE 'etag\_key%'));
+    my @codes = map { ($instance->manage('etag-key', 'add'))[0] } $n + 1 .. 20;
+    is_deeply \@codes, [ (0) x (20 - $n) ], 'up to 20';
+    like manage(65, 'one more', 'add'), qr/there are 20 keys already: retire one that has no tags any more/, 'is refused';
+};
+
 done_testing;

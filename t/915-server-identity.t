@@ -196,6 +196,14 @@ subtest 'socket_owner' => sub {
     $owned->start;
     is_deeply [ (stat $owned->{socket})[ 4, 5 ] ], [ $uid, $gid ], 'the socket is given away';
     is $owned->stop, 0, 'it ends';
+    $owned->write_config(tenure => { user => $user }, endpoint => { socket_owner => ":$gid" });
+    $owned->start;
+    is((stat $owned->{socket})[4], 0, 'one of which only the group is named is of root, who made it');
+    $owned->write_config(tenure => { user => $user }, endpoint => { socket_owner => ":$gid", socket_mode => '0600' });
+    $owned->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $owned->log_text =~ /warning .*socket_mode 0600 takes a restart: \S+: Operation not permitted/ }),
+        'its mode takes a restart, which a warning says';
+    is $owned->stop, 0, 'it ends';
 };
 
 done_testing;

@@ -211,6 +211,27 @@ subtest 'SIGHUP with a broken configuration' => sub {
     $daemon->write_config;
 };
 
+# Whoever can write to the socket can claim to be any user.
+subtest 'SIGHUP with another mode or owner of the socket' => sub {
+    my $mode = sub { sprintf '%04o', (stat $socket)[2] & 07777 };
+    is $mode->(), '0660', 'the mode before';
+    for my $next (qw(0600 0666)) {
+        $daemon->write_config(endpoint => { socket_mode => $next });
+        $daemon->signal('HUP');
+        ok Tenure::Daemon::wait_until(sub { $mode->() eq $next }), "$next is set";
+    }
+    chmod 0640, $socket or die "chmod: $!";
+    my $reloads = () = $daemon->log_text =~ /reloaded: /g;
+    $daemon->write_config(endpoint => { socket_mode => '0666', socket_owner => $> });
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /another socket_owner takes a restart/ }), 'another owner takes a restart';
+    ok Tenure::Daemon::wait_until(sub { $reloads < (() = $daemon->log_text =~ /reloaded: /g) }), 'the rest is reloaded';
+    is $mode->(), '0640', 'a mode that was set by hand stays while none is configured anew';
+    $daemon->write_config;
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $mode->() eq '0660' }), 'then it is replaced';
+};
+
 # The files of what is shared that this process has mapped.
 sub shared_by { my ($pid) = @_; return map { m{ (/\S+/shared-v\S+)} ? $1 : () } split /^/, $daemon->read_file("/proc/$pid/maps") }
 

@@ -57,6 +57,14 @@ subtest 'several on one host, no database' => sub {
     ok logged($log[0], qr/mover $mover ended by signal 9 \(Killed\); another starts/), 'a mover that is killed';
     ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-reaper tenured-usage' }), 'is replaced';
 
+    my @before = Tenure::Instance::children_of($first);
+    for my $other ([ more => "[database]\nname = another\n[host]\nreap_interval = 0\n" ], [ tenure => { runtime_dir => "$daemon->{dir}/other" }, more => "[host]\nreap_interval = 0\n" ]) {
+        truncate $log[0], 0 or die "truncate: $!";
+        $daemon->write_config(@$other);
+        kill HUP => $first;
+        ok logged($log[0], qr/nothing is reloaded: another runtime_dir or database takes a restart/), "SIGHUP with another $other->[0]: is refused";
+        is_deeply [ Tenure::Instance::children_of($first) ], \@before, 'what it had started works on';
+    }
     $daemon->write_config(more => "[host]\nreap_interval = 0\n");
     kill HUP => $first;
     ok Tenure::Daemon::wait_until(sub { join(' ', sort(children($first))) eq 'tenured-deliver tenured-mover tenured-observe tenured-usage' }), 'SIGHUP takes a new configuration';

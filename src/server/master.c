@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -316,6 +317,19 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 	if (strcmp(master->setup->settings->user, fresh->settings->user) != 0 ||
 		strcmp(master->setup->settings->group, fresh->settings->group) != 0)
 		log_warning("another user or group takes a restart");
+	if (master->listener->path != NULL &&
+		strcmp(master->setup->endpoint_settings->socket_owner, fresh->endpoint_settings->socket_owner) != 0)
+		log_warning("another socket_owner takes a restart");
+}
+
+// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured.
+static void adjust_socket(const struct master *master, const struct setup *fresh)
+{
+	unsigned mode = fresh->endpoint_settings->socket_mode;
+
+	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
+	if (mode != master->setup->endpoint_settings->socket_mode && !listen_set_mode(master->listener, mode))
+		log_warning("socket_mode %#o takes a restart: %s: %s", mode, master->listener->path, strerror(errno));
 }
 
 // Opens the shared memory of the new configuration, if that names another database or runtime_dir. The retired children keep what they have
@@ -364,11 +378,11 @@ static void reload(struct master *master)
 		return;
 	notify_supervisor("RELOADING=1");
 	warn_of_what_stays(master, fresh);
+	adjust_socket(master, fresh);
 	share_anew(master, fresh);
 	setup_free(&master->setup);
 	master->setup = fresh;
 	(void)setup_open_logs(fresh, false);
-	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
 	if (!has_watches(fresh))
 		separate_orders(master);
 	if (!make_children(master)) {

@@ -301,6 +301,14 @@ static int print_missing_types(struct manage *manage, size_t *n)
 	return EX_OK;
 }
 
+// May this program serve the schema, which a later release has upgraded?
+static bool is_served(struct manage *manage)
+{
+	struct db_rows rows;
+
+	return sql_schema_range_run(manage->db, manage->pool, &rows) == DB_OK && sql_schema_range_row(&rows, 0)->oldest <= REGISTRY_SCHEMA_VERSION;
+}
+
 int command_db_status(struct manage *manage)
 {
 	struct schema_files files;
@@ -313,21 +321,22 @@ int command_db_status(struct manage *manage)
 		return EXIT_FAILED;
 	printf("schema             version %llu\n", (unsigned long long)version);
 	printf("files              up to version %llu\n", (unsigned long long)files.latest);
-	printf("this program       works with version %d\n", REGISTRY_SCHEMA_VERSION);
+	bool newer = version > files.latest, served = newer && is_served(manage);
+	printf("this program       works with version %d%s\n", REGISTRY_SCHEMA_VERSION, served ? ", and may serve this later one" : "");
 	for (size_t i = 0; i < files.n; i++) {
 		if (files.files[i].version > version)
 			printf("to be applied      %.*s\n", STR_ARG(files.files[i].name));
 	}
 	int compared = schema_compare(manage, &files);
 	print_counts(manage);
-	if (version >= files.latest && print_missing_types(manage, &n_types) != EX_OK)
+	if (version == files.latest && print_missing_types(manage, &n_types) != EX_OK)
 		return EXIT_FAILED;
 	if (files.latest != REGISTRY_SCHEMA_VERSION)
 		return manage_fail(EXIT_FAILED, "the files in %s are of version %llu, and this program works with version %d: set "
 			"sql_dir to the files of this release", db_settings(manage->config)->sql_dir, (unsigned long long)files.latest,
 			REGISTRY_SCHEMA_VERSION);
-	if (version > files.latest)
-		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");
+	if (newer && !served)
+		return manage_fail(EXIT_FAILED, "the database is newer than this program, which may not serve it: install the release that upgraded it");
 	if (compared != EX_OK)
 		return manage_fail(EXIT_FAILED, "released files never change: install those of the release again");
 	return version < files.latest || n_types > 0 ? EXIT_FOUND : EXIT_CLEAN;

@@ -13,6 +13,7 @@
 #include "manage/database/nodes.h"
 #include "manage/database/schema.h"
 #include "manage/database/steps.h"
+#include "registry/registry.h"
 #include "sql/schema.h"
 
 enum { MAX_FILES = 999, MAX_FILE_BYTES = 16 << 20 };
@@ -300,9 +301,12 @@ static bool has_books(struct manage *manage)
 	return sql_schema_is_booked_run(manage->db, manage->pool, &rows) == DB_OK && sql_schema_is_booked_row(&rows, 0)->booked > 0;
 }
 
-// Compares an applied file with the file here that has its number, and prints how they differ. Returns whether they do.
+// Compares an applied file with the file here that has its number, and prints how they differ. Returns whether they do. A file of a later release
+// is not looked for.
 static bool differs(const struct schema_files *files, const struct sql_schema_applied_row *applied)
 {
+	if (applied->version > files->n && applied->version > REGISTRY_SCHEMA_VERSION)
+		return false;
 	if (applied->version > files->n) {
 		printf("missing            %.*s, which was applied\n", STR_ARG(applied->file));
 		return true;

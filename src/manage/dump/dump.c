@@ -151,7 +151,8 @@ int command_dump(struct manage *manage)
 		return manage_fail(EX_USAGE, "--without-tokens belongs to --all: the dump of a tenant has no tokens");
 	if (strcmp(path, "-") == 0)
 		return write_file(&dump, "standard output");
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_descriptor(&dump, path, open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)); // a pipe or a device stays what it is
-	return replace_file(&dump, path);
+	if (lstat(path, &st) != 0 || S_ISREG(st.st_mode))
+		return replace_file(&dump, path);
+	// A pipe, a device or a link stays what it is. Replacing what a link leads to is no choice: /dev/stdout may lead to a file that others write, too.
+	return write_descriptor(&dump, path, open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }

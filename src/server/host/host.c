@@ -260,7 +260,7 @@ static void check_lock(struct host *host)
 
 // ---- signals
 
-// Reads the configuration again. NULL: that failed, logged; the old one stays.
+// Reads the configuration again. NULL: that failed, or it needs a restart; logged; the old one stays.
 static struct config *load_anew(const struct host *host)
 {
 	char *error = NULL;
@@ -269,6 +269,11 @@ static struct config *load_anew(const struct host *host)
 	if (fresh == NULL)
 		log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
 	free(error);
+	// The lock and the shared memory stay those of one registry, so children that work for another one must not have them.
+	if (fresh != NULL && !host_is_same(host->config, fresh)) {
+		log_error("nothing is reloaded: another runtime_dir or database takes a restart");
+		config_free(&fresh);
+	}
 	return fresh;
 }
 
@@ -279,8 +284,6 @@ static void reload(struct host *host)
 	if (fresh == NULL)
 		return;
 	notify_supervisor("RELOADING=1");
-	if (host->works && !host_lock_is_of(&host->lock, fresh))
-		log_warning("another runtime_dir or database takes a restart");
 	config_free(&host->config);
 	host->config = fresh;
 	setup_open_error_log(fresh, host->options->program);

@@ -125,15 +125,6 @@ bool host_lock_is_valid(const struct host_lock *lock)
 	return lstat(lock->path, &st) == 0 && st.st_dev == lock->device && st.st_ino == lock->inode;
 }
 
-bool host_lock_is_of(const struct host_lock *lock, const struct config *config)
-{
-	char *path = lock_path(config);
-	bool same = path != NULL && lock->path != NULL && strcmp(path, lock->path) == 0;
-
-	free(path);
-	return same;
-}
-
 void host_lock_release(struct host_lock *lock)
 {
 	if (lock->path == NULL)

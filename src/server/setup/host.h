@@ -42,8 +42,6 @@ enum host_lock_result {
 enum host_lock_result host_lock_take(struct host_lock *lock, const struct config *config, pid_t *holder);
 // Is the lock that was taken still the one that others ask for? False: its file was removed or replaced.
 bool host_lock_is_valid(const struct host_lock *lock);
-// Is it the lock that this configuration takes? False: that one has another name, so the service has to be started again.
-bool host_lock_is_of(const struct host_lock *lock, const struct config *config);
 // Does nothing if it is not held. The file stays: removing it could take it from a process that has just opened it.
 void host_lock_release(struct host_lock *lock);
 

@@ -165,6 +165,13 @@ bool listen_is_reached(const struct listener *listener)
 		(lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode);
 }
 
+bool listen_set_mode(const struct listener *listener, unsigned mode)
+{
+	// Not through a link that somebody puts there meanwhile.
+	return listener->path == NULL || !listen_is_reached(listener) ||
+		fchmodat(AT_FDCWD, listener->path, mode, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 void listen_unlink(struct listener *listener)
 {
 	if (listener->path == NULL)
