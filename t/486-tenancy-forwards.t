@@ -91,6 +91,22 @@ subtest 'a reader of the system' => sub {
     is $status->(put => '/api/v1/tenants/t1', json => { metadata => { name => 't1' } }), 403, 'changes none';
     is $status->(post => '/api/v1/tenants', json => { metadata => { name => 't9' } }), 403, '... and makes none';
     isnt $status->(delete => '/v2.0/t1/forwards/persistentvolumes/disk1'), 204, '... and ends no forward';
+    my $may = sub {
+        my (%spec) = @_;
+        my $review = { apiVersion => 'authorization.k8s.io/v1', kind => 'SelfSubjectAccessReview', spec => {%spec} };
+        return $client->post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' }, json => $review)->json->{status}{allowed} ? 1 : 0;
+    };
+    for my $question ([{ verb => 'list', resource => 'tenants' }, 1], [{ verb => 'get', resource => 'tenants', name => 't1' }, 1], [{ verb => 'list', group => '*', resource => '*' }, 1],
+        [{ verb => 'list', group => 'example.com', resource => 'things' }, 1], [{ verb => 'create', resource => 'tenants' }, 0], [{ verb => 'delete', resource => 'tenants', name => 't1' }, 0],
+        [{ verb => '*', group => '*', resource => '*' }, 0], [{ verb => 'impersonate', resource => 'users' }, 0]) {
+        my ($attributes, $want) = @$question;
+        is $may->(resourceAttributes => $attributes), $want, 'review: ' . join ' ', map { "$_ $attributes->{$_}" } sort keys %$attributes;
+    }
+    is $may->(nonResourceAttributes => { verb => 'get', path => '/api/v1/tenants/t1/namespaces' }), 1, '... of a path';
+    my $rules = $client->post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', headers => { 'X-Roles' => 'reader', 'OpenStack-System-Scope' => 'all' },
+        json => { apiVersion => 'authorization.k8s.io/v1', kind => 'SelfSubjectRulesReview', spec => { namespace => 'default' } })->json->{status};
+    is_deeply [ grep { $_ ne 'watch' } @{ $rules->{resourceRules}[0]{verbs} } ], [qw(get list)], '... of all rules';
+    is_deeply $rules->{nonResourceRules}, [{ verbs => ['get'], nonResourceURLs => ['*'] }], '... and paths';
 };
 
 subtest 'an end' => sub {

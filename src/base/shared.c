@@ -175,11 +175,17 @@ static bool is_same_header(const struct header *a, const struct header *b)
 	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
 }
 
+// Was the file left from before the host was started anew? Processes that can't know their boot (boot_now()) share one with those that do.
+static bool is_of_other_boot(const struct shared *shared, const struct header *header)
+{
+	return header->boot != 0 && shared->boot != 0 && header->boot != shared->boot;
+}
+
 // Is it the header of a file of this version, size, registry and boot?
 static bool is_good_header(const struct shared *shared, const struct header *header)
 {
 	return memcmp(header->magic, magic, sizeof(magic)) == 0 && header->version == SHARED_VERSION &&
-		header->size == shared->size && header->registry == shared->registry && header->boot == shared->boot;
+		header->size == shared->size && header->registry == shared->registry && !is_of_other_boot(shared, header);
 }
 
 // Allocates all blocks of the file: a store into a mapped page for which the disk has no room would raise SIGBUS.
@@ -228,13 +234,15 @@ static bool is_usable(const struct shared *shared, int fd, const struct stat *st
 		pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && is_good_header(shared, &header);
 }
 
-// Was it left from before the host was started anew? That is nothing to warn of.
-static bool is_of_other_boot(const struct shared *shared, int fd)
+// Is it good but for its boot? That is nothing to warn of.
+static bool is_left_over(const struct shared *shared, int fd)
 {
 	struct header header;
 
-	return pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && memcmp(header.magic, magic, sizeof(magic)) == 0 &&
-		header.boot != shared->boot;
+	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) || !is_of_other_boot(shared, &header))
+		return false;
+	header.boot = shared->boot;
+	return is_good_header(shared, &header);
 }
 
 // Opens the file or makes it. -1 with errno: there is none, and none can be made.
@@ -249,8 +257,9 @@ static int open_file(const struct shared *shared, struct stat *st)
 			continue;
 		if (fstat(fd, st) == 0 && is_usable(shared, fd, st))
 			return fd;
+		bool left_over = is_left_over(shared, fd);
 		close(fd);
-		if (!is_of_other_boot(shared, fd))
+		if (!left_over)
 			log_warning("%s is damaged, or not what it should be: another takes its place", shared->path);
 		if (!make_file(shared, true))
 			return -1;
@@ -340,7 +349,7 @@ static void make_dir(const char *dir)
 		log_info("made the folder %s", dir);
 }
 
-// A number for this boot of the host; 0: not known, and then files of other boots are used as well.
+// A number for this boot of the host; 0: not known, as in a unit of systemd with ProcSubset=pid, and then files of other boots are used as well.
 static uint64_t boot_now(void)
 {
 	static const uint64_t no_key[SIPHASH_KEY] = { 0 };
@@ -409,7 +418,7 @@ struct shared *shared_attach(const char *dir, struct str registry)
 		return shared;
 	}
 	if (fd >= 0) {
-		failure = is_of_other_boot(shared, fd) ? ENOENT : EINVAL; // no process of this boot has made one
+		failure = is_left_over(shared, fd) ? ENOENT : EINVAL; // no process of this boot has made one
 		close(fd);
 	}
 	shared_close(&shared);

@@ -255,6 +255,10 @@ static void test_damage(void)
 	ok(shared_attach(dir, STR("here")) == NULL && errno == ENOENT, "a file of another boot is none");
 	ok(look(mine), "and gives way");
 	check_again(mine, "of another boot");
+	damage(32, "\0\0\0\0\0\0\0", 8);
+	other = shared_attach(dir, STR("here"));
+	ok(other != NULL, "a file of processes that do not know their boot is used");
+	shared_close(&other);
 
 	for (size_t i = 0; i < sizeof(garbage); i++)
 		garbage[i] = (char)(i * 37 + 11);

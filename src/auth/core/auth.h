@@ -73,8 +73,8 @@ bool auth_has_asked(const struct auth *auth);
 // Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
 // request? Then no wrong token came.
 bool auth_rules_out(const struct auth *auth);
-// After so many seconds a process finds out again whether a token is good: where no setting says how long its cache is believed, and at most
-// where one does.
+// AUTH_ASKS_S: seconds after which a process finds out again whether a token is good, unless a setting gives another time. AUTH_ASKS_MOST_S: the
+// most that such a setting may give.
 enum { AUTH_ASKS_S = 1800, AUTH_ASKS_MOST_S = 3600 };
 // Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is called for it.
 void auth_forget(struct auth *auth);

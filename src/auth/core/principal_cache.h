@@ -16,7 +16,7 @@ void principal_cache_free(struct principal_cache **cache);
 // Sets *principal's user, tenant, role and expires_us, its strings in pool. False: the token isn't cached, or its entry is too old or expired.
 bool principal_cache_find(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
 	struct principal *principal);
-// Caches user, tenant, role and expires_us; from then on the entry isn't found.
+// Caches user, tenant, role and expires_us. The entry isn't found once expires_us has passed.
 void principal_cache_keep(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal);
 void principal_cache_forget(struct principal_cache *cache, const uint8_t key[DIGEST_SHA256]);
 // Forgets all tokens.

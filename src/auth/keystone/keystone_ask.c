@@ -468,7 +468,8 @@ static bool send_question(struct keystone_asker *asker, struct str token, bool a
 }
 
 // Does Keystone answer a question that no client has chosen: about the service user's own token? A client's token can make Keystone close
-// the connection, fail, hang, or answer more than is read. If that made Keystone count as away, one client could keep out all others.
+// the connection, fail, hang, or answer more than is read. If that made Keystone count as away, one client could keep out all others. That it
+// refuses the own token is an answer, too; the next question brings a login then.
 static bool answers_others(struct keystone_asker *asker)
 {
 	int64_t least_us = clock_tick_us() + KEYSTONE_CONTROL_US;
@@ -478,8 +479,12 @@ static bool answers_others(struct keystone_asker *asker)
 	// The client's question may have used up all of the time.
 	if (asker->deadline_us < least_us)
 		asker->deadline_us = least_us;
-	return send_question(asker, str_c(asker->token->text), false, &answer) &&
-		read_answer(asker, asker->pool, &answer, &own) == KEYSTONE_VALID;
+	if (!send_question(asker, str_c(asker->token->text), false, &answer))
+		return false;
+	enum keystone_answer came = read_answer(asker, asker->pool, &answer, &own);
+	if (answer.status == 401)
+		drop_token(asker);
+	return came == KEYSTONE_VALID || came == KEYSTONE_REFUSED;
 }
 
 // Keystone, or the web server before it, refused the request itself (400, 413, 414, 431): because of this token, mostly for its length; or because

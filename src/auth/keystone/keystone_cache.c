@@ -312,9 +312,9 @@ enum keystone_known keystone_cache_find(const struct keystone_cache *cache, cons
 }
 
 // Which of the set's entries a new one takes the place of; NULL: none, since all are good, and the new one may not replace a good one
-// (may_replace). What stands in them isn't checked: at worst, another one than the best gives way.
+// (may_replace_good). What stands in them isn't checked: at worst, another one than the best gives way.
 static shared_word *place_for(const struct keystone_cache *cache, const struct size *size, const struct keystone_key *key, int64_t good_us,
-	bool may_replace)
+	bool may_replace_good)
 {
 	shared_word *bad = NULL, *oldest = NULL;
 	int64_t bad_tick = INT64_MAX, oldest_tick = INT64_MAX;
@@ -340,7 +340,7 @@ static shared_word *place_for(const struct keystone_cache *cache, const struct s
 			oldest_tick = tick;
 		}
 	}
-	return bad != NULL || !may_replace ? bad : oldest;
+	return bad != NULL || !may_replace_good ? bad : oldest;
 }
 
 // The token's entries of other sizes, from when Keystone said more or less of it.

@@ -231,9 +231,12 @@ enum step_result step_authenticate(struct exchange *exchange)
 	return outcome == OUTCOME_OK ? STEP_NEXT : done(exchange, outcome);
 }
 
+// Does the method change nothing, like the reviews of the Kubernetes API, which are POST?
 static bool reads(const struct call *call)
 {
-	return call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
+	const struct route_method *method = call->match.method;
+
+	return call->request.method == METHOD_GET || call->request.method == METHOD_HEAD || (method->role == ROLE_READER && method->txn != TXN_WRITE);
 }
 
 // A proxy of the Kubernetes API that impersonates sends its own credential, and names the user that it acts for in header fields

@@ -192,7 +192,7 @@ sub attempt {
         $self->_start;
     }
     my @differ = differences($before, $after);
-    if ($answer) { push @wrong, $self->_wrong_answer($answer, $failed) }
+    if ($answer) { push @wrong, $self->_wrong_answer($request->{method}, $answer, $failed) }
     # The connection to the web server itself failed.
     elsif ($fault{kind} !~ /\A(?:read|write|accept|wait)\z/) { push @wrong, 'no whole answer' }
     my $status = $answer ? $answer->{status} : undef;
@@ -213,13 +213,14 @@ sub last { return $_[0]{last} }
 
 # An answer is whole if it has the id of its request, and a body as long as it says and in the form that it says.
 sub _wrong_answer {
-    my ($self, $answer, $failed) = @_;
+    my ($self, $method, $answer, $failed) = @_;
     my @wrong;
     my $headers = $answer->{headers};
     push @wrong, 'no status' if !defined $answer->{status};
     push @wrong, 'no X-Request-Id' if !$headers->{'x-request-id'};
-    push @wrong, "Content-Length is $headers->{'content-length'}, the body has " . length $answer->{body}
-        if defined $headers->{'content-length'} && length($answer->{body} // '') != $headers->{'content-length'};
+    # HEAD tells how long the body of GET would be.
+    my $length = $method eq 'HEAD' ? 0 : $headers->{'content-length'};
+    push @wrong, "the body has " . length($answer->{body} // '') . " bytes, not $length" if defined $length && length($answer->{body} // '') != $length;
     push @wrong, 'a body that is no JSON: ' . substr $answer->{body}, 0, 100
         if ($headers->{'content-type'} // '') =~ /json/ && ($headers->{'content-type'} // '') !~ /stream/ && length $answer->{body} && !eval { $json->decode($answer->{body}); 1 };
     push @wrong, "$answer->{status} though nothing failed, " . substr($answer->{body}, 0, 200) if !$failed && ($answer->{status} // 500) >= 500;

@@ -11,7 +11,8 @@
 
 static bool may(const struct call *call, const struct definition *definition, unsigned verb)
 {
-	return (definition_verbs_for_caller(call, definition) & verb) != 0 && call->who.role >= spaces_role_needed(definition, verb);
+	return (definition_verbs_for_caller(call, definition) & verb) != 0 &&
+		(spaces_may_as_operator(call, verb) || call->who.role >= spaces_role_needed(definition, verb));
 }
 
 // ---- one question
@@ -49,11 +50,19 @@ static bool may_all(const struct call *call, const struct definition *definition
 	return asked != 0;
 }
 
-// A tenant may use only its own Tenant object.
-static bool is_other_tenant(const struct call *call, const struct definition *definition, struct str name)
+// May the caller do this in every space and with every type?
+static bool may_everywhere(const struct call *call, struct str verb)
 {
-	return definition_has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR && name.n > 0 &&
-	       !str_eq(name, call->who.tenant);
+	unsigned asked = is_any(verb) ? (unsigned)VERBS_ALL : verb_from(verb);
+
+	return call->who.role == ROLE_OPERATOR || (asked != 0 && spaces_may_as_operator(call, asked));
+}
+
+// A tenant may use only its own Tenant object.
+static bool is_other_tenant(const struct call *call, const struct definition *definition, const struct question *question)
+{
+	return definition_has_identity(definition, "", "tenants") && !may_everywhere(call, question->verb) && question->name.n > 0 &&
+	       !str_eq(question->name, call->who.tenant);
 }
 
 // Nobody can delete a namespace "default" or the system's Tenant object.
@@ -98,7 +107,7 @@ static void answer_about(struct call *call, const struct definition *definition,
 		*reason = STR("the type has no such version or subresource");
 	else if (is_kept(definition, question))
 		*reason = STR("this one may not be deleted");
-	else if (is_other_tenant(call, definition, question->name))
+	else if (is_other_tenant(call, definition, question))
 		*reason = STR("a tenant has to do with its own Tenant object alone");
 	else if (!is_any(question->verb) && (definition->verbs & there & verb_from(question->verb)) == 0)
 		*reason = STR("there is no such verb for this resource");
@@ -126,23 +135,23 @@ static enum outcome find_forced(struct call *call, const struct definition *defi
 
 static enum outcome answer(struct call *call, const struct question *question, bool *allowed, struct str *reason)
 {
-	bool operator = call->who.role == ROLE_OPERATOR, forced;
+	bool everywhere = may_everywhere(call, question->verb), forced;
 	const struct definition *definition;
 
-	*allowed = operator;
+	*allowed = everywhere;
 	if (is_review(question)) {
 		*allowed = str_eq(question->verb, STR("create"));
 		return OUTCOME_OK;
 	}
 	if (is_any(question->group) || is_any(question->resource)) {
-		*reason = operator ? STR("") : STR("not everything is a tenant's");
+		*reason = everywhere ? STR("") : STR("not everything is a tenant's");
 		return OUTCOME_OK;
 	}
 	enum outcome outcome = definition_find(call->registry, spaces_caller_tenant(call), question->group, question->resource,
 		&definition, NULL);
-	// An operator may use types of other tenants, although they don't apply to the operator's own space.
+	// Who may do it everywhere may use types of other tenants, although they don't apply to the caller's own space.
 	if (outcome == OUTCOME_NOT_FOUND) {
-		*reason = operator ? STR("") : STR("there is no such type for this tenant");
+		*reason = everywhere ? STR("") : STR("there is no such type for this tenant");
 		return OUTCOME_OK;
 	}
 	if (outcome == OUTCOME_OK)
@@ -185,6 +194,8 @@ static bool may_get_path(const struct call *call, const struct doc *attributes)
 		return true;
 	if (!str_eq(verb, STR("get")))
 		return false;
+	if (call->who.reads_all)
+		return true;
 	for (size_t i = 0; i < COUNT_OF(open); i++)
 		if (str_eq_c(path, open[i]))
 			return true;
@@ -289,8 +300,18 @@ static void add_rule(struct call *call, const struct definition *definition, enu
 	if (part != PART_WHOLE)
 		resource = str_printf(pool, "%.*s/%s", STR_ARG(resource), part_names[part]);
 	struct doc *rule = new_rule(pool, rules, verbs, definition->type->group, resource);
-	if (definition_has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+	if (definition_has_identity(definition, "", "tenants") && !spaces_may_as_operator(call, VERB_GET))
 		doc_set(rule, STR("resourceNames"), list_of(pool, call->who.tenant));
+}
+
+static struct doc *reading_verbs(struct call *call)
+{
+	struct doc *verbs = doc_new_array(call->pool);
+
+	for (size_t i = 0; verb_names[i].name != NULL; i++)
+		if (spaces_may_as_operator(call, verb_names[i].verb) && (verb_names[i].verb != VERB_WATCH || call->may_hand_over))
+			doc_push(verbs, doc_new_string(call->pool, str_c(verb_names[i].name)));
+	return verbs;
 }
 
 static struct doc *rules_doc(struct call *call, const struct definition *const *list, size_t n)
@@ -298,9 +319,11 @@ static struct doc *rules_doc(struct call *call, const struct definition *const *
 	struct pool *pool = call->pool;
 	struct doc *rules = doc_new_array(pool);
 
-	// Operators may do everything, not only in their own space and with the types that apply to it.
+	// Operators may do everything, not only in their own space and with the types that apply to it; and who reads everything may read so.
 	if (call->who.role == ROLE_OPERATOR)
 		new_rule(pool, rules, list_of(pool, STR("*")), STR("*"), STR("*"));
+	else if (call->who.reads_all)
+		new_rule(pool, rules, reading_verbs(call), STR("*"), STR("*"));
 	for (const struct review_type *type = review_types; type->group != NULL; type++)
 		new_rule(pool, rules, list_of(pool, STR("create")), str_c(type->group), str_c(type->plural));
 	for (size_t i = 0; i < n; i++)
@@ -316,11 +339,11 @@ static struct doc *path_rules(const struct call *call)
 		STR("/healthz"), STR("/application.wadl"), own };
 	struct pool *pool = call->pool;
 	struct doc *rules = doc_new_array(pool), *rule = doc_new_object(pool), *urls = doc_new_array(pool);
-	bool operator = call->who.role == ROLE_OPERATOR;
+	bool operator = call->who.role == ROLE_OPERATOR, all = spaces_may_as_operator(call, VERB_GET);
 
-	for (size_t i = 0; !operator && i < COUNT_OF(paths); i++)
+	for (size_t i = 0; !all && i < COUNT_OF(paths); i++)
 		doc_push(urls, doc_new_string(pool, paths[i]));
-	if (operator)
+	if (all)
 		doc_push(urls, doc_new_string(pool, STR("*")));
 	doc_set(rule, STR("verbs"), list_of(pool, operator ? STR("*") : STR("get")));
 	doc_set(rule, STR("nonResourceURLs"), urls);
