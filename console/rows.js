@@ -177,5 +177,5 @@ export function rowsOf(name, content) {
 	const form = { csv: csvRows, json: jsonRows, ndjson: lineRows, jsonl: lineRows }[ending];
 	if (form)
 		return form(text);
-	return text.trimStart().startsWith('[') ? jsonRows(text) : text.trimStart().startsWith('{') ? objectRows(text) : csvRows(text);
+	return text.startsWith('[') ? jsonRows(text) : text.startsWith('{') ? objectRows(text) : csvRows(text);
 }

@@ -25,9 +25,10 @@ const measures = new Map([
 
 const seconds = (row) => (Date.parse(row.to) - Date.parse(row.from)) / 1000;
 
-// A step of single periods begins a day earlier: a period that began then may end within the span, and none is longer than a day.
-function parameters(span, step = spans.get(span).step) {
-	const to = Date.now(), from = to - spans.get(span).length - (step === 'period' ? DAY : 0);
+// A step of single periods begins a day earlier: a period that began then may end within the span, and none is longer than a day. begin: where it shall
+// begin instead.
+function parameters(span, step = spans.get(span).step, begin = null) {
+	const to = Date.now(), from = begin ?? to - spans.get(span).length - (step === 'period' ? DAY : 0);
 	return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step, limit: PAGE };
 }
 
@@ -168,16 +169,23 @@ const exporting = (save, problem) => async () => {
 
 // The screen of one tenant.
 export function usageOf(tenant) {
-	const path = (span, step) => query(address(tenant, 'usage'), parameters(span, step)), problem = h('div');
+	const path = (span, step, begin) => query(address(tenant, 'usage'), parameters(span, step, begin)), problem = h('div');
 	let read = null;
-	const view = chosen(async (span, measure) => {
+	// What is shown of the span: the step, its rows, and the answer they are of.
+	const shown = async (span) => {
 		if (read?.span !== span)
 			read = { span, ...await inSteps(span, async (step) => ({ step, answer: await rowsOf(path(span, step)) })) };
 		const { step, answer } = read, since = Date.now() - spans.get(span).length;
-		const rows = step === 'period' ? answer.rows.filter((row) => Date.parse(row.to) > since) : answer.rows;
+		return { step, answer, rows: step === 'period' ? answer.rows.filter((row) => Date.parse(row.to) > since) : answer.rows };
+	};
+	const view = chosen(async (span, measure) => {
+		const { step, answer, rows } = await shown(span);
 		return [rows.length > 0 ? chart(rows, step, measure) : empty('Nothing was counted in that time.'), counted(answer)];
 	});
-	const save = () => inSteps(view.span.value, (step) => saveCsv(path(view.span.value, step), `usage-${tenant}.csv`));
+	const save = async () => {
+		const span = view.span.value, { step, rows } = await shown(span);
+		await saveCsv(path(span, step, step === 'period' && rows.length > 0 ? rows[0].from : null), `usage-${tenant}.csv`);
+	};
 	return { content: [problem, panel('Usage', view.fields, view.place)], tools: [button('Export as CSV', exporting(save, problem))] };
 }
 

@@ -62,10 +62,11 @@ if (-x Tenure::Instance::build_dir() . '/tenure') {
         told('short.csv', "type,name,data.n\ncm,short,1\nconfigmap,singular,2\nns,space,\nnonsense,nothing,\n"),
         told('top.csv', "name,.metadata.labels\ntop,\"{\"\"a\"\":\"\"b\"\"}\"\n", type => 'configmaps'),
         told('list', $json->pretty->encode({ kind => 'List', items => \@items })), told('named.json', $json->pretty->encode($named)),
+        told('blank', "\n" . $json->encode({ kind => 'List', items => \@items })),
         told('lines', $json->pretty(0)->encode($named) . "\n" . $json->encode({ %{ $items[0] }, metadata => { name => 'line' } }) . "\n"),
         told('one-line', $json->encode({ resources => [map { { %$_, metadata => { name => "$_->{metadata}{name}-more" } } } @items] })));
     is_deeply [map { $_->{counts} && "@{ $_->{counts} }" } @files],
-        ['0 2 0 0', '2 1 0 0', '0 0 1 0', '3 0 0 1', '0 0 0 1', '2 0 0 0', undef, '2 0 0 0', '2 0 0 0'], 'what the tool tells of files';
+        ['0 2 0 0', '2 1 0 0', '0 0 1 0', '3 0 0 1', '0 0 0 1', '2 0 0 0', undef, undef, '2 0 0 0', '2 0 0 0'], 'what the tool tells of files';
 }
 
 # Tables of the console that the tool's sources have as well, each row as a text.

@@ -403,6 +403,8 @@ subtest 'dumps lie where nobody else reads' => sub {
     my @dumps = grep { $_->{text} =~ m{^mariadb-dump\b.*>"?/backup/}m } map { Tenure::Pages::blocks($top, $_) } Tenure::Pages::names($top);
     cmp_ok scalar @dumps, '>=', 2, 'pages write some';
     like $_->{text}, qr{^install -d -m 700 /backup\b.*^mariadb-dump }ms, "$_->{page}, $_->{heading}: the folder is made first" for @dumps;
+    # The status of a dump through a pipe is gzip's.
+    like $_->{text}, qr{^mariadb-dump .*\n(?:.*\n)*zcat .*'Dump completed'}m, "$_->{page}, $_->{heading}: a dump that was cut off is noticed" for @dumps;
 };
 
 # Nothing that systemd would start or stop is, so the service works on while the block loads its own dump. Connections are counted of a user that has none,
@@ -424,8 +426,12 @@ subtest 'backup and restore' => sub {
     };
     my $answers_to = sub { my ($token) = @_; return Tenure::Client->new(url => $instance->env('TENURE_ADMIN_URL'), token => $token)->get('/v2.0')->status };
     my ($early, $late, $never) = map { $token_of->($_) } qw(early late never);
+    my $signs_in = sub {
+        $instance->sql("INSERT INTO sessions VALUES ('a', REPEAT('x', 32), 'admin', 'olga', '', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 DAY)");
+        return;
+    };
 
-    $instance->sql("INSERT INTO sessions VALUES ('a', REPEAT('x', 32), 'admin', 'olga', '', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 DAY)");
+    $signs_in->();
     $is->('a backup', 0, $page->backup);
     $instance->manage('token', 'revoke', $early =~ s/\..*//r);
     $is->('the list is written again', 0, $page->list);
@@ -461,6 +467,21 @@ subtest 'backup and restore' => sub {
     is $answers_to->($late), 401, 'nor is one that was revoked since';
     is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 0, 'nobody is signed in to the console';
     is $instance->sql_value('SELECT epoch FROM writer'), 0, 'a single server is no writer';
+
+    # A dump of the schema that had no writer and no sessions yet.
+    $instance->sql('DELETE FROM schema_files WHERE version >= 16; DELETE FROM schema_steps WHERE version IN (16, 19); DROP TABLE writer, writer_slots, writer_switches, sessions');
+    $is->('a backup of an earlier release', 0, $page->backup);
+    my ($code, $out) = $restores->('nobody-else');
+    is $code, 1, 'its restore ends';
+    like $out, qr/^to be applied +016-/m, '... at db status, which says that an upgrade is needed';
+    is $page->asked, $stops, '... and starts nothing';
+    $is->('the upgrade', 0, $instance->manage('db', 'upgrade'));
+    $signs_in->();
+    my $rest = Tenure::Restore::block(qr/DROP DATABASE IF EXISTS tenure;/) =~ s/.*^(?=[^\n]*BEGIN NOT ATOMIC)//msr =~ s/^\)$//mr;
+    $is->('the commands that the page names then', 0, $page->shell($rest));
+    is $page->asked, $starts, '... end with the start';
+    is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 0, '... and nobody is signed in';
+    is $answers_to->($late), 401, '... and what was revoked is so';
 };
 
 # ---- commands within sentences, and in the manuals' examples
