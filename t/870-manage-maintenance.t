@@ -19,7 +19,7 @@ use Tenure::Metrics;
 use Tenure::RoundTrips;
 
 my $instance = Tenure::Instance->start(combined => 1, workers => 2,
-    settings => { 'tenure.move_sync_max' => 1, 'database.lock_wait' => 20 });
+    settings => { 'tenure.move_sync_max' => 1, 'database.lock_wait' => 60 });
 my $admin    = $instance->admin;
 my $all      = $instance->combined('admin');
 my $socket   = $instance->env('TENURE_METRICS_SOCKET');

@@ -344,7 +344,7 @@ sub show {
     $text .= " $op->{content}"            if defined $op->{content};
     $text .= " revision $op->{revision}"  if defined $op->{revision};
     $text .= ' at ' . $op->{home}         if defined $op->{home};
-    $text .= ' {' . join(' ', map { "$_=" . (ref $op->{all}{$_} ? join ',', @{ $op->{all}{$_} }[1, 2] : '') } sort keys %{ $op->{all} }) . '}' if $op->{all};
+    $text .= ' {' . join(' ', map { "$_=" . (ref $op->{all}{$_} ? join ',', grep { defined } @{ $op->{all}{$_} }[1, 2] : '') } sort keys %{ $op->{all} }) . '}' if $op->{all};
     return $text;
 }
 
