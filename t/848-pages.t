@@ -407,32 +407,46 @@ subtest 'dumps lie where nobody else reads' => sub {
     like $_->{text}, qr{^mariadb-dump .*\n(?:.*\n)*zcat .*'Dump completed'}m, "$_->{page}, $_->{heading}: a dump that was cut off is noticed" for @dumps;
 };
 
-# Nothing that systemd would start or stop is, so the service works on while the block loads its own dump. Connections are counted of a user that has none,
-# where it shall go on.
+# The service's own dump, while it works, and then while systemctl has stopped it.
 subtest 'backup and restore' => sub {
     my $page = Tenure::Restore->new(instance => $instance);
     my $is   = sub { my ($name, $expected, $code, $out) = @_; is $code, $expected, $name or diag $out; return };
     my $stops  = 'stop tenured@* tenure-host';
     my $starts = 'start tenured@service tenured@admin tenure-host';
-    my $restores = sub {
-        my ($user, %more) = @_;
-        return $page->shell(Tenure::Restore::block(qr/DROP DATABASE IF EXISTS tenure;/) =~ s/user = 'tenure'/user = '$user'/r, %more);
-    };
+    my $client = sub { return Tenure::Client->new(url => $instance->env('TENURE_ADMIN_URL'), token => $_[0]) };
     my $token_of = sub {
         my ($user) = @_;
         my ($code, $out) = $instance->manage('token', 'create', '--operator', '--user', $user);
         is $code, 0, "a token of $user" or diag $out;
         return $out =~ s/\s+\z//r;
     };
-    my $answers_to = sub { my ($token) = @_; return Tenure::Client->new(url => $instance->env('TENURE_ADMIN_URL'), token => $token)->get('/v2.0')->status };
+    my $answers_to = sub {
+        my ($token) = @_;
+        my $status;
+        Tenure::Instance::wait_until(sub { $status = $client->($token)->get('/v2.0')->status; return $status < 500 });
+        return $status;
+    };
     my ($early, $late, $never) = map { $token_of->($_) } qw(early late never);
     my $signs_in = sub {
         $instance->sql("INSERT INTO sessions VALUES ('a', REPEAT('x', 32), 'admin', 'olga', '', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 DAY)");
         return;
     };
+    my $change = sub {
+        my ($n) = @_;
+        my $put = $client->($never)->put('/v2.0/restored/namespaces/default/configmaps/web', json => { data => { n => "$n" } });
+        return like $put->status, qr/^20[01]$/, "change $n";
+    };
+    my $feed   = sub { return $client->($never)->get("/v2.0/restored/changes?after=$_[0]") };
+    my $ids    = sub { return map { $_->{id} } @{ $_[0]->json->{changes} } };
 
+    $client->($never)->make_tenant('restored');
+    $change->($_) for 1 .. 3;
+    my $kept = $feed->(0)->json->{upto};
     $signs_in->();
     $is->('a backup', 0, $page->backup);
+    $change->($_) for 4 .. 6;
+    my @lost   = $ids->($feed->($kept));
+    is scalar @lost, 3, 'changes that the backup does not have';
     $instance->manage('token', 'revoke', $early =~ s/\..*//r);
     $is->('the list is written again', 0, $page->list);
     $instance->sql("UPDATE tokens SET revoked_at = '2020-01-01' WHERE revoked_at IS NOT NULL");
@@ -448,19 +462,27 @@ subtest 'backup and restore' => sub {
     }
 
     $admin->get('/v2.0')->is_status(200, 'a worker that is connected');
-    $is->('a restore beside it ends', 1, $restores->('tenure'));
+    $is->('a restore beside it ends', 1, $page->restore);
     is $page->asked, $stops, '... before anything is dropped';
     is $instance->sql_value("SELECT COUNT(*) FROM tokens WHERE user = 'never'"), 1, '... as the tables show';
+    my ($code, $out) = $instance->manage('db', 'restored', '--revoke', $page->folder . '/revoked-tokens');
+    is $code, 69, '`db restored` is refused, too';
+    like $out, qr/other connections? to the database on .*: stop tenured and tenured-host/, '... and says why';
+    is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 1, '... with nothing done';
+    $is->('without saying what becomes of tokens', 64, $instance->manage('db', 'restored'));
+    $is->('with two answers to that',              64, $instance->manage('db', 'restored', '--revoke-all', '--revoke', '-'));
+    $is->('a list that is not there',              66, $instance->manage('db', 'restored', '--revoke', '/nowhere'));
     $instance->sql('SET GLOBAL read_only = ON');
-    $is->('a server that is read-only is refused', 1, $restores->('nobody-else'));
+    $is->('a server that is read-only is refused', 1, $page->restore);
     is $page->asked, '', '... before anything is stopped';
     $instance->sql('SET GLOBAL read_only = OFF');
 
     my $before = $page->folder . '/before-upgrade.sql.gz';
     rename +(glob $page->folder . '/tenure-*.sql.gz')[0], $before or die "$before: $!";
-    isnt((($restores->('nobody-else')))[0], 0, 'without a dump nothing is done');
+    isnt((($page->restore))[0], 0, 'without a dump nothing is done');
     is $page->asked, '', '... nor stopped';
-    $is->('a dump that is named is restored', 0, $restores->('nobody-else', DUMP => $before));
+    $page->systemctl_works;
+    $is->('a dump that is named is restored', 0, $page->restore(DUMP => $before));
     is $page->asked, "$stops; $starts", '... when there is no connection';
     is $answers_to->($never), 200, 'a token that was valid is so';
     is $answers_to->($early), 401, 'one that was purged since the dump is not';
@@ -468,20 +490,34 @@ subtest 'backup and restore' => sub {
     is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 0, 'nobody is signed in to the console';
     is $instance->sql_value('SELECT epoch FROM writer'), 0, 'a single server is no writer';
 
+    # Who knows a lost change is told so, before and after there are new ones; who knows none goes on.
+    for my $when ('at first', 'later') {
+        $feed->($_)->is_problem(410, 'gone', "$when, the feed after the lost change $_") for @lost;
+        my $maps = '/api/v1/tenants/restored/namespaces/default/configmaps';
+        $client->($never)->get("$maps?limit=1&continue=$lost[0]:default/a")->is_status(410, "$when, a list that is continued");
+        like $client->($never)->get("$maps?watch=1&timeoutSeconds=1&resourceVersion=$lost[0]")->text, qr/"code":410/, "$when, a watch";
+        is scalar(() = $ids->($feed->($kept))), $when eq 'later' ? 4 : 0, "$when, after a change that the backup has";
+        $change->($_) for $when eq 'at first' ? 7 .. 10 : ();
+    }
+    my @new = $ids->($feed->($kept));
+    ok !(grep { my $id = $_; grep { $_ == $id } @lost } @new), 'no id is given a second time';
+    my $upto = $feed->(0)->json->{upto};
+    is_deeply $feed->($upto)->json, { changes => [], upto => $upto }, 'the feed goes on';
+    $is->('the database is sound', 0, $instance->manage('doctor'));
+
     # A dump of the schema that had no writer and no sessions yet.
     $instance->sql('DELETE FROM schema_files WHERE version >= 16; DELETE FROM schema_steps WHERE version IN (16, 19); DROP TABLE writer, writer_slots, writer_switches, sessions');
     $is->('a backup of an earlier release', 0, $page->backup);
-    my ($code, $out) = $restores->('nobody-else');
+    ($code, $out) = $page->restore;
     is $code, 1, 'its restore ends';
     like $out, qr/^to be applied +016-/m, '... at db status, which says that an upgrade is needed';
     is $page->asked, $stops, '... and starts nothing';
     $is->('the upgrade', 0, $instance->manage('db', 'upgrade'));
-    $signs_in->();
-    my $rest = Tenure::Restore::block(qr/DROP DATABASE IF EXISTS tenure;/) =~ s/.*^(?=[^\n]*BEGIN NOT ATOMIC)//msr =~ s/^\)$//mr;
+    my $rest = Tenure::Restore::block(qr/DROP DATABASE IF EXISTS tenure;/) =~ s/.*^(?=[^\n]*tenure-manage doctor)//msr =~ s/^\)$//mr;
     $is->('the commands that the page names then', 0, $page->shell($rest));
     is $page->asked, $starts, '... end with the start';
-    is $instance->sql_value('SELECT COUNT(*) FROM sessions'), 0, '... and nobody is signed in';
     is $answers_to->($late), 401, '... and what was revoked is so';
+    is $answers_to->($never), 200, '... and what was not is not';
 };
 
 # ---- commands within sentences, and in the manuals' examples

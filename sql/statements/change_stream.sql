@@ -1,10 +1,14 @@
 -- The change log of all tenants, for watches.
 
--- The id of the oldest change in the log, or of the next one if the log is empty; and the highest id known.
+-- oldest: the id of the oldest change in the log, or of the next one if the log is empty; newest: the highest id known; next: that of the first
+-- change after the position, or what comes behind newest.
 -- @statement stream_bounds
--- @out oldest uint, newest uint
+-- @in position uint
+-- @out oldest uint, newest uint, next uint, present uint
 SELECT COALESCE((SELECT MIN(c.id) FROM changes c), h.published + 1) AS oldest,
-  CAST(GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published) AS UNSIGNED) AS newest
+  CAST(GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published) AS UNSIGNED) AS newest,
+  COALESCE((SELECT MIN(c.id) FROM changes c WHERE c.id > :position), h.published + 1) AS next,
+  EXISTS(SELECT 1 FROM changes c WHERE c.id = :position) AS present
 FROM log_horizon h
 WHERE h.id = 1;
 

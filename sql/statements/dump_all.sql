@@ -292,8 +292,17 @@ GROUP BY c.table_name;
 -- @out name text
 SELECT name FROM settings WHERE name = 'etag_key' FOR UPDATE;
 
--- What forbids it, a text for each. tokens: those that are here are replaced, so there may be none; connections: there may be no others, but for
--- those that apply what other servers replicate. Whoever lacks the privilege PROCESS sees the connections of its own user alone.
+-- The connections to the database but for this one, and those that apply what other servers replicate. Whoever lacks the privilege PROCESS sees
+-- those of its own user alone.
+-- @fragment other_connections
+information_schema.processlist p WHERE p.db = DATABASE() AND p.id <> CONNECTION_ID() AND p.user <> 'system user'
+
+-- @statement other_connections
+-- @out n uint
+-- @scans the list of connections
+SELECT COUNT(*) AS n FROM {other_connections};
+
+-- What forbids it, a text for each. tokens: those that are here are replaced, so there may be none; connections: there may be no others.
 -- @statement restore_all_in_way
 -- @in tokens uint, connections uint
 -- @out what text
@@ -312,8 +321,7 @@ SELECT CONCAT('there are ', COUNT(*), ' tokens: `tenure-manage restore --without
 FROM tokens k WHERE :tokens HAVING COUNT(*) > 0
 UNION ALL
 SELECT CONCAT('there are ', COUNT(*), ' other connections to the database: stop tenured and tenured-host, on all hosts')
-FROM information_schema.processlist p
-WHERE :connections AND p.db = DATABASE() AND p.id <> CONNECTION_ID() AND p.user <> 'system user' HAVING COUNT(*) > 0;
+FROM {other_connections} AND :connections HAVING COUNT(*) > 0;
 
 -- next: a JSON object, the id that comes next in each table; none gets lower.
 -- @script restore_all_next_ids

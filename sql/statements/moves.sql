@@ -461,6 +461,12 @@ UPDATE moves
 SET state = :state, resources = :resources, outcome = :outcome, detail = :detail, finished_at = :now
 WHERE id = :id;
 
+-- For a restored database: moves that wait there may have been carried out since, or not be wanted any more.
+-- @statement mover_give_up
+-- @in detail text, now time
+-- @scans as many as wait
+UPDATE moves SET state = 'failed', outcome = 'conflict', detail = :detail, finished_at = :now WHERE state = 'queued';
+
 -- On a connection of its own: the move's transaction shows nothing before it ends.
 -- @statement mover_progress
 -- @in id uint, moved uint, now time

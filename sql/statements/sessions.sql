@@ -32,3 +32,8 @@ DELETE FROM sessions WHERE id = :id;
 -- @statement session_delete_of_user
 -- @in user text, tenant text
 DELETE FROM sessions WHERE user = :user AND tenant = :tenant;
+
+-- Those of everybody, for a restored database: it has sessions that were ended since.
+-- @statement session_delete_all
+-- @scans only tenure-manage does it, for all of them
+DELETE FROM sessions;

@@ -3,6 +3,8 @@
 #ifndef TENURE_MANAGE_COMMANDS_H
 #define TENURE_MANAGE_COMMANDS_H
 
+#include <stdio.h>
+
 #include "manage/core/manage.h"
 
 extern const struct manage_command manage_commands[]; // ends with noun NULL
@@ -32,6 +34,7 @@ int command_token_create(struct manage *manage);
 int command_token_list(struct manage *manage);
 int command_token_revoke(struct manage *manage);
 int command_token_revoke_all(struct manage *manage);
+int command_db_restored(struct manage *manage);
 int command_tier_list(struct manage *manage);
 int command_tier_set(struct manage *manage);
 int command_tier_remove(struct manage *manage);
@@ -57,6 +60,9 @@ int command_config_show(struct manage *manage);
 
 // Prints warnings about settings that are valid but unsafe; for config check and doctor.
 void settings_warn(const struct config *config);
+// Revokes the tokens of whose ids there is one on each line, and prints how many were revoked, and how many the database does not have: a restored
+// one lacks the tokens that are newer than its dump. name: of the file, for messages. EX_OK, or an exit code after a message.
+int manage_revoke_listed(struct manage *manage, FILE *ids, const char *name);
 // Prints what is wrong if [database] host names one server of a cluster of that many nodes: a line; for doctor.
 void manage_tell_unfenced(FILE *to, uint64_t nodes);
 // Prints a warning if changes are stopped for maintenance; for doctor.

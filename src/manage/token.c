@@ -146,9 +146,7 @@ int command_token_list(struct manage *manage)
 	return EX_OK;
 }
 
-// Revokes the tokens whose ids are on standard input. Those that the database doesn't have are counted: a restored one lacks the
-// tokens that are newer than its dump.
-static int revoke_named(struct manage *manage)
+int manage_revoke_listed(struct manage *manage, FILE *ids, const char *name)
 {
 	unsigned long revoked = 0, unknown = 0;
 	char *line = NULL;
@@ -156,7 +154,7 @@ static int revoke_named(struct manage *manage)
 	ssize_t length;
 	enum outcome outcome = OUTCOME_OK;
 
-	while ((length = getline(&line, &room, stdin)) >= 0) {
+	while ((length = getline(&line, &room, ids)) >= 0) {
 		struct str id = str_n(line, (size_t)length);
 		// Spreadsheets and some editors end lines by CR and LF.
 		while (id.n > 0 && (id.p[id.n - 1] == '\n' || id.p[id.n - 1] == '\r'))
@@ -173,7 +171,7 @@ static int revoke_named(struct manage *manage)
 	free(line);
 	printf("revoked %lu, not there %lu\n", revoked, unknown);
 	if (outcome_commits(outcome) || outcome == OUTCOME_NOT_FOUND)
-		return ferror(stdin) ? manage_fail(EX_IOERR, "can't read standard input") : EX_OK;
+		return ferror(ids) ? manage_fail(EX_IOERR, "can't read %s", name) : EX_OK;
 	return manage_fail(manage_exit_code(outcome), "%s", outcome_title(outcome));
 }
 
@@ -197,7 +195,7 @@ int command_token_revoke_all(struct manage *manage)
 int command_token_revoke(struct manage *manage)
 {
 	if (strcmp(manage->arguments[0], "-") == 0)
-		return revoke_named(manage);
+		return manage_revoke_listed(manage, stdin, "standard input");
 	enum outcome outcome = auth_token_revoke(manage->db, manage->pool, str_c(manage->arguments[0]));
 	if (outcome_commits(outcome))
 		return EX_OK;

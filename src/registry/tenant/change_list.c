@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/log/horizon.h"
+#include "registry/log/log_position.h"
 #include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
 #include "registry/tenant/internal.h"
@@ -96,9 +98,10 @@ static enum outcome narrow(struct registry *registry, const struct change_query 
 // ---- reading them
 
 // Where the call ends: behind the last change of a full page, else behind the last one that was looked at. The changes may have been
-// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there.
+// trimmed between the two statements: then the list goes beyond what the first of them counted, and ends there. Where nothing was found, it ends at
+// known, so that a reader of changes that rarely come does not stay behind what the log has.
 static void end_page(const struct change_query *query, uint64_t scan, const struct sql_change_extent_row *extent, uint64_t top,
-	struct change_page *page)
+	uint64_t known, struct change_page *page)
 {
 	bool up = !query->newest_first;
 	uint64_t last = up ? extent->highest : extent->lowest;
@@ -113,19 +116,33 @@ static void end_page(const struct change_query *query, uint64_t scan, const stru
 	}
 	page->next = last;
 	if (up)
-		page->upto = page->more ? last : extent->n > 0 ? extent->highest : query->above;
+		page->upto = page->more ? last : extent->n > 0 ? extent->highest : query->above > known ? query->above : known;
 	else
 		page->upto = extent->n > 0 ? extent->highest : top;
+}
+
+// Refuses a query for what follows a change if the log does not have all of that. *newest: the highest id known.
+static enum outcome check_position(struct registry *registry, uint64_t above, uint64_t *newest)
+{
+	enum log_position found;
+	enum outcome outcome = log_position_find(registry, above, &found, newest);
+
+	if (outcome != OUTCOME_OK || above == 0 || found == LOG_POSITION_KEPT)
+		return outcome;
+	return registry_fail(registry, OUTCOME_GONE, "the change log does not have all changes after %llu, which were purged, or lost by a restore: "
+		"begin anew with after=0", (unsigned long long)above);
 }
 
 static enum outcome read_page(struct registry *registry, enum sql_change_whose whose, uint64_t tenant_id, const struct change_query *query,
 	struct change_page *page)
 {
 	enum sql_change_order order = query->newest_first ? SQL_CHANGE_ORDER_NEWEST : SQL_CHANGE_ORDER_OLDEST;
-	uint64_t scan = has_conditions(query) ? CHANGES_LOOKED_AT : query->limit + 1, above = query->above, below = query->below;
-	enum outcome outcome = narrow(registry, query, &above, &below);
+	uint64_t scan = has_conditions(query) ? CHANGES_LOOKED_AT : query->limit + 1, above = query->above, below = query->below, newest;
+	enum outcome outcome = check_position(registry, query->above, &newest);
 
 	*page = (struct change_page){ .n = 0 };
+	if (outcome == OUTCOME_OK)
+		outcome = narrow(registry, query, &above, &below);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_change_extent extent = { .tenant_id = tenant_id, .above = above, .below = below, .scan = scan };
@@ -147,7 +164,7 @@ static enum outcome read_page(struct registry *registry, enum sql_change_whose w
 	for (size_t i = 0; i < page->n && outcome == OUTCOME_OK; i++)
 		outcome = change_of_columns(registry, &sql_change_list_row(&calls[1].rows, i)->c, &page->list[i]);
 	if (outcome == OUTCOME_OK)
-		end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, page);
+		end_page(query, scan, sql_change_extent_row(&calls[0].rows, 0), above, newest < query->below ? newest : query->below - 1, page);
 	return outcome;
 }
 

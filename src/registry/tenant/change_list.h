@@ -59,7 +59,7 @@ struct change_page {
 };
 // Returns the changes that the query selects, in order of their ids. A query with conditions looks at CHANGES_LOOKED_AT changes at most;
 // the list may be empty then, though there are more. With times, it relies on the clocks of all hosts, and on transactions, to be no
-// further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted).
+// further than an hour apart. OUTCOME_OK, _NOT_FOUND, _GONE (the tenant is deleted, or the log does not have all changes above query->above).
 //
 // Of one tenant: it locks the tenant's row and so waits for running writers in the tenant, after which no change with a smaller id can
 // become visible. So it must run in a transaction that writes.

@@ -14,18 +14,6 @@
 #include "sql/change_stream.h"
 #include "sql/session.h"
 
-enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
-{
-	struct db_rows rows;
-	enum db_result result = sql_stream_bounds_run(registry->db, registry->pool, &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*oldest = sql_stream_bounds_row(&rows, 0)->oldest;
-	*newest = sql_stream_bounds_row(&rows, 0)->newest;
-	return OUTCOME_OK;
-}
-
 static enum outcome followed_of(struct registry *registry, const struct sql_streamed *c, struct streamed_change *change)
 {
 	*change = (struct streamed_change){

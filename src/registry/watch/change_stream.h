@@ -27,9 +27,6 @@ static inline bool streamed_change_is_of_tenant(const struct streamed_change *ch
 	return change->resource.id == 0 && change->resource.type == NULL;
 }
 
-// Reads the bounds of the log. *oldest: the id of the oldest change in it, or of the next one if the log is empty. *newest: the highest id known;
-// 0: there never was any. OUTCOME_OK, or that of a failed statement.
-enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
 // Reads the changes of the range in the order of their ids, into the request's pool. OUTCOME_OK, or that of a failed statement.
 enum outcome change_stream_read(struct registry *registry, struct change_range range, struct streamed_change **list, size_t *n);
 // change_stream_read() of two tenants alone, given by their ids: changes in them, and moves away from them.

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands of doc/operations.md, "Backup and restore", as they stand, for servers of a test: a folder stands for /backup, programs of root lead to
-# one server's socket, and systemctl only notes what it was asked.
+# one server's socket, and systemctl notes what it was asked, and does it only if told so.
 #
 #   my $page = Tenure::Restore->new(instance => $instance);
 #   $page->to($socket);                        # whose host the commands are given on; at first that of the instance's own server
 #   my ($code, $text) = $page->backup;
 #   ($code, $text) = $page->restore(DUMP => …);
 #   $page->asked;                              # "stop tenured@* tenure-host; start …"
+#   $page->systemctl_works;                    # from now on it stops and starts the instance's tenured and tenured-host
 package Tenure::Restore;
 
 use strict;
@@ -49,6 +50,36 @@ sub to {
 }
 
 sub folder { return $_[0]{dir} . '/backup' }
+
+# The processes are named by the files of their ids, as scripts/quickstart wrote them; it stops what was started here, too.
+sub systemctl_works {
+    my ($self) = @_;
+    my $instance = $self->{instance};
+    my ($run, $log) = map { $instance->dir . "/$_" } qw(run log);
+    my ($build, $config) = (Tenure::Instance::build_dir(), $instance->env('TENURE_CONFIG'));
+    $self->_program(systemctl => <<"EOF");
+echo "\$*" >>'$self->{dir}/asked'
+launch()
+{
+	name=\$1
+	shift
+	setsid "\$@" </dev/null >>'$log'/\$name.log 2>&1 &
+	echo \$! >'$run'/\$name.pid
+}
+if [ "\$1" = stop ]; then
+	for name in service admin host; do
+		pid=\$(cat '$run'/\$name.pid)
+		kill \$pid 2>/dev/null || continue
+		while [ -e /proc/\$pid/cmdline ] && [ "\$(tr '\\0' ' ' </proc/\$pid/cmdline)" ]; do sleep 0.05; done
+	done
+else
+	launch host '$build/tenured-host' -c '$config'
+	launch service '$build/tenured' -c '$config' -e service
+	launch admin '$build/tenured' -c '$config' -e admin
+fi
+EOF
+    return;
+}
 
 # What systemctl was asked since the last time.
 sub asked {

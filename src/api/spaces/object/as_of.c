@@ -13,6 +13,7 @@
 #include "api/spaces/object/object.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/log/log_position.h"
 #include "registry/watch/change_stream.h"
 
 enum {
@@ -288,13 +289,14 @@ static enum outcome contains_all(struct as_of *as_of, uint64_t version, bool *al
 enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same)
 {
 	struct streamed_change *list;
-	uint64_t oldest, newest;
+	enum log_position found;
+	uint64_t newest;
 	size_t n;
 	bool all;
-	enum outcome outcome = change_stream_bounds(as_of->call->registry, &oldest, &newest);
+	enum outcome outcome = log_position_find(as_of->call->registry, version, &found, &newest);
 
 	*same = false;
-	if (outcome != OUTCOME_OK || version > newest || version + 1 < oldest)
+	if (outcome != OUTCOME_OK || found != LOG_POSITION_KEPT)
 		return outcome;
 	outcome = contains_all(as_of, version, &all);
 	if (outcome != OUTCOME_OK || !all)

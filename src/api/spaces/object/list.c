@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/log/log_position.h"
 #include "registry/resource/resource.h"
-#include "registry/watch/change_stream.h"
 
 enum {
 	STEP = 500,                  // resources read at a time
@@ -24,13 +24,14 @@ enum {
 // then.
 static enum outcome check_version(struct call *call, uint64_t version)
 {
-	uint64_t oldest, newest;
-	enum outcome outcome = change_stream_bounds(call->registry, &oldest, &newest);
+	enum log_position found;
+	uint64_t newest;
+	enum outcome outcome = log_position_find(call->registry, version, &found, &newest);
 
-	if (outcome == OUTCOME_OK && version > newest)
+	if (outcome == OUTCOME_OK && found == LOG_POSITION_AHEAD)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"continue key is not valid: it is of a list that is still to come");
-	if (outcome == OUTCOME_OK && version + 1 < oldest)
+	if (outcome == OUTCOME_OK && found == LOG_POSITION_LOST)
 		return call_fail(call, OUTCOME_GONE,
 			"The provided continue parameter is too old to display a consistent list result: begin the list anew, without it");
 	return outcome;
@@ -457,8 +458,9 @@ static enum outcome begin_delete_all(struct call *call, struct target *target, s
 // itself, so the list has no version, but a token has to have one (read_continue()): the newest.
 static enum outcome continue_after(struct call *call, struct str marker, struct str *token)
 {
-	uint64_t oldest, newest;
-	enum outcome outcome = change_stream_bounds(call->registry, &oldest, &newest);
+	enum log_position found;
+	uint64_t newest;
+	enum outcome outcome = log_position_find(call->registry, 0, &found, &newest);
 
 	if (outcome == OUTCOME_OK)
 		*token = str_printf(call->pool, "%llu:%.*s", (unsigned long long)newest, STR_ARG(marker));

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/log/log_position.h"
 
 enum {
 	FIRST_MAX_BYTES = 64 << 20, // bytes of the initial events
@@ -185,14 +186,14 @@ static enum outcome read_watch(struct watch_begun *begun)
 // the version is of another log.
 static enum outcome find_position(struct watch_begun *begun, bool *expired)
 {
-	uint64_t oldest, newest, *position = &begun->head.position;
+	enum log_position found;
+	uint64_t newest, *position = &begun->head.position;
 
 	*expired = false;
-	enum outcome outcome = change_stream_bounds(begun->call->registry, &oldest, &newest);
+	enum outcome outcome = log_position_find(begun->call->registry, *position, &found, &newest);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// A version above the newest change is from a log that was replaced, for example by a restored backup.
-	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
+	*expired = found == LOG_POSITION_AHEAD || (!begun->from_now && found == LOG_POSITION_LOST);
 	return begun->from_now && !*expired ? horizon_advance(begun->call->registry, position, NULL) : OUTCOME_OK;
 }
 
