@@ -545,7 +545,7 @@ static enum step_result admit_watch(struct exchange *exchange)
 }
 
 // The versions of the tenant spaces' lists need to know which transactions are in flight, and the writer alone knows that.
-static bool may_read_near(const struct route_method *method)
+static bool may_read_on_reader(const struct route_method *method)
 {
 	return method->txn != TXN_WRITE && strcmp(method->dialect, "spaces") != 0;
 }
@@ -569,7 +569,7 @@ static enum outcome run_in_transaction(struct exchange *exchange, enum db_result
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
 	db_heed_maintenance(pipeline->db, !reads(call)); // some reads need a transaction of that mode, and write nothing
-	*result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
+	*result = (may_read_on_reader(method) ? db_txn_run_on_reader : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
 		attempt_run, exchange);
 	return OUTCOME_OK;
 }
