@@ -190,7 +190,7 @@ enum outcome coherence_raise(struct registry *registry, enum coherence_of of)
 	return OUTCOME_OK;
 }
 
-struct db_call coherence_hold_call(void)
+struct db_call coherence_lock_call(void)
 {
 	return sql_catalogue_lock_traits_call(NULL);
 }
