@@ -325,12 +325,12 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	return result;
 }
 
-// All answers are read before this returns, even if the budget is exceeded meanwhile: budget_hold().
+// All answers are read before this returns, even if the budget is exceeded meanwhile: budget_defer().
 enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	int64_t begun_us = db_trace_begin(db);
 
-	budget_hold();
+	budget_defer();
 	enum db_result result = run_all(db, pool, calls, n);
 	db_trace_note(db, calls, n, NULL, begun_us);
 	budget_release();

@@ -376,7 +376,7 @@ static bool is_usable(const struct jwt_source *source)
 bool jwt_source_look(struct jwt_source *source, bool *changed)
 {
 	if (!source->from_file) {
-		budget_hold();
+		budget_defer();
 		budget_pause();
 		take_published(source);
 		if (source->keys != NULL && clock_tick_us() - source->fetched_tick >= (int64_t)source->settings->keys_refresh * SECOND_US)
@@ -408,7 +408,7 @@ static bool renew(struct jwt_source *source, bool may_wait)
 {
 	bool got;
 
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	got = begin_fetch(source, 0) && may_wait && wait_for_fetch(source);
 	take_published(source);

@@ -319,7 +319,7 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 		return KEYSTONE_UNKNOWN;
 	keystone->asked = true;
 	// A turn must be given back: the request's limits wait meanwhile, and what is read isn't counted as the request's.
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	known = ask_if_room(keystone, &key, text, allow_expired, identity->pool, token);
 	budget_resume();

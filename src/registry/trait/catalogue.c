@@ -92,7 +92,7 @@ static enum outcome load(struct registry *registry)
 	if (pool == NULL)
 		return OUTCOME_UNAVAILABLE;
 	// The cache serves all requests, so its memory is not charged to this one.
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	enum outcome outcome = load_into(registry, pool, &cached);
 	budget_resume();
