@@ -43,7 +43,7 @@ static bool read_known(struct watcher *watcher, const char *bytes)
 }
 
 // May the order's flags be read as bool? They are adjacent bytes, each of which has to be 0 or 1.
-static bool flags_hold(struct str order)
+static bool flags_are_bools(struct str order)
 {
 	for (size_t i = offsetof(struct watch_order_head, all); i <= offsetof(struct watch_order_head, bookmarks); i++) {
 		if ((unsigned char)order.p[i] > 1)
@@ -53,7 +53,7 @@ static bool flags_hold(struct str order)
 }
 
 // Do known_bytes and the sizes of the texts add up to the rest of the order, without overflow? *n_texts: bytes of all texts.
-static bool sizes_hold(const struct watch_order_head *head, uint64_t rest, uint64_t *n_texts)
+static bool sizes_add_up(const struct watch_order_head *head, uint64_t rest, uint64_t *n_texts)
 {
 	*n_texts = 0;
 	if (head->known_bytes > rest)
@@ -72,10 +72,10 @@ struct watcher *watcher_new(struct str order)
 	struct watch_order_head head;
 	uint64_t n_texts;
 
-	if (order.n < sizeof(head) || !flags_hold(order))
+	if (order.n < sizeof(head) || !flags_are_bools(order))
 		return NULL;
 	memcpy(&head, order.p, sizeof(head));
-	if (!sizes_hold(&head, order.n - sizeof(head), &n_texts))
+	if (!sizes_add_up(&head, order.n - sizeof(head), &n_texts))
 		return NULL;
 	// One allocation for the struct and its texts: a process may have thousands of watches.
 	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
