@@ -524,7 +524,7 @@ static bool forget_missing_tenant(struct pipeline *pipeline, struct call *call)
 	return true;
 }
 
-// An answer with an order continues in the watch process. It is counted as a watch and may be refused.
+// An answer with a handover continues in the watch process. It is counted as a watch and may be refused.
 static enum step_result admit_watch(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;

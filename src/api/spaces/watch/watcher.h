@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watch of one client in the watch process: what it watches, up to which change it was told, and its events. It is made from
-// the order (call->handover) that a worker wrote after checking the request.
+// the handover (call->handover) that a worker wrote after checking the request.
 #ifndef TENURE_API_SPACES_WATCH_WATCHER_H
 #define TENURE_API_SPACES_WATCH_WATCHER_H
 
@@ -12,8 +12,8 @@ struct auth;
 struct db;
 struct watcher;
 
-// Makes a watcher from a copy of the order. NULL: the order is invalid, or there is no memory.
-struct watcher *watcher_new(struct str order);
+// Makes a watcher from a copy of the handover. NULL: the handover is invalid, or there is no memory.
+struct watcher *watcher_new(struct str handover);
 // Frees it, and sets *watcher to NULL.
 void watcher_free(struct watcher **watcher);
 
@@ -46,7 +46,7 @@ enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
 // _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
-// from the order. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
+// from the handover. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
 // known whether the client has the object.
 enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change,
 	struct buf *out);
