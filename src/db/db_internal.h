@@ -156,7 +156,7 @@ struct db {
 	struct {
 		unsigned number;
 		uint64_t sessions;
-		int64_t told_us; // clock_tick_us()
+		int64_t logged_us; // clock_tick_us()
 	} lost;          // the last failure of the connection that was logged as a warning
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
