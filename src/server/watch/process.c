@@ -118,7 +118,7 @@ static void add_due(struct watch_process *proc, struct watch_client *client, boo
 // Each check of credentials is one query per token. The more tokens watch, the longer the time between two checks.
 static void set_pace(struct watch_process *proc)
 {
-	static_assert((int)WATCH_CHECK_MOST_S <= (int)AUTH_AGAIN_S, "authenticators rely on it");
+	static_assert((int)WATCH_CHECK_MOST_S <= (int)AUTH_POLL_S, "authenticators rely on it");
 	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us =
 		WATCH_CHECK_MOST_S * INT64_C(1000000);
 	int64_t wanted_us = (int64_t)proc->questions * QUESTION_US;
@@ -139,7 +139,7 @@ static void check_user(struct watch_process *proc, struct watch_client *client)
 	if (watcher_check_user(client->watcher, watch_call(&proc->dispatcher), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
 		watch_client_end_with_event(proc->dispatcher.pool, client, watch_add_unauthenticated);
 	note_asked(proc, begun_us);
-	proc->questions += auth_has_asked(proc->auth);
+	proc->questions += auth_has_validated(proc->auth);
 	client->check_us = clock_tick_us() + proc->pace_us;
 	pool_rewind(proc->dispatcher.pool, mark);
 }
