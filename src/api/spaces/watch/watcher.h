@@ -30,9 +30,13 @@ unsigned watcher_seconds(const struct watcher *watcher);
 // Does the client want bookmarks (allowWatchBookmarks)?
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
-// May the change concern this watch? Called before the resource is read; true may turn out to be wrong.
+// What a change means for a watch. Of each change above the position the caller asks, in this order: watcher_wants(), and, if so, whether
+// watcher_needs_state_before(); once the events of that change are sent, or if it has none, watcher_is_invalidated(); and last
+// watcher_may_change_definition(), after which watcher_check_type() says whether the watch may go on.
+//
+// May the change concern this watch, so that its contents have to be read? True may turn out to be wrong.
 bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change);
-// For a change that the watch wants: does the event depend on what selectors saw before the change? If so, the caller lets
+// Does the event depend on what selectors saw before the change? If so, the caller lets
 // change_stream_contents() read that.
 bool watcher_needs_state_before(const struct watcher *watcher, const struct streamed_change *change);
 // Does this change invalidate everything the client knows, so that it must list again?
