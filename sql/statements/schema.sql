@@ -176,7 +176,8 @@ SELECT name, value FROM settings WHERE name = 'etag_key' OR name LIKE 'etag\_key
 -- @in name text, value bytes
 INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIMESTAMP()));
 
--- A transaction that makes tags by a key for longer than some minutes locks the key's row, so whoever retires the key waits for it.
+-- A transaction that makes tags by a key for longer than some minutes locks the key's row, so whoever retires the key waits for
+-- it.
 -- @statement etag_key_pin
 -- @in name text
 -- @out name text

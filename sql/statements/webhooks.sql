@@ -219,8 +219,8 @@ STRAIGHT_JOIN tenants t ON t.id = c.tenant_id
 LEFT JOIN tenants f ON f.id = c.from_tenant_id
 ORDER BY c.id;
 
--- ---- what became of it. Each of these asks for the claim, and for the row as the process knows it, so a process that lost the lease changes
--- nothing.
+-- ---- what became of it. Each of these asks for the claim, and for the row as the process knows it, so a process that lost the
+-- lease changes nothing.
 
 -- @fragment webhook_claimed
 webhook_lease l JOIN webhook_cursors c ON c.webhook_id = :id

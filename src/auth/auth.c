@@ -248,14 +248,16 @@ bool auth_has_validated(const struct auth *auth)
 {
 	const struct active_authenticator *active = auth->decided_by;
 
-	return active != NULL && active->authenticator->has_validated != NULL && active->authenticator->has_validated(active->state);
+	return active != NULL && active->authenticator->has_validated != NULL &&
+		active->authenticator->has_validated(active->state);
 }
 
 bool auth_refused_a_good_token(const struct auth *auth)
 {
 	const struct active_authenticator *active = auth->decided_by;
 
-	return active != NULL && active->authenticator->refused_a_good_token != NULL && active->authenticator->refused_a_good_token(active->state);
+	return active != NULL && active->authenticator->refused_a_good_token != NULL &&
+		active->authenticator->refused_a_good_token(active->state);
 }
 
 void auth_forget(struct auth *auth)

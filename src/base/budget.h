@@ -48,8 +48,8 @@ void budget_starve(void);
 // be left here.
 void budget_leave_if_starved(void);
 
-// Between these two calls no limit makes longjmp leave the guard. Pairs may be nested: the last budget_release() leaves the guard if a limit was
-// exceeded in between.
+// Between these two calls no limit makes longjmp leave the guard. Pairs may be nested: the last budget_release() leaves the guard
+// if a limit was exceeded in between.
 void budget_defer(void);
 void budget_release(void);
 // Has the request exceeded a limit? Loops between budget_defer() and budget_release() call this, and stop if it has.

@@ -201,13 +201,14 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// db_txn_run() for a function that only reads. fn runs on the reader, which is the server settings->read_from, once that server has everything
-// that was committed before this call. It runs on the writer if there is no reader, if the reader does not catch up within read_wait seconds,
-// or if anything fails there; then fn may run a second time, from nothing. From its first statement that writes on, fn runs on the writer.
+// db_txn_run() for a function that only reads. fn runs on the reader, which is the server settings->read_from, once that server
+// has everything that was committed before this call. It runs on the writer if there is no reader, if the reader does not catch
+// up within read_wait seconds, or if anything fails there; then fn may run a second time, from nothing. From its first statement
+// that writes on, fn runs on the writer.
 enum db_result db_txn_run_on_reader(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// Within db_txn_run_on_reader(): use true: the statements that follow run on the writer; false: on the reader again. Elsewhere it has no effect.
-// Returns the previous value, to be restored.
+// Within db_txn_run_on_reader(): use true: the statements that follow run on the writer; false: on the reader again. Elsewhere it
+// has no effect. Returns the previous value, to be restored.
 bool db_use_writer(struct db *db, bool use);
 // Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);

@@ -195,8 +195,8 @@ static bool is_of_schema(unsigned number)
 	return false;
 }
 
-// While the database is away each attempt fails alike: that is logged once a minute, and again when it was there meanwhile. False: the caller
-// logs it now, which is remembered.
+// While the database is away each attempt fails alike: that is logged once a minute, and again when it was there meanwhile.
+// False: the caller logs it now, which is remembered.
 static bool was_logged_lately(struct db *db, unsigned number)
 {
 	int64_t now_us = clock_tick_us();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader: a server beside the writer, which settings->read_from names. Before each transaction it has to have all that was committed in the
-// cluster, so that what is read is never older than the transaction's beginning (doc/cluster.md, "Reads by another server").
+// The reader: a server beside the writer, which settings->read_from names. Before each transaction it has to have all that was
+// committed in the cluster, so that what is read is never older than the transaction's beginning (doc/cluster.md, "Reads by
+// another server").
 #include "base/base.h"
 
 #include "base/clock.h"
@@ -59,8 +60,8 @@ static bool synchronize(struct db *db, struct pool *pool)
 	return true;
 }
 
-// A replica waits for the position that the primary has when it is asked. The epoch proves that it follows this primary: one that has changes
-// of its own may have passed the position without them.
+// A replica waits for the position that the primary has when it is asked. The epoch proves that it follows this primary: one that
+// has changes of its own may have passed the position without them.
 static bool follow(struct db *db, struct pool *pool)
 {
 	struct db_rows rows;
@@ -98,7 +99,8 @@ static void pause_reader(struct db *db)
 	db->reader_paused_until_us = clock_tick_us() + PAUSE_S * INT64_C(1000000);
 }
 
-enum db_result db_txn_run_on_reader(struct db *db, enum db_mode mode, const struct uuid *request_id, enum db_verdict (*fn)(void *arg), void *arg)
+enum db_result db_txn_run_on_reader(struct db *db, enum db_mode mode, const struct uuid *request_id,
+	enum db_verdict (*fn)(void *arg), void *arg)
 {
 	bool may = db->clustered && mode != DB_WRITE && clock_tick_us() >= db->reader_paused_until_us && open_reader(db);
 

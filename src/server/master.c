@@ -346,8 +346,9 @@ static void share_anew(struct master *master, const struct setup *fresh)
 	master->host = host_shared_open(fresh->config);
 }
 
-// Leaves the pair of sockets to the watch process to the retired children. If the master kept its ends where no new process receives, a watch that a retired worker
-// hands over after the retired watch process has ended would be stuck there without an end.
+// Leaves the pair of sockets to the watch process to the retired children. If the master kept its ends where no new process
+// receives, a watch that a retired worker hands over after the retired watch process has ended would be stuck there without an
+// end.
 static void separate_watch_pair(struct master *master)
 {
 	int fresh[2];
@@ -518,7 +519,8 @@ static int begin(struct master *master)
 
 int master_run(const struct master_options *options, struct setup *setup, struct listener *listener)
 {
-	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid(), .watch_pair = { -1, -1 }, .sender_pair = { -1, -1 } };
+	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid(),
+		.watch_pair = { -1, -1 }, .sender_pair = { -1, -1 } };
 	block_signals(&master);
 	int code = begin(&master);
 	if (code == EX_OK) {

@@ -225,7 +225,8 @@ static void take_over(struct sender *sender)
 
 // ---- the loop
 
-// The service stops, and workers finish their requests: they may still hand unsent answers over, until the last of them has ended.
+// The service stops, and workers finish their requests: they may still hand unsent answers over, until the last of them has
+// ended.
 static void stop(struct sender *sender)
 {
 	if (sender->stop_us == 0)

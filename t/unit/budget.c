@@ -389,8 +389,8 @@ static void read_deferred(void *arg)
 	budget_release();
 }
 
-// Reading stops at the limit, whatever the sizes of what is read; while leaving is deferred, soon after it. At the text's end is a mistake
-// that a reader reports who comes that far.
+// Reading stops at the limit, whatever the sizes of what is read; while leaving is deferred, soon after it. At the text's end is
+// a mistake that a reader reports who comes that far.
 static void stops(struct pool *pool)
 {
 	enum { MEMBERS = 24 };

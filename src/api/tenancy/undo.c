@@ -150,7 +150,8 @@ static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIV
 		[UNDO_PLACE_NAMESPACED] = { "postMoveNamespaced" },
 	},
 };
-// The methods of the dialect of spaces for UNDO_CALL_DELETE, which have other names for core types (0) and for those of a group (1).
+// The methods of the dialect of spaces for UNDO_CALL_DELETE, which have other names for core types (0) and for those of a group
+// (1).
 static const char *const spaces_deletes[UNDO_PLACE__N][2][2] = {
 	[UNDO_PLACE_TENANT] = { { "deleteCoreObject" } },
 	[UNDO_PLACE_AT_LARGE] = { { "deleteCoreObject", "deleteCoreTenantObject" }, { "deleteGroupObject", "deleteGroupTenantObject" } },

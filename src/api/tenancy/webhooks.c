@@ -159,8 +159,8 @@ enum outcome list_webhooks(struct call *call)
 	return OUTCOME_OK;
 }
 
-// If-None-Match is ignored: the etag covers what the owner has set, and the answer also shows the progress of sending, which changes without a
-// new etag.
+// If-None-Match is ignored: the etag covers what the owner has set, and the answer also shows the progress of sending, which
+// changes without a new etag.
 enum outcome get_webhook(struct call *call)
 {
 	struct conditions conditions;

@@ -39,8 +39,8 @@ void auth_free(struct auth **auth);
 // The i-th table of settings of all authenticators together, from 0; NULL: there are no more.
 const struct config_table *auth_table(size_t i);
 
-// A caller that must not block (the watch process) repeats auth_identify() for a credential at least this often, in seconds, until it returns
-// another outcome than OUTCOME_UNAVAILABLE.
+// A caller that must not block (the watch process) repeats auth_identify() for a credential at least this often, in seconds,
+// until it returns another outcome than OUTCOME_UNAVAILABLE.
 enum { AUTH_POLL_S = 15 };
 
 // One request whose user is to be found.
@@ -68,8 +68,8 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 struct str auth_header_lines(struct pool *pool, const struct request *request);
 // The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
 struct str auth_token(const struct request *request);
-// Did the last auth_identify() validate the token now, by the database, a service or its signature, instead of using a cache entry? False if
-// the token was refused by its form alone.
+// Did the last auth_identify() validate the token now, by the database, a service or its signature, instead of using a cache
+// entry? False if the token was refused by its form alone.
 bool auth_has_validated(const struct auth *auth);
 // Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
 // request? Then no wrong token came.

@@ -42,8 +42,8 @@ struct authenticator {
 	// identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch then goes on until the
 	// next check, within AUTH_POLL_S, by which it knows what the service has answered meanwhile.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
-	// Did the last identify() validate its token now: did it ask the database or a service, or verify a signature, instead of looking into its
-	// cache alone? NULL: it never does.
+	// Did the last identify() validate its token now: did it ask the database or a service, or verify a signature, instead of
+	// looking into its cache alone? NULL: it never does.
 	bool (*has_validated)(const void *state);
 	// Did the last identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
 	// request? NULL: it never does.

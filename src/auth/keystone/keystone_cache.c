@@ -66,7 +66,7 @@ struct known {
 	_Atomic int64_t open_until_us; // clock_tick_us; 0: closed
 	_Atomic int64_t pause_us;
 	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
-	_Atomic int64_t unanswered_since_us; // when the first of the questions was sent since which Keystone has answered none; 0: there is none
+	_Atomic int64_t unanswered_since_us; // when the first question was sent since the last answer; 0: none was
 	_Atomic uint64_t refused_login; // whose login Keystone refused last; 0: nobody's
 	_Atomic int64_t refused_us;     // clock_tick_us: when
 	uint64_t unused[2];

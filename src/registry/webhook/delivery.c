@@ -38,7 +38,8 @@ enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease 
 	return OUTCOME_OK;
 }
 
-enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *written)
+enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen,
+	const struct uuid *claim, bool *written)
 {
 	assert(!uuid_is_zero(*claim));
 	const struct sql_webhook_lease_take in = { .claim = uuid_bytes(claim), .held_by = uuid_bytes(&seen->claim), .beat = seen->beat };
@@ -240,7 +241,8 @@ static enum db_verdict run_skipping(void *arg)
 	return sql_webhook_skip_bulk(registry->db, registry->pool, skipping->in, skipping->n, &skipping->skipped) == DB_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *written)
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams,
+	size_t n, bool *written)
 {
 	struct sql_webhook_skip *in = POOL_ARRAY(registry->pool, struct sql_webhook_skip, n);
 	struct skipping skipping = { .registry = registry, .in = in, .n = n };
@@ -254,7 +256,8 @@ enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, c
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *written)
+enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream,
+	bool *written)
 {
 	assert(stream->id != 0);
 	const struct sql_webhook_begin in = {

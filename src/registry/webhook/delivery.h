@@ -30,7 +30,8 @@ struct webhook_lease {
 };
 enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease *lease);
 // Takes the lease for claim if it has the holder and the beat that the caller has seen.
-enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *written);
+enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen,
+	const struct uuid *claim, bool *written);
 // Makes the beat grow, if claim holds the lease.
 enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *written);
 // Gives the lease up if claim holds it, so that another process may take it at once.
@@ -82,10 +83,13 @@ bool webhook_asks_for(const struct doc *filters, const struct change *change);
 
 // ---- what was sent
 
-// Moves webhooks on to the positions that the n > 0 streams have, since their filters let nothing up to there pass. *written: all of them moved.
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *written);
+// Moves webhooks on to the positions that the n > 0 streams have, since their filters let nothing up to there pass. *written: all
+// of them moved.
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams,
+	size_t n, bool *written);
 // Writes down the message that is to be sent next: position, begun_upto and message of the stream.
-enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *written);
+enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream,
+	bool *written);
 
 struct webhook_result {
 	uint64_t status;  // of the answer; 0: there was none

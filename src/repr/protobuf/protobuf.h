@@ -55,8 +55,8 @@ struct protobuf_field {
 struct protobuf_message {
 	const struct protobuf_field *fields; // ends with the number 0
 	// For messages whose value in JSON is not an object of their fields, such as a time. object: an object of the fields that
-	// were read. Sets *json to the value; NULL means null. False: *why is a text that continues the message's name. to_json is
-	// NULL if the object is the value.
+	// were read. Sets *json to the value; NULL means null. False: *why is a text that continues the message's name. to_json
+	// is NULL if the object is the value.
 	bool (*to_json)(struct pool *pool, const struct doc *object, struct doc **json, const char **why);
 };
 

@@ -17,8 +17,8 @@ struct shared;
 
 enum { METRICS_SOCKET_CLIENTS = 16, METRICS_SOCKET_POLLS = METRICS_SOCKET_CLIENTS + 1, METRICS_SOCKET_S = 5 };
 
-// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged unless *logged says that it
-// was; *logged becomes whether it was. shared: NULL if nothing is counted; it must outlive the socket.
+// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged unless *logged says
+// that it was; *logged becomes whether it was. shared: NULL if nothing is counted; it must outlive the socket.
 struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *logged);
 // Does the path lead to this socket still? Its file may have been removed.
 bool metrics_socket_is_reached(const struct metrics_socket *socket);

@@ -569,8 +569,8 @@ static enum outcome run_in_transaction(struct exchange *exchange, enum db_result
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
 	db_heed_maintenance(pipeline->db, !reads(call)); // some reads need a transaction of that mode, and write nothing
-	*result = (may_read_on_reader(method) ? db_txn_run_on_reader : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
-		attempt_run, exchange);
+	*result = (may_read_on_reader(method) ? db_txn_run_on_reader : db_txn_run)(pipeline->db, db_mode_of(method->txn),
+		&call->request_id, attempt_run, exchange);
 	return OUTCOME_OK;
 }
 

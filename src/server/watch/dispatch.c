@@ -324,8 +324,9 @@ static bool serve_page(struct watch_dispatcher *dispatcher, uint64_t after, uint
 {
 	struct streamed_change *list;
 	size_t n;
+	const struct change_range range = { .after = after, .up_to = up_to, .limit = PAGE };
 
-	if (change_stream_read(dispatcher->call->registry, (struct change_range){ .after = after, .up_to = up_to, .limit = PAGE }, &list, &n) != OUTCOME_OK)
+	if (change_stream_read(dispatcher->call->registry, range, &list, &n) != OUTCOME_OK)
 		return false;
 	*reached = n < PAGE ? up_to : list[n - 1].id;
 	if (!send_page(dispatcher, after, list, n))
@@ -496,8 +497,9 @@ static bool is_any_due(const struct watch_dispatcher *dispatcher)
 	return client != NULL;
 }
 
-// Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up. *more: there are more ids to look for their
-// changes in, which comes first, or more tenants. A look that ran out of time goes on where it ended, so no tenant waits for ever.
+// Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up. *more: there are more ids to
+// look for their changes in, which comes first, or more tenants. A look that ran out of time goes on where it ended, so no tenant
+// waits for ever.
 static bool serve_ahead(struct watch_dispatcher *dispatcher, bool *more)
 {
 	uint64_t settled = horizon_settled(dispatcher->call->registry);
@@ -537,14 +539,15 @@ static bool serve_behind(struct watch_dispatcher *dispatcher, bool *more)
 	return !*more || (begin_round(dispatcher) && serve_page(dispatcher, first, dispatcher->front, &reached));
 }
 
-// Serves those at the front, those ahead of it, and those behind it. Nobody is served ahead of the front while that has more to do. *more: the
-// next round should go on at once.
+// Serves those at the front, those ahead of it, and those behind it. Nobody is served ahead of the front while that has more to
+// do. *more: the next round should go on at once.
 static bool serve_all(struct watch_dispatcher *dispatcher, bool *more)
 {
 	bool behind = false;
 
 	*more = false;
-	if (!begin_round(dispatcher) || !serve_front(dispatcher, more) || (!*more && !serve_ahead(dispatcher, more)) || !serve_behind(dispatcher, &behind))
+	if (!begin_round(dispatcher) || !serve_front(dispatcher, more) || (!*more && !serve_ahead(dispatcher, more)) ||
+		!serve_behind(dispatcher, &behind))
 		return false;
 	*more = *more || behind;
 	return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which changes of the log each client of the watch process is sent. The caller owns everything that struct watch_dispatcher
-// points to, and the deadlines of the connections (watch/process.c).
+// Decides which changes of the log each client of the watch process is sent. The caller owns everything that struct
+// watch_dispatcher points to, and the deadlines of the connections (watch/process.c).
 #ifndef TENURE_SERVER_WATCH_DISPATCH_H
 #define TENURE_SERVER_WATCH_DISPATCH_H
 

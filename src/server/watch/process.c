@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main loop of the watch process. It takes over watches, lets watch/dispatch.c send new changes ten times a second, and ends each
-// watch when its time is over.
+// The main loop of the watch process. It takes over watches, lets watch/dispatch.c send new changes ten times a second, and ends
+// each watch when its time is over.
 #include "base/base.h"
 
 #include <errno.h>

@@ -86,8 +86,8 @@ void deliverer_drop_attempts(struct deliverer *me);
 
 // Microseconds to wait before the next attempt: doubles with each attempt, less a random part, so that retries do not all come together.
 int64_t deliverer_pause_us(const struct deliverer *me, uint64_t attempts);
-// Reads all webhooks and letters. Attempts that are in flight stay so: what becomes of them is compared with the rows. edits: the number of
-// owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.
+// Reads all webhooks and letters. Attempts that are in flight stay so: what becomes of them is compared with the rows. edits: the
+// number of owners' changes that they are as of. OUTCOME_OK, or that of a failed statement; as the next two.
 enum outcome deliverer_load(struct deliverer *me, uint64_t edits);
 // Does the database have more letters than were read, and is it time to read again?
 bool deliverer_must_read_letters(const struct deliverer *me);

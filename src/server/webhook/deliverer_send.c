@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends messages: begins the attempts that are due, within what each tenant may have at the same time, and writes down what became of those that
-// have ended.
+// Sends messages: begins the attempts that are due, within what each tenant may have at the same time, and writes down what
+// became of those that have ended.
 #include "base/base.h"
 
 #include "server/webhook/deliverer_internal.h"
@@ -22,7 +22,8 @@ enum {
 // ---- sending
 
 // Sends a body. False: there is no memory; it is tried again.
-static bool begin_attempt(struct deliverer *me, const struct webhook_target *target, const struct deliverer_attempt *what, struct str body)
+static bool begin_attempt(struct deliverer *me, const struct webhook_target *target, const struct deliverer_attempt *what,
+	struct str body)
 {
 	struct transfer_request request = { .url = target->url, .body = body };
 	struct deliverer_attempt *attempt = malloc(sizeof(*attempt));
@@ -141,7 +142,9 @@ static enum outcome serve_stream(struct deliverer *me, struct deliverer_stream *
 	if (outcome != OUTCOME_OK || !me->loaded)
 		return outcome;
 	if (body.p != NULL) {
-		const struct deliverer_attempt attempt = { .webhook_id = stream->is.id, .tenant_id = stream->is.tenant_id, .message = stream->is.message };
+		const struct deliverer_attempt attempt = {
+			.webhook_id = stream->is.id, .tenant_id = stream->is.tenant_id, .message = stream->is.message,
+		};
 		stream->in_flight = begin_attempt(me, &target, &attempt, body);
 		stream->due_us = clock_tick_us();
 		return OUTCOME_OK;
@@ -230,7 +233,8 @@ static bool is_due(const struct deliverer *me, struct deliverer_stream *stream, 
 }
 
 // The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are. Each one's memory is
-// given back when it was served: streams, letters and attempts point to nothing in the pool, and transfers_start() copies a request.
+// given back when it was served: streams, letters and attempts point to nothing in the pool, and transfers_start() copies a
+// request.
 enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 {
 	const struct pool_mark mark = pool_mark(me->registry->pool);
@@ -278,7 +282,8 @@ static bool is_disabled_by(const struct deliverer *me, const struct deliverer_st
 }
 
 // The message stays the stream's if it disables the webhook: whoever enables it has it sent again.
-static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result, bool *written)
+static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result,
+	bool *written)
 {
 	uint64_t attempts = stream->is.attempts + 1;
 	int64_t pause = deliverer_pause_us(me, attempts);
@@ -354,7 +359,8 @@ static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *le
 }
 
 // The webhook was paused or disabled meanwhile: what was received need not be sent again.
-static enum outcome end_unknown(struct deliverer *me, const struct deliverer_attempt *attempt, const struct webhook_result *result)
+static enum outcome end_unknown(struct deliverer *me, const struct deliverer_attempt *attempt,
+	const struct webhook_result *result)
 {
 	const struct webhook_letter letter = { .id = attempt->letter_id, .attempts = attempt->attempts };
 	bool written;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to send: the webhooks and letters as they were read from the database, the changes that may concern them, and the attempts in flight.
+// What there is to send: the webhooks and letters as they were read from the database, the changes that may concern them, and the
+// attempts in flight.
 #include "base/base.h"
 
 #include "server/webhook/deliverer_internal.h"
@@ -10,9 +11,10 @@
 #include "registry/log/horizon.h"
 
 enum {
-	SAVE_MS = 15000,    // how far the stored positions may lag, in ms; by these positions metrics show how late this process is
+	SAVE_MS = 15000,    // how far the stored positions may lag, in ms; metrics show by them how late this process is
 	LETTERS_MS = 15000, // if there are more letters than are read at once, they are read again after so many ms
-	TENANT_SCAN_MAX = 100000, // change ids that are searched for the tenants concerned; beyond that, all tenants are assumed to have changes
+	// Change ids that are searched for the tenants concerned; beyond that, all tenants are assumed to have changes.
+	TENANT_SCAN_MAX = 100000,
 	TENANT_SHARE = 8,   // one tenant may have at most an eighth of the attempts that are in flight at the same time
 };
 
@@ -170,7 +172,8 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 	}
 	for (size_t i = 0; i < n_streams; i++) {
 		fresh[i] = (struct deliverer_stream){
-			.is = streams[i], .stored = streams[i].position, .may_have_changes = true, .due_us = due_after(me, streams[i].next_us, streams[i].attempts)
+			.is = streams[i], .stored = streams[i].position, .may_have_changes = true,
+			.due_us = due_after(me, streams[i].next_us, streams[i].attempts),
 		};
 		const struct deliverer_stream *known = deliverer_find_stream(me, streams[i].id);
 		fresh[i].failing_from_us = failing_from(&streams[i], known);
@@ -215,8 +218,8 @@ bool deliverer_needs_horizon(const struct deliverer *me)
 	return needs;
 }
 
-// May a change since the last look concern the webhooks of that tenant? tenants: those that have changes since, in rising order; NULL: it is not
-// known which have.
+// May a change since the last look concern the webhooks of that tenant? tenants: those that have changes since, in rising order;
+// NULL: it is not known which have.
 static bool is_touched(const uint64_t *tenants, size_t n, uint64_t tenant_id)
 {
 	if (tenants == NULL || tenant_id == 0)
@@ -252,7 +255,8 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < me->n_streams; i++)
-		me->streams[i].may_have_changes = me->streams[i].may_have_changes || is_touched(tenants, n, me->streams[i].is.tenant_id);
+		me->streams[i].may_have_changes =
+			me->streams[i].may_have_changes || is_touched(tenants, n, me->streams[i].is.tenant_id);
 	for (size_t i = 0; i < me->n_letters; i++) {
 		struct deliverer_letter *letter = &me->letters[i];
 		if (letter->due_us == INT64_MAX && is_touched(tenants, n, letter->is.tenant_id))

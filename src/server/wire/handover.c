@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that describes a watch may be long, so it travels as a file in memory, whose descriptor is sent beside the connection's; the rest of
-// what the answer begins with is another such file.
+// The text that describes a watch may be long, so it travels as a file in memory, whose descriptor is sent beside the
+// connection's; the rest of what the answer begins with is another such file.
 #include "base/base.h"
 
 #include "server/wire/handover.h"

@@ -25,11 +25,12 @@ bool handover_pair(int ends[2]);
 // Closes both ends in this process. Once no worker has its end any more, the receiver finds HANDOVER_END; once no receiver has its own, what a
 // worker sends fails.
 void handover_pair_close(int ends[2]);
-// Sends a connection with the text that describes its watch, and the file with the rest of the answer's beginning; -1: there is none. False if that fails;
-// logged. Both descriptors stay the caller's in any case.
+// Sends a connection with the text that describes its watch, and the file with the rest of the answer's beginning; -1: there is
+// none. False if that fails; logged. Both descriptors stay the caller's in any case.
 bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str text, int beginning);
-// Receives a connection with that text; the caller owns both descriptors. Never blocks. If it is not HANDOVER_ONE, only handover->watch is set, to
-// the place of the one that was incomplete, which the caller gives back as well; index 0: there is none.
+// Receives a connection with that text; the caller owns both descriptors. Never blocks. If it is not HANDOVER_ONE, only
+// handover->watch is set, to the place of the one that was incomplete, which the caller gives back as well; index 0: there is
+// none.
 enum handover_found handover_receive(int from, struct handover *handover);
 
 // Sends a connection to the sender. file holds the bytes still to be sent; tenant is limits_tenant() of the request. False if

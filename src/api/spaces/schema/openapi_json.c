@@ -137,7 +137,8 @@ static void add_list(struct pool *pool, const struct row *row, struct str messag
 		return;
 	while (take_field(&message, &field, &bytes))
 		if (field == row->field)
-			doc_push(list, row->becomes == MEMBER_TEXTS ? doc_new_string(pool, bytes) : message_as_json(pool, row->inside, bytes));
+			doc_push(list,
+				row->becomes == MEMBER_TEXTS ? doc_new_string(pool, bytes) : message_as_json(pool, row->inside, bytes));
 	doc_set(object, str_c(row->name), list);
 }
 

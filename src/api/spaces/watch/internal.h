@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For watch.c and watcher.c only: the handover, which a worker writes (call->handover) and the watch process of the same program reads.
-// It is a struct watch_handover_head, then an array of struct known, then the texts of enum watch_text one after the other.
+// For watch.c and watcher.c only: the handover, which a worker writes (call->handover) and the watch process of the same program
+// reads. It is a struct watch_handover_head, then an array of struct known, then the texts of enum watch_text one after the
+// other.
 #ifndef TENURE_API_SPACES_WATCH_INTERNAL_H
 #define TENURE_API_SPACES_WATCH_INTERNAL_H
 

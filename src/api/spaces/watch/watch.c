@@ -206,8 +206,8 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
-// Sends an existing object as ADDED. The handover gets an entry for it if selectors decide what the client has, or if the object's
-// last change lies above the position and so will be sent again.
+// Sends an existing object as ADDED. The handover gets an entry for it if selectors decide what the client has, or if the
+// object's last change lies above the position and so will be sent again.
 static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
 	begun->too_large = begun->spilled + begun->out.n + object.n > FIRST_MAX_BYTES;

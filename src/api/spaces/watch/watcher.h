@@ -30,9 +30,9 @@ unsigned watcher_seconds(const struct watcher *watcher);
 // Does the client want bookmarks (allowWatchBookmarks)?
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
-// What a change means for a watch. Of each change above the position the caller asks, in this order: watcher_wants(), and, if so, whether
-// watcher_needs_state_before(); once the events of that change are sent, or if it has none, watcher_is_invalidated(); and last
-// watcher_may_change_definition(), after which watcher_check_type() says whether the watch may go on.
+// What a change means for a watch. Of each change above the position the caller asks, in this order: watcher_wants(), and, if so,
+// whether watcher_needs_state_before(); once the events of that change are sent, or if it has none, watcher_is_invalidated(); and
+// last watcher_may_change_definition(), after which watcher_check_type() says whether the watch may go on.
 //
 // May the change concern this watch, so that its contents have to be read? True may turn out to be wrong.
 bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change);
@@ -50,8 +50,8 @@ enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
 // _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
-// from the handover. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
-// known whether the client has the object.
+// from the handover. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is
+// not known whether the client has the object.
 enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change,
 	struct buf *out);
 // Appends a BOOKMARK of the watch's position. call and outcomes: as for watcher_add_events().
