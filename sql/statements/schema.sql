@@ -176,8 +176,9 @@ SELECT name, value FROM settings WHERE name = 'etag_key' OR name LIKE 'etag\_key
 -- @in name text, value bytes
 INSERT IGNORE INTO settings (name, value) VALUES (:name, CONCAT(:value, UNIX_TIMESTAMP()));
 
--- A transaction that makes tags by a key for long holds the key's row, and who retires the key waits for it.
--- @statement etag_key_hold
+-- A transaction that makes tags by a key for longer than some minutes locks the key's row, so whoever retires the key waits for
+-- it.
+-- @statement etag_key_pin
 -- @in name text
 -- @out name text
 SELECT name FROM settings WHERE name = :name LOCK IN SHARE MODE;

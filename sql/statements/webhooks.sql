@@ -173,23 +173,23 @@ ORDER BY w.id;
 -- @statement webhook_letters
 -- @in limit uint
 -- @out id uint, webhook_id uint, tenant_id uint, uid bytes, kind text, position uint, upto uint, attempts uint, next_at time null,
---      rests uint
+--      tenant_deleted uint
 -- @scans the queued messages
 -- @sorts likewise
-SELECT m.id, m.webhook_id, w.tenant_id, m.uid, m.kind, m.position, m.upto, m.attempts, m.next_at, q.rests
+SELECT m.id, m.webhook_id, w.tenant_id, m.uid, m.kind, m.position, m.upto, m.attempts, m.next_at, q.tenant_deleted
 FROM (
-  SELECT m.id, t.deleted_at IS NOT NULL AS rests,
+  SELECT m.id, t.deleted_at IS NOT NULL AS tenant_deleted,
     ROW_NUMBER() OVER (PARTITION BY w.tenant_id ORDER BY m.kind <> 'ping', m.next_at, m.id) AS turn
   FROM webhook_messages m
   STRAIGHT_JOIN webhooks w ON w.id = m.webhook_id
   STRAIGHT_JOIN webhook_cursors c ON c.webhook_id = m.webhook_id
   LEFT JOIN tenants t ON t.id = w.tenant_id
   WHERE m.state = 'queued' AND (m.kind = 'ping' OR (w.paused = 0 AND c.disabled_at IS NULL))
-  ORDER BY rests, turn, m.id
+  ORDER BY tenant_deleted, turn, m.id
   LIMIT :limit) q
 STRAIGHT_JOIN webhook_messages m ON m.id = q.id
 STRAIGHT_JOIN webhooks w ON w.id = m.webhook_id
-ORDER BY q.rests, q.turn, q.id;
+ORDER BY q.tenant_deleted, q.turn, q.id;
 
 -- Where to; no row while the tenant is deleted.
 -- @statement webhook_target
@@ -219,8 +219,8 @@ STRAIGHT_JOIN tenants t ON t.id = c.tenant_id
 LEFT JOIN tenants f ON f.id = c.from_tenant_id
 ORDER BY c.id;
 
--- ---- what became of it. Each of these asks for the claim, and for what it was told about, so a process that lost the lease changes
--- nothing.
+-- ---- what became of it. Each of these asks for the claim, and for the row as the process knows it, so a process that lost the
+-- lease changes nothing.
 
 -- @fragment webhook_claimed
 webhook_lease l JOIN webhook_cursors c ON c.webhook_id = :id

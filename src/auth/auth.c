@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
-enum { MAX_METHODS = 8 };
+enum { MAX_ACTIVE = 8 };
 
 static const struct {
 	const char *name;
@@ -33,17 +33,18 @@ const struct config_table *auth_table(size_t i)
 	return NULL;
 }
 
-struct method {
+// An authenticator of the endpoint's list.
+struct active_authenticator {
 	const struct authenticator *authenticator;
-	void *state;
+	void *state; // what its open() returned
 };
 
 struct auth {
 	const struct endpoint_config *endpoint;
-	struct method methods[MAX_METHODS];
-	size_t n_methods;
+	struct active_authenticator active[MAX_ACTIVE];
+	size_t n_active;
 	struct str default_tenant; // "": none
-	const struct method *asked; // the authenticator that decided last; NULL: none did
+	const struct active_authenticator *decided_by; // the authenticator that decided last; NULL: none did
 };
 
 // ---- the endpoint's list of authenticators
@@ -59,30 +60,30 @@ static char *fail_unknown(const struct endpoint_config *endpoint, struct str nam
 	return auth_message("endpoint %s: auth: \"%.*s\" is none of %s", endpoint->name, STR_ARG(name), names + 2);
 }
 
-static char *add_method(struct auth *auth, const struct auth_setup *setup, struct str name)
+static char *add_authenticator(struct auth *auth, const struct auth_setup *setup, struct str name)
 {
-	struct method *method = &auth->methods[auth->n_methods];
+	struct active_authenticator *active = &auth->active[auth->n_active];
 	char *error = NULL;
 	size_t i = 0;
 
 	while (i < COUNT_OF(authenticators) && !str_eq_c(name, authenticators[i].name))
 		i++;
-	if (i == COUNT_OF(authenticators) || auth->n_methods == MAX_METHODS)
+	if (i == COUNT_OF(authenticators) || auth->n_active == MAX_ACTIVE)
 		return fail_unknown(auth->endpoint, name);
-	auth->n_methods++;
-	method->authenticator = authenticators[i].authenticator;
-	if (method->authenticator->open != NULL)
-		method->state = method->authenticator->open(setup, &error);
+	auth->n_active++;
+	active->authenticator = authenticators[i].authenticator;
+	if (active->authenticator->open != NULL)
+		active->state = active->authenticator->open(setup, &error);
 	return error;
 }
 
-static char *read_methods(struct auth *auth, const struct auth_setup *setup)
+static char *read_authenticators(struct auth *auth, const struct auth_setup *setup)
 {
 	struct str rest = str_c(auth_endpoint_settings(auth->endpoint)->auth), item;
 	char *error = NULL;
 
 	while (error == NULL && str_split(&rest, ',', &item))
-		error = add_method(auth, setup, str_trim(item));
+		error = add_authenticator(auth, setup, str_trim(item));
 	return error;
 }
 
@@ -103,7 +104,7 @@ struct auth *auth_new(const struct auth_setup *setup, char **error)
 	auth->endpoint = setup->endpoint;
 	*error = read_default_tenant(auth, setup->config);
 	if (*error == NULL)
-		*error = read_methods(auth, setup);
+		*error = read_authenticators(auth, setup);
 	if (*error != NULL)
 		auth_free(&auth);
 	return auth;
@@ -113,23 +114,23 @@ void auth_free(struct auth **auth)
 {
 	if (*auth == NULL)
 		return;
-	for (size_t i = 0; i < (*auth)->n_methods; i++) {
-		const struct method *method = &(*auth)->methods[i];
-		if (method->authenticator->close != NULL)
-			method->authenticator->close(method->state);
+	for (size_t i = 0; i < (*auth)->n_active; i++) {
+		const struct active_authenticator *active = &(*auth)->active[i];
+		if (active->authenticator->close != NULL)
+			active->authenticator->close(active->state);
 	}
 	free(*auth);
 	*auth = NULL;
 }
 
 // Applies default_tenant if the credential names no tenant.
-static void set_default_tenant(const struct auth *auth, const struct method *method, struct principal *principal)
+static void set_default_tenant(const struct auth *auth, const struct active_authenticator *active, struct principal *principal)
 {
 	if (auth->default_tenant.n == 0 || principal->tenant.n > 0 || principal->role == ROLE_OPERATOR)
 		return;
 	principal->tenant = auth->default_tenant;
-	if (principal->role == ROLE_NONE && method->authenticator->default_role != NULL)
-		principal->role = method->authenticator->default_role(method->state);
+	if (principal->role == ROLE_NONE && active->authenticator->default_role != NULL)
+		principal->role = active->authenticator->default_role(active->state);
 }
 
 // No user belongs to a tenant of a reserved name, whatever an authenticator returned.
@@ -162,16 +163,16 @@ static bool may_know(const struct authenticator *authenticator, struct pool *poo
 // passed on to one that reads no tokens: otherwise a request with a wrong token would be done as the user whom the web server names.
 static bool is_for_another(const struct auth *auth, size_t i, struct pool *pool, const struct request *request)
 {
-	const struct authenticator *authenticator = auth->methods[i].authenticator;
+	const struct authenticator *authenticator = auth->active[i].authenticator;
 	struct str token;
 
-	if (authenticator->has_form == NULL || i + 1 == auth->n_methods || !auth_read_token(request, &token) ||
+	if (authenticator->has_form == NULL || i + 1 == auth->n_active || !auth_read_token(request, &token) ||
 		authenticator->has_form(pool, token))
 		return false;
-	bool found = reads_tokens(auth->methods[i + 1].authenticator); // which has its own turn, and refuses the token if it is nobody's
+	bool found = reads_tokens(auth->active[i + 1].authenticator); // which has its own turn, and refuses the token if it is nobody's
 
-	for (size_t j = i + 2; j < auth->n_methods && !found; j++)
-		found = may_know(auth->methods[j].authenticator, pool, token);
+	for (size_t j = i + 2; j < auth->n_active && !found; j++)
+		found = may_know(auth->active[j].authenticator, pool, token);
 	return found;
 }
 
@@ -191,20 +192,20 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 
 	*principal = (struct principal){ 0 };
 	*detail = STR_NONE;
-	auth->asked = NULL;
-	for (size_t i = 0; i < auth->n_methods; i++) {
-		const struct method *method = &auth->methods[i];
+	auth->decided_by = NULL;
+	for (size_t i = 0; i < auth->n_active; i++) {
+		const struct active_authenticator *active = &auth->active[i];
 		bool recognised = false;
 
 		if (is_for_another(auth, i, question->pool, question->request))
 			continue;
-		enum outcome outcome = method->authenticator->identify(method->state, &identity, &recognised);
+		enum outcome outcome = active->authenticator->identify(active->state, &identity, &recognised);
 
 		if (!recognised)
 			continue;
-		auth->asked = method;
+		auth->decided_by = active;
 		if (outcome == OUTCOME_OK)
-			set_default_tenant(auth, method, principal);
+			set_default_tenant(auth, active, principal);
 		return outcome == OUTCOME_OK ? check_tenant(principal, detail) : outcome;
 	}
 	return OUTCOME_OK;
@@ -243,32 +244,34 @@ struct str auth_header_lines(struct pool *pool, const struct request *request)
 	return buf_str(&lines);
 }
 
-bool auth_has_asked(const struct auth *auth)
+bool auth_has_validated(const struct auth *auth)
 {
-	const struct method *asked = auth->asked;
+	const struct active_authenticator *active = auth->decided_by;
 
-	return asked != NULL && asked->authenticator->has_asked != NULL && asked->authenticator->has_asked(asked->state);
+	return active != NULL && active->authenticator->has_validated != NULL &&
+		active->authenticator->has_validated(active->state);
 }
 
-bool auth_rules_out(const struct auth *auth)
+bool auth_refused_a_good_token(const struct auth *auth)
 {
-	const struct method *asked = auth->asked;
+	const struct active_authenticator *active = auth->decided_by;
 
-	return asked != NULL && asked->authenticator->rules_out != NULL && asked->authenticator->rules_out(asked->state);
+	return active != NULL && active->authenticator->refused_a_good_token != NULL &&
+		active->authenticator->refused_a_good_token(active->state);
 }
 
 void auth_forget(struct auth *auth)
 {
-	auth->asked = NULL;
+	auth->decided_by = NULL;
 }
 
 const char *auth_challenge(const struct auth *auth)
 {
-	const struct method *method = auth->asked != NULL ? auth->asked : &auth->methods[0];
-	const struct authenticator *authenticator = method->authenticator;
+	const struct active_authenticator *active = auth->decided_by != NULL ? auth->decided_by : &auth->active[0];
+	const struct authenticator *authenticator = active->authenticator;
 
 	// What challenge_of() says may be about the last request that this authenticator has decided.
-	if (authenticator->challenge_of == NULL || (auth->asked == NULL && authenticator->challenge != NULL))
+	if (authenticator->challenge_of == NULL || (auth->decided_by == NULL && authenticator->challenge != NULL))
 		return authenticator->challenge;
-	return authenticator->challenge_of(method->state);
+	return authenticator->challenge_of(active->state);
 }

@@ -254,7 +254,7 @@ static struct str credential_of(const struct session_place *place, const struct 
 	return str_printf(place->pool, "%c%.*s%c%.*s", KIND_USER, STR_ARG(request->remote_user), '\0', STR_ARG(request->remote_user_secret));
 }
 
-// Ends as many of the user's sessions as are too many, if one more begins.
+// Ends the user's oldest sessions, so that there are at most session_count once another one has begun.
 static enum outcome make_room(const struct session_place *place, const struct principal *who)
 {
 	const struct sql_session_count in = { .user = who->user, .tenant = who->tenant };

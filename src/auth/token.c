@@ -18,7 +18,7 @@ enum { MAX_ID = 32, MAX_SECRET = 128 };
 struct token_state {
 	struct principal_cache *cache;
 	struct shared *shared; // where uses are noted; NULL: nowhere
-	bool asked;
+	bool validated_now; // the database was asked about the last token: it was not in the cache
 };
 
 static void *open_token(const struct auth_setup *setup, char **error)
@@ -102,13 +102,13 @@ static enum outcome token_check(struct token_state *state, struct db *db, struct
 
 	*principal = (struct principal){ 0 };
 	*detail = STR("token unknown, expired or revoked");
-	state->asked = false;
+	state->validated_now = false;
 	if (!well_formed(token, &question.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
 	digest_sha256(token, key);
 	if (principal_cache_find(state->cache, key, pool, principal))
 		return OUTCOME_OK;
-	state->asked = true;
+	state->validated_now = true;
 	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
 
 	if (result != DB_OK || question.result != DB_OK) {
@@ -139,7 +139,7 @@ static enum outcome identify(void *arg, const struct identity *identity, bool *r
 	struct token_state *state = arg;
 	struct str token;
 
-	state->asked = false;
+	state->validated_now = false;
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
@@ -151,9 +151,9 @@ static enum outcome identify(void *arg, const struct identity *identity, bool *r
 	return outcome;
 }
 
-static bool has_asked(const void *state)
+static bool has_validated(const void *state)
 {
-	return ((const struct token_state *)state)->asked;
+	return ((const struct token_state *)state)->validated_now;
 }
 
 const struct authenticator token_authenticator = {
@@ -163,5 +163,5 @@ const struct authenticator token_authenticator = {
 	.close = close_token,
 	.has_form = has_form,
 	.identify = identify,
-	.has_asked = has_asked,
+	.has_validated = has_validated,
 };

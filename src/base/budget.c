@@ -23,7 +23,7 @@ struct account {
 	int64_t cpu_us;         // CPU time granted; 0: no limit
 	int64_t cpu_begun_us;   // the thread's CPU time when it was first looked at; -1: not yet
 	bool granted;
-	unsigned held;
+	unsigned deferred; // depth of pairs of budget_defer() and budget_release()
 	enum budget_end over;   // which limit was exceeded; BUDGET_KEPT: none
 	struct guard *guard;    // the innermost guard
 	size_t paused_used, paused_limit;
@@ -67,7 +67,7 @@ static bool fault_happens(void)
 
 void budget_grant(size_t memory, int64_t cpu_us)
 {
-	assert(account.held == 0 && !account.paused && cpu_us >= 0);
+	assert(account.deferred == 0 && !account.paused && cpu_us >= 0);
 	account.granted = true;
 	account.limit = memory == 0 || account.used > SIZE_MAX - memory ? SIZE_MAX : account.used + memory;
 	account.cpu_us = cpu_us;
@@ -79,7 +79,7 @@ void budget_grant(size_t memory, int64_t cpu_us)
 
 void budget_end(void)
 {
-	assert(account.held == 0 && !account.paused);
+	assert(account.deferred == 0 && !account.paused);
 	account.granted = false;
 	account.limit = SIZE_MAX;
 	account.cpu_us = 0;
@@ -90,7 +90,7 @@ _Noreturn void budget_leave(enum budget_end end)
 {
 	struct guard *guard = account.guard;
 
-	assert(guard != NULL && end != BUDGET_KEPT && account.held == 0);
+	assert(guard != NULL && end != BUDGET_KEPT && account.deferred == 0);
 	guard->end = end;
 	longjmp(guard->back, 1);
 }
@@ -99,7 +99,7 @@ void budget_leave_if_broken(void)
 {
 	if (account.guard == NULL)
 		return;
-	if (account.held == 0)
+	if (account.deferred == 0)
 		budget_leave(BUDGET_BROKEN);
 	account.over = BUDGET_BROKEN;
 }
@@ -121,7 +121,7 @@ void budget_starve(void)
 
 void budget_leave_if_starved(void)
 {
-	if (is_limited() && account.held == 0)
+	if (is_limited() && account.deferred == 0)
 		budget_leave(BUDGET_STARVED);
 }
 
@@ -129,7 +129,7 @@ static void exceed(enum budget_end end)
 {
 	if (!is_limited())
 		return;
-	if (account.held == 0)
+	if (account.deferred == 0)
 		budget_leave(end);
 	if (account.over == BUDGET_KEPT)
 		account.over = end;
@@ -140,7 +140,7 @@ enum budget_end budget_guard(void (*fn)(void *arg), void *arg)
 	struct guard guard = { .outer = account.guard, .end = BUDGET_KEPT };
 
 	assert(fn != NULL);
-	assert(account.held == 0 && !account.paused);
+	assert(account.deferred == 0 && !account.paused);
 	account.guard = &guard;
 	if (setjmp(guard.back) == 0)
 		fn(arg);
@@ -154,15 +154,15 @@ bool budget_is_guarded(void)
 	return account.guard != NULL;
 }
 
-void budget_hold(void)
+void budget_defer(void)
 {
-	account.held++;
+	account.deferred++;
 }
 
 void budget_release(void)
 {
-	assert(account.held > 0 && (account.held > 1 || !account.paused));
-	if (--account.held == 0 && account.over != BUDGET_KEPT)
+	assert(account.deferred > 0 && (account.deferred > 1 || !account.paused));
+	if (--account.deferred == 0 && account.over != BUDGET_KEPT)
 		budget_leave(account.over);
 }
 
@@ -178,7 +178,7 @@ bool budget_is_half_used(void)
 
 void budget_pause(void)
 {
-	assert(account.held > 0 && !account.paused);
+	assert(account.deferred > 0 && !account.paused);
 	account.paused = true;
 	account.paused_used = account.used;
 	account.paused_limit = account.limit;

@@ -4,7 +4,7 @@
 // Every pool counts its blocks here for its thread (base/pool.h). If a request takes more than it was granted, longjmp leaves the
 // function that budget_guard() called, from within the allocation. So between budget_guard() and an allocation, code may own only
 // pool memory and what a pool's cleanup releases. Code that owns something else for a moment (a statement whose answer is on the
-// wire) calls budget_hold() before and budget_release() after: in between, allocations succeed beyond the limit, and loops ask
+// wire) calls budget_defer() before and budget_release() after: in between, allocations succeed beyond the limit, and loops ask
 // budget_is_over().
 // doc/architecture.md ("What a request may take") says why.
 //
@@ -31,12 +31,12 @@ void budget_end(void);
 
 // Calls fn(arg) and returns BUDGET_KEPT after it. If fn needs more than was granted, longjmp leaves it, and this returns the
 // reason. What fn allocated stays allocated: the caller rewinds its pool. Guards may be nested; only the innermost is left.
-// Must not be called between budget_hold() and budget_release().
+// Must not be called between budget_defer() and budget_release().
 enum budget_end budget_guard(void (*fn)(void *arg), void *arg);
 bool budget_is_guarded(void);
 // Leaves the innermost guard, which returns `end` (never BUDGET_KEPT). For a nested guard's caller that has cleaned up.
 _Noreturn void budget_leave(enum budget_end end);
-// Leaves the innermost guard with BUDGET_BROKEN, because the database contradicts itself. Between budget_hold() and
+// Leaves the innermost guard with BUDGET_BROKEN, because the database contradicts itself. Between budget_defer() and
 // budget_release() it returns, and the last budget_release() leaves the guard. Without any guard it returns, too. Needs no grant.
 void budget_leave_if_broken(void);
 
@@ -48,10 +48,11 @@ void budget_starve(void);
 // be left here.
 void budget_leave_if_starved(void);
 
-// Pairs of these calls may be nested. The last budget_release() leaves the guard if a limit was exceeded in between.
-void budget_hold(void);
+// Between these two calls no limit makes longjmp leave the guard. Pairs may be nested: the last budget_release() leaves the guard
+// if a limit was exceeded in between.
+void budget_defer(void);
 void budget_release(void);
-// Has the request exceeded a limit? Loops between hold and release call this, and stop if it has.
+// Has the request exceeded a limit? Loops between budget_defer() and budget_release() call this, and stop if it has.
 bool budget_is_over(void);
 
 // Has the request used more than half of its CPU time? Loops that can end earlier, such as a list that has pages, ask this so as not to
@@ -59,7 +60,7 @@ bool budget_is_over(void);
 bool budget_is_half_used(void);
 
 // Between these two calls no limit applies, and allocated memory is not counted as the request's: for memory that the process
-// keeps for all requests. Call them between budget_hold() and budget_release(). They must not be nested.
+// keeps for all requests. Call them between budget_defer() and budget_release(). They must not be nested.
 void budget_pause(void);
 void budget_resume(void);
 

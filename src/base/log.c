@@ -16,7 +16,7 @@
 enum {
 	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's write
 	LOG_ID = 63,
-	TELL_AGAIN_S = 60, // seconds between two messages that the access log can't be written
+	LOG_AGAIN_S = 60, // seconds between two messages that the access log can't be written
 };
 
 // The state of this module. It allocates no memory, because running out of memory is logged, too.
@@ -28,7 +28,7 @@ static struct {
 	char id[LOG_ID + 1];
 	int access_fd;
 	uint64_t lost;         // lines of the access log lost since writing failed; 0: writing works
-	time_t told;           // when the failure was logged last
+	time_t logged;         // when the failure was logged last
 	char access[LOG_LINE]; // lines put off by log_access_later()
 	size_t n_access;
 } out = { .program = "tenure", .least = LOG_LEVEL_INFO, .configured = LOG_LEVEL_INFO, .access_fd = -1 };
@@ -265,13 +265,13 @@ static void note_written(bool well, uint64_t lines)
 	if (well) {
 		log_warning("the access log is written again; %llu of this process's lines are lost", (unsigned long long)out.lost);
 		out.lost = 0;
-		out.told = 0;
+		out.logged = 0;
 		return;
 	}
 	out.lost += lines;
-	if (out.told != 0 && seconds_now() - out.told < TELL_AGAIN_S)
+	if (out.logged != 0 && seconds_now() - out.logged < LOG_AGAIN_S)
 		return;
-	out.told = seconds_now();
+	out.logged = seconds_now();
 	log_error("the access log can't be written: %s; %llu lines of this process are lost so far", strerror(failure),
 		(unsigned long long)out.lost);
 }

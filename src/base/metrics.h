@@ -75,8 +75,8 @@ enum metrics_gauge {
 	METRICS_WEBHOOK_MESSAGES_DEAD, // that were given up; 10,000 may mean more
 	METRICS_WEBHOOK_MESSAGES_QUEUED, // pings and revived messages that are to be sent; likewise
 	METRICS_WEBHOOK_SENDER_WORKS, // 1 if a process of some host sends, or 0
-	METRICS_WEBHOOK_WAITING_US,   // when the oldest change was made that an active webhook has yet to be told of, since 1970; 0: none
-	METRICS_WEBHOOK_FAILING_US,   // the same of failing webhooks
+	METRICS_WEBHOOK_WAITING_US,   // when the oldest change was made that some active webhook was not sent yet, since 1970; 0: none
+	METRICS_WEBHOOK_FAILING_US,   // when the oldest change was made that some failing webhook was not sent yet; likewise
 	METRICS__GAUGES,
 };
 

@@ -31,8 +31,8 @@ bool networks_read(struct pool *pool, struct str text, struct networks *networks
 bool ports_read(struct pool *pool, struct str text, struct ports *ports, struct str *wrong);
 
 // Is this an address of the public internet, by the registries of IANA (RFC 6890 and its successors)? Only global unicast of IPv4, and
-// of IPv6 2000::/3, without what is reserved, and without addresses that carry one of IPv4 in them (mapped, NAT64, 6to4, Teredo):
-// where such a one leads is not the sender's to know.
+// of IPv6 2000::/3, without what is reserved, and without addresses that carry one of IPv4 in them (mapped, NAT64, 6to4, Teredo),
+// since the sender does not check which host of IPv4 they reach.
 bool address_is_public(const struct sockaddr *address);
 // May a message be sent there? A mapped address of IPv4 is looked for in networks of either form.
 bool address_is_allowed(const struct sockaddr *address, const struct networks *networks, const struct ports *ports);

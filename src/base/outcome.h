@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ways in which a call can end: the rows of outcome.def as an enum, and the HTTP status, title and name of each.
 #ifndef TENURE_BASE_OUTCOME_H
 #define TENURE_BASE_OUTCOME_H
 

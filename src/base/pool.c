@@ -202,7 +202,7 @@ struct pool *pool_scratch(struct pool *pool, size_t bytes)
 {
 	if (bytes < SCRATCH_LEAST)
 		return pool;
-	budget_hold(); // no longjmp here: nothing would free the new pool yet
+	budget_defer(); // no longjmp here: nothing would free the new pool yet
 	struct pool *scratch = pool_new();
 	if (scratch == NULL)
 		out_of_memory(POOL_FIRST);

@@ -83,7 +83,7 @@ struct shared {
 	dev_t device;
 	ino_t inode;
 	bool is_file;         // false: memory without a name
-	bool told;            // true: the absence of a file was logged
+	bool logged;          // true: the absence of a file was logged
 	bool wants_slot;      // shared_claim() was called
 	unsigned slot;
 	pid_t pid;            // the process that claimed the slot
@@ -322,13 +322,13 @@ static bool map_any(struct shared *shared)
 	shared->device = st.st_dev;
 	shared->inode = st.st_ino;
 	if (fd < 0) {
-		if (!shared->told)
+		if (!shared->logged)
 			log_warning("%s can't be made or used: %s. Limits hold among the processes of this master alone", shared->path,
 				strerror(errno));
-		shared->told = true;
+		shared->logged = true;
 		fd = open_memory(shared);
 	} else {
-		shared->told = false;
+		shared->logged = false;
 	}
 	if (fd >= 0 && map(shared, fd))
 		return true;

@@ -325,12 +325,12 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	return result;
 }
 
-// All answers are read before this returns, even if the budget is exceeded meanwhile: budget_hold().
+// All answers are read before this returns, even if the budget is exceeded meanwhile: budget_defer().
 enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	int64_t begun_us = db_trace_begin(db);
 
-	budget_hold();
+	budget_defer();
 	enum db_result result = run_all(db, pool, calls, n);
 	db_trace_note(db, calls, n, NULL, begun_us);
 	budget_release();
@@ -446,20 +446,20 @@ static bool writes_within_reads(const struct db *db, const struct db_call *calls
 	return any;
 }
 
-// Within db_txn_run_near(): do these calls go to the server near? From the first one that writes on, none does.
-static bool go_near(struct db *db, const struct db_call *calls, size_t n)
+// Within db_txn_run_on_reader(): do these calls go to the reader? From the first one that writes on, none does.
+static bool go_to_reader(struct db *db, const struct db_call *calls, size_t n)
 {
-	if (db->near == NULL || db->near->state == TXN_OUTSIDE)
+	if (db->reader == NULL || db->reader->state == TXN_OUTSIDE)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		db->near_left = db->near_left || writes(calls[i].query);
-	return !db->near_left;
+		db->uses_writer = db->uses_writer || writes(calls[i].query);
+	return !db->uses_writer;
 }
 
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
-	if (go_near(db, calls, n))
-		return db_run_batch(db->near, pool, calls, n);
+	if (go_to_reader(db, calls, n))
+		return db_run_batch(db->reader, pool, calls, n);
 	enum db_result result = db_txn_check(db);
 
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
@@ -474,8 +474,8 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 
 static enum db_result run_single(struct db *db, struct pool *pool, struct db_call *call)
 {
-	if (go_near(db, call, 1))
-		return run_single(db->near, pool, call);
+	if (go_to_reader(db, call, 1))
+		return run_single(db->reader, pool, call);
 	enum db_result result = db_txn_check(db);
 
 	assert(call->in != NULL || call->query->n_in == 0);

@@ -436,8 +436,8 @@ void db_close(struct db **handle)
 	if (db == NULL)
 		return;
 	db_conn_drop(db);
-	db_close(&db->near);
-	free(db->near_settings);
+	db_close(&db->reader);
+	free(db->reader_settings);
 	free(db->cache.places);
 	for (size_t i = 0; i < db->n_hosts; i++)
 		free(db->hosts[i].name);
@@ -451,7 +451,7 @@ void db_forget_after_fork(struct db **handle)
 
 	if (db == NULL)
 		return;
-	db_forget_after_fork(&db->near);
+	db_forget_after_fork(&db->reader);
 	if (db->mysql != NULL) {
 		// mysql_close() sends a last packet. An unconnected socket in place of the connection keeps it from the server.
 		int nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -476,7 +476,7 @@ const char *db_error(const struct db *db)
 
 uint64_t db_round_trips(const struct db *db)
 {
-	return db->round_trips + (db->near != NULL ? db->near->round_trips : 0);
+	return db->round_trips + (db->reader != NULL ? db->reader->round_trips : 0);
 }
 
 void db_statement_uses(const struct db *db, uint64_t *prepared, uint64_t *reused)

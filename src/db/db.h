@@ -201,13 +201,15 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// The same for what only reads, and may do so at settings->read_from: there, after that server has all that was committed when this was called;
-// else, and if anything fails there, as db_txn_run() does. What fn writes nevertheless, and what it reads behind that, is the writer's.
-enum db_result db_txn_run_near(struct db *db, enum db_mode mode, const struct uuid *request_id,
+// db_txn_run() for a function that only reads. fn runs on the reader, which is the server settings->read_from, once that server
+// has everything that was committed before this call. It runs on the writer if there is no reader, if the reader does not catch
+// up within read_wait seconds, or if anything fails there; then fn may run a second time, from nothing. From its first statement
+// that writes on, fn runs on the writer.
+enum db_result db_txn_run_on_reader(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// Within db_txn_run_near(): leave true: the statements that follow run on the writer; false: on settings->read_from again.
-// Returns the previous value, to be restored.
-bool db_leave_near(struct db *db, bool leave);
+// Within db_txn_run_on_reader(): use true: the statements that follow run on the writer; false: on the reader again. Elsewhere it
+// has no effect. Returns the previous value, to be restored.
+bool db_use_writer(struct db *db, bool use);
 // Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);
 // Is a transaction of mode DB_SNAPSHOT running on the writer? What it reads was committed before it began, and may be old by now.

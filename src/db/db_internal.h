@@ -122,14 +122,14 @@ struct db {
 	uint64_t newest_epoch; // that a server without Galera has named to this handle
 	uint64_t fence[2];     // parameters of the fence on their way
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
-	// The server settings->read_from (near.c).
-	struct db *near;       // NULL: none was needed yet
-	unsigned answer_s;     // of a handle near: the longest wait for an answer; 0: settings->read_timeout is
-	struct db_settings *near_settings;
-	uint64_t near_sessions; // near->sessions when near_galera was asked for
-	bool near_galera;
-	bool near_left;        // a transaction runs there, and the statements that come are the writer's
-	int64_t near_paused_until_us; // clock_tick_us() until which it is not used
+	// The reader, which is the server settings->read_from (reader.c).
+	struct db *reader;     // NULL: none was needed yet
+	unsigned answer_s;     // in the reader's own handle: the longest wait for an answer; 0: settings->read_timeout is
+	struct db_settings *reader_settings;
+	uint64_t reader_sessions; // reader->sessions when reader_galera was read
+	bool reader_galera;       // the reader is a node of Galera
+	bool uses_writer;         // a transaction runs on the reader, and the statements that follow run on the writer
+	int64_t reader_paused_until_us; // clock_tick_us() until which it is not used
 	const struct db_log *log; // NULL: none was set
 	bool away;       // no server answered the last attempt, so the next attempt does not wait for one
 
@@ -156,7 +156,7 @@ struct db {
 	struct {
 		unsigned number;
 		uint64_t sessions;
-		int64_t told_us; // clock_tick_us()
+		int64_t logged_us; // clock_tick_us()
 	} lost;          // the last failure of the connection that was logged as a warning
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];

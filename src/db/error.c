@@ -196,20 +196,21 @@ static bool is_of_schema(unsigned number)
 }
 
 // While the database is away each attempt fails alike: that is logged once a minute, and again when it was there meanwhile.
-static bool is_told(struct db *db, unsigned number)
+// False: the caller logs it now, which is remembered.
+static bool was_logged_lately(struct db *db, unsigned number)
 {
 	int64_t now_us = clock_tick_us();
 	bool same = db->lost.number == number && db->lost.sessions == db->sessions;
 
-	if (same && now_us - db->lost.told_us < LOST_AGAIN_S * INT64_C(1000000))
+	if (same && now_us - db->lost.logged_us < LOST_AGAIN_S * INT64_C(1000000))
 		return true;
 	db->lost.number = number;
 	db->lost.sessions = db->sessions;
-	db->lost.told_us = now_us;
+	db->lost.logged_us = now_us;
 	return false;
 }
 
-static void tell(struct db *db, unsigned number, enum db_result result, const char *message, const struct db_query *query)
+static void log_failure(struct db *db, unsigned number, enum db_result result, const char *message, const struct db_query *query)
 {
 	const struct error_row *row = find(number);
 	const char *text = row != NULL && row->quotes ? "(its text repeats values)" : message;
@@ -220,7 +221,7 @@ static void tell(struct db *db, unsigned number, enum db_result result, const ch
 		log_debug("database: duplicate%s%s", in, sql);
 	else if (result == DB_RETRY)
 		log_info("database: %u %s%s%s", number, text, in, sql);
-	else if (result == DB_LOST && (db->probes || is_told(db, number)))
+	else if (result == DB_LOST && (db->probes || was_logged_lately(db, number)))
 		log_debug("database: connection lost: %u %s%s%s", number, text, in, sql);
 	else if (result == DB_LOST)
 		log_warning("database: connection lost: %u %s%s%s", number, text, in, sql);
@@ -254,7 +255,7 @@ enum db_result db_error_note(struct db *db, unsigned number, const char *message
 	db->schema_errors += is_of_schema(number);
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
-	tell(db, number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
+	log_failure(db, number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
 	if (result == DB_LOST) {
 		if (needs_other_host(number) && db->n_hosts > 0) {
 			db_writer_refuses(db, db->host);

@@ -328,7 +328,7 @@ static enum db_result attempt(struct db *db, struct body *body, const struct uui
 {
 	body->verdict = DB_ROLLBACK;
 	enum budget_end end = budget_guard(run_body, body);
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	enum db_result result = finish(db, end == BUDGET_KEPT ? body->verdict : DB_ROLLBACK, request_id);
 	budget_resume();

@@ -23,7 +23,7 @@
 #include "sql/schema.h"
 #include "sql/session.h"
 
-enum { TELL_AFTER_US = 10000000 };
+enum { LOG_AGAIN_US = 10000000 };
 enum { PAGES_SHARE = 8 }; // an eighth of the setting resource_cache is for pages of lists; the rest is for resources
 
 struct registry_store *registry_store_new(const struct config *config, struct db *db)
@@ -110,8 +110,8 @@ static enum outcome refuse(struct registry *registry, uint64_t version, uint64_t
 	struct registry_store *store = registry->store;
 	bool newer = version >= REGISTRY_SCHEMA_VERSION;
 
-	if (store->schema_seen.told_us == 0 || registry->now_us - store->schema_seen.told_us > TELL_AFTER_US) {
-		store->schema_seen.told_us = registry->now_us;
+	if (store->schema_seen.logged_us == 0 || registry->now_us - store->schema_seen.logged_us > LOG_AGAIN_US) {
+		store->schema_seen.logged_us = registry->now_us;
 		if (newer)
 			log_error("the database's schema is of version %llu and takes programs from version %llu on; this one is of version %d: "
 				"install the release that upgraded the database", (unsigned long long)version,

@@ -97,7 +97,7 @@ static int serve_alone(struct setup *setup)
 	signals_fill(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
-	struct worker_tools tools = { .orders = -1, .slow = -1, .processes = count_processes(), .host =
+	struct worker_tools tools = { .watch_fd = -1, .sender_fd = -1, .processes = count_processes(), .host =
 		host_shared_open(setup->config) };
 	code = worker_run(setup, STDIN_FILENO, &tools);
 	shared_close(&tools.host);

@@ -42,8 +42,8 @@ struct master {
 	struct shared *host; // memory shared by all processes of the host
 	pid_t pid;
 	sigset_t signals;
-	int orders[2];            // socket pair from workers to the watch process (handover.h)
-	int slow[2];              // socket pair from workers to the sender
+	int watch_pair[2];        // socket pair from workers to the watch process (handover.h)
+	int sender_pair[2];       // socket pair from workers to the sender
 	struct children children; // the workers, the host service, the sender, and the watch process if a dialect has watches
 	int64_t look_us;          // clock_tick_us() of the next check whether a child hangs
 	struct children *retired; // of earlier configurations, which are about to end: of each that some still run of
@@ -156,27 +156,30 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	if (kind != CHILD_WORKER)
 		close(master->listener->fd);
 	if (kind != CHILD_WATCH)
-		close(master->orders[1]);
+		close(master->watch_pair[1]);
 	if (kind != CHILD_SENDER)
-		close(master->slow[1]);
+		close(master->sender_pair[1]);
 	if (kind != CHILD_WORKER) {
-		close(master->orders[0]);
-		close(master->slow[0]);
+		close(master->watch_pair[0]);
+		close(master->sender_pair[0]);
 	}
 	if (kind == CHILD_HOST)
 		(void)log_access_open(""); // it writes none, and is told of no rotation; the master has put off no lines
 	switch (kind) {
 	case CHILD_WORKER:
-		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){ .orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .life = life, .processes = count_workers(master->setup), .host = master->host });
+		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
+			.watch_fd = has_watches(master->setup) ? master->watch_pair[0] : -1, .sender_fd = master->sender_pair[0],
+			.life = life, .processes = count_workers(master->setup), .host = master->host,
+		});
 		break;
 	case CHILD_HOST:
 		code = host_main(&(struct host_options){ .path = NULL }, &master->setup->config, master->host);
 		break;
 	case CHILD_SENDER:
-		code = sender_main(master->setup, master->slow[1], master->host, SENDER_STUCK_S);
+		code = sender_main(master->setup, master->sender_pair[1], master->host, SENDER_STUCK_S);
 		break;
 	case CHILD_WATCH:
-		code = watch_main(master->setup, master->orders[1], master->host, life);
+		code = watch_main(master->setup, master->watch_pair[1], master->host, life);
 		break;
 	case CHILD_MOVER:
 	case CHILD_REAPER:
@@ -295,8 +298,8 @@ static void stop(struct master *master)
 	children_signal(&master->children, SIGTERM);
 	signal_retired(master, SIGTERM);
 	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has ended.
-	handover_pair_close(master->orders);
-	handover_pair_close(master->slow);
+	handover_pair_close(master->watch_pair);
+	handover_pair_close(master->sender_pair);
 }
 
 static void kill_late(struct master *master)
@@ -343,16 +346,17 @@ static void share_anew(struct master *master, const struct setup *fresh)
 	master->host = host_shared_open(fresh->config);
 }
 
-// Leaves the sockets for watches to the retired children. If the master kept its ends where no new process receives, a watch that a retired worker
-// hands over after the retired watch process has ended would be stuck there without an end.
-static void separate_orders(struct master *master)
+// Leaves the pair of sockets to the watch process to the retired children. If the master kept its ends where no new process
+// receives, a watch that a retired worker hands over after the retired watch process has ended would be stuck there without an
+// end.
+static void separate_watch_pair(struct master *master)
 {
 	int fresh[2];
 
 	if (!handover_pair(fresh))
 		return;
-	handover_pair_close(master->orders);
-	memcpy(master->orders, fresh, sizeof(fresh));
+	handover_pair_close(master->watch_pair);
+	memcpy(master->watch_pair, fresh, sizeof(fresh));
 }
 
 // Loads the configuration anew, opens its access log and retires the present children. NULL if that fails: the old one stays;
@@ -384,7 +388,7 @@ static void reload(struct master *master)
 	master->setup = fresh;
 	(void)setup_open_logs(fresh, false);
 	if (!has_watches(fresh))
-		separate_orders(master);
+		separate_watch_pair(master);
 	if (!make_children(master)) {
 		log_error("no memory for children");
 		stop(master);
@@ -505,7 +509,7 @@ static int begin(struct master *master)
 	master->host = host_shared_open(master->setup->config);
 	if (code == EX_OK && pid_file != NULL && !notify_write_pid(pid_file, &error))
 		code = EX_CANTCREAT;
-	if (code == EX_OK && (!handover_pair(master->orders) || !handover_pair(master->slow) || !make_children(master)))
+	if (code == EX_OK && (!handover_pair(master->watch_pair) || !handover_pair(master->sender_pair) || !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)
 		log_error("%s", error != NULL ? error : "no memory");
@@ -515,7 +519,8 @@ static int begin(struct master *master)
 
 int master_run(const struct master_options *options, struct setup *setup, struct listener *listener)
 {
-	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid(), .orders = { -1, -1 }, .slow = { -1, -1 } };
+	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid(),
+		.watch_pair = { -1, -1 }, .sender_pair = { -1, -1 } };
 	block_signals(&master);
 	int code = begin(&master);
 	if (code == EX_OK) {

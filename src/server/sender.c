@@ -27,91 +27,91 @@ enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };
 // What waits for one tenant's clients.
 struct account {
 	uint64_t tenant;
-	uint64_t waiting; // bytes of its rests that are not gone
-	size_t n_rests;   // 0: the next sweep frees it
+	uint64_t waiting; // bytes of its unsent answers that are not gone
+	size_t n_unsent;  // 0: the next sweep frees it
 	struct account *next;
 };
 
-// The rest of one answer.
-struct rest {
+// The rest of one answer, which is still to be sent.
+struct unsent_answer {
 	int fd, file;     // fd: the connection to the web server; file: the bytes to be sent
 	off_t at, size;
 	struct account *account;
 	int64_t moved_us; // clock_tick_us() when the web server last accepted bytes
 	bool gone;        // the next sweep closes it
-	struct rest *next;
+	struct unsent_answer *next;
 };
 
 struct sender {
 	const struct setup *setup;
 	struct shared *host; // NULL: none
-	int from;         // where rests are handed over; -1: none is received any more
+	int from;         // where unsent answers are handed over; -1: none is received any more
 	int signal_fd, epoll_fd;
-	struct rest *first;
+	struct unsent_answer *first;
 	struct account *accounts;
-	uint64_t waiting; // bytes of all rests that are not gone
-	unsigned stuck_s; // how long a rest may make no progress
+	uint64_t waiting; // bytes of all unsent answers that are not gone
+	unsigned stuck_s; // how long an unsent answer may make no progress
 	int64_t stop_us;  // clock_tick_us() at which the process ends, whatever it has; 0: when it receives no more and has sent all
 };
 
-static uint64_t bytes_of(const struct rest *rest)
+static uint64_t bytes_of(const struct unsent_answer *unsent)
 {
-	return (uint64_t)(rest->size - rest->at);
+	return (uint64_t)(unsent->size - unsent->at);
 }
 
-// So many bytes of the rest wait no more.
-static void count_down(struct sender *sender, struct rest *rest, uint64_t bytes)
+// So many bytes of the unsent answer wait no more.
+static void count_down(struct sender *sender, struct unsent_answer *unsent, uint64_t bytes)
 {
-	assert(bytes <= rest->account->waiting && bytes <= sender->waiting);
-	rest->account->waiting -= bytes;
+	assert(bytes <= unsent->account->waiting && bytes <= sender->waiting);
+	unsent->account->waiting -= bytes;
 	sender->waiting -= bytes;
 }
 
-// Marks the rest for the next sweep. Events of it may still be in the batch that epoll returned, so it isn't freed at once.
-static void give_up(struct sender *sender, struct rest *rest)
+// Marks it for the next sweep. Events of it may still be in the batch that epoll returned, so it isn't freed at once.
+static void give_up(struct sender *sender, struct unsent_answer *unsent)
 {
-	if (!rest->gone)
-		count_down(sender, rest, bytes_of(rest));
-	rest->gone = true;
+	if (!unsent->gone)
+		count_down(sender, unsent, bytes_of(unsent));
+	unsent->gone = true;
 }
 
 // Writes what the connection accepts now. Never blocks.
-static void push(struct sender *sender, struct rest *rest)
+static void push(struct sender *sender, struct unsent_answer *unsent)
 {
-	while (!rest->gone && rest->at < rest->size) {
-		off_t at = rest->at;
-		ssize_t n = sendfile(rest->fd, rest->file, &at, AT_ONCE);
+	while (!unsent->gone && unsent->at < unsent->size) {
+		off_t at = unsent->at;
+		ssize_t n = sendfile(unsent->fd, unsent->file, &at, AT_ONCE);
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 			return;
 		if (n <= 0)
 			break;
-		count_down(sender, rest, (uint64_t)n);
-		rest->at = at;
-		rest->moved_us = clock_tick_us();
+		count_down(sender, unsent, (uint64_t)n);
+		unsent->at = at;
+		unsent->moved_us = clock_tick_us();
 	}
-	give_up(sender, rest); // everything is sent, or the peer is gone
+	give_up(sender, unsent); // everything is sent, or the peer is gone
 }
 
 // The worker that handed a connection over may have it open still, and then closing it here does not end epoll's events, whose data is
-// the rest.
+// the unsent answer.
 static void sweep(struct sender *sender)
 {
-	for (struct rest **at = &sender->first; *at != NULL;) {
-		struct rest *rest = *at;
-		if (!rest->gone) {
-			at = &rest->next;
+	for (struct unsent_answer **at = &sender->first; *at != NULL;) {
+		struct unsent_answer *unsent = *at;
+		if (!unsent->gone) {
+			at = &unsent->next;
 			continue;
 		}
-		*at = rest->next;
-		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, rest->fd, NULL);
-		close(rest->fd);
-		close(rest->file);
-		rest->account->n_rests--;
-		free(rest);
+		*at = unsent->next;
+		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, unsent->fd, NULL);
+		close(unsent->fd);
+		close(unsent->file);
+		unsent->account->n_unsent--;
+		free(unsent);
 	}
 	for (struct account **at = &sender->accounts; *at != NULL;) {
 		struct account *account = *at;
-		if (account->n_rests > 0) {
+		if (account->n_unsent > 0) {
 			at = &account->next;
 			continue;
 		}
@@ -141,16 +141,16 @@ static struct account *account_of(struct sender *sender, uint64_t tenant)
 
 // The connection to close if too many bytes wait: of the tenant with the most bytes, the one without progress for the longest
 // time. NULL: nothing waits.
-static struct rest *find_loser(const struct sender *sender)
+static struct unsent_answer *find_loser(const struct sender *sender)
 {
-	struct rest *loser = NULL;
+	struct unsent_answer *loser = NULL;
 	uint64_t most = 0;
 
-	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
-		uint64_t bytes = rest->gone ? 0 : rest->account->waiting;
-		if (bytes > most || (bytes == most && loser != NULL && !rest->gone && rest->moved_us < loser->moved_us)) {
+	for (struct unsent_answer *unsent = sender->first; unsent != NULL; unsent = unsent->next) {
+		uint64_t bytes = unsent->gone ? 0 : unsent->account->waiting;
+		if (bytes > most || (bytes == most && loser != NULL && !unsent->gone && unsent->moved_us < loser->moved_us)) {
 			most = bytes;
-			loser = rest;
+			loser = unsent;
 		}
 	}
 	return loser;
@@ -159,7 +159,7 @@ static struct rest *find_loser(const struct sender *sender)
 // Events of those that are cut off may be in hand, so they are freed by the next sweep, and only count no more.
 static void make_room(struct sender *sender)
 {
-	struct rest *loser;
+	struct unsent_answer *loser;
 
 	while (sender->waiting > sender->setup->settings->unsent && (loser = find_loser(sender)) != NULL) {
 		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
@@ -174,26 +174,26 @@ static void make_room(struct sender *sender)
 // until one client has taken all that it was given, and so would all others.
 static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 {
-	struct rest *rest = calloc(1, sizeof(*rest));
+	struct unsent_answer *unsent = calloc(1, sizeof(*unsent));
 	struct account *account = account_of(sender, tenant);
-	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = rest };
+	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = unsent };
 	struct stat st;
 
-	if (rest == NULL || account == NULL || fstat(file, &st) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+	if (unsent == NULL || account == NULL || fstat(file, &st) < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
 		epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
-		free(rest);
+		free(unsent);
 		return false;
 	}
-	*rest = (struct rest){ .fd = fd, .file = file, .size = st.st_size, .account = account, .moved_us = clock_tick_us(),
+	*unsent = (struct unsent_answer){ .fd = fd, .file = file, .size = st.st_size, .account = account, .moved_us = clock_tick_us(),
 		.next = sender->first };
-	sender->first = rest;
-	account->n_rests++;
-	account->waiting += bytes_of(rest);
-	sender->waiting += bytes_of(rest);
+	sender->first = unsent;
+	account->n_unsent++;
+	account->waiting += bytes_of(unsent);
+	sender->waiting += bytes_of(unsent);
 	return true;
 }
 
-// Receives no more. The descriptor is closed, so that a worker whose rest nobody receives notices that.
+// Receives no more. The descriptor is closed, so that a worker whose unsent answer nobody receives notices that.
 static void stop_receiving(struct sender *sender)
 {
 	if (sender->from < 0)
@@ -225,7 +225,8 @@ static void take_over(struct sender *sender)
 
 // ---- the loop
 
-// The service stops, and workers finish their requests: they may still hand rests over, until the last of them has ended.
+// The service stops, and workers finish their requests: they may still hand unsent answers over, until the last of them has
+// ended.
 static void stop(struct sender *sender)
 {
 	if (sender->stop_us == 0)
@@ -261,9 +262,9 @@ static void end_stuck(struct sender *sender)
 {
 	int64_t now_us = clock_tick_us();
 
-	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
-		if (now_us - rest->moved_us > sender->stuck_s * INT64_C(1000000))
-			give_up(sender, rest);
+	for (struct unsent_answer *unsent = sender->first; unsent != NULL; unsent = unsent->next) {
+		if (now_us - unsent->moved_us > sender->stuck_s * INT64_C(1000000))
+			give_up(sender, unsent);
 	}
 	sweep(sender);
 }
@@ -319,8 +320,8 @@ int sender_main(const struct setup *setup, int from, struct shared *host, unsign
 	} else {
 		log_error("can't send what is left of answers: %s", strerror(errno));
 	}
-	for (struct rest *rest = sender.first; rest != NULL; rest = rest->next)
-		give_up(&sender, rest);
+	for (struct unsent_answer *unsent = sender.first; unsent != NULL; unsent = unsent->next)
+		give_up(&sender, unsent);
 	sweep(&sender);
 	stop_receiving(&sender);
 	close(sender.epoll_fd);

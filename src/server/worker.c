@@ -35,8 +35,8 @@ struct worker {
 	const struct setup *setup;
 	bool alone;
 	int signal_fd;
-	int orders; // socket to the watch process; -1: there is none
-	int slow;   // socket to the sender, for slow clients; -1: there is none
+	int watch_fd;  // socket to the watch process; -1: there is none
+	int sender_fd; // socket to the sender, for slow clients; -1: there is none
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
 	struct db_trace trace; // of the present request, if slow ones are logged
@@ -73,7 +73,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.db = db_open(db_settings(setup->config), DB_APPLICATION),
 		.limits = worker->limits,
 		.host = tools->host,
-		.may_hand_over = worker->orders >= 0,
+		.may_hand_over = worker->watch_fd >= 0,
 	};
 	worker->pipeline.logs_json = strcmp(setup->endpoint_settings->access_log_format, "json") == 0;
 	if (worker->pipeline.db != NULL && setup->settings->slow_request > 0) {
@@ -148,7 +148,7 @@ static void hand_over(struct worker *worker)
 {
 	struct call *call = &worker->call;
 
-	if (!fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, worker->pipeline.watch, call->handover))
+	if (!fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->watch_fd, worker->pipeline.watch, call->handover))
 		limits_watch_end(worker->limits, &worker->pipeline.watch);
 }
 
@@ -168,7 +168,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 		hand_over(worker);
 	else
 		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response,
-			&(struct fcgi_slow){ .to = worker->slow, .tenant = limits_tenant(worker->limits) });
+			&(struct fcgi_slow){ .to = worker->sender_fd, .tenant = limits_tenant(worker->limits) });
 	limits_leave(worker->limits);
 	if (worker->life != NULL)
 		atomic_store(&worker->life->busy_us, 0);
@@ -222,8 +222,8 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 		return EX_OSERR;
 	worker->setup = setup;
 	worker->alone = tools->life == NULL;
-	worker->orders = tools->orders;
-	worker->slow = tools->slow;
+	worker->watch_fd = tools->watch_fd;
+	worker->sender_fd = tools->sender_fd;
 	worker->host = tools->host;
 	worker->life = tools->life;
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -12,8 +12,8 @@ struct shared;
 
 // What a worker gets from its master. If life is NULL there is no master, and the worker starts background moves itself.
 struct worker_tools {
-	int orders;                      // socket to the watch process; -1: there is none
-	int slow;                        // socket to the sender (sender.h); -1: there is none
+	int watch_fd;                    // socket to the watch process; -1: there is none
+	int sender_fd;                   // socket to the sender (sender.h); -1: there is none
 	struct child_life *life;         // shared with the master, which checks it; NULL: there is no master
 	unsigned processes;              // how many serve the endpoint, this one included
 	struct shared *host;             // memory shared by the processes of the host; NULL: none

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of all tables of settings. Each table stands in the folder that uses it (base/config/setting.h).
 #ifndef TENURE_SETTINGS_SETTINGS_H
 #define TENURE_SETTINGS_SETTINGS_H
 

@@ -49,37 +49,37 @@ static const struct type_column of_definitions[] = {
 
 // ---- protobuf
 
-static PB_MESSAGE_TOLD(json, message_tell_alone, PB_JSON(1, "raw"));
+static PB_MESSAGE_CONVERTED(json, message_single_value, PB_JSON(1, "raw"));
 
 // Declared here because schemas contain schemas.
 static const struct protobuf_message proto_schema;
 
-// *told becomes the value of the one of the two members that is present.
-static bool tell_either(struct pool *pool, const struct doc *object, struct doc **told, const char *schema,
+// *json becomes the value of the one of the two members that is present.
+static bool either_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char *schema,
 	const char *other)
 {
 	const struct doc *value = NULL;
 
 	if (!doc_get(object, str_c(schema), &value))
 		doc_get(object, str_c(other), &value);
-	*told = doc_copy(pool, value);
+	*json = doc_copy(pool, value);
 	return true;
 }
 
-static bool tell_schema_or_bool(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+static bool schema_or_bool_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
 	UNUSED(why);
-	return tell_either(pool, object, told, "schema", "allows");
+	return either_to_json(pool, object, json, "schema", "allows");
 }
 
-static bool tell_schema_or_list(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+static bool schema_or_list_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
 	UNUSED(why);
-	return tell_either(pool, object, told, "schema", "list");
+	return either_to_json(pool, object, json, "schema", "list");
 }
-static PB_MESSAGE_TOLD(schema_or_schemas, tell_schema_or_list, PB_OBJECT(1, "schema", schema), PB_LIST(2, "list", schema));
-static PB_MESSAGE_TOLD(schema_or_texts, tell_schema_or_list, PB_OBJECT(1, "schema", schema), PB_TEXTS(2, "list"));
-static PB_MESSAGE_TOLD(schema_or_bool, tell_schema_or_bool, PB_BOOL_ZERO(1, "allows"), PB_OBJECT(2, "schema", schema));
+static PB_MESSAGE_CONVERTED(schema_or_schemas, schema_or_list_to_json, PB_OBJECT(1, "schema", schema), PB_LIST(2, "list", schema));
+static PB_MESSAGE_CONVERTED(schema_or_texts, schema_or_list_to_json, PB_OBJECT(1, "schema", schema), PB_TEXTS(2, "list"));
+static PB_MESSAGE_CONVERTED(schema_or_bool, schema_or_bool_to_json, PB_BOOL_ZERO(1, "allows"), PB_OBJECT(2, "schema", schema));
 
 PB_MESSAGE(external_documentation, PB_TEXT(1, "description"), PB_TEXT(2, "url"));
 PB_MESSAGE(validation_rule,

@@ -291,9 +291,9 @@ static void test_ends(void)
 	int64_t end_us = clock_now_us() + 5000000; // all that comes before it is done by then, on a busy machine and under valgrind, too
 	token = create(STR("ending"), STR("one"), ROLE_MEMBER, end_us);
 	is_int(identify(long_since, token, &who), OUTCOME_OK, "before its end");
-	ok(auth_has_asked(long_since), "by the database");
+	ok(auth_has_validated(long_since), "by the database");
 	is_int(identify(long_since, token, &who), OUTCOME_OK, "once more");
-	ok(!auth_has_asked(long_since), "without it");
+	ok(!auth_has_validated(long_since), "without it");
 	while (clock_now_us() <= end_us)
 		(void)usleep(10000);
 	is_int(identify(long_since, token, &who), OUTCOME_UNAUTHENTICATED, "after it");

@@ -53,9 +53,9 @@ static void starve(void *arg)
 
 	pool_cleanup(work->pool, note, NULL);
 	if (work->step == 1)
-		budget_hold();
+		budget_defer();
 	if (work->step == 2) {
-		budget_hold();
+		budget_defer();
 		budget_pause();
 	}
 	budget_starve();
@@ -76,7 +76,7 @@ static void starving(struct pool *pool)
 	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED && !work.finished, "without memory of the system, the next step of work ends it");
 	is_int(released, 1, "cleanups ran");
 	work.step = 1;
-	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED && work.was_over && !work.finished, "what is held goes on until it is released");
+	ok(run(starve, &work, MEMORY, 0) == BUDGET_STARVED && work.was_over && !work.finished, "what defers the end goes on until it is released");
 	work.step = 2;
 	ok(run(starve, &work, MEMORY, 0) == BUDGET_KEPT && !work.was_over && work.finished, "what does not count is not ended");
 	work.step = 3;
@@ -187,12 +187,12 @@ static void cpu(struct pool *pool)
 	ok(run(compare_long, &work, 0, 20000) == BUDGET_TIME && !work.finished, "comparing long numbers is ended");
 }
 
-static void hold(void *arg)
+static void defer(void *arg)
 {
 	struct work *work = arg;
 
-	budget_hold();
-	budget_hold();
+	budget_defer();
+	budget_defer();
 	for (int i = 0; i < 10; i++)
 		(void)pool_alloc(work->pool, MEMORY);
 	budget_release();
@@ -205,7 +205,7 @@ static void pause_it(void *arg)
 {
 	struct work *work = arg;
 
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	(void)pool_alloc(work->pool, 10 * MEMORY);
 	budget_resume();
@@ -223,12 +223,12 @@ static void nest(void *arg)
 	budget_leave(work->inner);
 }
 
-static void holding(struct pool *pool)
+static void deferring(struct pool *pool)
 {
 	struct work work = { .pool = pool };
 
-	ok(run(hold, &work, MEMORY, 0) == BUDGET_MEMORY && work.was_over && !work.finished,
-		"held, it is left at the last release");
+	ok(run(defer, &work, MEMORY, 0) == BUDGET_MEMORY && work.was_over && !work.finished,
+		"deferred, it is left at the last release");
 	ok(run(pause_it, &work, MEMORY, 0) == BUDGET_KEPT && !work.was_over && work.finished, "paused, nothing counts");
 	work = (struct work){ .pool = pool, .step = 1000 };
 	ok(run(nest, &work, MEMORY, 0) == BUDGET_MEMORY && work.inner == BUDGET_MEMORY, "guards are nested");
@@ -244,11 +244,11 @@ static void find_broken(void *arg)
 	work->finished = true;
 }
 
-static void find_broken_held(void *arg)
+static void find_broken_deferred(void *arg)
 {
 	struct work *work = arg;
 
-	budget_hold();
+	budget_defer();
 	budget_leave_if_broken();
 	work->was_over = budget_is_over();
 	budget_release();
@@ -260,8 +260,8 @@ static void broken(struct pool *pool)
 	struct work work = { .pool = pool };
 
 	ok(budget_guard(find_broken, &work) == BUDGET_BROKEN && !work.finished, "the guard is left without a grant");
-	ok(budget_guard(find_broken_held, &work) == BUDGET_BROKEN && work.was_over && !work.finished,
-		"held, it is left at the last release");
+	ok(budget_guard(find_broken_deferred, &work) == BUDGET_BROKEN && work.was_over && !work.finished,
+		"deferred, it is left at the last release");
 	ok(run(find_broken, &work, MEMORY, 0) == BUDGET_BROKEN && !work.finished, "and with one");
 	find_broken(&work);
 	ok(work.finished, "without a guard it returns");
@@ -382,15 +382,15 @@ static void read_all(void *arg)
 	(void)doc_parse_json(reading->pool, reading->text, (struct doc_limits){ .depth = 10 }, &doc, &reading->error);
 }
 
-static void read_held(void *arg)
+static void read_deferred(void *arg)
 {
-	budget_hold();
+	budget_defer();
 	read_all(arg);
 	budget_release();
 }
 
-// Reading stops at the limit, whatever the sizes of what is read; while the budget is held, soon after it. At the text's end is a mistake
-// that a reader reports who comes that far.
+// Reading stops at the limit, whatever the sizes of what is read; while leaving is deferred, soon after it. At the text's end is
+// a mistake that a reader reports who comes that far.
 static void stops(struct pool *pool)
 {
 	enum { MEMBERS = 24 };
@@ -411,11 +411,11 @@ static void stops(struct pool *pool)
 			"objects of %d members: reading ends at the limit", members);
 		pool_clear(pool);
 		budget_grant(MEMORY, 0);
-		end = budget_guard(read_held, &reading);
+		end = budget_guard(read_deferred, &reading);
 		budget_end();
 		ok(end == BUDGET_MEMORY && str_eq(reading.error, STR("the document takes more memory than a request is granted")) &&
 				pool_peak(pool) <= MEMORY + MEMORY / 4,
-			"… and soon after it while the budget is held");
+			"… and soon after it while leaving is deferred");
 		pool_clear(pool);
 		pool_free(&own);
 	}
@@ -429,7 +429,7 @@ int main(void)
 	starving(pool);
 	charges(pool);
 	cpu(pool);
-	holding(pool);
+	deferring(pool);
 	broken(pool);
 	trees(pool);
 	stops(pool);

@@ -304,14 +304,14 @@ static void test_silent_writer(const struct db_settings *template)
 
 // ---- reads by another server
 
-struct near_read {
+struct reader_read {
 	struct db *db;
 	const struct test_query *query;
 };
 
-static enum db_verdict read_near(void *arg)
+static enum db_verdict read_on_reader(void *arg)
 {
-	struct near_read *read = arg;
+	struct reader_read *read = arg;
 	struct db_rows rows;
 
 	(void)db_run(read->db, pool, test_query(read->query), NULL, &rows);
@@ -319,52 +319,52 @@ static enum db_verdict read_near(void *arg)
 }
 
 // Was it read at read_from? On a busy machine that may not be reached in time: then again.
-static bool is_read_near(struct db *db, const struct test_query *query)
+static bool is_read_on_reader(struct db *db, const struct test_query *query)
 {
-	struct near_read read = { db, query };
+	struct reader_read read = { db, query };
 	bool there = false;
 
 	for (int i = 0; i < 5 && !there; i++) {
-		db->near_paused_until_us = 0;
-		is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "a read");
-		there = db->near_paused_until_us == 0;
+		db->reader_paused_until_us = 0;
+		is_int(db_txn_run_on_reader(db, DB_AUTOCOMMIT, NULL, read_on_reader, &read), DB_OK, "a read");
+		there = db->reader_paused_until_us == 0;
 	}
 	return there;
 }
 
 // The server is the same by two addresses, one of which passes for a replica that has all.
-static void test_near(const struct db_settings *template)
+static void test_reader(const struct db_settings *template)
 {
 	struct db_settings settings = *template;
 	struct relaying *relaying = new_relaying();
-	char host[64], near[32];
+	char host[64], reader[32];
 	pid_t slow;
 
-	(void)snprintf(near, sizeof(near), "127.0.0.1:%u", start_slow(&slow, relaying));
-	(void)snprintf(host, sizeof(host), "localhost,%s", near);
+	(void)snprintf(reader, sizeof(reader), "127.0.0.1:%u", start_slow(&slow, relaying));
+	(void)snprintf(host, sizeof(host), "localhost,%s", reader);
 	settings.host = host;
-	settings.read_from = near;
+	settings.read_from = reader;
 	settings.tls = "off";
 	settings.read_timeout = 20;
 	(void)setenv("TENURE_FAULT", "no-wait:1", 1);
 	struct db *db = open_writer_first(&settings);
 	(void)unsetenv("TENURE_FAULT");
-	ok(is_read_near(db, &q_long), "a statement of read_from may take longer than the wait for it to catch up");
-	struct near_read read = { db, &q_sums };
+	ok(is_read_on_reader(db, &q_long), "a statement of read_from may take longer than the wait for it to catch up");
+	struct reader_read read = { db, &q_sums };
 	int64_t begun_us = clock_tick_us();
 	atomic_store(&relaying->hangs, true);
-	db->near_galera = true; // such a node is asked before each transaction
-	is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "while it hangs, the writer reads");
-	ok(db->near_paused_until_us != 0 && clock_tick_us() - begun_us < settings.read_timeout * INT64_C(1000000), "long before read_timeout");
+	db->reader_galera = true; // such a node is asked before each transaction
+	is_int(db_txn_run_on_reader(db, DB_AUTOCOMMIT, NULL, read_on_reader, &read), DB_OK, "while it hangs, the writer reads");
+	ok(db->reader_paused_until_us != 0 && clock_tick_us() - begun_us < settings.read_timeout * INT64_C(1000000), "long before read_timeout");
 	atomic_store(&relaying->hangs, false);
-	ok(is_read_near(db, &q_sums), "when it answers, it reads again");
+	ok(is_read_on_reader(db, &q_sums), "when it answers, it reads again");
 	for (size_t i = 0; i < db->n_hosts; i++)
 		db->host = db->hosts[i].name != NULL ? i : db->host;
 	db_conn_drop(db);
 	is_int(connect_patiently(db), DB_OK, "connected to another writer");
 	if (db->hosts[db->host].name != NULL) { // else a busy machine did not reach it in time
-		is_int(db_txn_run_near(db, DB_AUTOCOMMIT, NULL, read_near, &read), DB_OK, "read_from is the writer now: it reads");
-		ok(db->near->mysql == NULL, "and there is no other connection to it");
+		is_int(db_txn_run_on_reader(db, DB_AUTOCOMMIT, NULL, read_on_reader, &read), DB_OK, "read_from is the writer now: it reads");
+		ok(db->reader->mysql == NULL, "and there is no other connection to it");
 	}
 	db_close(&db);
 	end_slow(slow, relaying);
@@ -378,7 +378,7 @@ int main(void)
 	test_remembered(&settings);
 	test_silent_others(&settings);
 	test_silent_writer(&settings);
-	test_near(&settings);
+	test_reader(&settings);
 	pool_free(&pool);
 	return done_testing();
 }

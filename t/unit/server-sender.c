@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process for slow clients: rests of answers that are sent, or cut off, while the worker that handed them over has their connections
-// open still. What epoll watches is looked up in /proc: a connection that stays there has a rest that was freed.
+// The process for slow clients: unsent answers that are sent, or cut off, while the worker that handed them over has their
+// connections open still. What epoll watches is looked up in /proc: a connection that stays there has a rest that was freed.
 #include "base/base.h"
 
 #include <dirent.h>

@@ -91,7 +91,7 @@ static void test_beginning(struct watch_clients *clients, const int line[2])
 	bool right = true;
 
 	ok(socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 && handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 },
-		STR("an order"), file), "a connection is handed over with a file");
+		STR("a handover"), file), "a connection is handed over with a file");
 	close(file);
 	close(connection[0]);
 	watch_clients_take_over(clients, line[1]);
@@ -129,14 +129,14 @@ static void test_end(struct watch_clients *clients)
 	char bytes[256];
 
 	ok(handover_pair(line) && socketpair(AF_UNIX, SOCK_STREAM, 0, slow) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, late) == 0 &&
-		handover_send(line[0], slow[0], 1, (struct limits_watch){ 0 }, STR("an order"), file), "a client that is slow to read");
+		handover_send(line[0], slow[0], 1, (struct limits_watch){ 0 }, STR("a handover"), file), "a client that is slow to read");
 	close(file);
 	close(slow[0]);
 	ok(watch_clients_take_over(clients, line[1]), "more may come");
 	watch_clients_end(clients);
 	watch_clients_sweep(clients);
 	is_int((int64_t)clients->n, 1, "it stays until it has read all");
-	ok(handover_send(line[0], late[0], 1, (struct limits_watch){ 0 }, STR("an order"), -1), "the last worker hands another one over");
+	ok(handover_send(line[0], late[0], 1, (struct limits_watch){ 0 }, STR("a handover"), -1), "the last worker hands another one over");
 	close(late[0]);
 	close(line[0]);
 	ok(!watch_clients_take_over(clients, line[1]), "and ends: no more can come");
@@ -172,7 +172,7 @@ static int work(const struct config *config, const struct endpoint_config *endpo
 	n = socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0 && limits_watch_begin(limits, &who, STR("token"), &counted, &refusal);
 	if (limits_watch_begin(limits, &who, STR("token"), &another, &refusal))
 		return -1;
-	// The watch process has no memory for the order, or no descriptors left: here since the order is empty.
+	// The watch process has no memory for the handover, or no descriptors left: here since the handover is empty.
 	(void)handover_send(to, connection[0], 1, counted, STR(""), -1);
 	return read(from, &byte, 1) == 1 ? n + limits_watch_begin(limits, &who, STR("token"), &another, &refusal) : n;
 }
@@ -225,7 +225,7 @@ int main(void)
 
 	log_open("watch-clients", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	ok(handover_pair(line) && socketpair(AF_UNIX, SOCK_STREAM, 0, connection) == 0, "a worker, a watch process and a web server");
-	ok(handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 }, STR("an order"), -1), "a connection is handed over");
+	ok(handover_send(line[0], connection[0], 1, (struct limits_watch){ 0 }, STR("a handover"), -1), "a connection is handed over");
 	ok(watch_clients_take_over(&clients, line[1]), "and taken over; more may come");
 	is_int((int64_t)clients.n, 1, "a client");
 	ok(read(connection[1], bytes, sizeof(bytes)) > 0, "to whom padding is sent");

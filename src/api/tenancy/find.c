@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose is it? A list of all tenants' resources, for operators: where each is, and not what it holds.
+// Finds resources of all tenants, for operators: tenant and address of each, without its content.
 #include "base/base.h"
 
 #include "api/documents.h"

@@ -220,7 +220,8 @@ static struct doc *status_doc(struct pool *pool, const struct move_status *statu
 	return doc;
 }
 
-// Where that is which was moved, or what an undo within one tenant left: the resource, if it is there, or else the changes.
+// The path that a finished move redirects to: the resource, or the destination tenant if all was moved. For an undo within one
+// tenant: the resource if there is one, else the tenant's changes.
 static struct str end_path(struct call *call, const struct move_status *status)
 {
 	struct str tenant = tenant_path(call, status->dest);
@@ -231,7 +232,8 @@ static struct str end_path(struct call *call, const struct move_status *status)
 	return status->type == NULL ? tenant : address_path(call, status->dest, status->type, status->dest_space, status->dest_name);
 }
 
-// Moves are for operators, and for whoever reads what they do. What is taken back within one tenant is for whoever may take it back, too.
+// Operators, and callers that may read what operators may, can follow every move. An undo within one tenant can be followed by
+// anybody whom the method lets read that tenant.
 static bool may_follow(struct call *call, const struct move_status *status)
 {
 	return principal_may_read(&call->who, ROLE_OPERATOR, call->realm) == OUTCOME_OK || str_eq(status->source, status->dest);

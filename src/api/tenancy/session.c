@@ -69,7 +69,7 @@ enum outcome post_session(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// Or whoever has a cookie would have one for ever, whatever session_max says.
+	// A session must not begin another one: otherwise a stolen cookie could be renewed beyond session_max.
 	if (call->session.id.p != NULL)
 		return call_fail(call, OUTCOME_FORBIDDEN, "a session is begun by a credential of its own, not by a session");
 	outcome = session_begin(&place, &call->request, &call->who, &session, &value, &detail);

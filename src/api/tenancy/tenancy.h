@@ -61,7 +61,7 @@ enum outcome address_read(struct call *call, struct address *address);
 enum outcome address_read_path(struct call *call, struct str path, struct address *address);
 // Splits such a text. space: p NULL if it has no namespace. False: it has another form.
 bool address_split_path(struct str path, struct str *plural, struct str *space, struct str *name);
-// What to say then.
+// The error text if address_split_path() returns false.
 #define ADDRESS_PATH_FORM "resource must be a uid, or TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME as the changes show it"
 // The path of a resource, "/v2.0/t/namespaces/default/configmaps/c1", with each part encoded.
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
@@ -140,8 +140,8 @@ enum outcome tenancy_read_time(struct call *call, const char *name, int64_t *us)
 // Reads a document's member expires_at, a time in the future. without: what an error says of a document that does not have it. OUTCOME_OK,
 // _BAD_DOCUMENT.
 enum outcome tenancy_read_expiry(struct call *call, const struct doc *member, const char *without, int64_t *us);
-// To be called before a handler gives the caller something that outlives his own credential, or sends what he may read to where he says from
-// now on. OUTCOME_OK; _FORBIDDEN: his credential is lent (principal.h).
+// Call it before the handler makes something that outlives the caller's credential (a token), or that sends what the caller may
+// read elsewhere from now on (a webhook). OUTCOME_OK; _FORBIDDEN: the credential is lent (is_lent in principal.h).
 enum outcome tenancy_may_make_lasting(struct call *call);
 // OUTCOME_OK: the parameter is not given, or a text that may be searched for; else _BAD_PARAMETER.
 enum outcome tenancy_check_text(struct call *call, const char *name);
@@ -150,7 +150,8 @@ enum outcome tenancy_check_text(struct call *call, const char *name);
 
 struct resource_selected; // registry/resource/selection.h
 struct tenant_selected;   // registry/tenant/selection.h
-// Has the call one of the parameters that make a list such a one?
+// Does the request have a parameter that filters or sorts the list, so that one of the functions tenancy_select_…() has to read
+// it?
 bool tenancy_selects(const struct call *call);
 // Reads the parameters, and the page of the list that they select. query: tenant, type, space, deleted, marker, limit and traits of the list.
 // OUTCOME_OK; _BAD_PARAMETER; or as resource_select().

@@ -109,18 +109,19 @@ static void write_plan(struct call *call, const struct undo_order *order, const 
 	response_set(&call->response, "ETag", str_printf(pool, "\"%s\"", plan->etag));
 }
 
-// The methods of which any one makes the reverse change by hand. A DELETE of either dialect deletes the same. Content is put back whole,
-// with the lock and the status: of the two dialects, only the writes of tenancy do so. The policy for types is set through the Tenant
-// object, too.
+// The methods of which any one makes the reverse change by hand.
 enum { ALTERNATIVES = 6 };
 static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIVES] = {
+	// Content is put back whole, with the lock and the status, which only the writes of tenancy do.
 	[UNDO_CALL_WRITE] = {
 		[UNDO_PLACE_TENANT] = { "putTenant", "patchTenant" },
+		// The Tenant object of the tenant spaces sets the policy for types, too.
 		[UNDO_PLACE_POLICY] = { "putTenant", "patchTenant", "putCoreObject", "patchCoreObject" },
 		[UNDO_PLACE_AT_LARGE] = { "putResource", "patchResource" },
 		[UNDO_PLACE_NAMESPACE] = { "putResource", "patchResource" },
 		[UNDO_PLACE_NAMESPACED] = { "putNamespacedResource", "patchNamespacedResource" },
 	},
+	// Those of spaces_deletes delete the same.
 	[UNDO_CALL_DELETE] = {
 		[UNDO_PLACE_TENANT] = { "deleteTenant" },
 		[UNDO_PLACE_AT_LARGE] = { "deleteResource" },
@@ -149,7 +150,8 @@ static const char *const reverse_methods[UNDO_CALL__N][UNDO_PLACE__N][ALTERNATIV
 		[UNDO_PLACE_NAMESPACED] = { "postMoveNamespaced" },
 	},
 };
-// The same in the dialect of spaces, whose methods have other names for core types (0) and for those of a group (1).
+// The methods of the dialect of spaces for UNDO_CALL_DELETE, which have other names for core types (0) and for those of a group
+// (1).
 static const char *const spaces_deletes[UNDO_PLACE__N][2][2] = {
 	[UNDO_PLACE_TENANT] = { { "deleteCoreObject" } },
 	[UNDO_PLACE_AT_LARGE] = { { "deleteCoreObject", "deleteCoreTenantObject" }, { "deleteGroupObject", "deleteGroupTenantObject" } },

@@ -159,7 +159,8 @@ enum outcome list_webhooks(struct call *call)
 	return OUTCOME_OK;
 }
 
-// If-None-Match is not heeded: the etag is that of what the owner has set, and how far the webhook is changes without it.
+// If-None-Match is ignored: the etag covers what the owner has set, and the answer also shows the progress of sending, which
+// changes without a new etag.
 enum outcome get_webhook(struct call *call)
 {
 	struct conditions conditions;

@@ -39,8 +39,9 @@ void auth_free(struct auth **auth);
 // The i-th table of settings of all authenticators together, from 0; NULL: there are no more.
 const struct config_table *auth_table(size_t i);
 
-// Whoever may not wait calls auth_identify() about the same credential again within so many seconds, until it has an answer.
-enum { AUTH_AGAIN_S = 15 };
+// A caller that must not block (the watch process) repeats auth_identify() for a credential at least this often, in seconds,
+// until it returns another outcome than OUTCOME_UNAVAILABLE.
+enum { AUTH_POLL_S = 15 };
 
 // One request whose user is to be found.
 struct auth_question {
@@ -67,15 +68,16 @@ enum outcome auth_identify(struct auth *auth, const struct auth_question *questi
 struct str auth_header_lines(struct pool *pool, const struct request *request);
 // The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
 struct str auth_token(const struct request *request);
-// Did the last auth_identify() find out whether the token is good, by the database, a service or its signature, instead of using a
-// cache entry?
-bool auth_has_asked(const struct auth *auth);
+// Did the last auth_identify() validate the token now, by the database, a service or its signature, instead of using a cache
+// entry? False if the token was refused by its form alone.
+bool auth_has_validated(const struct auth *auth);
 // Did the last auth_identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
 // request? Then no wrong token came.
-bool auth_rules_out(const struct auth *auth);
-// AUTH_ASKS_S: seconds after which a process finds out again whether a token is good, unless a setting gives another time. AUTH_ASKS_MOST_S: the
-// most that such a setting may give.
-enum { AUTH_ASKS_S = 1800, AUTH_ASKS_MOST_S = 3600 };
+bool auth_refused_a_good_token(const struct auth *auth);
+enum {
+	AUTH_REVALIDATE_S = 1800,      // a cached validation is repeated after so many seconds, unless a setting gives another time
+	AUTH_REVALIDATE_MOST_S = 3600, // the most that such a setting may give
+};
 // Forgets which authenticator decided last. To be called when a request begins: it may be refused before auth_identify() is called for it.
 void auth_forget(struct auth *auth);
 // Value for WWW-Authenticate with a 401: that of the authenticator which decided last, or, if none did since auth_forget() or within the

@@ -40,14 +40,14 @@ struct authenticator {
 	// OUTCOME_OK, _UNAUTHENTICATED, _FORBIDDEN (the credential does not count for such a request), _UNAVAILABLE (it can't be
 	// decided now). It may ask the database, and, with libcurl and a timeout of its own, another service. If
 	// identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch then goes on until the
-	// next check, within AUTH_AGAIN_S, by which it knows what the service has answered meanwhile.
+	// next check, within AUTH_POLL_S, by which it knows what the service has answered meanwhile.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
-	// Did the last identify() find out by itself whether the credential, a token, is good: did it ask the database or a service, or
-	// verify a signature, instead of looking into its cache alone? NULL: it never does.
-	bool (*has_asked)(const void *state);
+	// Did the last identify() validate its token now: did it ask the database or a service, or verify a signature, instead of
+	// looking into its cache alone? NULL: it never does.
+	bool (*has_validated)(const void *state);
 	// Did the last identify() return OUTCOME_UNAUTHENTICATED for a token that is good, because the token's own rules don't permit such a
 	// request? NULL: it never does.
-	bool (*rules_out)(const void *state);
+	bool (*refused_a_good_token)(const void *state);
 	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such
 	// role.
 	enum role (*default_role)(const void *state);

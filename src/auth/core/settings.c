@@ -11,7 +11,7 @@
 static const struct setting auth_rows[] = {
 	TENURE("default_tenant", TEXT, default_tenant, "", 0, 255, NULL,
 		"The tenant of users whose credential names none. Empty: such users have no tenant."),
-	TENURE("token_cache", NUMBER, token_cache, "1000", 0, AUTH_ASKS_MOST_S * 1000, NULL,
+	TENURE("token_cache", NUMBER, token_cache, "1000", 0, AUTH_REVALIDATE_MOST_S * 1000, NULL,
 		"Milliseconds for which a validated token is cached. 0: the database is asked for every request."),
 	TENURE("tenant_tokens", NUMBER, tenant_tokens, "1000", 0, 1000000, NULL,
 		"Tokens that a tenant may have by the API, those that have ended and are not purged yet included. 0: the API makes none."),

@@ -34,7 +34,8 @@ struct token_use {
 // Fills list with uses that are to be written, at most `room`: those of tokens of which nothing was written for interval_us. Returns how many.
 // now_us: clock_now_us(). Of the processes of a host only one may call it, and token_uses_wrote().
 size_t token_uses_due(const struct shared *shared, int64_t now_us, int64_t interval_us, struct token_use *list, size_t room);
-// They are in the database.
+// Records that the first n uses of list, as token_uses_due() returned them, were written to the database at now_us
+// (clock_now_us()).
 void token_uses_wrote(const struct shared *shared, int64_t now_us, const struct token_use *list, size_t n);
 
 // Writes all uses that are due, in transactions of some hundred rows. shared NULL: there are none. OUTCOME_OK, or OUTCOME_UNAVAILABLE: the rest

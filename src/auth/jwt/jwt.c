@@ -28,7 +28,7 @@ enum {
 };
 #define CHALLENGE "Bearer realm=\"tenure\"" // of a request without a token; a refusal adds why
 #define SECOND_US INT64_C(1000000)
-#define BELIEVED_US (AUTH_ASKS_S * SECOND_US) // then a signature is verified again, so that has_asked() is true now and then
+#define BELIEVED_US (AUTH_REVALIDATE_S * SECOND_US) // then a signature is verified again, so that has_validated() is true now and then
 #define LATEST_S 253402300800.0 // the year 10000: a later time is taken for this one
 
 struct jwt {
@@ -38,7 +38,7 @@ struct jwt {
 	struct jwt_source *source;
 	struct principal_cache *cache; // of tokens that the present keys verify
 	bool allowed[SIGNATURE__COUNT];
-	bool asked;                    // the last token was looked at itself, not only in the cache
+	bool validated_now;            // the last token was looked at itself, not only in the cache
 	char challenge[CHALLENGE_ROOM]; // of the last request
 };
 
@@ -378,7 +378,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	bool changed;
 
 	(void)snprintf(jwt->challenge, sizeof(jwt->challenge), CHALLENGE);
-	jwt->asked = false;
+	jwt->validated_now = false;
 	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
@@ -391,7 +391,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		principal_cache_clear(jwt->cache);
 	make_key(&attempt, token, key);
 	if (!usable || !principal_cache_find(jwt->cache, key, identity->pool, principal)) {
-		jwt->asked = true;
+		jwt->validated_now = true;
 		enum outcome outcome = check_token(&attempt, principal);
 		if (outcome != OUTCOME_OK) {
 			*principal = (struct principal){ 0 };
@@ -412,9 +412,9 @@ static bool has_form(struct pool *pool, struct str token)
 	return jwt_form_divide(token, &parts) && !jwt_form_is_keystones(pool, token);
 }
 
-static bool has_asked(const void *state)
+static bool has_validated(const void *state)
 {
-	return ((const struct jwt *)state)->asked;
+	return ((const struct jwt *)state)->validated_now;
 }
 
 static const char *challenge_of(const void *state)
@@ -483,5 +483,5 @@ const struct authenticator jwt_authenticator = {
 	.close = close_jwt,
 	.has_form = has_form,
 	.identify = identify,
-	.has_asked = has_asked,
+	.has_validated = has_validated,
 };

@@ -37,7 +37,7 @@ enum {
 // even afterwards; and it writes a hash of the text. So a reader never takes a text that a killed process left half written.
 struct published {
 	_Atomic uint64_t issuer;    // hash of where the keys come from; 0: free
-	_Atomic int64_t asked_tick; // clock_tick_us when the last fetch began; 0: none did
+	_Atomic int64_t fetch_began_tick; // clock_tick_us when the last fetch began; 0: none did
 	_Atomic int64_t done_tick;  // when the last one ended
 	_Atomic int64_t pause_us;   // the last fetch failed, and no process fetches again for this long; 0: it succeeded
 	_Atomic uint64_t sequence;
@@ -341,23 +341,23 @@ static void fetch_here(void *arg)
 // Is a fetch under way? A fetch that has exceeded its time is taken for killed.
 static bool is_fetching(const struct jwt_source *source, const struct published *place)
 {
-	int64_t asked = atomic_load(&place->asked_tick), now = clock_tick_us();
+	int64_t began = atomic_load(&place->fetch_began_tick), now = clock_tick_us();
 
-	return asked > atomic_load(&place->done_tick) && asked <= now && now - asked < ((int64_t)source->settings->timeout + 1) * SECOND_US;
+	return began > atomic_load(&place->done_tick) && began <= now && now - began < ((int64_t)source->settings->timeout + 1) * SECOND_US;
 }
 
 // Begins a fetch, unless one is under way, or the last one ended less than least_us ago, or failed a moment ago. False: none is under way.
 static bool begin_fetch(struct jwt_source *source, int64_t least_us)
 {
 	struct published *place = place_of(source);
-	int64_t asked = atomic_load(&place->asked_tick), done = atomic_load(&place->done_tick), pause = atomic_load(&place->pause_us);
+	int64_t began = atomic_load(&place->fetch_began_tick), done = atomic_load(&place->done_tick), pause = atomic_load(&place->pause_us);
 	int64_t now = clock_tick_us(), least = pause > 0 && pause <= PAUSE_MOST_US ? pause : least_us;
 
 	if (is_fetching(source, place))
 		return true;
 	if (done != 0 && done <= now && now - done < least)
 		return false;
-	if (!atomic_compare_exchange_strong(&place->asked_tick, &asked, now))
+	if (!atomic_compare_exchange_strong(&place->fetch_began_tick, &began, now))
 		return true; // another process has begun just now
 	if (fetch_apart(fetch_here, source))
 		return true;
@@ -376,7 +376,7 @@ static bool is_usable(const struct jwt_source *source)
 bool jwt_source_look(struct jwt_source *source, bool *changed)
 {
 	if (!source->from_file) {
-		budget_hold();
+		budget_defer();
 		budget_pause();
 		take_published(source);
 		if (source->keys != NULL && clock_tick_us() - source->fetched_tick >= (int64_t)source->settings->keys_refresh * SECOND_US)
@@ -393,7 +393,7 @@ bool jwt_source_look(struct jwt_source *source, bool *changed)
 static bool wait_for_fetch(struct jwt_source *source)
 {
 	const struct published *place = place_of(source);
-	int64_t until_us = atomic_load(&place->asked_tick) + (int64_t)source->settings->timeout * SECOND_US / 2;
+	int64_t until_us = atomic_load(&place->fetch_began_tick) + (int64_t)source->settings->timeout * SECOND_US / 2;
 
 	if (atomic_load(&place->pause_us) > 0 || !waiting_begin(source->shared, source->endpoint_key, source->may_wait_most))
 		return false;
@@ -408,7 +408,7 @@ static bool renew(struct jwt_source *source, bool may_wait)
 {
 	bool got;
 
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	got = begin_fetch(source, 0) && may_wait && wait_for_fetch(source);
 	take_published(source);
@@ -437,7 +437,7 @@ static int64_t present_us(const struct jwt_source *source, bool may_wait)
 {
 	unsigned seconds = source->settings->keys_retry;
 
-	return (may_wait || seconds > 2 * AUTH_AGAIN_S ? (int64_t)seconds : 2 * AUTH_AGAIN_S) * SECOND_US;
+	return (may_wait || seconds > 2 * AUTH_POLL_S ? (int64_t)seconds : 2 * AUTH_POLL_S) * SECOND_US;
 }
 
 enum jwt_verdict jwt_source_verify(struct jwt_source *source, bool may_wait, struct str kid, enum signature_algorithm algorithm,

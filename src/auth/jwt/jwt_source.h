@@ -27,7 +27,9 @@ bool jwt_source_look(struct jwt_source *source, bool *changed);
 
 enum jwt_verdict { JWT_GOOD, JWT_WRONG, JWT_UNKNOWN_KEY, JWT_NO_KEYS };
 // Verifies by the issuer's keys. may_wait false: where a fetch is needed it is begun, and the result of this call is JWT_NO_KEYS. A call
-// within AUTH_AGAIN_S takes the fetched keys for the issuer's present ones.
+// within AUTH_POLL_S takes the fetched keys for the issuer's present ones.
+//   JWT_GOOD         a key of the issuer verifies the signature
+//   JWT_WRONG        the issuer has the key that the token names, and the signature is not of that key
 //   JWT_UNKNOWN_KEY  the issuer's present keys don't verify it
 //   JWT_NO_KEYS      the keys can't be had at the moment
 enum jwt_verdict jwt_source_verify(struct jwt_source *source, bool may_wait, struct str kid, enum signature_algorithm algorithm,

@@ -32,7 +32,7 @@ enum {
 	BURST = 10,                 // so many are started at once, after a pause
 	PENDING_MAX = 1024,         // questions that wait to be asked in the background
 	// An answer is found in the background by the next look, or by the one after it if the look was a little late.
-	BACKGROUND_US = 2 * AUTH_AGAIN_S * SECOND_US,
+	BACKGROUND_US = 2 * AUTH_POLL_S * SECOND_US,
 };
 
 // A question to be asked in the background.
@@ -54,7 +54,7 @@ struct keystone {
 	uint64_t purpose;        // what all keys of this configuration have in common
 	uint64_t endpoint_key;
 	unsigned may_wait_most;  // workers of the endpoint
-	bool asked;
+	bool validated_now; // Keystone was asked about the last token: it was not in the cache
 	bool ruled_out;          // the present request's tokens are good, but the access rules don't permit the request
 	int64_t deadline_us;     // clock_tick_us: until then the present request waits for Keystone, for whatever reason
 	struct pending *pending, **pending_end; // the oldest first
@@ -297,7 +297,7 @@ static enum keystone_known find_in_background(struct keystone *keystone, const s
 
 	if (known == KEYSTONE_BAD || keystone_breaker_is_open(keystone->cache))
 		return known;
-	keystone->asked = true;
+	keystone->validated_now = true;
 	ask_in_background(keystone, key, text, allow_expired, pool);
 	return known;
 }
@@ -317,9 +317,9 @@ static enum keystone_known validate(struct keystone *keystone, const struct iden
 		return find_in_background(keystone, &key, text, allow_expired, identity->pool, token);
 	if (keystone_breaker_is_open(keystone->cache))
 		return KEYSTONE_UNKNOWN;
-	keystone->asked = true;
+	keystone->validated_now = true;
 	// A turn must be given back: the request's limits wait meanwhile, and what is read isn't counted as the request's.
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	known = ask_if_room(keystone, &key, text, allow_expired, identity->pool, token);
 	budget_resume();
@@ -459,7 +459,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	struct str text, service_text = str_trim(request_header(identity->request, "x-service-token"));
 	enum keystone_known known;
 
-	keystone->asked = false;
+	keystone->validated_now = false;
 	keystone->ruled_out = false;
 	keystone->deadline_us = clock_tick_us() + timeout_us(keystone);
 	*recognised = auth_read_token(identity->request, &text);
@@ -489,12 +489,12 @@ static bool has_form(struct pool *pool, struct str token)
 	return str_find(token, '.', 0) == token.n || jwt_form_is_keystones(pool, token);
 }
 
-static bool has_asked(const void *state)
+static bool has_validated(const void *state)
 {
-	return ((const struct keystone *)state)->asked;
+	return ((const struct keystone *)state)->validated_now;
 }
 
-static bool rules_out(const void *state)
+static bool refused_a_good_token(const void *state)
 {
 	return ((const struct keystone *)state)->ruled_out;
 }
@@ -565,6 +565,6 @@ const struct authenticator keystone_authenticator = {
 	.close = close_keystone,
 	.has_form = has_form,
 	.identify = identify,
-	.has_asked = has_asked,
-	.rules_out = rules_out,
+	.has_validated = has_validated,
+	.refused_a_good_token = refused_a_good_token,
 };

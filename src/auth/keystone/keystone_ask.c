@@ -37,8 +37,8 @@ struct own_token {
 };
 
 // What an asker and the processes that are forked to ask share, so that what one of them got by a login serves those that come after it. Each
-// login writes to another place. If a place is written again while a process reads it, or if a process was killed while it wrote, Keystone
-// refuses the mixture, and the next process logs in.
+// login writes to another place. If a place is written again while a process reads it, or if a process was killed while it wrote,
+// what was read is no valid token: Keystone refuses it, and the next process logs in.
 struct own {
 	_Atomic unsigned logins;            // how many have written their token
 	_Atomic unsigned newest;            // the index of the newest token's place + 1; 0: there is no token

@@ -66,7 +66,7 @@ struct known {
 	_Atomic int64_t open_until_us; // clock_tick_us; 0: closed
 	_Atomic int64_t pause_us;
 	_Atomic int64_t trial_until_us; // a process tries, until then at most; 0: none does
-	_Atomic int64_t asked_us;       // when the first process asked that Keystone has answered nobody since; 0: none
+	_Atomic int64_t unanswered_since_us; // when the first question was sent since the last answer; 0: none was
 	_Atomic uint64_t refused_login; // whose login Keystone refused last; 0: nobody's
 	_Atomic int64_t refused_us;     // clock_tick_us: when
 	uint64_t unused[2];
@@ -477,21 +477,21 @@ void keystone_breaker_ask(const struct keystone_cache *cache)
 {
 	int64_t none = 0;
 
-	(void)atomic_compare_exchange_strong(&known_of(cache)->asked_us, &none, clock_tick_us());
+	(void)atomic_compare_exchange_strong(&known_of(cache)->unanswered_since_us, &none, clock_tick_us());
 }
 
 bool keystone_breaker_is_silent(const struct keystone_cache *cache)
 {
-	int64_t asked = atomic_load(&known_of(cache)->asked_us), waited = clock_tick_us() - asked;
+	int64_t since = atomic_load(&known_of(cache)->unanswered_since_us), waited = clock_tick_us() - since;
 
-	return asked != 0 && waited > SILENCE_US && waited < TRIAL_MOST_US; // longer: of another boot, or its process was killed
+	return since != 0 && waited > SILENCE_US && waited < TRIAL_MOST_US; // longer: of another boot, or its process was killed
 }
 
 void keystone_breaker_report(const struct keystone_cache *cache, bool answered)
 {
 	struct known *known = known_of(cache);
 
-	atomic_store(&known->asked_us, 0);
+	atomic_store(&known->unanswered_since_us, 0);
 	if (answered) {
 		if (atomic_load(&known->open_until_us) == 0)
 			return;

@@ -88,7 +88,7 @@ enum keystone_breaker keystone_breaker(const struct keystone_cache *cache, int64
 bool keystone_breaker_is_open(const struct keystone_cache *cache);
 // Does a process try, and hasn't reported yet?
 bool keystone_breaker_is_tried(const struct keystone_cache *cache);
-// This process begins to ask.
+// Records that this process has sent Keystone a question (see keystone_breaker_is_silent()).
 void keystone_breaker_ask(const struct keystone_cache *cache);
 // Has Keystone answered nobody since a process asked it more than half a second ago? If so, a request that finds no free place among those
 // that may wait for Keystone fails at once.

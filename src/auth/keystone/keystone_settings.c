@@ -32,7 +32,7 @@ static const struct setting keystone_rows[] = {
 	KEYSTONE("timeout", SECONDS, timeout, "5", 1, 60, NULL,
 		"Longest time that a request waits for Keystone's answer about its tokens. Where there is none, a second is added at most, to see "
 		"whether Keystone answers about other tokens."),
-	KEYSTONE("token_cache_time", SECONDS, cache, "30", 0, AUTH_ASKS_MOST_S, NULL,
+	KEYSTONE("token_cache_time", SECONDS, cache, "30", 0, AUTH_REVALIDATE_MOST_S, NULL,
 		"How long a validated token is cached for all workers of the host; a revoked token, or a role taken away, counts for "
 		"so long. 0: Keystone is asked for every request."),
 	KEYSTONE("invalid_cache_time", SECONDS, bad_cache, "5", 0, SETTING_HOUR, NULL,

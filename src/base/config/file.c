@@ -17,7 +17,7 @@ enum {
 	FILE_LARGEST = 1024 * 1024,
 	INCLUDE_DEEPEST = 8, // depth of includes; a greater depth means that a file includes itself
 	ENDPOINT_NAME_LONGEST = 32,
-	SHOWN_LONGEST = 80, // bytes of a wrong value that an error message shows
+	PRINTABLE_LONGEST = 80, // bytes of a wrong value that an error message shows
 	ENV_NAME_LONGEST = 128,
 };
 
@@ -62,16 +62,16 @@ static bool fail(struct loader *loader, const struct source *source, const char 
 }
 
 // Text for an error message: shortened, without control characters that a terminal would obey.
-static const char *shown(struct loader *loader, struct str text)
+static const char *printable(struct loader *loader, struct str text)
 {
 	struct buf buf = buf_new(loader->scratch, 0);
 
-	log_escape(&buf, str_part(text, 0, SHOWN_LONGEST));
-	buf_add(&buf, str_c(text.n > SHOWN_LONGEST ? "..." : ""));
+	log_escape(&buf, str_part(text, 0, PRINTABLE_LONGEST));
+	buf_add(&buf, str_c(text.n > PRINTABLE_LONGEST ? "..." : ""));
 	return str_cstr(loader->scratch, buf_str(&buf));
 }
 
-static const char *section_shown(struct loader *loader, const struct section *section)
+static const char *printable_section(struct loader *loader, const struct section *section)
 {
 	const char *blank = section->endpoint.n > 0 ? " " : "";
 
@@ -102,16 +102,16 @@ static bool read_file(struct loader *loader, const struct source *source, const 
 	if (strcmp(source->name, path) == 0)
 		source = &nameless;
 	if (file == NULL)
-		return fail(loader, source, "can't open \"%s\": %s", shown(loader, str_c(path)), strerror(errno));
+		return fail(loader, source, "can't open \"%s\": %s", printable(loader, str_c(path)), strerror(errno));
 	while (buf.n <= FILE_LARGEST && (n = fread(part, 1, sizeof(part), file)) > 0)
 		buf_add(&buf, str_n(part, n));
 	int error = ferror(file) != 0 ? errno : 0;
 	fclose(file);
 	if (error != 0)
-		return fail(loader, source, "can't read \"%s\": %s", shown(loader, str_c(path)), strerror(error));
+		return fail(loader, source, "can't read \"%s\": %s", printable(loader, str_c(path)), strerror(error));
 	if (buf.n > FILE_LARGEST)
 		return fail(loader, source, "\"%s\": got more than %d bytes; expected a small text file",
-		            shown(loader, str_c(path)), FILE_LARGEST);
+		            printable(loader, str_c(path)), FILE_LARGEST);
 	*content = buf_str(&buf);
 	return true;
 }
@@ -144,8 +144,8 @@ static bool set(struct loader *loader, const struct source *source, const struct
 	struct buf expected = buf_new(loader->scratch, 0);
 	setting_add_expected(setting, &expected);
 	bool secret = named || setting->type == SETTING_SECRET;
-	return fail(loader, source, "%s %s: got %s%s%s; expected %.*s", section_shown(loader, section), setting->key,
-	            secret ? "" : "\"", secret ? "something else" : shown(loader, value), secret ? "" : "\"",
+	return fail(loader, source, "%s %s: got %s%s%s; expected %.*s", printable_section(loader, section), setting->key,
+	            secret ? "" : "\"", secret ? "something else" : printable(loader, value), secret ? "" : "\"",
 	            STR_ARG(expected));
 }
 
@@ -179,7 +179,7 @@ static bool open_endpoint(struct loader *loader, const struct source *source, st
 
 	if (!endpoint_name_ok(section->endpoint))
 		return fail(loader, source, "[endpoint]: got name \"%s\"; expected 1 to %d of A-Z a-z 0-9 - _",
-		            shown(loader, section->endpoint), ENDPOINT_NAME_LONGEST);
+		            printable(loader, section->endpoint), ENDPOINT_NAME_LONGEST);
 	const struct endpoint_config *endpoint = config_endpoint(config, str_cstr(loader->scratch, section->endpoint));
 	if (endpoint == NULL)
 		endpoint = config_add_endpoint(config, section->endpoint);
@@ -207,7 +207,7 @@ static struct str known_sections(struct loader *loader)
 static bool open_section(struct loader *loader, const struct source *source, struct str line, struct section *section)
 {
 	if (!str_ends(line, STR("]")))
-		return fail(loader, source, "got \"%s\"; expected a section in [ and ]", shown(loader, line));
+		return fail(loader, source, "got \"%s\"; expected a section in [ and ]", printable(loader, line));
 	struct str words = str_trim(str_part(line, 1, line.n - 1));
 	size_t blank = str_find(words, ' ', 0);
 
@@ -219,7 +219,7 @@ static bool open_section(struct loader *loader, const struct source *source, str
 	if (section->endpoint.n == 0 && find_row(loader->config, section->name, STR("")) != NULL)
 		return true;
 	struct str known = known_sections(loader);
-	return fail(loader, source, "got section \"%s\"; expected %.*s or [endpoint NAME]", shown(loader, line),
+	return fail(loader, source, "got section \"%s\"; expected %.*s or [endpoint NAME]", printable(loader, line),
 	            STR_ARG(known));
 }
 
@@ -234,8 +234,8 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 		if (str_eq_c(section->name, setting->section))
 			buf_addf(&keys, "%s%s", keys.n > 0 ? ", " : "", setting->key);
 	}
-	return fail(loader, source, "%s: got key \"%s\"; expected one of %.*s", section_shown(loader, section),
-	            shown(loader, key), STR_ARG(keys));
+	return fail(loader, source, "%s: got key \"%s\"; expected one of %.*s", printable_section(loader, section),
+	            printable(loader, key), STR_ARG(keys));
 }
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path);
@@ -258,7 +258,7 @@ static bool include(struct loader *loader, const struct source *source, struct s
 	bool plain = strpbrk(str_cstr(loader->scratch, pattern), "*?[") == NULL;
 	bool good = rc == 0 || (rc == GLOB_NOMATCH && !plain);
 	if (!good)
-		return fail(loader, source, "include: got \"%s\"; expected files that can be read", shown(loader, pattern));
+		return fail(loader, source, "include: got \"%s\"; expected files that can be read", printable(loader, pattern));
 	for (size_t i = 0; good && rc == 0 && i < found.gl_pathc; i++)
 		good = load_file(loader, source, found.gl_pathv[i]);
 	if (rc == 0)
@@ -274,14 +274,14 @@ static bool load_line(struct loader *loader, const struct source *source, struct
 		return open_section(loader, source, line, section);
 	size_t equals = str_find(line, '=', 0);
 	if (equals == line.n)
-		return fail(loader, source, "got \"%s\"; expected key = value", shown(loader, line));
+		return fail(loader, source, "got \"%s\"; expected key = value", printable(loader, line));
 	struct str key = str_trim(str_part(line, 0, equals));
 	struct str value = str_trim(str_part(line, equals + 1, line.n));
 
 	if (str_eq(key, STR("include")) && section->values == NULL)
 		return include(loader, source, value);
 	if (section->values == NULL || str_eq(key, STR("include")))
-		return fail(loader, source, "got key \"%s\"; expected %s", shown(loader, key),
+		return fail(loader, source, "got key \"%s\"; expected %s", printable(loader, key),
 		            section->values == NULL ? "a section first, or include" : "include before the first section");
 	const struct config_row *row = key.n > 0 ? find_row(loader->config, section->name, key) : NULL;
 	if (row == NULL)
@@ -304,7 +304,7 @@ static bool load_file(struct loader *loader, const struct source *asked, const c
 		if (str_ends(line, STR("\r")))
 			line = str_part(line, 0, line.n - 1);
 		if (str_find(line, '\0', 0) < line.n || !str_utf8_ok(line, NULL))
-			return fail(loader, &source, "got \"%s\"; expected UTF-8 without NUL", shown(loader, line));
+			return fail(loader, &source, "got \"%s\"; expected UTF-8 without NUL", printable(loader, line));
 		if (!load_line(loader, &source, str_trim(line), &section))
 			return false;
 	}
@@ -406,7 +406,7 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 		if (names_section(loader, text) && each_variable(loader, is_other_variable, *variable))
 			return fail(loader, &source, "got %s; expected TENURE_SECTION_KEY or TENURE_ENDPOINT_NAME_KEY of a "
-				"setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=', 0))));
+				"setting and an endpoint that exist", printable(loader, str_part(text, 0, str_find(text, '=', 0))));
 	}
 	return true;
 }

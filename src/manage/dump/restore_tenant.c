@@ -65,7 +65,7 @@ static bool invalidate_caches(struct restore *restore)
 // The tags that are made in this transaction, which may take long, are not to be of a key that is retired before COMMIT.
 static bool hold_key(struct restore *restore)
 {
-	enum outcome outcome = etag_key_hold(restore->registry);
+	enum outcome outcome = etag_key_pin(restore->registry);
 
 	if (outcome == OUTCOME_CONFLICT)
 		restore->code = manage_fail(EX_TEMPFAIL, "the key that makes etags was retired meanwhile: run this again");

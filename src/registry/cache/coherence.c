@@ -131,9 +131,9 @@ enum outcome coherence_ask(struct registry *registry)
 	for (size_t i = 0; i < COHERENCE__N; i++)
 		before[i] = atomic_load(&shared->newest[i]);
 	// What all processes of the host go by must not be older than what one of them has committed meanwhile.
-	bool left = db_leave_near(registry->db, true);
+	bool used = db_use_writer(registry->db, true);
 	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
-	(void)db_leave_near(registry->db, left);
+	(void)db_use_writer(registry->db, used);
 	if (result != DB_OK || rows.n == 0) {
 		// the next call asks again
 		atomic_store(&shared->asked_us, 0);
@@ -190,7 +190,7 @@ enum outcome coherence_raise(struct registry *registry, enum coherence_of of)
 	return OUTCOME_OK;
 }
 
-struct db_call coherence_hold_call(void)
+struct db_call coherence_lock_call(void)
 {
 	return sql_catalogue_lock_traits_call(NULL);
 }

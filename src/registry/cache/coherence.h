@@ -44,7 +44,7 @@ void coherence_note(struct registry *registry, enum coherence_of of, uint64_t re
 // trait or class before it hides that, and one that recovers resources and makes the hidden traits and classes live that these
 // use. So neither misses what the other has just done. Writers of traits in all tenants wait for the row, so a transaction locks it as late
 // as it can; and a transaction that raises COHERENCE_TYPES as well does so before, so that no two wait for each other.
-struct db_call coherence_hold_call(void);
+struct db_call coherence_lock_call(void);
 
 struct coherence *coherence_new(void);
 void coherence_free(struct coherence **coherence);

@@ -62,7 +62,7 @@ struct registry_store {
 		uint64_t sessions; // db_sessions()
 		uint64_t errors;   // db_schema_errors()
 		bool ok;           // the registry was then of a version that this program may serve
-		int64_t told_us;   // when it was last logged that it is not; 0: never
+		int64_t logged_us; // when it was last logged that it is not; 0: never
 	} schema_seen;         // as of the last look at the schema's version
 };
 

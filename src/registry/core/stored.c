@@ -50,7 +50,7 @@ struct doc *stored_document(struct pool *pool, struct stored_place place, struct
 
 	if (stored_read(pool, text, &doc, &error))
 		return doc;
-	// While the budget is held and exceeded, nothing more is read: the request is left at the release.
+	// While leaving is deferred and the budget is exceeded, nothing more is read: the request is left at the release.
 	if (!budget_is_over())
 		stored_is_broken(pool, place, error);
 	return doc_new_object(pool);

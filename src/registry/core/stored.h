@@ -24,7 +24,7 @@ struct stored_place tenant_place(const struct tenant *tenant, const char *column
 #define STORED_NEW ((struct stored_place){ .table = "no table", .column = "what was to be written" })
 
 // Returns the tree of a stored text, allocated from pool. If the text cannot be read, it leaves the request's budget guard and
-// does not return. If there is no guard that it can leave (in a tool that reads outside a transaction, or between budget_hold()
+// does not return. If there is no guard that it can leave (in a tool that reads outside a transaction, or between budget_defer()
 // and budget_release()), it returns an empty object, and the caller must not write anything derived from that.
 struct doc *stored_document(struct pool *pool, struct stored_place place, struct str text);
 // The same for columns of a resource or a tenant. A tenant without a Tenant object yields an empty object.

@@ -80,7 +80,7 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 
 // A column of an update that has nothing to record is ''. NULL would mean that nothing was computed: older versions left it
 // out.
-static struct str told(struct str text)
+static struct str empty_if_unset(struct str text)
 {
 	return text.p != NULL ? text : STR("");
 }
@@ -93,8 +93,8 @@ struct db_call change_of_fields(struct registry *registry, const struct resource
 		.etag_after = after->stored_etag,
 		.bytes_before = counted_bytes(before),
 		.bytes_after = counted_bytes(after),
-		.fields = told(fields),
-		.selectable = told(selectable_before_resource(registry->pool, before, after)),
+		.fields = empty_if_unset(fields),
+		.selectable = empty_if_unset(selectable_before_resource(registry->pool, before, after)),
 	};
 
 	assert(db_txn_writes(registry->db) && fields.p != NULL && before->id == after->id);
@@ -147,8 +147,8 @@ struct db_call change_of_tenant_update(struct registry *registry, const struct t
 	const struct difference difference = {
 		.etag_before = before->etag,
 		.etag_after = after->etag,
-		.fields = told(changed_fields_of_tenant(registry->pool, before, after)),
-		.selectable = told(selectable_before_tenant(registry->pool, before, after)),
+		.fields = empty_if_unset(changed_fields_of_tenant(registry->pool, before, after)),
+		.selectable = empty_if_unset(selectable_before_tenant(registry->pool, before, after)),
 	};
 
 	assert(db_txn_writes(registry->db) && before->id == after->id);

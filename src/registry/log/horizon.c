@@ -331,9 +331,9 @@ static enum outcome look(struct registry *registry, bool *more)
 
 // Statements and rows that are in flight exist on the writer alone, so a replica would take their ids for void. What the caller reads
 // up to the horizon is then the writer's, too: another server may not have it yet.
-static void leave_near(struct registry *registry)
+static void use_writer(struct registry *registry)
 {
-	(void)db_leave_near(registry->db, true);
+	(void)db_use_writer(registry->db, true);
 }
 
 static void begin_anew(struct registry *registry, uint64_t published)
@@ -371,7 +371,7 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 {
 	assert(!db_txn_writes(registry->db));
 	struct db_call call = horizon_newest_change_call(registry);
-	leave_near(registry);
+	use_writer(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
 
 	if (result != DB_OK)
@@ -411,7 +411,7 @@ enum outcome horizon_publish(struct registry *registry)
 {
 	assert(!db_txn_writes(registry->db));
 	struct horizon *horizon = registry->store->horizon;
-	leave_near(registry);
+	use_writer(registry);
 	enum db_result result = sql_horizon_commit_run(registry->db, registry->pool, NULL);
 
 	// Another connection may mean that the server crashed after what was read.
@@ -469,7 +469,7 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 	const struct db_rows *written = &calls[WRITTEN].rows, *committed = &calls[COMMITTED].rows;
 
 	assert(!db_txn_writes(registry->db));
-	leave_near(registry);
+	use_writer(registry);
 	*horizon = from;
 	*all = held->settled <= from;
 	if (*all)

@@ -57,7 +57,8 @@ void horizon_free(struct horizon **horizon);
 enum outcome horizon_join(struct registry *registry);
 
 // None of the following functions may be called inside a transaction, and none waits for a writer. Each returns OUTCOME_OK,
-// _UNAVAILABLE or _INTERNAL. Within db_txn_run_near() they ask the writer, and so does all that the caller reads behind them.
+// _UNAVAILABLE or _INTERNAL. Within db_txn_run_on_reader() these functions ask the writer, and all statements that the caller
+// runs after them go to the writer, too.
 
 // Reads, in one statement, the published horizon into *horizon, and the highest committed change id into *newest, which is at
 // least *horizon. Either may be NULL.

@@ -355,7 +355,7 @@ enum outcome resource_class_delete(struct registry *registry, struct str name)
 	struct db *db = registry->db;
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
-		coherence_hold_call(),
+		coherence_lock_call(),
 		sql_class_seen_holder_call(pool, &(struct sql_class_seen_holder){ .id = class.id }),
 		sql_class_used_holder_call(pool, &(struct sql_class_used_holder){ .id = class.id }),
 		sql_class_holder_call(pool, &(struct sql_class_holder){ .id = class.id }),

@@ -17,9 +17,10 @@
 // Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant. The etag that clients see is not
 // derived yet (etag_shown()).
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
-// Call it behind the statement by which something cached is compared, and before that is used. False: the connection to the database is not the one
-// over which it was read, so the resource cache and the page cache were emptied. A lost connection may mean that the server crashed, and then it
-// may have given ids of changes a second time.
+// Empties the resource cache and the page cache if the connection to the database is not the one over which they were filled: the
+// server may have crashed, and after a crash it may give ids of changes a second time, by which cached entries are validated.
+// Call it after the statement that validates a cached entry, before the entry is used, and before an entry is added. True:
+// nothing was emptied.
 bool resource_caches_hold(struct registry *registry);
 // Stores a resource that was just read in the worker's cache, with the etag that clients see, and sets resource->shown if its type has
 // secrets. Not within a transaction that writes, since that may be rolled back.

@@ -224,8 +224,9 @@ enum ending { ENDS_AT_ONCE, ENDS_LATER };
 
 // ---- the end: traits and classes
 
-// END_HOLD once in a transaction; the others for each deletion, since they select its rows by their mark, which END_UNDONE takes away.
-enum { END_HOLD, END_TRAITS, END_CLASSES, END_UNDONE, END_CALLS };
+// END_LOCK once in a transaction; the others for each deletion, since they select its rows by their mark, which END_UNDONE takes
+// away.
+enum { END_LOCK, END_TRAITS, END_CLASSES, END_UNDONE, END_CALLS };
 
 static void end_calls(struct registry *registry, const struct sql_deletion *of, struct db_call calls[END_CALLS])
 {
@@ -233,7 +234,7 @@ static void end_calls(struct registry *registry, const struct sql_deletion *of, 
 	const struct sql_deletion_show_classes classes = { .of = *of };
 	const struct sql_deletion_undone undone = { .of = *of };
 
-	calls[END_HOLD] = coherence_hold_call();
+	calls[END_LOCK] = coherence_lock_call();
 	calls[END_TRAITS] = sql_deletion_show_traits_call(registry->pool, &traits);
 	calls[END_CLASSES] = sql_deletion_show_classes_call(registry->pool, &classes);
 	calls[END_UNDONE] = sql_deletion_undone_call(registry->pool, &undone);
@@ -267,8 +268,8 @@ static enum outcome bring_back(struct registry *registry, const struct locked_te
 {
 	enum { LOG, FORWARDS, COUNT, END };
 	const struct sql_deletion_retire_forwards forwards = { .of = deletion->of };
-	// The change rows, which take longest, come before the lock of the traits' revision (END_HOLD), because writers of traits wait for
-	// that lock until COMMIT.
+	// The change rows, which take longest, come before the lock of the traits' revision (END_LOCK), because writers of traits
+	// wait for that lock until COMMIT.
 	struct db_call calls[END + END_CALLS] = {
 		[LOG] = changes_of_recovery(registry, &(struct sql_deletion_range){ .of = deletion->of, .upto = UINT64_MAX }),
 		[FORWARDS] = sql_deletion_retire_forwards_call(registry->pool, &forwards),

@@ -99,7 +99,7 @@ struct str etag_key_row(struct pool *pool, uint64_t id)
 	return id == ETAG_KEYS_FIRST ? STR("etag_key") : str_printf(pool, "etag_key.%llu", (unsigned long long)id);
 }
 
-enum outcome etag_key_hold(struct registry *registry)
+enum outcome etag_key_pin(struct registry *registry)
 {
 	const struct etag_keys *keys = registry->store->etag_keys;
 	struct db_rows rows;
@@ -108,8 +108,8 @@ enum outcome etag_key_hold(struct registry *registry)
 	uint64_t id = keys->keys[keys->n - 1].id;
 	if (id == ETAG_KEYS_FIRST) // which is never retired; its row is also the lock of maintenance
 		return OUTCOME_OK;
-	enum db_result result = sql_etag_key_hold_run(registry->db, registry->pool,
-		&(struct sql_etag_key_hold){ .name = etag_key_row(registry->pool, id) }, &rows);
+	enum db_result result = sql_etag_key_pin_run(registry->db, registry->pool,
+		&(struct sql_etag_key_pin){ .name = etag_key_row(registry->pool, id) }, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	return rows.n == 1 ? OUTCOME_OK : registry_fail(registry, OUTCOME_CONFLICT, "the key that made new etags was retired meanwhile");

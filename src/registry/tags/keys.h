@@ -37,7 +37,7 @@ enum outcome etag_keys_refresh(struct registry *registry);
 // For a transaction that makes tags for longer than some minutes: keeps the newest key that this process knows from being retired until the
 // transaction ends. Call it as the first in each run of the transaction, and etag_keys_refresh() before that. OUTCOME_OK; OUTCOME_CONFLICT: it
 // was retired meanwhile; or that of a failed statement.
-enum outcome etag_key_hold(struct registry *registry);
+enum outcome etag_key_pin(struct registry *registry);
 // The name of the row in table `settings` that has the key with this id, in pool.
 struct str etag_key_row(struct pool *pool, uint64_t id);
 void etag_keys_free(struct etag_keys **keys);

@@ -161,7 +161,7 @@ static enum outcome show_hidden(struct registry *registry, const struct tenant *
 {
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
-		coherence_hold_call(),
+		coherence_lock_call(),
 		sql_tenant_show_traits_call(pool, &(struct sql_tenant_show_traits){ .tenant_id = tenant->id }),
 		sql_tenant_show_classes_call(pool, &(struct sql_tenant_show_classes){ .tenant_id = tenant->id }),
 	};

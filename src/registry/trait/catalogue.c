@@ -92,7 +92,7 @@ static enum outcome load(struct registry *registry)
 	if (pool == NULL)
 		return OUTCOME_UNAVAILABLE;
 	// The cache serves all requests, so its memory is not charged to this one.
-	budget_hold();
+	budget_defer();
 	budget_pause();
 	enum outcome outcome = load_into(registry, pool, &cached);
 	budget_resume();
@@ -330,7 +330,7 @@ enum outcome trait_delete(struct registry *registry, struct str name, const stru
 	const struct sql_trait_user any_user = { .name = name };
 	struct db_call calls[] = {
 		sql_trait_by_name_call(pool, SQL_TRAIT_READ_LOCKING, &own),
-		coherence_hold_call(),
+		coherence_lock_call(),
 		sql_trait_seen_user_call(pool, &seen_user),
 		sql_trait_user_call(pool, &any_user),
 	};

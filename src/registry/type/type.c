@@ -148,7 +148,7 @@ static const struct type *cache_type(struct types *types, const struct sql_type 
 
 	if (entry != NULL)
 		return &entry->type;
-	budget_hold(); // what goes into these pools outlives the request
+	budget_defer(); // what goes into these pools outlives the request
 	entry = POOL_NEW(pool, struct entry);
 	entry->type = type_of_columns(types, pool, columns);
 	types->n_custom += builtin ? 0 : 1;

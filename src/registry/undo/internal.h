@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files of undo/ only.
+// The parts of an undo, for files of undo/ only. undo_run() calls them in this order: it looks whether the request changed so
+// much that large.c has to take it back; locks the tenants; reads the request's rows of the change log; decides what kind of
+// request it was (kind.c); checks that the caller may take such a request back (undo_check_caller()); collects the items to be
+// changed back, with the blockers that forbid it (blockers.c); and makes the reverse changes, of which one that is refused
+// becomes a blocker, too. Last it checks that the caller could make each of them by a call of its own (undo_check_rights()). The
+// caller of undo_run() rolls all of it back if there is a blocker, or for a preview (undo.h).
 #ifndef TENURE_REGISTRY_UNDO_INTERNAL_H
 #define TENURE_REGISTRY_UNDO_INTERNAL_H
 

@@ -459,10 +459,10 @@ static enum db_verdict step_run(void *arg)
 // Logs once, until a period is closed again, that changes without sizes were met.
 static void warn_of_unsized(struct usage_counter *counter, const struct step *step)
 {
-	if (step->unsized && !counter->told)
+	if (step->unsized && !counter->logged)
 		log_warning("usage is counted again from another opening balance: a program of an earlier release has changed something");
 	if (step->unsized || is_at(step, "closing"))
-		counter->told = step->unsized;
+		counter->logged = step->unsized;
 }
 
 enum outcome usage_count(struct registry *registry, struct usage_counter *counter, uint64_t period_s, bool *more)
@@ -479,7 +479,7 @@ enum outcome usage_count(struct registry *registry, struct usage_counter *counte
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!counter->waits)
-		*counter = (struct usage_counter){ .waits = true, .newest = newest, .clock_us = state.now_us, .told = counter->told };
+		*counter = (struct usage_counter){ .waits = true, .newest = newest, .clock_us = state.now_us, .logged = counter->logged };
 	while (outcome == OUTCOME_OK && !step.idle && clock_tick_us() < ends_us) {
 		struct pool_mark mark = pool_mark(registry->pool);
 

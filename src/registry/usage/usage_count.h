@@ -32,7 +32,7 @@ struct usage_counter {
 	bool waits;       // newest and clock_us are set: the position has yet to reach newest, or a period's end has yet to pass clock_us
 	uint64_t newest;  // id of the newest change that was committed when the database's clock showed clock_us
 	int64_t clock_us;
-	bool told;        // it has been logged that changes without sizes were met
+	bool logged;      // it has been logged that changes without sizes were met
 };
 
 // Does some of the work, for a second at most, in transactions of some milliseconds. They lock the row of table usage_progress,

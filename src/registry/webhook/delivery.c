@@ -12,9 +12,9 @@
 #include "sql/webhooks.h"
 
 // The outcome of a statement that writes for a holder of the lease.
-static enum outcome written(enum db_result result, const struct db_rows *rows, bool *held)
+static enum outcome outcome_of_write(enum db_result result, const struct db_rows *rows, bool *written)
 {
-	*held = result == DB_OK && rows->affected > 0;
+	*written = result == DB_OK && rows->affected > 0;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -38,23 +38,24 @@ enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease 
 	return OUTCOME_OK;
 }
 
-enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *held)
+enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen,
+	const struct uuid *claim, bool *written)
 {
 	assert(!uuid_is_zero(*claim));
 	const struct sql_webhook_lease_take in = { .claim = uuid_bytes(claim), .held_by = uuid_bytes(&seen->claim), .beat = seen->beat };
 	struct db_rows rows;
 	enum db_result result = sql_webhook_lease_take_run(registry->db, registry->pool, &in, &rows);
 
-	return written(result, &rows, held);
+	return outcome_of_write(result, &rows, written);
 }
 
-enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *held)
+enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *written)
 {
 	const struct sql_webhook_lease_renew in = { .claim = uuid_bytes(claim) };
 	struct db_rows rows;
 	enum db_result result = sql_webhook_lease_renew_run(registry->db, registry->pool, &in, &rows);
 
-	return written(result, &rows, held);
+	return outcome_of_write(result, &rows, written);
 }
 
 enum outcome webhook_lease_leave(struct registry *registry, const struct uuid *claim)
@@ -119,7 +120,7 @@ enum outcome webhook_letters_read(struct registry *registry, struct webhook_lett
 			.upto = row->upto,
 			.attempts = row->attempts,
 			.next_us = row->next_at_is_null ? 0 : row->next_at,
-			.rests = row->rests != 0,
+			.tenant_deleted = row->tenant_deleted != 0,
 		};
 		uuid_from_bytes(row->uid, &letter->message);
 	}
@@ -240,7 +241,8 @@ static enum db_verdict run_skipping(void *arg)
 	return sql_webhook_skip_bulk(registry->db, registry->pool, skipping->in, skipping->n, &skipping->skipped) == DB_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *held)
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams,
+	size_t n, bool *written)
 {
 	struct sql_webhook_skip *in = POOL_ARRAY(registry->pool, struct sql_webhook_skip, n);
 	struct skipping skipping = { .registry = registry, .in = in, .n = n };
@@ -250,11 +252,12 @@ enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, c
 	for (size_t i = 0; i < n; i++)
 		in[i] = (struct sql_webhook_skip){ .claim = uuid_bytes(claim), .id = streams[i].id, .position = streams[i].position };
 	enum db_result result = db_txn_run(registry->db, DB_WRITE, NULL, run_skipping, &skipping);
-	*held = result == DB_OK && skipping.skipped == n;
+	*written = result == DB_OK && skipping.skipped == n;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held)
+enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream,
+	bool *written)
 {
 	assert(stream->id != 0);
 	const struct sql_webhook_begin in = {
@@ -267,11 +270,11 @@ enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, 
 	struct db_rows rows;
 	enum db_result result = sql_webhook_begin_run(registry->db, registry->pool, &in, &rows);
 
-	return written(result, &rows, held);
+	return outcome_of_write(result, &rows, written);
 }
 
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
-	const struct webhook_result *result, bool *held)
+	const struct webhook_result *result, bool *written)
 {
 	assert(id != 0 && !uuid_is_zero(*message));
 	const struct sql_webhook_done done = {
@@ -297,14 +300,14 @@ enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, u
 	enum db_result ran = result->error.n == 0 ? sql_webhook_done_run(registry->db, registry->pool, &done, &rows)
 						  : sql_webhook_failed_run(registry->db, registry->pool, &failed, &rows);
 
-	return written(ran, &rows, held);
+	return outcome_of_write(ran, &rows, written);
 }
 
 struct giving_up {
 	struct registry *registry;
 	struct sql_webhook_bury bury;
 	struct sql_webhook_go_on go_on;
-	bool held;
+	bool written;
 };
 
 // The first statement is fenced and finds the message; if it finds none, there is nothing to commit.
@@ -314,15 +317,15 @@ static enum db_verdict run_giving_up(void *arg)
 	struct registry *registry = giving->registry;
 	struct db_rows rows;
 
-	giving->held = false;
+	giving->written = false;
 	if (sql_webhook_bury_run(registry->db, registry->pool, &giving->bury, &rows) != DB_OK || rows.affected == 0)
 		return DB_ROLLBACK;
-	giving->held = sql_webhook_go_on_run(registry->db, registry->pool, &giving->go_on, &rows) == DB_OK && rows.affected > 0;
-	return giving->held ? DB_COMMIT : DB_ROLLBACK;
+	giving->written = sql_webhook_go_on_run(registry->db, registry->pool, &giving->go_on, &rows) == DB_OK && rows.affected > 0;
+	return giving->written ? DB_COMMIT : DB_ROLLBACK;
 }
 
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
-	const struct webhook_result *result, bool *held)
+	const struct webhook_result *result, bool *written)
 {
 	assert(!db_txn_writes(registry->db) && id != 0);
 	struct str name = uuid_bytes(claim), uid = uuid_bytes(message);
@@ -334,12 +337,12 @@ enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim
 	// Nobody asks what became of a COMMIT whose answer was lost: the caller reads the stream again.
 	enum db_result ran = db_txn_run(registry->db, DB_WRITE, NULL, run_giving_up, &giving);
 
-	*held = ran == DB_OK && giving.held;
+	*written = ran == DB_OK && giving.written;
 	return ran == DB_OK ? OUTCOME_OK : registry_db_failed(ran);
 }
 
 enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *claim, const struct webhook_letter *letter,
-	const struct webhook_result *result, bool gives_up, bool *held)
+	const struct webhook_result *result, bool gives_up, bool *written)
 {
 	bool received = result->error.n == 0, ended = received || gives_up;
 	const struct sql_webhook_letter_ended in = {
@@ -360,5 +363,5 @@ enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *c
 	struct db_rows rows;
 	enum db_result ran = sql_webhook_letter_ended_run(registry->db, registry->pool, &in, &rows);
 
-	return written(ran, &rows, held);
+	return outcome_of_write(ran, &rows, written);
 }

@@ -14,7 +14,7 @@
 // different hosts are compared: a process takes the lease only after it saw the beat stand still for a time, by its own clock.
 //
 // All functions run outside of transactions, after registry_begin(), and return OUTCOME_OK, _UNAVAILABLE or _INTERNAL unless said otherwise.
-// *held: false if the process has lost the lease, or the webhook is not as the caller knows it; then nothing was written.
+// *written: false if the process has lost the lease, or the webhook is not as the caller knows it; then nothing was written.
 #ifndef TENURE_REGISTRY_WEBHOOK_DELIVERY_H
 #define TENURE_REGISTRY_WEBHOOK_DELIVERY_H
 
@@ -30,9 +30,10 @@ struct webhook_lease {
 };
 enum outcome webhook_lease_read(struct registry *registry, struct webhook_lease *lease);
 // Takes the lease for claim if it has the holder and the beat that the caller has seen.
-enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen, const struct uuid *claim, bool *held);
+enum outcome webhook_lease_take(struct registry *registry, const struct webhook_lease *seen,
+	const struct uuid *claim, bool *written);
 // Makes the beat grow, if claim holds the lease.
-enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *held);
+enum outcome webhook_lease_renew(struct registry *registry, const struct uuid *claim, bool *written);
 // Gives the lease up if claim holds it, so that another process may take it at once.
 enum outcome webhook_lease_leave(struct registry *registry, const struct uuid *claim);
 
@@ -57,13 +58,13 @@ struct webhook_letter {
 	uint64_t position, upto; // the range of the log; of a ping 0
 	uint64_t attempts;
 	int64_t next_us;
-	bool rests; // its tenant is deleted
+	bool tenant_deleted; // it waits until its tenant is recovered or purged
 };
 enum { WEBHOOK_LETTERS_MAX = 2000 }; // that are read at once
 
 // Reads the webhooks that are neither paused nor disabled, in the order of their ids, into the pool.
 enum outcome webhook_streams_read(struct registry *registry, struct webhook_stream **streams, size_t *n);
-// Reads queued letters, at most WEBHOOK_LETTERS_MAX: in turn for each tenant, its pings first; those that rest last.
+// Reads queued letters, at most WEBHOOK_LETTERS_MAX: in turn for each tenant, its pings first; those of deleted tenants last.
 enum outcome webhook_letters_read(struct registry *registry, struct webhook_letter **letters, size_t *n);
 // The ids of the tenants that changes in (after, upto] are about, in rising order.
 enum outcome webhook_tenants_changed(struct registry *registry, uint64_t after, uint64_t upto, uint64_t **ids, size_t *n);
@@ -82,10 +83,13 @@ bool webhook_asks_for(const struct doc *filters, const struct change *change);
 
 // ---- what was sent
 
-// Moves webhooks on to the positions that the n > 0 streams have, since their filters let nothing up to there pass. *held: all of them moved.
-enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams, size_t n, bool *held);
+// Moves webhooks on to the positions that the n > 0 streams have, since their filters let nothing up to there pass. *written: all
+// of them moved.
+enum outcome webhook_skip(struct registry *registry, const struct uuid *claim, const struct webhook_stream *streams,
+	size_t n, bool *written);
 // Writes down the message that is to be sent next: position, begun_upto and message of the stream.
-enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream, bool *held);
+enum outcome webhook_begin(struct registry *registry, const struct uuid *claim, const struct webhook_stream *stream,
+	bool *written);
 
 struct webhook_result {
 	uint64_t status;  // of the answer; 0: there was none
@@ -97,13 +101,13 @@ struct webhook_result {
 };
 // Writes down that the message was received, or that an attempt failed and another is due.
 enum outcome webhook_sent(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
-	const struct webhook_result *result, bool *held);
+	const struct webhook_result *result, bool *written);
 // Writes down that the last attempt failed: the message is kept as one that was given up and may be revived, and the webhook moves on to its
 // end.
 enum outcome webhook_give_up(struct registry *registry, const struct uuid *claim, uint64_t id, const struct uuid *message,
-	const struct webhook_result *result, bool *held);
+	const struct webhook_result *result, bool *written);
 // Writes down an attempt to send a letter, of which only id and attempts count. gives_up: if it failed, there is no other.
 enum outcome webhook_letter_sent(struct registry *registry, const struct uuid *claim, const struct webhook_letter *letter,
-	const struct webhook_result *result, bool gives_up, bool *held);
+	const struct webhook_result *result, bool gives_up, bool *written);
 
 #endif

@@ -73,7 +73,8 @@ static bool fail_expected(struct json_reader *reader, const char *expected)
 	return fail(reader, reader->at, "expected %s, found %s", expected, found(reader, text));
 }
 
-// The budget was exceeded while it is held (base/budget.h). Nobody reads an error text, because the request is left at the release.
+// The budget was exceeded while leaving is deferred (base/budget.h). Nobody reads an error text, because the request is left at
+// the release.
 static bool fail_costly(struct json_reader *reader)
 {
 	*reader->error = STR("the document takes more memory than a request is granted");

@@ -331,7 +331,7 @@ static bool read_message(struct reading *reading, const struct protobuf_message 
 	*doc = object;
 	if (!fill(reading, message, bytes, place, depth, object))
 		return false;
-	if (message->tell != NULL && !message->tell(reading->pool, object, doc, &why))
+	if (message->to_json != NULL && !message->to_json(reading->pool, object, doc, &why))
 		return fail(reading, place, why);
 	return true;
 }

@@ -55,9 +55,9 @@ struct protobuf_field {
 struct protobuf_message {
 	const struct protobuf_field *fields; // ends with the number 0
 	// For messages whose value in JSON is not an object of their fields, such as a time. object: an object of the fields that
-	// were read. Sets *told to the value; NULL means null. False: *why is a text that continues the message's name. tell is
-	// NULL if the object is the value.
-	bool (*tell)(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
+	// were read. Sets *json to the value; NULL means null. False: *why is a text that continues the message's name. to_json
+	// is NULL if the object is the value.
+	bool (*to_json)(struct pool *pool, const struct doc *object, struct doc **json, const char **why);
 };
 
 // Reads a message. A field that the table lacks is an error unless its value is 0 or empty, as writers of newer versions send

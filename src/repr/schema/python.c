@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values as Python's repr() prints them, for error texts that clients of OpenStack compare.
 #include "base/base.h"
 
 #include "repr/schema/json_schema_internal.h"

@@ -204,7 +204,7 @@ static bool check_text(struct xml_cursor *xml, struct str text)
 static enum event next_node(struct xml_cursor *xml)
 {
 	budget_work(32);
-	budget_hold(); // libxml2 calls on_parser_error(), which must not leave it by longjmp
+	budget_defer(); // libxml2 calls on_parser_error(), which must not leave it by longjmp
 	int got = xmlTextReaderRead(xml->reader);
 	budget_release();
 
@@ -287,7 +287,7 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 	if (!check_text(xml, text))
 		return false;
 	// With an encoding given here, libxml2 looks for no other. XML_PARSE_NOENT must stay off, since it would read files.
-	budget_hold();
+	budget_defer();
 	struct opened *opened = POOL_NEW(pool, struct opened);
 	pool_cleanup(pool, close_opened, opened);
 	pool_adopt(pool, READER_BYTES);

@@ -49,14 +49,14 @@ struct host {
 	struct host_lock lock;
 	struct metrics_socket *metrics; // while it holds the lock; NULL: none
 	int64_t metrics_due_us;         // clock_tick_us() before which the socket is not opened
-	bool metrics_told;              // why it can't be opened is in the log
+	bool metrics_logged;            // why it can't be opened is in the log
 	int signal_fd;
 	pid_t pid;
 	struct uuid claim;       // under which its deliverers hold the lease of webhooks, one after the other
 	struct children children; // they run while it holds the lock
 	bool works;               // it holds the lock, and children are to run
 	bool stopping;
-	bool told;       // why the lock can't be taken is in the log
+	bool logged;     // why the lock can't be taken is in the log
 	int64_t kill_us; // clock_tick_us() at which children that were told to end are killed; 0: none was told, or they were killed
 };
 
@@ -192,9 +192,9 @@ static void kill_late(struct host *host)
 
 static void say_who_works(struct host *host, pid_t holder)
 {
-	if (host->told)
+	if (host->logged)
 		return;
-	host->told = true;
+	host->logged = true;
 	if (holder != 0)
 		log_info("process %ld does this host's background work; this one waits until it ends", (long)holder);
 	else
@@ -210,7 +210,7 @@ static void open_metrics(struct host *host)
 	if ((host->metrics != NULL && metrics_socket_is_reached(host->metrics)) || now_us < host->metrics_due_us)
 		return;
 	metrics_socket_close(&host->metrics);
-	host->metrics = metrics_socket_open(host->config, host->shared, &host->metrics_told);
+	host->metrics = metrics_socket_open(host->config, host->shared, &host->metrics_logged);
 	host->metrics_due_us = now_us + METRICS_AGAIN_US;
 }
 
@@ -218,7 +218,7 @@ static void close_metrics(struct host *host)
 {
 	metrics_socket_close(&host->metrics);
 	host->metrics_due_us = 0;
-	host->metrics_told = false;
+	host->metrics_logged = false;
 }
 
 static void try_lock(struct host *host)
@@ -228,7 +228,7 @@ static void try_lock(struct host *host)
 	switch (host_lock_take(&host->lock, host->config, &holder)) {
 	case HOST_LOCK_HELD:
 		host->works = true;
-		host->told = false;
+		host->logged = false;
 		open_metrics(host);
 		log_info("does this host's background work");
 		break;
@@ -236,10 +236,10 @@ static void try_lock(struct host *host)
 		say_who_works(host, holder);
 		break;
 	case HOST_LOCK_FAILED:
-		if (!host->told)
+		if (!host->logged)
 			log_error("no background work is done, since there is no lock in %s: %s",
 				server_settings(host->config)->runtime_dir, strerror(errno));
-		host->told = true;
+		host->logged = true;
 		break;
 	}
 }

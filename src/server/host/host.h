@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host service: the process that does for a host what has to be done once, whatever serves it: a master of tenured, or
 // workers that a web server started. It starts the mover, the reaper and the observer, replaces each that ends, and
-// answers who asks for metrics.
+// serves GET /metrics.
 //
 // Any number of processes may run host_main(): the program tenured-host, and a child of each master of tenured. One of them holds
 // the lock (setup/host.h) and works; the others look once a second whether they can take it, have no connection to

@@ -37,7 +37,7 @@ struct metrics_socket {
 	struct client clients[METRICS_SOCKET_CLIENTS];
 };
 
-struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *told)
+struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *logged)
 {
 	const struct host_settings *settings = host_settings(config);
 	const struct server_endpoint_settings how = {
@@ -49,15 +49,15 @@ struct metrics_socket *metrics_socket_open(const struct config *config, const st
 		return NULL;
 	struct metrics_socket *sock = calloc(1, sizeof(*sock));
 	if (sock == NULL || listen_open(&sock->listener, &how, &error) != EX_OK) {
-		if (!*told)
+		if (!*logged)
 			log_error("no metrics: %s (setting metrics_socket; each registry on a host needs one of its own)",
 				error != NULL ? error : "no memory");
-		*told = true;
+		*logged = true;
 		free(error);
 		free(sock);
 		return NULL;
 	}
-	*told = false;
+	*logged = false;
 	sock->shared = shared;
 	for (size_t i = 0; i < METRICS_SOCKET_CLIENTS; i++)
 		sock->clients[i].fd = -1;

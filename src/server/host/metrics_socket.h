@@ -17,9 +17,9 @@ struct shared;
 
 enum { METRICS_SOCKET_CLIENTS = 16, METRICS_SOCKET_POLLS = METRICS_SOCKET_CLIENTS + 1, METRICS_SOCKET_S = 5 };
 
-// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged unless *told says that it
-// was; *told becomes whether it was. shared: NULL if nothing is counted; it must outlive the socket.
-struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *told);
+// Opens the socket that the configuration names; NULL: it names none, or it can't be opened, which is logged unless *logged says
+// that it was; *logged becomes whether it was. shared: NULL if nothing is counted; it must outlive the socket.
+struct metrics_socket *metrics_socket_open(const struct config *config, const struct shared *shared, bool *logged);
 // Does the path lead to this socket still? Its file may have been removed.
 bool metrics_socket_is_reached(const struct metrics_socket *socket);
 // Closes all connections and removes the socket's file, if it is still this one's.

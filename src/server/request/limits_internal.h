@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files limits*.c share. No other file includes it.
+// The counts of limits.h, which all processes of a host share, and the functions that limits.c, limits_requests.c,
+// limits_tokens.c and limits_watches.c have in common. No other file includes it.
 #ifndef TENURE_SERVER_REQUEST_LIMITS_INTERNAL_H
 #define TENURE_SERVER_REQUEST_LIMITS_INTERNAL_H
 

@@ -129,7 +129,7 @@ static enum outcome identify_caller(struct exchange *exchange)
 	struct str detail = STR(""), credential = limited_credential(call, session_cookie(&place, &call->request));
 	struct limits_refusal refusal;
 
-	static_assert((int)AUTH_ASKS_S <= (int)AUTH_ASKS_MOST_S && (int)AUTH_ASKS_MOST_S < (int)LIMITS_REMEMBER_S / 2,
+	static_assert((int)AUTH_REVALIDATE_S <= (int)AUTH_REVALIDATE_MOST_S && (int)AUTH_REVALIDATE_MOST_S < (int)LIMITS_REMEMBER_S / 2,
 		"a token that is used all the time is remembered all the time");
 	if (!limits_may_try(pipeline->limits, call->request.remote_addr, credential, &refusal))
 		return refuse(call, &refusal);
@@ -143,11 +143,11 @@ static enum outcome identify_caller(struct exchange *exchange)
 	const struct auth_question question = { .db = pipeline->db, .pool = call->pool, .request = &call->request,
 		.dialect = call->match.dialect, .may_wait = true };
 	outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
-	bool is_right = outcome == OUTCOME_OK || auth_rules_out(pipeline->auth);
+	bool is_right = outcome == OUTCOME_OK || auth_refused_a_good_token(pipeline->auth);
 	if (outcome == OUTCOME_UNAUTHENTICATED && !is_right)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	// Only what was validated just now: a token, of which a cache entry proves nothing new, or a session, of which the database knows.
-	else if (is_right && (auth_has_asked(pipeline->auth) || call->session.id.p != NULL))
+	else if (is_right && (auth_has_validated(pipeline->auth) || call->session.id.p != NULL))
 		limits_was_right(pipeline->limits, credential);
 	if (outcome != OUTCOME_OK)
 		call->problem = (struct problem){ .detail = detail };
@@ -524,7 +524,7 @@ static bool forget_missing_tenant(struct pipeline *pipeline, struct call *call)
 	return true;
 }
 
-// An answer with an order continues in the watch process. It is counted as a watch and may be refused.
+// An answer with a handover continues in the watch process. It is counted as a watch and may be refused.
 static enum step_result admit_watch(struct exchange *exchange)
 {
 	struct pipeline *pipeline = exchange->pipeline;
@@ -545,7 +545,7 @@ static enum step_result admit_watch(struct exchange *exchange)
 }
 
 // The versions of the tenant spaces' lists need to know which transactions are in flight, and the writer alone knows that.
-static bool may_read_near(const struct route_method *method)
+static bool may_read_on_reader(const struct route_method *method)
 {
 	return method->txn != TXN_WRITE && strcmp(method->dialect, "spaces") != 0;
 }
@@ -569,8 +569,8 @@ static enum outcome run_in_transaction(struct exchange *exchange, enum db_result
 	exchange->mark = pool_mark(call->pool);
 	exchange->marked = true;
 	db_heed_maintenance(pipeline->db, !reads(call)); // some reads need a transaction of that mode, and write nothing
-	*result = (may_read_near(method) ? db_txn_run_near : db_txn_run)(pipeline->db, db_mode_of(method->txn), &call->request_id,
-		attempt_run, exchange);
+	*result = (may_read_on_reader(method) ? db_txn_run_on_reader : db_txn_run)(pipeline->db, db_mode_of(method->txn),
+		&call->request_id, attempt_run, exchange);
 	return OUTCOME_OK;
 }
 

@@ -33,7 +33,7 @@ bool listen_is_reached(const struct listener *listener);
 bool listen_set_mode(const struct listener *listener, unsigned mode);
 // Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);
-// Does both.
+// Removes the name, as listen_unlink() does, and closes the socket. May be called again: then it does nothing.
 void listen_close(struct listener *listener);
 
 #endif

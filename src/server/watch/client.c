@@ -128,7 +128,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	bool begins = handover->beginning < 0 || stream_begin(&client->stream, handover->beginning);
 	client->counted = handover->watch;
 	limits_watch_take(clients->limits, &client->counted);
-	client->watcher = watcher_new(str_n(handover->order, handover->n));
+	client->watcher = watcher_new(str_n(handover->text, handover->n));
 	client->interest = EPOLLIN | EPOLLRDHUP;
 	struct epoll_event event = { .events = client->interest, .data.ptr = client };
 	if (client->watcher == NULL || !begins || epoll_ctl(clients->epoll_fd, EPOLL_CTL_ADD, handover->fd, &event) < 0) {
@@ -158,7 +158,7 @@ bool watch_clients_take_over(struct watch_clients *clients, int from)
 
 	while ((found = handover_receive(from, &handover)) == HANDOVER_ONE) {
 		take_over(clients, &handover);
-		free(handover.order);
+		free(handover.text);
 	}
 	give_back(clients, &handover.watch);
 	return found != HANDOVER_END;

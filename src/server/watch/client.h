@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connections of the watch process: one struct watch_client for each watch that a worker handed over, with its output stream
-// and its deadlines. watch/tell.h decides what a client is sent; these functions use neither change log nor database.
+// and its deadlines. watch/dispatch.h decides what a client is sent; these functions use neither change log nor database.
 #ifndef TENURE_SERVER_WATCH_CLIENT_H
 #define TENURE_SERVER_WATCH_CLIENT_H
 
@@ -37,7 +37,7 @@ struct watch_client {
 	bool slow;                // too much waits in its stream: no more events until the client has read some
 	bool gone;                // the next watch_clients_sweep() closes it
 	uint32_t interest;        // epoll events that are requested for it
-	// The rest is for watch/tell.c only.
+	// The rest is for watch/dispatch.c only.
 	uint64_t tenant_id;       // 0: not known yet
 	bool news;                // there may be changes of its tenant above the front
 	bool due;                 // and the look at them that is going on has not come to it yet

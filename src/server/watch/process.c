@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main loop of the watch process. It takes over watches, lets watch/tell.c send new changes ten times a second, and ends each
-// watch when its time is over.
+// The main loop of the watch process. It takes over watches, lets watch/dispatch.c send new changes ten times a second, and ends
+// each watch when its time is over.
 #include "base/base.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include "server/setup/signals.h"
 #include "server/watch/client.h"
 #include "server/watch/process.h"
-#include "server/watch/tell.h"
+#include "server/watch/dispatch.h"
 
 enum {
 	EVENTS = 64,
@@ -50,7 +50,7 @@ struct watch_process {
 	struct registry_store *store;
 	struct auth *auth;
 	struct watch_clients clients;
-	struct watch_teller teller;
+	struct watch_dispatcher dispatcher;
 	const struct shared *host;    // memory that the processes of the host share; NULL: none
 	int64_t round_us;             // clock_tick_us() of the next round
 	bool asks;                    // the present round may ask the database for a single client
@@ -63,16 +63,16 @@ struct watch_process {
 
 // Arguments of make_bookmark(), which runs within a budget.
 struct bookmark {
-	struct watch_teller *teller;
+	struct watch_dispatcher *dispatcher;
 	struct watch_client *client;
 };
 
 static void make_bookmark(void *arg)
 {
 	struct bookmark *bookmark = arg;
-	struct buf text = buf_new(bookmark->teller->pool, 256);
+	struct buf text = buf_new(bookmark->dispatcher->pool, 256);
 
-	if (watcher_add_bookmark(bookmark->client->watcher, watch_call(bookmark->teller), &text) == OUTCOME_OK)
+	if (watcher_add_bookmark(bookmark->client->watcher, watch_call(bookmark->dispatcher), &text) == OUTCOME_OK)
 		watch_client_add(bookmark->client, &text);
 }
 
@@ -102,11 +102,11 @@ static void note_asked(struct watch_process *proc, int64_t begun_us)
 static void add_due(struct watch_process *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
-	struct bookmark bookmark = { &proc->teller, client };
-	struct buf text = buf_new(proc->teller.pool, 16);
+	struct bookmark bookmark = { &proc->dispatcher, client };
+	struct buf text = buf_new(proc->dispatcher.pool, 16);
 
 	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us) && proc->asks) {
-		(void)watch_within_budget(&proc->teller, client, make_bookmark, &bookmark);
+		(void)watch_within_budget(&proc->dispatcher, client, make_bookmark, &bookmark);
 		note_asked(proc, now_us);
 		client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
 	} else if (wants_probe(proc, client) || now_us >= client->alive_us) {
@@ -118,7 +118,7 @@ static void add_due(struct watch_process *proc, struct watch_client *client, boo
 // Each check of credentials is one query per token. The more tokens watch, the longer the time between two checks.
 static void set_pace(struct watch_process *proc)
 {
-	static_assert((int)WATCH_CHECK_MOST_S <= (int)AUTH_AGAIN_S, "authenticators rely on it");
+	static_assert((int)WATCH_CHECK_MOST_S <= (int)AUTH_POLL_S, "authenticators rely on it");
 	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us =
 		WATCH_CHECK_MOST_S * INT64_C(1000000);
 	int64_t wanted_us = (int64_t)proc->questions * QUESTION_US;
@@ -133,15 +133,15 @@ static void set_pace(struct watch_process *proc)
 // Ends the client's watch if its credential was revoked, or now stands for another user, tenant, role or right to read everything.
 static void check_user(struct watch_process *proc, struct watch_client *client)
 {
-	struct pool_mark mark = pool_mark(proc->teller.pool);
+	struct pool_mark mark = pool_mark(proc->dispatcher.pool);
 	int64_t begun_us = clock_tick_us();
 
-	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
-		watch_client_end_with_event(proc->teller.pool, client, watch_add_unauthenticated);
+	if (watcher_check_user(client->watcher, watch_call(&proc->dispatcher), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
+		watch_client_end_with_event(proc->dispatcher.pool, client, watch_add_unauthenticated);
 	note_asked(proc, begun_us);
-	proc->questions += auth_has_asked(proc->auth);
+	proc->questions += auth_has_validated(proc->auth);
 	client->check_us = clock_tick_us() + proc->pace_us;
-	pool_rewind(proc->teller.pool, mark);
+	pool_rewind(proc->dispatcher.pool, mark);
 }
 
 // Checks the deadlines of one client: stuck, credentials, bookmark, padding, end.
@@ -166,7 +166,7 @@ static void look_at_time(struct watch_process *proc, struct watch_client *client
 // Sends new changes to all clients, and checks the deadlines of all.
 static void round_of_all(struct watch_process *proc)
 {
-	int pause_ms = proc->stopping ? DRAIN_MS : watch_tell_round(&proc->teller);
+	int pause_ms = proc->stopping ? DRAIN_MS : watch_dispatch_round(&proc->dispatcher);
 
 	proc->away = pause_ms < 0;
 	proc->asks = !proc->away;
@@ -199,7 +199,7 @@ static void take_over(struct watch_process *proc)
 {
 	bool more = watch_clients_take_over(&proc->clients, proc->from);
 
-	watch_shares_bound_files(&proc->teller.shares, &proc->clients, proc->teller.setup->settings->unsent);
+	watch_shares_bound_files(&proc->dispatcher.shares, &proc->clients, proc->dispatcher.setup->settings->unsent);
 	if (!more)
 		stop_receiving(proc);
 	if (!more || proc->stopping)
@@ -225,7 +225,7 @@ static void take_signals(struct watch_process *proc)
 			stop(proc);
 			break;
 		default:
-			setup_reopen_logs_logged(proc->teller.setup);
+			setup_reopen_logs_logged(proc->dispatcher.setup);
 			break;
 		}
 	}
@@ -299,7 +299,7 @@ static void loop(struct watch_process *proc)
 		control_apply(proc->host);
 		metrics_process(proc->host, METRICS_WATCH, (uint32_t)proc->clients.n);
 		if (proc->clients.n == 0)
-			watch_tell_pause(&proc->teller);
+			watch_dispatch_pause(&proc->dispatcher);
 		else if (clock_tick_us() >= proc->round_us)
 			round_of_all(proc);
 		watch_clients_sweep(&proc->clients);
@@ -320,23 +320,23 @@ static bool open_all(struct watch_process *proc, struct shared *host)
 	char *error = NULL;
 
 	signals_fill(&signals);
-	proc->auth = setup_auth(proc->teller.setup, host, &error);
+	proc->auth = setup_auth(proc->dispatcher.setup, host, &error);
 	if (error != NULL)
 		log_error("%s", error);
 	free(error);
 	proc->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	proc->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	proc->teller.pool = pool_new();
-	proc->teller.call = calloc(1, sizeof(*proc->teller.call));
-	proc->db = db_open(db_settings(proc->teller.setup->config), DB_APPLICATION);
+	proc->dispatcher.pool = pool_new();
+	proc->dispatcher.call = calloc(1, sizeof(*proc->dispatcher.call));
+	proc->db = db_open(db_settings(proc->dispatcher.setup->config), DB_APPLICATION);
 	if (proc->db != NULL)
-		proc->store = registry_store_new(proc->teller.setup->config, proc->db);
-	if (proc->store == NULL || proc->teller.call == NULL)
+		proc->store = registry_store_new(proc->dispatcher.setup->config, proc->db);
+	if (proc->store == NULL || proc->dispatcher.call == NULL)
 		return false;
 	coherence_join(proc->store, host);
 	proc->host = host;
-	registry_attach(proc->teller.call->registry, proc->store);
-	return proc->auth != NULL && proc->teller.pool != NULL && proc->clients.epoll_fd >= 0 &&
+	registry_attach(proc->dispatcher.call->registry, proc->store);
+	return proc->auth != NULL && proc->dispatcher.pool != NULL && proc->clients.epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
 }
 
@@ -348,8 +348,8 @@ static void close_all(struct watch_process *proc)
 	auth_free(&proc->auth);
 	if (proc->db != NULL)
 		db_close(&proc->db);
-	pool_free(&proc->teller.pool);
-	free(proc->teller.call);
+	pool_free(&proc->dispatcher.pool);
+	free(proc->dispatcher.call);
 	stop_receiving(proc);
 	close(proc->clients.epoll_fd);
 	close(proc->signal_fd);
@@ -368,7 +368,7 @@ static void allow_descriptors(void)
 
 int watch_main(const struct setup *setup, int from, struct shared *host, struct child_life *life)
 {
-	struct watch_process proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
+	struct watch_process proc = { .from = from, .dispatcher = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
 
 	assert(from >= 0);

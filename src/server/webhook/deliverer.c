@@ -39,18 +39,18 @@ static int64_t lease_us(const struct deliverer *me)
 
 static void step_down(struct deliverer *me, const char *why)
 {
-	if (me->leads)
+	if (me->holds_lease)
 		log_info("another host sends to webhooks from now on, or none: %s", why);
-	me->leads = false;
+	me->holds_lease = false;
 	me->seen_us = 0;
-	deliverer_drop_flights(me);
+	deliverer_drop_attempts(me);
 }
 
 // The time counts from before the statement was sent, so another process that sees the beat stand still from then on waits longer than
 // this one sends.
 static void hold_from(struct deliverer *me, int64_t from_us)
 {
-	me->leads = true;
+	me->holds_lease = true;
 	me->lease_until_us = from_us + lease_us(me) * 2 / 3;
 	me->renew_us = from_us + lease_us(me) / 4;
 }
@@ -58,10 +58,10 @@ static void hold_from(struct deliverer *me, int64_t from_us)
 static enum outcome renew(struct deliverer *me)
 {
 	int64_t from_us = clock_tick_us();
-	bool held;
-	enum outcome outcome = webhook_lease_renew(me->registry, &me->claim, &held);
+	bool written;
+	enum outcome outcome = webhook_lease_renew(me->registry, &me->claim, &written);
 
-	if (outcome == OUTCOME_OK && held)
+	if (outcome == OUTCOME_OK && written)
 		hold_from(me, from_us);
 	else if (outcome == OUTCOME_OK)
 		step_down(me, "it took the lease");
@@ -80,7 +80,7 @@ static enum outcome try_to_lead(struct deliverer *me)
 	static const struct uuid nobody;
 	struct webhook_lease lease;
 	int64_t now_us = clock_tick_us();
-	bool held;
+	bool written;
 	enum outcome outcome = webhook_lease_read(me->registry, &lease);
 
 	if (outcome != OUTCOME_OK)
@@ -91,8 +91,8 @@ static enum outcome try_to_lead(struct deliverer *me)
 	bool is_free = memcmp(&lease.claim, &nobody, sizeof(nobody)) == 0 || memcmp(&lease.claim, &me->claim, sizeof(nobody)) == 0;
 	if (!is_free && now_us - me->seen_us < lease_us(me))
 		return OUTCOME_OK;
-	outcome = webhook_lease_take(me->registry, &lease, &me->claim, &held);
-	if (outcome == OUTCOME_OK && held) {
+	outcome = webhook_lease_take(me->registry, &lease, &me->claim, &written);
+	if (outcome == OUTCOME_OK && written) {
 		hold_from(me, now_us);
 		me->loaded = false;
 		me->horizon = 0;
@@ -111,7 +111,7 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 	bool more = false;
 	enum outcome outcome = now_us >= me->renew_us ? renew(me) : OUTCOME_OK;
 
-	if (outcome != OUTCOME_OK || !me->leads)
+	if (outcome != OUTCOME_OK || !me->holds_lease)
 		return outcome;
 	if (now_us >= *look_us || !me->loaded) {
 		outcome = webhook_lease_read(me->registry, &lease);
@@ -119,8 +119,8 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 			step_down(me, "it took the lease");
 			return OUTCOME_OK;
 		}
-		me->rests = lease.maintenance;
-		if (outcome == OUTCOME_OK && (!me->loaded || lease.edits != me->edits || deliverer_wants_letters(me)))
+		me->in_maintenance = lease.maintenance;
+		if (outcome == OUTCOME_OK && (!me->loaded || lease.edits != me->edits || deliverer_must_read_letters(me)))
 			outcome = deliverer_load(me, lease.edits);
 		if (outcome == OUTCOME_OK && deliverer_needs_horizon(me))
 			outcome = deliverer_follow_horizon(me);
@@ -134,9 +134,9 @@ static enum outcome lead(struct deliverer *me, int64_t *look_us, int *pause_ms)
 		outcome = deliverer_save_positions(me);
 	// Whoever was held up for longer than the lease sends nothing: another process may have taken it. During maintenance the database may be
 	// copied elsewhere, and what was sent here would be sent again there.
-	if (outcome == OUTCOME_OK && me->loaded && !me->rests && clock_tick_us() < me->lease_until_us)
+	if (outcome == OUTCOME_OK && me->loaded && !me->in_maintenance && clock_tick_us() < me->lease_until_us)
 		outcome = deliverer_send_due(me, &more);
-	*pause_ms = me->loaded && !more ? (me->n_flying > 0 || me->n_streams > 0 ? LOOK_MS / 4 : IDLE_MS / 4) : 0;
+	*pause_ms = me->loaded && !more ? (me->n_attempts > 0 || me->n_streams > 0 ? LOOK_MS / 4 : IDLE_MS / 4) : 0;
 	return outcome;
 }
 
@@ -149,9 +149,9 @@ static enum outcome take_turn(struct deliverer *me, int64_t *look_us, int *pause
 	enum outcome outcome = registry_begin(me->registry, me->pool, &none, STR("tenured-host"), &me->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!me->leads)
+	if (!me->holds_lease)
 		outcome = try_to_lead(me);
-	if (outcome == OUTCOME_OK && me->leads)
+	if (outcome == OUTCOME_OK && me->holds_lease)
 		outcome = lead(me, look_us, pause_ms);
 	return outcome;
 }
@@ -163,7 +163,7 @@ static void note_database(struct deliverer *me, bool away)
 		log_warning("webhooks wait for the database: %s", db_error(me->db));
 	me->away = away;
 	if (away)
-		deliverer_drop_flights(me);
+		deliverer_drop_attempts(me);
 	registry_store_trim(me->store);
 }
 
@@ -188,7 +188,7 @@ static void open_all(struct deliverer *me, const struct config *config, struct s
 	me->kept = pool_new_or_end();
 	me->db = db_open(db_settings(config), DB_APPLICATION);
 	read_rules(me->kept, me->settings, &me->rules);
-	me->flying = memory_zeroed(me->settings->parallel, sizeof(*me->flying));
+	me->attempts = memory_zeroed(me->settings->parallel, sizeof(*me->attempts));
 	me->transfers = transfers_new(&me->rules);
 	me->store = registry_store_new(config, me->db);
 	if (me->transfers == NULL || me->store == NULL)
@@ -199,12 +199,12 @@ static void open_all(struct deliverer *me, const struct config *config, struct s
 
 static void close_all(struct deliverer *me)
 {
-	deliverer_drop_flights(me);
+	deliverer_drop_attempts(me);
 	deliverer_forget(me);
 	transfers_free(&me->transfers);
 	registry_store_free(&me->store);
 	db_close(&me->db);
-	free(me->flying);
+	free(me->attempts);
 	pool_free(&me->kept);
 	pool_free(&me->pool);
 }
@@ -222,16 +222,16 @@ int deliverer_run(const struct config *config, struct shared *host, const struct
 			(void)shared_refresh(host, clock_tick_us());
 		control_apply(host);
 		note_database(&me, take_turn(&me, &look_us, &pause_ms) != OUTCOME_OK);
-		if (me.n_flying > 0 && clock_tick_us() >= me.lease_until_us)
-			deliverer_drop_flights(&me);
+		if (me.n_attempts > 0 && clock_tick_us() >= me.lease_until_us)
+			deliverer_drop_attempts(&me);
 		if (!stop)
 			transfers_wait(me.transfers, me.away ? IDLE_MS : pause_ms);
 	}
-	if (me.leads && me.loaded && !me.away) {
+	if (me.holds_lease && me.loaded && !me.away) {
 		pool_clear(me.pool);
 		(void)deliverer_save_positions(&me);
 	}
-	if (me.leads)
+	if (me.holds_lease)
 		(void)webhook_lease_leave(me.registry, &me.claim);
 	close_all(&me);
 	return EX_OK;

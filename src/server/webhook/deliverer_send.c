@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sends messages: begins the attempts that are due, within what each tenant may have at the same time, and writes down what
+// became of those that have ended.
 #include "base/base.h"
 
 #include "server/webhook/deliverer_internal.h"
@@ -20,24 +22,25 @@ enum {
 // ---- sending
 
 // Sends a body. False: there is no memory; it is tried again.
-static bool begin_attempt(struct deliverer *me, const struct webhook_target *target, const struct deliverer_flight *what, struct str body)
+static bool begin_attempt(struct deliverer *me, const struct webhook_target *target, const struct deliverer_attempt *what,
+	struct str body)
 {
 	struct transfer_request request = { .url = target->url, .body = body };
-	struct deliverer_flight *flight = malloc(sizeof(*flight));
+	struct deliverer_attempt *attempt = malloc(sizeof(*attempt));
 
 	static_assert((int)MESSAGE_HEADERS <= (int)TRANSFER_HEADERS_MAX, "room for the header fields of a message");
-	if (flight == NULL)
+	if (attempt == NULL)
 		return false;
-	*flight = *what;
-	(void)snprintf(flight->label, sizeof(flight->label), "%.*s of %.*s", STR_ARG(target->name),
+	*attempt = *what;
+	(void)snprintf(attempt->label, sizeof(attempt->label), "%.*s of %.*s", STR_ARG(target->name),
 		STR_ARG(target->tenant.p != NULL ? target->tenant : STR("all")));
 	if (!message_sign(me->registry->pool, target, &what->message, clock_now_us(), body, request.headers) ||
-		!transfers_start(me->transfers, &request, flight)) {
-		free(flight);
+		!transfers_start(me->transfers, &request, attempt)) {
+		free(attempt);
 		return false;
 	}
-	assert(me->n_flying < me->settings->parallel);
-	me->flying[me->n_flying++] = flight;
+	assert(me->n_attempts < me->settings->parallel);
+	me->attempts[me->n_attempts++] = attempt;
 	return true;
 }
 
@@ -64,7 +67,7 @@ static enum outcome begin_message(struct deliverer *me, struct deliverer_stream 
 	uint64_t upto = ahead.up_to;
 	struct change *changes;
 	size_t n, taken;
-	bool held;
+	bool written;
 	enum outcome outcome = webhook_changes(me->registry, stream->is.tenant_id, ahead, &changes, &n);
 
 	*body = STR_NONE;
@@ -76,12 +79,12 @@ static enum outcome begin_message(struct deliverer *me, struct deliverer_stream 
 	size_t chosen = choose(me, target, stream->is.id, changes, n);
 	if (chosen == 0) {
 		stream->is.position = upto;
-		stream->wants = more;
+		stream->may_have_changes = more;
 		if (upto - stream->stored < SKIP_SAVED)
 			return OUTCOME_OK;
-		outcome = webhook_skip(me->registry, &me->claim, &stream->is, 1, &held);
+		outcome = webhook_skip(me->registry, &me->claim, &stream->is, 1, &written);
 		stream->stored = upto;
-		me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
+		me->loaded = me->loaded && (outcome != OUTCOME_OK || written);
 		return outcome;
 	}
 	size_t batch = chosen < me->settings->batch ? chosen : me->settings->batch;
@@ -95,8 +98,8 @@ static enum outcome begin_message(struct deliverer *me, struct deliverer_stream 
 	stream->is.begun_upto = range.upto;
 	stream->is.message = uuid_new();
 	stream->is.attempts = 0;
-	outcome = webhook_begin(me->registry, &me->claim, &stream->is, &held);
-	if (outcome == OUTCOME_OK && !held)
+	outcome = webhook_begin(me->registry, &me->claim, &stream->is, &written);
+	if (outcome == OUTCOME_OK && !written)
 		me->loaded = false;
 	return outcome;
 }
@@ -123,11 +126,11 @@ static enum outcome serve_stream(struct deliverer *me, struct deliverer_stream *
 {
 	struct webhook_target target;
 	struct str body;
-	bool held;
+	bool written;
 	enum outcome outcome = webhook_target(me->registry, stream->is.id, &target);
 
 	if (outcome == OUTCOME_NOT_FOUND) { // its tenant was deleted: a change of the tenant wakes it, or an owner's
-		stream->wants = false;
+		stream->may_have_changes = false;
 		stream->due_us = INT64_MAX;
 		return OUTCOME_OK;
 	}
@@ -139,8 +142,10 @@ static enum outcome serve_stream(struct deliverer *me, struct deliverer_stream *
 	if (outcome != OUTCOME_OK || !me->loaded)
 		return outcome;
 	if (body.p != NULL) {
-		const struct deliverer_flight flight = { .webhook_id = stream->is.id, .tenant_id = stream->is.tenant_id, .message = stream->is.message };
-		stream->flies = begin_attempt(me, &target, &flight, body);
+		const struct deliverer_attempt attempt = {
+			.webhook_id = stream->is.id, .tenant_id = stream->is.tenant_id, .message = stream->is.message,
+		};
+		stream->in_flight = begin_attempt(me, &target, &attempt, body);
 		stream->due_us = clock_tick_us();
 		return OUTCOME_OK;
 	}
@@ -148,8 +153,8 @@ static enum outcome serve_stream(struct deliverer *me, struct deliverer_stream *
 		return OUTCOME_OK;
 	// Its changes were purged, or other filters ask for none of them.
 	const struct webhook_result result = { .error = STR(""), .now_us = clock_now_us(), .nothing = true };
-	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, &result, &held);
-	if (outcome == OUTCOME_OK && !held)
+	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, &result, &written);
+	if (outcome == OUTCOME_OK && !written)
 		me->loaded = false;
 	stream->is.position = stream->stored = stream->is.begun_upto;
 	stream->is.begun_upto = 0;
@@ -162,7 +167,7 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	struct webhook_target target;
 	struct str body;
 	size_t taken;
-	bool held;
+	bool written;
 	enum outcome outcome = webhook_target(me->registry, letter->is.webhook_id, &target);
 	const struct message_range range = {
 		.tenant_id = letter->is.tenant_id, .after = letter->is.position, .upto = letter->is.upto,
@@ -180,18 +185,18 @@ static enum outcome serve_letter(struct deliverer *me, struct deliverer_letter *
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (body.p != NULL) {
-		const struct deliverer_flight flight = {
+		const struct deliverer_attempt attempt = {
 			.webhook_id = letter->is.webhook_id, .tenant_id = letter->is.tenant_id, .letter_id = letter->is.id,
 			.attempts = letter->is.attempts, .message = letter->is.message, .is_ping = letter->is.is_ping,
 		};
-		letter->flies = begin_attempt(me, &target, &flight, body);
+		letter->in_flight = begin_attempt(me, &target, &attempt, body);
 		return OUTCOME_OK;
 	}
 	// Its changes were purged, or other filters ask for none of them.
 	const struct webhook_result result = { .error = STR("nothing of it is left to be sent"), .now_us = clock_now_us(), .nothing = true };
 	letter->ended = true;
-	outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, &result, true, &held);
-	if (outcome == OUTCOME_OK && !held)
+	outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, &result, true, &written);
+	if (outcome == OUTCOME_OK && !written)
 		me->loaded = false;
 	return outcome;
 }
@@ -206,7 +211,7 @@ static enum outcome send_letters(struct deliverer *me, int64_t now_us)
 
 	for (size_t i = 0; i < me->n_letters && n_served < LETTERS && outcome == OUTCOME_OK && me->loaded; i++) {
 		struct deliverer_letter *letter = &me->letters[i];
-		if (letter->flies || letter->ended || letter->due_us > now_us || !deliverer_has_room(me, letter->is.tenant_id))
+		if (letter->in_flight || letter->ended || letter->due_us > now_us || !deliverer_has_room(me, letter->is.tenant_id))
 			continue;
 		if (n_served > 0 && clock_tick_us() >= until_us)
 			break;
@@ -221,14 +226,15 @@ static bool is_due(const struct deliverer *me, struct deliverer_stream *stream, 
 {
 	bool begun = stream->is.begun_upto != 0;
 
-	if (begun && stream->wants && stream->due_us == INT64_MAX)
+	if (begun && stream->may_have_changes && stream->due_us == INT64_MAX)
 		stream->due_us = now_us; // its tenant changed: it may have been recovered
-	bool due = begun ? stream->due_us <= now_us : stream->wants && stream->is.position < me->horizon;
-	return due && !stream->flies && deliverer_has_room(me, stream->is.tenant_id);
+	bool due = begun ? stream->due_us <= now_us : stream->may_have_changes && stream->is.position < me->horizon;
+	return due && !stream->in_flight && deliverer_has_room(me, stream->is.tenant_id);
 }
 
 // The lease is renewed between two turns, so none of them goes on until its time is over, however many webhooks there are. Each one's memory is
-// given back when it was served: streams, letters and flights point to nothing in the pool, and transfers_start() copies a request.
+// given back when it was served: streams, letters and attempts point to nothing in the pool, and transfers_start() copies a
+// request.
 enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 {
 	const struct pool_mark mark = pool_mark(me->registry->pool);
@@ -257,9 +263,9 @@ enum outcome deliverer_send_due(struct deliverer *me, bool *more)
 // ---- what became of attempts
 
 // Operators are told all about their own webhooks, those of all tenants.
-static struct webhook_result result_of(struct pool *pool, const struct deliverer_flight *flight, const struct transfer_end *end)
+static struct webhook_result result_of(struct pool *pool, const struct deliverer_attempt *attempt, const struct transfer_end *end)
 {
-	const char *error = flight->tenant_id == 0 && end->reason[0] != '\0' ? end->reason : end->error;
+	const char *error = attempt->tenant_id == 0 && end->reason[0] != '\0' ? end->reason : end->error;
 	struct webhook_result result = { .status = end->status, .error = str_dup(pool, str_c(error)), .now_us = clock_now_us() };
 
 	if (result.error.n == 0 && (end->status < 200 || end->status > 299))
@@ -276,7 +282,8 @@ static bool is_disabled_by(const struct deliverer *me, const struct deliverer_st
 }
 
 // The message stays the stream's if it disables the webhook: whoever enables it has it sent again.
-static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result, bool *held)
+static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result,
+	bool *written)
 {
 	uint64_t attempts = stream->is.attempts + 1;
 	int64_t pause = deliverer_pause_us(me, attempts);
@@ -290,14 +297,14 @@ static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *
 	result->next_us = result->now_us + pause;
 	if (!result->disables && attempts >= me->settings->attempts) {
 		metrics_add(me->host, METRICS_WEBHOOK_GIVEN_UP, 1);
-		outcome = webhook_give_up(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
+		outcome = webhook_give_up(me->registry, &me->claim, stream->is.id, &stream->is.message, result, written);
 		stream->is.position = stream->stored = stream->is.begun_upto;
 		stream->is.begun_upto = 0;
-		stream->wants = true;
+		stream->may_have_changes = true;
 		return outcome;
 	}
 	metrics_add(me->host, METRICS_WEBHOOK_FAILED, 1);
-	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, held);
+	outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, written);
 	stream->is.attempts = attempts;
 	stream->due_us = result->disables ? INT64_MAX : clock_tick_us() + pause;
 	if (result->disables)
@@ -307,21 +314,21 @@ static enum outcome note_failure(struct deliverer *me, struct deliverer_stream *
 
 static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *stream, struct webhook_result *result)
 {
-	bool held = true;
+	bool written = true;
 	enum outcome outcome;
 
-	stream->flies = false;
+	stream->in_flight = false;
 	if (result->error.n == 0) {
 		metrics_add(me->host, METRICS_WEBHOOK_RECEIVED, 1);
-		outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, &held);
+		outcome = webhook_sent(me->registry, &me->claim, stream->is.id, &stream->is.message, result, &written);
 		stream->is.position = stream->stored = stream->is.begun_upto;
 		stream->is.begun_upto = 0;
 		stream->is.failing_since_us = 0;
-		stream->wants = true;
+		stream->may_have_changes = true;
 	} else {
-		outcome = note_failure(me, stream, result, &held);
+		outcome = note_failure(me, stream, result, &written);
 	}
-	if (!held)
+	if (!written)
 		me->loaded = false;
 	return outcome;
 }
@@ -331,37 +338,38 @@ static enum outcome end_stream(struct deliverer *me, struct deliverer_stream *st
 static enum outcome end_letter(struct deliverer *me, struct deliverer_letter *letter, struct webhook_result *result)
 {
 	uint64_t attempts = letter->is.attempts + 1;
-	bool held, is_received = result->error.n == 0;
+	bool written, is_received = result->error.n == 0;
 	int64_t pause = deliverer_pause_us(me, attempts);
 	struct deliverer_stream *stream = deliverer_find_stream(me, letter->is.webhook_id);
 
 	result->disables = result->status == GONE;
 	bool gives_up = letter->is.is_ping || (!result->disables && attempts >= me->settings->attempts);
 	metrics_add(me->host, is_received ? METRICS_WEBHOOK_RECEIVED : gives_up ? METRICS_WEBHOOK_GIVEN_UP : METRICS_WEBHOOK_FAILED, 1);
-	letter->flies = false;
+	letter->in_flight = false;
 	letter->ended = is_received || gives_up;
 	result->next_us = result->now_us + pause;
-	enum outcome outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, result, gives_up, &held);
+	enum outcome outcome = webhook_letter_sent(me->registry, &me->claim, &letter->is, result, gives_up, &written);
 	letter->is.attempts = attempts;
 	letter->due_us = clock_tick_us() + pause;
 	if (is_received && stream != NULL)
 		stream->is.failing_since_us = 0;
-	if (!held || result->disables)
+	if (!written || result->disables)
 		me->loaded = false;
 	return outcome;
 }
 
 // The webhook was paused or disabled meanwhile: what was received need not be sent again.
-static enum outcome end_unknown(struct deliverer *me, const struct deliverer_flight *flight, const struct webhook_result *result)
+static enum outcome end_unknown(struct deliverer *me, const struct deliverer_attempt *attempt,
+	const struct webhook_result *result)
 {
-	const struct webhook_letter letter = { .id = flight->letter_id, .attempts = flight->attempts };
-	bool held;
+	const struct webhook_letter letter = { .id = attempt->letter_id, .attempts = attempt->attempts };
+	bool written;
 
 	if (result->error.n > 0)
 		return OUTCOME_OK;
-	if (flight->letter_id != 0)
-		return webhook_letter_sent(me->registry, &me->claim, &letter, result, false, &held);
-	return webhook_sent(me->registry, &me->claim, flight->webhook_id, &flight->message, result, &held);
+	if (attempt->letter_id != 0)
+		return webhook_letter_sent(me->registry, &me->claim, &letter, result, false, &written);
+	return webhook_sent(me->registry, &me->claim, attempt->webhook_id, &attempt->message, result, &written);
 }
 
 enum outcome deliverer_take_ends(struct deliverer *me)
@@ -370,20 +378,20 @@ enum outcome deliverer_take_ends(struct deliverer *me)
 	enum outcome outcome = OUTCOME_OK;
 
 	while (outcome == OUTCOME_OK && transfers_next(me->transfers, &end)) {
-		struct deliverer_flight *flight = end.arg;
-		struct deliverer_stream *stream = deliverer_find_stream(me, flight->webhook_id);
-		struct deliverer_letter *letter = flight->letter_id != 0 ? deliverer_find_letter(me, flight->letter_id) : NULL;
-		struct webhook_result result = result_of(me->registry->pool, flight, &end);
+		struct deliverer_attempt *attempt = end.arg;
+		struct deliverer_stream *stream = deliverer_find_stream(me, attempt->webhook_id);
+		struct deliverer_letter *letter = attempt->letter_id != 0 ? deliverer_find_letter(me, attempt->letter_id) : NULL;
+		struct webhook_result result = result_of(me->registry->pool, attempt, &end);
 
 		if (end.reason[0] != '\0' && (letter != NULL ? letter->is.attempts : stream != NULL ? stream->is.attempts : 0) == 0)
-			log_info("webhook %s: its host can't be reached: %s", flight->label, end.reason);
+			log_info("webhook %s: its host can't be reached: %s", attempt->label, end.reason);
 		if (letter != NULL)
 			outcome = end_letter(me, letter, &result);
-		else if (deliverer_is_message_of(stream, flight))
+		else if (deliverer_is_message_of(stream, attempt))
 			outcome = end_stream(me, stream, &result);
 		else
-			outcome = end_unknown(me, flight, &result);
-		deliverer_flight_ends(me, flight);
+			outcome = end_unknown(me, attempt, &result);
+		deliverer_attempt_ends(me, attempt);
 	}
 	return outcome;
 }

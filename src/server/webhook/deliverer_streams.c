@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What there is to send: the webhooks and letters as they were read from the database, the changes that may concern them, and the
+// attempts in flight.
 #include "base/base.h"
 
 #include "server/webhook/deliverer_internal.h"
@@ -9,13 +11,14 @@
 #include "registry/log/horizon.h"
 
 enum {
-	SAVE_MS = 15000,  // for so long what is stored may be behind: by it, monitoring tells how late this process is
-	LETTERS_MS = 15000, // if there are more letters than are read at once, they are read again after so long
-	TENANTS_OF = 100000, // in so many ids is looked whose changes they are; of more, all tenants are taken to have some
-	TENANT_SHARE = 8, // of the attempts at the same time one tenant has an eighth
+	SAVE_MS = 15000,    // how far the stored positions may lag, in ms; metrics show by them how late this process is
+	LETTERS_MS = 15000, // if there are more letters than are read at once, they are read again after so many ms
+	// Change ids that are searched for the tenants concerned; beyond that, all tenants are assumed to have changes.
+	TENANT_SCAN_MAX = 100000,
+	TENANT_SHARE = 8,   // one tenant may have at most an eighth of the attempts that are in flight at the same time
 };
 
-// ---- what is on its way
+// ---- what is in flight
 
 struct deliverer_stream *deliverer_find_stream(struct deliverer *me, uint64_t id)
 {
@@ -45,32 +48,32 @@ bool deliverer_has_room(const struct deliverer *me, uint64_t tenant_id)
 	size_t n = 0, most = me->settings->parallel, share = most / TENANT_SHARE > 0 ? most / TENANT_SHARE : 1;
 
 	assert(me->settings->parallel > 0);
-	if (me->n_flying >= most)
+	if (me->n_attempts >= most)
 		return false;
-	for (size_t i = 0; i < me->n_flying; i++)
-		n += me->flying[i]->tenant_id == tenant_id;
+	for (size_t i = 0; i < me->n_attempts; i++)
+		n += me->attempts[i]->tenant_id == tenant_id;
 	return tenant_id == 0 || n < share;
 }
 
-void deliverer_flight_ends(struct deliverer *me, struct deliverer_flight *flight)
+void deliverer_attempt_ends(struct deliverer *me, struct deliverer_attempt *attempt)
 {
-	assert(me->n_flying > 0);
-	for (size_t i = 0; i < me->n_flying; i++) {
-		if (me->flying[i] == flight) {
-			me->flying[i] = me->flying[--me->n_flying];
+	assert(me->n_attempts > 0);
+	for (size_t i = 0; i < me->n_attempts; i++) {
+		if (me->attempts[i] == attempt) {
+			me->attempts[i] = me->attempts[--me->n_attempts];
 			break;
 		}
 	}
-	free(flight);
+	free(attempt);
 }
 
-void deliverer_drop_flights(struct deliverer *me)
+void deliverer_drop_attempts(struct deliverer *me)
 {
-	void *flight;
+	void *attempt;
 
-	while ((flight = transfers_drop(me->transfers)) != NULL)
-		deliverer_flight_ends(me, flight);
-	assert(me->n_flying == 0);
+	while ((attempt = transfers_drop(me->transfers)) != NULL)
+		deliverer_attempt_ends(me, attempt);
+	assert(me->n_attempts == 0);
 	me->loaded = false;
 }
 
@@ -120,23 +123,23 @@ void deliverer_forget(struct deliverer *me)
 	me->loaded = false;
 }
 
-bool deliverer_is_message_of(const struct deliverer_stream *stream, const struct deliverer_flight *flight)
+bool deliverer_is_message_of(const struct deliverer_stream *stream, const struct deliverer_attempt *attempt)
 {
-	return stream != NULL && flight->letter_id == 0 && stream->is.begun_upto != 0 &&
-	       memcmp(&stream->is.message, &flight->message, sizeof(flight->message)) == 0;
+	return stream != NULL && attempt->letter_id == 0 && stream->is.begun_upto != 0 &&
+	       memcmp(&stream->is.message, &attempt->message, sizeof(attempt->message)) == 0;
 }
 
 static void mark_flying(struct deliverer *me)
 {
-	for (size_t i = 0; i < me->n_flying; i++) {
-		const struct deliverer_flight *flight = me->flying[i];
-		struct deliverer_stream *stream = deliverer_find_stream(me, flight->webhook_id);
-		struct deliverer_letter *letter = flight->letter_id != 0 ? deliverer_find_letter(me, flight->letter_id) : NULL;
+	for (size_t i = 0; i < me->n_attempts; i++) {
+		const struct deliverer_attempt *attempt = me->attempts[i];
+		struct deliverer_stream *stream = deliverer_find_stream(me, attempt->webhook_id);
+		struct deliverer_letter *letter = attempt->letter_id != 0 ? deliverer_find_letter(me, attempt->letter_id) : NULL;
 
 		if (letter != NULL)
-			letter->flies = true;
-		if (deliverer_is_message_of(stream, flight))
-			stream->flies = true;
+			letter->in_flight = true;
+		if (deliverer_is_message_of(stream, attempt))
+			stream->in_flight = true;
 	}
 }
 
@@ -146,7 +149,7 @@ static void keep_known(struct deliverer_stream *stream, const struct deliverer_s
 	if (known == NULL || known->stored != stream->stored || (known->is.begun_upto != 0) != (stream->is.begun_upto != 0))
 		return;
 	stream->is.position = known->is.position;
-	stream->wants = known->wants;
+	stream->may_have_changes = known->may_have_changes;
 }
 
 enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
@@ -169,7 +172,8 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 	}
 	for (size_t i = 0; i < n_streams; i++) {
 		fresh[i] = (struct deliverer_stream){
-			.is = streams[i], .stored = streams[i].position, .wants = true, .due_us = due_after(me, streams[i].next_us, streams[i].attempts)
+			.is = streams[i], .stored = streams[i].position, .may_have_changes = true,
+			.due_us = due_after(me, streams[i].next_us, streams[i].attempts),
 		};
 		const struct deliverer_stream *known = deliverer_find_stream(me, streams[i].id);
 		fresh[i].failing_from_us = failing_from(&streams[i], known);
@@ -183,7 +187,7 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 	me->n_letters = n_letters;
 	for (size_t i = 0; i < n_letters; i++) {
 		me->letters[i] = (struct deliverer_letter){ .is = letters[i], .due_us = INT64_MAX };
-		if (!letters[i].rests)
+		if (!letters[i].tenant_deleted)
 			me->letters[i].due_us = due_after(me, letters[i].next_us, letters[i].attempts);
 	}
 	mark_flying(me);
@@ -194,7 +198,7 @@ enum outcome deliverer_load(struct deliverer *me, uint64_t edits)
 }
 
 // Those that were read may fail for hours, so the others do not wait until all of them have ended.
-bool deliverer_wants_letters(const struct deliverer *me)
+bool deliverer_must_read_letters(const struct deliverer *me)
 {
 	size_t n_ended = 0;
 
@@ -214,8 +218,8 @@ bool deliverer_needs_horizon(const struct deliverer *me)
 	return needs;
 }
 
-// Is there a change above the horizon of the last look that the webhooks of that tenant may be told? tenants: whose changes there are, in
-// rising order; NULL: it was not asked.
+// May a change since the last look concern the webhooks of that tenant? tenants: those that have changes since, in rising order;
+// NULL: it is not known which have.
 static bool is_touched(const uint64_t *tenants, size_t n, uint64_t tenant_id)
 {
 	if (tenants == NULL || tenant_id == 0)
@@ -246,12 +250,13 @@ enum outcome deliverer_follow_horizon(struct deliverer *me)
 	}
 	if (outcome != OUTCOME_OK || horizon == me->horizon)
 		return outcome;
-	if (me->horizon != 0 && horizon - me->horizon <= TENANTS_OF)
+	if (me->horizon != 0 && horizon - me->horizon <= TENANT_SCAN_MAX)
 		outcome = webhook_tenants_changed(me->registry, me->horizon, horizon, &tenants, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < me->n_streams; i++)
-		me->streams[i].wants = me->streams[i].wants || is_touched(tenants, n, me->streams[i].is.tenant_id);
+		me->streams[i].may_have_changes =
+			me->streams[i].may_have_changes || is_touched(tenants, n, me->streams[i].is.tenant_id);
 	for (size_t i = 0; i < me->n_letters; i++) {
 		struct deliverer_letter *letter = &me->letters[i];
 		if (letter->due_us == INT64_MAX && is_touched(tenants, n, letter->is.tenant_id))
@@ -265,7 +270,7 @@ enum outcome deliverer_save_positions(struct deliverer *me)
 {
 	struct webhook_stream *ahead = POOL_ARRAY(me->registry->pool, struct webhook_stream, me->n_streams);
 	size_t n = 0;
-	bool held;
+	bool written;
 
 	assert(me->loaded);
 	for (size_t i = 0; i < me->n_streams; i++) {
@@ -275,8 +280,8 @@ enum outcome deliverer_save_positions(struct deliverer *me)
 	me->save_us = clock_tick_us() + SAVE_MS * INT64_C(1000);
 	if (n == 0)
 		return OUTCOME_OK;
-	enum outcome outcome = webhook_skip(me->registry, &me->claim, ahead, n, &held);
-	me->loaded = me->loaded && (outcome != OUTCOME_OK || held);
+	enum outcome outcome = webhook_skip(me->registry, &me->claim, ahead, n, &written);
+	me->loaded = me->loaded && (outcome != OUTCOME_OK || written);
 	for (size_t i = 0; i < me->n_streams; i++) {
 		if (outcome == OUTCOME_OK && me->streams[i].is.begun_upto == 0)
 			me->streams[i].stored = me->streams[i].is.position;

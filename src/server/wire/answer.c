@@ -148,7 +148,7 @@ static bool send_beginning(struct slot *slot, const struct response *response, i
 }
 
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
-	struct str order)
+	struct str handover)
 {
 	struct slot *slot = fcgi->current;
 	struct buf head = buf_new(pool, 1024);
@@ -159,7 +159,7 @@ bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	fcgi->current = NULL;
 	bool begun = fcgi->whole && send_beginning(slot, response, &rest);
-	bool handed = begun && handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, order, rest);
+	bool handed = begun && handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, handover, rest);
 	if (!begun || (!handed && rest >= 0))
 		(void)shutdown(fcgx_fd(&slot->fcgx), SHUT_RDWR); // what would follow could not be understood
 	if (rest >= 0)

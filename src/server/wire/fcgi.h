@@ -49,10 +49,10 @@ struct fcgi_slow {
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
 	const struct fcgi_slow *slow);
 // Sends the response's head and, of the body that it has, what the web server accepts within a moment, and hands the connection over
-// with the rest and the order, so that the answer continues there (handover.h). Called instead of fcgi_answer(). False: it could not be
-// handed over, and the response has ended.
+// with the rest and the handover (call->handover), so that the answer continues there (handover.h). Called instead of
+// fcgi_answer(). False: it could not be handed over, and the response has ended.
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
-	struct str order);
+	struct str handover);
 // A second call may only turn FCGI_RETIRE into FCGI_FINISH.
 void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop);
 

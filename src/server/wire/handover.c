@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An order (how the watch process is to continue an answer) may be long, so it travels as a file in memory, whose descriptor is
-// sent beside the connection's; the rest of what the answer begins with is another one.
+// The text that describes a watch may be long, so it travels as a file in memory, whose descriptor is sent beside the
+// connection's; the rest of what the answer begins with is another such file.
 #include "base/base.h"
 
 #include "server/wire/handover.h"
@@ -14,8 +14,10 @@
 
 #include "base/log.h"
 
-// PATIENCE_S: seconds that a worker waits for its order to be taken. ORDER_MAX: bytes.
-enum { PATIENCE_S = 5, ORDER_MAX = 256 << 20 };
+enum {
+	PATIENCE_S = 5,        // seconds that a worker waits for the other process to take what it hands over
+	TEXT_MAX = 256 << 20,  // bytes
+};
 
 bool handover_pair(int ends[2])
 {
@@ -39,14 +41,14 @@ void handover_pair_close(int ends[2])
 	}
 }
 
-// Writes the order to a file in memory. Returns its descriptor, which the caller closes; -1 with errno.
-static int order_file(struct str order)
+// Writes the text to a file in memory. Returns its descriptor, which the caller closes; -1 with errno.
+static int text_file(struct str text)
 {
-	int fd = memfd_create("order", MFD_CLOEXEC);
+	int fd = memfd_create("handover", MFD_CLOEXEC);
 	size_t written = 0;
 
-	while (fd >= 0 && written < order.n) {
-		ssize_t n = write(fd, order.p + written, order.n - written);
+	while (fd >= 0 && written < text.n) {
+		ssize_t n = write(fd, text.p + written, text.n - written);
 		if (n < 0) {
 			close(fd);
 			return -1;
@@ -89,9 +91,9 @@ static bool send_all(int to, const int descriptors[DESCRIPTORS], struct message 
 	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(content);
 }
 
-bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order, int beginning)
+bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str text, int beginning)
 {
-	int file = order_file(order);
+	int file = text_file(text);
 	const int descriptors[DESCRIPTORS] = { fd, file, beginning };
 	bool sent = file >= 0 && send_all(to, descriptors, (struct message){ .request_id = request_id, .watch = watch,
 		.begins = beginning >= 0 });
@@ -104,26 +106,26 @@ bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watc
 	return sent;
 }
 
-// Reads the whole order into memory that the caller of handover_receive() frees. False: it is empty, too long, or there is no
+// Reads the whole text into memory that the caller of handover_receive() frees. False: it is empty, too long, or there is no
 // memory.
-static bool read_order(int file, struct handover *handover)
+static bool read_text(int file, struct handover *handover)
 {
 	struct stat stat;
 	size_t got = 0;
 
-	if (fstat(file, &stat) < 0 || stat.st_size <= 0 || stat.st_size > ORDER_MAX)
+	if (fstat(file, &stat) < 0 || stat.st_size <= 0 || stat.st_size > TEXT_MAX)
 		return false;
 	handover->n = (size_t)stat.st_size;
-	handover->order = malloc(handover->n);
-	while (handover->order != NULL && got < handover->n) {
-		ssize_t n = pread(file, handover->order + got, handover->n - got, (off_t)got);
+	handover->text = malloc(handover->n);
+	while (handover->text != NULL && got < handover->n) {
+		ssize_t n = pread(file, handover->text + got, handover->n - got, (off_t)got);
 		if (n <= 0)
 			break;
 		got += (size_t)n;
 	}
-	if (handover->order != NULL && got == handover->n)
+	if (handover->text != NULL && got == handover->n)
 		return true;
-	free(handover->order);
+	free(handover->text);
 	return false;
 }
 
@@ -168,7 +170,7 @@ enum handover_found handover_receive(int from, struct handover *handover)
 		return found;
 	handover->watch = content.watch;
 	bool whole = descriptors[CONNECTION] >= 0 && descriptors[CONTENT] >= 0 && (!content.begins || descriptors[BEGINNING] >= 0) &&
-		read_order(descriptors[CONTENT], handover);
+		read_text(descriptors[CONTENT], handover);
 	if (!whole) {
 		log_warning("a watch could not be taken over: no descriptors, or no memory");
 		close_all(descriptors);

@@ -48,7 +48,7 @@ static const char *wrong_message(struct pool *pool, const struct protobuf_messag
 		return "must be a quantity, a number or a string such as \"500m\"";
 	if (message == &proto_quantity)
 		return check_read_quantity(pool, value, &number) ? NULL : QUANTITY_FORM;
-	return kind == DOC_OBJECT || message->tell != NULL ? NULL : "must be an object";
+	return kind == DOC_OBJECT || message->to_json != NULL ? NULL : "must be an object";
 }
 
 static const char *wrong_value(struct pool *pool, const struct protobuf_field *field, const struct doc *value)
@@ -91,7 +91,7 @@ static void check_one(struct field_faults *faults, const struct protobuf_field *
 
 	if (must != NULL)
 		refuse(faults, at, value, before, must);
-	else if (field->type == PROTOBUF_MESSAGE && field->inside->tell == NULL)
+	else if (field->type == PROTOBUF_MESSAGE && field->inside->to_json == NULL)
 		check_members(faults, field->inside, at, value, before);
 }
 
@@ -186,7 +186,7 @@ static struct doc *normal_value(struct pool *pool, const struct protobuf_field *
 		snprintf(text, sizeof(text), "%.15Lg", number);
 		return doc_new_string(pool, str_c(text));
 	}
-	if (is_message && field->inside->tell == NULL && doc_kind(value) == DOC_OBJECT)
+	if (is_message && field->inside->to_json == NULL && doc_kind(value) == DOC_OBJECT)
 		make_normal(pool, field->inside, value);
 	return value;
 }

@@ -6,45 +6,45 @@
 #include "base/clock.h"
 #include "base/pool.h"
 
-bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+bool message_single_value(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
 	struct doc_iter it = doc_iter(object);
 
 	UNUSED(why);
-	*told = doc_next(&it) ? doc_copy(pool, it.value) : NULL;
+	*json = doc_next(&it) ? doc_copy(pool, it.value) : NULL;
 	return true;
 }
 
 // Time as JSON text: null if there are no seconds; fractions of a second are dropped, as in JSON from Kubernetes.
-static bool tell_time(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+static bool time_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
 	static const int64_t year_1 = -62135596800, year_10000 = 253402300800, us = 1000000;
 	const struct doc *value;
 	struct buf text = buf_new(pool, 24);
 	int64_t seconds;
 
-	*told = NULL;
+	*json = NULL;
 	*why = "must be a time of the years 1 to 9999";
 	if (!doc_get(object, STR("seconds"), &value) || !doc_i64(value, &seconds))
 		return true;
 	if (seconds < year_1 || seconds >= year_10000)
 		return false;
 	clock_add_rfc3339(&text, seconds * us);
-	*told = doc_new_string(pool, buf_str(&text));
+	*json = doc_new_string(pool, buf_str(&text));
 	return true;
 }
-PB_MESSAGE_TOLD(time, tell_time, PB_LONG_ZERO(1, "seconds"), PB_INT_ZERO(2, "nanos"));
+PB_MESSAGE_CONVERTED(time, time_to_json, PB_LONG_ZERO(1, "seconds"), PB_INT_ZERO(2, "nanos"));
 
-static bool tell_quantity(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+static bool quantity_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
-	message_tell_alone(pool, object, told, why);
-	if (*told == NULL)
-		*told = doc_new_string(pool, STR("0"));
+	message_single_value(pool, object, json, why);
+	if (*json == NULL)
+		*json = doc_new_string(pool, STR("0"));
 	return true;
 }
-PB_MESSAGE_TOLD(quantity, tell_quantity, PB_TEXT_ZERO(1, "string"));
+PB_MESSAGE_CONVERTED(quantity, quantity_to_json, PB_TEXT_ZERO(1, "string"));
 
-static bool tell_int_or_string(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+static bool int_or_string_to_json(struct pool *pool, const struct doc *object, struct doc **json, const char **why)
 {
 	const struct doc *type, *value;
 	int64_t is_string = 0;
@@ -55,14 +55,14 @@ static bool tell_int_or_string(struct pool *pool, const struct doc *object, stru
 	if (is_string < 0 || is_string > 1)
 		return false;
 	if (doc_get(object, is_string == 1 ? STR("strVal") : STR("intVal"), &value))
-		*told = doc_copy(pool, value);
+		*json = doc_copy(pool, value);
 	else
-		*told = is_string == 1 ? doc_new_string(pool, STR("")) : doc_new_i64(pool, 0);
+		*json = is_string == 1 ? doc_new_string(pool, STR("")) : doc_new_i64(pool, 0);
 	return true;
 }
-PB_MESSAGE_TOLD(int_or_string, tell_int_or_string, PB_INT_ZERO(1, "type"), PB_INT_ZERO(2, "intVal"), PB_TEXT_ZERO(3, "strVal"));
+PB_MESSAGE_CONVERTED(int_or_string, int_or_string_to_json, PB_INT_ZERO(1, "type"), PB_INT_ZERO(2, "intVal"), PB_TEXT_ZERO(3, "strVal"));
 
-static PB_MESSAGE_TOLD(fields_v1, message_tell_alone, PB_JSON(1, "Raw"));
+static PB_MESSAGE_CONVERTED(fields_v1, message_single_value, PB_JSON(1, "Raw"));
 PB_MESSAGE(owner_reference,
 	PB_TEXT_ZERO(1, "kind"), PB_TEXT_ZERO(3, "name"), PB_TEXT_ZERO(4, "uid"), PB_TEXT_ZERO(5, "apiVersion"),
 	PB_BOOL_ZERO(6, "controller"), PB_BOOL_ZERO(7, "blockOwnerDeletion"));

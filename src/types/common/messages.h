@@ -9,10 +9,10 @@
 #include "repr/protobuf/protobuf.h"
 #include "repr/schema/field_fault.h"
 
-#define PB_MESSAGE_TOLD(name, tell, ...) \
+#define PB_MESSAGE_CONVERTED(name, to_json, ...) \
 	const struct protobuf_message proto_##name = { \
-		(const struct protobuf_field[]){ __VA_ARGS__, { .number = 0 } }, tell }
-#define PB_SHARED_MESSAGE(name, ...) PB_MESSAGE_TOLD(name, NULL, __VA_ARGS__)
+		(const struct protobuf_field[]){ __VA_ARGS__, { .number = 0 } }, to_json }
+#define PB_SHARED_MESSAGE(name, ...) PB_MESSAGE_CONVERTED(name, NULL, __VA_ARGS__)
 #define PB_MESSAGE(name, ...) static PB_SHARED_MESSAGE(name, __VA_ARGS__)
 
 #define PB_TEXT(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ONE, name, NULL }
@@ -39,7 +39,7 @@
 #define PB_MAP_OF_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_MAP, name, NULL }
 
 // For a message with a single field: its JSON is that field's value.
-bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
+bool message_single_value(struct pool *pool, const struct doc *object, struct doc **json, const char **why);
 
 // ---- message_values.c: JSON values as a program reads them that has the messages compiled in
 

@@ -349,8 +349,8 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
-// May the caller see the usages of the query's project? The step "permit" could not decide this. It comes before what is wrong with the
-// query: a client renews an expired token at 401.
+// May the caller see the usages of the query's project? The step "permit" could not decide this. Rights are checked before the
+// query, because clients renew an expired token after a 401.
 static enum outcome permit_project(struct call *call)
 {
 	const struct uri *uri = &call->request.uri;

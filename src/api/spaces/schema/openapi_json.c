@@ -115,50 +115,51 @@ static struct doc *yaml_value(struct pool *pool, struct str text)
 	return doc_parse_json(pool, text, limits, &value, &error) ? value : doc_new_string(pool, text);
 }
 
-static void tell(struct pool *pool, enum message message, struct str bytes, struct doc *object);
+static void add_fields(struct pool *pool, enum message message, struct str bytes, struct doc *object);
 
-static struct doc *told(struct pool *pool, enum message message, struct str bytes)
+static struct doc *message_as_json(struct pool *pool, enum message message, struct str bytes)
 {
 	struct doc *object = doc_new_object(pool);
 
-	tell(pool, message, bytes, object);
+	add_fields(pool, message, bytes, object);
 	return object;
 }
 
 // Converts all fields of that number in the message to one list.
-static void tell_list(struct pool *pool, const struct row *row, struct str message, struct doc *object)
+static void add_list(struct pool *pool, const struct row *row, struct str message, struct doc *object)
 {
 	struct doc *list = doc_new_array(pool);
-	const struct doc *told_before;
+	const struct doc *added_before;
 	unsigned field;
 	struct str bytes;
 
-	if (doc_get(object, str_c(row->name), &told_before))
+	if (doc_get(object, str_c(row->name), &added_before))
 		return;
 	while (take_field(&message, &field, &bytes))
 		if (field == row->field)
-			doc_push(list, row->becomes == MEMBER_TEXTS ? doc_new_string(pool, bytes) : told(pool, row->inside, bytes));
+			doc_push(list,
+				row->becomes == MEMBER_TEXTS ? doc_new_string(pool, bytes) : message_as_json(pool, row->inside, bytes));
 	doc_set(object, str_c(row->name), list);
 }
 
-static void tell_field(struct pool *pool, const struct row *row, struct str message, struct str bytes, struct doc *object)
+static void add_field(struct pool *pool, const struct row *row, struct str message, struct str bytes, struct doc *object)
 {
 	switch (row->becomes) {
 	case MEMBER_TEXT:
 		doc_set_str(pool, object, row->name, bytes);
 		break;
 	case MEMBER_OBJECT:
-		doc_set(object, str_c(row->name), told(pool, row->inside, bytes));
+		doc_set(object, str_c(row->name), message_as_json(pool, row->inside, bytes));
 		break;
 	case MEMBER_TEXTS:
 	case MEMBER_OBJECTS:
-		tell_list(pool, row, message, object);
+		add_list(pool, row, message, object);
 		break;
 	case SAME_OBJECT:
-		tell(pool, row->inside, bytes, object);
+		add_fields(pool, row->inside, bytes, object);
 		break;
 	case NAMED_OBJECT:
-		doc_set(object, field_of(bytes, NAMED_NAME), told(pool, row->inside, field_of(bytes, NAMED_VALUE)));
+		doc_set(object, field_of(bytes, NAMED_NAME), message_as_json(pool, row->inside, field_of(bytes, NAMED_VALUE)));
 		break;
 	case NAMED_VALUE_OF:
 		doc_set(object, field_of(bytes, NAMED_NAME),
@@ -167,7 +168,7 @@ static void tell_field(struct pool *pool, const struct row *row, struct str mess
 	}
 }
 
-static void tell(struct pool *pool, enum message message, struct str bytes, struct doc *object)
+static void add_fields(struct pool *pool, enum message message, struct str bytes, struct doc *object)
 {
 	unsigned field;
 	struct str value, rest = bytes;
@@ -175,7 +176,7 @@ static void tell(struct pool *pool, enum message message, struct str bytes, stru
 	while (take_field(&rest, &field, &value)) {
 		const struct row *row = find_row(message, field);
 		if (row != NULL)
-			tell_field(pool, row, bytes, value, object);
+			add_field(pool, row, bytes, value, object);
 	}
 	if (message != OPERATION)
 		return;
@@ -188,5 +189,5 @@ static void tell(struct pool *pool, enum message message, struct str bytes, stru
 
 struct doc *openapi_json(struct pool *pool, struct str protobuf)
 {
-	return told(pool, DOCUMENT, protobuf);
+	return message_as_json(pool, DOCUMENT, protobuf);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For watch.c and watcher.c only: the order, which a worker writes (call->handover) and the watch process of the same program reads.
-// It is a struct watch_order_head, then an array of struct known, then the texts of enum watch_text one after the other.
+// For watch.c and watcher.c only: the handover, which a worker writes (call->handover) and the watch process of the same program
+// reads. It is a struct watch_handover_head, then an array of struct known, then the texts of enum watch_text one after the
+// other.
 #ifndef TENURE_API_SPACES_WATCH_INTERNAL_H
 #define TENURE_API_SPACES_WATCH_INTERNAL_H
 
@@ -20,8 +21,8 @@ enum watch_text {
 	WATCH_TEXTS
 };
 
-struct watch_order_head {
-	uint64_t position;      // id of the change up to which the client was told all changes
+struct watch_handover_head {
+	uint64_t position;      // id of the change up to which the client was sent all changes
 	uint64_t type_id;       // 0: the objects are not resources
 	struct uuid definition; // uid of the definition that applied; zero for a built-in type
 	uint64_t known_bytes;   // bytes of the array of struct known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's part of a watch: checks the request, sends the initial events, and writes the order by which the watch process
+// The worker's part of a watch: checks the request, sends the initial events, and writes the handover by which the watch process
 // continues.
 #include "base/base.h"
 
@@ -26,7 +26,7 @@ struct watch_begun {
 	struct call *call;
 	const struct target *target;
 	struct list_query query;
-	struct watch_order_head head;
+	struct watch_handover_head head;
 	const struct table_columns *columns;
 	struct buf out;         // the initial events, behind those in the response's spill
 	uint64_t spilled;       // bytes in the spill
@@ -199,7 +199,7 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 
 // ---- initial events
 
-// Adds an entry to the order: whether the client has the object.
+// Adds an entry to the handover: whether the client has the object.
 static void note_known(struct watch_begun *begun, uint64_t id, enum known_state state)
 {
 	const struct known known = { .id = id, .state = state };
@@ -207,8 +207,8 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
-// Sends an existing object as ADDED. The order gets an entry for it if selectors decide what the client has, or if the object's
-// last change lies above the position and so will be sent again.
+// Sends an existing object as ADDED. The handover gets an entry for it if selectors decide what the client has, or if the
+// object's last change lies above the position and so will be sent again.
 static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
 	begun->too_large = begun->spilled + begun->out.n + object.n > FIRST_MAX_BYTES;
@@ -336,13 +336,13 @@ static enum outcome send_initial_events(struct watch_begun *begun)
 	return outcome;
 }
 
-// ---- writing the order
+// ---- writing the handover
 
-static void write_order(struct watch_begun *begun)
+static void write_handover(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
 	const struct target *target = begun->target;
-	struct watch_order_head *head = &begun->head;
+	struct watch_handover_head *head = &begun->head;
 	const struct str accept = request_header(&call->request, "accept");
 	const struct str texts[WATCH_TEXTS] = {
 		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
@@ -354,7 +354,7 @@ static void write_order(struct watch_begun *begun)
 		[WATCH_CLIENT_CERTIFICATE] = call->request.client_certificate,
 		[WATCH_CERTIFICATE_SECRET] = call->request.certificate_secret,
 	};
-	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
+	struct buf handover = buf_new(call->pool, 1024 + begun->known.n);
 
 	head->all = target->all;
 	head->all_spaces = target->all_spaces;
@@ -367,11 +367,11 @@ static void write_order(struct watch_begun *begun)
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
 		head->sizes[i] = texts[i].n;
 	head->known_bytes = begun->known.n;
-	buf_add(&order, str_n((const char *)head, sizeof(*head)));
-	buf_add(&order, buf_str(&begun->known));
+	buf_add(&handover, str_n((const char *)head, sizeof(*head)));
+	buf_add(&handover, buf_str(&begun->known));
 	for (size_t i = 0; i < WATCH_TEXTS; i++)
-		buf_add(&order, texts[i]);
-	call->handover = buf_str(&order);
+		buf_add(&handover, texts[i]);
+	call->handover = buf_str(&handover);
 }
 
 static enum outcome fail_no_watch(struct call *call)
@@ -411,7 +411,7 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 		watch_add_expired(&begun.out);
 	// HEAD gets the header fields only, so there is nothing that could go on.
 	else if (call->request.method == METHOD_GET)
-		write_order(&begun);
+		write_handover(&begun);
 	spaces_write_json_text(call, buf_str(&begun.out));
 	response_set(&call->response, "X-Accel-Buffering", STR("no")); // switches off nginx's buffering
 	return OUTCOME_OK;

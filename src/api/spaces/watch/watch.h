@@ -5,7 +5,7 @@
 
 #include "api/spaces/common/spaces.h"
 
-// Answers GET of a collection with watch=true: sends the first events, and writes the order for the watch process.
+// Answers GET of a collection with watch=true: sends the first events, and writes the handover for the watch process.
 enum outcome watch_in_space(struct call *call, const struct target *target);
 
 #endif

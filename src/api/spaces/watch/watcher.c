@@ -13,14 +13,14 @@
 #include "http/uri.h"
 
 struct watcher {
-	struct watch_order_head head;
+	struct watch_handover_head head;
 	struct str texts[WATCH_TEXTS];
 	struct known *known; // sorted by id
 	size_t n_known, known_room;
 	char bytes[];
 };
 
-// ---- reading the order
+// ---- reading the handover
 
 static int by_id(const void *a, const void *b)
 {
@@ -42,18 +42,18 @@ static bool read_known(struct watcher *watcher, const char *bytes)
 	return true;
 }
 
-// May the order's flags be read as bool? They are adjacent bytes, each of which has to be 0 or 1.
-static bool flags_hold(struct str order)
+// May the handover's flags be read as bool? They are adjacent bytes, each of which has to be 0 or 1.
+static bool flags_are_bools(struct str handover)
 {
-	for (size_t i = offsetof(struct watch_order_head, all); i <= offsetof(struct watch_order_head, bookmarks); i++) {
-		if ((unsigned char)order.p[i] > 1)
+	for (size_t i = offsetof(struct watch_handover_head, all); i <= offsetof(struct watch_handover_head, bookmarks); i++) {
+		if ((unsigned char)handover.p[i] > 1)
 			return false;
 	}
 	return true;
 }
 
-// Do known_bytes and the sizes of the texts add up to the rest of the order, without overflow? *n_texts: bytes of all texts.
-static bool sizes_hold(const struct watch_order_head *head, uint64_t rest, uint64_t *n_texts)
+// Do known_bytes and the sizes of the texts add up to the rest of the handover, without overflow? *n_texts: bytes of all texts.
+static bool sizes_add_up(const struct watch_handover_head *head, uint64_t rest, uint64_t *n_texts)
 {
 	*n_texts = 0;
 	if (head->known_bytes > rest)
@@ -67,22 +67,22 @@ static bool sizes_hold(const struct watch_order_head *head, uint64_t rest, uint6
 	return *n_texts == rest;
 }
 
-struct watcher *watcher_new(struct str order)
+struct watcher *watcher_new(struct str handover)
 {
-	struct watch_order_head head;
+	struct watch_handover_head head;
 	uint64_t n_texts;
 
-	if (order.n < sizeof(head) || !flags_hold(order))
+	if (handover.n < sizeof(head) || !flags_are_bools(handover))
 		return NULL;
-	memcpy(&head, order.p, sizeof(head));
-	if (!sizes_hold(&head, order.n - sizeof(head), &n_texts))
+	memcpy(&head, handover.p, sizeof(head));
+	if (!sizes_add_up(&head, handover.n - sizeof(head), &n_texts))
 		return NULL;
 	// One allocation for the struct and its texts: a process may have thousands of watches.
 	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
 	if (watcher == NULL)
 		return NULL;
 	watcher->head = head;
-	const char *known = order.p + sizeof(head);
+	const char *known = handover.p + sizeof(head);
 	memcpy(watcher->bytes, known + head.known_bytes, n_texts);
 	for (size_t i = 0, at = 0; i < WATCH_TEXTS; at += head.sizes[i++])
 		watcher->texts[i] = str_n(watcher->bytes + at, head.sizes[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The watch of one client in the watch process: what it watches, up to which change it was told, and its events. It is made from
-// the order (call->handover) that a worker wrote after checking the request.
+// the handover (call->handover) that a worker wrote after checking the request.
 #ifndef TENURE_API_SPACES_WATCH_WATCHER_H
 #define TENURE_API_SPACES_WATCH_WATCHER_H
 
@@ -12,8 +12,8 @@ struct auth;
 struct db;
 struct watcher;
 
-// Makes a watcher from a copy of the order. NULL: the order is invalid, or there is no memory.
-struct watcher *watcher_new(struct str order);
+// Makes a watcher from a copy of the handover. NULL: the handover is invalid, or there is no memory.
+struct watcher *watcher_new(struct str handover);
 // Frees it, and sets *watcher to NULL.
 void watcher_free(struct watcher **watcher);
 
@@ -30,9 +30,13 @@ unsigned watcher_seconds(const struct watcher *watcher);
 // Does the client want bookmarks (allowWatchBookmarks)?
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
-// May the change concern this watch? Called before the resource is read; true may turn out to be wrong.
+// What a change means for a watch. Of each change above the position the caller asks, in this order: watcher_wants(), and, if so,
+// whether watcher_needs_state_before(); once the events of that change are sent, or if it has none, watcher_is_invalidated(); and
+// last watcher_may_change_definition(), after which watcher_check_type() says whether the watch may go on.
+//
+// May the change concern this watch, so that its contents have to be read? True may turn out to be wrong.
 bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change);
-// For a change that the watch wants: does the event depend on what selectors saw before the change? If so, the caller lets
+// Does the event depend on what selectors saw before the change? If so, the caller lets
 // change_stream_contents() read that.
 bool watcher_needs_state_before(const struct watcher *watcher, const struct streamed_change *change);
 // Does this change invalidate everything the client knows, so that it must list again?
@@ -46,8 +50,8 @@ enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
 // _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
-// from the order. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
-// known whether the client has the object.
+// from the handover. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is
+// not known whether the client has the object.
 enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change,
 	struct buf *out);
 // Appends a BOOKMARK of the watch's position. call and outcomes: as for watcher_add_events().

@@ -16,7 +16,7 @@
 #include "server/request/limits_internal.h"
 #include "server/setup/setup.h"
 #include "server/watch/client.h"
-#include "server/watch/tell.h"
+#include "server/watch/dispatch.h"
 #include "tap.h"
 
 // PAGE_MS: what a page of changes takes. All of them take ten times as long as a round may.
@@ -257,19 +257,19 @@ static void open_client(struct watch_clients *clients, int i, struct watcher *wa
 	clients->n++;
 }
 
-static void test_front(struct watch_teller *teller)
+static void test_front(struct watch_dispatcher *dispatcher)
 {
 	unsigned n_rounds = 1;
 
-	ok(watch_tell_round(teller) >= 0, "the first round begins at the horizon");
+	ok(watch_dispatch_round(dispatcher) >= 0, "the first round begins at the horizon");
 	behind.position = BEGIN - BEHIND;
 	n_pages = n_pages_behind = 0;
 	the_horizon = the_settled = BEGIN + PAGES * PAGE;
-	is_int(watch_tell_round(teller), 0, "a large transaction commits: one round follows the other at once");
+	is_int(watch_dispatch_round(dispatcher), 0, "a large transaction commits: one round follows the other at once");
 	ok(n_pages > 0 && n_pages < PAGES / 2, "the first has %u pages of %d", n_pages, PAGES);
 	is_int((int64_t)at_front.position, (int64_t)read_upto, "its client got as far");
 	is_int((int64_t)behind.position, BEGIN - BEHIND + PAGE, "one that is behind gets on as well");
-	while (watch_tell_round(teller) == 0 && n_rounds < 2 * PAGES)
+	while (watch_dispatch_round(dispatcher) == 0 && n_rounds < 2 * PAGES)
 		n_rounds++;
 	ok(n_rounds < 2 * PAGES, "after %u rounds nothing is left", n_rounds);
 	ok(in_order && n_pages == PAGES, "each page came once, in order");
@@ -277,12 +277,12 @@ static void test_front(struct watch_teller *teller)
 	is_int((int64_t)behind.position, (int64_t)the_horizon, "so did the other one");
 }
 
-static void test_ahead(struct watch_teller *teller)
+static void test_ahead(struct watch_dispatcher *dispatcher)
 {
 	uint64_t front = the_horizon;
 
 	the_settled = front + 250000;
-	for (int i = 0; i < LOOKS_MAX && watch_tell_round(teller) == 0; i++)
+	for (int i = 0; i < LOOKS_MAX && watch_dispatch_round(dispatcher) == 0; i++)
 		;
 	is_int(n_looks, 3, "three looks at whose changes a large transaction in flight has");
 	for (unsigned i = 0; i < n_looks; i++) {
@@ -293,19 +293,19 @@ static void test_ahead(struct watch_teller *teller)
 }
 
 // Of very many tenants each round looks at some, and the next ones at the rest.
-static void test_many_ahead(struct watch_teller *teller)
+static void test_many_ahead(struct watch_dispatcher *dispatcher)
 {
 	unsigned n_rounds = 0, n_looking = 0, most = 0;
 
 	for (int i = 0; i < TENANTS; i++) {
-		others[i].position = teller->front;
+		others[i].position = dispatcher->front;
 		(void)snprintf(others[i].tenant, sizeof(others[i].tenant), "t%d", i);
-		open_client(teller->clients, 2 + i, &others[i]);
+		open_client(dispatcher->clients, 2 + i, &others[i]);
 		list[2 + i].news = true;
 	}
 	for (; n_asked < TENANTS && n_rounds < 2 * TENANTS; n_rounds++) {
 		unsigned before = n_asked;
-		int pause_ms = watch_tell_round(teller);
+		int pause_ms = watch_dispatch_round(dispatcher);
 		n_looking += n_asked > before;
 		most = others[0].asked > most ? others[0].asked : most;
 		if (n_asked > 0 && n_asked < TENANTS)
@@ -323,18 +323,18 @@ int main(void)
 	struct watch_clients clients = { .epoll_fd = epoll_create1(EPOLL_CLOEXEC), .limits = &limits };
 	const struct setup setup = { .config = NULL };
 	struct call call = { .pool = NULL };
-	struct watch_teller teller = { .setup = &setup, .clients = &clients, .pool = pool_new(), .call = &call };
+	struct watch_dispatcher dispatcher = { .setup = &setup, .clients = &clients, .pool = pool_new(), .call = &call };
 
 	open_client(&clients, 0, &at_front);
 	open_client(&clients, 1, &behind);
-	test_front(&teller);
-	test_ahead(&teller);
-	test_many_ahead(&teller);
+	test_front(&dispatcher);
+	test_ahead(&dispatcher);
+	test_many_ahead(&dispatcher);
 	for (int i = 0; i < 2 + TENANTS; i++) {
 		stream_close(&list[i].stream);
 		close(ends[i][1]);
 	}
-	pool_free(&teller.pool);
+	pool_free(&dispatcher.pool);
 	close(clients.epoll_fd);
 	return done_testing();
 }

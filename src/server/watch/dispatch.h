@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which changes of the log each client of the watch process is sent. The caller owns everything that struct watch_teller
-// points to, and the deadlines of the connections (watch/process.c).
-#ifndef TENURE_SERVER_WATCH_TELL_H
-#define TENURE_SERVER_WATCH_TELL_H
+// Decides which changes of the log each client of the watch process is sent. The caller owns everything that struct
+// watch_dispatcher points to, and the deadlines of the connections (watch/process.c).
+#ifndef TENURE_SERVER_WATCH_DISPATCH_H
+#define TENURE_SERVER_WATCH_DISPATCH_H
 
 #include "base/str.h"
 #include "server/watch/share.h"
@@ -13,13 +13,13 @@ struct setup;
 struct watch_client;
 struct watch_clients;
 
-struct watch_teller {
+struct watch_dispatcher {
 	// Set by the owner before the first round.
 	const struct setup *setup;
 	struct watch_clients *clients;
 	struct pool *pool;        // cleared by each round
 	struct call *call;        // zeroed except call->registry, which the owner attached to its store
-	// For watch/tell.c only; all zero in the beginning.
+	// For watch/dispatch.c only; all zero in the beginning.
 	uint64_t front;           // the change id up to which the log was read; 0: not begun
 	uint64_t looked;          // the change id up to which was looked for changes above the front
 	uint64_t system_id;       // the system's tenant; 0: not known yet
@@ -34,13 +34,13 @@ struct watch_teller {
 // once then, goes on. Returns the milliseconds until the next round should begin; -1: the database can't be reached. In
 // that case, clients that were sent changes which may not be durable are gone, and the other clients get the rest in a later
 // round.
-int watch_tell_round(struct watch_teller *teller);
-// For a time without clients: the log is not read until the next watch_tell_round(), which begins at the horizon.
-void watch_tell_pause(struct watch_teller *teller);
-// A struct call for the functions of watcher.h; its memory comes from teller->pool.
-struct call *watch_call(struct watch_teller *teller);
+int watch_dispatch_round(struct watch_dispatcher *dispatcher);
+// For a time without clients: the log is not read until the next watch_dispatch_round(), which begins at the horizon.
+void watch_dispatch_pause(struct watch_dispatcher *dispatcher);
+// A struct call for the functions of watcher.h; its memory comes from dispatcher->pool.
+struct call *watch_call(struct watch_dispatcher *dispatcher);
 // Calls fn(arg), which makes something for one client, within the limits of one event. False: it needed more. The client's watch
 // is then ended with an ERROR event that says so, and the pool is as it was before.
-bool watch_within_budget(struct watch_teller *teller, struct watch_client *client, void (*fn)(void *arg), void *arg);
+bool watch_within_budget(struct watch_dispatcher *dispatcher, struct watch_client *client, void (*fn)(void *arg), void *arg);
 
 #endif

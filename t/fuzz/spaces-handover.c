@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_len: 1048576
-// The order by which a worker hands a watch over: one that holds together, or none.
+// The handover of a watch, which a worker writes for the watch process: it is either consistent or refused.
 #include "fuzz.h"
 
 #include "api/spaces/watch/internal.h"
@@ -13,7 +13,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	UNUSED(pool);
 	if (watcher == NULL)
 		return;
-	MUST(input.n >= sizeof(struct watch_order_head));
+	MUST(input.n >= sizeof(struct watch_handover_head));
 	struct str tenant = watcher_tenant(watcher);
 	MUST(tenant.n <= input.n);
 	(void)watcher_wants_bookmarks(watcher);
