@@ -137,7 +137,7 @@ bool cli_is_type(const char *word);
 
 // ---- options.c, help.c, complete.c
 
-// Parses the command line into cli. 0: go on; else the program ends with the returned value minus 1.
+// Parses the command line into cli. OPTIONS_GO_ON, or the exit code if the program is to end: help was printed, or an error.
 int options_parse(struct cli *cli, int argc, char **argv);
 void cli_help_all(const struct command *commands, FILE *out);
 void cli_help_noun(const struct command *commands, const char *noun, FILE *out);
