@@ -212,7 +212,7 @@ static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 	else if (noun_near != NULL)
 		cli_fail(0, "there is no command \"%s\"; did you mean \"%s\"?", noun, noun_near);
 	else if (!known && !cli_is_type(noun))
-		cli_fail(0, "there is no command \"%s\", and it can be no type's name", noun);
+		cli_fail(0, "there is no command \"%s\", and a type can't be called that", noun);
 	else if (verb_near != NULL)
 		cli_fail(0, "%s has no verb \"%s\"; did you mean \"%s\"?", noun, verb, verb_near);
 	else
