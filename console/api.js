@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the API, of the same origin. The session's cookie is the browser's own affair; the header field X-Tenure-Console makes it count.
+// Calls of the API, of the same origin. The browser sends the session's cookie; the service accepts it only beside X-Tenure-Console.
 
 export class Problem extends Error {
 	constructor(response, body) {

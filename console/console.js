@@ -203,7 +203,7 @@ function themeSwitch() {
 
 // ---- the session
 
-// Begins a session with a token. Throws what went wrong.
+// Begins a session with a token. Throws an error if none was begun.
 async function begin(token) {
 	const strange = /[^\t\x20-\x7e\x80-\xff]/u.exec(token);
 	if (strange) // a field of a request can't have it, and the browser's error says no more than that nothing was sent
@@ -267,7 +267,8 @@ const keep = (event) => {
 };
 const forget = () => removeEventListener('beforeunload', keep);
 
-// Throws what went wrong: then sessions may be there still. If this one has ended already, all the others are not, and the user signs in for that.
+// Ends this session, or if all is true every session of the user. Throws an error if that failed: sessions may exist still. If this session
+// has ended already, the user has to sign in to end the others, since only a session can do that.
 async function signOut(all) {
 	try {
 		await call('DELETE', all ? '/session?all=true' : '/session', { mayAsk: all });

@@ -6,7 +6,7 @@ import { bars, ranks } from './chart.js';
 import { counted, empty, h, icon, note, number, panel, replace, time, verb } from './dom.js';
 import { resourceScreen, tenantScreen, typesOf } from './places.js';
 
-const LOOK = 1000; // changes and tenants that are looked at
+const SCANNED_MAX = 1000; // changes, and tenants, that the page reads at most
 const verbs = ['created', 'updated', 'deleted', 'recovered', 'moved', 'purged'];
 
 function tile(label, value, more) {
@@ -86,7 +86,7 @@ function changePanels() {
 	const path = changesOf();
 	if (!path)
 		return [];
-	const answer = get(query(path, { order: 'newest', limit: LOOK })), changes = answer.then((page) => page.changes);
+	const answer = get(query(path, { order: 'newest', limit: SCANNED_MAX })), changes = answer.then((page) => page.changes);
 	return [
 		panel('What happened', later(async () => (await changes).length > 0 ? activity(await changes) : empty('Nothing was changed yet.')), later(async () => happened(await changes))),
 		panel('Moves', later(async () => moves(await changes, Boolean((await answer).next)))),
@@ -100,7 +100,7 @@ async function tenantTiles(answer) {
 }
 
 function ofOperator() {
-	const answer = get(query('/v2.0', { limit: LOOK }));
+	const answer = get(query('/v2.0', { limit: SCANNED_MAX }));
 	return [
 		h('div.tiles', null, later(health), later(() => tenantTiles(answer))),
 		...changePanels(),

@@ -166,8 +166,9 @@ async function foresee(choice, row) {
 
 // ---- the screen
 
-// Runs do_ for each row, some at a time, each resource's rows in their order and behind those that make its namespace and type; tells of each. stopped(): whether to begin no more. stop(error) is called
-// where the service is not there: such a row is none that was refused, but one of those that are left.
+// Calls do_(choice, row) for each row, some at a time: rows of one resource in their order, and after the rows that create its namespace and type.
+// tell({ line, label, result, why, traits }) is called for each row that was done or refused. stopped(): returns true if no more rows may be begun. stop(error) is
+// called if the service can't be reached: the row counts as not tried, and not as refused.
 async function run(choice, rows, do_, tell, stopped, stop) {
 	const waiting = rows.map((one) => ({ one })), last = new Map();
 	const next = async () => {

@@ -6,7 +6,7 @@ import { counted, h, number, replace, newId, button, note } from './dom.js';
 
 const SPARE = 8; // rows above and below those in sight
 const PAUSE = 300; // milliseconds without typing before the service is asked
-const VAIN = 20; // pages one after the other with nothing to be shown before the user is asked whether to go on
+const EMPTY_PAGES_MAX = 20; // pages in a row without a row to show, after which the user is asked whether to go on
 
 // options:
 //   first    address of the first page; its answer has the items under key, and "next"
@@ -131,7 +131,7 @@ class List {
 			this.items.push(item);
 		}
 		this.vain = this.chosen.length > before ? 0 : this.vain + 1;
-		if (this.vain === VAIN && this.next)
+		if (this.vain === EMPTY_PAGES_MAX && this.next)
 			replace(this.problem, note('info', h('p', null, 'Nothing that fits on the last pages.'), button('Look further', () => this.further())));
 	}
 
@@ -176,7 +176,7 @@ class List {
 		replace(this.space, this.chosen.slice(from, to).map((item, i) => this.row(item, from + i, height)));
 		this.setActive();
 		this.tell();
-		if (!this.failed && this.vain < VAIN && to >= this.chosen.length - seen)
+		if (!this.failed && this.vain < EMPTY_PAGES_MAX && to >= this.chosen.length - seen)
 			this.load();
 	}
 

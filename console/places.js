@@ -11,7 +11,7 @@ export const resourceScreen = (tenant, resource) => screen('t', tenant, 'r', ...
 // Shows the present screen anew.
 export const reload = () => dispatchEvent(new HashChangeEvent('hashchange'));
 
-// The address of a resource that the change log calls so.
+// The address of a resource, given its name as the change log has it: "namespaces/prod/configmaps/web".
 export const resourceAddress = (tenant, resource) => address(tenant, ...partsOf(resource));
 
 // The tenant and the parts of the resource's name in an address of the API.

@@ -98,7 +98,7 @@ subtest 'resources' => sub {
     is $tool->json(qw(configmaps recover web))->{metadata}{uid}, $gone->{metadata}{uid}, 'what was recovered is printed in a format';
     $tool->ends(0, qw(configmaps patch web data.again=1 --etag auto));
     $tool->ends(1, qw(nonsenses show web));
-    like $tool->ends(64, @$_)->{err}, qr{^tenure: "a/b" can be no }, "@$_" for [qw(configmaps list -t a/b)], [qw(configmaps show web -n a/b)], [qw(resource list a/b)],
+    like $tool->ends(64, @$_)->{err}, qr{^tenure: "a/b" can't be a [a-z' ]+: it has to be UTF-8, not empty, without "/"}, "@$_" for [qw(configmaps list -t a/b)], [qw(configmaps show web -n a/b)], [qw(resource list a/b)],
         [qw(configmaps show a/b)], [qw(export a/b)];
     $tool->ends(65, qw(configmaps set web --no-etag -f), "$FindBin::Bin/610-cli-commands.t");
     $tool->ends(66, qw(configmaps set web --no-etag -f /nonexistent));

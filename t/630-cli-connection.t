@@ -254,7 +254,7 @@ subtest 'the token goes nowhere else' => sub {
         my $one  = qq({"$member":[{"name":"a","message":"a","type":"a"}]);
         tool(serve(answer(200, qq($one,"next":"http://evil.example/else?limit=7&marker=a%20b"})), answer(200, "$one}")))->ends(0, @list);
         like +(requests())[1], qr{\AGET /v2\.0/t/[a-z/]+\?limit=7&marker=a%20b HTTP}, "$words: the next page, from the same service";
-        like tool(serve(answer(200, qq($one,"next":"/x?limit=7&marker=a"}))))->ends(76, @list)->{err}, qr/how it goes on/, '... and not for ever the same one';
+        like tool(serve(answer(200, qq($one,"next":"/x?limit=7&marker=a"}))))->ends(76, @list)->{err}, qr/leads to no further page/, '... and not for ever the same one';
     }
     # Pages may be empty and have a next one all the same.
     my $empty = '{"usage":[],"closed_until":"2026-11-02T00:00:00Z"';
@@ -263,13 +263,13 @@ subtest 'the token goes nowhere else' => sub {
     my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
     my $lost = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x"}r);
     for my $words ('persistentvolumes list', 'export persistentvolumes') {
-        like tool(serve($_))->ends(76, split / /, $words)->{err}, qr/the list does not tell how it goes on/, "$words: not for ever the same page, nor without the rest" for $loop, $lost;
+        like tool(serve($_))->ends(76, split / /, $words)->{err}, qr/the list goes on, but its answer leads to no further page/, "$words: not for ever the same page, nor without the rest" for $loop, $lost;
     }
     tool(serve($loop))->ends(0, qw(persistentvolumes list --limit 1));
     for (['space list', '{"items":[{"metadata":{"name":"a"}}],"metadata":{"continue":"a"}}'], ['type effect widgets.example.com --delete', '{"effects":[],"continue":"a"}'],
         ['space policy set t SystemCRDFirst --dry-run', '{"effects":[],"continue":"a"}']) {
         my ($words, $answer) = @$_;
-        like tool(serve(answer(200, $answer)))->ends(76, split / /, $words)->{err}, qr/does not tell how it goes on/, "$words: not for ever the same page";
+        like tool(serve(answer(200, $answer)))->ends(76, split / /, $words)->{err}, qr/leads to no further page/, "$words: not for ever the same page";
         is scalar(requests()), 2, '... but until it comes again';
     }
 };

@@ -195,7 +195,15 @@ for my $case (
     [[qw(undo)],                 qr/there is no command "undo"; did you mean "changes undo"\?/,    'a verb without its noun'],
     [[qw(undo req-1)],           qr/there is no command "undo"; did you mean "changes undo"\?/,    'the same with an argument'],
     [[qw(history cm shop)],      qr/history takes: RESOURCE; see "tenure help history"/,          'too many arguments'],
-    [[qw(a/b list)],             qr{there is no command "a/b", and it can be no type's name},      'what is no type'],
+    [[qw(a/b list)],             qr{there is no command "a/b", and a type can't be called that},      'what is no type'],
+    ( map { my ($what, @words) = @$_; [ \@words, qr{"\.\." can't be \Q$what\E: it has to be UTF-8, not empty, without "/", and neither "\." nor "\.\."$}m, $what ] }
+        [ "a tenant's id", qw(tenant show ..) ], [ "a tenant's id", qw(usage ..) ], [ "a tenant's id", qw(space show ..) ], [ "a tenant's id", qw(type list -t ..) ],
+        [ "a type's name", qw(type explain .. -t t) ], [ "a webhook's name", qw(webhook show .. -t t) ], [ "a webhook's name", qw(webhook ping .. -t t) ],
+        [ "a tier's name", qw(tier show ..) ], [ "a namespace's name", qw(forward revoke cm/x -n .. -t t) ], [ "a trait's name", qw(trait show ..) ],
+        [ "a port's UUID or name", qw(port show ..) ], [ "a trait's name", qw(node trait add 1be26c0b-03f2-4d2e-ae87-c02d7f33c781 .. --no-etag) ] ),
+    ( map { my ($what, @words) = @$_; [ \@words, qr/\Q$what\E is not UTF-8: does the terminal/, "$what in another encoding" ] }
+        [ 'NAME', 'find', "\xff" ], [ '--selector', qw(configmaps list -t t --selector), "\xff" ], [ '--selector', qw(find --selector), "\xff" ],
+        [ '--extra', qw(node unset x --no-etag --extra), "\xff" ], [ '--description-contains', qw(node list --description-contains), "\xff" ] ),
     [[qw(tier list x)],          qr/tier list takes: no arguments; see "tenure help tier list"/,   'an argument where none is'],
     [[qw(node trait lst)],       qr/node has no verb "trait"/,                                   'a second word'],
   ) {

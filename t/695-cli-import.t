@@ -119,7 +119,7 @@ subtest 'rows that are wrong keep no other from being imported' => sub {
     like $run->{err}, qr/w\.csv:4: something follows the end of a quoted cell/, 'quotes';
     like $run->{err}, qr/w\.csv:5: there is no "name"/, 'no name';
     like $run->{err}, qr/w\.csv:6: column data\.b: /, 'JSON';
-    like $run->{err}, qr/w\.csv:7: column data\.a: the cell is no UTF-8/, 'UTF-8';
+    like $run->{err}, qr/w\.csv:7: column data\.a: the cell is not UTF-8/, 'UTF-8';
     $run = import_is(65, { created => 1, refused => 5 }, 'lines of JSON', file('w.ndjson', join "\n", '{"metadata":{"name":"n1"}}', '{', '[]',
         '{"kind":"ConfigMap","metadata":{"name":"n4"}}', '', '{"kind":"ConfigMap","metadata":{"name":"a/b"}}',
         '{"kind":"ConfigMap","metadata":{"name":"n7","namespace":"none"}}'));

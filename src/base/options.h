@@ -27,6 +27,9 @@ enum option_kind {
 	OPTION_END,
 };
 
+// What a function that reads a whole command line returns in place of an exit code, if the program is to go on.
+enum { OPTIONS_GO_ON = -1 };
+
 // The state of reading a command line. Its strings are those of argv.
 struct options {
 	int argc;

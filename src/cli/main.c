@@ -26,10 +26,10 @@ static int run(struct cli *cli, int argc, char **argv)
 		cli->n_arguments = (size_t)argc - 2;
 		return cli_complete(cli, describes);
 	}
-	int over = options_parse(cli, argc, argv);
-	if (over != 0)
-		return over - 1;
-	int code = needs_service(cli->command) ? settings_load(cli) : EX_OK;
+	int code = options_parse(cli, argc, argv);
+	if (code != OPTIONS_GO_ON)
+		return code;
+	code = needs_service(cli->command) ? settings_load(cli) : EX_OK;
 	if (code == EX_OK)
 		code = cli->command->run(cli);
 	else if (cli->url == NULL && strcmp(cli->command->noun, "resource") == 0 && cli->n_arguments > 0)

@@ -163,16 +163,16 @@ static int check_options(const struct cli *cli)
 
 	for (size_t i = 0; i < OPT__COUNT; i++) {
 		if (cli->options[i] != NULL && ((cli->command->options | EVERYWHERE) & HAS(i)) == 0)
-			return refuse_option(cli, option_rows[i].name) + 1;
+			return refuse_option(cli, option_rows[i].name);
 	}
 	// A mistyped word must not be compared as an etag, which would say that somebody changed the object.
 	if (etag != NULL && strcmp(etag, "auto") != 0 && strcmp(etag, "new") != 0 && !is_tag(etag))
-		return cli_fail(EX_USAGE, "--etag takes auto, new or an etag, W/ and hexadecimal digits, not \"%s\"", etag) + 1;
+		return cli_fail(EX_USAGE, "--etag takes auto, new or an etag, W/ and hexadecimal digits, not \"%s\"", etag);
 	if (if_match != NULL && strcmp(if_match, "auto") != 0 && !is_tag(if_match))
-		return cli_fail(EX_USAGE, "--if-match takes auto or the tag of a preview, hexadecimal digits, not \"%s\"", if_match) + 1;
+		return cli_fail(EX_USAGE, "--if-match takes auto or the tag of a preview, hexadecimal digits, not \"%s\"", if_match);
 	if (cli->options[OPT_ETAG] != NULL && cli->options[OPT_NO_ETAG] != NULL)
-		return cli_fail(EX_USAGE, "--etag and --no-etag contradict each other") + 1;
-	return 0;
+		return cli_fail(EX_USAGE, "--etag and --no-etag contradict each other");
+	return OPTIONS_GO_ON;
 }
 
 // `tenure undo`, say, for `tenure changes undo`.
@@ -212,7 +212,7 @@ static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 	else if (noun_near != NULL)
 		cli_fail(0, "there is no command \"%s\"; did you mean \"%s\"?", noun, noun_near);
 	else if (!known && !cli_is_type(noun))
-		cli_fail(0, "there is no command \"%s\", and it can be no type's name", noun);
+		cli_fail(0, "there is no command \"%s\", and a type can't be called that", noun);
 	else if (verb_near != NULL)
 		cli_fail(0, "%s has no verb \"%s\"; did you mean \"%s\"?", noun, verb, verb_near);
 	else
@@ -222,11 +222,11 @@ static void fail_verb(struct cli *cli, const char *noun, const char *verb)
 int options_parse(struct cli *cli, int argc, char **argv)
 {
 	if (!split(cli, argc, argv))
-		return EX_USAGE + 1;
+		return EX_USAGE;
 	bool help = cli->options[OPT_HELP] != NULL;
 	if (cli->n_arguments == 0) {
 		cli_help_all(cli->commands, help ? stdout : stderr);
-		return (help ? EX_OK : EX_USAGE) + 1;
+		return help ? EX_OK : EX_USAGE;
 	}
 	const char *noun = cli->arguments[0];
 	if (!take_command(cli)) {
@@ -237,17 +237,17 @@ int options_parse(struct cli *cli, int argc, char **argv)
 				stderr);
 		else
 			fail_unknown(cli, noun);
-		return (help ? EX_OK : EX_USAGE) + 1;
+		return help ? EX_OK : EX_USAGE;
 	}
 	if (help) {
 		cli_help_command(cli->command, stdout);
-		return EX_OK + 1;
+		return EX_OK;
 	}
 	const struct command *c = cli->command;
 	const char *space = c->verb != NULL ? " " : "", *verb = c->verb != NULL ? c->verb : "";
 	if (cli->n_arguments < c->least || (c->most > 0 && cli->n_arguments > c->most) ||
 		(c->most == 0 && c->least == 0 && cli->n_arguments > 0))
 		return cli_fail(EX_USAGE, "%s%s%s takes: %s; see \"tenure help %s%s%s\"", c->noun, space, verb,
-			c->arguments[0] != '\0' ? c->arguments : "no arguments", c->noun, space, verb) + 1;
+			c->arguments[0] != '\0' ? c->arguments : "no arguments", c->noun, space, verb);
 	return check_options(cli);
 }

@@ -228,7 +228,8 @@ static enum tenure_status one_trait(struct tenure_resource *node, const char *me
 	buf_add(&path, node->path);
 	BUF_LIT(&path, "/traits");
 	if (trait == NULL || !client_path_add(&path, str_c(trait)))
-		status = client_fail(node->client, TENURE_INVALID, "\"%s\" can be no trait", trait != NULL ? trait : "");
+		status = client_fail(node->client, TENURE_INVALID, "\"%s\" can't be a trait's name: " CLIENT_SEGMENT_RULE,
+			trait != NULL ? trait : "");
 	struct wish wish = resource_wish(node, method, buf_str(&path));
 	if (status == TENURE_OK)
 		status = node_call(node, pool, &wish, etag);

@@ -103,6 +103,8 @@ struct doc *provider_merge(struct pool *pool, const struct doc *document, const 
 
 // Adds a segment, percent-encoded, to an address. False: the segment cannot be a name: it is empty, "." or "..", holds "/" or NUL, or is no
 // UTF-8. Nothing was added then. So names in answers of the service can be passed as they are.
+// CLIENT_SEGMENT_RULE ends an error text about a segment, behind a colon.
+#define CLIENT_SEGMENT_RULE "it has to be UTF-8, not empty, without \"/\", and neither \".\" nor \"..\""
 bool client_path_add(struct buf *path, struct str segment);
 
 // ---- list.c

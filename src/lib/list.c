@@ -267,7 +267,7 @@ enum tenure_status tenure_list_next(struct tenure_list *list, struct tenure_reso
 	*item = NULL;
 	while (list->items == NULL || list->at == doc_length(list->items)) {
 		if (list->broken)
-			return client_fail(list->client, TENURE_PROTOCOL, "the list does not tell how it goes on");
+			return client_fail(list->client, TENURE_PROTOCOL, "the list goes on, but its answer leads to no further page: does a proxy change answers?");
 		if (list->query.p != NULL && list->query.n == 0)
 			return TENURE_END;
 		enum tenure_status status = fetch(list);

@@ -190,84 +190,125 @@ static int print_help(const char *const *words, size_t n)
 }
 
 // Takes one option from the command line. Its row is in a table that has the options of the command first, and behind them those of
-// all commands. Returns 0 if parsing goes on; otherwise the program ends, and its exit code is the returned value minus 1.
+// all commands. Returns OPTIONS_GO_ON, or the exit code if the program is to end.
 static int take_option(struct manage *manage, const struct options *options)
 {
 	size_t own = manage_command_options(manage->command);
 	const struct option_row *row = options->row < own ? &manage->command->options[options->row] : &manage_everywhere[options->row - own];
 
 	if (row->value != NULL && strcmp(row->value, "FILE") == 0 && options->value[0] == '\0')
-		return manage_fail(EX_USAGE, "%s: the name of the file is empty", row->name) + 1;
+		return manage_fail(EX_USAGE, "%s: the name of the file is empty", row->name);
 	if (options->row < own) {
 		manage->options[options->row] = options->value;
-		return 0;
+		return OPTIONS_GO_ON;
 	}
 	switch (options->row - own) {
 	case ROW_CONFIG:
 		manage->config_path = options->value;
-		return 0;
+		return OPTIONS_GO_ON;
 	case ROW_VERSION:
 		printf("tenure-manage %s\n", TENURE_VERSION);
-		return EX_OK + 1;
+		return EX_OK;
 	default:
 		manage->help = true;
-		return 0;
+		return OPTIONS_GO_ON;
 	}
 }
 
-// Reads the command line: the command, its arguments and options. 0: go on; else the program ends with the returned value minus 1.
-static int parse(struct manage *manage, int argc, char **argv)
+// The words of a command line, without its options.
+struct words {
+	const char *list[2 + MANAGE_MAX_ARGUMENTS];
+	size_t n;
+	size_t of_command; // the first ones, which name the command; all that were read before the command is known
+};
+
+static bool wants_help(const struct words *words)
 {
-	const char *words[2 + MANAGE_MAX_ARGUMENTS];
+	return words->n > 0 && strcmp(words->list[0], "help") == 0;
+}
+
+// Adds a word, and finds the command as soon as the words name it. OPTIONS_GO_ON, or EX_USAGE after a message.
+static int add_word(struct manage *manage, struct words *words, const char *word)
+{
+	const struct manage_command *command = manage->command;
+
+	if (words->n == COUNT_OF(words->list) || (command != NULL && words->n == words->of_command + command->n_arguments))
+		return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", word);
+	words->list[words->n++] = word;
+	if (command != NULL || wants_help(words))
+		return OPTIONS_GO_ON;
+	manage->command = manage_command_find(words->list, words->n);
+	words->of_command = words->n;
+	if (manage->command == NULL && (words->n > 1 || !is_noun(words->list[0])))
+		return refuse_command(words->n > 1 ? words->list[0] : NULL, word);
+	return OPTIONS_GO_ON;
+}
+
+// Reads the whole command line: the options into manage. OPTIONS_GO_ON, or an exit code.
+static int read_words(struct manage *manage, int argc, char **argv, struct words *words)
+{
 	struct option_row rows[MANAGE_MAX_OPTIONS + ROW__COUNT];
 	struct options options;
-	size_t n = 0, of_command = 0; // words; those that name the command
-	enum option_kind kind;
 
 	options_begin(&options, argc, argv);
-	do {
+	for (;;) {
+		// The options that are known change when the command is found.
 		size_t own = manage_command_options(manage->command);
 		if (own > 0)
 			memcpy(rows, manage->command->options, own * sizeof(rows[0]));
 		memcpy(rows + own, manage_everywhere, sizeof(manage_everywhere));
-		kind = options_next(&options, rows, own + ROW__COUNT);
-		int over = kind == OPTION_GIVEN ? take_option(manage, &options) : 0;
-		if (over != 0)
-			return over;
-		if (kind != OPTION_WORD)
-			continue;
-		if (n == COUNT_OF(words) || (manage->command != NULL && n == of_command + manage->command->n_arguments))
-			return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", options.value) + 1;
-		words[n++] = options.value;
-		if (manage->command != NULL || strcmp(words[0], "help") == 0)
-			continue;
-		manage->command = manage_command_find(words, n);
-		of_command = n;
-		if (manage->command == NULL && (n > 1 || !is_noun(words[0])))
-			return refuse_command(n > 1 ? words[0] : NULL, words[n - 1]) + 1;
-	} while (kind == OPTION_GIVEN || kind == OPTION_WORD);
-	if (kind == OPTION_WRONG)
-		return manage_fail(EX_USAGE, "%s; see --help", options.text) + 1;
-	if (n > 0 && strcmp(words[0], "help") == 0)
-		return print_help(words + 1, n - 1) + 1;
+		enum option_kind kind = options_next(&options, rows, own + ROW__COUNT);
+		if (kind == OPTION_WRONG)
+			return manage_fail(EX_USAGE, "%s; see --help", options.text);
+		if (kind == OPTION_END)
+			return OPTIONS_GO_ON;
+		int code = kind == OPTION_GIVEN ? take_option(manage, &options) : add_word(manage, words, options.value);
+		if (code != OPTIONS_GO_ON)
+			return code;
+	}
+}
+
+// Prints the help that `help` or --help asks for. OPTIONS_GO_ON if neither was given, else the exit code.
+static int answer_help(const struct manage *manage, const struct words *words)
+{
+	if (wants_help(words))
+		return print_help(words->list + 1, words->n - 1);
 	if (manage->help) // the arguments of a command don't matter
-		return print_help(words, manage->command != NULL ? of_command : n) + 1;
-	if (manage->command == NULL && n > 0)
-		return refuse_command(words[0], NULL) + 1;
-	if (manage->command == NULL) {
+		return print_help(words->list, words->of_command);
+	return OPTIONS_GO_ON;
+}
+
+// Checks that there is a command with all of its arguments, and hands these to manage. OPTIONS_GO_ON, or EX_USAGE after a message.
+static int take_arguments(struct manage *manage, const struct words *words)
+{
+	const struct manage_command *command = manage->command;
+
+	if (command == NULL && words->n > 0)
+		return refuse_command(words->list[0], NULL);
+	if (command == NULL) {
 		print_usage(stderr);
-		return EX_USAGE + 1;
+		return EX_USAGE;
 	}
-	if (n - of_command < manage->command->n_arguments)
-		return manage_fail(EX_USAGE, "%s%s%s needs %s", manage->command->noun, manage->command->verb != NULL ? " " : "",
-			verb_of(manage->command), manage->command->arguments) + 1;
-	for (size_t i = of_command; i < n; i++) {
-		if (words[i][0] == '\0')
-			return manage_fail(EX_USAGE, "%s%s%s: %s is empty", manage->command->noun, manage->command->verb != NULL ? " " : "",
-				verb_of(manage->command), manage->command->arguments) + 1;
-		manage->arguments[i - of_command] = words[i];
+	const char *space = command->verb != NULL ? " " : "";
+	if (words->n - words->of_command < command->n_arguments)
+		return manage_fail(EX_USAGE, "%s%s%s needs %s", command->noun, space, verb_of(command), command->arguments);
+	for (size_t i = words->of_command; i < words->n; i++) {
+		if (words->list[i][0] == '\0')
+			return manage_fail(EX_USAGE, "%s%s%s: %s is empty", command->noun, space, verb_of(command), command->arguments);
+		manage->arguments[i - words->of_command] = words->list[i];
 	}
-	return 0;
+	return OPTIONS_GO_ON;
+}
+
+// Reads the command line: the command, its arguments and options. OPTIONS_GO_ON, or the exit code if the program is to end.
+static int parse(struct manage *manage, int argc, char **argv)
+{
+	struct words words = { .n = 0 };
+	int code = read_words(manage, argc, argv, &words);
+
+	if (code == OPTIONS_GO_ON)
+		code = answer_help(manage, &words);
+	return code == OPTIONS_GO_ON ? take_arguments(manage, &words) : code;
 }
 
 static int open_config(struct manage *manage)
@@ -323,11 +364,11 @@ int main(int argc, char **argv)
 	bool describes;
 	if (completion_wanted(argc, argv, &describes))
 		return manage_complete((const char *const *)(argv + 2), (size_t)argc - 2, describes);
-	int over = parse(&manage, argc, argv);
-	if (over != 0)
-		return over - 1;
+	int code = parse(&manage, argc, argv);
+	if (code != OPTIONS_GO_ON)
+		return code;
 	manage.pool = pool_new_or_end();
-	int code = run_command(&manage);
+	code = run_command(&manage);
 	pool_free(&manage.pool);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return manage_fail(EX_IOERR, "can't write the output");

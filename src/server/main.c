@@ -49,13 +49,13 @@ static const struct command_line command_line = {
 	.n = ROW__COUNT,
 };
 
-// Returns -1 to go on, otherwise the exit code.
+// Returns OPTIONS_GO_ON, or the exit code.
 static int read_options(int argc, char **argv, struct start *start)
 {
 	const char *given[ROW__COUNT] = { NULL };
 	int code = command_line_read(&command_line, argc, argv, given);
 
-	if (code >= 0)
+	if (code != OPTIONS_GO_ON)
 		return code;
 	if (given[ROW_CONFIG] == NULL || given[ROW_ENDPOINT] == NULL)
 		return command_line_refuse(&command_line, "-c FILE and -e ENDPOINT are needed", "");
@@ -63,7 +63,7 @@ static int read_options(int argc, char **argv, struct start *start)
 	start->master.endpoint = given[ROW_ENDPOINT];
 	start->master.pid_file = given[ROW_PID_FILE];
 	start->test = given[ROW_TEST] != NULL;
-	return -1;
+	return OPTIONS_GO_ON;
 }
 
 static int complain(char *error, int code)

@@ -43,7 +43,7 @@ bool cli_baremetal_target(struct cli *cli, const char *ident, struct target *tar
 	target->label = ident != NULL ? str_printf(cli->pool, "%s %s", noun->noun, ident).p : noun->noun;
 	target->resource = tenure_metal_new(cli->client, noun->kind, ident);
 	if (target->resource == NULL)
-		cli_fail(EX_USAGE, "\"%s\" can be no %s's UUID or name", ident, noun->noun);
+		cli_fail_segment(ident, str_printf(cli->pool, "a %s's UUID or name", noun->noun).p);
 	return target->resource != NULL;
 }
 

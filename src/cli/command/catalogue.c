@@ -36,7 +36,7 @@ static int read_query(struct cli *cli, struct str *query)
 		const char *operator = strcmp(given->field->name, "--starts-with") == 0 ? "startswith:"
 			: strcmp(given->field->name, "--name-in") == 0 ? "in:" : "";
 		if (!str_utf8_ok(str_c(given->value), NULL))
-			return cli_fail(EX_USAGE, "%s: its value is no UTF-8", given->field->name);
+			return cli_fail_encoding(given->field->name);
 		if (given->field->kind == FIELD_BOOL && strcmp(given->value, "true") != 0 && strcmp(given->value, "false") != 0)
 			return cli_fail(EX_USAGE, "%s is true or false, not \"%s\"", given->field->name, given->value);
 		n_names += *operator != '\0';
@@ -78,9 +78,10 @@ static int call_one(struct cli *cli, const char *method, const char *name, const
 	struct doc **answer, int *http)
 {
 	struct wish wish = { .method = method };
+	int code = cli_path_below(cli, "/traits", name, "a trait's name", &wish.path);
 
-	if (!cli_placement_path(cli, "/traits", name, &wish.path))
-		return EX_USAGE;
+	if (code != EX_OK)
+		return code;
 	wish.path = str_printf(cli->pool, "%.*s%s", STR_ARG(wish.path), suffix);
 	enum tenure_status status = cli_placement_call(cli, wish, body, answer, http);
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, str_printf(cli->pool, "trait %s", name).p);
@@ -136,7 +137,7 @@ int command_catalogue_describe(struct cli *cli)
 	if (code != EX_OK)
 		return code;
 	if (text != NULL && !str_utf8_ok(str_c(text), NULL))
-		return cli_fail(EX_USAGE, "the text is no UTF-8");
+		return cli_fail_encoding("the text");
 	if (text != NULL)
 		doc_set_str(cli->pool, body, "description", str_c(text));
 	if (doc_length(body) == 0)

@@ -34,7 +34,7 @@ int command_find_resources(struct cli *cli)
 
 	if (cli->n_arguments > 0) {
 		if (!str_utf8_ok(str_c(cli->arguments[0]), NULL))
-			return cli_fail(EX_USAGE, "NAME: that is no UTF-8");
+			return cli_fail_encoding("NAME");
 		BUF_LIT(&query, "&name=");
 		uri_add_value(&query, str_c(cli->arguments[0]));
 	}

@@ -33,7 +33,7 @@ static const struct column move_columns[] = {
 enum { FORWARDS_SHOWN = 6,
 	MOVES_SHOWN = 8 };
 
-// Adds the segments of text, which '/' separates, each encoded. False: one of them can be no name.
+// Adds the segments of text, which '/' separates, each encoded. False: one of them cannot be a segment.
 static bool add_segments(struct buf *path, struct str text)
 {
 	struct str segment;
@@ -67,9 +67,12 @@ static int forward_path(struct cli *cli, const char *name, struct str *path)
 
 	if (code != EX_OK)
 		return code;
-	if (cli->options[OPT_NAMESPACE] != NULL &&
-		(!client_path_add(&buf, STR("namespaces")) || !client_path_add(&buf, str_c(cli->options[OPT_NAMESPACE]))))
-		return cli_fail(EX_USAGE, "\"%s\" can be no namespace", cli->options[OPT_NAMESPACE]);
+	if (cli->options[OPT_NAMESPACE] != NULL) {
+		BUF_LIT(&buf, "/namespaces");
+		code = cli_path_add(&buf, cli->options[OPT_NAMESPACE], "a namespace's name");
+	}
+	if (code != EX_OK)
+		return code;
 	if (!add_segments(&buf, str_c(name)))
 		return cli_fail(EX_USAGE, "\"%s\" is no address that a resource left: see \"tenure forward list\"", name);
 	*path = buf_str(&buf);

@@ -25,19 +25,6 @@ enum tenure_status cli_placement_call(struct cli *cli, struct wish wish, const s
 	return status == TENURE_OK && got.body.n > 0 ? client_parse(cli->client, cli->pool, got.body, answer) : status;
 }
 
-bool cli_placement_path(struct cli *cli, const char *root, const char *segment, struct str *path)
-{
-	struct buf out = buf_new(cli->pool, 128);
-
-	buf_add(&out, str_c(root));
-	if (!client_path_add(&out, str_c(segment))) {
-		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
-		return false;
-	}
-	*path = buf_str(&out);
-	return true;
-}
-
 // ---- providers, which may be named by their name instead of their UUID
 
 static int find_by_name(struct cli *cli, const char *name, struct uuid *uuid)

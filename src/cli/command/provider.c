@@ -140,7 +140,7 @@ static int described(struct cli *cli, const char *name, struct doc **document)
 
 	*document = doc_new_object(cli->pool);
 	if (name != NULL && !str_utf8_ok(str_c(name), NULL))
-		return cli_fail(EX_USAGE, "the name is no UTF-8");
+		return cli_fail_encoding("the name");
 	if (name != NULL)
 		doc_set_str(cli->pool, *document, "name", str_c(name));
 	int code = parent != NULL ? parent_of(cli, parent, &value) : EX_OK;

@@ -45,7 +45,7 @@ static struct doc *named(struct cli *cli)
 		struct str name = str_c(cli->arguments[i]);
 		struct uuid uuid;
 		if (!str_utf8_ok(name, NULL)) {
-			cli_fail(EX_USAGE, "a name is no UTF-8");
+			cli_fail_encoding("a name");
 			return NULL;
 		}
 		if (part_of(cli) == &part_aggregates && uuid_parse(name, &uuid))
@@ -98,8 +98,9 @@ static int each_alone(struct cli *cli, const struct provider *provider, const ch
 	for (size_t i = 1; i < cli->n_arguments && code == EX_OK; i++) {
 		const char *trait = cli->arguments[i];
 		struct wish wish = { .method = method };
-		if (!cli_placement_path(cli, root.p, trait, &wish.path))
-			return EX_USAGE;
+		code = cli_path_below(cli, root.p, trait, "a trait's name", &wish.path);
+		if (code != EX_OK)
+			return code;
 		enum tenure_status status = cli_placement_call(cli, wish, NULL, NULL, NULL);
 		if (status != TENURE_OK)
 			code = cli_fail_status(cli, status, str_printf(cli->pool, "%s: %s", provider->label, trait).p);

@@ -72,13 +72,13 @@ bool resource_name_read(const char *text, struct pool *pool, struct resource_nam
 int resource_fail_address(struct cli *cli, const char *space, const char *type, const char *name)
 {
 	const struct { const char *text, *what; } parts[] = {
-		{ cli->tenant, "tenant's id" }, { space, "namespace's name" }, { type, "type's name" }, { name, "resource's name" },
+		{ cli->tenant, "a tenant's id" }, { space, "a namespace's name" }, { type, "a type's name" }, { name, "a resource's name" },
 	};
 	struct buf path = buf_new(cli->pool, 256);
 
 	for (size_t i = 0; i < COUNT_OF(parts); i++) {
-		if (parts[i].text != NULL && !client_path_add(&path, str_c(parts[i].text)))
-			return cli_fail(EX_USAGE, "\"%s\" can be no %s", parts[i].text, parts[i].what);
+		if (parts[i].text != NULL && cli_path_add(&path, parts[i].text, parts[i].what) != EX_OK)
+			return EX_USAGE;
 	}
 	return cli_fail(EX_OSERR, "no memory");
 }

@@ -35,27 +35,16 @@ static enum tenure_status call(struct cli *cli, struct wish wish, const struct d
 	return status == TENURE_OK && got->body.n > 0 ? client_parse(cli->client, cli->pool, got->body, answer) : status;
 }
 
-// Makes root/segment/rest. False: an error was printed.
-static bool make_path(struct cli *cli, const char *root, const char *segment, const char *rest, struct str *path)
-{
-	struct buf out = buf_new(cli->pool, 128);
+#define TENANT_ID "a tenant's id" // for error texts
 
-	buf_add(&out, str_c(root));
-	if (!client_path_add(&out, str_c(segment))) {
-		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
-		return false;
-	}
-	buf_add(&out, str_c(rest));
-	*path = buf_str(&out);
-	return true;
-}
-
-// Makes "/spaces/acme/types".
+// Makes "/spaces/acme/types" of rest "/types". Exit code.
 static int space_path(struct cli *cli, const char *tenant, const char *rest, struct str *path)
 {
 	if (tenant == NULL)
 		return cli_fail_no_tenant();
-	return make_path(cli, "/spaces", tenant, rest, path) ? EX_OK : EX_USAGE;
+	int code = cli_path_below(cli, "/spaces", tenant, TENANT_ID, path);
+	*path = str_printf(cli->pool, "%.*s%s", STR_ARG(*path), rest);
+	return code;
 }
 
 static int get(struct cli *cli, struct str path, const char *label, struct doc **answer)
@@ -101,8 +90,8 @@ static int explain(struct cli *cli, const char *type, struct doc **answer)
 	struct str path;
 	int code = space_path(cli, cli->tenant, "/types", &path);
 
-	if (code == EX_OK && !make_path(cli, str_cstr(cli->pool, path), type, "", &path))
-		code = EX_USAGE;
+	if (code == EX_OK)
+		code = cli_path_below(cli, str_cstr(cli->pool, path), type, "a type's name", &path);
 	return code == EX_OK ? get(cli, path, str_printf(cli->pool, "type %s", type).p, answer) : code;
 }
 
@@ -155,7 +144,7 @@ static int go_on(const struct doc *next, const char *what, struct str *marker)
 	struct str text = doc_kind(next) == DOC_STRING ? doc_string(next) : STR("");
 
 	if (text.n > 0 && str_eq(text, *marker))
-		return cli_fail(EX_PROTOCOL, "the list of %s does not tell how it goes on", what);
+		return cli_fail_no_next_page(what);
 	*marker = text.n > 0 ? text : STR_NONE;
 	return EX_OK;
 }
@@ -253,7 +242,7 @@ int command_type_effect(struct cli *cli)
 	bool deletes = is_given(cli, "--delete");
 	struct doc *object;
 	int code = str_utf8_ok(str_c(name), NULL) ? read_definition(cli, deletes, &object) :
-		cli_fail(EX_USAGE, "the name is no UTF-8");
+		cli_fail_encoding("the name");
 
 	if (code != EX_OK)
 		return code;
@@ -303,9 +292,10 @@ static int show_space(struct cli *cli, const char *tenant, void *table)
 	struct answer got;
 	struct doc *answer;
 	struct str path;
+	int code = cli_path_below(cli, "/api/v1/tenants", tenant, TENANT_ID, &path);
 
-	if (!make_path(cli, "/api/v1/tenants", tenant, "", &path))
-		return EX_USAGE;
+	if (code != EX_OK)
+		return code;
 	enum tenure_status status = call(cli, (struct wish){ .method = "GET", .path = path }, NULL, NULL, &got, &answer);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, str_printf(cli->pool, "space %s", tenant).p);
@@ -349,11 +339,13 @@ static int set_policy(struct cli *cli, const char *tenant, const char *label, co
 	struct wish wish = { .method = "PATCH" };
 	struct answer got;
 	struct doc *answer;
+	int code = cli_path_below(cli, "/api/v1/tenants", tenant, TENANT_ID, &wish.path);
 
-	if (!make_path(cli, "/api/v1/tenants", tenant, "", &wish.path))
-		return EX_USAGE;
+	if (code != EX_OK)
+		return code;
 	const char *path = str_cstr(cli->pool, wish.path);
-	int code = cli->options[OPT_ETAG] != NULL ? cli_etag_given(cli, path, label, &wish.if_match) : EX_OK;
+	if (cli->options[OPT_ETAG] != NULL)
+		code = cli_etag_given(cli, path, label, &wish.if_match);
 	if (code != EX_OK)
 		return code;
 	enum tenure_status status = call(cli, wish, patch, "application/merge-patch+json", &got, &answer);
@@ -374,7 +366,7 @@ int command_policy_set(struct cli *cli)
 	int code = check_policy(cli->arguments[1]);
 
 	if (code == EX_OK && !str_utf8_ok(str_c(tenant), NULL))
-		code = cli_fail(EX_USAGE, "the tenant's name is no UTF-8");
+		code = cli_fail_encoding("the tenant's name");
 	if (code != EX_OK)
 		return code;
 	doc_set_path(cli->pool, patch, STR("spec.multiTenancyCRDPolicy"),

@@ -17,7 +17,7 @@ static bool open_target(struct cli *cli, const char *id, struct target *target)
 	target->label = str_printf(cli->pool, "tenant %s", id).p;
 	target->kind = TARGET_TENANT;
 	if (target->resource == NULL)
-		cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", id);
+		cli_fail_segment(id, "a tenant's id");
 	return target->resource != NULL;
 }
 

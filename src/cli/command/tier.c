@@ -16,7 +16,7 @@ static bool open_target(struct cli *cli, const char *name, struct target *target
 	*target = (struct target){ .kind = TARGET_TIER, .label = str_printf(cli->pool, "tier %s", name).p };
 	target->resource = tenure_resource_new(cli->client, "all", NULL, "tiers", name);
 	if (target->resource == NULL)
-		cli_fail(EX_USAGE, "\"%s\" can be no name of a tier here: it has 1 to 255 characters, no \"/\", and is neither \".\" nor \"..\"", name);
+		cli_fail_segment(name, "a tier's name");
 	return target->resource != NULL;
 }
 

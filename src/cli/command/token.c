@@ -49,7 +49,7 @@ int command_token_create(struct cli *cli)
 	if (code != EX_OK)
 		return code;
 	if (!str_utf8_ok(str_c(cli->arguments[0]), NULL))
-		return cli_fail(EX_USAGE, "the user's name is no UTF-8");
+		return cli_fail_encoding("the user's name");
 	doc_set_str(cli->pool, token, "user", str_c(cli->arguments[0]));
 	doc_set(whole, STR("token"), token);
 	wish.path = buf_str(&path);
@@ -72,7 +72,7 @@ static int delete_one(struct cli *cli, const char *name, void *arg)
 		return code;
 	// A whole token is not sent: addresses stand in logs.
 	if (strchr(name, '.') != NULL || !client_path_add(&path, str_c(name)))
-		return cli_fail(EX_USAGE, "this can be no id of a token: it is what stands before the \".\" of a token");
+		return cli_fail(EX_USAGE, "this can't be a token's id: that is what stands before the \".\" of a token");
 	wish.path = buf_str(&path);
 	enum tenure_status status = client_call(cli->client, cli->pool, &wish, &answer);
 	if (status != TENURE_OK)

@@ -212,7 +212,7 @@ static int begin(struct cli *cli, struct undo *undo)
 	if (code != EX_OK)
 		return code;
 	if (!client_path_add(&path, str_c(undo->label)))
-		return cli_fail(EX_USAGE, "\"%s\" can be no request's id: \"tenure changes list --columns request\" has them", undo->label);
+		return cli_fail(EX_USAGE, "\"%s\" can't be a request's id: \"tenure changes list --columns request\" shows these", undo->label);
 	BUF_LIT(&path, "/undo");
 	undo->path = buf_str(&path);
 	undo->key = str_cstr(cli->pool, undo->path);

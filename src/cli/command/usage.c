@@ -111,7 +111,7 @@ static int read_all(struct cli *cli, struct reading *reading)
 		if (cli->format != FORMAT_CSV)
 			continue;
 		if (reading->query.n > sizeof(query))
-			return cli_fail(EX_PROTOCOL, "the list of usage does not tell how it goes on");
+			return cli_fail_no_next_page("usage");
 		code = table_print_more(reading->table);
 		if (code != EX_OK)
 			return code;

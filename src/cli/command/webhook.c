@@ -20,6 +20,8 @@ static const struct column delivery_columns[] = {
 };
 enum { SHOWN = 6, DELIVERIES_SHOWN = 6 };
 
+#define WEBHOOK_NAME "a webhook's name" // for error texts
+
 // ---- calls
 
 // The address of the webhook of the first argument. Exit code.
@@ -27,9 +29,7 @@ static int make_path(struct cli *cli, struct buf *path)
 {
 	int code = cli_tenant_path(cli, cli->tenant, "webhooks", path);
 
-	if (code == EX_OK && !client_path_add(path, str_c(cli->arguments[0])))
-		code = cli_fail(EX_USAGE, "\"%s\" can be no webhook's name", cli->arguments[0]);
-	return code;
+	return code == EX_OK ? cli_path_add(path, cli->arguments[0], WEBHOOK_NAME) : code;
 }
 
 // Sends a call without a body. *document: the answer's, NULL if nothing was sent (--dry-run). Exit code.
@@ -63,7 +63,7 @@ static bool open_target(struct cli *cli, const char *name, struct target *target
 	}
 	target->resource = tenure_resource_new(cli->client, cli->tenant, NULL, "webhooks", name);
 	if (target->resource == NULL)
-		cli_fail(EX_USAGE, "\"%s\" can be no webhook's name", name);
+		cli_fail_segment(name, WEBHOOK_NAME);
 	return target->resource != NULL;
 }
 

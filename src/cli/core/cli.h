@@ -105,6 +105,14 @@ int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 int cli_fail_no_tenant(void);
 // The same for a warning: the command goes on.
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+// Prints that a text cannot be a segment of an address, and what would be right. what: what it was meant as, with the article: "a tenant's id".
+// Returns EX_USAGE.
+int cli_fail_segment(const char *text, const char *what);
+// Prints that a text of the command line is not UTF-8. what: an option or argument, "--name", or what its text is, "the user's name".
+// Returns EX_USAGE.
+int cli_fail_encoding(const char *what);
+// Prints that a page of a list says that there is more, but does not lead to another page. what: what is listed, "webhooks". Returns EX_PROTOCOL.
+int cli_fail_no_next_page(const char *what);
 // Of two exit codes in their order: the first that is not 0.
 int cli_first_failure(int code, int next);
 // Prints why a call failed, with label, and returns the exit code for that. May ask the service what else there is to tell, so the client's
@@ -137,7 +145,7 @@ bool cli_is_type(const char *word);
 
 // ---- options.c, help.c, complete.c
 
-// Parses the command line into cli. 0: go on; else the program ends with the returned value minus 1.
+// Parses the command line into cli. OPTIONS_GO_ON, or the exit code if the program is to end: help was printed, or an error.
 int options_parse(struct cli *cli, int argc, char **argv);
 void cli_help_all(const struct command *commands, FILE *out);
 void cli_help_noun(const struct command *commands, const char *noun, FILE *out);
@@ -249,6 +257,13 @@ int cli_list_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit);
 int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *limit);
 // Appends those that say which resources a list has, "&labels=app%3Dweb". Exit code.
 int cli_add_conditions(struct cli *cli, struct buf *query);
+
+// ---- path.c
+
+// Adds a segment to an address, percent-encoded. what: as of cli_fail_segment(). EX_USAGE, with an error printed: it cannot be one.
+int cli_path_add(struct buf *path, const char *segment, const char *what);
+// Makes an address of a root, which is encoded, and a segment: "/traits/CUSTOM_A". Exit code, as of cli_path_add().
+int cli_path_below(struct cli *cli, const char *root, const char *segment, const char *what, struct str *path);
 
 // ---- pages.c
 
@@ -362,7 +377,7 @@ struct resource_name {
 bool resource_name_read(const char *text, struct pool *pool, struct resource_name *name);
 // The namespace of a resource of that type where none is named: that of -n, or the type's default. NULL: none.
 const char *resource_namespace(const struct cli *cli, const char *type);
-// Prints which part of a resource's address, in the tenant of cli, can be none. space, name NULL: it has no such part. Exit code.
+// Prints which part of a resource's address, in the tenant of cli, cannot be a segment. space, name NULL: it has no such part. Exit code.
 int resource_fail_address(struct cli *cli, const char *space, const char *type, const char *name);
 // Makes a target of a resource. space NULL: the namespace of -n, or the type's default. False: an error was printed. The caller
 // frees target->resource.
@@ -404,8 +419,6 @@ void cli_thing_print(struct cli *cli, const struct doc *document);
 // NULL.
 enum tenure_status cli_placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
 	int *http);
-// Makes "/traits/CUSTOM_A" of a root and a segment. False: an error was printed.
-bool cli_placement_path(struct cli *cli, const char *root, const char *segment, struct str *path);
 
 struct provider {
 	const char *label; // "provider rack-7"

@@ -34,6 +34,21 @@ int cli_fail_no_tenant(void)
 	return cli_fail(EX_USAGE, "which tenant? Give --tenant, or set TENURE_TENANT");
 }
 
+int cli_fail_segment(const char *text, const char *what)
+{
+	return cli_fail(EX_USAGE, "\"%s\" can't be %s: " CLIENT_SEGMENT_RULE, text, what);
+}
+
+int cli_fail_encoding(const char *what)
+{
+	return cli_fail(EX_USAGE, "%s is not UTF-8: does the terminal, or the script, use another encoding?", what);
+}
+
+int cli_fail_no_next_page(const char *what)
+{
+	return cli_fail(EX_PROTOCOL, "the list of %s goes on, but its answer leads to no further page: does a proxy change answers?", what);
+}
+
 void cli_warn(const char *format, ...)
 {
 	va_list args;

@@ -221,7 +221,7 @@ static int read_value(struct cli *cli, const struct given *given, struct str *ke
 
 	*key = STR_NONE;
 	if (!str_utf8_ok(text, NULL))
-		return cli_fail(EX_USAGE, "%s: its value is no UTF-8", given->field->name);
+		return cli_fail_encoding(given->field->name);
 	switch (given->field->kind) {
 	case FIELD_BOOL:
 		if (!str_eq(text, STR("true")) && !str_eq(text, STR("false")))
@@ -338,7 +338,7 @@ int fields_filter(struct cli *cli, struct tenure_list *list)
 		if (code != EX_OK)
 			return code;
 		if (text.p != NULL && !tenure_list_filter(list, cli->given[i].field->member, str_cstr(cli->pool, text)))
-			return cli_fail(EX_USAGE, "%s: that can be no filter", cli->given[i].field->name);
+			return cli_fail_encoding(cli->given[i].field->name);
 	}
 	return EX_OK;
 }
@@ -366,7 +366,7 @@ static int add_given(struct cli *cli, struct doc *patch, const struct given *giv
 	if (unset && given->value != NULL) {
 		key = str_c(given->value);
 		if (!str_utf8_ok(key, NULL))
-			return cli_fail(EX_USAGE, "%s: that is no UTF-8", given->field->name);
+			return cli_fail_encoding(given->field->name);
 	}
 	int code = unset ? EX_OK : read_value(cli, given, &key, &value);
 	if (code != EX_OK)

@@ -13,8 +13,8 @@ int cli_tenant_path(struct cli *cli, const char *tenant, const char *word, struc
 		return cli_fail_no_tenant();
 	*path = buf_new(cli->pool, 256);
 	BUF_LIT(path, "/v2.0");
-	if (!client_path_add(path, str_c(tenant)))
-		return cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", tenant);
+	if (cli_path_add(path, tenant, "a tenant's id") != EX_OK)
+		return EX_USAGE;
 	buf_addf(path, "/%s", word);
 	return EX_OK;
 }
@@ -43,7 +43,7 @@ int cli_next_page(struct cli *cli, const struct doc *page, const char *member, s
 	struct str next;
 
 	if (!client_next_query(cli->pool, page, *query, &next))
-		return cli_fail(EX_PROTOCOL, "the list of %s does not tell how it goes on", member);
+		return cli_fail_no_next_page(member);
 	*query = next;
 	return EX_OK;
 }

@@ -246,7 +246,7 @@ static const char *read_csv_row(struct rows *rows, struct pool *pool, const stru
 		if (text.n == 0 && !record->cells[i].quoted)
 			continue;
 		if (!str_utf8_ok(text, NULL))
-			return str_printf(pool, "column %.*s: the cell is no UTF-8", STR_ARG(path)).p;
+			return str_printf(pool, "column %.*s: the cell is not UTF-8", STR_ARG(path)).p;
 		if (!rows->columns[i].json)
 			value = doc_new_string(pool, text);
 		else if (!doc_parse_json(pool, text, (struct doc_limits){ DEPTH, 0 }, &value, &error))
@@ -412,7 +412,7 @@ int rows_open(struct cli *cli, const char *path, struct rows **opened)
 	}
 	rows->next_line = 1;
 	if (!skip_mark(rows->file))
-		code = cli_fail(EX_DATAERR, "%s: it is no UTF-8", path);
+		code = cli_fail(EX_DATAERR, "%s: it is not UTF-8", path);
 	rows->form = form_of(path, rows->file, &told);
 	if (code == EX_OK && rows->form == ROWS_CSV)
 		code = read_columns(cli, rows, path);

@@ -68,7 +68,7 @@ int cli_list_conditions(struct cli *cli, struct tenure_list *list, uint64_t *lim
 	for (size_t i = 0; i < COUNT_OF(conditions); i++) {
 		const char *value = condition_value(cli, i);
 		if (value != NULL && !tenure_list_filter(list, conditions[i].parameter, value))
-			return cli_fail(EX_USAGE, "%s: that is no UTF-8", option_rows[conditions[i].option].name);
+			return cli_fail_encoding(option_rows[conditions[i].option].name);
 	}
 	int code = cli_list_sort(cli, list, "sort", "order");
 	return code == EX_OK ? cli_list_limit(cli, list, limit) : code;
@@ -81,7 +81,7 @@ int cli_add_conditions(struct cli *cli, struct buf *query)
 		if (value == NULL)
 			continue;
 		if (!str_utf8_ok(str_c(value), NULL))
-			return cli_fail(EX_USAGE, "%s: that is no UTF-8", option_rows[conditions[i].option].name);
+			return cli_fail_encoding(option_rows[conditions[i].option].name);
 		buf_addf(query, "&%s=", conditions[i].parameter);
 		uri_add_value(query, str_c(value));
 	}

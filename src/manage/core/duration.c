@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses durations, as options of commands have them: "15m", "30d".
 #include "base/base.h"
 
 #include "manage/core/manage.h"

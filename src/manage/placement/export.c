@@ -47,23 +47,23 @@ static bool compare_providers(struct source_pass *pass, const struct provider_re
 	if (!transfer_done(transfer, provider_records_read(transfer->registry, uids, n, &ours, &n_ours)))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
-		const struct facts there = facts_of_provider(pool, &list[i], FACTS_WITHOUT_USAGE);
-		const struct facts facts = here != NULL ? facts_of_provider(pool, here, FACTS_WITHOUT_USAGE) : (struct facts){ .n = 0 };
-		bool same = here != NULL && facts_equal(&there, &facts);
+		const struct provider_record *in_registry = provider_record_find(ours, n_ours, &list[i].uid);
+		const struct facts theirs = facts_of_provider(pool, &list[i], FACTS_WITHOUT_USAGE);
+		const struct facts wanted = in_registry != NULL ? facts_of_provider(pool, in_registry, FACTS_WITHOUT_USAGE) : (struct facts){ .n = 0 };
+		bool equal = in_registry != NULL && facts_equal(&theirs, &wanted);
 
-		facts_add(pool, &there, export->digest.providers);
-		export->same.providers += same;
-		export->other.providers += !same;
-		if (!same && export->tells) {
-			struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("not here");
+		facts_add(pool, &theirs, export->digest.providers);
+		export->equal.providers += equal;
+		export->to_remove.providers += !equal;
+		if (!equal && export->reports_differences) {
+			struct str difference = in_registry != NULL ? facts_difference(pool, &theirs, &wanted) : STR("not here");
 			transfer_problem(transfer, "provider %.*s: %.*s", UUID_ARG(pool, list[i].uid), STR_ARG(difference));
 		}
-		if (same || !export->changes)
+		if (equal || !export->removes)
 			continue;
-		struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away");
+		struct str difference = in_registry != NULL ? facts_difference(pool, &theirs, &wanted) : STR("taken away");
 		transfer_list(transfer, "provider %.*s: %.*s", UUID_ARG(pool, list[i].uid), STR_ARG(difference));
-		if (!take_provider_away(transfer, row_ids[i], here == NULL))
+		if (!take_provider_away(transfer, row_ids[i], in_registry == NULL))
 			return false;
 	}
 	return true;
@@ -83,27 +83,27 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 	if (!transfer_done(transfer, consumer_records_read(transfer->registry, uids, n, &ours, &n_ours)))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct consumer_record *here = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
-		const struct facts there = facts_of_consumer(pool, &list[i]);
-		const struct facts facts = here != NULL ? facts_of_consumer(pool, here) : (struct facts){ .n = 0 };
-		bool same = here != NULL && facts_equal(&there, &facts);
+		const struct consumer_record *in_registry = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
+		const struct facts theirs = facts_of_consumer(pool, &list[i]);
+		const struct facts wanted = in_registry != NULL ? facts_of_consumer(pool, in_registry) : (struct facts){ .n = 0 };
+		bool equal = in_registry != NULL && facts_equal(&theirs, &wanted);
 
 		// A consumer without allocations is in no answer of the service, so it may stay. The digest leaves it out, as that of
 		// an import does, even if the registry has such a consumer by now: it describes Placement's database alone.
 		if (list[i].n_allocations > 0)
-			facts_add(pool, &there, export->digest.consumers);
-		else if (here == NULL)
+			facts_add(pool, &theirs, export->digest.consumers);
+		else if (in_registry == NULL)
 			continue;
-		export->same.consumers += same;
-		export->other.consumers += !same;
-		if (!same && export->tells) {
-			struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("not here");
+		export->equal.consumers += equal;
+		export->to_remove.consumers += !equal;
+		if (!equal && export->reports_differences) {
+			struct str difference = in_registry != NULL ? facts_difference(pool, &theirs, &wanted) : STR("not here");
 			transfer_problem(transfer, "consumer %.*s: %.*s", UUID_ARG(pool, list[i].consumer.uid),
 				STR_ARG(difference));
 		}
-		if (same || !export->changes)
+		if (equal || !export->removes)
 			continue;
-		struct str difference = here != NULL ? facts_difference(pool, &there, &facts) : STR("taken away");
+		struct str difference = in_registry != NULL ? facts_difference(pool, &theirs, &wanted) : STR("taken away");
 		transfer_list(transfer, "consumer %.*s: %.*s", UUID_ARG(pool, list[i].consumer.uid), STR_ARG(difference));
 		struct db_call calls[] = {
 			sql_placement_allocations_delete_call(pool, &(struct sql_placement_allocations_delete){ row_ids[i] }),
@@ -116,14 +116,14 @@ static bool compare_consumers(struct source_pass *pass, const struct consumer_re
 }
 
 // One pass over Placement's database. seen: may be NULL.
-static bool compare(struct export *export, bool changes, bool tells, const char *label, struct transfer_counts *seen)
+static bool compare(struct export *export, bool removes, bool reports_differences, const char *label, struct transfer_counts *seen)
 {
 	struct source_pass pass = { .transfer = export->transfer, .providers = compare_providers,
 		.consumers = compare_consumers, .arg = export, .exports = true };
 
-	export->changes = changes;
-	export->tells = tells;
-	export->same = export->other = (struct transfer_counts){ .providers = 0 };
+	export->removes = removes;
+	export->reports_differences = reports_differences;
+	export->equal = export->to_remove = (struct transfer_counts){ .providers = 0 };
 	export->digest = (struct transfer_digest){ .providers = { 0 } };
 	bool good = source_run(&pass, label);
 	if (seen != NULL)
@@ -164,15 +164,15 @@ static bool may_write(struct export *export)
 
 	if (!source_count(transfer, &total) || !source_check_faults(transfer) ||
 		!compare(export, false, false, "comparing", NULL) ||
-		!transfer_recall(transfer, &export->digest, &export->unchanged, &known))
+		!transfer_recall(transfer, &export->digest, &export->found_is_known, &known))
 		return false;
 	export->found = export->digest;
 	if (transfer->problems > 0)
 		return transfer_fail(transfer, EX_DATAERR, "%llu problem%s in Placement's database; nothing was written",
 			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
-	export->nothing_to_do = export->other.providers == 0 && export->other.consumers == 0 &&
-				export->same.providers == export->ours.providers && export->same.consumers == export->ours.consumers;
-	if (export->nothing_to_do || export->unchanged || (total.providers == 0 && total.consumers == 0))
+	export->nothing_to_do = export->to_remove.providers == 0 && export->to_remove.consumers == 0 &&
+				export->equal.providers == export->in_registry.providers && export->equal.consumers == export->in_registry.consumers;
+	if (export->nothing_to_do || export->found_is_known || (total.providers == 0 && total.consumers == 0))
 		return true;
 	return transfer_fail(transfer, EX_DATAERR,
 		"Placement's database, which holds %llu provider%s and %llu consumer%s, %s: nothing was written. Export into an empty "
@@ -328,7 +328,7 @@ static bool write_all(struct export *export)
 		!delete_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
 		!source_read_names(transfer, &export->classes, &export->traits))
 		return false;
-	transfer_begin(transfer, "writing", 2 * export->ours.providers + export->ours.consumers);
+	transfer_begin(transfer, "writing", 2 * export->in_registry.providers + export->in_registry.consumers);
 	bool good = write_pages(export, (struct record_pass){ find_providers, write_providers }) &&
 		write_pages(export, (struct record_pass){ find_providers, plant_providers }) &&
 		write_pages(export, (struct record_pass){ find_consumers, write_consumers });
@@ -347,14 +347,14 @@ static bool verify(struct export *export)
 
 	if (!compare(export, false, true, "verifying", &seen) || !source_count(transfer, &total))
 		return false;
-	if (transfer->problems == 0 && export->same.providers == export->ours.providers &&
-		export->same.consumers == export->ours.consumers && total.providers == seen.providers &&
+	if (transfer->problems == 0 && export->equal.providers == export->in_registry.providers &&
+		export->equal.consumers == export->in_registry.consumers && total.providers == seen.providers &&
 		total.allocations == seen.allocations && total.inventories == seen.inventories)
 		return true;
 	return transfer_fail(transfer, EX_SOFTWARE,
 		"what was written is not what the registry holds (%llu of %llu providers, %llu of %llu consumers): nothing was "
-		"committed", (unsigned long long)export->same.providers, (unsigned long long)export->ours.providers,
-		(unsigned long long)export->same.consumers, (unsigned long long)export->ours.consumers);
+		"committed", (unsigned long long)export->equal.providers, (unsigned long long)export->in_registry.providers,
+		(unsigned long long)export->equal.consumers, (unsigned long long)export->in_registry.consumers);
 }
 
 // Remembers what Placement's database will hold after COMMIT, unless this is a dry run. It is done before COMMIT because nothing behind
@@ -366,7 +366,7 @@ static bool remember(struct export *export)
 
 	if (transfer->dry_run)
 		return true;
-	return (!export->unchanged || transfer_remember(transfer, &export->found)) && transfer_remember(transfer, &export->digest);
+	return (!export->found_is_known || transfer_remember(transfer, &export->found)) && transfer_remember(transfer, &export->digest);
 }
 
 static enum db_verdict write_foreign(void *arg)
@@ -376,11 +376,11 @@ static enum db_verdict write_foreign(void *arg)
 
 	transfer->problems = 0;
 	export->written = (struct transfer_counts){ .providers = 0 };
-	export->settled = false;
+	export->complete = false;
 	if (!check_hidden(export) || !may_write(export))
 		return DB_ROLLBACK;
-	export->settled = (export->nothing_to_do || (write_all(export) && verify(export))) && remember(export);
-	return export->settled && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;
+	export->complete = (export->nothing_to_do || (write_all(export) && verify(export))) && remember(export);
+	return export->complete && !export->nothing_to_do && !transfer->dry_run ? DB_COMMIT : DB_ROLLBACK;
 }
 
 static bool count_ours(struct export *export)
@@ -392,7 +392,7 @@ static bool count_ours(struct export *export)
 
 	if (result != DB_OK)
 		return transfer_done(export->transfer, registry_db_failed(result));
-	export->ours = (struct transfer_counts){ .providers = sql_transfer_counts_row(&rows, 0)->providers,
+	export->in_registry = (struct transfer_counts){ .providers = sql_transfer_counts_row(&rows, 0)->providers,
 		.consumers = sql_transfer_counts_row(&rows, 0)->consumers };
 	return true;
 }
@@ -403,7 +403,7 @@ static enum db_verdict run_export(void *arg)
 	struct transfer *transfer = export->transfer;
 
 	export->result = DB_OK;
-	export->settled = false;
+	export->complete = false;
 	transfer->away = false;
 	if (count_ours(export) && transfer_read_names(transfer))
 		export->result = db_txn_run(transfer->foreign, DB_WRITE, NULL, write_foreign, export);
@@ -416,14 +416,14 @@ static void print_result(const struct export *export)
 
 	if (export->nothing_to_do) {
 		printf("nothing to do: Placement's database holds the same %llu providers and %llu consumers\n",
-			(unsigned long long)export->ours.providers, (unsigned long long)export->ours.consumers);
+			(unsigned long long)export->in_registry.providers, (unsigned long long)export->in_registry.consumers);
 		return;
 	}
 	printf("%s: %llu providers and %llu consumers; as they were: %llu providers, %llu consumers\n",
 		transfer->dry_run ? "would write" : "written", (unsigned long long)export->written.providers,
 		(unsigned long long)export->written.consumers,
-		(unsigned long long)(export->ours.providers - export->written.providers),
-		(unsigned long long)(export->ours.consumers - export->written.consumers));
+		(unsigned long long)(export->in_registry.providers - export->written.providers),
+		(unsigned long long)(export->in_registry.consumers - export->written.consumers));
 	if (!transfer->dry_run)
 		printf("verified: all of it, before it was committed\n");
 }
@@ -445,7 +445,7 @@ int export_run(struct transfer *transfer)
 			"the connection to Placement's database was lost during COMMIT: run this again, which finds out");
 	else if (export.result != DB_OK)
 		(void)transfer_lost(transfer, export.result);
-	else if (!export.settled) // printed already, unless a row was refused: that ends no transaction
+	else if (!export.complete) // printed already, unless a row was refused: that ends no transaction
 		(void)transfer_fail(transfer, EX_DATAERR, "Placement's database refuses a row: %s; nothing was written",
 			db_error(transfer->foreign));
 	if (transfer->code == EX_OK)

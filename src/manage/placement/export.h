@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Export: a Placement database gets all providers and consumers of the registry.
 #ifndef TENURE_MANAGE_PLACEMENT_EXPORT_H
 #define TENURE_MANAGE_PLACEMENT_EXPORT_H
 

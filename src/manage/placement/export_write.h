@@ -9,18 +9,19 @@
 
 struct export {
 	struct transfer *transfer;
-	struct transfer_counts ours;
-	bool changes;             // the pass takes away what differs; else it only compares
-	bool tells;               // the pass reports what differs
-	struct transfer_counts same, other; // of the last pass, by records of Placement; other: different or gone here
+	struct transfer_counts in_registry; // all that the registry has
+	bool removes;             // the pass deletes what is different or not in the registry; else it only compares
+	bool reports_differences; // each difference is a problem of the transfer
+	struct transfer_counts equal, to_remove; // records of Placement, by the last pass: as in the registry; different, or not in the registry
 	struct transfer_counts written;
-	struct transfer_digest digest;  // of what Placement's database holds, by the last pass
-	struct transfer_digest found;   // of what it held when the export began
-	bool unchanged;                 // found is what an earlier import or export left there
+	struct transfer_digest digest;   // of what Placement's database holds, by the last pass
+	struct transfer_digest found;    // of what it held when the export began
+	bool found_is_known;             // found is what an earlier import or export left in that database
 	struct name_set classes, traits; // of Placement's database
 	bool nothing_to_do;
-	// Nothing was to do, or all was written and verified; and what then is there is remembered. Else nothing may be committed or told as done.
-	bool settled;
+	// There was nothing to do, or all was written and verified; and the digest of the result is remembered. Unless this is set, nothing may be
+	// committed or reported as done.
+	bool complete;
 	enum db_result result; // of the transaction of Placement's database
 };
 

@@ -23,20 +23,20 @@ enum { SAMPLE = 50 /* providers, and consumers, whose answers are compared */, N
 
 struct import {
 	struct transfer *transfer;
-	struct transfer_counts total; // rows of Placement's tables
-	struct transfer_counts seen;  // by the last pass
-	struct transfer_counts there; // providers and consumers that the registry had already
-	struct transfer_counts new;   // those imported, or to be imported
-	struct provider_owner *owners; // the tenants that get the new providers
+	struct transfer_counts in_tables;   // rows of Placement's tables
+	struct transfer_counts seen;        // by the last pass
+	struct transfer_counts in_registry; // providers and consumers that the registry had when this run began
+	struct transfer_counts to_import;   // those that it lacked then
+	struct provider_owner *owners; // the tenants that get providers
 	size_t n_owners, owners_room;
-	struct name_set classes, traits; // custom ones to be made
-	struct made {
+	struct name_set classes, traits; // custom ones that the registry lacks
+	struct created {
 		uint64_t classes, traits, providers, consumers;
-	} made, before; // by this run of the transaction, and by earlier ones, whose connection was lost
+	} created, created_before; // by this run of the transaction, and by earlier ones, whose connection was lost
 	unsigned runs;
 	struct transfer_digest digest;
 	uint64_t sampled, n_providers, n_consumers; // of the verification
-	bool alone; // the registry has no consumers but those of Placement
+	bool registry_has_no_others; // the registry has no consumers but those of Placement
 };
 
 // ---- reading ours
@@ -77,43 +77,44 @@ static bool read_consumers(struct transfer *transfer, const struct consumer_reco
 		consumer_records_read(registry, uids_of_consumers(registry->pool, list, n), n, ours, n_ours));
 }
 
-// Reports the difference of a record there (in Placement) and here. True: there is none.
-static bool same_provider(struct transfer *transfer, const struct provider_record *there, const struct provider_record *here,
+// Reports the difference of a record in Placement and the registry's record of the same UUID. True: there is none.
+static bool same_provider(struct transfer *transfer, const struct provider_record *in_placement, const struct provider_record *in_registry,
 	enum facts_usage usage)
 {
 	struct pool *pool = transfer->registry->pool;
-	const struct facts a = facts_of_provider(pool, there, usage), b = facts_of_provider(pool, here, usage);
+	const struct facts a = facts_of_provider(pool, in_placement, usage), b = facts_of_provider(pool, in_registry, usage);
 
 	if (facts_equal(&a, &b))
 		return true;
 	struct str difference = facts_difference(pool, &a, &b);
-	transfer_problem(transfer, "provider %.*s is another one here: %.*s", UUID_ARG(pool, there->uid), STR_ARG(difference));
+	transfer_problem(transfer, "provider %.*s is another one here: %.*s", UUID_ARG(pool, in_placement->uid), STR_ARG(difference));
 	return false;
 }
 
-static bool same_consumer(struct transfer *transfer, const struct consumer_record *there, const struct consumer_record *here)
+// The same of a consumer.
+static bool same_consumer(struct transfer *transfer, const struct consumer_record *in_placement, const struct consumer_record *in_registry)
 {
 	struct pool *pool = transfer->registry->pool;
-	const struct facts a = facts_of_consumer(pool, there), b = facts_of_consumer(pool, here);
+	const struct facts a = facts_of_consumer(pool, in_placement), b = facts_of_consumer(pool, in_registry);
 
 	if (facts_equal(&a, &b))
 		return true;
 	struct str difference = facts_difference(pool, &a, &b);
-	transfer_problem(transfer, "consumer %.*s is another one here: %.*s", UUID_ARG(pool, there->consumer.uid),
+	transfer_problem(transfer, "consumer %.*s is another one here: %.*s", UUID_ARG(pool, in_placement->consumer.uid),
 		STR_ARG(difference));
 	return false;
 }
 
 // ---- the first pass: check
 
-static bool check_names_of_new(struct transfer *transfer, const struct provider_record *new, size_t n)
+static bool check_names_of_missing(struct transfer *transfer, const struct provider_record *missing, size_t n)
 {
 	struct registry *registry = transfer->registry;
 	struct db_list list = db_list_new(registry->pool, 64 * n);
 	struct db_rows rows;
 
 	for (size_t i = 0; i < n; i++)
-		json_add_string(db_list_item(&list), new[i].name);
+		json_add_string(db_list_item(&list), missing[i].name);
 	const struct sql_transfer_names_taken in = { .names = db_list_end(&list), .type_id = provider_type(registry)->id };
 	enum db_result result = sql_transfer_names_taken_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
@@ -124,16 +125,16 @@ static bool check_names_of_new(struct transfer *transfer, const struct provider_
 
 		uuid_from_bytes(row->uid, &uid);
 		for (size_t k = 0; k < n; k++) {
-			if (str_eq(new[k].name, row->name))
+			if (str_eq(missing[k].name, row->name))
 				transfer_problem(transfer, "provider %.*s has the name \"%.*s\", which provider %.*s has here",
-					UUID_ARG(registry->pool, new[k].uid), STR_ARG(row->name), UUID_ARG(registry->pool, uid));
+					UUID_ARG(registry->pool, missing[k].uid), STR_ARG(row->name), UUID_ARG(registry->pool, uid));
 		}
 	}
 	return true;
 }
 
-// Leaves out of the list the providers that are here, in a deleted tenant, and reports them.
-static bool check_hidden(struct transfer *transfer, struct provider_record *new, size_t *n)
+// Removes from the list the providers that the registry has in a deleted tenant, and reports them.
+static bool check_hidden(struct transfer *transfer, struct provider_record *missing, size_t *n)
 {
 	struct registry *registry = transfer->registry;
 	struct db_list uids = db_list_new(registry->pool, 40 * *n);
@@ -141,7 +142,7 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *new,
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *n; i++)
-		db_list_add_uuid(&uids, &new[i].uid);
+		db_list_add_uuid(&uids, &missing[i].uid);
 	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id };
 	enum db_result result = sql_transfer_hidden_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
@@ -151,13 +152,13 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *new,
 
 		for (size_t k = 0; k < rows.n && hidden == NULL; k++) {
 			const struct sql_transfer_hidden_row *row = sql_transfer_hidden_row(&rows, k);
-			hidden = str_eq(row->uid, uuid_bytes(&new[i].uid)) ? row : NULL;
+			hidden = str_eq(row->uid, uuid_bytes(&missing[i].uid)) ? row : NULL;
 		}
 		if (hidden != NULL)
 			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is deleted: recover that, or wait until it is purged",
-				UUID_ARG(registry->pool, new[i].uid), STR_ARG(hidden->tenant));
+				UUID_ARG(registry->pool, missing[i].uid), STR_ARG(hidden->tenant));
 		else
-			new[kept++] = new[i];
+			missing[kept++] = missing[i];
 	}
 	*n = kept;
 	return true;
@@ -183,12 +184,12 @@ static void add_owner(struct import *import, const struct provider_owner *owner)
 	import->owners[at].n += owner->n;
 }
 
-static bool count_owners_of_new(struct import *import, const struct provider_record *new, size_t n)
+static bool count_owners_of_missing(struct import *import, const struct provider_record *missing, size_t n)
 {
 	struct provider_owner *owners;
 	size_t n_owners;
 
-	if (!transfer_done(import->transfer, provider_records_owners(import->transfer->registry, new, n, &owners, &n_owners)))
+	if (!transfer_done(import->transfer, provider_records_owners(import->transfer->registry, missing, n, &owners, &n_owners)))
 		return false;
 	for (size_t i = 0; i < n_owners; i++)
 		add_owner(import, &owners[i]);
@@ -200,24 +201,24 @@ static bool check_providers(struct source_pass *pass, const struct provider_reco
 	struct import *import = pass->arg;
 	struct transfer *transfer = pass->transfer;
 	struct provider_record *ours;
-	size_t n_ours, n_new = 0;
+	size_t n_ours, n_missing = 0;
 
 	UNUSED(row_ids);
 	if (!read_providers(transfer, list, n, &ours, &n_ours))
 		return false;
-	struct provider_record *new = POOL_ARRAY(transfer->registry->pool, struct provider_record, n);
+	struct provider_record *missing = POOL_ARRAY(transfer->registry->pool, struct provider_record, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
+		const struct provider_record *in_registry = provider_record_find(ours, n_ours, &list[i].uid);
 
-		if (here == NULL)
-			new[n_new++] = list[i];
-		else if (same_provider(transfer, &list[i], here, FACTS_WITHOUT_USAGE))
-			import->there.providers++;
+		if (in_registry == NULL)
+			missing[n_missing++] = list[i];
+		else if (same_provider(transfer, &list[i], in_registry, FACTS_WITHOUT_USAGE))
+			import->in_registry.providers++;
 	}
-	if (n_new > 0 && !check_hidden(transfer, new, &n_new))
+	if (n_missing > 0 && !check_hidden(transfer, missing, &n_missing))
 		return false;
-	import->new.providers += n_new;
-	return n_new == 0 || (check_names_of_new(transfer, new, n_new) && count_owners_of_new(import, new, n_new));
+	import->to_import.providers += n_missing;
+	return n_missing == 0 || (check_names_of_missing(transfer, missing, n_missing) && count_owners_of_missing(import, missing, n_missing));
 }
 
 static bool check_consumers(struct source_pass *pass, const struct consumer_record *list, const int64_t *row_ids, size_t n)
@@ -231,23 +232,26 @@ static bool check_consumers(struct source_pass *pass, const struct consumer_reco
 	if (!read_consumers(transfer, list, n, &ours, &n_ours))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct consumer_record *here = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
+		const struct consumer_record *in_registry = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
 
-		if (here == NULL && list[i].n_allocations > 0)
-			import->new.consumers++;
-		else if (here != NULL && same_consumer(transfer, &list[i], here))
-			import->there.consumers++;
+		if (in_registry == NULL && list[i].n_allocations > 0)
+			import->to_import.consumers++;
+		else if (in_registry != NULL && same_consumer(transfer, &list[i], in_registry))
+			import->in_registry.consumers++;
 	}
 	return true;
 }
 
-static void select_custom(struct transfer *transfer, const struct name_set *there, const struct name_set *here,
-	bool (*is_custom)(struct str name), struct name_set *new)
+// Sets *missing to the custom names of Placement that the registry lacks.
+static void select_custom(struct transfer *transfer, const struct name_set *in_placement, const struct name_set *in_registry,
+	bool (*is_custom)(struct str name), struct name_set *missing)
 {
-	*new = (struct name_set){ .n = 0 };
-	for (size_t i = 0; i < there->n; i++) {
-		if (is_custom(there->names[i].text) && !name_set_has(here, there->names[i].text))
-			name_set_add(transfer->pool, new, there->names[i].text, there->names[i].id);
+	*missing = (struct name_set){ .n = 0 };
+	for (size_t i = 0; i < in_placement->n; i++) {
+		const struct name *name = &in_placement->names[i];
+
+		if (is_custom(name->text) && !name_set_has(in_registry, name->text))
+			name_set_add(transfer->pool, missing, name->text, name->id);
 	}
 }
 
@@ -276,21 +280,21 @@ static bool check_tiers(struct import *import)
 // Has the pass seen as many rows as the tables have? If not, some rows belong to no provider or consumer, and were reported.
 static bool saw_everything(const struct import *import)
 {
-	const struct transfer_counts *total = &import->total, *seen = &import->seen;
+	const struct transfer_counts *rows = &import->in_tables, *seen = &import->seen;
 
-	return total->providers == seen->providers && total->consumers == seen->consumers &&
-	       total->inventories == seen->inventories && total->allocations == seen->allocations;
+	return rows->providers == seen->providers && rows->consumers == seen->consumers &&
+	       rows->inventories == seen->inventories && rows->allocations == seen->allocations;
 }
 
 static bool check(struct import *import)
 {
 	struct transfer *transfer = import->transfer;
 	struct source_pass pass = { .transfer = transfer, .providers = check_providers, .consumers = check_consumers,
-		.arg = import, .tells_idle = true };
+		.arg = import, .notes_idle = true };
 	struct name_set classes, traits;
 
 	if (!transfer_read_names(transfer) || !source_read_names(transfer, &classes, &traits) ||
-		!source_count(transfer, &import->total) || !source_check_faults(transfer))
+		!source_count(transfer, &import->in_tables) || !source_check_faults(transfer))
 		return false;
 	select_custom(transfer, &classes, &transfer->classes, resource_class_is_custom, &import->classes);
 	select_custom(transfer, &traits, &transfer->traits, trait_is_custom, &import->traits);
@@ -331,7 +335,7 @@ static enum outcome make_names(struct registry *registry, void *arg)
 	return outcome;
 }
 
-static bool make_all_names(struct transfer *transfer, const struct name_set *set, enum name_kind kind, uint64_t *made)
+static bool make_all_names(struct transfer *transfer, const struct name_set *set, enum name_kind kind, uint64_t *n_created)
 {
 	for (size_t done = 0; done < set->n; done += NAMES_AT_ONCE) {
 		size_t n = set->n - done < NAMES_AT_ONCE ? set->n - done : NAMES_AT_ONCE;
@@ -339,50 +343,50 @@ static bool make_all_names(struct transfer *transfer, const struct name_set *set
 
 		if (!transfer_write(transfer, make_names, &part))
 			return false;
-		*made += n;
+		*n_created += n;
 	}
 	return true;
 }
 
-// A batch of records, of which those that are not here are created. Another import may have created some of them since the last run of the
+// A batch of records, of which those that the registry lacks are created. Another import may have created some of them since the last run of the
 // transaction, so each run looks for itself.
 struct provider_part {
 	const struct provider_record *list;
-	size_t n, made;
+	size_t n, n_created;
 };
 struct consumer_part {
 	const struct consumer_record *list;
-	size_t n, made;
+	size_t n, n_created;
 };
 
 static enum outcome create_providers(struct registry *registry, void *arg)
 {
 	struct provider_part *part = arg;
-	struct provider_record *new = POOL_ARRAY(registry->pool, struct provider_record, part->n), *ours;
+	struct provider_record *missing = POOL_ARRAY(registry->pool, struct provider_record, part->n), *ours;
 	size_t n_ours;
 	enum outcome outcome = provider_records_read(registry, uids_of_providers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	part->made = 0;
+	part->n_created = 0;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
 		if (provider_record_find(ours, n_ours, &part->list[i].uid) == NULL)
-			new[part->made++] = part->list[i];
+			missing[part->n_created++] = part->list[i];
 	}
-	return outcome == OUTCOME_OK && part->made > 0 ? provider_records_create(registry, new, part->made) : outcome;
+	return outcome == OUTCOME_OK && part->n_created > 0 ? provider_records_create(registry, missing, part->n_created) : outcome;
 }
 
 static enum outcome create_consumers(struct registry *registry, void *arg)
 {
 	struct consumer_part *part = arg;
-	struct consumer_record *new = POOL_ARRAY(registry->pool, struct consumer_record, part->n), *ours;
+	struct consumer_record *missing = POOL_ARRAY(registry->pool, struct consumer_record, part->n), *ours;
 	size_t n_ours;
 	enum outcome outcome = consumer_records_read(registry, uids_of_consumers(registry->pool, part->list, part->n), part->n, &ours, &n_ours);
 
-	part->made = 0;
+	part->n_created = 0;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < part->n; i++) {
 		if (part->list[i].n_allocations > 0 && consumer_record_find(ours, n_ours, &part->list[i].consumer.uid) == NULL)
-			new[part->made++] = part->list[i];
+			missing[part->n_created++] = part->list[i];
 	}
-	return outcome == OUTCOME_OK && part->made > 0 ? consumer_records_create(registry, new, part->made) : outcome;
+	return outcome == OUTCOME_OK && part->n_created > 0 ? consumer_records_create(registry, missing, part->n_created) : outcome;
 }
 
 static bool load_providers(struct source_pass *pass, const struct provider_record *list, const int64_t *row_ids, size_t n)
@@ -393,7 +397,7 @@ static bool load_providers(struct source_pass *pass, const struct provider_recor
 	UNUSED(row_ids);
 	if (!transfer_write(pass->transfer, create_providers, &part))
 		return false;
-	import->made.providers += part.made;
+	import->created.providers += part.n_created;
 	return true;
 }
 
@@ -405,7 +409,7 @@ static bool load_consumers(struct source_pass *pass, const struct consumer_recor
 	UNUSED(row_ids);
 	if (!transfer_write(pass->transfer, create_consumers, &part))
 		return false;
-	import->made.consumers += part.made;
+	import->created.consumers += part.n_created;
 	return true;
 }
 
@@ -414,8 +418,8 @@ static bool load(struct import *import)
 	struct transfer *transfer = import->transfer;
 	struct source_pass pass = { .transfer = transfer, .providers = load_providers, .consumers = load_consumers, .arg = import };
 
-	return make_all_names(transfer, &import->classes, NAMES_OF_CLASSES, &import->made.classes) &&
-	       make_all_names(transfer, &import->traits, NAMES_OF_TRAITS, &import->made.traits) && source_run(&pass, "importing");
+	return make_all_names(transfer, &import->classes, NAMES_OF_CLASSES, &import->created.classes) &&
+	       make_all_names(transfer, &import->traits, NAMES_OF_TRAITS, &import->created.traits) && source_run(&pass, "importing");
 }
 
 // ---- the third pass: verify
@@ -438,15 +442,15 @@ static bool verify_providers(struct source_pass *pass, const struct provider_rec
 	if (!read_providers(transfer, list, n, &ours, &n_ours))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct provider_record *here = provider_record_find(ours, n_ours, &list[i].uid);
+		const struct provider_record *in_registry = provider_record_find(ours, n_ours, &list[i].uid);
 
-		if (here == NULL)
+		if (in_registry == NULL)
 			transfer_problem(transfer, "provider %.*s is missing", UUID_ARG(registry->pool, list[i].uid));
-		else if (same_provider(transfer, &list[i], here, FACTS_WITH_USAGE)) {
-			const struct facts facts = facts_of_provider(registry->pool, here, FACTS_WITHOUT_USAGE);
+		else if (same_provider(transfer, &list[i], in_registry, FACTS_WITH_USAGE)) {
+			const struct facts facts = facts_of_provider(registry->pool, in_registry, FACTS_WITHOUT_USAGE);
 			facts_add(registry->pool, &facts, import->digest.providers);
 		}
-		if (here == NULL || !is_sampled(import->n_providers++, import->total.providers))
+		if (in_registry == NULL || !is_sampled(import->n_providers++, import->in_tables.providers))
 			continue;
 		if (!transfer_done(transfer, answers_of_provider(registry, transfer->pool, &list[i].uid, &answered)))
 			return false;
@@ -456,10 +460,10 @@ static bool verify_providers(struct source_pass *pass, const struct provider_rec
 	return true;
 }
 
-// What a project uses in Placement, compared with what it uses here.
+// What a project uses in Placement, compared with what it uses in the registry, class by class.
 struct project_usages {
-	const struct db_rows *there;
-	size_t here, same;
+	const struct db_rows *in_placement;
+	size_t n_in_registry, n_equal;
 };
 
 static void compare_usage(void *arg, const struct usage *usage, struct pool *pool)
@@ -467,16 +471,16 @@ static void compare_usage(void *arg, const struct usage *usage, struct pool *poo
 	struct project_usages *usages = arg;
 
 	UNUSED(pool);
-	usages->here++;
-	for (size_t i = 0; i < usages->there->n; i++) {
-		const struct sql_placement_usages_row *row = sql_placement_usages_row(usages->there, i);
+	usages->n_in_registry++;
+	for (size_t i = 0; i < usages->in_placement->n; i++) {
+		const struct sql_placement_usages_row *row = sql_placement_usages_row(usages->in_placement, i);
 		uint64_t used;
 
-		usages->same += str_eq(row->class, usage->class) && str_to_u64(row->used, &used) && used == usage->used;
+		usages->n_equal += str_eq(row->class, usage->class) && str_to_u64(row->used, &used) && used == usage->used;
 	}
 }
 
-// Other consumers than those of Placement would count here, so there must be none.
+// Compares the usages of a project, unless the registry has consumers that Placement has not, which would count too.
 static bool verify_project(struct import *import, struct str project)
 {
 	struct transfer *transfer = import->transfer;
@@ -484,16 +488,16 @@ static bool verify_project(struct import *import, struct str project)
 	const struct sql_placement_usages in = { .project = project };
 	const struct usage_query query = { .project = project };
 	struct db_rows rows;
-	struct project_usages usages = { .there = &rows };
+	struct project_usages usages = { .in_placement = &rows };
 	const struct usage_taker taker = { compare_usage, &usages };
 
-	if (!import->alone)
+	if (!import->registry_has_no_others)
 		return true;
 	if (sql_placement_usages_run(transfer->foreign, registry->pool, &in, &rows) != DB_OK)
 		return false;
 	if (!transfer_done(transfer, usages_total(registry, &query, &taker)))
 		return false;
-	if (usages.same != rows.n || usages.here != rows.n)
+	if (usages.n_equal != rows.n || usages.n_in_registry != rows.n)
 		transfer_problem(transfer, "the usages of project %.*s are others here", STR_ARG(project));
 	return true;
 }
@@ -511,17 +515,17 @@ static bool verify_consumers(struct source_pass *pass, const struct consumer_rec
 	if (!read_consumers(transfer, list, n, &ours, &n_ours))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct consumer_record *here = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
+		const struct consumer_record *in_registry = consumer_record_find(ours, n_ours, &list[i].consumer.uid);
 
 		if (list[i].n_allocations == 0)
 			continue;
-		if (here == NULL)
+		if (in_registry == NULL)
 			transfer_problem(transfer, "consumer %.*s is missing", UUID_ARG(registry->pool, list[i].consumer.uid));
-		else if (same_consumer(transfer, &list[i], here)) {
-			const struct facts facts = facts_of_consumer(registry->pool, here);
+		else if (same_consumer(transfer, &list[i], in_registry)) {
+			const struct facts facts = facts_of_consumer(registry->pool, in_registry);
 			facts_add(registry->pool, &facts, import->digest.consumers);
 		}
-		if (here == NULL || !is_sampled(import->n_consumers++, import->total.consumers - import->seen.idle))
+		if (in_registry == NULL || !is_sampled(import->n_consumers++, import->in_tables.consumers - import->seen.idle))
 			continue;
 		if (!transfer_done(transfer, answers_of_consumer(registry, transfer->pool, &list[i].consumer.uid, &answered)) ||
 			!transfer_done(transfer, answers_agree(registry, &list[i], &lists)) ||
@@ -561,7 +565,7 @@ static bool verify(struct import *import)
 
 	if (!count_ours(transfer, &ours))
 		return false;
-	import->alone = ours.consumers == import->total.consumers - import->seen.idle;
+	import->registry_has_no_others = ours.consumers == import->in_tables.consumers - import->seen.idle;
 	if (!source_run(&pass, "verifying"))
 		return false;
 	import->seen = pass.counts;
@@ -579,13 +583,12 @@ static enum db_verdict run_import(void *arg)
 {
 	struct import *import = arg;
 	struct transfer *transfer = import->transfer;
-
-	const struct made *made = &import->made, *before = &import->before;
+	const struct created *created = &import->created, *before = &import->created_before;
 
 	*import = (struct import){
 		.transfer = transfer,
-		.before = { made->classes + before->classes, made->traits + before->traits, made->providers + before->providers,
-			made->consumers + before->consumers },
+		.created_before = { created->classes + before->classes, created->traits + before->traits,
+			created->providers + before->providers, created->consumers + before->consumers },
 		.runs = import->runs + 1,
 	};
 	transfer->problems = 0;
@@ -599,15 +602,15 @@ static enum db_verdict run_import(void *arg)
 static void print_result(const struct import *import)
 {
 	bool dry = import->transfer->dry_run;
-	const struct made *before = &import->before;
+	const struct created *before = &import->created_before;
 
-	// What an earlier run has brought was new, though this run found it there.
+	// What an earlier run of the transaction has created counts as imported, though this run found it in the registry.
 	printf("%s: %llu providers, %llu consumers, %llu classes and %llu traits of Placement's own making\n",
-		dry ? "would import" : "imported", (unsigned long long)(import->new.providers + before->providers),
-		(unsigned long long)(import->new.consumers + before->consumers), (unsigned long long)(import->classes.n + before->classes),
+		dry ? "would import" : "imported", (unsigned long long)(import->to_import.providers + before->providers),
+		(unsigned long long)(import->to_import.consumers + before->consumers), (unsigned long long)(import->classes.n + before->classes),
 		(unsigned long long)(import->traits.n + before->traits));
-	printf("there already: %llu providers, %llu consumers\n", (unsigned long long)(import->there.providers - before->providers),
-		(unsigned long long)(import->there.consumers - before->consumers));
+	printf("there already: %llu providers, %llu consumers\n", (unsigned long long)(import->in_registry.providers - before->providers),
+		(unsigned long long)(import->in_registry.consumers - before->consumers));
 	if (import->seen.idle > 0)
 		printf("left out: %llu consumer%s without allocations\n", COUNT_ARG(import->seen.idle));
 	if (import->seen.overfull > 0)

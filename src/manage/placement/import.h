@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Import: the registry gets all that a Placement database holds.
 #ifndef TENURE_MANAGE_PLACEMENT_IMPORT_H
 #define TENURE_MANAGE_PLACEMENT_IMPORT_H
 

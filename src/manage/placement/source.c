@@ -263,7 +263,7 @@ static void note_overfull(struct source_pass *pass, const struct provider_record
 		if (inventory->used <= INT64_MAX && (int64_t)inventory->used <= capacity)
 			continue;
 		pass->counts.overfull++;
-		if (pass->tells_idle)
+		if (pass->notes_idle)
 			transfer_note(pass->transfer, "provider %.*s: %llu of %.*s are used, more than its capacity of %lld",
 				UUID_ARG(pass->transfer->registry->pool, record->uid),
 				(unsigned long long)inventory->used, STR_ARG(inventory->class), (long long)capacity);

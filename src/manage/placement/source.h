@@ -27,7 +27,7 @@ struct source_pass {
 	void *arg;
 	struct transfer_counts counts; // what was seen
 	bool exports;    // the records are compared with the registry, and not taken over: what an import refuses in names and owners may be there
-	bool tells_idle;               // consumers without allocations, and inventories that are used beyond capacity, are noted
+	bool notes_idle;               // consumers without allocations, and inventories that are used beyond capacity, are noted
 };
 // Records with faults are left out, and counted as seen. False: a statement failed, a function returned false, or the transfer
 // has ended.

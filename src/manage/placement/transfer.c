@@ -25,7 +25,7 @@ enum { BAR = 40, REDRAW_US = 200000, NAMES_AT_ONCE = 1000 };
 // Erases the bar, so that a line can be printed in its place.
 static void clear_bar(struct transfer *transfer)
 {
-	if (!transfer->dumb && transfer->drawn_us != 0)
+	if (!transfer->progress_in_lines && transfer->drawn_us != 0)
 		fputs("\r\033[K", stderr);
 	transfer->drawn_us = 0;
 }
@@ -212,7 +212,7 @@ void transfer_begin(struct transfer *transfer, const char *label, uint64_t total
 	transfer->total = total;
 	transfer->drawn_us = 0;
 	transfer->tenths = 0;
-	transfer->dumb = isatty(STDERR_FILENO) != 1;
+	transfer->progress_in_lines = isatty(STDERR_FILENO) != 1;
 }
 
 void transfer_advance(struct transfer *transfer, uint64_t n)
@@ -221,11 +221,11 @@ void transfer_advance(struct transfer *transfer, uint64_t n)
 	unsigned tenths = transfer->total > 0 ? (unsigned)(transfer->done * 10 / transfer->total) : 10;
 	int64_t now = clock_tick_us();
 
-	if (transfer->dumb && tenths > transfer->tenths) {
+	if (transfer->progress_in_lines && tenths > transfer->tenths) {
 		transfer->tenths = tenths;
 		fprintf(stderr, "%s: %llu of %llu\n", transfer->label, (unsigned long long)transfer->done,
 			(unsigned long long)transfer->total);
-	} else if (!transfer->dumb && now - transfer->drawn_us >= REDRAW_US) {
+	} else if (!transfer->progress_in_lines && now - transfer->drawn_us >= REDRAW_US) {
 		transfer->drawn_us = now;
 		draw(transfer);
 	}
@@ -233,7 +233,7 @@ void transfer_advance(struct transfer *transfer, uint64_t n)
 
 void transfer_end(struct transfer *transfer)
 {
-	if (!transfer->dumb) {
+	if (!transfer->progress_in_lines) {
 		draw(transfer);
 		fputc('\n', stderr);
 	}

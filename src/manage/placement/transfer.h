@@ -47,7 +47,7 @@ struct transfer {
 	struct pool *pool;         // memory that lasts
 	bool dry_run;
 	bool list;                 // an export prints each record that it takes away or writes
-	bool dumb;                 // stderr is no terminal: progress in lines
+	bool progress_in_lines;    // stderr is not a terminal, so there is no bar
 
 	bool in_snapshot; // of the registry, within a db_txn_run() that may run all of it again
 	bool away;        // this run of that met a failed statement
@@ -59,7 +59,7 @@ struct transfer {
 	const char *label;
 	uint64_t done, total;
 	int64_t drawn_us;
-	unsigned tenths; // last tenth that a line told
+	unsigned tenths; // the last tenth for which a line was printed
 };
 
 // Reports that something in the source, or in the way, has to be mended first: a line on stderr, without control characters.
@@ -86,7 +86,7 @@ bool transfer_done(struct transfer *transfer, enum outcome outcome);
 // the newest of up to TRANSFER_REMEMBERED: an export may write over a database that is as one of these says. It may be called
 // within a snapshot of the registry.
 bool transfer_remember(struct transfer *transfer, const struct transfer_digest *digest);
-// *same: it is one of those; *any: there is one.
+// *same: the digest is one of those that are remembered; *any: some are.
 bool transfer_recall(struct transfer *transfer, const struct transfer_digest *digest, bool *same, bool *any);
 
 // Runs fn in a transaction of our database, as one request of the change log. True: it was committed.

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 
 	descriptors_occupy();
 	int code = command_line_read(&command_line, argc, argv, given);
-	if (code >= 0)
+	if (code != OPTIONS_GO_ON)
 		return code;
 	memory_end_with_code(NULL);
 	if (given[ROW_CONFIG] == NULL)

@@ -42,5 +42,5 @@ int command_line_read(const struct command_line *line, int argc, char **argv, co
 		return command_line_refuse(line, options.text, "");
 	if (kind == OPTION_WORD)
 		return command_line_refuse(line, "it takes options alone, not ", options.value);
-	return -1;
+	return OPTIONS_GO_ON;
 }

@@ -14,7 +14,8 @@ struct command_line {
 };
 
 // Reads the options into given, which has a place for each row: its value, "" if it takes none, NULL if it was not given. Returns
-// -1 to go on; else the exit code: --version or --help is answered, or the usage and what is wrong is on standard error.
+// OPTIONS_GO_ON, or the exit code if the program is to end: --version or --help is answered, or standard error has what is wrong
+// and the usage.
 int command_line_read(const struct command_line *line, int argc, char **argv, const char **given);
 // Prints what is wrong, and the usage, on standard error. Returns the exit code. argument: the end of what; may be "".
 int command_line_refuse(const struct command_line *line, const char *what, const char *argument);
