@@ -36,9 +36,9 @@ enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	assert(write != NULL);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);

@@ -346,14 +346,12 @@ static void abort_cleaning(struct pool *pool, bool manual, struct doc *body)
 enum outcome provision_node(struct registry *registry, const struct resource *node, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body)
 {
-	assert(doc_kind(body) == DOC_OBJECT);
+	assert(registry->stamp_us != 0 && doc_kind(body) == DOC_OBJECT);
 	struct pool *pool = registry->pool;
 	struct str id = uuid_str(pool, node->uid), state = baremetal_text(body, "provision_state");
 	const struct transition *to = find_transition(state, verb->name);
 	bool deploys = strcmp(verb->name, "deploy") == 0 || strcmp(verb->name, "rebuild") == 0;
 	enum outcome outcome = provision_check_reserved(registry, &node->uid, body);
-
-	assert(registry->stamp_us != 0);
 	if (outcome == OUTCOME_OK)
 		outcome = check_verb(registry, id, verb, body);
 	if (outcome != OUTCOME_OK)

@@ -185,10 +185,10 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 {
 	struct stock stock;
 	struct str unknown;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db));
 	assert(write->n == 1);
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
 	if (outcome == OUTCOME_OK)
@@ -213,10 +213,10 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 {
 	struct stock stock;
 	struct str class = write->inventories[0].class, unknown;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db));
 	assert(write->n == 1);
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
 	if (outcome == OUTCOME_OK)
@@ -285,9 +285,9 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 {
 	struct stock stock;
 	struct str unknown, in_use;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db) && (write->n == 0 || write->inventories != NULL));
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 	if (outcome == OUTCOME_OK)
 		outcome = name_classes(&stock, write, &unknown);
 	if (outcome == OUTCOME_OK)
@@ -312,9 +312,9 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 	const struct provider_guard *guard, struct provider *provider)
 {
 	struct stock stock;
-	enum outcome outcome = hold(&stock, registry, uid, guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = hold(&stock, registry, uid, guard, CONFLICT, provider);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct inventory *present = inventory_of(&stock, class);
@@ -334,12 +334,12 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 {
 	struct stock stock;
 	struct str in_use;
+
+	assert(db_txn_writes(registry->db));
 	enum outcome outcome = hold(&stock, registry, uid, guard,
 		"Unable to delete inventory for the resource provider because the inventory was updated by another process. "
 		"Please retry your request.",
 		provider);
-
-	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);

@@ -307,9 +307,9 @@ enum outcome provider_delete(struct registry *registry, const struct uuid *uid, 
 {
 	const struct ident ident = provider_ident(registry, uid);
 	struct resource resource;
-	enum outcome outcome = resource_remove(registry, &ident, guard, &resource);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = resource_remove(registry, &ident, guard, &resource);
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found for delete.",
