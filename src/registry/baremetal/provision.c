@@ -98,7 +98,8 @@ bool provision_is_fake(const struct doc *body, const char *interface)
 	return str_eq(baremetal_text(body, member), STR("fake"));
 }
 
-struct doc *provision_time(struct pool *pool, int64_t us)
+// The time in the form of a BAREMETAL_TIME member. us: microseconds since 1970, UTC.
+static struct doc *time_doc(struct pool *pool, int64_t us)
 {
 	struct buf text = buf_new(pool, 40);
 
@@ -303,7 +304,7 @@ static void set_state(struct registry *registry, const struct transition *to, co
 	doc_set_str(pool, body, "provision_state", str_c(next));
 	doc_set(body, STR("target_provision_state"), to->target != NULL ? doc_new_string(pool, str_c(to->target)) : NULL);
 	doc_set(body, STR("last_error"), to->error != NULL ? doc_new_string(pool, str_c(to->error)) : NULL);
-	doc_set(body, STR("provision_updated_at"), provision_time(pool, registry->stamp_us));
+	doc_set(body, STR("provision_updated_at"), time_doc(pool, registry->stamp_us));
 }
 
 // inspection_started_at has a time only while an inspection goes on.
@@ -375,7 +376,7 @@ enum outcome provision_node(struct registry *registry, const struct resource *no
 	else if (strcmp(verb->name, "delete") == 0)
 		forget_instance(pool, body);
 	else if (strcmp(verb->name, "inspect") == 0)
-		end_inspection(body, provision_time(pool, registry->stamp_us));
+		end_inspection(body, time_doc(pool, registry->stamp_us));
 	else if (aborts && cleaning)
 		abort_cleaning(pool, manual, body);
 	else if (aborts)

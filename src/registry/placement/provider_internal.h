@@ -11,7 +11,6 @@
 // registry_fail(), and the problem gets the member "code".
 enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid);
 // Puts the formatted text and a blank in front of the problem's detail.
 void provider_fail_context(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -24,7 +23,6 @@ struct str provider_generation_given(struct pool *pool, uint64_t generation);
 
 // ---- one provider
 
-struct ident provider_ident(struct registry *registry, const struct uuid *uid);
 // Sets name, parent and root from provider->resource. pool: for the document that they are read from, and the name.
 void provider_read(struct pool *pool, struct provider *provider);
 struct sql_resource; // sql/common.h

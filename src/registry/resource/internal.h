@@ -54,7 +54,6 @@ struct str resource_last_text(struct pool *pool);
 bool resource_space_is_ending(const struct db_call *call);
 enum outcome resource_fail_space_ends(struct registry *registry, struct str space);
 enum outcome tenant_fail_ending(struct registry *registry, struct str tenant);
-enum outcome resource_fail_not_found(struct registry *registry, const struct address *address);
 enum outcome ident_fail_not_found(struct registry *registry, const struct ident *ident);
 // resource_lock_call() locks and reads the live resource at an address. resource_space_lock_call() locks a namespace's row in
 // share mode, which keeps its deletion away.

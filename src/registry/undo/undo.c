@@ -184,7 +184,7 @@ static enum outcome apply_former(void *arg, const struct resource *current, stru
 {
 	const struct sql_undo_rows_row *row = arg;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct content){ .meta = row->former_meta, .body = row->former_body, .locked = row->former_locked != 0 };
 	return OUTCOME_OK;
 }
@@ -202,7 +202,7 @@ static enum outcome apply_former_vifs(void *arg, const struct resource *current,
 	const struct stored_place place = { .table = "former_resources", .column = "body", .id = former->row->id };
 	const struct doc *vifs;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct content){ .meta = former->row->former_meta, .locked = former->row->former_locked != 0 };
 	content->document = stored_document(former->pool, place, former->row->former_body);
 	if (!doc_get(content->document, STR("vifs"), &vifs))
@@ -405,7 +405,7 @@ static enum outcome apply_former_tenant(void *arg, const struct tenant *current,
 {
 	const struct tenant *former = arg;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct tenant_content){
 		.tier = former->tier,
 		.metadata = former->metadata,

@@ -65,7 +65,8 @@ static bool split_port(struct str authority, struct str *host)
 	return colon >= authority.n || (str_to_u64(str_part(authority, colon + 1, authority.n), &port) && port > 0 && port <= 65535);
 }
 
-enum outcome webhook_check_url(struct registry *registry, struct str url)
+// Checks the text of a URL. The addresses that its host has are checked each time a message is sent. OUTCOME_OK; _BAD_DOCUMENT with the reason.
+static enum outcome check_url(struct registry *registry, struct str url)
 {
 	bool http = strcmp(webhook_settings(registry->config)->allow_http, "yes") == 0;
 	struct str secure = STR("https://"), plain = STR("http://"), host;
@@ -347,7 +348,7 @@ enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct
 	uint8_t secret[WEBHOOK_SECRET];
 
 	assert(db_txn_writes(registry->db) && tenant_id != 0 && webhook_name_is_valid(name));
-	enum outcome outcome = webhook_check_url(registry, content->url);
+	enum outcome outcome = check_url(registry, content->url);
 	if (outcome == OUTCOME_OK)
 		outcome = check_count(registry, tenant_id);
 	if (outcome == OUTCOME_OK)
@@ -404,7 +405,7 @@ enum outcome webhook_put(struct registry *registry, struct webhook_key key, cons
 	bool changed = true;
 
 	assert(db_txn_writes(registry->db));
-	enum outcome outcome = webhook_check_url(registry, content->url), found;
+	enum outcome outcome = check_url(registry, content->url), found;
 	if (outcome == OUTCOME_OK)
 		outcome = lock_owner(registry, key.tenant, &owner, &id);
 	if (outcome != OUTCOME_OK)
