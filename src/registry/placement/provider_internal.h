@@ -50,7 +50,8 @@ struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id);
 enum { PROVIDER_TOUCHES = 4 };
 size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, struct str former, bool raises,
 	struct db_call calls[PROVIDER_TOUCHES]);
-// Runs the calls of a write. OUTCOME_OK. If one finds a duplicate, another transaction was faster, and this one runs again.
+// Runs the calls of a write. OUTCOME_OK; _UNAVAILABLE: one found a duplicate, as another transaction was faster, so this one runs again; or
+// that of a failed statement.
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);
 
 // ---- traits and classes
