@@ -242,9 +242,9 @@ enum outcome auth_token_page(struct db *db, struct pool *pool, const struct toke
 {
 	const struct sql_token_page in = { .tenant_id = holder->tenant_id, .after = after, .limit = limit + 1 };
 	struct db_rows rows;
-	enum db_result result = sql_token_page_run(db, pool, kind_of(holder), &in, &rows);
 
 	assert(limit > 0 && after.p != NULL);
+	enum db_result result = sql_token_page_run(db, pool, kind_of(holder), &in, &rows);
 	if (result != DB_OK)
 		return failed(result);
 	page->more = rows.n > limit;

@@ -460,9 +460,9 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 {
 	if (go_to_reader(db, calls, n))
 		return db_run_batch(db->reader, pool, calls, n);
-	enum db_result result = db_txn_check(db);
 
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
+	enum db_result result = db_txn_check(db);
 	if (result == DB_OK && db->clustered && db->state == TXN_OUTSIDE && n > 0)
 		return run_apart(db, pool, calls, n);
 	if (result == DB_OK && writes_within_reads(db, calls, n))
@@ -476,10 +476,10 @@ static enum db_result run_single(struct db *db, struct pool *pool, struct db_cal
 {
 	if (go_to_reader(db, call, 1))
 		return run_single(db->reader, pool, call);
-	enum db_result result = db_txn_check(db);
 
 	assert(call->in != NULL || call->query->n_in == 0);
 	assert(call->take == NULL || pool != NULL);
+	enum db_result result = db_txn_check(db);
 	if (result != DB_OK)
 		return result;
 	if (db->clustered && db->state == TXN_OUTSIDE) {

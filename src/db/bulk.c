@@ -216,9 +216,8 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
 	uint64_t *affected)
 {
-	enum db_result result = db_txn_check(db);
-
 	assert(db->state != TXN_OUTSIDE && query->n_in > 0 && query->n_out == 0);
+	enum db_result result = db_txn_check(db);
 	if (affected != NULL)
 		*affected = 0;
 	if (result != DB_OK || n == 0)

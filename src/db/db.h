@@ -85,9 +85,10 @@ struct str db_host(const struct db_settings *settings, size_t index);
 // A handle to the server with that index in settings->host, whether it is the writer or not, without the fence: for code that
 // looks at the nodes and appoints a writer.
 struct db *db_open_node(const struct db_settings *settings, size_t index, enum db_account account);
-// On a cluster a read counts as the writer's if its answer came within so many milliseconds after the server was surely the writer. A
-// switch waits longer than that between the last epoch of one writer and the first of the next.
-enum { DB_LEASE_MS = 250 };
+// On a cluster a read counts as the writer's if its answer came within DB_LEASE_MS milliseconds after the server was surely the writer. A
+// switch leaves the cluster without a writer for DB_VACANCY_MS between the last epoch of one writer and the first of the next: longer than
+// any read of the earlier writer may count.
+enum { DB_LEASE_MS = 250, DB_VACANCY_MS = DB_LEASE_MS + 150 };
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (no server answers, or TLS fails; db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
@@ -118,7 +119,7 @@ uint64_t db_sessions(const struct db *db);
 uint64_t db_schema_errors(const struct db *db);
 bool db_is_operator(const struct db *db);
 
-// In a forked child: frees the handle and sends nothing to the server, because the parent keeps using the connection.
+// In a forked child: frees the handle and sends nothing to the server, because the parent keeps using the connection. For tests.
 void db_forget_after_fork(struct db **db);
 
 // ---- statements. All results live in pool; in is copied before return. Call inside db_txn_run's function, or outside

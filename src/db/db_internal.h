@@ -276,10 +276,8 @@ enum db_result db_txn_check(const struct db *db);
 // Records a statement's result, which may end the transaction. Returns result.
 enum db_result db_txn_note(struct db *db, enum db_result result);
 
-// ---- error.c
+// ---- error.c: has the only table of error numbers of the server and of Connector/C
 
-// What an error number of the server or of Connector/C means. error.c has the only table of error numbers.
-enum db_result db_error_class(unsigned number);
 // The server does not know the prepared statement (any more), and has not executed it.
 bool db_error_is_stale(unsigned number);
 // There is no such table, or no database is there or selected.

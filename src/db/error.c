@@ -138,7 +138,8 @@ static bool says_no_room(const char *message)
 	return false;
 }
 
-enum db_result db_error_class(unsigned number)
+// What an error number of the server or of Connector/C means.
+static enum db_result class_of(unsigned number)
 {
 	const struct error_row *row = find(number);
 
@@ -245,9 +246,8 @@ static bool stays_read_only(const struct db *db, const struct error_row *row)
 
 enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
 {
-	enum db_result result = db_error_class(number);
-
 	assert(message != NULL);
+	enum db_result result = class_of(number);
 	if (result == DB_DUPLICATE && is_of_log(db, query))
 		result = DB_RETRY;
 	if ((find(number) == NULL && says_no_room(message)) || stays_read_only(db, find(number)))

@@ -54,9 +54,8 @@ static bool guard_answer(struct db *db, struct db *other, unsigned patience_ms)
 
 enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms)
 {
-	enum db_result result = db_script_begin(db);
-
 	assert(other != db);
+	enum db_result result = db_script_begin(db);
 	if (result != DB_OK)
 		return result;
 	fault_pass(db, FAULT_STATEMENT);

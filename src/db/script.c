@@ -164,9 +164,8 @@ bool db_script_next(struct str *rest, struct str *statement)
 
 enum db_result db_script_begin(struct db *db)
 {
-	enum db_result result = db_batch_run(db, NULL, NULL, 0);
-
 	assert(db->state == TXN_OUTSIDE);
+	enum db_result result = db_batch_run(db, NULL, NULL, 0);
 	if (result != DB_OK)
 		return result;
 	db->confirmed_us = 0; // the lease is for reads: a switch may have begun within it
@@ -175,10 +174,10 @@ enum db_result db_script_begin(struct db *db)
 
 enum db_result db_run_script(struct db *db, struct str sql)
 {
-	enum db_result result = db_txn_check(db);
 	struct str statement;
 
 	assert(db->state == TXN_OUTSIDE);
+	enum db_result result = db_txn_check(db);
 	if (result == DB_OK)
 		result = db_script_begin(db);
 	while (result == DB_OK && db_script_next(&sql, &statement)) {

@@ -26,6 +26,22 @@
 enum { MOVES_A_TURN = 20 }; // that are looked at until one can be carried out
 enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if nothing waits, and the pause if the database does not answer or refuses what waits
 
+// How one attempt at a move ended.
+enum attempt {
+	ATTEMPT_ENDED,   // committed: the move is done, or has failed, and its row says so
+	ATTEMPT_WAITS,   // rolled back: the move waits as before, or another mover carries it out
+	ATTEMPT_REFUSED, // rolled back: mover->refusal says with what the move has to fail
+	ATTEMPT_BROKEN,  // rolled back, and may end so each time: something that is stored can't be read
+	ATTEMPT_FAILED,  // the database does not answer, or rows were locked for too long
+};
+
+// With what a move fails whose transaction was rolled back. Another transaction records it.
+struct refusal {
+	enum outcome outcome;
+	char detail[1024];
+	size_t n;
+};
+
 struct mover {
 	struct db *db;
 	struct db *progress_db;
@@ -38,14 +54,11 @@ struct mover {
 	uint64_t after_id; // the next turn begins with the moves after this one, so that one that fails each time stops no other
 	uint64_t space_id; // the namespace that a piece was taken of last; the next turn begins with the namespaces after it
 	const struct shared *host; // NULL: none
-	enum metrics_counter counter; // of the present move's end
-	bool begun;       // the present move's row of move_progress was written
-	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
-	enum outcome outcome; // of the present move's last attempt
-	bool again;       // the transaction of the present move was rolled back, and refused says with what it fails; else that is empty
-	enum outcome refused_as;
-	char refused[1024];
-	size_t refused_n;
+	bool has_progress; // the present move's row of move_progress was written
+	enum attempt attempt; // how the function of the present transaction left it; valid if db_txn_run() returned DB_OK
+	struct refusal refusal; // of the present move, with ATTEMPT_REFUSED
+	enum metrics_counter counter; // of the present move's end, with ATTEMPT_ENDED
+	bool took_piece; // of a namespace, and its transaction was committed
 };
 
 static void mover_close(struct mover *mover)
@@ -77,17 +90,17 @@ static void report_progress(void *arg, uint64_t moved)
 
 	// Nothing depends on whether this succeeds: it informs those who ask for the progress.
 	const struct sql_mover_progress in = { .id = mover->move_id, .moved = moved, .now = clock_now_us() };
-	mover->begun = true;
+	mover->has_progress = true;
 	(void)sql_mover_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
 	pool_clear(mover->progress_pool);
 }
 
-// The present move waits again. Writers of its tenants are refused as long as it has progress.
+// Deletes the present move's row of progress, so that writers of its tenants are no longer refused.
 static void forget_progress(struct mover *mover)
 {
 	const struct sql_mover_forget_progress in = { .id = mover->move_id };
 
-	mover->begun = false;
+	mover->has_progress = false;
 	(void)sql_mover_forget_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
 	pool_clear(mover->progress_pool);
 }
@@ -135,8 +148,8 @@ static enum outcome fail_blocked(struct registry *registry, const struct move_ac
 }
 
 // Carries out the move whose row is locked. Everything is checked again, since the move may have waited long.
-// count: changed to how many resources move as soon as that is known.
-static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
+// *count: changed to how many resources move as soon as that is known. *roll_back: set if it was refused after it had changed something.
+static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count, bool *roll_back)
 {
 	struct registry *registry = mover->registry;
 	struct move_action action = { 0 };
@@ -148,7 +161,7 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 
 	report_progress(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
 	if (move_undoes(move->if_match, &undo.request))
-		return undo_carry_out(registry, &undo, count, &mover->again);
+		return undo_carry_out(registry, &undo, count, roll_back);
 	if (!move->resource_id_is_null) {
 		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
@@ -169,7 +182,32 @@ static enum outcome carry_out_move(struct mover *mover, const struct sql_mover_o
 	return move_execute(registry, &plan);
 }
 
-static enum db_result finish(struct mover *mover, enum outcome outcome, uint64_t count)
+// Locks and reads the row of the present move, in a transaction that has just begun. OUTCOME_NO_CONTENT if another mover carries it out, or
+// has done so.
+static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
+{
+	struct registry *registry = mover->registry;
+
+	registry_begin_run(registry);
+	registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
+	registry->progress.tell = report_progress;
+	registry->progress.arg = mover;
+	struct db_call calls[] = {
+		sql_mover_claim_call(registry->pool, &(struct sql_mover_claim){ .id = mover->move_id }),
+		sql_mover_order_call(registry->pool, &(struct sql_mover_order){ .id = mover->move_id }),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
+		return OUTCOME_NO_CONTENT;
+	*move = sql_mover_order_row(&calls[1].rows, 0);
+	registry->actor = (*move)->actor;
+	return OUTCOME_OK;
+}
+
+// Records with which outcome the claimed move has ended. count: how many resources it moves.
+static enum db_verdict record_end(struct mover *mover, enum outcome outcome, uint64_t count)
 {
 	struct registry *registry = mover->registry;
 	int64_t now_us = clock_now_us();
@@ -184,70 +222,58 @@ static enum db_result finish(struct mover *mover, enum outcome outcome, uint64_t
 		.now = now_us > registry->stamp_us ? now_us : registry->stamp_us,
 	};
 
-	return sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
+	if (sql_mover_finish_run(registry->db, registry->pool, &in, NULL) != DB_OK)
+		return DB_ROLLBACK;
+	mover->attempt = ATTEMPT_ENDED;
+	mover->counter = done ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
+	return DB_COMMIT;
 }
 
-// Locks and reads the row of the move. OUTCOME_NO_CONTENT if another mover carries it out, or has done so.
-static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
-{
-	struct registry *registry = mover->registry;
-	struct db_call calls[] = {
-		sql_mover_claim_call(registry->pool, &(struct sql_mover_claim){ .id = mover->move_id }),
-		sql_mover_order_call(registry->pool, &(struct sql_mover_order){ .id = mover->move_id }),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
-		return OUTCOME_NO_CONTENT;
-	*move = sql_mover_order_row(&calls[1].rows, 0);
-	registry->actor = (*move)->actor;
-	return OUTCOME_OK;
-}
-
-static bool broken(enum outcome outcome)
-{
-	return outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL;
-}
-
-// From now on the present move fails with this outcome and reason, whatever its transaction would find.
 static void refuse(struct mover *mover, enum outcome outcome, struct str reason)
 {
-	struct str detail = str_utf8_head(reason, sizeof(mover->refused));
+	struct str detail = str_utf8_head(reason, sizeof(mover->refusal.detail));
 
-	memcpy(mover->refused, detail.p, detail.n);
-	mover->refused_n = detail.n;
-	mover->refused_as = outcome;
+	memcpy(mover->refusal.detail, detail.p, detail.n);
+	mover->refusal.n = detail.n;
+	mover->refusal.outcome = outcome;
 }
 
-static enum db_verdict run_claimed(void *arg)
+// Carries out the present move.
+static enum db_verdict try_move(void *arg)
 {
 	struct mover *mover = arg;
-	const struct sql_mover_order_row *move = NULL;
-	uint64_t count = 0;
+	const struct sql_mover_order_row *move;
+	bool roll_back = false;
 
-	registry_begin_run(mover->registry);
-	mover->worked = mover->again = false;
-	mover->registry->lock_policy = LOCK_PATIENTLY; // no client waits for this process
-	mover->registry->progress.tell = report_progress;
-	mover->registry->progress.arg = mover;
-	enum outcome outcome = claim(mover, &move);
-	if (outcome != OUTCOME_OK)
+	mover->attempt = ATTEMPT_WAITS;
+	if (claim(mover, &move) != OUTCOME_OK)
 		return DB_ROLLBACK;
-	count = move->resources;
-	if (mover->refused_n > 0)
-		outcome = registry_fail(mover->registry, mover->refused_as, "%.*s", (int)mover->refused_n, mover->refused);
-	else
-		outcome = carry_out_move(mover, move, &count);
-	if (mover->again) {
+	uint64_t count = move->resources;
+	enum outcome outcome = carry_out_move(mover, move, &count, &roll_back);
+	if (roll_back) {
 		refuse(mover, OUTCOME_BLOCKED, mover->registry->problem->detail);
+		mover->attempt = ATTEMPT_REFUSED;
 		return DB_ROLLBACK;
 	}
-	mover->outcome = outcome;
-	mover->counter = outcome == OUTCOME_SEE_OTHER ? METRICS_MOVES_DONE : METRICS_MOVES_FAILED;
-	mover->worked = (mover->refused_n > 0 || !broken(outcome)) && finish(mover, outcome, count) == DB_OK;
-	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // after a rollback the move waits again
+	if (outcome == OUTCOME_INTERNAL)
+		mover->attempt = ATTEMPT_BROKEN;
+	if (outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL)
+		return DB_ROLLBACK;
+	return record_end(mover, outcome, count);
+}
+
+// Lets the present move fail with mover->refusal, whatever it would find.
+static enum db_verdict record_refusal(void *arg)
+{
+	struct mover *mover = arg;
+	const struct refusal *refusal = &mover->refusal;
+	const struct sql_mover_order_row *move;
+
+	mover->attempt = ATTEMPT_WAITS;
+	if (claim(mover, &move) != OUTCOME_OK)
+		return DB_ROLLBACK;
+	enum outcome outcome = registry_fail(mover->registry, refusal->outcome, "%.*s", (int)refusal->n, refusal->detail);
+	return record_end(mover, outcome, move->resources);
 }
 
 // Reads the waiting moves behind mover->after_id, oldest first. False: the database does not answer. It also asks for the revisions of
@@ -264,11 +290,15 @@ static bool read_waiting(struct mover *mover, struct db_rows *rows)
 	return sql_mover_waiting_run(mover->db, mover->pool, &in, rows) == DB_OK;
 }
 
-// What a turn did: it ended a move or deleted a piece; nothing waits that nobody else works on; each of what waits failed for now, by itself; or
-// the database does not answer.
-enum step { STEP_WORKED, STEP_IDLE, STEP_FAILED, STEP_AWAY };
+// What a turn did. Of what two parts of a turn did, the later of these values counts, if neither worked.
+enum step {
+	STEP_WORKED, // it ended a move, or deleted a piece of a namespace
+	STEP_IDLE,   // nothing waits, or others work on all that waits
+	STEP_FAILED, // each move or namespace that waits failed for now, for a reason of its own
+	STEP_AWAY,   // the database does not answer
+};
 
-// After a transaction that failed: was it by itself, as its rows can't be read, or are locked for too long?
+// After a transaction that failed: STEP_FAILED if that had a reason of its own, such as rows that can't be read, or are locked for too long.
 static enum step failed_or_away(struct mover *mover)
 {
 	struct uuid none = { 0 };
@@ -277,30 +307,34 @@ static enum step failed_or_away(struct mover *mover)
 		registry_ping(mover->registry) == OUTCOME_OK ? STEP_FAILED : STEP_AWAY;
 }
 
+// One transaction of the present move.
+static enum attempt run_attempt(struct mover *mover, const struct uuid *uid, enum db_verdict (*run)(void *arg))
+{
+	if (registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) != OUTCOME_OK)
+		return ATTEMPT_FAILED;
+	enum db_result result = db_txn_run(mover->db, DB_WRITE, uid, run, mover);
+	if (result != DB_OK)
+		return result == DB_ERROR ? ATTEMPT_BROKEN : ATTEMPT_FAILED;
+	return mover->attempt;
+}
+
 // Carries out the present move, if nobody else does: in one transaction, or in another one that records why the first was given up.
 static enum step run_move(struct mover *mover, const struct uuid *uid)
 {
-	enum db_result result;
-
-	mover->begun = false;
-	mover->refused_n = 0;
-	for (;;) {
-		if (registry_begin(mover->registry, mover->pool, uid, STR(""), &mover->problem) != OUTCOME_OK)
-			return STEP_AWAY;
-		mover->outcome = OUTCOME_OK;
-		result = db_txn_run(mover->db, DB_WRITE, uid, run_claimed, mover);
-		bool is_broken = result == DB_ERROR || (result == DB_OK && !mover->worked && mover->outcome == OUTCOME_INTERNAL);
-		if (is_broken && mover->refused_n == 0 && failed_or_away(mover) == STEP_FAILED) // it would fail in the same way each time
-			refuse(mover, OUTCOME_INTERNAL, STR("the registry has something stored that can't be read; the operator finds it in the log, "
-				"and by `tenure-manage doctor`"));
-		else if (result != DB_OK || !mover->again)
-			break;
+	mover->has_progress = false;
+	enum attempt ended = run_attempt(mover, uid, try_move);
+	if (ended == ATTEMPT_BROKEN && failed_or_away(mover) == STEP_FAILED) {
+		refuse(mover, OUTCOME_INTERNAL, STR("the registry has something stored that can't be read; the operator finds it in the log, "
+			"and by `tenure-manage doctor`"));
+		ended = ATTEMPT_REFUSED;
 	}
-	if (mover->begun && !(result == DB_OK && mover->worked))
+	if (ended == ATTEMPT_REFUSED)
+		ended = run_attempt(mover, uid, record_refusal);
+	if (ended != ATTEMPT_ENDED && mover->has_progress)
 		forget_progress(mover);
-	if (result != DB_OK)
-		return failed_or_away(mover);
-	return mover->worked ? STEP_WORKED : STEP_IDLE;
+	if (ended == ATTEMPT_ENDED)
+		return STEP_WORKED;
+	return ended == ATTEMPT_WAITS ? STEP_IDLE : failed_or_away(mover);
 }
 
 // One of the waiting moves: the oldest that nobody else carries out, and that does not fail by itself.
@@ -343,8 +377,8 @@ static enum db_verdict take_piece(void *arg)
 	registry_begin_run(mover->registry);
 	mover->registry->lock_policy = LOCK_PATIENTLY;
 	enum outcome outcome = resource_space_take_piece(mover->registry, mover->space_id);
-	mover->worked = outcome == OUTCOME_OK;
-	return mover->worked ? DB_COMMIT : DB_ROLLBACK;
+	mover->took_piece = outcome == OUTCOME_OK;
+	return mover->took_piece ? DB_COMMIT : DB_ROLLBACK;
 }
 
 // One piece of one namespace. Nobody looks for the request's id if the connection is lost during COMMIT, as other pieces have the
@@ -366,12 +400,12 @@ static enum step empty_one(struct mover *mover)
 		mover->space_id = row->resource_id;
 		if (registry_begin(mover->registry, mover->pool, &none, row->actor, &mover->problem) != OUTCOME_OK)
 			return STEP_AWAY;
-		mover->worked = false;
+		mover->took_piece = false;
 		if (db_txn_run(mover->db, DB_WRITE, NULL, take_piece, mover) != DB_OK) {
 			did = failed_or_away(mover);
 			if (did == STEP_AWAY)
 				return STEP_AWAY;
-		} else if (mover->worked) {
+		} else if (mover->took_piece) {
 			coherence_committed(mover->registry);
 			return STEP_WORKED;
 		}

@@ -147,7 +147,8 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 	return buf_str(&path);
 }
 
-bool tenancy_may_read(const struct call *call, struct str tenant)
+// May the caller read resources of that tenant?
+static bool may_read(const struct call *call, struct str tenant)
 {
 	// p NULL: the tenant of a resource that no longer exists is not known.
 	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
@@ -160,7 +161,7 @@ enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const
 {
 	if (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
 		return outcome;
-	if (!str_eq(resource->tenant, address->tenant) && !tenancy_may_read(call, resource->tenant)) {
+	if (!str_eq(resource->tenant, address->tenant) && !may_read(call, resource->tenant)) {
 		struct str path = resource_path(call->pool, address->type, address->space, address->name);
 		return call_fail(call, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
 	}

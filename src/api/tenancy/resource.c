@@ -14,7 +14,9 @@
 #include "registry/tags/etag.h"
 #include "registry/type/type.h"
 
-enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions)
+// Reads the address and the preconditions of a call about one resource. OUTCOME_OK, or the outcome of address_read() or
+// conditions_read().
+static enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions)
 {
 	enum outcome outcome = address_read(call, address);
 
@@ -36,9 +38,9 @@ enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	assert(write != NULL);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);

@@ -210,9 +210,9 @@ enum outcome tenancy_select_resources(struct call *call, const struct resource_q
 {
 	struct conditions_of_list conditions;
 	struct resource_wish wish = { 0 };
-	enum outcome outcome = read_conditions(call, &conditions);
 
 	assert(query->type != NULL && query->limit > 0);
+	enum outcome outcome = read_conditions(call, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (query->deleted && call_param(call, "sort").p != NULL && conditions.order != SELECTION_BY_CREATION)
@@ -275,9 +275,9 @@ enum outcome tenancy_select_of_all(struct call *call, const struct resource_quer
 {
 	struct conditions_of_list conditions;
 	struct resource_wish wish = { 0 };
-	enum outcome outcome = read_conditions(call, &conditions);
 
 	assert(query->limit > 0);
+	enum outcome outcome = read_conditions(call, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct resource_selection selection = {
@@ -316,9 +316,9 @@ enum outcome tenancy_select_tenants(struct call *call, bool deleted, uint64_t li
 {
 	struct conditions_of_list conditions;
 	struct tenant_wish wish = { 0 };
-	enum outcome outcome = read_conditions(call, &conditions);
 
 	assert(limit > 0);
+	enum outcome outcome = read_conditions(call, &conditions);
 	if (outcome == OUTCOME_OK)
 		outcome = read_selector(call, "metadata", &wish.metadata);
 	if (outcome != OUTCOME_OK)

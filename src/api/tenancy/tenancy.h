@@ -71,8 +71,6 @@ struct str tenant_path(struct call *call, struct str tenant);
 void tenancy_keep_params(const struct call *call, const char *const *names, size_t n, struct buf *url);
 // The URL of the next page of the list at that path.
 struct str tenancy_next_url(struct call *call, struct str path, uint64_t limit, struct str marker);
-// May the caller read resources of that tenant?
-bool tenancy_may_read(const struct call *call, struct str tenant);
 // Converts the outcomes _MOVED and _GONE to what this caller may know: a Location (the resource's path and suffix), or 404.
 // Returns other outcomes unchanged.
 enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const struct address *address,
@@ -105,11 +103,9 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 
 // ---- resource.c
 
-// Reads the address and the preconditions of a call about one resource. OUTCOME_OK, or the outcome of address_read() or
-// conditions_read().
-enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions);
-// The same of a call that changes it, and checks that its type leaves that to the caller's role: OUTCOME_FORBIDDEN. of_content: as in
-// type_role_check(); PUT begins with true, and content_apply() checks the role again if there is no such resource.
+// Reads the address and the preconditions of a call that changes one resource, and checks that its type leaves that to the caller's role.
+// of_content: as in type_role_check(); PUT begins with true, and content_apply() checks the role again if there is no such resource.
+// OUTCOME_OK; _FORBIDDEN; or the outcome of address_read() or conditions_read().
 enum outcome tenancy_begin_change(struct call *call, bool of_content, struct address *address, struct conditions *conditions);
 // Answers GET for the resource, or for a part of it at suffix below its address. write renders the answer.
 enum outcome tenancy_show_resource(struct call *call, struct str suffix,

@@ -21,7 +21,8 @@ struct allocation_request {
 // Makes an allocation. *begun: as it is stored at first, in state "allocating". *ended: as it stands at the end of the
 // transaction: "active" with its node or, if no node fits, "error" with last_error. With request->node both are the same.
 // OUTCOME_CREATED; _NAME_TAKEN (its name or uid is another's); _CONFLICT (that node can't have it); _BAD_DOCUMENT; _NOT_FOUND
-// (that node is gone); or as resource_write().
+// (that node is gone); _UNAVAILABLE (others have filled the node's tenant meanwhile, so the transaction runs again); or as
+// resource_write().
 enum outcome allocation_create(struct registry *registry, const struct allocation_request *request, struct resource *begun,
 	struct resource *ended);
 

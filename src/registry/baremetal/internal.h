@@ -37,7 +37,7 @@ enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_mem
 // OUTCOME_FORBIDDEN if a user changes a member that only operators or the service may set, unless the service itself makes the
 // change (draft->by_service), or the resource is new and the member initial. free: a member that is not checked; NULL: none.
 enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member *members, const char *free);
-// Checks that the name is null or baremetal_name_ok().
+// Checks that the name is null or baremetal_name_ok(). OUTCOME_OK; _BAD_DOCUMENT.
 enum outcome baremetal_check_name(struct draft *draft);
 // Checks that the member is null or one of the words.
 enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words);
@@ -56,7 +56,7 @@ enum outcome baremetal_lock_node(struct registry *registry, struct str tenant, s
 // The same for the port group that a port belongs to, but locks it exclusively: what its other ports are is the port's business, too.
 enum outcome baremetal_lock_portgroup(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
 // Finds the physical network of one of the port group's live ports other than `port`; *network STR_NONE: it is in none. *found: there is
-// another port. portgroup: a UUID.
+// another port. portgroup: a UUID. OUTCOME_OK, or that of a failed statement.
 enum outcome baremetal_portgroup_network(struct registry *registry, const struct uuid *port, struct str portgroup, bool *found,
 	struct str *network);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?

@@ -98,7 +98,8 @@ bool provision_is_fake(const struct doc *body, const char *interface)
 	return str_eq(baremetal_text(body, member), STR("fake"));
 }
 
-struct doc *provision_time(struct pool *pool, int64_t us)
+// The time in the form of a BAREMETAL_TIME member. us: microseconds since 1970, UTC.
+static struct doc *time_doc(struct pool *pool, int64_t us)
 {
 	struct buf text = buf_new(pool, 40);
 
@@ -303,7 +304,7 @@ static void set_state(struct registry *registry, const struct transition *to, co
 	doc_set_str(pool, body, "provision_state", str_c(next));
 	doc_set(body, STR("target_provision_state"), to->target != NULL ? doc_new_string(pool, str_c(to->target)) : NULL);
 	doc_set(body, STR("last_error"), to->error != NULL ? doc_new_string(pool, str_c(to->error)) : NULL);
-	doc_set(body, STR("provision_updated_at"), provision_time(pool, registry->stamp_us));
+	doc_set(body, STR("provision_updated_at"), time_doc(pool, registry->stamp_us));
 }
 
 // inspection_started_at has a time only while an inspection goes on.
@@ -346,14 +347,12 @@ static void abort_cleaning(struct pool *pool, bool manual, struct doc *body)
 enum outcome provision_node(struct registry *registry, const struct resource *node, const struct provision_verb *verb,
 	const struct doc *configdrive, struct doc *body)
 {
-	assert(doc_kind(body) == DOC_OBJECT);
+	assert(registry->stamp_us != 0 && doc_kind(body) == DOC_OBJECT);
 	struct pool *pool = registry->pool;
 	struct str id = uuid_str(pool, node->uid), state = baremetal_text(body, "provision_state");
 	const struct transition *to = find_transition(state, verb->name);
 	bool deploys = strcmp(verb->name, "deploy") == 0 || strcmp(verb->name, "rebuild") == 0;
 	enum outcome outcome = provision_check_reserved(registry, &node->uid, body);
-
-	assert(registry->stamp_us != 0);
 	if (outcome == OUTCOME_OK)
 		outcome = check_verb(registry, id, verb, body);
 	if (outcome != OUTCOME_OK)
@@ -377,7 +376,7 @@ enum outcome provision_node(struct registry *registry, const struct resource *no
 	else if (strcmp(verb->name, "delete") == 0)
 		forget_instance(pool, body);
 	else if (strcmp(verb->name, "inspect") == 0)
-		end_inspection(body, provision_time(pool, registry->stamp_us));
+		end_inspection(body, time_doc(pool, registry->stamp_us));
 	else if (aborts && cleaning)
 		abort_cleaning(pool, manual, body);
 	else if (aborts)

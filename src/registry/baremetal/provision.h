@@ -47,7 +47,5 @@ enum outcome provision_check_settled(struct registry *registry, const struct uui
 // read, not locked: only OpenStack's own conductors reserved or inspected any, before their nodes came here.
 struct db_call *provision_reservation_call(struct pool *pool, const struct ident *ident);
 enum outcome provision_check_reservation(struct registry *registry, const struct db_call *call, const struct resource *resource, bool inspecting);
-// The time in the form of a BAREMETAL_TIME member. us: microseconds since 1970, UTC.
-struct doc *provision_time(struct pool *pool, int64_t us);
 
 #endif

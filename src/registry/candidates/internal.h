@@ -90,7 +90,6 @@ struct candidates {
 
 // Makes an empty set. The keys are copied to pool, which also has the slots.
 void key_set_init(struct key_set *set, struct pool *pool);
-bool key_set_has(const struct key_set *set, struct str key);
 // Adds a copy of the key, which it returns; STR_NONE: the set has the key already.
 struct str key_set_add(struct key_set *set, struct str key);
 

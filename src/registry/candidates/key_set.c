@@ -38,11 +38,6 @@ static void set_grow(struct key_set *set)
 	*set = larger;
 }
 
-bool key_set_has(const struct key_set *set, struct str key)
-{
-	return set_slot(set, key)->p != NULL;
-}
-
 struct str key_set_add(struct key_set *set, struct str key)
 {
 	struct str *slot = set_slot(set, key);

@@ -84,7 +84,7 @@ uint64_t horizon_published(const struct registry *registry);
 uint64_t horizon_settled(const struct registry *registry);
 // Can this connection's current statement be given ids of the log? command and info are columns of SHOW PROCESSLIST; info.p
 // NULL: no statement. The server shows the command "Busy" for a session that it could not look into, and "Killed" for one that
-// is being killed, both without the statement; so these count as yes.
+// is being killed, both without the statement; so these count as yes. Exported for tests.
 bool horizon_may_write_log(struct str command, struct str info);
 // Does the last horizon_ask() wait for statements of other connections? They end soon, so ask again after milliseconds.
 bool horizon_is_asking(const struct registry *registry);

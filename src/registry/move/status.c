@@ -83,9 +83,9 @@ enum outcome move_list(struct registry *registry, struct str tenant, uint64_t be
 {
 	struct tenant owner;
 	struct db_rows rows;
-	enum outcome outcome = tenant_get(registry, tenant, &owner);
 
 	assert(limit > 0);
+	enum outcome outcome = tenant_get(registry, tenant, &owner);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_move_list in = { .tenant_id = owner.id, .below = below, .limit = limit + 1 };

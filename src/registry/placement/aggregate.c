@@ -76,9 +76,9 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 	struct uuid *wanted = POOL_ARRAY(pool, struct uuid, n);
 	struct db_call calls[PROVIDER_TOUCHES + 2];
 	struct db_rows rows;
-	enum outcome outcome = provider_lock(registry, uid, guard, PROVIDER_CHANGED, provider, read_locked, &rows);
 
 	assert(db_txn_writes(registry->db) && (n == 0 || list != NULL));
+	enum outcome outcome = provider_lock(registry, uid, guard, PROVIDER_CHANGED, provider, read_locked, &rows);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (n > 0)

@@ -335,9 +335,9 @@ static enum outcome lock_and_read(struct allocation_write *write, const struct c
 enum outcome allocation_write_prepare(struct allocation_write *write)
 {
 	struct concern concern = { .wanted.n = 0 };
-	enum outcome outcome = name_classes(write);
 
 	assert(db_txn_writes(write->registry->db) && (write->n == 0 || write->sets != NULL));
+	enum outcome outcome = name_classes(write);
 	if (outcome == OUTCOME_OK)
 		outcome = find_concern(write, &concern);
 	return outcome == OUTCOME_OK ? lock_and_read(write, &concern) : outcome;

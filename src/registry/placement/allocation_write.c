@@ -375,9 +375,9 @@ enum outcome allocation_write_store(const struct allocation_write *write, const 
 enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n, struct str context)
 {
 	struct allocation_write write = { .registry = registry, .sets = sets, .n = n };
-	enum outcome outcome = allocation_write_prepare(&write);
 
 	assert(db_txn_writes(registry->db) && n > 0);
+	enum outcome outcome = allocation_write_prepare(&write);
 	if (outcome == OUTCOME_OK)
 		outcome = allocation_write_check_consumers(&write);
 	if (outcome == OUTCOME_OK)
@@ -394,9 +394,9 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 {
 	const struct allocation_set set = { .consumer = *consumer };
 	struct allocation_write write = { .registry = registry, .sets = &set, .n = 1, .deletes = true };
-	enum outcome outcome = allocation_write_prepare(&write);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = allocation_write_prepare(&write);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!write.known[0].there)

@@ -69,7 +69,7 @@ static void take_wanted(void *arg, const struct inventory *inventory, struct poo
 {
 	struct wanted *wanted = arg;
 
-	(void)pool;
+	UNUSED(pool);
 	if (!str_eq(inventory->class, wanted->class))
 		return;
 	*wanted->inventory = *inventory;

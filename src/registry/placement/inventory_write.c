@@ -12,16 +12,16 @@
 #include "registry/placement/resource_class.h"
 #include "repr/json/doc.h"
 
-#define CONFLICT "resource provider generation conflict"
+#define GENERATION_CONFLICT "resource provider generation conflict"
 
-// A write that is about to happen: what the provider has, and what it will have.
-struct stock {
+// A change of a provider's inventories that is about to happen, under the lock of the provider's row.
+struct pending_change {
 	struct registry *registry;
 	struct provider *provider;
-	struct inventory *has; // the present inventories; has_ids are their classes' ids
-	uint64_t *has_ids;
-	size_t n_has;
-	const struct inventory_write *write;
+	struct inventory *present; // what the provider has before the change
+	uint64_t *present_ids; // the ids of their classes
+	size_t n_present;
+	const struct inventory_write *write; // what it will have; NULL: inventories are only deleted
 	uint64_t *ids; // of the classes in write; 0: no such class
 };
 
@@ -30,49 +30,50 @@ static struct db_call read_locked(struct pool *pool, uint64_t resource_id)
 	return sql_inventory_list_locked_call(pool, &(struct sql_inventory_list_locked){ .resource_id = resource_id });
 }
 
-static enum outcome hold(struct stock *stock, struct registry *registry, const struct uuid *uid,
-	const struct provider_guard *guard, const char *words, struct provider *provider)
+// Locks the provider and reads its inventories. conflict: the error text if the generation in guard is not the present one.
+static enum outcome lock_provider(struct pending_change *change, struct registry *registry, const struct uuid *uid,
+	const struct provider_guard *guard, const char *conflict, struct provider *provider)
 {
 	struct db_rows rows;
-	enum outcome outcome = provider_lock(registry, uid, guard, words, provider, read_locked, &rows);
+	enum outcome outcome = provider_lock(registry, uid, guard, conflict, provider, read_locked, &rows);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*stock = (struct stock){
+	*change = (struct pending_change){
 		.registry = registry,
 		.provider = provider,
-		.has = POOL_ARRAY(registry->pool, struct inventory, rows.n),
-		.has_ids = POOL_ARRAY(registry->pool, uint64_t, rows.n),
-		.n_has = rows.n,
+		.present = POOL_ARRAY(registry->pool, struct inventory, rows.n),
+		.present_ids = POOL_ARRAY(registry->pool, uint64_t, rows.n),
+		.n_present = rows.n,
 	};
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_inventory *columns = &sql_inventory_list_locked_row(&rows, i)->i;
 
-		stock->has[i] = inventory_of_columns(registry->pool, columns);
-		stock->has_ids[i] = columns->class_id;
+		change->present[i] = inventory_of_columns(registry->pool, columns);
+		change->present_ids[i] = columns->class_id;
 	}
 	return OUTCOME_OK;
 }
 
 // Looks up the classes of the write. *unknown: the first one that does not exist; p NULL: none.
-static enum outcome name_classes(struct stock *stock, const struct inventory_write *write, struct str *unknown)
+static enum outcome name_classes(struct pending_change *change, const struct inventory_write *write, struct str *unknown)
 {
-	struct pool *pool = stock->registry->pool;
+	struct pool *pool = change->registry->pool;
 	struct str *names = POOL_ARRAY(pool, struct str, write->n);
 
-	stock->write = write;
-	stock->ids = POOL_ARRAY(pool, uint64_t, write->n);
+	change->write = write;
+	change->ids = POOL_ARRAY(pool, uint64_t, write->n);
 	for (size_t i = 0; i < write->n; i++)
 		names[i] = write->inventories[i].class;
-	return provider_lock_classes(stock->registry, names, write->n, stock->ids, unknown);
+	return provider_lock_classes(change->registry, names, write->n, change->ids, unknown);
 }
 
 // The provider's inventory of that class; NULL: none.
-static const struct inventory *inventory_of(const struct stock *stock, struct str class)
+static const struct inventory *inventory_of(const struct pending_change *change, struct str class)
 {
-	for (size_t i = 0; i < stock->n_has; i++) {
-		if (str_eq(stock->has[i].class, class))
-			return &stock->has[i];
+	for (size_t i = 0; i < change->n_present; i++) {
+		if (str_eq(change->present[i].class, class))
+			return &change->present[i];
 	}
 	return NULL;
 }
@@ -103,38 +104,50 @@ enum outcome inventory_check(struct registry *registry, const struct uuid *provi
 		what, STR_ARG(uid), STR_HEAD_ARG(inventory->class, 256), STR_ARG(uid), may_reserve_all ? "" : "or equal to ");
 }
 
-// Checks the inventories of the write. A wrong one is told before a class that does not exist, as in OpenStack's service.
-static enum outcome check_capacity(const struct stock *stock, const char *what)
+// Checks the inventories of the write. action: "create" or "update", for error texts.
+static enum outcome check_capacity(const struct pending_change *change, const char *action)
 {
-	const struct inventory_write *write = stock->write;
+	const struct inventory_write *write = change->write;
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n; i++)
-		outcome = inventory_check(stock->registry, &stock->provider->resource.uid, &write->inventories[i],
-			write->may_reserve_all, what);
+		outcome = inventory_check(change->registry, &change->provider->resource.uid, &write->inventories[i],
+			write->may_reserve_all, action);
 	return outcome;
 }
 
-// Logs that an inventory now has less capacity than is allocated: the operator has to know.
-static void warn_of_overuse(const struct stock *stock, const struct inventory *inventory)
+// Locks the provider, reads its inventories, and checks those of the write. action: as in check_capacity(). *unknown: the first class of the
+// write that does not exist; p NULL: none. The caller reports that one: so a wrong inventory is reported first, as in OpenStack's service.
+static enum outcome begin_write(struct pending_change *change, struct registry *registry, const struct uuid *uid,
+	const struct inventory_write *write, const char *action, struct provider *provider, struct str *unknown)
 {
-	const struct inventory *before = inventory_of(stock, inventory->class);
+	enum outcome outcome = lock_provider(change, registry, uid, &write->guard, GENERATION_CONFLICT, provider);
+
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(change, write, unknown);
+	return outcome == OUTCOME_OK ? check_capacity(change, action) : outcome;
+}
+
+// Logs that an inventory now has less capacity than is allocated: the operator has to know.
+static void warn_of_overuse(const struct pending_change *change, const struct inventory *inventory)
+{
+	const struct inventory *before = inventory_of(change, inventory->class);
 	int64_t capacity = inventory_capacity(inventory);
 
 	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
 		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated",
-			UUID_ARG(stock->registry->pool, stock->provider->resource.uid),
+			UUID_ARG(change->registry->pool, change->provider->resource.uid),
 			(long long)capacity, STR_ARG(inventory->class), (unsigned long long)before->used);
 }
 
-static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
+static struct sql_inventory_put put_of(const struct pending_change *change, size_t i)
 {
-	struct registry *registry = stock->registry;
-	const struct inventory *inventory = &stock->write->inventories[i];
+	struct registry *registry = change->registry;
+	const struct inventory *inventory = &change->write->inventories[i];
 
 	return (struct sql_inventory_put){
-		.resource_id = stock->provider->resource.id,
-		.class_id = stock->ids[i],
+		.resource_id = change->provider->resource.id,
+		.class_id = change->ids[i],
 		.total = inventory->total,
 		.reserved = inventory->reserved,
 		.min_unit = inventory->min_unit,
@@ -147,15 +160,15 @@ static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
 }
 
 // Inserts or updates all inventories of the write.
-static enum outcome put_all(const struct stock *stock)
+static enum outcome put_all(const struct pending_change *change)
 {
-	struct registry *registry = stock->registry;
-	size_t n = stock->write->n;
+	struct registry *registry = change->registry;
+	size_t n = change->write->n;
 	struct sql_inventory_put *puts = POOL_ARRAY(registry->pool, struct sql_inventory_put, n);
 
 	for (size_t i = 0; i < n; i++) {
-		warn_of_overuse(stock, &stock->write->inventories[i]);
-		puts[i] = put_of(stock, i);
+		warn_of_overuse(change, &change->write->inventories[i]);
+		puts[i] = put_of(change, i);
 	}
 	enum db_result result = n > 1 ? sql_inventory_put_bulk(registry->db, registry->pool, puts, n, NULL) :
 				n == 1 ? sql_inventory_put_run(registry->db, registry->pool, puts, NULL) : DB_OK;
@@ -163,111 +176,101 @@ static enum outcome put_all(const struct stock *stock)
 }
 
 // Writes the inventories of the write (NULL: none), and deletes those of the classes in gone.
-static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, size_t n_gone)
+static enum outcome write_changes(const struct pending_change *change, const uint64_t *gone, size_t n_gone)
 {
-	struct registry *registry = stock->registry;
+	struct registry *registry = change->registry;
 	struct db_list ids = db_list_new(registry->pool, 64);
 	struct db_call calls[PROVIDER_TOUCHES + 1];
-	struct str former = inventory_list_text(registry->pool, stock->has, stock->n_has);
-	size_t n = provider_touch(registry, stock->provider, "/inventories", former, true, calls);
+	struct str former = inventory_list_text(registry->pool, change->present, change->n_present);
+	size_t n = provider_touch(registry, change->provider, "/inventories", former, true, calls);
 
 	for (size_t i = 0; i < n_gone; i++)
 		db_list_add_u64(&ids, gone[i]);
 	if (n_gone > 0)
 		calls[n++] = sql_inventory_delete_call(registry->pool,
-			&(struct sql_inventory_delete){ .ids = db_list_end(&ids), .resource_id = stock->provider->resource.id });
+			&(struct sql_inventory_delete){ .ids = db_list_end(&ids), .resource_id = change->provider->resource.id });
 	enum outcome outcome = provider_run(registry, calls, n);
-	return outcome == OUTCOME_OK && stock->write != NULL ? put_all(stock) : outcome;
+	return outcome == OUTCOME_OK && change->write != NULL ? put_all(change) : outcome;
 }
 
 enum outcome inventory_add(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider)
 {
-	struct stock stock;
+	struct pending_change change;
 	struct str unknown;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
-	assert(db_txn_writes(registry->db));
-	assert(write->n == 1);
-	if (outcome == OUTCOME_OK)
-		outcome = name_classes(&stock, write, &unknown);
-	if (outcome == OUTCOME_OK)
-		outcome = check_capacity(&stock, "create");
+	assert(db_txn_writes(registry->db) && write->n == 1);
+	enum outcome outcome = begin_write(&change, registry, uid, write, "create", provider, &unknown);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unable to create inventory for resource provider %.*s: No such resource class %.*s.",
-			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_ARG(unknown));
-	if (inventory_of(&stock, write->inventories[0].class) != NULL)
+			UUID_ARG(registry->pool, change.provider->resource.uid), STR_ARG(unknown));
+	if (inventory_of(&change, write->inventories[0].class) != NULL)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Update conflict: resource provider %.*s has inventory of class %.*s already",
-			UUID_ARG(registry->pool, stock.provider->resource.uid),
+			UUID_ARG(registry->pool, change.provider->resource.uid),
 			STR_ARG(write->inventories[0].class));
-	outcome = carry_out(&stock, NULL, 0);
+	outcome = write_changes(&change, NULL, 0);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
 
 enum outcome inventory_change(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider)
 {
-	struct stock stock;
+	assert(db_txn_writes(registry->db) && write->n == 1);
+	struct pending_change change;
 	struct str class = write->inventories[0].class, unknown;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
+	enum outcome outcome = begin_write(&change, registry, uid, write, "update", provider, &unknown);
 
-	assert(db_txn_writes(registry->db));
-	assert(write->n == 1);
-	if (outcome == OUTCOME_OK)
-		outcome = name_classes(&stock, write, &unknown);
-	if (outcome == OUTCOME_OK)
-		outcome = check_capacity(&stock, "update");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_HEAD_ARG(unknown, 256));
-	if (inventory_of(&stock, class) == NULL)
+	if (inventory_of(&change, class) == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"No inventory record with resource class for resource provider %.*s: No inventory of class %.*s found.",
-			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_HEAD_ARG(class, 256));
-	return carry_out(&stock, NULL, 0);
+			UUID_ARG(registry->pool, change.provider->resource.uid), STR_HEAD_ARG(class, 256));
+	return write_changes(&change, NULL, 0);
 }
 
 // ---- inventories that are deleted
 
-static bool is_written(const struct stock *stock, uint64_t id)
+static bool is_written(const struct pending_change *change, uint64_t id)
 {
-	for (size_t i = 0; stock->write != NULL && i < stock->write->n; i++) {
-		if (stock->ids[i] == id)
+	for (size_t i = 0; change->write != NULL && i < change->write->n; i++) {
+		if (change->ids[i] == id)
 			return true;
 	}
 	return false;
 }
 
 // Finds the inventories that the write does not mention. *in_use: names of those with allocations, for a message; "": none.
-static size_t find_gone(const struct stock *stock, uint64_t *gone, struct str *in_use)
+static size_t find_gone(const struct pending_change *change, uint64_t *gone, struct str *in_use)
 {
-	struct buf names = buf_new(stock->registry->pool, 64);
+	struct buf names = buf_new(change->registry->pool, 64);
 	size_t n = 0;
 
-	for (size_t i = 0; i < stock->n_has; i++) {
-		if (is_written(stock, stock->has_ids[i]))
+	for (size_t i = 0; i < change->n_present; i++) {
+		if (is_written(change, change->present_ids[i]))
 			continue;
-		gone[n++] = stock->has_ids[i];
-		if (stock->has[i].used > 0)
-			buf_addf(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARG(stock->has[i].class));
+		gone[n++] = change->present_ids[i];
+		if (change->present[i].used > 0)
+			buf_addf(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARG(change->present[i].class));
 	}
 	*in_use = buf_str(&names);
 	return n;
 }
 
 // Refuses the write if it lowers a capacity below what is allocated of it. A capacity that is too small already may be raised.
-static enum outcome check_claims(const struct stock *stock)
+static enum outcome check_claims(const struct pending_change *change)
 {
-	const struct inventory_write *write = stock->write;
-	struct buf names = buf_new(stock->registry->pool, 64);
+	const struct inventory_write *write = change->write;
+	struct buf names = buf_new(change->registry->pool, 64);
 
 	for (size_t i = 0; i < write->n; i++) {
-		const struct inventory *before = inventory_of(stock, write->inventories[i].class);
+		const struct inventory *before = inventory_of(change, write->inventories[i].class);
 		int64_t capacity = inventory_capacity(&write->inventories[i]);
 		if (before == NULL || capacity >= (int64_t)before->used || capacity >= inventory_capacity(before))
 			continue;
@@ -276,81 +279,77 @@ static enum outcome check_claims(const struct stock *stock)
 	}
 	if (names.n == 0)
 		return OUTCOME_OK;
-	return provider_fail_coded(stock->registry, OUTCOME_CONFLICT, "inventory.inuse",
+	return provider_fail_coded(change->registry, OUTCOME_CONFLICT, "inventory.inuse",
 		"the capacity would be less than what is allocated by now (%.*s)", STR_ARG(names));
 }
 
 enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
 	struct provider *provider)
 {
-	struct stock stock;
+	struct pending_change change;
 	struct str unknown, in_use;
-	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
 
 	assert(db_txn_writes(registry->db) && (write->n == 0 || write->inventories != NULL));
-	if (outcome == OUTCOME_OK)
-		outcome = name_classes(&stock, write, &unknown);
-	if (outcome == OUTCOME_OK)
-		outcome = check_capacity(&stock, "update");
+	enum outcome outcome = begin_write(&change, registry, uid, write, "update", provider, &unknown);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unknown resource class in inventory for resource provider %.*s: No such resource class %.*s.",
-			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_HEAD_ARG(unknown, 256));
-	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
-	size_t n = find_gone(&stock, gone, &in_use);
+			UUID_ARG(registry->pool, change.provider->resource.uid), STR_HEAD_ARG(unknown, 256));
+	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, change.n_present);
+	size_t n = find_gone(&change, gone, &in_use);
 	if (in_use.n > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(in_use),
-			UUID_ARG(registry->pool, stock.provider->resource.uid));
-	outcome = write->keeps_claims ? check_claims(&stock) : OUTCOME_OK;
-	return outcome == OUTCOME_OK ? carry_out(&stock, gone, n) : outcome;
+			UUID_ARG(registry->pool, change.provider->resource.uid));
+	outcome = write->keeps_claims ? check_claims(&change) : OUTCOME_OK;
+	return outcome == OUTCOME_OK ? write_changes(&change, gone, n) : outcome;
 }
 
 enum outcome inventory_delete(struct registry *registry, const struct uuid *uid, struct str class,
 	const struct provider_guard *guard, struct provider *provider)
 {
-	struct stock stock;
-	enum outcome outcome = hold(&stock, registry, uid, guard, CONFLICT, provider);
+	struct pending_change change;
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = lock_provider(&change, registry, uid, guard, GENERATION_CONFLICT, provider);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	const struct inventory *present = inventory_of(&stock, class);
+	const struct inventory *present = inventory_of(&change, class);
 	if (present == NULL)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s found for delete: the resource "
 			"provider has none.", STR_HEAD_ARG(class, 256));
 	if (present->used > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Unable to delete inventory of class %.*s: Inventory for '%.*s' on resource provider '%.*s' in use.",
-			STR_ARG(class), STR_ARG(class), UUID_ARG(registry->pool, stock.provider->resource.uid));
-	outcome = carry_out(&stock, &stock.has_ids[present - stock.has], 1);
+			STR_ARG(class), STR_ARG(class), UUID_ARG(registry->pool, change.provider->resource.uid));
+	outcome = write_changes(&change, &change.present_ids[present - change.present], 1);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
 enum outcome inventory_delete_all(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	struct provider *provider)
 {
-	struct stock stock;
+	struct pending_change change;
 	struct str in_use;
-	enum outcome outcome = hold(&stock, registry, uid, guard,
+
+	assert(db_txn_writes(registry->db));
+	enum outcome outcome = lock_provider(&change, registry, uid, guard,
 		"Unable to delete inventory for the resource provider because the inventory was updated by another process. "
 		"Please retry your request.",
 		provider);
-
-	assert(db_txn_writes(registry->db));
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
-	size_t n = find_gone(&stock, gone, &in_use);
+	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, change.n_present);
+	size_t n = find_gone(&change, gone, &in_use);
 	if (in_use.n > 0)
 		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"Unable to delete inventory for resource provider %.*s because the inventory is in use: Inventory for '%.*s' on "
 			"resource provider '%.*s' in use.",
-			UUID_ARG(registry->pool, stock.provider->resource.uid), STR_ARG(in_use),
-				UUID_ARG(registry->pool, stock.provider->resource.uid));
-	outcome = carry_out(&stock, gone, n);
+			UUID_ARG(registry->pool, change.provider->resource.uid), STR_ARG(in_use),
+				UUID_ARG(registry->pool, change.provider->resource.uid));
+	outcome = write_changes(&change, gone, n);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 

@@ -33,7 +33,7 @@ enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome
 	return outcome;
 }
 
-enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid)
+static enum outcome fail_not_found(struct registry *registry, const struct uuid *uid)
 {
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found.",
 		UUID_ARG(registry->pool, *uid));
@@ -64,7 +64,7 @@ const struct type *provider_type(struct registry *registry)
 	return type_with_rules(registry, &provider_rules);
 }
 
-struct ident provider_ident(struct registry *registry, const struct uuid *uid)
+static struct ident ident_of(struct registry *registry, const struct uuid *uid)
 {
 	return (struct ident){ .type = provider_type(registry), .uid = *uid };
 }
@@ -104,7 +104,7 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
-		return provider_fail_not_found(registry, uid);
+		return fail_not_found(registry, uid);
 	const struct sql_provider_get_row *row = sql_provider_get_row(&calls[0].rows, 0);
 
 	*provider = provider_of_columns(registry, &row->r, row->tenant, row->provider_generation);
@@ -175,7 +175,7 @@ static enum outcome apply_new(void *arg, const struct resource *current, struct 
 
 static enum outcome find_parent(struct registry *registry, const struct provider_content *content, struct resource *parent)
 {
-	const struct ident ident = provider_ident(registry, &content->parent);
+	const struct ident ident = ident_of(registry, &content->parent);
 	enum outcome outcome = resource_find(registry, &ident, parent);
 
 	return outcome == OUTCOME_NOT_FOUND
@@ -284,13 +284,13 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 {
 	struct making making = { .registry = registry, .uid = uid, .content = content, .reparents = reparents };
 	const struct edit edit = { .apply = apply_change, .arg = &making };
-	const struct ident ident = provider_ident(registry, uid);
+	const struct ident ident = ident_of(registry, uid);
 
 	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = resource_change(registry, &ident, &edit, guard, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND)
-		return provider_fail_not_found(registry, uid);
+		return fail_not_found(registry, uid);
 	if (outcome == OUTCOME_NAME_TAKEN)
 		return provider_fail_coded(registry, outcome, "duplicate_name", "Conflicting resource provider %.*s already exists.",
 			STR_ARG(content->name));
@@ -305,11 +305,11 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 
 enum outcome provider_delete(struct registry *registry, const struct uuid *uid, struct guard guard)
 {
-	const struct ident ident = provider_ident(registry, uid);
+	const struct ident ident = ident_of(registry, uid);
 	struct resource resource;
-	enum outcome outcome = resource_remove(registry, &ident, guard, &resource);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = resource_remove(registry, &ident, guard, &resource);
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found for delete.",
@@ -334,14 +334,14 @@ enum outcome provider_lock(struct registry *registry, const struct uuid *uid, co
 	const char *words, struct provider *provider, struct db_call (*read)(struct pool *pool, uint64_t resource_id),
 	struct db_rows *rows)
 {
-	const struct ident ident = provider_ident(registry, uid);
+	const struct ident ident = ident_of(registry, uid);
 	struct locked_tenant owner;
 
 	assert(db_txn_writes(registry->db));
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = resource_lock_ident(registry, &ident, &owner, &provider->resource);
 	if (outcome != OUTCOME_OK)
-		return outcome == OUTCOME_NOT_FOUND ? provider_fail_not_found(registry, uid) : outcome;
+		return outcome == OUTCOME_NOT_FOUND ? fail_not_found(registry, uid) : outcome;
 	const struct sql_provider_generation in = { .resource_id = provider->resource.id };
 	struct db_call calls[] = { sql_provider_generation_call(registry->pool, &in), read(registry->pool, in.resource_id) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -430,7 +430,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	struct trait_guard asked = { registry, guard, provider };
 	struct guard under_lock = guard->guard;
 	struct trait_edit edit_here = *edit;
-	const struct ident ident = provider_ident(registry, uid);
+	const struct ident ident = ident_of(registry, uid);
 	const struct sql_provider_generation_by_uid in = { .uid = uuid_bytes(uid), .type_id = ident.type->id };
 	struct db_call generation = sql_provider_generation_by_uid_call(registry->pool, &in);
 	struct locked_tenant owner;
@@ -443,7 +443,7 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	under_lock.prevents_lost_update = guard->guard.prevents_lost_update || guard->has_generation;
 	enum outcome outcome = resource_lock_ident_with(registry, &ident, &owner, &provider->resource, &generation);
 	if (outcome != OUTCOME_OK)
-		return outcome == OUTCOME_NOT_FOUND ? provider_fail_not_found(registry, uid) : outcome;
+		return outcome == OUTCOME_NOT_FOUND ? fail_not_found(registry, uid) : outcome;
 	if (generation.rows.n > 0)
 		provider->generation = sql_provider_generation_by_uid_row(&generation.rows, 0)->generation;
 	uint64_t revision = provider->resource.revision;

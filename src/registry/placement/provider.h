@@ -46,7 +46,7 @@ struct provider_content {
 };
 // Creates a provider. It belongs to its parent's tenant, or without a parent to TENANT_SYSTEM, which is created if necessary.
 // OUTCOME_CREATED. _BAD_DOCUMENT (no such parent, or its own parent), _NAME_TAKEN with code duplicate_name (name or uid),
-// _OVER_QUOTA.
+// _OVER_QUOTA, _UNAVAILABLE (the parent has moved meanwhile, so the transaction runs again).
 enum outcome provider_create(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	struct provider *provider);
 // Changes name and parent. reparents: a provider with a parent may get another one, or none. The generation stays. OUTCOME_OK,

@@ -11,7 +11,6 @@
 // registry_fail(), and the problem gets the member "code".
 enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid);
 // Puts the formatted text and a blank in front of the problem's detail.
 void provider_fail_context(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -24,7 +23,6 @@ struct str provider_generation_given(struct pool *pool, uint64_t generation);
 
 // ---- one provider
 
-struct ident provider_ident(struct registry *registry, const struct uuid *uid);
 // Sets name, parent and root from provider->resource. pool: for the document that they are read from, and the name.
 void provider_read(struct pool *pool, struct provider *provider);
 struct sql_resource; // sql/common.h
@@ -52,7 +50,8 @@ struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id);
 enum { PROVIDER_TOUCHES = 4 };
 size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, struct str former, bool raises,
 	struct db_call calls[PROVIDER_TOUCHES]);
-// Runs the calls of a write. OUTCOME_OK. If one finds a duplicate, another transaction was faster, and this one runs again.
+// Runs the calls of a write. OUTCOME_OK; _UNAVAILABLE: one found a duplicate, as another transaction was faster, so this one runs again; or
+// that of a failed statement.
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);
 
 // ---- traits and classes

@@ -55,7 +55,6 @@ struct str resource_last_text(struct pool *pool);
 bool resource_space_is_ending(const struct db_call *call);
 enum outcome resource_fail_space_ends(struct registry *registry, struct str space);
 enum outcome tenant_fail_ending(struct registry *registry, struct str tenant);
-enum outcome resource_fail_not_found(struct registry *registry, const struct address *address);
 enum outcome ident_fail_not_found(struct registry *registry, const struct ident *ident);
 // resource_lock_call() locks and reads the live resource at an address. resource_space_lock_call() locks a namespace's row in
 // share mode, which keeps its deletion away.
@@ -72,8 +71,9 @@ struct locked_address {
 };
 enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct locked_address *place,
 	struct resource *resource);
-// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *owner without
-// the limit of its tier, since nothing is added; OUTCOME_NOT_FOUND.
+// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *owner without the limit of its tier, since
+// nothing is added; OUTCOME_NOT_FOUND; _UNAVAILABLE: it was moved or renamed meanwhile, so the transaction runs again; or as
+// registry_take_locks().
 enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource);
 // The same, and then runs the call `more` in the same round trip, which so reads what stays as it is while the locks are held.

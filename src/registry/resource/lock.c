@@ -57,6 +57,7 @@ struct db_call resource_space_lock_call(struct registry *registry, struct str te
 
 struct db_call resource_lock_call(struct registry *registry, const struct address *address)
 {
+	assert(db_txn_writes(registry->db) && address->type != NULL);
 	const struct sql_resource_lock in = {
 		.tenant = address->tenant,
 		.type_id = address->type->id,
@@ -64,7 +65,6 @@ struct db_call resource_lock_call(struct registry *registry, const struct addres
 		.name = address->name,
 	};
 
-	assert(db_txn_writes(registry->db) && address->type != NULL);
 	return sql_resource_lock_call(registry->pool, lock_wait(registry), &in);
 }
 
@@ -186,6 +186,7 @@ static bool still_meant(struct registry *registry, const struct ident *ident, co
 enum outcome resource_lock_ident_with(struct registry *registry, const struct ident *ident, struct locked_tenant *owner,
 	struct resource *resource, struct db_call *more)
 {
+	assert(db_txn_writes(registry->db) && ident->type != NULL);
 	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
 	const struct sql_resource_lock_own_tenant own_tenant = {
 		.type_id = ident->type->id,
@@ -205,8 +206,6 @@ enum outcome resource_lock_ident_with(struct registry *registry, const struct id
 	};
 	struct str tenant;
 	enum outcome outcome = name_tenant(registry, ident, &tenant);
-
-	assert(db_txn_writes(registry->db) && ident->type != NULL);
 	if (more != NULL)
 		calls[2] = *more;
 	if (outcome == OUTCOME_OK)

@@ -343,9 +343,9 @@ enum outcome resource_begin_recovery_at_large(struct registry *registry, struct 
 	struct deletion deletion = { .of = { .deletion = request, .namespace = STR("") } };
 	struct db_call call = tenant_lock_call(registry, tenant);
 	struct locked_tenant owner;
-	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &call, 1);
 
 	assert(db_txn_writes(registry->db) && request.n == sizeof(registry->request_id.b));
+	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &call, 1);
 	if (outcome == OUTCOME_OK)
 		outcome = locked_tenant_of(registry, tenant, &call, &owner);
 	if (outcome == OUTCOME_OK && owner.ends)

@@ -61,7 +61,7 @@ struct str resource_path(struct pool *pool, const struct type *type, struct str 
 	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type_text), STR_ARG(name));
 }
 
-enum outcome resource_fail_not_found(struct registry *registry, const struct address *address)
+static enum outcome fail_not_found(struct registry *registry, const struct address *address)
 {
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
@@ -82,7 +82,7 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	if (resource->purge_us <= registry->now_us)
-		return resource_fail_not_found(registry, address);
+		return fail_not_found(registry, address);
 	return registry_fail_deleted(registry, resource->purge_us, "%.*s was deleted; it can be recovered until it is purged",
 		STR_ARG(path));
 }
@@ -94,7 +94,7 @@ static enum outcome answer_forward(struct registry *registry, const struct addre
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	if (home->tenant.p == NULL || (!home->tenant_deleted_at_is_null && home->tenant_purge_at <= registry->now_us))
-		return resource_fail_not_found(registry, address);
+		return fail_not_found(registry, address);
 	if (!home->tenant_deleted_at_is_null)
 		return registry_fail_deleted(registry, home->tenant_purge_at,
 			"%.*s was moved to a tenant that has since been deleted",
@@ -121,7 +121,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n == 0)
-			return resource_fail_not_found(registry, address);
+			return fail_not_found(registry, address);
 		row = sql_resource_elsewhere_row(&rows, 0);
 		if (row->merged == 0)
 			break;

@@ -292,9 +292,9 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 {
 	struct progress progress = { .left = search->limit };
 	struct sql_search_page page;
-	enum outcome outcome = begin_page(registry, search, &page);
 
 	assert(search->limit > 0 && visit->scratch != registry->pool);
+	enum outcome outcome = begin_page(registry, search, &page);
 	*more = outcome == OUTCOME_OK;
 	// What was found may be deleted before its documents are read; then the page is filled with what comes next. Clients take a short page
 	// for the last one, and an empty one has no last resource behind which the next could begin.

@@ -323,9 +323,9 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 enum outcome resource_space_delete(struct registry *registry, struct resource *space)
 {
 	struct space_size size;
-	enum outcome outcome = resource_space_measure(registry, space, &size);
 
 	assert(db_txn_writes(registry->db) && space->type == type_namespaces(registry));
+	enum outcome outcome = resource_space_measure(registry, space, &size);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return size.large ? resource_space_empty_later(registry, space) : delete_at_once(registry, space, &size);

@@ -299,9 +299,9 @@ enum outcome resource_change_traits_locked(struct registry *registry, const stru
 {
 	const struct resource before = *resource;
 	struct difference difference = { .next.n = 0 };
-	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
 	assert(db_txn_writes(registry->db) && resource->id != 0);
+	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome == OUTCOME_OK)

@@ -96,9 +96,9 @@ static enum outcome check_schema(struct registry *registry, const struct address
 enum outcome resource_verify(struct registry *registry, const struct resource *resource, bool strict, struct relations *relations)
 {
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
-	enum outcome outcome = check_type(registry, resource);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = check_type(registry, resource);
 	*relations = (struct relations){ .n_keys = 0 };
 	if (outcome == OUTCOME_OK)
 		outcome = check_size(registry, resource);

@@ -488,9 +488,9 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 	struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct revision revision;
-	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 
 	assert(db_txn_writes(registry->db) && resource->id != 0 && resource->live != RESOURCE_DELETED);
+	enum outcome outcome = guard_check_required(registry, guard, owner->etag_required);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome != OUTCOME_OK)

@@ -128,10 +128,9 @@ static enum outcome lock_forward(struct registry *registry, const struct address
 enum outcome forward_expire(struct registry *registry, const struct address *address, int64_t expires_us, struct forward *forward)
 {
 	assert(db_txn_writes(registry->db) && address->type != NULL);
+	assert(expires_us == 0 || expires_us > registry->now_us);
 	struct locked_tenant owner;
 	enum outcome outcome = lock_forward(registry, address, &owner, forward);
-
-	assert(expires_us == 0 || expires_us > registry->now_us);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_forward_expire in = {

@@ -93,9 +93,9 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 		[GET] = sql_tenant_get_call(pool, &(struct sql_tenant_get){ .name = name }),
 		[CHANGED_AT] = sql_tenant_last_change_call(pool, &(struct sql_tenant_last_change){ .name = name }),
 	};
-	enum outcome outcome = registry_take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = registry_take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[CHANGED_AT].rows.n > 0)
@@ -136,9 +136,9 @@ enum outcome tenant_list(struct registry *registry, struct pool *pool, enum tena
 		.limit = limit + 1,
 	};
 	struct db_rows sizes, rows;
-	enum db_result result = sql_tenant_list_sizes_run(registry->db, pool, of[choice], &measure, &sizes);
 
 	assert(limit > 0);
+	enum db_result result = sql_tenant_list_sizes_run(registry->db, pool, of[choice], &measure, &sizes);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes.n);

@@ -38,7 +38,7 @@ bool tenant_has_content(struct registry *registry, const struct tenant *tenant, 
 // Deletes the tenant: no reader can reach anything in it from then on, and until purge_us it can be recovered exactly as it
 // was. If its object has finalizers, the object only gets the time of the request ("deletionTimestamp"), and the tenant_patch()
 // that removes the last finalizer deletes it. OUTCOME_NO_CONTENT, _ACCEPTED (it waits), _NOT_FOUND, _GONE (already deleted),
-// _STALE.
+// _CONFLICT (TENANT_SYSTEM, which stays), _STALE.
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant);
 // Recovers a deleted tenant. OUTCOME_NO_CONTENT, _NOT_FOUND (none, or purged), _CONFLICT (not deleted), _STALE.
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);

@@ -64,9 +64,9 @@ enum outcome tier_list(struct registry *registry, struct str marker, uint64_t li
 {
 	const struct sql_tier_page in = { .marker = marker.p != NULL ? marker : STR(""), .limit = limit + 1 };
 	struct db_rows rows;
-	enum db_result result = sql_tier_page_run(registry->db, registry->pool, &in, &rows);
 
 	assert(limit > 0);
+	enum db_result result = sql_tier_page_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	page->more = rows.n > limit;
@@ -171,11 +171,10 @@ static enum db_result replace(struct registry *registry, const struct tier *tier
 enum outcome tier_put(struct registry *registry, const struct tier *content, struct guard guard, struct tier *tier)
 {
 	assert(db_txn_writes(registry->db));
+	assert(content->has_limit || content->max_resources == 0);
 	struct tenant owner;
 	bool there;
 	enum outcome outcome = begin(registry, content->name, guard, &owner, tier, &there);
-
-	assert(content->has_limit || content->max_resources == 0);
 	if (outcome != OUTCOME_OK || (there && same_content(tier, content)))
 		return outcome;
 	const struct tier before = there ? *tier : (struct tier){ .id = 0 };

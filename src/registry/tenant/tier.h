@@ -38,7 +38,8 @@ enum outcome tier_get(struct registry *registry, struct str name, struct tier *t
 // The following functions run in a transaction that writes, and lock the row of the tenant "system", then that of the tier.
 
 // Makes the tier content->name, or replaces its limit and description. Tenants that have more resources than the new limit keep them, and
-// can't create any. *tier is the tier afterwards. OUTCOME_CREATED; _OK, changed or not; _STALE, _PRECONDITION_REQUIRED.
+// can't create any. *tier is the tier afterwards. OUTCOME_CREATED; _OK, changed or not; _STALE, _PRECONDITION_REQUIRED;
+// _UNAVAILABLE: `tenure-manage` has made the tier meanwhile, so the transaction runs again.
 enum outcome tier_put(struct registry *registry, const struct tier *content, struct guard guard, struct tier *tier);
 // Deletes a tier without tenants. OUTCOME_NO_CONTENT; _NOT_FOUND; _CONFLICT: tenants are in it, perhaps deleted and recoverable ones, or new
 // tenants get it (setting default_tier); _STALE, _PRECONDITION_REQUIRED.

@@ -283,9 +283,8 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 
 enum outcome tenant_check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
 {
-	enum outcome outcome = guard_check_required(registry, guard, tenant->etag_required);
-
 	assert(db_txn_writes(registry->db) && tenant->id != 0);
+	enum outcome outcome = guard_check_required(registry, guard, tenant->etag_required);
 	return outcome == OUTCOME_OK ? tenant_check(registry, tenant, guard) : outcome;
 }
 

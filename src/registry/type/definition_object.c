@@ -64,12 +64,11 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version_name,
 	struct doc **body, bool *has_status)
 {
+	assert(address->type != NULL && *body != NULL);
 	const struct definition *definition;
 	const struct definition_version *version;
 	const struct type *type = address->type;
 	enum outcome outcome = definition_find(registry, address->tenant, type->group, type->plural, &definition, NULL);
-
-	assert(address->type != NULL && *body != NULL);
 	if (outcome == OUTCOME_OK && definition->type != type)
 		outcome = registry_fail(registry, OUTCOME_NOT_FOUND, "%.*s.%.*s stand %s for this tenant", STR_ARG(type->plural),
 			STR_ARG(type->group), type->namespaced ? "in no namespace" : "in namespaces");

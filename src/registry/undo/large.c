@@ -282,7 +282,7 @@ static enum outcome lock_and_look(struct large *large)
 	return outcome;
 }
 
-enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *begun)
+enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *roll_back)
 {
 	// The request that queued the undo has checked that its caller may make it.
 	const struct undo_order order = { .tenant = task->tenant, .request = task->request, .may_operate = true };
@@ -291,7 +291,7 @@ enum outcome undo_carry_out(struct registry *registry, const struct undo_task *t
 	struct large large = { .undo = &undo };
 
 	assert(db_txn_writes(registry->db));
-	*begun = false;
+	*roll_back = false;
 	enum outcome outcome = lock_and_look(&large);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -299,6 +299,6 @@ enum outcome undo_carry_out(struct registry *registry, const struct undo_task *t
 	if (plan.n_blockers > 0)
 		return fail_blocked(&undo);
 	outcome = kind_of(&undo)->carry_out(&large);
-	*begun = plan.n_blockers > 0;
-	return *begun ? fail_blocked(&undo) : outcome;
+	*roll_back = plan.n_blockers > 0;
+	return *roll_back ? fail_blocked(&undo) : outcome;
 }

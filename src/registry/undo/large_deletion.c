@@ -185,7 +185,7 @@ static enum outcome look_at_deletion(struct large *large, bool locked)
 	struct registry *registry = undo->registry;
 	enum outcome outcome = look_at_changes(large);
 
-	(void)locked;
+	UNUSED(locked);
 	if (outcome == OUTCOME_OK)
 		outcome = note_waiting(large);
 	if (outcome != OUTCOME_OK || !large->has_top || large->top.live != RESOURCE_DELETED) // noted
@@ -228,7 +228,7 @@ static enum outcome look_at_recovery(struct large *large, bool locked)
 	struct undo *undo = large->undo;
 	enum outcome outcome = look_at_changes(large);
 
-	(void)locked;
+	UNUSED(locked);
 	if (outcome != OUTCOME_OK || !large->has_top || large->top.live == RESOURCE_DELETED) // noted
 		return outcome;
 	enum outcome may = resource_may_delete(undo->registry, &large->top);

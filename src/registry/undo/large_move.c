@@ -176,7 +176,7 @@ static enum outcome recover_merged(void *arg)
 
 static enum outcome read_nothing(struct large *large)
 {
-	(void)large;
+	UNUSED(large);
 	return OUTCOME_OK;
 }
 

@@ -20,8 +20,8 @@
 #include "registry/type/stored_type.h"
 #include "repr/json/doc.h"
 
-// No precondition, and none is demanded (etag_required): no change can be lost, since each later change of the resource, except
-// of its allocations, was made a blocker.
+// A guard that demands no precondition, even if the tenant requires one (etag_required): no change can be lost, since each later change of the
+// resource, except of its allocations, becomes a blocker.
 static struct guard no_lost_update(void)
 {
 	return (struct guard){ .prevents_lost_update = true };
@@ -29,9 +29,9 @@ static struct guard no_lost_update(void)
 
 // ---- what changed since
 
-// Notes that the resource has a later change. What is allocated of a provider changes all the time, and touches nothing else of it: when
+// Adds a blocker if the resource has a later change that counts. What is allocated of a provider changes all the time, and touches nothing else of it: when
 // an update is taken back, an earlier change that is no allocation counts.
-static enum outcome note_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
+static enum outcome block_if_changed_later(struct undo *undo, const struct sql_undo_rows_row *row, bool update)
 {
 	const struct sql_undo_later_but_claims in = {
 		.request_id = uuid_bytes(&undo->order->request),
@@ -66,9 +66,9 @@ static bool has_changed(const struct undo *undo, const struct sql_undo_rows_row 
 	return row->later_is_own_is_null ? row->changed > undo->newest : row->later_is_own == 0;
 }
 
-// Notes each resource that is no longer as the request left it. update: the request updated resources. OUTCOME_OK, or that of a failed
+// Adds a blocker for each resource that is no longer as the request left it. update: the request updated resources. OUTCOME_OK, or that of a failed
 // statement.
-static enum outcome find_changed(struct undo *undo, bool update)
+static enum outcome block_changed(struct undo *undo, bool update)
 {
 	enum outcome outcome = OUTCOME_OK;
 
@@ -83,13 +83,13 @@ static enum outcome find_changed(struct undo *undo, bool update)
 		else if (has_changed(undo, row) && row->later_actor.p == NULL)
 			undo_block(undo, undo_path(undo, row), "changed-since", STR("it has changed since"));
 		else if (has_changed(undo, row))
-			outcome = note_later(undo, row, update);
+			outcome = block_if_changed_later(undo, row, update);
 	}
 	return outcome;
 }
 
-// Notes if anything has happened in the tenant since: whatever is in it would go with it.
-static enum outcome find_changed_in_tenant(struct undo *undo)
+// Adds a blocker if anything has happened in the tenant since: whatever is in it would go with it.
+static enum outcome block_changed_tenant(struct undo *undo)
 {
 	const struct sql_undo_later in = { .tenant_id = undo->tenant.id, .after = undo->newest };
 	struct db_rows rows;
@@ -125,46 +125,68 @@ static enum outcome check_count(struct undo *undo)
 
 // ---- resources
 
+// The row of that change. *from: where to look first, and afterwards where the row was found: for the next change in order.
+static const struct sql_undo_rows_row *row_of_change(const struct undo *undo, uint64_t change_id, size_t *from)
+{
+	for (;; (*from)++) {
+		assert(*from < undo->rows.n);
+		const struct sql_undo_rows_row *row = undo_row(undo, *from);
+		if (row->id == change_id)
+			return row;
+	}
+}
+
+static bool is_shown(const struct undo *undo, enum undo_action action, const struct sql_undo_rows_row *row)
+{
+	if (row->owner_id != row->tenant_id || undo_is_purged(undo, row)) // another tenant's by now or nobody's, and not to be shown
+		return false;
+	if (action == UNDO_RECOVER && undo_is_of_deletion(undo, row)) // shown as deleted
+		return false;
+	return !undo_goes_along(undo, action == UNDO_DELETE ? KIND_CREATED : KIND_DELETED, row); // else the rules of allocations change it
+}
+
+// Sets what the resource of an item will be after the undo of an update.
+static enum outcome fill_restored(struct undo *undo, const struct sql_undo_rows_row *row, struct undo_item *item)
+{
+	if (undo_beside(undo, row) != BESIDE_NONE)
+		return undo_read_beside(undo, row, item);
+	item->restored = (struct former_content){
+		.state = row->former_locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
+		.locked = row->former_locked != 0,
+		.meta = row->former_meta,
+		.body = row->former_body,
+		.traits = row->former_traits,
+	};
+	return OUTCOME_OK;
+}
+
+// Fills plan->items. Both undo->rows and what sql_undo_shown_run() reads are in the order of the changes' ids, and each change that it reads
+// is in undo->rows.
 static enum outcome read_items(struct undo *undo, enum undo_action action)
 {
 	struct undo_plan *plan = undo->plan;
 	const struct sql_undo_shown in = { .request_id = uuid_bytes(&undo->order->request), .limit = UNDO_SHOWN };
 	struct db_rows rows;
+	size_t from = 0;
 	enum db_result result = sql_undo_shown_run(undo->registry->db, undo->registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	plan->items = POOL_ARRAY(undo->registry->pool, struct undo_item, rows.n);
-	for (size_t i = 0, k = 0; i < rows.n; i++) {
+	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_undo_shown_row *shown = sql_undo_shown_row(&rows, i);
+		const struct sql_undo_rows_row *row = row_of_change(undo, shown->change_id, &from);
 		struct undo_item *item = &plan->items[plan->n_items];
 
-		while (undo_row(undo, k)->id != shown->change_id)
-			k++;
-		const struct sql_undo_rows_row *row = undo_row(undo, k);
-		if (row->owner_id != row->tenant_id || undo_is_purged(undo, row)) // another tenant's by now or nobody's, and not to be shown
-			continue;
-		if (action == UNDO_RECOVER && undo_is_of_deletion(undo, row)) // shown as deleted
-			continue;
-		if (undo_goes_along(undo, action == UNDO_DELETE ? KIND_CREATED : KIND_DELETED, row)) // the rules of allocations change it
+		if (!is_shown(undo, action, row))
 			continue;
 		*item = (struct undo_item){ .action = action, .path = undo_path(undo, row) };
 		item->resource = resource_of_columns(undo->registry, &shown->r);
 		item->uid = item->resource.uid;
-		item->resource.tenant = action == UNDO_MOVE ? undo->plan->from : undo->tenant.name;
-		if (action == UNDO_RESTORE && undo_beside(undo, row) != BESIDE_NONE) {
-			enum outcome outcome = undo_read_beside(undo, row, item);
-			if (outcome != OUTCOME_OK)
-				return outcome;
-		} else if (action == UNDO_RESTORE) {
-			item->restored = (struct former_content){
-				.state = row->former_locked_is_null ? FORMER_UNKNOWN : FORMER_KNOWN,
-				.locked = row->former_locked != 0,
-				.meta = row->former_meta,
-				.body = row->former_body,
-				.traits = row->former_traits,
-			};
-		}
+		item->resource.tenant = action == UNDO_MOVE ? plan->from : undo->tenant.name;
+		enum outcome outcome = action == UNDO_RESTORE ? fill_restored(undo, row, item) : OUTCOME_OK;
+		if (outcome != OUTCOME_OK)
+			return outcome;
 		plan->n_items++;
 	}
 	return OUTCOME_OK;
@@ -184,7 +206,7 @@ static enum outcome apply_former(void *arg, const struct resource *current, stru
 {
 	const struct sql_undo_rows_row *row = arg;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct content){ .meta = row->former_meta, .body = row->former_body, .locked = row->former_locked != 0 };
 	return OUTCOME_OK;
 }
@@ -202,7 +224,7 @@ static enum outcome apply_former_vifs(void *arg, const struct resource *current,
 	const struct stored_place place = { .table = "former_resources", .column = "body", .id = former->row->id };
 	const struct doc *vifs;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct content){ .meta = former->row->former_meta, .locked = former->row->former_locked != 0 };
 	content->document = stored_document(former->pool, place, former->row->former_body);
 	if (!doc_get(content->document, STR("vifs"), &vifs))
@@ -289,7 +311,7 @@ static enum outcome restore(struct undo *undo, const struct sql_undo_rows_row *r
 		undo_block(undo, path, "not-kept", STR("what the update replaced is not kept, or no longer: see content_retention"));
 		return OUTCOME_OK;
 	}
-	if (row->live_is_null || row->owner_id != undo->tenant.id) // find_changed() has noted that
+	if (row->live_is_null || row->owner_id != undo->tenant.id) // a blocker of block_changed()
 		return OUTCOME_OK;
 	struct address address = address_of(undo, row->type_id, row->namespace, row->name);
 	bool traits = str_eq(row->fields, STR("[\"/metadata/traits\"]"));
@@ -405,7 +427,7 @@ static enum outcome apply_former_tenant(void *arg, const struct tenant *current,
 {
 	const struct tenant *former = arg;
 
-	(void)current;
+	UNUSED(current);
 	*content = (struct tenant_content){
 		.tier = former->tier,
 		.metadata = former->metadata,
@@ -481,7 +503,7 @@ static enum outcome change_tenant_back(struct undo *undo, enum kind kind)
 		return restore_tenant(undo);
 	if (kind == KIND_DELETED)
 		return tenant_recover(undo->registry, undo->tenant.name, no_lost_update());
-	enum outcome outcome = find_changed_in_tenant(undo);
+	enum outcome outcome = block_changed_tenant(undo);
 	return outcome == OUTCOME_OK ? tenant_delete(undo->registry, undo->tenant.name, no_lost_update(), &tenant) : outcome;
 }
 
@@ -511,7 +533,7 @@ static enum outcome undo_resources(struct undo *undo, enum kind kind)
 	enum outcome outcome = read_items(undo, undo->plan->action);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = find_changed(undo, kind == KIND_UPDATED);
+	outcome = block_changed(undo, kind == KIND_UPDATED);
 	return outcome == OUTCOME_OK ? functions[kind](undo) : outcome;
 }
 

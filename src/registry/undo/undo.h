@@ -108,9 +108,9 @@ struct undo_task {
 	struct str tenant; // the one, or one of the two, whose resources it takes back
 	struct uuid request;
 };
-// Carries out an undo that was queued for the mover. *count: how many resources it takes back. *begun: it was refused after it had changed
-// something, so the transaction has to be rolled back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED, _NOT_FOUND: refused; or that of a failed
+// Carries out an undo that was queued for the mover. *count: how many resources it takes back. *roll_back: it was refused after it
+// had changed something, so the caller has to roll the transaction back. Returns OUTCOME_SEE_OTHER: done; _BLOCKED, _NOT_FOUND: refused; or that of a failed
 // statement.
-enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *begun);
+enum outcome undo_carry_out(struct registry *registry, const struct undo_task *task, uint64_t *count, bool *roll_back);
 
 #endif

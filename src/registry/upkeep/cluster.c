@@ -16,7 +16,6 @@ enum {
 	CONNECT_S = 1, READ_S = 1, // for a look: a node that stops in order may still accept connections
 	SWITCH_S = 20,             // for a statement of a switch: the cluster may be about to drop a node
 	LOCK_WAIT_S = 1,           // of a switch, for the old writer's transactions to end; all writes wait meanwhile
-	VACANT_MS = DB_LEASE_MS + 150, // time without any writer between two of them
 	AGAIN_S = 3,               // a node that hangs is asked again after so long
 	LOST_S = 1,                // one that ended its connection as well: it may be stopping, and then a new connection hangs
 	NEXT_S = 3,                // a switch that was begun may take so long to be finished by who began it
@@ -499,7 +498,7 @@ enum cluster_outcome cluster_switch(struct cluster *cluster, size_t via, struct 
 	}
 	// If there was none already, no clock of this host tells since when.
 	if (outcome == CLUSTER_DONE && writer->epoch > 0)
-		clock_sleep_us(VACANT_MS * INT64_C(1000));
+		clock_sleep_us(DB_VACANCY_MS * INT64_C(1000));
 	if (outcome == CLUSTER_DONE)
 		outcome = appoint(cluster, db, &change, why);
 	db_close(&db);
@@ -572,7 +571,7 @@ bool cluster_must_switch(const struct cluster *cluster, struct cluster_memory *m
 		size_t next = cluster_find(cluster, writer->next);
 		*target = next < cluster->n && can_be_writer(&cluster->nodes[next], writer->epoch) ? next : best;
 		*reason = STR("there was no writer");
-		return lasts(&memory->vacant_us, now_us, writer->next.n > 0 ? NEXT_S * 1000 : VACANT_MS);
+		return lasts(&memory->vacant_us, now_us, writer->next.n > 0 ? NEXT_S * 1000 : DB_VACANCY_MS);
 	}
 	size_t at = cluster_find(cluster, writer->node);
 	const struct cluster_node *node = at < cluster->n ? &cluster->nodes[at] : NULL;

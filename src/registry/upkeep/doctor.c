@@ -145,7 +145,7 @@ static enum outcome tenant_depth(struct examination *examination, const struct c
 	uint64_t before = examination->fixed;
 	enum outcome outcome = doctor_check_tenant_depth(examination);
 
-	(void)check;
+	UNUSED(check);
 	return outcome == OUTCOME_OK && examination->fixed > before ? coherence_raise(examination->registry, COHERENCE_TYPES) : outcome;
 }
 
@@ -201,7 +201,7 @@ static enum outcome counts(struct examination *examination, const struct check *
 	struct db_rows rows;
 	enum db_result result = sql_doctor_find_counts_run(registry->db, registry->pool, &in, &rows);
 
-	(void)check;
+	UNUSED(check);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	uint64_t n = sql_doctor_find_counts_row(&rows, 0)->n;

@@ -18,7 +18,6 @@ enum {
 	CATCH_UP_S = 10,           // for what a replica has yet to apply
 	ATTACH_MS = 10000,         // for a replica to reach its primary
 	LOOK_MS = 50, STEADY_MS = 200,
-	VACANT_MS = DB_LEASE_MS + 150, // between two writers
 	// A primary that is gone may have raised its epoch by itself, and given numbers of changes that its replicas never saw.
 	FORCED_EPOCHS = 1000,
 };
@@ -506,8 +505,8 @@ static bool appoint(struct run *run)
 
 	// If the writer was stopped before this run, by `cluster fence` or by a run that failed, no clock of this host tells since when.
 	int64_t waited_us = clock_tick_us() - (run->vacant_us != 0 ? run->vacant_us : run->began_us);
-	if (newest > 0 && waited_us < VACANT_MS * INT64_C(1000))
-		clock_sleep_us(VACANT_MS * INT64_C(1000) - waited_us);
+	if (newest > 0 && waited_us < DB_VACANCY_MS * INT64_C(1000))
+		clock_sleep_us(DB_VACANCY_MS * INT64_C(1000) - waited_us);
 	if (!check(run, run->target, sql_replication_writable_run(db, pool, NULL)) ||
 		!check(run, run->target, sql_cluster_writer_run(db, pool, &rows)))
 		return false;

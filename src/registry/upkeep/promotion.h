@@ -16,12 +16,13 @@ struct str promotion_refusal(struct cluster *cluster, size_t target, bool force)
 // the writer; in either case the command may be run again. *notes: what an operator has to know of the others, a line each.
 enum cluster_outcome promotion_run(struct cluster *cluster, size_t target, bool force, struct str reason, struct str *why, struct str *notes);
 
-// Does a contain all of b? Both are lists of GTIDs as MariaDB has them: "0-1-17,3-2-5", the last of each domain.
+// Does a contain all of b? Both are lists of GTIDs as MariaDB has them: "0-1-17,3-2-5", the last of each domain. Exported for
+// tests.
 bool promotion_covers(struct str a, struct str b);
 
 // *host: where the other servers that [database] host names reach nodes[target], for CHANGE MASTER: its report_host, else as the setting names it. It
 // lives as long as cluster's texts. False: nobody knows, since that is the unix socket, or a loopback address while another server is on another
-// machine, where that address is the server itself.
+// machine, where that address is the server itself. Exported for tests.
 bool promotion_address(const struct cluster *cluster, size_t target, struct str *host);
 
 #endif

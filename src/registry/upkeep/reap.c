@@ -118,7 +118,7 @@ static enum outcome delete_forwards(struct registry *registry, const void *arg, 
 	struct db_rows rows;
 	enum db_result result = sql_reap_forwards_run(registry->db, registry->pool, &in, &rows);
 
-	(void)arg;
+	UNUSED(arg);
 	return reap_deleted(result, &rows, n);
 }
 
@@ -140,7 +140,7 @@ static enum outcome delete_sessions(struct registry *registry, const void *arg, 
 	struct db_rows rows;
 	enum db_result result = sql_reap_sessions_run(registry->db, registry->pool, &in, &rows);
 
-	(void)arg;
+	UNUSED(arg);
 	return reap_deleted(result, &rows, n);
 }
 

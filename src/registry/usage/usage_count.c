@@ -471,9 +471,9 @@ enum outcome usage_count(struct registry *registry, struct usage_counter *counte
 	int64_t ends_us = clock_tick_us() + CALL_US;
 	struct usage_state state;
 	uint64_t newest;
-	enum outcome outcome = usage_state(registry, &state);
 
 	assert(period_s > 0 && !db_txn_writes(registry->db));
+	enum outcome outcome = usage_state(registry, &state);
 	if (outcome == OUTCOME_OK)
 		outcome = horizon_advance(registry, &step.horizon, &newest); // after the clock was read
 	if (outcome != OUTCOME_OK)

@@ -65,7 +65,8 @@ static bool split_port(struct str authority, struct str *host)
 	return colon >= authority.n || (str_to_u64(str_part(authority, colon + 1, authority.n), &port) && port > 0 && port <= 65535);
 }
 
-enum outcome webhook_check_url(struct registry *registry, struct str url)
+// Checks the text of a URL. The addresses that its host has are checked each time a message is sent. OUTCOME_OK; _BAD_DOCUMENT with the reason.
+static enum outcome check_url(struct registry *registry, struct str url)
 {
 	bool http = strcmp(webhook_settings(registry->config)->allow_http, "yes") == 0;
 	struct str secure = STR("https://"), plain = STR("http://"), host;
@@ -226,9 +227,9 @@ enum outcome webhook_list(struct registry *registry, struct str tenant, struct s
 {
 	struct sql_webhook_list in = { .marker = marker.p != NULL ? marker : STR(""), .limit = limit + 1 };
 	struct db_rows rows;
-	enum outcome outcome = owner_id(registry, tenant, &in.tenant_id);
 
 	assert(limit > 0);
+	enum outcome outcome = owner_id(registry, tenant, &in.tenant_id);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = sql_webhook_list_run(registry->db, registry->pool, &in, &rows);
@@ -345,9 +346,9 @@ enum outcome webhook_bring(struct registry *registry, uint64_t tenant_id, struct
 	const struct webhook_content paused = { .url = content->url, .description = content->description, .filters = content->filters, .paused = true };
 	struct webhook webhook = { .name = name };
 	uint8_t secret[WEBHOOK_SECRET];
-	enum outcome outcome = webhook_check_url(registry, content->url);
 
 	assert(db_txn_writes(registry->db) && tenant_id != 0 && webhook_name_is_valid(name));
+	enum outcome outcome = check_url(registry, content->url);
 	if (outcome == OUTCOME_OK)
 		outcome = check_count(registry, tenant_id);
 	if (outcome == OUTCOME_OK)
@@ -402,9 +403,9 @@ enum outcome webhook_put(struct registry *registry, struct webhook_key key, cons
 	struct tenant owner;
 	uint64_t id;
 	bool changed = true;
-	enum outcome outcome = webhook_check_url(registry, content->url), found;
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = check_url(registry, content->url), found;
 	if (outcome == OUTCOME_OK)
 		outcome = lock_owner(registry, key.tenant, &owner, &id);
 	if (outcome != OUTCOME_OK)
@@ -445,9 +446,9 @@ enum outcome webhook_delete(struct registry *registry, struct webhook_key key, s
 {
 	struct tenant owner;
 	struct webhook webhook;
-	enum outcome outcome = begin_change(registry, key, guard, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = begin_change(registry, key, guard, &owner, &webhook);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_webhook_delete in = { .id = webhook.id };
@@ -530,9 +531,9 @@ enum outcome webhook_messages(struct registry *registry, struct webhook_key key,
 	struct webhook_message_page *page)
 {
 	struct webhook webhook;
-	enum outcome outcome = webhook_get(registry, key, &webhook);
 
 	assert(limit > 0);
+	enum outcome outcome = webhook_get(registry, key, &webhook);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct sql_webhook_message_list in = {
@@ -560,9 +561,9 @@ enum outcome webhook_ping(struct registry *registry, struct webhook_key key, str
 {
 	struct tenant owner;
 	struct webhook webhook;
-	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*uid = uuid_new();
@@ -581,9 +582,9 @@ enum outcome webhook_revive(struct registry *registry, struct webhook_key key, c
 	struct tenant owner;
 	struct webhook webhook;
 	struct db_rows rows;
-	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 
 	assert(db_txn_writes(registry->db));
+	enum outcome outcome = begin_change(registry, key, (struct guard){ .prevents_lost_update = true }, &owner, &webhook);
 	*n = 0;
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -59,8 +59,6 @@ struct webhook {
 
 // May a webhook have this name? It has 1 to WEBHOOK_NAME_MAX of a-z, 0-9 and "-", which stands neither first nor last.
 bool webhook_name_is_valid(struct str name);
-// Checks the text of a URL. The addresses that its host has are checked each time a message is sent. OUTCOME_OK; _BAD_DOCUMENT with the reason.
-enum outcome webhook_check_url(struct registry *registry, struct str url);
 // Checks filters, an object as in struct webhook_content. OUTCOME_OK; _BAD_DOCUMENT with the reason.
 enum outcome webhook_check_filters(struct registry *registry, const struct doc *filters);
 

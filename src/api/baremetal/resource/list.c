@@ -180,7 +180,7 @@ static enum outcome by_group(struct listing *listing, const struct filter *filte
 // One host is the conductor of all nodes.
 static enum outcome by_conductor(struct listing *listing, const struct filter *filter, struct str value)
 {
-	(void)filter;
+	UNUSED(filter);
 	listing->none = listing->none || !str_eq(value, baremetal_host(listing->call));
 	return OUTCOME_OK;
 }
@@ -190,7 +190,7 @@ static enum outcome by_owner(struct listing *listing, const struct filter *filte
 {
 	struct str *tenant = &listing->search.tenant;
 
-	(void)filter;
+	UNUSED(filter);
 	if (str_eq(value, STR(TENANT_SYSTEM)) || (tenant->p != NULL && !str_eq(value, *tenant)))
 		listing->none = true;
 	*tenant = value;
@@ -244,7 +244,7 @@ static enum outcome by_node(struct listing *listing, const struct filter *filter
 	struct resource node;
 	struct uuid uuid;
 
-	(void)filter;
+	UNUSED(filter);
 	if (call->version < SINCE_NODE_NAMES && baremetal_name_ok(value) && !uuid_parse(value, &uuid))
 		return baremetal_fail_too_new(call, "the parameter node with a name", SINCE_NODE_NAMES);
 	enum outcome outcome = kind_find(call, &node_kind, value, &node);

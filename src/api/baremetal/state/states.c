@@ -73,9 +73,9 @@ enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *
 	struct conditions conditions;
 	struct resource node;
 	struct ident ident;
-	enum outcome outcome = baremetal_begin_change(call, &node_kind, name, &conditions, &ident);
 
 	assert(change != NULL);
+	enum outcome outcome = baremetal_begin_change(call, &node_kind, name, &conditions, &ident);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change(call->registry, &ident, &edit, conditions_guard(&conditions), &node);

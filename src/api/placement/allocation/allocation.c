@@ -231,7 +231,7 @@ static void list_one(void *arg, const struct allocated *allocated, struct pool *
 	struct uuid uid = listing->of_consumer ? allocated->provider : allocated->consumer.uid;
 	struct pool *kept = listing->answer.call->pool;
 
-	(void)pool;
+	UNUSED(pool);
 	if (listing->full)
 		return;
 	if (listing->answer.n == 0) {
@@ -386,7 +386,7 @@ static void list_usage(void *arg, const struct usage *usage, struct pool *pool)
 	struct buf *json = &usages->answer.json;
 	bool first = usages->answer.n == 0;
 
-	(void)pool;
+	UNUSED(pool);
 	if (usages->full)
 		return;
 	if (call->version >= VERSION_CONSUMER_TYPE && (first || !str_eq(usage->type, usages->type))) {

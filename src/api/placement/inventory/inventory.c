@@ -159,7 +159,7 @@ static void list_one(void *arg, const struct inventory *inventory, struct pool *
 	struct listing *listing = arg;
 	struct buf *json = &listing->answer.json;
 
-	(void)pool;
+	UNUSED(pool);
 	if (listing->full)
 		return;
 	if (listing->answer.n > 0)

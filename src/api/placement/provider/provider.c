@@ -137,7 +137,8 @@ static void list_one(void *arg, const struct provider *provider, struct pool *po
 	listing->full = !placement_long_next(&listing->answer);
 }
 
-enum outcome provider_write_list(struct call *call, const struct provider_query *query)
+// Answers with the list of the providers that pass the query. OUTCOME_OK, or the error to answer with.
+static enum outcome write_list(struct call *call, const struct provider_query *query)
 {
 	struct listing listing = { .answer = placement_long_begin(call) };
 	const struct provider_taker taker = { list_one, &listing };
@@ -156,7 +157,7 @@ enum outcome list_providers(struct call *call)
 	struct provider_query query;
 	enum outcome outcome = provider_query_read(call, &query);
 
-	return outcome == OUTCOME_OK ? provider_write_list(call, &query) : outcome;
+	return outcome == OUTCOME_OK ? write_list(call, &query) : outcome;
 }
 
 enum outcome list_trait_providers(struct call *call)
@@ -168,7 +169,7 @@ enum outcome list_trait_providers(struct call *call)
 		return outcome;
 	struct str name = str_dup(call->pool, trait.name);
 	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
-	return provider_write_list(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
+	return write_list(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
 }
 
 // ---- writing

@@ -21,8 +21,6 @@ enum outcome provider_read_guard(struct call *call, const struct doc *body, stru
 
 // Reads the filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
 enum outcome provider_query_read(struct call *call, struct provider_query *query);
-// Answers with the list of the providers that pass the query. OUTCOME_OK, or the error to answer with.
-enum outcome provider_write_list(struct call *call, const struct provider_query *query);
 
 handler_fn list_providers, list_trait_providers, create_provider, get_provider, put_provider, delete_provider;
 handler_fn get_provider_traits, put_provider_traits, delete_provider_traits, put_provider_trait, delete_provider_trait;

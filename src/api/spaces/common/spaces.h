@@ -151,8 +151,6 @@ enum outcome spaces_explain(struct call *call, const struct target *target, stru
 void spaces_write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid);
 // The dialect's `render_problem` (api/call.h): answers with a Status object.
 void spaces_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
-// The verb of the request's method: "get", "list", "deletecollection".
-const char *spaces_verb(const struct call *call);
 
 // ---- writing objects
 

@@ -241,7 +241,8 @@ static struct failure failure_of(const struct call *call, enum outcome outcome, 
 	return failure;
 }
 
-const char *spaces_verb(const struct call *call)
+// The verb of the request's method, as Kubernetes calls it: "get", "list", "deletecollection".
+static const char *verb_of(const struct call *call)
 {
 	bool item = call_param(call, "name").p != NULL;
 
@@ -281,7 +282,7 @@ static struct str forbidden_text(struct call *call, const struct problem *proble
 	if (name.p != NULL)
 		buf_addf(&text, " \"%.*s\"", STR_ARG(name));
 	buf_addf(&text, " is forbidden: User \"%.*s\" cannot %s resource \"%.*s\" in API group \"%.*s\"",
-		STR_ARG(call->who.user), spaces_verb(call), STR_ARG(plural), STR_ARG(group));
+		STR_ARG(call->who.user), verb_of(call), STR_ARG(plural), STR_ARG(group));
 	if (space.p != NULL)
 		buf_addf(&text, " in the namespace \"%.*s\"", STR_ARG(space));
 	if (tenant.p != NULL)

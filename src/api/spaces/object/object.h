@@ -59,7 +59,9 @@ enum outcome change_result(const struct change_of_object *change, const struct d
 // the address.
 enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, const struct doc *before,
 	struct doc **meta, bool *locked);
-// The function of a struct edit: applies the change; arg is a struct change_of_object.
+// The function of a struct edit: applies the change; arg is a struct change_of_object, whose version and etag become those that the resource
+// has before the change, if there is one. OUTCOME_OK; _BAD_DOCUMENT, _BAD_REQUEST, _CONFLICT (resourceVersion), _BODY_TOO_LARGE; or what a
+// built-in type's rules return.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
 // The resourceVersion that a client's object names as its precondition; n 0: none, which "0" says, too, as in Kubernetes.
 struct str object_said_version(const struct doc *object);

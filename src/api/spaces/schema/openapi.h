@@ -6,8 +6,6 @@
 
 #include "repr/json/doc.h"
 
-#define OPENAPI_PROTOBUF "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-
 // A type in one version.
 struct openapi_type {
 	struct str group, version, kind, plural;

@@ -60,7 +60,5 @@ struct watch_output {
 void watch_event_add(const struct watch_output *output, const char *type, struct stored_place place, struct str object);
 // Appends a BOOKMARK of that position.
 void watch_bookmark_add(const struct watch_output *output, uint64_t position);
-// The same, marked as the end of the initial objects.
-void watch_initial_end_add(const struct watch_output *output, uint64_t position);
 
 #endif

@@ -91,7 +91,8 @@ void watch_bookmark_add(const struct watch_output *output, uint64_t position)
 	add_bookmark(output, position, STR(""));
 }
 
-void watch_initial_end_add(const struct watch_output *output, uint64_t position)
+// Appends a BOOKMARK that is marked as the end of the initial objects.
+static void add_initial_end(const struct watch_output *output, uint64_t position)
 {
 	add_bookmark(output, position, STR(",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}"));
 }
@@ -331,7 +332,7 @@ static enum outcome send_initial_events(struct watch_begun *begun)
 		outcome = send_all_objects(begun);
 	if (outcome == OUTCOME_OK && begun->marks_initial) {
 		const struct watch_output output = output_of(begun);
-		watch_initial_end_add(&output, begun->head.position);
+		add_initial_end(&output, begun->head.position);
 	}
 	return outcome;
 }
