@@ -136,20 +136,67 @@ subtest 'a socket on descriptor 0' => sub {
     unlink $socket;
 };
 
+# For start(): hands the socket over as systemd does.
+sub hand_over {
+    my ($listen) = @_;
+    open STDIN, '<', '/dev/null';
+    POSIX::dup2(fileno $listen, 3);
+    $^F = 100;
+    fcntl $listen, 2, 0 if fileno $listen == 3;
+    @ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1);
+    return;
+}
+
 subtest 'a socket from LISTEN_FDS' => sub {
     my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
-    my $prepare = sub {
-        open STDIN, '<', '/dev/null';
-        POSIX::dup2(fileno $listen, 3);
-        $^F = 100;
-        fcntl $listen, 2, 0 if fileno $listen == 3;
-        @ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1);
-    };
-    $daemon->start(prepare => $prepare);
+    $daemon->start(prepare => sub { hand_over($listen) });
     ok $daemon->answers, 'is served';
     ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'by workers';
     is $daemon->stop, 0, 'until SIGTERM';
     ok -S $socket, 'whose name is not its to remove';
+    close $listen;
+    unlink $socket;
+};
+
+# A client that sends the next request, but for the end of its body, before it ends the one before: so one is waiting all the time, until the
+# file $end is there. It exits with the number of its requests that got no answer.
+sub keep_asking {
+    my ($end) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    my $cut   = 0;
+    my $begin = sub { my $fcgi = Tenure::FastCGI->connect($socket); $fcgi->send_raw($fcgi->head); return $fcgi };
+    my $end_it = sub {
+        my ($fcgi) = @_;
+        $fcgi->send_raw($fcgi->stream(Tenure::FastCGI::FCGI_STDIN, ''));
+        $cut++ if (($fcgi->read_response // {})->{status} // 0) != 200;
+    };
+    my $next = $begin->();
+    until (-e $end) {
+        my $present = $next;
+        $next = $begin->();
+        select undef, undef, undef, 0.1;
+        $end_it->($present);
+    }
+    $end_it->($next);
+    POSIX::_exit($cut);
+}
+
+subtest 'a socket from LISTEN_FDS under load' => sub {
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
+    my $end    = "$daemon->{dir}/end";
+    $daemon->write_config(endpoint => { workers => 1 });
+    $daemon->start(prepare => sub { hand_over($listen) });
+    my @clients = map { keep_asking($end) } 1 .. 3;
+    my $seen    = () = $daemon->access_text =~ /\n/g;
+    ok Tenure::Daemon::wait_until(sub { (() = $daemon->access_text =~ /\n/g) > $seen + 6 }), 'is served';
+    is $daemon->stop, 0, 'SIGTERM ends it while requests go on to come';
+    unlike $daemon->log_text, qr/killing/, '... by itself';
+    $daemon->start(prepare => sub { hand_over($listen) });
+    $daemon->write_file($end, '');
+    is_deeply [ map { waitpid $_, 0; $? } @clients ], [ (0) x 3 ], 'every request is answered, by it or by the next one';
+    $daemon->stop;
+    $daemon->write_config;
     close $listen;
     unlink $socket;
 };

@@ -283,8 +283,31 @@ static bool any_running(const struct master *master)
 
 // ---- signals
 
+// Tells children to end, workers by worker_signal (signals.h). Sender and watch process go on to receive from workers that still run.
+static void end_children(const struct children *children, int worker_signal)
+{
+	for (size_t i = 0; i < children->n; i++) {
+		if (children->list[i].pid != 0)
+			(void)kill(children->list[i].pid, children->list[i].kind == CHILD_WORKER ? worker_signal : SIGTERM);
+	}
+}
+
+// Tells all children to end. The queue of a socket that was opened here gets no more connections once its name is gone, and nobody else serves
+// it: the workers do first (SIGTERM). An inherited socket goes on to take connections, so its queue may never be empty: the workers leave it to
+// the next master (SIGQUIT).
+static void end_all(const struct master *master, bool is_inherited)
+{
+	int worker_signal = is_inherited ? SIGQUIT : SIGTERM;
+
+	end_children(&master->children, worker_signal);
+	for (size_t i = 0; i < master->n_retired; i++)
+		end_children(&master->retired[i], worker_signal);
+}
+
 static void stop(struct master *master)
 {
+	bool is_inherited = master->listener->path == NULL;
+
 	if (master->stopping)
 		return;
 	log_info("stopping");
@@ -292,8 +315,7 @@ static void stop(struct master *master)
 	listen_unlink(master->listener);
 	master->stopping = true;
 	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
-	children_signal(&master->children, SIGTERM);
-	signal_retired(master, SIGTERM);
+	end_all(master, is_inherited);
 	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has ended.
 	handover_pair_close(master->orders);
 	handover_pair_close(master->slow);
