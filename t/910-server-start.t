@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use IO::Socket::UNIX;
 use POSIX ();
-use Socket qw(SOCK_DGRAM SOCK_STREAM);
+use Socket qw(PF_UNIX SOCK_DGRAM SOCK_NONBLOCK SOCK_STREAM pack_sockaddr_un);
 use Test::More;
 
 use Tenure::Daemon;
@@ -136,6 +136,23 @@ subtest 'a socket on descriptor 0' => sub {
     unlink $socket;
 };
 
+# How many connections wait in the socket's queue, up to 50, before another one is refused, while nobody accepts.
+sub room_of {
+    my ($path) = @_;
+    my @held;
+    kill STOP => $daemon->{pid};
+    my @children = $daemon->children;
+    kill STOP => @children;
+    Tenure::Daemon::wait_until(sub { !grep { $daemon->read_file("/proc/$_/stat") !~ /\) [TZ] / } @children });
+    while (@held < 50) {
+        socket my $fcgi, PF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0 or die $!;
+        connect $fcgi, pack_sockaddr_un($path) or last;
+        push @held, $fcgi;
+    }
+    kill CONT => $daemon->{pid}, @children;
+    return scalar @held;
+}
+
 # For start(): hands the socket over as systemd does.
 sub hand_over {
     my ($listen) = @_;
@@ -148,10 +165,13 @@ sub hand_over {
 }
 
 subtest 'a socket from LISTEN_FDS' => sub {
-    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 10) or die $!;
     $daemon->start(prepare => sub { hand_over($listen) });
     ok $daemon->answers, 'is served';
     ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'by workers';
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /reloaded/ }), 'SIGHUP';
+    is room_of($socket), 11, '... leaves its backlog alone';
     is $daemon->stop, 0, 'until SIGTERM';
     ok -S $socket, 'whose name is not its to remove';
     close $listen;

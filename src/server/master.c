@@ -344,11 +344,14 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 		log_warning("another socket_owner takes a restart");
 }
 
-// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured.
+// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured. An inherited
+// socket stays as it was handed over.
 static void adjust_socket(const struct master *master, const struct setup *fresh)
 {
 	unsigned mode = fresh->endpoint_settings->socket_mode;
 
+	if (master->listener->path == NULL)
+		return;
 	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
 	if (mode != master->setup->endpoint_settings->socket_mode && !listen_set_mode(master->listener, mode))
 		log_warning("socket_mode %#o takes a restart: %s: %s", mode, master->listener->path, strerror(errno));
