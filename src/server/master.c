@@ -502,8 +502,18 @@ static void block_signals(struct master *master)
 	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
 }
 
-// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the workers' files of keys and rules
-// and the access log after each rotation, is opened by the user here, so that the start fails and not every worker.
+// Can the present user load the configuration with all files that it names, as each reload does? False with *error.
+static bool can_load(const struct master *master, char **error)
+{
+	struct setup *again = setup_load(master->options->config, master->options->endpoint, error);
+	bool good = again != NULL;
+
+	setup_free(&again);
+	return good;
+}
+
+// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the configuration at each reload and
+// the access log after each rotation, is opened by the user here, so that the start fails and not a reload that matters.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
@@ -515,7 +525,7 @@ static int become_user(struct master *master, char **error)
 	}
 	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
-	if (!setup_check_auth(master->setup, error))
+	if (!can_load(master, error))
 		return EX_CONFIG;
 	return setup_reopen_logs(master->setup, error);
 }

@@ -80,7 +80,8 @@ struct auth *setup_auth(const struct setup *setup, struct shared *host, char **e
 		.processes = setup->endpoint_settings->workers + setup->endpoint_settings->reserve, .shared = host }, error);
 }
 
-bool setup_check_auth(const struct setup *setup, char **error)
+// Can a process of the present user make them? False with *error (malloc), as setup_auth().
+static bool check_auth(const struct setup *setup, char **error)
 {
 	struct auth *auth = setup_auth(setup, NULL, error);
 	bool good = auth != NULL;
@@ -101,7 +102,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	if (setup->endpoint == NULL)
 		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
 	setup->endpoint_settings = server_endpoint_settings(setup->endpoint);
-	if (!setup_check_auth(setup, error))
+	if (!check_auth(setup, error))
 		return false;
 	if (!placement_policy_new(setup->config, &setup->placement_policy, error))
 		return false;

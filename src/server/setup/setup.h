@@ -27,8 +27,6 @@ bool setup_check_user(const struct config *config, char **error);
 // The authenticators of the endpoint, each process's own. host: memory of all processes of the host; NULL: they keep what they
 // learn to themselves. NULL and *error (malloc): what is wrong with their settings.
 struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error);
-// Can a process of the present user make them? False with *error (malloc), as setup_auth().
-bool setup_check_auth(const struct setup *setup, char **error);
 // Creates the access log, if it does not exist, for the user that this process will become. EX_OK, or the exit code; the reason is logged.
 int setup_make_logs(const struct setup *setup);
 // Sends log lines where the configuration says. program: shown in each; must outlive the process.
