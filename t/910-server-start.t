@@ -66,6 +66,17 @@ subtest 'configuration test' => sub {
     ($code, $text) = $broken->run('-c', $broken->config_path, '-e', 'service', '-t');
     is $code, 78, 'broken WADL';
     like $text, qr/broken\.wadl:2:/, 'is named with its line';
+
+    my $logged = Tenure::Daemon->new(endpoint => { access_log => '/nonexistent/access.log' });
+    my @test   = ('-c', $logged->config_path, '-e', 'service', '-t');
+    ($code, $text) = $logged->run(@test);
+    is $code, 73, 'an access log that a start or a reload could not open';
+    like $text, qr{can't open access log /nonexistent/access\.log: No such file}, 'is named, with the reason';
+    unlike $text, qr/Syntax OK/, 'and nothing is said to be good';
+    $logged->write_config(endpoint => { access_log => "$logged->{dir}/new.log" });
+    ($code, $text) = $logged->run(@test);
+    is $code, 0, 'one that they would make is good' or diag $text;
+    ok !-e "$logged->{dir}/new.log", '... and is not made';
 };
 
 subtest 'its own socket' => sub {

@@ -199,6 +199,34 @@ int setup_reopen_logs(const struct setup *setup, char **error)
 	return log_access_open(path) ? EX_OK : setup_fail_start(error, errno, EX_CANTCREAT, "can't open access log %s", path);
 }
 
+// May the present user write to the file, or make it if it does not exist? If not, errno says why.
+static bool can_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (access(path, W_OK) == 0)
+		return true;
+	if (errno != ENOENT)
+		return false;
+	if (slash == NULL || slash == path)
+		return access(slash == NULL ? "." : "/", W_OK | X_OK) == 0;
+	char *folder = strndup(path, (size_t)(slash - path));
+	bool can = folder != NULL && access(folder, W_OK | X_OK) == 0;
+	int failure = errno;
+	free(folder);
+	errno = failure;
+	return can;
+}
+
+int setup_check_logs(const struct setup *setup, char **error)
+{
+	const char *path = setup->endpoint_settings->access_log;
+
+	if (path[0] == '\0' || strcmp(path, "stderr") == 0 || can_write(path))
+		return EX_OK;
+	return setup_fail_start(error, errno, EX_CANTCREAT, "can't open access log %s", path);
+}
+
 void setup_reopen_logs_logged(const struct setup *setup)
 {
 	char *error = NULL;

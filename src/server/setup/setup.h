@@ -37,6 +37,8 @@ void setup_open_error_log(const struct config *config, const char *program);
 int setup_open_logs(const struct setup *setup, bool is_root_yet);
 // Reopens the access log only. EX_OK; or the exit code of a start that fails so, with *error from malloc, and the open file stays in use.
 int setup_reopen_logs(const struct setup *setup, char **error);
+// Could setup_reopen_logs() open the access log? Opens and makes nothing. EX_OK, or the exit code of a start that fails so, with *error from malloc.
+int setup_check_logs(const struct setup *setup, char **error);
 // setup_reopen_logs() for a rotation: errors are logged.
 void setup_reopen_logs_logged(const struct setup *setup);
 // The same, if a rotation has moved the access log away: for processes to which nobody sends a signal.
