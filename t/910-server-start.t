@@ -9,7 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use IO::Socket::UNIX;
 use POSIX ();
-use Socket qw(SOCK_DGRAM SOCK_STREAM);
+use Socket qw(PF_UNIX SOCK_DGRAM SOCK_NONBLOCK SOCK_STREAM pack_sockaddr_un);
 use Test::More;
 
 use Tenure::Daemon;
@@ -66,6 +66,17 @@ subtest 'configuration test' => sub {
     ($code, $text) = $broken->run('-c', $broken->config_path, '-e', 'service', '-t');
     is $code, 78, 'broken WADL';
     like $text, qr/broken\.wadl:2:/, 'is named with its line';
+
+    my $logged = Tenure::Daemon->new(endpoint => { access_log => '/nonexistent/access.log' });
+    my @test   = ('-c', $logged->config_path, '-e', 'service', '-t');
+    ($code, $text) = $logged->run(@test);
+    is $code, 73, 'an access log that a start or a reload could not open';
+    like $text, qr{can't open access log /nonexistent/access\.log: No such file}, 'is named, with the reason';
+    unlike $text, qr/Syntax OK/, 'and nothing is said to be good';
+    $logged->write_config(endpoint => { access_log => "$logged->{dir}/new.log" });
+    ($code, $text) = $logged->run(@test);
+    is $code, 0, 'one that they would make is good' or diag $text;
+    ok !-e "$logged->{dir}/new.log", '... and is not made';
 };
 
 subtest 'its own socket' => sub {
@@ -136,20 +147,87 @@ subtest 'a socket on descriptor 0' => sub {
     unlink $socket;
 };
 
+# How many connections wait in the socket's queue, up to 50, before another one is refused, while nobody accepts.
+sub room_of {
+    my ($path) = @_;
+    my @held;
+    kill STOP => $daemon->{pid};
+    my @children = $daemon->children;
+    kill STOP => @children;
+    Tenure::Daemon::wait_until(sub { !grep { $daemon->read_file("/proc/$_/stat") !~ /\) [TZ] / } @children });
+    while (@held < 50) {
+        socket my $fcgi, PF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0 or die $!;
+        connect $fcgi, pack_sockaddr_un($path) or last;
+        push @held, $fcgi;
+    }
+    kill CONT => $daemon->{pid}, @children;
+    return scalar @held;
+}
+
+# For start(): hands the socket over as systemd does.
+sub hand_over {
+    my ($listen) = @_;
+    open STDIN, '<', '/dev/null';
+    POSIX::dup2(fileno $listen, 3);
+    $^F = 100;
+    fcntl $listen, 2, 0 if fileno $listen == 3;
+    @ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1);
+    return;
+}
+
 subtest 'a socket from LISTEN_FDS' => sub {
-    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
-    my $prepare = sub {
-        open STDIN, '<', '/dev/null';
-        POSIX::dup2(fileno $listen, 3);
-        $^F = 100;
-        fcntl $listen, 2, 0 if fileno $listen == 3;
-        @ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1);
-    };
-    $daemon->start(prepare => $prepare);
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 10) or die $!;
+    $daemon->start(prepare => sub { hand_over($listen) });
     ok $daemon->answers, 'is served';
     ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'by workers';
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /reloaded/ }), 'SIGHUP';
+    is room_of($socket), 11, '... leaves its backlog alone';
     is $daemon->stop, 0, 'until SIGTERM';
     ok -S $socket, 'whose name is not its to remove';
+    close $listen;
+    unlink $socket;
+};
+
+# A client that sends the next request, but for the end of its body, before it ends the one before: so one is waiting all the time, until the
+# file $end is there. It exits with the number of its requests that got no answer.
+sub keep_asking {
+    my ($end) = @_;
+    my $pid = fork // die "fork: $!";
+    return $pid if $pid;
+    my $cut   = 0;
+    my $begin = sub { my $fcgi = Tenure::FastCGI->connect($socket); $fcgi->send_raw($fcgi->head); return $fcgi };
+    my $end_it = sub {
+        my ($fcgi) = @_;
+        $fcgi->send_raw($fcgi->stream(Tenure::FastCGI::FCGI_STDIN, ''));
+        $cut++ if (($fcgi->read_response // {})->{status} // 0) != 200;
+    };
+    my $next = $begin->();
+    until (-e $end) {
+        my $present = $next;
+        $next = $begin->();
+        select undef, undef, undef, 0.1;
+        $end_it->($present);
+    }
+    $end_it->($next);
+    POSIX::_exit($cut);
+}
+
+subtest 'a socket from LISTEN_FDS under load' => sub {
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
+    my $end    = "$daemon->{dir}/end";
+    $daemon->write_config(endpoint => { workers => 1 });
+    $daemon->start(prepare => sub { hand_over($listen) });
+    my @clients = map { keep_asking($end) } 1 .. 3;
+    my $seen    = () = $daemon->access_text =~ /\n/g;
+    ok Tenure::Daemon::wait_until(sub { (() = $daemon->access_text =~ /\n/g) > $seen + 6 }), 'is served';
+    is $daemon->stop, 0, 'SIGTERM ends it while requests go on to come';
+    unlike $daemon->log_text, qr/killing/, '... by itself';
+    $daemon->start(prepare => sub { hand_over($listen) });
+    $daemon->write_file($end, '');
+    is_deeply [ map { waitpid $_, 0; $? } @clients ], [ (0) x 3 ], 'every request is answered, by it or by the next one';
+    $daemon->stop;
+    $daemon->write_config;
     close $listen;
     unlink $socket;
 };

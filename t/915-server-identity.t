@@ -131,6 +131,31 @@ subtest 'files of keys and rules that only root may read' => sub {
     }
 };
 
+subtest 'a configuration that only root may read' => sub {
+    my $closed = new_daemon(tenure => { user => $user });
+    my $dir    = "$closed->{dir}";
+    my $host   = Tenure::Instance::build_dir() . '/tenured-host';
+    $closed->write_file("$dir/password", "hunter2\n");
+    $closed->write_file("$dir/policy",   "{}\n");
+    $closed->write_config(more => "[database]\npassword = \@$dir/password\n[placement]\npolicy = $dir/policy\n");
+    for my $file ('tenure.conf', 'password', 'policy', 'wadl/tenancy.wadl') {
+        my ($owner, $mode) = (stat "$dir/$file")[ 4, 2 ];
+        chown 0, 0, "$dir/$file" or die $!;
+        chmod 0600, "$dir/$file" or die $!;
+        my ($code, $out) = Tenure::Run::run('timeout', 20, Tenure::Daemon::program(), '-c', $closed->config_path, '-e', 'service');
+        is $code, 78, "$file: no start, in place of reloads that fail";
+        like $out, qr/\Q$file\E.*Permission denied/, '... with the reason';
+        ok !-S $closed->{socket}, '... and no socket stays behind';
+        if ($file =~ /conf|password/) {
+            ($code, $out) = Tenure::Run::run('timeout', 20, $host, '-c', $closed->config_path);
+            is $code, 78, '... nor does tenured-host start';
+            like $out, qr/\Q$file\E.*Permission denied/, '... with the reason';
+        }
+        chmod $mode & 0777 | 0444, "$dir/$file" or die $!;
+    }
+    is $closed->start && $closed->stop, 0, 'it starts when the user may read them';
+};
+
 subtest 'modes, under a strict umask' => sub {
     for my $as ($user, '') {
         my $strict = new_daemon(tenure => { user => $as });

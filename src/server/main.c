@@ -35,7 +35,7 @@ static const struct option_row rows[ROW__COUNT] = {
 	[ROW_CONFIG] = { "--config", 'c', "FILE", "the configuration, tenure.conf(5)" },
 	[ROW_ENDPOINT] = { "--endpoint", 'e', "NAME", "which of its endpoints to serve" },
 	[ROW_PID_FILE] = { "--pid-file", 'p', "FILE", "write the master's process id there" },
-	[ROW_TEST] = { "--test", 't', NULL, "check the configuration and the endpoint's WADL, then stop" },
+	[ROW_TEST] = { "--test", 't', NULL, "check the configuration, the endpoint's WADL and its access log, then stop" },
 	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
 	[ROW_HELP] = { "--help", 'h', NULL, "print this" },
 };
@@ -72,6 +72,23 @@ static int complain(char *error, int code)
 		memory_end(0);
 	log_error("%s", error);
 	free(error);
+	return code;
+}
+
+// Says what is wrong with the configuration, or that nothing is. setup: what was loaded of it; NULL: *error says why not. Returns the exit code.
+static int test(const struct setup *setup, char **error)
+{
+	int code = setup == NULL ? EX_CONFIG : setup_check_logs(setup, error);
+
+	if (code == EX_OK) {
+		puts("Syntax OK");
+		return EX_OK;
+	}
+	if (*error == NULL)
+		memory_end(0);
+	fprintf(stderr, "%s\n", *error);
+	free(*error);
+	*error = NULL;
 	return code;
 }
 
@@ -144,20 +161,13 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN); // if the reader of the log goes away, the process goes on
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
 	struct setup *setup = setup_load(start.master.config, start.master.endpoint, &error);
-	if (start.test && setup == NULL) {
-		if (error == NULL)
-			memory_end(0);
-		fprintf(stderr, "%s\n", error);
-		free(error);
-		return EX_CONFIG;
+	if (start.test) {
+		code = test(setup, &error);
+		setup_free(&setup);
+		return code;
 	}
 	if (setup == NULL)
 		return complain(error, EX_CONFIG);
-	if (start.test) {
-		puts("Syntax OK");
-		setup_free(&setup);
-		return EX_OK;
-	}
 	bool is_alone = listen_is_socket(STDIN_FILENO); // without a master it stays the user that it is
 	code = setup_make_logs(setup);
 	if (code == EX_OK)

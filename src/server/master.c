@@ -286,8 +286,31 @@ static bool any_running(const struct master *master)
 
 // ---- signals
 
+// Tells children to end, workers by worker_signal (signals.h). Sender and watch process go on to receive from workers that still run.
+static void end_children(const struct children *children, int worker_signal)
+{
+	for (size_t i = 0; i < children->n; i++) {
+		if (children->list[i].pid != 0)
+			(void)kill(children->list[i].pid, children->list[i].kind == CHILD_WORKER ? worker_signal : SIGTERM);
+	}
+}
+
+// Tells all children to end. The queue of a socket that was opened here gets no more connections once its name is gone, and nobody else serves
+// it: the workers do first (SIGTERM). An inherited socket goes on to take connections, so its queue may never be empty: the workers leave it to
+// the next master (SIGQUIT).
+static void end_all(const struct master *master, bool is_inherited)
+{
+	int worker_signal = is_inherited ? SIGQUIT : SIGTERM;
+
+	end_children(&master->children, worker_signal);
+	for (size_t i = 0; i < master->n_retired; i++)
+		end_children(&master->retired[i], worker_signal);
+}
+
 static void stop(struct master *master)
 {
+	bool is_inherited = master->listener->path == NULL;
+
 	if (master->stopping)
 		return;
 	log_info("stopping");
@@ -295,8 +318,7 @@ static void stop(struct master *master)
 	listen_unlink(master->listener);
 	master->stopping = true;
 	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
-	children_signal(&master->children, SIGTERM);
-	signal_retired(master, SIGTERM);
+	end_all(master, is_inherited);
 	// No child is forked any more. The sender and the watch process see by the end of these sockets that the last worker has ended.
 	handover_pair_close(master->watch_pair);
 	handover_pair_close(master->sender_pair);
@@ -325,11 +347,14 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 		log_warning("another socket_owner takes a restart");
 }
 
-// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured.
+// Applies what a reload can change of the socket. A mode that somebody has set by hand stays until another one is configured. An inherited
+// socket stays as it was handed over.
 static void adjust_socket(const struct master *master, const struct setup *fresh)
 {
 	unsigned mode = fresh->endpoint_settings->socket_mode;
 
+	if (master->listener->path == NULL)
+		return;
 	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
 	if (mode != master->setup->endpoint_settings->socket_mode && !listen_set_mode(master->listener, mode))
 		log_warning("socket_mode %#o takes a restart: %s: %s", mode, master->listener->path, strerror(errno));
@@ -481,8 +506,18 @@ static void block_signals(struct master *master)
 	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
 }
 
-// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the workers' files of keys and rules
-// and the access log after each rotation, is opened by the user here, so that the start fails and not every worker.
+// Can the present user load the configuration with all files that it names, as each reload does? False with *error.
+static bool can_load(const struct master *master, char **error)
+{
+	struct setup *again = setup_load(master->options->config, master->options->endpoint, error);
+	bool good = again != NULL;
+
+	setup_free(&again);
+	return good;
+}
+
+// Called when nothing more needs root: the socket is open and the access log made. What the user will open, the configuration at each reload and
+// the access log after each rotation, is opened by the user here, so that the start fails and not a reload that matters.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
@@ -494,7 +529,7 @@ static int become_user(struct master *master, char **error)
 	}
 	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
-	if (!setup_check_auth(master->setup, error))
+	if (!can_load(master, error))
 		return EX_CONFIG;
 	return setup_reopen_logs(master->setup, error);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The master process: owns the listening socket, starts the workers, the sender, the watch process, and a host service, which
 // works if no other one of the host does (host/host.h); and replaces each that ends. Signals:
-//   TERM, INT, QUIT  accept no new connections, serve those accepted, then end
+//   TERM, INT, QUIT  remove the socket's name, serve the connections that were made, then end. The queue of an inherited socket is
+//                    left to the next process that serves it
 //   HUP              load configuration and WADL again; new workers take over the same socket, then the old workers end.
 //                    If loading fails, the error is logged and nothing changes
 //   USR1             reopen the access log

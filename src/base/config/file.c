@@ -273,8 +273,8 @@ static bool load_line(struct loader *loader, const struct source *source, struct
 	if (line.p[0] == '[')
 		return open_section(loader, source, line, section);
 	size_t equals = str_find(line, '=', 0);
-	if (equals == line.n)
-		return fail(loader, source, "got \"%s\"; expected key = value", printable(loader, line));
+	if (equals == line.n) // not shown, as it may be a secret
+		return fail(loader, source, "got a line without \"=\"; expected key = value");
 	struct str key = str_trim(str_part(line, 0, equals));
 	struct str value = str_trim(str_part(line, equals + 1, line.n));
 
@@ -303,8 +303,8 @@ static bool load_file(struct loader *loader, const struct source *asked, const c
 		source.line++;
 		if (str_ends(line, STR("\r")))
 			line = str_part(line, 0, line.n - 1);
-		if (str_find(line, '\0', 0) < line.n || !str_utf8_ok(line, NULL))
-			return fail(loader, &source, "got \"%s\"; expected UTF-8 without NUL", printable(loader, line));
+		if (str_find(line, '\0', 0) < line.n || !str_utf8_ok(line, NULL)) // not shown, as it may be a secret
+			return fail(loader, &source, "got other bytes; expected UTF-8 without NUL");
 		if (!load_line(loader, &source, str_trim(line), &section))
 			return false;
 	}

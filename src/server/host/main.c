@@ -49,13 +49,26 @@ static int complain(char *error, int code)
 	return code;
 }
 
+// Becomes the user that the configuration names. Each reload reads the configuration as that user, so the start fails if it can't be read.
+static bool become_user(const char *path, const struct config *config, char **error)
+{
+	if (!identity_changes(server_settings(config)->user))
+		return true;
+	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
+		return false;
+	struct config *again = config_load(path, settings_tables(), error);
+	bool good = again != NULL;
+	config_free(&again);
+	return good;
+}
+
 static int serve(const char *path, const char *pid_file, struct config **config)
 {
 	const struct host_options options = { .path = path, .program = PROGRAM };
 	sigset_t signals;
 	char *error = NULL;
 
-	if (!identity_become(server_settings(*config)->user, server_settings(*config)->group, &error))
+	if (!become_user(path, *config, &error))
 		return complain(error, EX_CONFIG);
 	signals_fill(&signals);
 	sigaddset(&signals, SIGCHLD);

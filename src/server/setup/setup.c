@@ -80,7 +80,8 @@ struct auth *setup_auth(const struct setup *setup, struct shared *host, char **e
 		.processes = setup->endpoint_settings->workers + setup->endpoint_settings->reserve, .shared = host }, error);
 }
 
-bool setup_check_auth(const struct setup *setup, char **error)
+// Can a process of the present user make them? False with *error (malloc), as setup_auth().
+static bool check_auth(const struct setup *setup, char **error)
 {
 	struct auth *auth = setup_auth(setup, NULL, error);
 	bool good = auth != NULL;
@@ -101,7 +102,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	if (setup->endpoint == NULL)
 		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
 	setup->endpoint_settings = server_endpoint_settings(setup->endpoint);
-	if (!setup_check_auth(setup, error))
+	if (!check_auth(setup, error))
 		return false;
 	if (!placement_policy_new(setup->config, &setup->placement_policy, error))
 		return false;
@@ -196,6 +197,34 @@ int setup_reopen_logs(const struct setup *setup, char **error)
 	const char *path = setup->endpoint_settings->access_log;
 
 	return log_access_open(path) ? EX_OK : setup_fail_start(error, errno, EX_CANTCREAT, "can't open access log %s", path);
+}
+
+// May the present user write to the file, or make it if it does not exist? If not, errno says why.
+static bool can_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (access(path, W_OK) == 0)
+		return true;
+	if (errno != ENOENT)
+		return false;
+	if (slash == NULL || slash == path)
+		return access(slash == NULL ? "." : "/", W_OK | X_OK) == 0;
+	char *folder = strndup(path, (size_t)(slash - path));
+	bool can = folder != NULL && access(folder, W_OK | X_OK) == 0;
+	int failure = errno;
+	free(folder);
+	errno = failure;
+	return can;
+}
+
+int setup_check_logs(const struct setup *setup, char **error)
+{
+	const char *path = setup->endpoint_settings->access_log;
+
+	if (path[0] == '\0' || strcmp(path, "stderr") == 0 || can_write(path))
+		return EX_OK;
+	return setup_fail_start(error, errno, EX_CANTCREAT, "can't open access log %s", path);
 }
 
 void setup_reopen_logs_logged(const struct setup *setup)

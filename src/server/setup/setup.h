@@ -27,8 +27,6 @@ bool setup_check_user(const struct config *config, char **error);
 // The authenticators of the endpoint, each process's own. host: memory of all processes of the host; NULL: they keep what they
 // learn to themselves. NULL and *error (malloc): what is wrong with their settings.
 struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error);
-// Can a process of the present user make them? False with *error (malloc), as setup_auth().
-bool setup_check_auth(const struct setup *setup, char **error);
 // Creates the access log, if it does not exist, for the user that this process will become. EX_OK, or the exit code; the reason is logged.
 int setup_make_logs(const struct setup *setup);
 // Sends log lines where the configuration says. program: shown in each; must outlive the process.
@@ -39,6 +37,8 @@ void setup_open_error_log(const struct config *config, const char *program);
 int setup_open_logs(const struct setup *setup, bool is_root_yet);
 // Reopens the access log only. EX_OK; or the exit code of a start that fails so, with *error from malloc, and the open file stays in use.
 int setup_reopen_logs(const struct setup *setup, char **error);
+// Could setup_reopen_logs() open the access log? Opens and makes nothing. EX_OK, or the exit code of a start that fails so, with *error from malloc.
+int setup_check_logs(const struct setup *setup, char **error);
 // setup_reopen_logs() for a rotation: errors are logged.
 void setup_reopen_logs_logged(const struct setup *setup);
 // The same, if a rotation has moved the access log away: for processes to which nobody sends a signal.
