@@ -161,10 +161,13 @@ WHERE r.locked
 -- @case of_type
 WHERE r.type_id = :type_id
 
+-- What is in the way.
+-- @group move_address type_id uint, namespace text, name text
+
 -- namespaces: the id of the type of namespaces. type_id: a type whose resources cannot move.
 -- @statement move_obstacles
 -- @in dest_id uint, namespaces uint, type_id uint, set move_range, limit uint
--- @out type_id uint, namespace text, name text
+-- @out address move_address
 -- @sorts as many as are in the way
 SELECT r.type_id, r.namespace, r.name
 FROM resources r {move_obstacle} AND {move_set}
@@ -241,9 +244,9 @@ x.live = 1 AND x.changed > :set.changed_after AND x.changed <= :set.changed_upto
 
 -- The resources of the set, of kind changed, whose namespace neither the destination has nor the set; nor did the same changes delete it in
 -- the destination, where it then comes back before the move. Each of the three by the index of addresses.
--- @statement move_homeless
+-- @statement move_missing_namespace
 -- @in dest_id uint, namespaces uint, set move_range, limit uint
--- @out type_id uint, namespace text, name text
+-- @out address move_address
 -- @sorts as many as are in the way
 SELECT r.type_id, r.namespace, r.name
 FROM resources r
@@ -262,11 +265,11 @@ WHERE {move_set} AND r.namespace <> ''
 ORDER BY r.namespace, r.type_id, r.name
 LIMIT :limit;
 
--- What would be torn apart: resources s of the source that the set (of kind changed) does not have, in one of its namespaces, or in a
+-- What would be left behind: resources s of the source that the set (of kind changed) does not have, in one of its namespaces, or in a
 -- tree with one of its resources. Each is looked up by its namespace and its tree.
--- @statement move_torn
+-- @statement move_left_behind
 -- @in namespaces uint, set move_range, limit uint
--- @out type_id uint, namespace text, name text
+-- @out address move_address
 -- @sorts as many as are in the way
 SELECT s.type_id, s.namespace, s.name
 FROM resources s
@@ -279,9 +282,9 @@ ORDER BY s.namespace, s.type_id, s.name
 LIMIT :limit;
 
 -- The resources of the set, of kind changed, that their namespace waits for, and that would leave it: nothing would end it then.
--- @statement move_awaited
+-- @statement move_terminating_namespace
 -- @in namespaces uint, set move_range, limit uint
--- @out type_id uint, namespace text, name text
+-- @out address move_address
 -- @sorts as many as are in the way
 SELECT r.type_id, r.namespace, r.name
 FROM resources r

@@ -39,6 +39,18 @@ static void add_blocker(struct registry *registry, struct move_action *action, c
 		action->blockers[action->n_blockers++] = *blocker;
 }
 
+static void block_address(struct registry *registry, struct move_action *action, const struct sql_move_address *address,
+	const char *reason, const char *detail)
+{
+	const struct move_blocker blocker = {
+		.resource = resource_path(registry->pool, type_of_resource(registry, 0, address->type_id), address->namespace, address->name),
+		.reason = reason,
+		.detail = str_c(detail),
+	};
+
+	add_blocker(registry, action, &blocker);
+}
+
 static struct db_call obstacles_call(struct registry *registry, const struct move_plan *plan,
 	enum sql_move_obstacle obstacle, const struct type *type)
 {
@@ -53,20 +65,11 @@ static struct db_call obstacles_call(struct registry *registry, const struct mov
 	return sql_move_obstacles_call(registry->pool, obstacle, plan->set.kind, &in);
 }
 
-static void add_obstacles(struct registry *registry, struct move_action *action, const struct db_rows *rows,
+static void block_obstacles(struct registry *registry, struct move_action *action, const struct db_rows *rows,
 	const char *reason, const char *detail)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
-				row->name),
-			.reason = reason,
-			.detail = str_c(detail),
-		};
-
-		add_blocker(registry, action, &blocker);
-	}
+	for (size_t i = 0; i < rows->n; i++)
+		block_address(registry, action, &sql_move_obstacles_row(rows, i)->address, reason, detail);
 }
 
 static const char taken_detail[] = "the destination has a resource of that name; rename, move or delete one of them";
@@ -78,13 +81,8 @@ static enum outcome find_taken_by_merge(struct registry *registry, struct move_p
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < taken.n; i++) {
 		const struct move_name *name = &taken.names[i];
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, name->type_id), name->space,
-				name->name),
-			.reason = "name-taken",
-			.detail = str_c(taken_detail),
-		};
-		add_blocker(registry, plan->action, &blocker);
+		const struct sql_move_address address = { .type_id = name->type_id, .namespace = name->space, .name = name->name };
+		block_address(registry, plan->action, &address, "name-taken", taken_detail);
 	}
 	return outcome;
 }
@@ -162,11 +160,11 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 
 	plan->found.merged = (struct state_sum){ merged->n, { merged->h0, merged->h1, merged->h2, merged->h3 } };
 	if (!merges)
-		add_obstacles(registry, plan->action, &calls[2].rows, "name-taken", taken_detail);
+		block_obstacles(registry, plan->action, &calls[2].rows, "name-taken", taken_detail);
 	enum outcome outcome = merges ? find_taken_by_merge(registry, plan) : OUTCOME_OK;
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	add_obstacles(registry, plan->action, &calls[1].rows, "namespace-terminating", ending_detail);
+	block_obstacles(registry, plan->action, &calls[1].rows, "namespace-terminating", ending_detail);
 	return find_waiting(registry, plan);
 }
 
@@ -177,7 +175,7 @@ static enum outcome find_emptied(struct registry *registry, struct move_plan *pl
 	enum outcome outcome = move_run_call(registry, &call);
 
 	if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "namespace-terminating", emptied_detail);
+		block_obstacles(registry, plan->action, &call.rows, "namespace-terminating", emptied_detail);
 	return outcome;
 }
 
@@ -187,7 +185,7 @@ static enum outcome find_locked(struct registry *registry, struct move_plan *pla
 	enum outcome outcome = move_run_call(registry, &call);
 
 	if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
+		block_obstacles(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
 	return outcome;
 }
 
@@ -258,56 +256,37 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 
 // A set of any resources: each needs its namespace in the destination, stays where its own one waits for it, and takes along what belongs
 // to it.
-static enum outcome check_parts(struct registry *registry, struct move_plan *plan)
+static enum outcome check_any_resources(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	const uint64_t namespaces = type_namespaces(registry)->id;
-	const struct sql_move_homeless homeless = {
-		.dest_id = action->dest.id,
-		.namespaces = namespaces,
-		.set = plan->set.in,
-		.limit = MOVE_MAX_BLOCKERS + 1,
-	};
-	const struct sql_move_torn torn = { .namespaces = namespaces, .set = plan->set.in, .limit = MOVE_MAX_BLOCKERS + 1 };
-	const struct sql_move_awaited awaited = { .namespaces = namespaces, .set = plan->set.in, .limit = MOVE_MAX_BLOCKERS + 1 };
-	struct db_call calls[] = {
-		sql_move_homeless_call(registry->pool, plan->set.kind, &homeless),
-		sql_move_torn_call(registry->pool, &torn),
-		sql_move_awaited_call(registry->pool, &awaited),
-	};
+	const uint64_t namespaces = type_namespaces(registry)->id, limit = MOVE_MAX_BLOCKERS + 1;
 
 	if (plan->set.kind != SQL_MOVE_SET_CHANGED)
 		return OUTCOME_OK;
+	const struct sql_move_missing_namespace missing = {
+		.dest_id = action->dest.id,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+		.limit = limit,
+	};
+	const struct sql_move_left_behind left = { .namespaces = namespaces, .set = plan->set.in, .limit = limit };
+	const struct sql_move_terminating_namespace terminating = { .namespaces = namespaces, .set = plan->set.in, .limit = limit };
+	struct db_call calls[] = {
+		sql_move_missing_namespace_call(registry->pool, plan->set.kind, &missing),
+		sql_move_left_behind_call(registry->pool, &left),
+		sql_move_terminating_namespace_call(registry->pool, &terminating),
+	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	for (size_t i = 0; i < calls[0].rows.n; i++) {
-		const struct sql_move_homeless_row *row = sql_move_homeless_row(&calls[0].rows, i);
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
-			.reason = "namespace-missing",
-			.detail = STR("the destination has no such namespace, or it is being deleted: make it there"),
-		};
-		add_blocker(registry, action, &blocker);
-	}
-	for (size_t i = 0; i < calls[1].rows.n; i++) {
-		const struct sql_move_torn_row *row = sql_move_torn_row(&calls[1].rows, i);
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
-			.reason = "not-empty",
-			.detail = STR("it was added since to what would move, and would stay behind: move or delete it first"),
-		};
-		add_blocker(registry, action, &blocker);
-	}
-	for (size_t i = 0; i < calls[2].rows.n; i++) {
-		const struct sql_move_awaited_row *row = sql_move_awaited_row(&calls[2].rows, i);
-		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
-			.reason = "namespace-terminating",
-			.detail = str_c(awaited_detail),
-		};
-		add_blocker(registry, action, &blocker);
-	}
+	for (size_t i = 0; i < calls[0].rows.n; i++)
+		block_address(registry, action, &sql_move_missing_namespace_row(&calls[0].rows, i)->address, "namespace-missing",
+			"the destination has no such namespace, or it is being deleted: make it there");
+	for (size_t i = 0; i < calls[1].rows.n; i++)
+		block_address(registry, action, &sql_move_left_behind_row(&calls[1].rows, i)->address, "not-empty",
+			"it was added since to what would move, and would stay behind: move or delete it first");
+	for (size_t i = 0; i < calls[2].rows.n; i++)
+		block_address(registry, action, &sql_move_terminating_namespace_row(&calls[2].rows, i)->address, "namespace-terminating", awaited_detail);
 	return OUTCOME_OK;
 }
 
@@ -378,11 +357,11 @@ static enum outcome check_type(struct registry *registry, struct move_plan *plan
 	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_OF_TYPE, type);
 	outcome = move_run_call(registry, &call);
 	if (outcome == OUTCOME_OK && fate == DEFINITION_NONE)
-		add_obstacles(registry, plan->action, &call.rows, "type-unavailable",
+		block_obstacles(registry, plan->action, &call.rows, "type-unavailable",
 			type->builtin ? "the type is the operator's alone; its resources stay in the system's space" :
 					"the destination has no such type; define it there, or share it with that tenant");
 	else if (outcome == OUTCOME_OK)
-		add_obstacles(registry, plan->action, &call.rows, "type-differs",
+		block_obstacles(registry, plan->action, &call.rows, "type-differs",
 			"the destination has another definition of the type; move to where it is the same");
 	return outcome;
 }
@@ -508,7 +487,7 @@ enum outcome move_find_blockers(struct registry *registry, struct move_plan *pla
 	if (outcome == OUTCOME_OK)
 		outcome = check_attached(registry, plan);
 	if (outcome == OUTCOME_OK)
-		outcome = check_parts(registry, plan);
+		outcome = check_any_resources(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_types(registry, plan);
 	if (outcome == OUTCOME_OK)
