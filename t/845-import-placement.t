@@ -614,6 +614,21 @@ subtest 'a provider whose tenant is deleted' => sub {
         my ($name, $code, $text) = @$run;
         is $code, 0, "$name: all is well" or diag $text;
     }
+    # Between the purge of a tenant and the removal of what it had.
+    $admin->delete('/v2.0/gone')->is_status(204, 'deleted again');
+    $instance->sql(q(UPDATE tenants SET purge_at = deleted_at WHERE name = 'gone'));
+    my ($code, $text);
+    for my $when ('when its purge time is over', 'when its name is another tenant\'s') {
+        ($code, $text) = export_to(new_db('fresh'));
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E has allocations, and its tenant gone is purged: `tenure-manage reap` removes it$/m
+            && $text =~ /^tenure-manage: 3 problems; nothing was written$/m, "$when: an export tells so" or diag "$code: $text";
+        ($code, $text) = import_from($again);
+        ok $code == 65 && $text =~ /provider \Q$p{p1}\E is here, and its tenant gone is purged: `tenure-manage reap` removes it$/m, '... and an import' or diag "$code: $text";
+        $admin->put('/v2.0/gone', json => { tenant => {} }) if $when =~ /purge time/;
+    }
+    is +($instance->manage('reap'))[0], 0, 'reaped';
+    ($code, $text) = export_to(new_db('fresh'));
+    ok $code == 0 && $text =~ /written: 1 providers and 0 consumers/, 'then the rest is exported' or diag "$code: $text";
 };
 
 subtest 'two imports at once' => sub {

@@ -5,6 +5,7 @@
 
 #include "manage/placement/export.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "manage/core/manage.h"
@@ -139,7 +140,7 @@ static bool check_hidden(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
 	struct registry *registry = transfer->registry;
-	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id };
+	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id, .now = clock_now_us() };
 	struct db_rows rows;
 	enum db_result result = sql_transfer_hidden_in_use_run(registry->db, registry->pool, &in, &rows);
 
@@ -150,8 +151,8 @@ static bool check_hidden(struct export *export)
 		struct uuid uid;
 
 		uuid_from_bytes(row->uid, &uid);
-		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is deleted: recover that", UUID_ARG(registry->pool, uid),
-			STR_ARG(row->tenant));
+		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is %s", UUID_ARG(registry->pool, uid), STR_ARG(row->tenant),
+			row->is_purged != 0 ? "purged: `tenure-manage reap` removes it" : "deleted: recover that");
 	}
 	return rows.n == 0 || transfer_fail(transfer, EX_DATAERR, "%zu problem%s; nothing was written", rows.n, rows.n == 1 ? "" : "s");
 }

@@ -5,6 +5,7 @@
 #include "manage/placement/import.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/list.h"
@@ -142,7 +143,8 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *new,
 
 	for (size_t i = 0; i < *n; i++)
 		db_list_add_uuid(&uids, &new[i].uid);
-	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id };
+	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id,
+		.now = clock_now_us() };
 	enum db_result result = sql_transfer_hidden_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return transfer_done(transfer, registry_db_failed(result));
@@ -154,8 +156,9 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *new,
 			hidden = str_eq(row->uid, uuid_bytes(&new[i].uid)) ? row : NULL;
 		}
 		if (hidden != NULL)
-			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is deleted: recover that, or wait until it is purged",
-				UUID_ARG(registry->pool, new[i].uid), STR_ARG(hidden->tenant));
+			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is %s",
+				UUID_ARG(registry->pool, new[i].uid), STR_ARG(hidden->tenant), hidden->is_purged != 0 ?
+				"purged: `tenure-manage reap` removes it" : "deleted: recover that, or wait until it is purged");
 		else
 			new[kept++] = new[i];
 	}
