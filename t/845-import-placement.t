@@ -667,6 +667,35 @@ subtest 'a tier that has no room' => sub {
     is $code, 0, 'imported' or diag $text;
 };
 
+# Defaults of Placement's server that its sessions inherit.
+subtest 'whatever the defaults of Placement\'s server are' => sub {
+    my $traits = join ', ', map {"('CUSTOM_MANY_$_')"} 1 .. 5;
+    my $hosts = join ', ', map { sprintf "(%d, '44444444-0000-4000-8000-%012d', 'many %d', %d)", 100 + $_, $_, $_, 100 + $_ } 1 .. 40;
+    my $again = new_db('other', $seed . "INSERT INTO traits (name) VALUES $traits;"
+            . "INSERT INTO resource_providers (id, uuid, name, root_provider_id) VALUES $hosts;"
+            . 'INSERT INTO resource_provider_traits (resource_provider_id, trait_id) SELECT p.id, t.id FROM resource_providers p, traits t'
+            . " WHERE p.id > 100 AND t.name LIKE 'CUSTOM_MANY%';");
+    my $fresh = new_db('fresh');
+    is +($instance->manage('db', 'reset', '--yes'))[0], 0, 'reset';
+    # More than there are columns of Placement's tables, fewer than a batch of providers has traits.
+    my %default = (sql_select_limit => 150, sql_safe_updates => 1, max_join_size => 50, unique_checks => 0, completion_type => q('RELEASE'));
+    my $with_defaults = sub {
+        my ($name, @args) = @_;
+        $instance->sql("SET GLOBAL $_ = $default{$_}") for sort keys %default;
+        my ($code, $text) = $instance->manage(@args);
+        $instance->sql("SET GLOBAL $_ = DEFAULT") for sort keys %default;
+        is $code, 0, $name or diag $text;
+    };
+    $with_defaults->('imported', 'import', 'placement', '--from', $again);
+    is $instance->sql_value('SELECT COUNT(*) FROM resource_traits'), 202, 'all traits are there';
+    my $imported = content('other');
+    $with_defaults->('exported', 'export', 'placement', '--to', $fresh);
+    is content('fresh'), $imported =~ s/\tNULL(\t[-0-9a-f]{36}\tNULL)$/\t0$1/mgr, 'all is there';
+    $api->delete('/resource_providers/44444444-0000-4000-8000-000000000001')->is_status(204);
+    $with_defaults->('exported where something is taken away', 'export', 'placement', '--to', $again);
+    is sql_in('other', 'SELECT COUNT(*) FROM resource_providers'), "44\n", 'it is gone there';
+};
+
 # The page's statements and commands as they stand, with the addresses of these databases; something is written between import and export.
 subtest 'doc/migration-placement.md' => sub {
     my $there = new_db('there', $seed);

@@ -25,11 +25,11 @@ SELECT version_num FROM alembic_version;
 
 -- @statement placement_counts
 -- @database placement
--- @out providers uint, consumers uint, allocations uint, inventories uint, projects uint, users uint
+-- @out providers uint, consumers uint, allocations uint, inventories uint, traits uint, aggregates uint
 -- @scans it counts
 SELECT (SELECT COUNT(*) FROM resource_providers) AS providers, (SELECT COUNT(*) FROM consumers) AS consumers,
   (SELECT COUNT(*) FROM allocations) AS allocations, (SELECT COUNT(*) FROM inventories) AS inventories,
-  (SELECT COUNT(*) FROM projects) AS projects, (SELECT COUNT(*) FROM users) AS users;
+  (SELECT COUNT(*) FROM resource_provider_traits) AS traits, (SELECT COUNT(*) FROM resource_provider_aggregates) AS aggregates;
 
 -- ---- names
 

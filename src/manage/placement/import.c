@@ -279,10 +279,7 @@ static bool check_tiers(struct import *import)
 // Has the pass seen as many rows as the tables have? If not, some rows belong to no provider or consumer, and were reported.
 static bool saw_everything(const struct import *import)
 {
-	const struct transfer_counts *total = &import->total, *seen = &import->seen;
-
-	return total->providers == seen->providers && total->consumers == seen->consumers &&
-	       total->inventories == seen->inventories && total->allocations == seen->allocations;
+	return source_saw_everything(&import->total, &import->seen);
 }
 
 static bool check(struct import *import)
