@@ -568,7 +568,8 @@ static bool verify(struct import *import)
 	if (!saw_everything(import))
 		transfer_problem(transfer, "Placement's tables hold other rows than those that belong together");
 	if (transfer->problems > 0)
-		return transfer_fail(transfer, EX_DATAERR, "%llu difference%s after the import: was the registry written meanwhile?",
+		return transfer_fail(transfer, EX_DATAERR, "%llu difference%s after the import: if a client wrote here meanwhile, stop it, "
+			"delete here what is named above, and run this again",
 			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
 	return true;
 }
