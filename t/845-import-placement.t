@@ -348,7 +348,7 @@ subtest 'export' => sub {
     my %kept = map { split /\t/ } split /\n/, sql_in('placement', "SELECT uuid, id FROM resource_providers");
     ($code, $text) = export_to($source);
     ok $code == 0 && $text =~ /written: \d providers and 3 consumers; as they were: 1 providers, 0 consumers/, 'into that which was imported' or diag $text;
-    is content('placement'), $exported =~ s/^(trait\tMISC_SHARES)/$1/r, 'has the same';
+    is content('placement') =~ s/^trait\tCUSTOM_UNUSED\n//mr, $exported, 'has the same, and the trait that was deleted here';
     my %now = map { split /\t/ } split /\n/, sql_in('placement', "SELECT uuid, id FROM resource_providers");
     is_deeply { map { $_ => $now{$_} } keys %kept }, \%kept, 'rows keep their ids';
     ($code, $text) = export_to($source);
@@ -360,11 +360,17 @@ subtest 'export' => sub {
     $api->delete('/resource_classes/CUSTOM_NEW')->is_status(204);
     ($code, $text) = export_to($source);
     is $code, 0, 'what was deleted here' or diag $text;
-    unlike content('placement'), qr/new|CUSTOM_NEW|\Q$c{c9}\E|\Q$c{c3}\E/, 'is deleted there';
+    unlike content('placement') =~ s/^(?:class|trait)\tCUSTOM_NEW$//mgr, qr/new|CUSTOM_NEW|\Q$c{c9}\E|\Q$c{c3}\E/, 'is deleted there';
+
+    sql_in('placement', q(INSERT INTO resource_classes (id, name) VALUES (10500, 'CUSTOM_THEIRS'); INSERT INTO traits (name) VALUES ('CUSTOM_THEIR_RACK')));
+    $api->post('/resource_providers', json => { name => 'a change', uuid => $p{p8} })->is_status(200);
+    ($code, $text) = export_to($source);
+    is $code, 0, 'exported again' or diag $text;
+    like content('placement'), qr/^$_$/m, "which leaves the $_ that only Placement has" for "class\tCUSTOM_THEIRS", "trait\tCUSTOM_THEIR_RACK", "trait\tCUSTOM_UNUSED";
 
     sql_in('placement', "UPDATE resource_providers SET generation = generation + 1 WHERE uuid = '$p{p1}'");
     my $changed = content('placement');
-    $api->post('/resource_providers', json => { name => 'late', uuid => $p{p8} })->is_status(200);
+    $api->post('/resource_providers', json => { name => 'late', uuid => $p{p9} })->is_status(200);
     ($code, $text) = export_to($source);
     ok $code == 65 && $text =~ /was changed since it was imported or exported to: nothing was written/, 'what was changed there is not overwritten' or diag $text;
     is content('placement'), $changed, 'nothing was written';

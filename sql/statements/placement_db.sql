@@ -52,11 +52,6 @@ SELECT n.id, n.name FROM {placement_names_of} n WHERE n.id > :after ORDER BY n.i
 INSERT INTO {placement_names_of} (id, name, created_at)
 SELECT GREATEST(COALESCE(MAX(x.id), 0) + 1, 10000), :name, UTC_TIMESTAMP() FROM {placement_names_of} x;
 
--- @statement placement_name_delete
--- @database placement
--- @in name text
-DELETE FROM {placement_names_of} WHERE name = :name;
-
 -- ---- providers, by whole trees: those with after < root_provider_id <= up_to
 
 -- The root of the limit-th provider behind after, NULL if there is none.

@@ -183,6 +183,8 @@ static bool may_write(struct export *export)
 
 // ---- names and ids
 
+// Inserts the custom names of the registry that Placement lacks. Those that only Placement has stay: its clients may have made them since the
+// last import or export, which does not count as a change there, and no provider has them any more.
 static bool insert_names(struct transfer *transfer, enum sql_placement_names_of which, const struct name_set *ours,
 	const struct name_set *theirs, bool (*is_custom)(struct str name))
 {
@@ -191,20 +193,6 @@ static bool insert_names(struct transfer *transfer, enum sql_placement_names_of 
 
 		if (is_custom(in.name) && !name_set_has(theirs, in.name) &&
 			!transfer_ok(sql_placement_name_insert_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
-			return false;
-	}
-	return true;
-}
-
-// Deletes the custom names that the registry does not have any more. Nothing refers to them by then.
-static bool delete_names(struct transfer *transfer, enum sql_placement_names_of which, const struct name_set *ours,
-	const struct name_set *theirs, bool (*is_custom)(struct str name))
-{
-	for (size_t i = 0; i < theirs->n; i++) {
-		const struct sql_placement_name_delete in = { .name = theirs->names[i].text };
-
-		if (is_custom(in.name) && !name_set_has(ours, in.name) &&
-			!transfer_ok(sql_placement_name_delete_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
 			return false;
 	}
 	return true;
@@ -324,9 +312,6 @@ static bool write_all(struct export *export)
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_CLASSES, &transfer->classes, &export->classes,
 			resource_class_is_custom) ||
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
-		!delete_names(transfer, SQL_PLACEMENT_NAMES_OF_CLASSES, &transfer->classes, &export->classes,
-			resource_class_is_custom) ||
-		!delete_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
 		!source_read_names(transfer, &export->classes, &export->traits))
 		return false;
 	transfer_begin(transfer, "writing", 2 * export->ours.providers + export->ours.consumers);
