@@ -25,11 +25,11 @@ SELECT version_num FROM alembic_version;
 
 -- @statement placement_counts
 -- @database placement
--- @out providers uint, consumers uint, allocations uint, inventories uint, projects uint, users uint
+-- @out providers uint, consumers uint, allocations uint, inventories uint, traits uint, aggregates uint
 -- @scans it counts
 SELECT (SELECT COUNT(*) FROM resource_providers) AS providers, (SELECT COUNT(*) FROM consumers) AS consumers,
   (SELECT COUNT(*) FROM allocations) AS allocations, (SELECT COUNT(*) FROM inventories) AS inventories,
-  (SELECT COUNT(*) FROM projects) AS projects, (SELECT COUNT(*) FROM users) AS users;
+  (SELECT COUNT(*) FROM resource_provider_traits) AS traits, (SELECT COUNT(*) FROM resource_provider_aggregates) AS aggregates;
 
 -- ---- names
 
@@ -51,11 +51,6 @@ SELECT n.id, n.name FROM {placement_names_of} n WHERE n.id > :after ORDER BY n.i
 -- @scans a name of Placement's catalogues, of which there are hundreds
 INSERT INTO {placement_names_of} (id, name, created_at)
 SELECT GREATEST(COALESCE(MAX(x.id), 0) + 1, 10000), :name, UTC_TIMESTAMP() FROM {placement_names_of} x;
-
--- @statement placement_name_delete
--- @database placement
--- @in name text
-DELETE FROM {placement_names_of} WHERE name = :name;
 
 -- ---- providers, by whole trees: those with after < root_provider_id <= up_to
 

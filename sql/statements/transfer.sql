@@ -83,24 +83,25 @@ FROM {names}
 STRAIGHT_JOIN resource_aliases a ON a.type_id = :type_id AND a.kind = 'name' AND a.value = j.name AND a.live = 1
 STRAIGHT_JOIN resources r ON r.id = a.resource_id;
 
--- Those of the providers that are here and in no answer, since their tenants are deleted and can be recovered.
+-- Those of the providers that are here and in no answer, since their tenants are deleted. is_purged: the tenant's purge time is over, or its name
+-- was used anew, so it can't be recovered any more, but nothing has removed its resources yet.
 -- @statement transfer_hidden
--- @in uids text, type_id uint
--- @out uid bytes, tenant text
-SELECT r.uid, t.name AS tenant
+-- @in uids text, type_id uint, now time
+-- @out uid bytes, tenant text, is_purged uint
+SELECT r.uid, t.name AS tenant, t.live IS NULL OR t.purge_at <= :now AS is_purged
 FROM {uids}
 STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.deleted_at IS NOT NULL;
 
 -- All such providers that have allocations: these are in the answers about their consumers.
 -- @statement transfer_hidden_in_use
--- @in type_id uint
--- @out uid bytes, tenant text
+-- @in type_id uint, now time
+-- @out uid bytes, tenant text, is_purged uint
 -- @scans the tenants
-SELECT r.uid, t.name AS tenant
+SELECT r.uid, t.name AS tenant, t.live IS NULL OR t.purge_at <= :now AS is_purged
 FROM tenants t
 STRAIGHT_JOIN resources r FORCE INDEX (owner) ON r.tenant_id = t.id AND r.type_id = :type_id AND r.live = 1
-WHERE t.live = 1 AND t.deleted_at IS NOT NULL
+WHERE t.deleted_at IS NOT NULL
   AND (SELECT a.consumer_id FROM allocations a WHERE a.resource_id = r.id LIMIT 1) IS NOT NULL;
 
 -- To which tenants new providers belong.

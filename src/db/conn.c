@@ -251,11 +251,13 @@ static enum db_result set_session(struct db *db)
 	return query(db, sql, (size_t)n, db->clustered ? db_writer_answers : db_writer_await);
 }
 
-// Only what every server of MariaDB and MySQL knows.
+// As set_session(), by variables that every server of MariaDB and MySQL knows.
 static enum db_result set_foreign_session(struct db *db)
 {
 	static const char names[] = "SET NAMES utf8mb4, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
-				    " SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO'";
+				    " SESSION sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO', SESSION sql_safe_updates = 0,"
+				    " SESSION sql_select_limit = 18446744073709551615, SESSION sql_big_selects = 1,"
+				    " SESSION sql_auto_is_null = 0, SESSION unique_checks = 1, SESSION completion_type = 0";
 	const char *isolation = sql_session_serializable_query.sql;
 
 	db->autocommit = true;

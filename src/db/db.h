@@ -177,7 +177,8 @@ enum db_result db_run_show(struct db *db, struct pool *pool, struct str sql, str
 bool db_script_next(struct str *rest, struct str *statement);
 // Runs one statement of such a text that changes a table. While it waits for the table, everybody who comes after it waits behind
 // it. So, after patience_ms of waiting, it is ended through the handle other, which belongs to the same user. DB_RETRY: that
-// happened, or the statement waited for a row; nothing was changed. On a cluster as db_run_script().
+// happened, as db_error() says, or the statement waited for a row; nothing was changed. A statement that builds an index waits for the table
+// at its end, too: if it is ended there, what it built is lost. On a cluster as db_run_script().
 enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms);
 
 // ---- transactions

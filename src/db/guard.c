@@ -52,6 +52,13 @@ static bool guard_answer(struct db *db, struct db *other, unsigned patience_ms)
 	return ended;
 }
 
+static enum db_result note_end(struct db *db)
+{
+	db->error_number = ER_QUERY_INTERRUPTED;
+	(void)snprintf(db->error, sizeof(db->error), "a transaction holds the table");
+	return DB_RETRY;
+}
+
 enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, unsigned patience_ms)
 {
 	assert(other != db);
@@ -67,7 +74,7 @@ enum db_result db_run_guarded(struct db *db, struct db *other, struct str sql, u
 	if (db_conn_skip_answer(db))
 		result = DB_OK;
 	else if (ended && mysql_errno(db->mysql) == ER_QUERY_INTERRUPTED)
-		result = DB_RETRY;
+		result = note_end(db);
 	else
 		result = db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 	if (ended && db->mysql != NULL)

@@ -299,6 +299,22 @@ static void test_script_names(void)
 	is_int(db_run_script(db, text), DB_OK, "as the server reads them");
 }
 
+// A statement that waits for a table, which a transaction of another connection uses.
+static void test_guarded(void)
+{
+	struct db *other = db_open(db_settings(server.config), DB_APPLICATION), *holder = db_open(db_settings(server.config), DB_APPLICATION);
+	const struct str change = STR("ALTER TABLE held ADD COLUMN m INT");
+
+	server_sql("CREATE TABLE held (n INT)");
+	is_int(db_run_script(holder, STR("SET autocommit = 0;\nINSERT INTO held VALUES (1);\n")), DB_OK, "a transaction uses a table");
+	is_int(db_run_guarded(db, other, change, 50), DB_RETRY, "a statement that waits for the table is ended");
+	is_str(str_c(db_error(db)), "a transaction holds the table", "with the reason");
+	is_int(db_run_script(holder, STR("COMMIT;\n")), DB_OK, "the transaction ends");
+	is_int(db_run_guarded(db, other, change, 50), DB_OK, "now the statement succeeds");
+	db_close(&holder);
+	db_close(&other);
+}
+
 int main(void)
 {
 	server_start();
@@ -318,6 +334,7 @@ int main(void)
 	test_bulk();
 	test_script();
 	test_script_names();
+	test_guarded();
 	pool_free(&pool);
 	db_close(&db);
 	ok(db == NULL, "closed");

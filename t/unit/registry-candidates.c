@@ -3,6 +3,9 @@
 // enumeration chooses a provider for each part in every possible way, and only then asks whether the whole is allowed.
 #include "base/base.h"
 
+#include <limits.h>
+
+#include "base/budget.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/candidates/candidate_search.h"
@@ -529,6 +532,54 @@ static void test_devices(void)
 	ok(!may_have_more, "and nothing is left to try");
 }
 
+// ---- what a search counts as work
+
+// The steps that the search for the first candidate of a tree counts, where the request names the same subtree several times: a root has
+// children that give each group something, but not the last group, of which each provider is an option.
+static long long steps_of_subtrees(size_t times)
+{
+	enum { CHILDREN = 200, NAMED = 16 };
+	static const struct candidate_demand demand = { .class_id = 1, .amount = 1 };
+	static const char suffixes[NAMED + 1] = "abcdefghijklmnop";
+	struct pool_mark mark = pool_mark(pool);
+	struct candidate_provider *providers = POOL_ARRAY(pool, struct candidate_provider, CHILDREN + 1);
+	struct candidate_inventory *inventories = POOL_ARRAY(pool, struct candidate_inventory, CHILDREN + 1);
+	struct candidate_group *named = POOL_ARRAY(pool, struct candidate_group, NAMED);
+	struct candidate_subtree *subtrees = POOL_ARRAY(pool, struct candidate_subtree, times);
+	size_t *all = POOL_ARRAY(pool, size_t, NAMED);
+	struct candidate candidate;
+
+	for (size_t i = 0; i <= CHILDREN; i++) {
+		inventories[i] = (struct candidate_inventory){ .class_id = 1, .capacity = 100, .min_unit = 1, .max_unit = 100, .step_size = 1 };
+		providers[i] = (struct candidate_provider){ .id = i + 1, .uid = numbered((unsigned)i), .root = providers,
+			.parent = i > 0 ? providers : NULL, .inventories = &inventories[i], .n_inventories = i > 0 ? 1 : 0 };
+	}
+	for (size_t i = 0; i < NAMED; i++) {
+		named[i] = (struct candidate_group){ .suffix = { &suffixes[i], 1 }, .demands = &demand, .n_demands = i + 1 < NAMED ? 1 : 0 };
+		all[i] = i;
+	}
+	for (size_t i = 0; i < times; i++)
+		subtrees[i] = (struct candidate_subtree){ all, NAMED };
+	const struct candidate_request asked = { .groups = named, .n_groups = NAMED, .subtrees = subtrees, .n_subtrees = times, .isolate = true };
+	const struct candidate_tree tree = { providers, CHILDREN + 1 };
+	struct candidate_search *search = candidate_search_new(pool, &asked, &tree, NULL, 0, 0);
+	budget_fuel = INT_MAX;
+	bool is_found = candidate_search_next(search, &candidate);
+	int left = budget_fuel;
+	budget_refuel();
+	pool_rewind(pool, mark);
+	return is_found ? INT_MAX - left : -1;
+}
+
+static void test_counted_work(void)
+{
+	long long none = steps_of_subtrees(0), one = steps_of_subtrees(1), eleven = steps_of_subtrees(11);
+
+	ok(none > 0 && one > none, "a subtree is counted as work: %lld steps with one, %lld without", one, none);
+	ok(eleven - none >= 10 * (one - none), "each of several as much: %lld steps", eleven);
+	ok(one - none >= 16 * 200, "every provider that is looked at counts");
+}
+
 int main(void)
 {
 	const char *text = getenv("TENURE_SEED");
@@ -536,6 +587,7 @@ int main(void)
 	pool = pool_new();
 	test_random_forests(text != NULL ? strtoull(text, NULL, 10) : 1);
 	test_devices();
+	test_counted_work();
 	pool_free(&pool);
 	return done_testing();
 }

@@ -171,7 +171,7 @@ static enum outcome check_method(struct call *call)
 
 enum outcome placement_enter(struct call *call, enum outcome found)
 {
-	if (placement_cors_preflight(call)) {
+	if (placement_cors_answer_options(call)) {
 		call->version = VERSION_NONE;
 		return OUTCOME_NO_CONTENT;
 	}

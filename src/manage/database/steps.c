@@ -11,7 +11,8 @@
 enum {
 	MAX_STEPS = 100,
 	PATIENCE_MS = 250,          // how long a statement waits for a table; who comes later waits as long
-	TRY_FOR_S = 600,            // then a step that is in the way of others all the time gives up
+	TRY_FOR_S = 600,            // then a step that is in the way of others all the time gives up,
+	LEAST_TRIES = 5,            // but not before so many tries: one may last longer, and wait for the table at its end
 	FIRST_SIZE = 256, LAST_SIZE = 4096, // ids of a batch
 	SHORT_US = 20000, LONG_US = 60000,  // a batch that takes less, or more, is followed by a larger, or smaller, one
 	TELL_EACH_S = 10,
@@ -221,10 +222,10 @@ static int run_batches(struct upgrade *upgrade, const struct schema_file *file, 
 // Repeats the statement while transactions that last longer hold the table.
 static enum db_result run_statement(struct db *db, struct db *guard, struct str statement)
 {
-	int64_t told_s = 0;
-	for (int64_t begun_s = now_s(), pause = 200000;; pause = pause < 3000000 ? pause * 2 : pause) {
+	int64_t told_s = 0, pause = 200000, begun_s = now_s();
+	for (unsigned tries = 1;; tries++) {
 		enum db_result result = db_run_guarded(db, guard, statement, PATIENCE_MS);
-		if (result != DB_RETRY || now_s() - begun_s > TRY_FOR_S)
+		if (result != DB_RETRY || (tries >= LEAST_TRIES && now_s() - begun_s > TRY_FOR_S))
 			return result;
 		if (told_s == 0 || now_s() - told_s >= TELL_EACH_S) {
 			printf("  a transaction holds the table: waiting until it ends\n");
@@ -232,6 +233,7 @@ static enum db_result run_statement(struct db *db, struct db *guard, struct str 
 			told_s = now_s();
 		}
 		pause_about(pause);
+		pause = pause < 3000000 ? pause * 2 : pause;
 	}
 }
 

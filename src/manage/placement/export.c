@@ -5,6 +5,7 @@
 
 #include "manage/placement/export.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "manage/core/manage.h"
@@ -139,7 +140,7 @@ static bool check_hidden(struct export *export)
 {
 	struct transfer *transfer = export->transfer;
 	struct registry *registry = transfer->registry;
-	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id };
+	const struct sql_transfer_hidden_in_use in = { .type_id = provider_type(registry)->id, .now = clock_now_us() };
 	struct db_rows rows;
 	enum db_result result = sql_transfer_hidden_in_use_run(registry->db, registry->pool, &in, &rows);
 
@@ -150,8 +151,8 @@ static bool check_hidden(struct export *export)
 		struct uuid uid;
 
 		uuid_from_bytes(row->uid, &uid);
-		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is deleted: recover that", UUID_ARG(registry->pool, uid),
-			STR_ARG(row->tenant));
+		transfer_problem(transfer, "provider %.*s has allocations, and its tenant %.*s is %s", UUID_ARG(registry->pool, uid), STR_ARG(row->tenant),
+			row->is_purged != 0 ? "purged: `tenure-manage reap` removes it" : "deleted: recover that");
 	}
 	return rows.n == 0 || transfer_fail(transfer, EX_DATAERR, "%zu problem%s; nothing was written", rows.n, rows.n == 1 ? "" : "s");
 }
@@ -182,6 +183,8 @@ static bool may_write(struct export *export)
 
 // ---- names and ids
 
+// Inserts the custom names of the registry that Placement lacks. Those that only Placement has stay: its clients may have made them since the
+// last import or export, which does not count as a change there, and no provider has them any more.
 static bool insert_names(struct transfer *transfer, enum sql_placement_names_of which, const struct name_set *ours,
 	const struct name_set *theirs, bool (*is_custom)(struct str name))
 {
@@ -190,20 +193,6 @@ static bool insert_names(struct transfer *transfer, enum sql_placement_names_of 
 
 		if (is_custom(in.name) && !name_set_has(theirs, in.name) &&
 			!transfer_ok(sql_placement_name_insert_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
-			return false;
-	}
-	return true;
-}
-
-// Deletes the custom names that the registry does not have any more. Nothing refers to them by then.
-static bool delete_names(struct transfer *transfer, enum sql_placement_names_of which, const struct name_set *ours,
-	const struct name_set *theirs, bool (*is_custom)(struct str name))
-{
-	for (size_t i = 0; i < theirs->n; i++) {
-		const struct sql_placement_name_delete in = { .name = theirs->names[i].text };
-
-		if (is_custom(in.name) && !name_set_has(ours, in.name) &&
-			!transfer_ok(sql_placement_name_delete_run(transfer->foreign, transfer->registry->pool, which, &in, NULL)))
 			return false;
 	}
 	return true;
@@ -323,9 +312,6 @@ static bool write_all(struct export *export)
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_CLASSES, &transfer->classes, &export->classes,
 			resource_class_is_custom) ||
 		!insert_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
-		!delete_names(transfer, SQL_PLACEMENT_NAMES_OF_CLASSES, &transfer->classes, &export->classes,
-			resource_class_is_custom) ||
-		!delete_names(transfer, SQL_PLACEMENT_NAMES_OF_TRAITS, &transfer->traits, &export->traits, trait_is_custom) ||
 		!source_read_names(transfer, &export->classes, &export->traits))
 		return false;
 	transfer_begin(transfer, "writing", 2 * export->in_registry.providers + export->in_registry.consumers);
@@ -348,8 +334,7 @@ static bool verify(struct export *export)
 	if (!compare(export, false, true, "verifying", &seen) || !source_count(transfer, &total))
 		return false;
 	if (transfer->problems == 0 && export->equal.providers == export->in_registry.providers &&
-		export->equal.consumers == export->in_registry.consumers && total.providers == seen.providers &&
-		total.allocations == seen.allocations && total.inventories == seen.inventories)
+		export->equal.consumers == export->in_registry.consumers && source_saw_everything(&total, &seen))
 		return true;
 	return transfer_fail(transfer, EX_SOFTWARE,
 		"what was written is not what the registry holds (%llu of %llu providers, %llu of %llu consumers): nothing was "

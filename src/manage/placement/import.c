@@ -5,6 +5,7 @@
 #include "manage/placement/import.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "db/list.h"
@@ -143,7 +144,8 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *miss
 
 	for (size_t i = 0; i < *n; i++)
 		db_list_add_uuid(&uids, &missing[i].uid);
-	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id };
+	const struct sql_transfer_hidden in = { .uids = db_list_end(&uids), .type_id = provider_type(registry)->id,
+		.now = clock_now_us() };
 	enum db_result result = sql_transfer_hidden_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return transfer_done(transfer, registry_db_failed(result));
@@ -155,8 +157,9 @@ static bool check_hidden(struct transfer *transfer, struct provider_record *miss
 			hidden = str_eq(row->uid, uuid_bytes(&missing[i].uid)) ? row : NULL;
 		}
 		if (hidden != NULL)
-			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is deleted: recover that, or wait until it is purged",
-				UUID_ARG(registry->pool, missing[i].uid), STR_ARG(hidden->tenant));
+			transfer_problem(transfer, "provider %.*s is here, and its tenant %.*s is %s",
+				UUID_ARG(registry->pool, missing[i].uid), STR_ARG(hidden->tenant), hidden->is_purged != 0 ?
+				"purged: `tenure-manage reap` removes it" : "deleted: recover that, or wait until it is purged");
 		else
 			missing[kept++] = missing[i];
 	}
@@ -280,10 +283,7 @@ static bool check_tiers(struct import *import)
 // Has the pass seen as many rows as the tables have? If not, some rows belong to no provider or consumer, and were reported.
 static bool saw_everything(const struct import *import)
 {
-	const struct transfer_counts *rows = &import->in_tables, *seen = &import->seen;
-
-	return rows->providers == seen->providers && rows->consumers == seen->consumers &&
-	       rows->inventories == seen->inventories && rows->allocations == seen->allocations;
+	return source_saw_everything(&import->in_tables, &import->seen);
 }
 
 static bool check(struct import *import)
@@ -572,7 +572,8 @@ static bool verify(struct import *import)
 	if (!saw_everything(import))
 		transfer_problem(transfer, "Placement's tables hold other rows than those that belong together");
 	if (transfer->problems > 0)
-		return transfer_fail(transfer, EX_DATAERR, "%llu difference%s after the import: was the registry written meanwhile?",
+		return transfer_fail(transfer, EX_DATAERR, "%llu difference%s after the import: if a client wrote here meanwhile, stop it, "
+			"delete here what is named above, and run this again",
 			(unsigned long long)transfer->problems, transfer->problems == 1 ? "" : "s");
 	return true;
 }

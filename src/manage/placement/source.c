@@ -150,6 +150,7 @@ static void take_inventory(struct tree_batch *batch, size_t i, const struct sql_
 	};
 }
 
+// at: the first row of inventories, aggregates and traits that no provider has taken; it gets past those of this provider.
 static void take_parts(struct tree_batch *batch, size_t i, size_t at[3])
 {
 	struct pool *pool = batch->transfer->registry->pool;
@@ -285,6 +286,8 @@ static bool give_providers(struct source_pass *pass, struct tree_batch *batch)
 		take_parts(batch, i, at);
 		pass->counts.inventories += batch->records[i].n_inventories;
 	}
+	pass->counts.aggregates += at[1];
+	pass->counts.traits += at[2];
 	check_trees(batch, n);
 	int64_t *row_ids = POOL_ARRAY(transfer->registry->pool, int64_t, n);
 	for (size_t i = 0; i < n; i++) {
@@ -537,9 +540,18 @@ bool source_count(struct transfer *transfer, struct transfer_counts *counts)
 		.consumers = row->consumers,
 		.allocations = row->allocations,
 		.inventories = row->inventories,
+		.traits = row->traits,
+		.aggregates = row->aggregates,
 	};
 	pool_rewind(pool, mark);
 	return true;
+}
+
+bool source_saw_everything(const struct transfer_counts *total, const struct transfer_counts *seen)
+{
+	return total->providers == seen->providers && total->consumers == seen->consumers &&
+	       total->inventories == seen->inventories && total->allocations == seen->allocations &&
+	       total->traits == seen->traits && total->aggregates == seen->aggregates;
 }
 
 static bool read_names(struct transfer *transfer, enum sql_placement_names_of which, struct name_set *set)

@@ -37,6 +37,8 @@ bool source_run(struct source_pass *pass, const char *label);
 bool source_check_faults(struct transfer *transfer);
 // Counts the rows of the tables: as many as a pass must see.
 bool source_count(struct transfer *transfer, struct transfer_counts *counts);
+// Has a pass seen all the rows that were counted? total, seen: what source_count() and the pass have counted.
+bool source_saw_everything(const struct transfer_counts *total, const struct transfer_counts *seen);
 // The names of its classes and traits. They live in transfer->pool.
 bool source_read_names(struct transfer *transfer, struct name_set *classes, struct name_set *traits);
 

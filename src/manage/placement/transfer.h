@@ -30,6 +30,7 @@ struct name_set {
 struct transfer_counts {
 	uint64_t providers, consumers;
 	uint64_t inventories, allocations;
+	uint64_t traits, aggregates; // of providers: one for each provider that has the trait, or is in the aggregate
 	uint64_t idle; // consumers without allocations, which the registry does not have
 	uint64_t overfull;  // inventories of which more is used than there is
 };

@@ -320,7 +320,7 @@ struct candidate_search *candidate_search_new(struct pool *pool, const struct ca
 }
 
 // ---- Is the choice allowed? In all of these functions the parts 0 to depth have a provider, and the choice for the parts before depth was
-// found allowed.
+// found allowed. One answer may look at all options of all parts several times over, so the loops within these count their work themselves.
 
 static bool is_single(const struct part *part)
 {
@@ -332,6 +332,7 @@ static uint64_t taken_of(const struct candidate_search *search, size_t end, size
 {
 	uint64_t sum = 0;
 
+	budget_work((int)end);
 	for (size_t i = 0; i < end; i++) {
 		if (search->chosen[i] != provider)
 			continue;
@@ -397,8 +398,11 @@ static bool traits_reachable(const struct candidate_search *search, size_t depth
 
 static bool is_above(const struct candidate_provider *above, const struct candidate_provider *provider)
 {
-	while (provider != NULL && provider != above)
+	int steps = 1;
+
+	for (; provider != NULL && provider != above; steps++)
 		provider = provider->parent;
+	budget_work(steps);
 	return provider == above;
 }
 
@@ -406,8 +410,9 @@ static bool in_subtree(const struct candidate_search *search, const struct candi
 {
 	for (size_t i = 0; i < subtree->n; i++) {
 		if (search->parts[part].what.group == &search->request->groups[subtree->groups[i]])
-			return true;
+			return true; // is_above() counts what follows
 	}
+	budget_work((int)subtree->n);
 	return false;
 }
 
@@ -462,6 +467,7 @@ static bool enough_left(struct candidate_search *search, size_t depth, uint64_t 
 			asks = true;
 			asked += part->what.demands[k].amount;
 		}
+		budget_work(asks ? (int)part->n_options : 1);
 		for (size_t k = 0; asks && k < part->n_options; k++) {
 			size_t provider = part->options[k];
 			if (search->seen[provider] == search->round)
@@ -478,6 +484,7 @@ static bool enough_left(struct candidate_search *search, size_t depth, uint64_t 
 // algorithm).
 static bool match(struct candidate_search *search, size_t part)
 {
+	budget_work((int)search->parts[part].n_options);
 	for (size_t i = 0; i < search->parts[part].n_options; i++) {
 		size_t provider = search->parts[part].options[i];
 		if (search->seen[provider] == search->round)
@@ -494,6 +501,7 @@ static bool match(struct candidate_search *search, size_t part)
 // Can each remaining group with a suffix have a provider of its own?
 static bool isolation_reachable(struct candidate_search *search, size_t depth)
 {
+	budget_work((int)search->n_providers / 8);
 	for (size_t i = 0; i < search->n_providers; i++)
 		search->matched[i] = (size_t)NOBODY;
 	for (size_t i = depth + 1; i < search->n_parts; i++) {

@@ -312,6 +312,10 @@ static enum outcome check_subtree_value(struct reading *reading, struct str valu
 	if (empty)
 		return fail_value(reading->call, "query.bad_value",
 			STR("Empty string (unsuffixed group) can not be specified in `same_subtree` "));
+	for (size_t i = 0; i < reading->n_subtrees; i++) {
+		if (str_eq(reading->subtrees[i], value))
+			return OUTCOME_OK; // it asks for nothing more
+	}
 	reading->subtrees[reading->n_subtrees++] = value;
 	return OUTCOME_OK;
 }

@@ -52,17 +52,29 @@ static bool may_send(struct str headers)
 	return true;
 }
 
-bool placement_cors_preflight(struct call *call)
+// Lets a page of that origin read the answer.
+static void allow(struct response *response, struct str origin)
+{
+	response_add(response, "Vary", STR("Origin"));
+	response_set(response, "Access-Control-Allow-Origin", origin);
+	// A browser adds the user's password or certificate by itself: a page of any origin must not use these.
+	if (!str_eq(origin, STR("*")))
+		response_set(response, "Access-Control-Allow-Credentials", STR("true"));
+}
+
+bool placement_cors_answer_options(struct call *call)
 {
 	struct response *response = &call->response;
+	struct str origin = allowed_origin(call);
 	struct str method = str_trim(request_header(&call->request, "access-control-request-method"));
 	struct str headers = request_header(&call->request, "access-control-request-headers");
 
-	if (call->request.method != METHOD_OPTIONS || method.n == 0 || allowed_origin(call).p == NULL)
+	if (call->request.method != METHOD_OPTIONS || *placement_settings(call->config)->cors_origins == '\0')
 		return false;
 	response->status = 200;
-	if (!is_method(method) || !may_send(headers))
-		return true; // without what would allow it
+	if (origin.p == NULL || !is_method(method) || !may_send(headers))
+		return true; // the browser refuses what no header field allows
+	allow(response, origin);
 	response_set(response, "Access-Control-Max-Age", STR(MAX_AGE));
 	response_set(response, "Access-Control-Allow-Methods", method);
 	if (headers.p != NULL && str_trim(headers).n > 0)
@@ -75,13 +87,8 @@ void placement_cors_leave(struct call *call)
 	struct response *response = &call->response;
 	struct str origin = allowed_origin(call);
 
-	if (origin.p == NULL)
+	if (origin.p == NULL || call->request.method == METHOD_OPTIONS)
 		return;
-	response_add(response, "Vary", STR("Origin"));
-	response_set(response, "Access-Control-Allow-Origin", origin);
-	// A browser adds the user's password or certificate by itself: a page of any origin must not use these.
-	if (!str_eq(origin, STR("*")))
-		response_set(response, "Access-Control-Allow-Credentials", STR("true"));
-	if (call->request.method != METHOD_OPTIONS)
-		response_set(response, "Access-Control-Expose-Headers", STR(SHOWN_HEADERS));
+	allow(response, origin);
+	response_set(response, "Access-Control-Expose-Headers", STR(SHOWN_HEADERS));
 }

@@ -60,10 +60,11 @@ enum outcome placement_policy_check(struct call *call, enum placement_rule rule,
 
 // ---- cors.c: requests of web pages from other origins
 
-// Is the request a preflight request, by which a browser asks whether a page of an allowed origin may send another one? If it is, the
-// answer (200) is set in the response, and no credential is needed.
-bool placement_cors_preflight(struct call *call);
-// Adds the header fields to an answer that let a page of an allowed origin read it.
+// Answers OPTIONS, by which a browser asks whether a page of another origin may send a request (a preflight request): false if the request has
+// another method, or if the setting names no origin. Otherwise sets 200 in the response, with the header fields that allow the request if the
+// origin, the method and the header fields that it asks for are allowed. No credential is needed.
+bool placement_cors_answer_options(struct call *call);
+// Adds the header fields to an answer of any other method that let a page of an allowed origin read it.
 void placement_cors_leave(struct call *call);
 
 // ---- body.c: reading requests

@@ -243,7 +243,8 @@ struct writing {
 	struct provider provider;      // as it is after the write
 };
 
-// Reads the address, the body (schema NULL: it has none) and the preconditions.
+// Reads the address, the body (schema NULL: it has none) and the preconditions. The generation in the body of a POST is none, as in OpenStack's
+// service: POST replaces nothing, and is refused if the class has an inventory.
 static enum outcome begin(struct call *call, const struct json_schema *schema, struct writing *writing)
 {
 	enum outcome outcome = provider_uid(call, &writing->uid);
@@ -253,7 +254,7 @@ static enum outcome begin(struct call *call, const struct json_schema *schema, s
 	if (outcome == OUTCOME_OK && schema != NULL)
 		outcome = provider_read_body(call, &writing->uid, schema, &writing->body);
 	if (outcome == OUTCOME_OK)
-		outcome = provider_read_guard(call, writing->body, &writing->conditions, &writing->write.guard);
+		outcome = provider_read_guard(call, call->request.method == METHOD_POST ? NULL : writing->body, &writing->conditions, &writing->write.guard);
 	return outcome;
 }
 
