@@ -143,6 +143,8 @@ async function show(focus) {
 		heading.focus({ preventScroll: true });
 }
 
+const mayLeave = () => confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger');
+
 let wanted = null; // where the user goes if he answers the question whether to leave with yes; null: nobody is asked
 
 async function leave() {
@@ -155,7 +157,7 @@ async function leave() {
 	if (unsaved()) {
 		wanted = location.hash;
 		history.replaceState(null, '', shownHash || screen());
-		const leaves = await confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger'), to = wanted;
+		const leaves = await mayLeave(), to = wanted;
 		wanted = null;
 		if (!leaves)
 			return undefined;
@@ -282,9 +284,10 @@ async function signOut(all) {
 
 async function account() {
 	const problem = h('div');
-	const out = (all) => alone(actions, () => {
+	const out = (all) => alone(actions, async () => {
 		replace(problem);
-		return signOut(all);
+		if (!unsaved() || await mayLeave())
+			await signOut(all);
 	}).catch((error) => replace(problem, note('bad', `You are not signed out${all ? ' everywhere' : ''}: ${error.message}`)));
 	let actions = null;
 	await dialog('You', (close) => [h('dl.facts', null, [['User', who.user], ['Tenant', who.tenant ?? '–'], ['Role', who.role], ['Endpoint', who.endpoint]]
