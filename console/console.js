@@ -143,7 +143,7 @@ async function show(focus) {
 		heading.focus({ preventScroll: true });
 }
 
-const mayLeave = () => confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger');
+const mayLeave = ({ title, text }) => confirm(title, text, 'Leave it', 'danger');
 
 let wanted = null; // where the user goes if he answers the question whether to leave with yes; null: nobody is asked
 
@@ -154,10 +154,11 @@ async function leave() {
 		history.replaceState(null, '', shownHash || screen());
 		return undefined;
 	}
-	if (unsaved()) {
+	const question = unsaved();
+	if (question) {
 		wanted = location.hash;
 		history.replaceState(null, '', shownHash || screen());
-		const leaves = await mayLeave(), to = wanted;
+		const leaves = await mayLeave(question), to = wanted;
 		wanted = null;
 		if (!leaves)
 			return undefined;
@@ -286,7 +287,8 @@ async function account() {
 	const problem = h('div');
 	const out = (all) => alone(actions, async () => {
 		replace(problem);
-		if (!unsaved() || await mayLeave())
+		const question = unsaved();
+		if (!question || await mayLeave(question))
 			await signOut(all);
 	}).catch((error) => replace(problem, note('bad', `You are not signed out${all ? ' everywhere' : ''}: ${error.message}`)));
 	let actions = null;
