@@ -143,6 +143,8 @@ async function show(focus) {
 		heading.focus({ preventScroll: true });
 }
 
+const mayLeave = ({ title, text }) => confirm(title, text, 'Leave it', 'danger');
+
 let wanted = null; // where the user goes if he answers the question whether to leave with yes; null: nobody is asked
 
 async function leave() {
@@ -152,10 +154,11 @@ async function leave() {
 		history.replaceState(null, '', shownHash || screen());
 		return undefined;
 	}
-	if (unsaved()) {
+	const question = unsaved();
+	if (question) {
 		wanted = location.hash;
 		history.replaceState(null, '', shownHash || screen());
-		const leaves = await confirm('Leave without saving?', 'What you typed has not been saved.', 'Leave it', 'danger'), to = wanted;
+		const leaves = await mayLeave(question), to = wanted;
 		wanted = null;
 		if (!leaves)
 			return undefined;
@@ -283,9 +286,11 @@ async function signOut(all) {
 
 async function account() {
 	const problem = h('div');
-	const out = (all) => alone(actions, () => {
+	const out = (all) => alone(actions, async () => {
 		replace(problem);
-		return signOut(all);
+		const question = unsaved();
+		if (!question || await mayLeave(question))
+			await signOut(all);
 	}).catch((error) => replace(problem, note('bad', `You are not signed out${all ? ' everywhere' : ''}: ${error.message}`)));
 	let actions = null;
 	await dialog('You', (close) => [h('dl.facts', null, [['User', who.user], ['Tenant', who.tenant ?? '–'], ['Role', who.role], ['Endpoint', who.endpoint]]

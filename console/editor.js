@@ -7,19 +7,21 @@ import { alone, announce, button, h, note, replace, time } from './dom.js';
 import { equal, merge, parse, shown, text } from './json.js';
 import { placeOf, screenOf } from './places.js';
 
-// What the user types in that is on the screen, and some that was: the element, and a function that says whether it has unsaved changes.
+// What the user types in that is on the screen, and some that was: the element, a function that says whether it has unsaved changes, and what is asked then.
 const open = new Map();
 
-// Nobody leaves the screen with the element unasked while changed() returns true.
-export const guard = (element, changed) => open.set(element, changed);
+const unsavedQuestion = { title: 'Leave without saving?', text: 'What you typed has not been saved.' };
 
-// Has anything that is on the screen unsaved changes?
+// Nobody leaves the screen with the element without being asked the question, while changed() returns true.
+export const guard = (element, changed, question = unsavedQuestion) => open.set(element, { changed, question });
+
+// The question to be asked before the screen is left, if anything on it has unsaved changes; else undefined.
 export function unsaved() {
 	for (const element of open.keys()) {
 		if (!element.isConnected)
 			open.delete(element);
 	}
-	return [...open.values()].some((changed) => changed());
+	return [...open.values()].find(({ changed }) => changed())?.question;
 }
 
 const whose = { clash: 'both changed it', mine: 'you changed it', other: 'they changed it' };

@@ -4,6 +4,7 @@
 
 import { address, call, isMine, offers, passing, typePermits } from './api.js';
 import { announce, button, field, h, note, number, panel, replace, select } from './dom.js';
+import { guard } from './editor.js';
 import { equal, parse, text, without } from './json.js';
 import { tenantScreen, typeCalled, typeOfKind, typesOf } from './places.js';
 import { strip } from './resource.js';
@@ -216,7 +217,8 @@ export async function importRows(tenant) {
 		stopping = true;
 	}, { hidden: true });
 	const inputs = [file, type, rule, look_, do_];
-	let rows = null, stopping = false, running = false;
+	let rows = null, stopping = false, running = false, importing = false;
+	guard(body, () => importing, { title: 'Leave the import?', text: 'It is not finished. The rows that were sent stay imported, and no more are sent.' });
 
 	const changed = () => {
 		rows = null;
@@ -228,15 +230,16 @@ export async function importRows(tenant) {
 		state.textContent = '';
 	};
 
-	const begin = () => {
+	const begin = (dry) => {
 		running = true;
+		importing = !dry;
 		stopping = false;
 		inputs.forEach((input) => input.disabled = true);
 	};
 
 	// importable: is there something to import, as it was shown?
 	const end = (importable) => {
-		running = false;
+		running = importing = false;
 		inputs.forEach((input) => input.disabled = false);
 		do_.disabled = !importable;
 		stop.hidden = progress.hidden = true;
@@ -252,7 +255,7 @@ export async function importRows(tenant) {
 		}
 		replace(problem);
 		replace(body);
-		begin(); // before the file is read, or another one could be chosen meanwhile
+		begin(dry); // before the file is read, or another one could be chosen meanwhile
 		try {
 			rows = dry || rows === null ? rowsOf(file.files[0].name, await file.files[0].text()) : rows;
 		} catch (error) {
@@ -282,7 +285,7 @@ export async function importRows(tenant) {
 				lines.splice(at, 0, told.line);
 			}
 			show();
-		}, () => stopping, (error) => {
+		}, () => stopping || !body.isConnected, (error) => {
 			stopping = true;
 			replace(problem, note('bad', error.message));
 		});

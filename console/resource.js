@@ -97,19 +97,22 @@ async function addVersions(tenant, type, list, path) {
 	}
 }
 
-function versions(tenant, type, uid) {
+// The resource is named by its path: resources of other types may have its uid, as a node and its provider have one.
+function versions(tenant, type, name) {
 	const list = h('div.versions', null);
-	addVersions(tenant, type, list, query(address(tenant, 'history'), { resource: uid })).catch((error) => list.append(note('bad', error.message)));
+	addVersions(tenant, type, list, query(address(tenant, 'history'), { resource: name })).catch((error) => list.append(note('bad', error.message)));
 	return panel('History', list);
 }
 
-function history(tenant, type, uid) {
+// name: the resource's path in the tenant.
+function history(tenant, type, name, uid) {
 	if (offers('getResourceHistory'))
-		return versions(tenant, type, uid);
+		return versions(tenant, type, name);
 	const all = isOperator() && offers('listAllChanges'); // of all tenants that it was in
 	if (!all && !offers('listChanges'))
 		return null;
-	const columns = changeColumns(all ? undefined : tenant).filter((column) => column.title !== 'Resource')
+	// The uid finds the changes under former names as well, and those of other types that have the uid: the column of resources tells them apart.
+	const columns = changeColumns(all ? undefined : tenant)
 		.map((column) => column.title === 'Fields' ? { ...column, wide: false } : column);
 	columns.splice(2, 0, { title: 'Revision', class_: '.number', cell: (change) => change.revision });
 	return panel('History', pagedList({ label: 'changes of this resource', of: ['change', 'changes'], key: 'changes', nothing: 'The change log has nothing of it any more.', columns,
@@ -137,14 +140,14 @@ export async function resource(tenant, ...parts) {
 			({ etag } = saved);
 			if (saved.text !== '')
 				replace(about, facts(JSON.parse(saved.text)));
-			replace(changes, history(tenant, type, document.metadata.uid));
+			replace(changes, history(tenant, type, name, document.metadata.uid));
 		} });
 	const writes = may(tenant, parts, 'put');
 	if (!writes) {
 		editor.area.readOnly = true;
 		editor.element.lastChild.remove();
 	}
-	const about = h('div', null, facts(document)), changes = h('div', null, history(tenant, type, document.metadata.uid));
+	const about = h('div', null, facts(document)), changes = h('div', null, history(tenant, type, name, document.metadata.uid));
 	const moves = offers(parts.length === 4 ? 'postMoveNamespaced' : parts[0] === 'namespaces' ? 'postMoveNamespace' : 'postMoveOne');
 	return {
 		title: parts.at(-1), sub: name, crumbs: [[tenant, tenantScreen(tenant)], [type, tenantScreen(tenant, 'type', type)]],

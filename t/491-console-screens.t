@@ -41,6 +41,11 @@ $admin->put('/v2.0/umbrella/namespaces/default/configmaps/plain', json => {})->i
 $admin->put('/v2.0/umbrella/namespaces/default/configmaps/lost', json => {})->is_status(201);
 $admin->delete('/v2.0/umbrella/namespaces/default/configmaps/lost')->is_status(204);
 
+# A node and its resource provider, which have one uid, as the services that use both give it.
+my $both = '00000003-0000-4000-8000-000000000000';
+$admin->put("/v2.0/system/nodes.baremetal.openstack.org/$both", json => { driver => 'fake-hardware' })->is_status(201);
+$admin->post('/placement/resource_providers', headers => { 'OpenStack-API-Version' => 'placement 1.39' }, json => { name => 'rack3', uuid => $both })->is_status(200);
+
 # The tenant's policy for types, which is an admin's, and its metadata, which are not.
 my $chief = $instance->service('cleo:umbrella:admin');
 $chief->patch('/api/v1/tenants/umbrella', { metadata => { annotations => { 'kubectl.kubernetes.io/last-applied-configuration' => '{}' } }, spec => { multiTenancyCRDPolicy => $_ } })
@@ -49,6 +54,6 @@ $chief->patch('/api/v1/tenants/umbrella', { spec => { multiTenancyCRDPolicy => '
 $admin->patch('/v2.0/umbrella', { tenant => { metadata => { floor => '7' } } })->is_status(200);
 
 Tenure::Browser::play('screens', { url => $admin->url, service => $instance->service(undef)->url, origins => [ $instance->service(undef)->url ],
-    operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', member => 'mia:umbrella:member', chief => 'cleo:umbrella:admin', node => $node, stranger => 'nobody' });
+    operator => 'admin', user => 'ann:acme', reader => 'rita:acme:reader', member => 'mia:umbrella:member', chief => 'cleo:umbrella:admin', node => $node, both => $both, stranger => 'nobody' });
 $instance->stop;
 done_testing;

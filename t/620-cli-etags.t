@@ -72,6 +72,21 @@ subtest 'set is merged as well' => sub {
     is data()->{b}, 3, 'the same change on both sides is none';
 };
 
+# As where a script's variable with the members is not set.
+subtest 'set without members empties nothing' => sub {
+    reset_web();
+    like $ann->ends(5, qw(configmaps set web), @$_)->{err}, qr/is there already/, "@$_: it is told" for [], ['--no-etag'], [qw(--etag new)];
+    is $ann->run_with_input("web\n", qw(configmaps set - --no-etag))->{code}, 5, 'nor does it those of a list';
+    $ann->ends(0, qw(configmaps show web));
+    like $ann->ends(64, qw(configmaps set web --etag), $_)->{err}, qr/what is to be set\?/, "--etag $_" for 'auto', 'W/aa';
+    is_deeply data(), { a => 1, b => 2, list => [1, 2] }, 'the content is as it was';
+    is $ann->run_with_input('{}', qw(configmaps set web --no-etag --file -))->{code}, 0, 'a document that is empty';
+    is data(), undef, '... empties it';
+    $ann->ends(0, qw(configmaps set bare));
+    $admin->get('/v2.0/t1/namespaces/default/configmaps/bare')->is_status(200, 'an empty one can be made');
+    $ann->ends(0, qw(configmaps delete bare --yes --no-etag));
+};
+
 subtest 'deletions' => sub {
     reset_web();
     $_->ends(0, qw(configmaps show web)) for $ann, $bob;

@@ -120,6 +120,20 @@ subtest 'what is sent again' => sub {
         tool(serve($limited, $limited, $ok))->ends(0, split / /, $words);
         is scalar(requests()), 3, 'what was answered 429 is sent again, since nothing of it was done';
     }
+    for my $nothing (
+        '"title":"Unavailable","done":false',                              '"error_message":"{\\"faultstring\\":\\"later\\"}","done":false',
+        '"errors":[{"status":503,"title":"Unavailable","done":false}]', '"kind":"Status","message":"later","details":{"causes":[{"reason":"NothingDone"}]}'
+    ) {
+        my $refused = answer(503, "{$nothing}", 'Retry-After: 0');
+        tool(serve($refused, $ok))->ends(0, qw(configmaps patch x a=1 --no-etag));
+        is scalar(requests()), 2, 'so is a 503 that says so, in the form of each API';
+        tool(serve($refused))->ends(69, qw(configmaps patch x a=1 --no-etag));
+        tool(serve($dropped, $refused))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
+    }
+    for my $other ('"title":"Unavailable","done":true', '"title":"Unavailable","done":"false"', '"errors":{"done":false}', '"errors":[]',
+        '"kind":"Status","details":{"causes":{"reason":"NothingDone"}}', '"kind":"Status","details":{"causes":[{"reason":"Other"}]}') {
+        tool(serve(answer(503, "{$other}", 'Retry-After: 0')))->ends(75, qw(configmaps patch x a=1 --no-etag));
+    }
     like tool(serve($limited))->ends(69, qw(configmaps patch x a=1 --no-etag))->{err}, qr/Too many requests: fewer$/m, 'but not for ever, and nothing was changed then';
     is scalar(requests()), 4, '... after four attempts';
     tool(serve($limited, $busy, $ok))->ends(75, qw(configmaps patch x a=1 --no-etag));

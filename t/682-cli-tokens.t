@@ -42,6 +42,10 @@ is_deeply [grep { /^$id/ } csv('token', 'list', '--columns', 'id,state')], ["$id
 $instance->service($made)->get('/v2.0/t1/namespaces')->is_status(401, '... and refused');
 is $tool->run('token', 'delete', '0123456789ab')->{code}, 1, 'one that is not there';
 isnt $tool->run('token', 'create', 'x', '--role', 'operator')->{code}, 0, 'no operator';
+my $operator = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 'system');
+like $operator->ends(64, 'token', 'create', 'monitor')->{err}, qr/say --role operator/, 'nobody gets an operator\'s by leaving the role out';
+$operator->ends(65, 'token', 'create', 'monitor', '--role', 'member');
+like $operator->ends(0, 'token', 'create', 'second', '--role', 'operator', '--format', 'json')->{out}, qr/"role": *"operator"/, 'who asks for it gets one';
 my $of_day = $tool->ends(0, 'token', 'create', 'carl', '--expires', '2099-02-03')->{out} =~ s/\..*//sr;
 is_deeply [grep { /^$of_day/ } csv('token', 'list', '--columns', 'id,expires')], ["$of_day,2099-02-03T00:00:00Z"], 'until the beginning of a day';
 isnt $tool->run('token', 'create', 'x', '--expires', 'soon')->{code}, 0, 'no time';

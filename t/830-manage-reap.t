@@ -372,6 +372,22 @@ for my $way (['SIGTERM', 'TERM'], ['kill -9', 'KILL']) {
     };
 }
 
+subtest 'under nohup a hang-up stops nothing' => sub {
+    my $first = 1 + $instance->sql_value('SELECT MAX(id) FROM changes');
+    $instance->sql("INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT $first + seq, UNHEX(MD5(seq)), UTC_TIMESTAMP(6), 'old', 'updated', 1,
+        UNHEX(MD5('old')), 1 FROM seq_0_to_2999; UPDATE changes SET at = UTC_TIMESTAMP(6) - INTERVAL 400 DAY");
+    ok Tenure::Instance::wait_until(sub { rows_of('usage_progress', q(stage = 'waiting' OR position >= (SELECT MAX(id) FROM changes))) }, 60),
+        'usage needs none of them any more';
+    my $hold = $instance->sql_locks("SELECT id FROM changes WHERE id = $first FOR UPDATE");
+    my $pid = do { local $SIG{HUP} = 'IGNORE'; reap_begins($instance->dir . '/reap.out') };
+    ok Tenure::Instance::wait_until(sub { $instance->count_lock_waits }), 'it waits for a row';
+    kill HUP => $pid;
+    close $hold;
+    waitpid $pid, 0;
+    is $?, 0, 'it goes on to its end';
+    is rows_of('changes', q(actor = 'old')), 0, 'which is all that is old';
+};
+
 subtest 'killed while a purged tenant is emptied' => sub {
     $admin->make_tenant('large');
     $admin->make('/v2.0/large/persistentvolumes/p');

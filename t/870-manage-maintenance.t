@@ -17,6 +17,7 @@ use Tenure::FastCGI;
 use Tenure::Instance;
 use Tenure::Metrics;
 use Tenure::RoundTrips;
+use Tenure::Tool;
 
 my $instance = Tenure::Instance->start(combined => 1, workers => 2,
     settings => { 'tenure.move_sync_max' => 1, 'database.lock_wait' => 60 });
@@ -165,6 +166,12 @@ subtest 'every dialect refuses changes in its form' => sub {
     my $space = $all->post('/api/v1/tenants/acme/namespaces/default/configmaps', json => { apiVersion => 'v1', kind => 'ConfigMap', metadata => { name => 'k' } });
     refused($space, 'spaces');
     is $space->json->{kind}, 'Status', 'spaces: its form';
+    is_deeply [map { JSON::PP::is_bool($_) ? "$_" : $_ } $answer->json->{done}, $metal->json->{done}, $placement->json->{errors}[0]{done}], [0, 0, 0],
+        'each says that nothing was done';
+    is_deeply $space->json->{details}{causes}, [{ reason => 'NothingDone', message => 'nothing was changed' }], 'a Status as one of its causes';
+    like $admin->put("$map-c", json => {}, accept => 'application/xml')->text, qr{<done>false</done>}, 'tenancy in XML, too';
+    my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 'acme');
+    like $tool->ends(69, qw(configmaps patch c1 data.e=f --no-etag))->{err}, qr/Moving the <database>/, 'the command-line tool believes it, and passes on the reason';
     $admin->put("$map-c", body => '{', type => 'application/json')->is_problem(400, undef, 'a body that is none is told so');
     $admin->as('nobody:acme:reader')->put("$map-c", json => {})->is_problem(403, 'forbidden', 'so is a missing right');
 };

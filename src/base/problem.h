@@ -26,6 +26,8 @@ struct problem_cause {
 struct problem {
 	bool by_dialect;   // true: a dialect wrote it in its clients' words; false: the registry wrote it, and some dialects
 	                   // reword it
+	bool nothing_done; // of a change that failed with OUTCOME_UNAVAILABLE: it is certain that nothing of it was done, so a client may
+	                   // repeat it. false: not certain, or the outcome says so anyway
 	struct str detail; // what was wrong and what would be right: one sentence, without SQL and without another tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
 	size_t n_members;

@@ -56,7 +56,8 @@ const struct command cli_commands[] = {
 		TEXT_SHOW " " TEXT_STDIN, "tenure configmaps show web --format json", NULL },
 	{ "resource", "set", "TYPE NAME [MEMBER=VALUE…]", 2, 0, OPTIONS_WHOSE | HAS(OPT_FILE) | OPTIONS_CHANGE,
 		command_resource_set, "create or replace a resource",
-		"MEMBER=VALUE sets a string, MEMBER:=JSON any value; MEMBER may be a path such as data.color.\n" TEXT_ETAG,
+		"MEMBER=VALUE sets a string, MEMBER:=JSON any value; MEMBER may be a path such as data.color. Without them and --file "
+		"an empty resource is created, and none is replaced.\n" TEXT_ETAG,
 		"tenure configmaps set web data.color=blue data.size:=3 --etag new", NULL },
 	{ "resource", "patch", "TYPE NAME [MEMBER=VALUE…]", 2, 0,
 		OPTIONS_WHOSE | HAS(OPT_FILE) | HAS(OPT_PATCH) | OPTIONS_CHANGE, command_resource_patch,

@@ -68,7 +68,7 @@ static struct str option_takes(const struct command *command, const char *option
 static void offer_values(struct completion *completion, struct str takes)
 {
 	static const struct completion_values few[] = {
-		{ "VERB", "created|updated|deleted|recovered|moved|purged" }, { "ROLE", "reader|member|admin" }, { NULL, NULL },
+		{ "VERB", "created|updated|deleted|recovered|moved|purged" }, { "ROLE", "reader|member|admin|operator" }, { NULL, NULL },
 	};
 
 	if (str_eq(takes, STR("TYPE")))

@@ -202,11 +202,32 @@ static bool asks_again(enum sent sent, const struct answer *answer)
 	return sent != SENT_ANSWERED || answer->status == 429 || answer->status == 502 || answer->status == 503 || answer->status == 504;
 }
 
-// May this attempt have changed something? A 503 usually means that nothing was changed, but not if the service lost its database during
-// COMMIT. A 429 is answered before anything of the request is done.
-static bool leaves_doubt(const struct wish *wish, enum sent sent, const struct answer *answer)
+// Does the service say of its 503 that nothing was done? Each dialect has its place for that. A web server's own 503 does not say so.
+static bool says_nothing_done(struct pool *pool, const struct answer *answer)
 {
-	return changes(wish) && sent != SENT_NEVER && (sent != SENT_ANSWERED || answer->status != 429);
+	const struct doc *details, *list, *value = NULL;
+	struct doc *problem = NULL;
+	struct str unused;
+
+	if (answer->status != 503 ||
+		!doc_parse_json(pool, answer->body, (struct doc_limits){ DOCUMENT_DEPTH, 0 }, &problem, &unused))
+		return false;
+	if (doc_get(problem, STR("details"), &details) && doc_get(details, STR("causes"), &list))
+		return doc_elements(list) > 0 && doc_get(doc_at(list, 0), STR("reason"), &value) && str_eq(doc_string(value), STR("NothingDone"));
+	if (doc_get(problem, STR("errors"), &list) && doc_elements(list) > 0)
+		doc_get(doc_at(list, 0), STR("done"), &value);
+	else
+		doc_get(problem, STR("done"), &value);
+	return doc_kind(value) == DOC_BOOL && !doc_bool(value);
+}
+
+// May this attempt have changed something? If the service lost its database during COMMIT, it does not know that itself. A 429 is
+// answered before anything of the request is done.
+static bool leaves_doubt(struct pool *pool, const struct wish *wish, enum sent sent, const struct answer *answer)
+{
+	if (!changes(wish) || sent == SENT_NEVER)
+		return false;
+	return sent != SENT_ANSWERED || (answer->status != 429 && !says_nothing_done(pool, answer));
 }
 
 // That a change was answered so, and what the service says why.
@@ -259,7 +280,7 @@ static enum tenure_status ended(struct tenure_client *client, const struct wish 
 static enum tenure_status gave_up(struct tenure_client *client, struct pool *pool, const struct wish *wish, const struct answer *answer,
 	enum sent sent, struct str why, struct str first)
 {
-	if (first.p != NULL && sent == SENT_ANSWERED && !leaves_doubt(wish, sent, answer))
+	if (first.p != NULL && sent == SENT_ANSWERED && !leaves_doubt(pool, wish, sent, answer))
 		return uncertain_still(client, pool, wish, answer, first);
 	if (first.p != NULL)
 		return uncertain(client, wish, first);
@@ -289,7 +310,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (!asks_again(sent, answer))
 			return first.p != NULL && may_be_own_doing(wish, answer) ? uncertain_still(client, pool, wish, answer, first)
 				: ended(client, wish, answer);
-		if (leaves_doubt(wish, sent, answer))
+		if (leaves_doubt(pool, wish, sent, answer))
 			first = sent == SENT_ANSWERED ? answered(pool, answer) : why;
 		if (attempt >= client->retries || (first.p != NULL && !conditional(wish)))
 			return gave_up(client, pool, wish, answer, sent, why, first);

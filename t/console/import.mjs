@@ -229,10 +229,33 @@ async function tiers(page) {
 	await settled(page);
 }
 
+// An import ends with its screen, which nobody leaves unasked.
+async function leftMeanwhile(page) {
+	await go(page, '#/import/acme');
+	await page.getByLabel('Type').selectOption('configmaps');
+	await preview(page, file('rows.csv', `name,data.color\n${Array.from({ length: 12 }, (_, i) => `left-${i},red\n`).join('')}`));
+	await eventually(() => page.getByText('12 rows were compared').isVisible(), 'twelve rows');
+	const held = [], sent = /configmaps\/left-\d+$/;
+	await page.route(sent, (route) => held.push(route));
+	await page.getByRole('button', { name: 'Import' }).click();
+	await eventually(() => held.length === 4, 'of which some are sent');
+	const leave = (answer) => page.evaluate((to) => location.hash = to, '#/t/acme')
+		.then(() => page.getByRole('dialog', { name: 'Leave the import?' }).getByRole('button', { name: answer }).click());
+	await leave('Cancel');
+	check(await page.getByRole('button', { name: 'Stop' }).isVisible(), 'who stays is where the import can be stopped');
+	await leave('Leave it');
+	await settled(page);
+	for (const route of held)
+		await route.continue();
+	await eventually(() => page.locator('.toast', { hasText: '4 of 12 rows were imported' }).isVisible(), 'what was sent is imported');
+	is(held.length, 4, 'and no more is sent when the screen was left');
+	await page.unroute(sent);
+}
+
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signIn(window, service, settings.user, '#/t/acme');
-	for (const look of [fromCsv, fromJson, throughAnOutage])
+	for (const look of [fromCsv, fromJson, throughAnOutage, leftMeanwhile])
 		await look(window);
 	await window.close();
 });

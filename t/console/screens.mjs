@@ -128,6 +128,15 @@ async function lookAtResource(page) {
 	await settled(page);
 }
 
+// A node and a provider of one uid: each has its own history.
+async function lookAtNamesakes(page) {
+	for (const type of ['nodes.baremetal.openstack.org', 'resourceproviders']) {
+		await go(page, `#/t/system/r/${type}/${settings.both}`);
+		await eventually(async () => (await texts(page.locator('.versions .verb'))).join() === 'created', `${type} has its history, though another type has a resource of its uid`);
+		is(await page.getByRole('alert').count(), 0, 'and nothing is wrong');
+	}
+}
+
 // They stand beside the document, which has what its PUT sets.
 async function lookAtTraits(page) {
 	const have = (...traits) => page.evaluate((body) => fetch('/v2.0/acme/namespaces/default/configmaps/web-2/traits', { method: 'PUT', body,
@@ -358,7 +367,7 @@ async function stranger(page) {
 await browse({}, async ({ page }) => {
 	const window = await page();
 	await signingIn(window);
-	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, lookAtTraits, makeOne, lookAtAudit, moveOne, moveAll, hostileNames, hostileProviders])
+	for (const look of [lookAtDashboard, lookAtTenants, lookAtTenant, lookInTheTrash, lookAtResource, lookAtNamesakes, lookAtTraits, makeOne, lookAtAudit, moveOne, moveAll, hostileNames, hostileProviders])
 		await look(window);
 	await window.close();
 });

@@ -264,7 +264,28 @@ async function dark({ page }) {
 	await window.close();
 }
 
-for (const play of [twoWindows, endedSession, anotherUser, anotherSite, noMouse, longList])
+// What is not saved is asked about before a session is ended on purpose, as it is before another screen.
+async function signingOut({ page }) {
+	const window = await page();
+	await signIn(window, service, settings.user, document_);
+	await area(window).fill('{ "data": { "color": "typed" } }');
+	const signOut = () => window.getByRole('button', { name: 'Sign out', exact: true }).click();
+	await window.getByRole('button', { name: 'ann', exact: true }).click();
+	await signOut();
+	const question = window.getByRole('dialog', { name: 'Leave without saving?' });
+	await question.getByRole('button', { name: 'Cancel' }).click();
+	await window.getByRole('button', { name: 'Close' }).click();
+	is((await data(window)).color, 'typed', 'who does not sign out after all keeps what was typed');
+	is(await window.evaluate(() => fetch('/session', { headers: { 'X-Tenure-Console': '1' } }).then((answer) => answer.status)), 200, 'and the session');
+	await window.getByRole('button', { name: 'ann', exact: true }).click();
+	await signOut();
+	await question.getByRole('button', { name: 'Leave it' }).click();
+	await window.getByLabel('Token').waitFor();
+	check(true, 'who leaves it is signed out');
+	await window.close();
+}
+
+for (const play of [twoWindows, endedSession, signingOut, anotherUser, anotherSite, noMouse, longList])
 	await browse({}, play);
 await browse({ viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true, reducedMotion: 'reduce' }, phone);
 await browse({ colorScheme: 'dark' }, dark);

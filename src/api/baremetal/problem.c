@@ -155,6 +155,8 @@ void baremetal_render_problem(struct call *call, enum outcome outcome, const str
 	doc_set_str(pool, doc, "error_message", buf_str(&fault));
 	for (size_t i = 0; i < problem->n_members; i++)
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
+	if (problem->nothing_done)
+		doc_set(doc, STR("done"), doc_new_bool(pool, false));
 	add_lists(call, outcome, problem, doc);
 	baremetal_write_json(call, doc);
 	call->response.status = status_of(outcome);

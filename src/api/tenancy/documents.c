@@ -387,6 +387,7 @@ static const struct shape problem_members[] = {
 	{ .name = "status", .kind = SHAPE_NUMBER },
 	{ .name = "detail", .kind = SHAPE_STRING },
 	{ .name = "request_id", .kind = SHAPE_STRING },
+	{ .name = "done", .kind = SHAPE_BOOL },
 	{ .name = "etag", .kind = SHAPE_STRING },
 	{ .name = "changed_by", .kind = SHAPE_STRING },
 	{ .name = "changed_at", .kind = SHAPE_STRING },

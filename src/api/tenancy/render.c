@@ -246,6 +246,8 @@ void tenancy_render_problem(struct call *call, enum outcome outcome, const struc
 	doc_set_str(pool, doc, "request_id", uuid_str(pool, call->request_id));
 	for (size_t i = 0; i < problem->n_members; i++)
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
+	if (problem->nothing_done)
+		doc_set(doc, STR("done"), doc_new_bool(pool, false));
 	add_links(call, outcome, doc);
 	if (outcome == OUTCOME_BLOCKED)
 		add_blockers(call, problem, doc);

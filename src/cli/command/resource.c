@@ -164,6 +164,11 @@ int command_resource_set(struct cli *cli)
 
 	if (code != EX_OK)
 		return code;
+	// Nothing that says what is to be set makes an empty resource. It never empties one: the arguments may come from a variable that is not set.
+	if (document == NULL && cli->options[OPT_ETAG] != NULL && strcmp(cli->options[OPT_ETAG], "new") != 0)
+		return cli_fail(EX_USAGE, "what is to be set? MEMBER=VALUE or --file");
+	if (document == NULL)
+		cli->options[OPT_ETAG] = "new";
 	struct change put = { .kind = CHANGE_PUT, .document = document != NULL ? document : doc_new_object(cli->pool) };
 	return cli_each_of(cli, cli_input_names(cli, 1, 2), change_one, &put);
 }

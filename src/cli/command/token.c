@@ -40,6 +40,7 @@ int command_token_create(struct cli *cli)
 {
 	struct wish wish = { .method = "POST", .type = "application/json" };
 	struct doc *whole = doc_new_object(cli->pool), *token;
+	const struct doc *role;
 	struct answer answer;
 	struct buf path;
 	int code = cli_tenant_path(cli, cli->tenant, "tokens", &path);
@@ -50,6 +51,9 @@ int command_token_create(struct cli *cli)
 		return code;
 	if (!str_utf8_ok(str_c(cli->arguments[0]), NULL))
 		return cli_fail_encoding("the user's name");
+	// The service makes an operator's token of it without a word: nobody is to get one by leaving an option out.
+	if (strcmp(cli->tenant, "system") == 0 && !doc_get(token, STR("role"), &role))
+		return cli_fail(EX_USAGE, "the tokens of system are the operators', who may do everything in every tenant: say --role operator");
 	doc_set_str(cli->pool, token, "user", str_c(cli->arguments[0]));
 	doc_set(whole, STR("token"), token);
 	wish.path = buf_str(&path);

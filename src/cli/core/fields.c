@@ -158,7 +158,7 @@ static const struct field import_fields[] = {
 };
 
 static const struct field token_fields[] = {
-	{ "--role", "role", FIELD_TEXT, USE_CREATE, "ROLE", "reader, member or admin; default member" },
+	{ "--role", "role", FIELD_TEXT, USE_CREATE, "ROLE", "reader, member or admin, by default member; of system operator alone" },
 	{ "--expires", "expires_at", FIELD_TIME, USE_CREATE, "TIME", "the time at which it ends, such as 2030-11-21T05:24:00Z" },
 	{ "--description", "description", FIELD_TEXT, USE_CREATE, "TEXT", "what it is for" },
 	{ .name = NULL },

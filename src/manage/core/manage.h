@@ -86,6 +86,7 @@ void manage_tell_outcome(const struct manage *manage, enum outcome outcome);
 int manage_fill_registry(struct manage *manage);
 
 // From here on SIGTERM, SIGINT and SIGHUP stop the work cleanly: they set what is returned. Statements in progress are not interrupted.
+// A signal that is ignored stays so, as SIGHUP under nohup.
 const volatile sig_atomic_t *manage_stop_by_signals(void);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.

@@ -17,12 +17,14 @@ static void note_signal(int number)
 
 const volatile sig_atomic_t *manage_stop_by_signals(void)
 {
-	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = note_signal, .sa_flags = SA_RESTART }, before;
 	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
 
 	must_stop = 0;
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < COUNT_OF(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
+	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) // nohup
+			(void)sigaction(numbers[i], &action, NULL);
+	}
 	return &must_stop;
 }

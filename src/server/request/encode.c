@@ -10,6 +10,11 @@
 #include "server/request/steps.h"
 #include "server/setup/dialects.h"
 
+static bool reads(const struct call *call)
+{
+	return call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
+}
+
 // Headers that the handler set before it failed stay (such as an ETag with 412). Its body is replaced by the problem document.
 static void render_problem(struct exchange *exchange)
 {
@@ -19,6 +24,7 @@ static void render_problem(struct exchange *exchange)
 	call->response.body = STR("");
 	call->response.spill = NULL;
 	call->response.content_type = STR("");
+	call->problem.nothing_done = exchange->outcome == OUTCOME_UNAVAILABLE && !exchange->in_doubt && !reads(call);
 	dialect_of(&call->match)->render_problem(call, exchange->outcome, &call->problem);
 }
 
@@ -36,12 +42,11 @@ static void add_headers_of_all(struct call *call)
 {
 	struct response *response = &call->response;
 	const struct route_method *method = call->match.method;
-	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 
 	response_add(response, "X-Request-Id", uuid_str(call->pool, call->request_id));
-	if (reads)
+	if (reads(call))
 		response_set_default(response, "Cache-Control", STR("private, no-cache"));
-	if (reads && method != NULL && method->n_produces > 1)
+	if (reads(call) && method != NULL && method->n_produces > 1)
 		response_set_default(response, "Vary", STR("Accept"));
 	// Without this field lighttpd would serve byte ranges of an answer by itself.
 	response_set_default(response, "Accept-Ranges", STR("none"));

@@ -581,6 +581,7 @@ enum step_result step_run(struct exchange *exchange)
 	enum db_result result;
 
 	assert(exchange->call->match.method != NULL && exchange->call->registry->store != NULL);
+	exchange->in_doubt = true; // until it is known how the transaction ended, also if this step is left by longjmp
 	if (call->match.method->txn == TXN_NONE)
 		return done(exchange, run_handler(exchange));
 	enum outcome begun = run_in_transaction(exchange, &result);
@@ -588,6 +589,8 @@ enum step_result step_run(struct exchange *exchange)
 		response_reset(&call->response, call->pool);
 		begun = run_in_transaction(exchange, &result);
 	}
+	// A lost COMMIT of which the log has no change may have written what leaves none.
+	exchange->in_doubt = db_txn_uncertain(pipeline->db) || db_txn_commit_was_lost(pipeline->db);
 	if (begun != OUTCOME_OK)
 		return done(exchange, begun);
 	budget_end(); // the transaction has ended: no limit may prevent its answer

@@ -13,6 +13,7 @@ struct exchange {
 	enum transport_fault fault;
 	enum outcome outcome; // outcome of the last step
 	unsigned tries;       // how many times the handler ran
+	bool in_doubt;        // the handler's transaction may have been committed, whatever the outcome says
 	int64_t us;           // microseconds that the request took a worker, once its answer is made
 	struct pool *pool;     // the request's
 	bool marked;

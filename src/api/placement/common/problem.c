@@ -144,6 +144,8 @@ static void add_error(struct call *call, struct buf *json, enum outcome outcome,
 		if (strcmp(problem->members[i].name, "code") != 0)
 			placement_add_string(json, problem->members[i].name, problem->members[i].value);
 	}
+	if (problem->nothing_done)
+		placement_add_bool(json, "done", false);
 	BUF_LIT(json, "}]}");
 }
 

@@ -330,6 +330,17 @@ static struct doc *causes_doc(struct call *call, const struct problem *problem)
 	return list;
 }
 
+// Kubernetes has no member for this; causes are open to any reason.
+static struct doc *nothing_done_doc(struct call *call)
+{
+	struct doc *list = doc_new_array(call->pool), *cause = doc_new_object(call->pool);
+
+	doc_set_str(call->pool, cause, "reason", STR("NothingDone"));
+	doc_set_str(call->pool, cause, "message", STR("nothing was changed"));
+	doc_push(list, cause);
+	return list;
+}
+
 // The object that an error is about: the one that the handler named, else that of the address.
 static struct doc *details_doc(struct call *call, const struct failure *failure, const struct problem *problem)
 {
@@ -345,6 +356,8 @@ static struct doc *details_doc(struct call *call, const struct failure *failure,
 	set_nonempty(call, details, "kind", kind);
 	if (problem->n_causes > 0 && failure->outcome != OUTCOME_BLOCKED)
 		doc_set(details, STR("causes"), causes_doc(call, problem));
+	if (problem->nothing_done)
+		doc_set(details, STR("causes"), nothing_done_doc(call));
 	if (failure->code == 503 || failure->code == 504)
 		doc_set_u64(call->pool, details, "retryAfterSeconds", 1);
 	return details;
