@@ -194,6 +194,7 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 // nothing each time). A write transaction's BEGIN travels with its first statement.
 // A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the log (db_set_log) for
 // request_id tells what happened, so a writing fn must have left a row there with that id, or have changed nothing.
+// That is tried anew during twice settings->lock_wait at most.
 // request_id NULL, or no log: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
 //   DB_OK     committed, or rolled back because fn said so
 //   DB_LOST   the database is away, or the transaction was beaten settings->retries times: nothing happened, unless

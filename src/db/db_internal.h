@@ -124,7 +124,7 @@ struct db {
 	int64_t confirmed_us;  // clock_tick_us() at which the server was certainly the writer of that epoch
 	// The reader, which is the server settings->read_from (reader.c).
 	struct db *reader;     // NULL: none was needed yet
-	unsigned answer_s;     // in the reader's own handle: the longest wait for an answer; 0: settings->read_timeout is
+	unsigned answer_s;     // seconds: the longest wait for an answer; 0: settings->read_timeout is
 	struct db_settings *reader_settings;
 	uint64_t reader_sessions; // reader->sessions when reader_galera was read
 	bool reader_galera;       // the reader is a node of Galera
@@ -219,8 +219,8 @@ enum db_result db_writer_lost(struct db *db);
 // lost afterwards: DB_OK if what was read is the writer's state. DB_LOST: it may be older, and the connection was closed.
 enum db_result db_writer_confirm(struct db *db);
 // Waits for the first byte of an answer of the writer, or of a handle with answer_s; call it only when the library has read nothing of it
-// (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within settings->read_timeout (a handle of the
-// operator's waits longer) or answer_s; the connection was closed.
+// (db_connector_has_more()). False: the server hangs and another one is the writer, or nothing came within answer_s, or else settings->read_timeout
+// (a handle of the operator's waits longer); the connection was closed.
 bool db_writer_await(struct db *db);
 // The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
 // does not come; the connection was closed.

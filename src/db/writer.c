@@ -399,11 +399,11 @@ bool db_writer_await(struct db *db)
 {
 	if (db->mysql == NULL)
 		return true;
-	if (db->answer_s > 0)
-		return answers_within(db, db->answer_s);
 	if (!db->fenced)
-		return true;
-	int64_t end_us = db_is_operator(db) ? INT64_MAX / 2 : clock_tick_us() + db->settings->read_timeout * INT64_C(1000000);
+		return db->answer_s == 0 || answers_within(db, db->answer_s);
+	unsigned longest_s = db->answer_s > 0 ? db->answer_s : db->settings->read_timeout;
+	bool for_ever = db->answer_s == 0 && db_is_operator(db);
+	int64_t end_us = for_ever ? INT64_MAX / 2 : clock_tick_us() + longest_s * INT64_C(1000000);
 	for (int wait_ms = SILENCE_MS;; wait_ms = wait_ms * 2 < SILENCES_MS ? wait_ms * 2 : SILENCES_MS) {
 		int64_t left_ms = (end_us - clock_tick_us() + 999) / 1000;
 		int n = wait_for_byte(db, left_ms < wait_ms ? left_ms : wait_ms);

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "sql/session.h"
+#include "db-relay.h"
 #include "db-work.h"
 
 static const struct test_query q_changes = { "SELECT COUNT(*) FROM changes WHERE request_id = ?", "b", "u" };
@@ -218,6 +219,42 @@ static void test_outcome_awaited(bool commits)
 	db_close(&db);
 }
 
+enum { COM_STMT_EXECUTE_BYTE = 0x17 };
+
+// Of each connection but the first, no prepared statement is executed.
+static bool pass_no_execution(void *arg, unsigned connection, bool from_client, const char *data, size_t n)
+{
+	UNUSED(arg);
+	return connection == 0 || !from_client || n < 5 || data[4] != COM_STMT_EXECUTE_BYTE;
+}
+
+// After a COMMIT that was lost, new connections are taken, and statements hang there: the question for the outcome does not take read_timeout
+// for each try.
+static void test_outcome_not_told(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	pid_t relay;
+	char host[32];
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u", relay_start(&relay, pass_no_execution, NULL));
+	settings.host = host;
+	settings.tls = "off";
+	settings.retries = 10;
+	settings.read_timeout = 3;
+	settings.lock_wait = 1;
+	(void)setenv("TENURE_FAULT", "before-commit:1:conn", 1);
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	(void)unsetenv("TENURE_FAULT");
+	struct work work = new_work(db, "not told");
+
+	is_int(run_work(&work), DB_LOST, "an outcome that nobody tells");
+	ok(db_txn_uncertain(db), "is uncertain");
+	is_int(work.runs, 1, "and nothing runs twice");
+	ok(db_sessions(db) <= 3, "it is asked for during twice lock_wait");
+	db_close(&db);
+	relay_end(relay);
+}
+
 static void test_process_killed(const char *fault, bool may_be_there)
 {
 	int status = 0;
@@ -291,6 +328,7 @@ int main(void)
 	test_outcome_learnt();
 	test_outcome_awaited(true);
 	test_outcome_awaited(false);
+	test_outcome_not_told();
 	test_process_killed("before-commit:1:process", false);
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);
