@@ -4,6 +4,8 @@
 
 #include <errmsg.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +18,9 @@
 #include "sql/session.h"
 
 enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000, CLUSTER_PAUSE_US = 80000, HANG_FIRST_S = 1, HANG_S = 2 };
+// Of connections over TCP: an idle one is probed after KEEP_IDLE_S and every KEEP_PROBE_S, and lost after KEEP_PROBES without an answer; bytes that
+// the server's system does not acknowledge lose it after UNSENT_S.
+enum { KEEP_IDLE_S = 30, KEEP_PROBE_S = 10, KEEP_PROBES = 3, UNSENT_S = 30 };
 
 // ---- hosts
 
@@ -157,10 +162,15 @@ static unsigned connect_timeout(const struct db *db)
 	return db->clustered && seconds > most ? most : seconds;
 }
 
-// tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
+// 0: none. tenure-manage (admin) has none, since altering and copying tables takes long.
+static unsigned read_timeout(const struct db *db)
+{
+	return db_is_operator(db) && !db->node ? 0 : db->settings->read_timeout;
+}
+
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = connect_timeout(db), read = db_is_operator(db) && !db->node ? 0 : db->settings->read_timeout, off = 0;
+	unsigned connect = connect_timeout(db), read = read_timeout(db), off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
@@ -263,6 +273,23 @@ static enum db_result set_foreign_session(struct db *db)
 	return result == DB_OK ? db_conn_query(db, isolation, strlen(isolation)) : result;
 }
 
+// A firewall may forget an idle connection, and a host may vanish, without a word. So an idle connection is probed, which also keeps a firewall
+// from forgetting it, and the next statement after a loss fails at once and is run again. What is cut off amid a statement is lost within half of
+// read_timeout, so that there is time to run it again. That is no less than what a server may need that reads nothing while it works on the
+// statements before: a window that stays closed counts like bytes that are not acknowledged.
+static void watch_network(const struct db *db, int fd)
+{
+	const int on = 1, idle = KEEP_IDLE_S, probe = KEEP_PROBE_S, probes = KEEP_PROBES;
+	unsigned half = (read_timeout(db) + 1) / 2, unsent_ms = (half < UNSENT_S ? half : UNSENT_S) * 1000; // 0: the system's own limit
+
+	// What can't be set is not worth a connection.
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe, sizeof(probe));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof(unsent_ms));
+}
+
 static enum db_result connect_host(struct db *db, const struct db_host *host)
 {
 	const char *name = host->name, *schema = or_null(db->settings->name);
@@ -285,6 +312,8 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 			NULL);
 	}
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
+	if (name != NULL)
+		watch_network(db, mysql_get_socket(mysql));
 	db->mysql = mysql;
 	db->max_packet = 0;
 	// What the last server was is not said of this one: that another has a later epoch than that one does not mean that this one hangs.

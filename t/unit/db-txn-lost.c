@@ -3,6 +3,7 @@
 // happens twice.
 #include "base/base.h"
 
+#include <netinet/tcp.h>
 #include <signal.h>
 
 #include "sql/session.h"
@@ -255,6 +256,47 @@ static void test_outcome_not_told(void)
 	relay_end(relay);
 }
 
+static int socket_option(const struct db *db, int level, int option)
+{
+	int value = -1;
+	socklen_t n = sizeof(value);
+
+	return getsockopt(mysql_get_socket(db->mysql), level, option, &value, &n) == 0 ? value : -1;
+}
+
+static bool pass_all(void *arg, unsigned connection, bool from_client, const char *data, size_t n)
+{
+	UNUSED(arg);
+	UNUSED(connection);
+	UNUSED(from_client);
+	UNUSED(data);
+	return n > 0;
+}
+
+// What makes the loss of a connection known that the network has dropped without a word.
+static void test_network_watched(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+	pid_t relay;
+	char host[32];
+
+	(void)snprintf(host, sizeof(host), "127.0.0.1:%u", relay_start(&relay, pass_all, NULL));
+	settings.host = host;
+	settings.tls = "off";
+	settings.read_timeout = 20;
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	is_int(db_connect(db), DB_OK, "connected over TCP");
+	is_int(socket_option(db, SOL_SOCKET, SO_KEEPALIVE), 1, "an idle connection is probed");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_KEEPIDLE), 30, "after half a minute");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_USER_TIMEOUT), 10000, "and lost long before read_timeout where nothing is acknowledged");
+	db_close(&db);
+	db = open_db(&settings, DB_OPERATOR);
+	is_int(db_connect(db), DB_OK, "an operator's");
+	is_int(socket_option(db, IPPROTO_TCP, TCP_USER_TIMEOUT), 0, "has no such limit, as it has no read_timeout");
+	db_close(&db);
+	relay_end(relay);
+}
+
 static void test_process_killed(const char *fault, bool may_be_there)
 {
 	int status = 0;
@@ -329,6 +371,7 @@ int main(void)
 	test_outcome_awaited(true);
 	test_outcome_awaited(false);
 	test_outcome_not_told();
+	test_network_watched();
 	test_process_killed("before-commit:1:process", false);
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);
