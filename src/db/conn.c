@@ -252,10 +252,12 @@ static enum db_result set_session(struct db *db)
 		db->settings->lock_wait);
 
 	// Locks of tables, and the global read lock, have a timeout of their own, by default a day: COMMIT waits for the latter, too.
-	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) for idle_write at most.
+	// A process that is stopped amid a transaction, or whose host vanished, keeps locks and holds up the change log's horizon
+	// (registry/log/horizon.h) for idle_write at most. To the server, a transaction that has only locked rows is one that reads.
 	if (!db_is_operator(db))
-		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u",
-			db->settings->lock_wait, db->settings->idle_write);
+		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION lock_wait_timeout = %u, SESSION idle_write_transaction_timeout = %u,"
+			" SESSION idle_readonly_transaction_timeout = %u", db->settings->lock_wait, db->settings->idle_write,
+			db->may_idle ? 0 : db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
 	return query(db, sql, (size_t)n, db->clustered ? db_writer_answers : db_writer_await);
@@ -447,6 +449,12 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, enum d
 	db->node = true;
 	keep_host(db, index);
 	return db;
+}
+
+void db_may_idle(struct db *db)
+{
+	assert(db->mysql == NULL);
+	db->may_idle = true;
 }
 
 struct db *db_open_foreign(const struct db_settings *settings)

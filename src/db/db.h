@@ -77,6 +77,9 @@ struct db *db_open(const struct db_settings *settings, enum db_account account);
 // The same to the database of another service, on a MariaDB or MySQL server. Its session has the server's own default collation
 // and no timeout of idle transactions; transactions of mode DB_WRITE are SERIALIZABLE: what they have read stays as it is.
 struct db *db_open_foreign(const struct db_settings *settings);
+// From its next connection on, a transaction of this handle that has written nothing may be idle for as long as the server says: for a tool that works
+// on something else meanwhile, as with a snapshot of what it copies. Those of other handles are rolled back after settings->idle_write.
+void db_may_idle(struct db *db);
 // The number of servers in settings->host, and the text of one of them, which lives as long as settings.
 size_t db_hosts(const struct db_settings *settings);
 // Can text be an item of settings->host: HOST or HOST:PORT, with an IPv6 address in [ and ]? A malformed port makes it none.

@@ -104,6 +104,7 @@ struct db {
 	const struct db_settings *settings;
 	enum db_account account;
 	bool foreign; // db_open_foreign()
+	bool may_idle; // db_may_idle()
 	MYSQL *mysql; // NULL: not connected
 	struct stmt_cache cache;
 	struct db_host hosts[DB_MAX_HOSTS];

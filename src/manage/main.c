@@ -333,6 +333,7 @@ static int open_database(struct manage *manage)
 	manage->patient.read_timeout = PATIENCE_S;
 	// What takes longer than a request may, such as a dump, is begun anew as well if its connection is lost.
 	manage->db = db_open(&manage->patient, manage->command->needs == NEEDS_WRITER ? DB_APPLICATION : DB_OPERATOR);
+	db_may_idle(manage->db);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;
