@@ -337,11 +337,11 @@ static enum db_result find_writer(struct db *db, char refused[DB_ERROR_BYTES])
 }
 
 // Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether
-// it happened.
-static enum db_result connect_once(struct db *db)
+// it happened. *all_refuse: each of them refuses the login.
+static enum db_result connect_once(struct db *db, bool *all_refuse)
 {
 	enum db_result worst = DB_LOST;
-	size_t first = db->host;
+	size_t first = db->host, n_refuse = 0;
 	char refused[DB_ERROR_BYTES] = ""; // why a server that answers is not used, which says more than that another one does not answer
 
 	assert(db->mysql == NULL && db->n_hosts > 0 && db->host < db->n_hosts);
@@ -353,6 +353,7 @@ static enum db_result connect_once(struct db *db)
 		db->host = at;
 		enum db_result result = connect_host(db, &db->hosts[at]);
 
+		n_refuse += result == DB_LOST && db_error_refuses_login(db->error_number);
 		bool hung = result == DB_LOST && clock_tick_us() - begun_us >= connect_timeout(db) * INT64_C(900000);
 		if (hung && db->hosts[at].hung)
 			db_writer_hangs(db, at);
@@ -368,6 +369,7 @@ static enum db_result connect_once(struct db *db)
 		if (result != DB_LOST)
 			worst = DB_ERROR;
 	}
+	*all_refuse = n_refuse == db->n_hosts;
 	if (refused[0] != '\0' && worst == DB_LOST) {
 		memcpy(db->error, refused, sizeof(refused));
 		db->error_number = 0;
@@ -385,13 +387,14 @@ enum db_result db_conn_ensure(struct db *db)
 	if (db->mysql != NULL)
 		return DB_OK;
 	for (;;) {
-		enum db_result result = connect_once(db);
+		bool all_refuse = false;
+		enum db_result result = connect_once(db, &all_refuse);
 
 		if (result == DB_OK)
 			db->away = false;
 		if (result != DB_LOST)
 			return result;
-		if (db->away || clock_tick_us() >= end) {
+		if (db->away || all_refuse || clock_tick_us() >= end) {
 			db->away = true; // the requests that follow do not wait as long
 			return DB_LOST;
 		}

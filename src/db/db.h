@@ -93,7 +93,7 @@ struct db *db_open_node(const struct db_settings *settings, size_t index, enum d
 // any read of the earlier writer may count.
 enum { DB_LEASE_MS = 250, DB_VACANCY_MS = DB_LEASE_MS + 150 };
 void db_close(struct db **db);
-// Connects now if needed. DB_OK, DB_LOST (no server answers, or TLS fails; db_error says why) or DB_ERROR (wrong password, unknown schema).
+// Connects now if needed. DB_OK, DB_LOST (no server answers, TLS fails, or the login is refused; db_error says why) or DB_ERROR (unknown schema).
 enum db_result db_connect(struct db *db);
 
 // From here on the handle knows which writer the processes of this host have last seen (db/writer.c). host must outlive it; NULL: none.
@@ -115,6 +115,9 @@ void db_set_log(struct db *db, const struct db_log *log);
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
+
+// Was the last failure that a server refused the login: user, password, address, or right to the database?
+bool db_is_refused(const struct db *db);
 
 // Number of connections so far: if it has grown, the server may have crashed since an earlier read.
 uint64_t db_sessions(const struct db *db);

@@ -287,6 +287,8 @@ bool db_error_lacks_table(unsigned number);
 bool db_error_is_rollback(unsigned number);
 // An answer to COMMIT: the transaction may have been committed, on whatever connection.
 bool db_error_is_unsure(unsigned number);
+// The server refuses the login, until an operator changes the account or the configuration.
+bool db_error_refuses_login(unsigned number);
 // Keeps the text for db_error(), logs it once (values never), drops a lost connection. query NULL: none.
 enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
 

@@ -297,6 +297,31 @@ static void test_network_watched(void)
 	relay_end(relay);
 }
 
+// The password is changed, and the configuration later. Connections that there are go on; the next one is refused, as if the server were away.
+static void test_login_refused(void)
+{
+	struct db_settings settings = *db_settings(server.config);
+
+	server_sql("CREATE USER rotated@localhost IDENTIFIED BY 'first';\nGRANT SELECT, INSERT ON t.* TO rotated@localhost");
+	settings.user = "rotated";
+	settings.password = "first";
+	struct db *db = open_db(&settings, DB_APPLICATION);
+	struct work work = new_work(db, "as before");
+
+	expect_once(&work, 1, "with the password");
+	server_sql("SET PASSWORD FOR rotated@localhost = PASSWORD('second')");
+	kill_connection(db);
+	work = new_work(db, "refused");
+	is_int(run_work(&work), DB_LOST, "with one that was changed: as if the server were away");
+	ok(db_is_refused(db) && !db_txn_uncertain(db), "which is told");
+	is_str(str_c(db_reason(db)), "the database does not let the service in, and an operator has to repair that", "to clients, too");
+	is_int((long long)logged("refused"), 0, "and nothing happened");
+	server_sql("SET PASSWORD FOR rotated@localhost = PASSWORD('first')");
+	work = new_work(db, "let in");
+	expect_once(&work, 1, "set back");
+	db_close(&db);
+}
+
 static void test_process_killed(const char *fault, bool may_be_there)
 {
 	int status = 0;
@@ -372,6 +397,7 @@ int main(void)
 	test_outcome_awaited(false);
 	test_outcome_not_told();
 	test_network_watched();
+	test_login_refused();
 	test_process_killed("before-commit:1:process", false);
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);
