@@ -44,6 +44,14 @@ like $text, qr/^127\.0\.0\.1:\d+ +\S+ +writer +semi-sync, 1 replica +\S*rpl_semi
 like $text, qr/^127\.0\.0\.1:\d+ +\S+ +replica +replica, \d+ s behind +read-only$/m, '... and so is the replica';
 $admin->make_tenant('acme');
 
+subtest 'the only replica is lost' => sub {
+    $servers->sql(2, 'STOP SLAVE IO_THREAD');
+    ok Tenure::Instance::wait_until(sub { status() == 1 }), 'status says by its exit code that nothing can be written' or diag $text;
+    like $text, qr/ +writer +semi-sync, 0 replicas +no replica is connected: all writes wait$/m, '... and in words';
+    $servers->sql(2, 'START SLAVE IO_THREAD');
+    ok Tenure::Instance::wait_until(sub { status() == 0 }), 'it is back' or diag $text;
+};
+
 subtest 'what is refused, with all reasons' => sub {
     my $primary = $servers->value(1, 'SELECT @@gtid_binlog_pos');
     $servers->sql(2, "SET sql_log_bin = 0; STOP SLAVE SQL_THREAD; REVOKE RELOAD ON *.* FROM operator\@'%'");
