@@ -112,6 +112,10 @@ subtest 'the earlier primary returns, and takes changes' => sub {
     is $failed, 0, 'writes are done';
     is $servers->value(1, 'SELECT @@gtid_binlog_pos'), $position, '... and none by the earlier primary';
     is $servers->value(2, q(SELECT COUNT(*) FROM resources WHERE name LIKE 'back%'), 'tenure'), 20, '... but all by the new one';
+    $servers->freeze(2);
+    is +($instance->manage('token', 'create', '--tenant', 'acme', '--role', 'reader', '--user', 'ann'))[0], 75, 'while the new one hangs, tenure-manage does not use the earlier one';
+    $servers->thaw(2);
+    is $servers->value(1, 'SELECT @@gtid_binlog_pos'), $position, '... which takes no change of it';
     is status(), 1, 'status says so by its exit code';
     like $text, qr/it takes changes, and is not the writer: SET GLOBAL read_only = ON/, '... and in words';
     my ($one, $two) = map { quotemeta $servers->value($_, 'SELECT CONCAT(@@hostname, ":", @@port)') } 1, 2;

@@ -20,6 +20,14 @@ int manage_fail(int code, const char *format, ...)
 	return code;
 }
 
+struct db *manage_db_open(const struct manage *manage, const struct db_settings *settings, enum db_account account)
+{
+	struct db *db = db_open(settings, account);
+
+	db_join(db, manage->host);
+	return db;
+}
+
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what)
 {
 	const char *why = db_error(manage->db);
