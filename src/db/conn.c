@@ -412,6 +412,11 @@ void db_conn_drop(struct db *db)
 	stmt_cache_clear(&db->cache);
 }
 
+unsigned db_conn_answer_s(const struct db_settings *settings)
+{
+	return settings->lock_wait < settings->read_timeout ? settings->lock_wait + 1 : settings->read_timeout;
+}
+
 enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
 	return query(db, sql, n, db_writer_await);

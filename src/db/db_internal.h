@@ -191,6 +191,9 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
 // Reads the answer of a statement that was sent by mysql_send_query(), and drops its rows. False: mysql_errno() says why.
 bool db_conn_skip_answer(struct db *db);
 
+// The longest wait, in seconds, for the answer of a small statement: the server ends one that waits for a lock before.
+unsigned db_conn_answer_s(const struct db_settings *settings);
+
 // ---- script.c
 
 // For a text of statements, which have no fence: connects if needed, takes the session out of the last transaction, and on a cluster asks the
@@ -226,6 +229,8 @@ bool db_writer_await(struct db *db);
 // The same for an answer that does not depend on locks, and for some seconds at most where the server is not known to be the writer. False: it
 // does not come; the connection was closed.
 bool db_writer_answers(struct db *db);
+// Ends the statement of a session on that host whose connection was given up: the server does not notice that while the statement waits.
+void db_writer_end(const struct db *db, size_t host, uint64_t session);
 // That host does not answer: on a cluster, others are tried in the next seconds.
 void db_writer_hangs(struct db *db, size_t host);
 // That host has said that it does not serve. On a cluster, others are tried in the next second: a node that is being stopped accepts

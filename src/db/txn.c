@@ -184,7 +184,7 @@ static enum db_result ask_log(struct db *db, const struct uuid *request_id, bool
 	enum db_result result = DB_LOST;
 
 	assert(db->answer_s == 0);
-	db->answer_s = settings->lock_wait < settings->read_timeout ? settings->lock_wait + 1 : settings->read_timeout;
+	db->answer_s = db_conn_answer_s(settings);
 	for (unsigned i = 0; i <= settings->retries && (i == 0 || clock_tick_us() < end_us); i++) {
 		result = find_own_change(db, request_id, happened);
 		if (result == DB_OK || result == DB_ERROR || db->away)
